@@ -1,0 +1,173 @@
+/**
+ * A plan is the complete input of one run: the same plan gives the same trace, byte for byte. It names
+ * decisions instead of numbering draws, so it survives changes of unrelated code, reads well in a pull
+ * request and can be edited by hand. All times are integer microseconds.
+ */
+import type { Json } from '../kernel/json.ts';
+import type { Fault, FaultKind } from './fault.ts';
+
+export interface Plan {
+  /** The format's version. */
+  readonly fencepost: 1;
+  /** The scenario that the plan was expanded from, for people; the run does not read it. */
+  readonly scenario: string;
+  readonly system: SystemPlan;
+  readonly clients: readonly ClientPlan[];
+  readonly network: NetworkPlan;
+  readonly faults: readonly Fault[];
+  /** What is still drawn, by keyed chance; `null` when the plan leaves nothing to chance. */
+  readonly chance: ChancePlan | null;
+  /**
+   * Drawn values that are fixed by name instead, in microseconds: a message's name gives its latency, a
+   * timer's name the length that a program would have drawn for it. They win over `chance`.
+   */
+  readonly decisions: Readonly<Record<string, number>>;
+  /** Names of events; where several fall on one instant they happen in this order, before others. */
+  readonly order: readonly string[];
+  readonly limits: Limits;
+  /** What the shrinker must stay inside; taken from the scenario. */
+  readonly bounds: Bounds;
+  /** What a replay should find; absent on plans that were never judged. */
+  readonly expect?: Expectation;
+}
+
+/** The parts that make up the system under test, by the names that `fencepost list` prints. */
+export interface SystemPlan {
+  /** The name that the scenario gives to this assembly. */
+  readonly name: string;
+  /** `lock-service`, `lock-service-published`, … */
+  readonly lock: string;
+  /** `fenced`, `unfenced`, … */
+  readonly store: string;
+  /** Options of the lock and the store, by name, each documented by its system. */
+  readonly options: Readonly<Record<string, Json>>;
+}
+
+export interface ClientPlan {
+  readonly name: string;
+  readonly ttlUs: number;
+  /** How long a call to the lock service is waited for before its outcome counts as unknown. */
+  readonly lockTimeoutUs: number | null;
+  /** The same for calls to a store; `null` waits for ever. */
+  readonly storeTimeoutUs: number | null;
+  /** Connections per server, at least 1; calls take them in turn. */
+  readonly pool: number;
+  /** Whether the program tests its lease before each write, and skips the write when it is over. */
+  readonly checksLease: boolean;
+  /** From when the client counts its lease: its request, the reply, or the grant's own issued-at. */
+  readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
+  /** Whether a lease is over `at` its end (correct) or only `after` it (off by one). */
+  readonly leaseEnds: 'at' | 'after';
+  /** Times a lock or store call is tried when its outcome is unknown, at least 1. */
+  readonly tries: number;
+  /** Time between attempts to take a busy lock. */
+  readonly backoffUs: number;
+  /** Attempts to take the lock before a section is given up, at least 1. */
+  readonly attempts: number;
+  /** Whether it releases the lock at the end of a section, or lets it expire. */
+  readonly releases: boolean;
+  readonly sections: readonly SectionPlan[];
+}
+
+/** One critical section: take `lock`, do the work, release. */
+export interface SectionPlan {
+  /** Stands in every name (`alice/<id>/write`), so it stays when other sections are taken away. */
+  readonly id: number;
+  /** Local time between the end of the section before, or the start, and the first attempt. */
+  readonly thinkUs: number;
+  /** The lock that is taken; the resource that it guards has the same name. */
+  readonly lock: string;
+  readonly work: readonly Work[];
+}
+
+/**
+ * One step of a section's work. `id` distinguishes steps of a section: the messages of step 1 are
+ * named `alice/1/write`, of step 2 `alice/1/write-2`. `awaits: false` sends without waiting for the
+ * answer; the section ends only when all answers are in.
+ */
+export type Work =
+  | {
+      readonly kind: 'write';
+      readonly id: number;
+      readonly store: string;
+      readonly key: string;
+      readonly value: number;
+      readonly awaits: boolean;
+    }
+  | { readonly kind: 'read'; readonly id: number; readonly store: string; readonly key: string }
+  /** Reads, adds one, writes: `alice/1/read`, then `alice/1/write`. */
+  | { readonly kind: 'increment'; readonly id: number; readonly store: string; readonly key: string }
+  /** Moves `amount` between two stores: reads both, then writes both. */
+  | {
+      readonly kind: 'transfer';
+      readonly id: number;
+      readonly from: string;
+      readonly to: string;
+      readonly key: string;
+      readonly amount: number;
+    }
+  /** Works for a time without touching anything. */
+  | { readonly kind: 'compute'; readonly id: number; readonly forUs: number }
+  | { readonly kind: 'renew'; readonly id: number; readonly ttlUs: number };
+
+export interface NetworkPlan {
+  /** A connection is first in, first out and resets on loss; a datagram may overtake and double. */
+  readonly link: 'connection' | 'datagram';
+  /** One way, for messages whose latency is neither decided nor drawn. */
+  readonly latencyUs: number;
+}
+
+/** `numerator` in `denominator`; both non-negative integers, the second positive. */
+export interface Odds {
+  readonly numerator: number;
+  readonly denominator: number;
+}
+
+/** From `minUs` to `maxUs`, both included. */
+export interface RangeUs {
+  readonly minUs: number;
+  readonly maxUs: number;
+}
+
+/** Decisions that are drawn while the run goes on, each a function of the seed and its own name. */
+export interface ChancePlan {
+  /** The seed; a safe non-negative integer. */
+  readonly seed: number;
+  /** Latencies are drawn as a multiple of `latencyStepUs` (1, or 1000 so that events tie). */
+  readonly latency: RangeUs | null;
+  readonly latencyStepUs: number;
+  readonly delay: (Odds & RangeUs) | null;
+  readonly drop: Odds | null;
+  readonly duplicate: (Odds & RangeUs) | null;
+  readonly lateTimer: (Odds & RangeUs) | null;
+  /** How much of its length a backoff may be lengthened by, as a ratio. */
+  readonly jitter: Odds | null;
+}
+
+export interface Limits {
+  /** When chance faults stop, partitions lift, pauses end, servers restart, clock rates return to 1. */
+  readonly healAtUs: number;
+  /** Whether a fresh client, `probe`, then takes each lock and writes. */
+  readonly probe: boolean;
+  /** How much later than twice the longest ttl the probe may be granted the lock. */
+  readonly slackUs: number;
+  /** A run that reaches one of these is cut and its verdicts are unknown. */
+  readonly endUs: number;
+  readonly maxEvents: number;
+}
+
+/** The ranges that the scenario allows; a fault kind that is absent must not appear. */
+export interface Bounds {
+  readonly latency: RangeUs;
+  readonly think: RangeUs;
+  /** Durations: of a pause, a delay, a partition, a restart, a failover's lag, a late timer, a copy. */
+  readonly durations: Partial<Readonly<Record<FaultKind, RangeUs>>>;
+  /** Largest absolute clock offset and rate that a process may have; `null` is unbounded. */
+  readonly skewUs: number | null;
+  readonly driftPpm: number | null;
+}
+
+export interface Expectation {
+  readonly claim: string;
+  readonly outcome: 'reproduced' | 'fixed' | 'inert' | 'diverged';
+}
