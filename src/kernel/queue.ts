@@ -1,0 +1,75 @@
+/**
+ * Decides what happens next: a binary heap of due events in their total order `(timeUs, tie, seq)`.
+ * `tie` is keyed by the event's name, so that over the seeds two events at one instant happen in both
+ * orders; `seq` is the order in which they were scheduled, and settles what is left.
+ */
+
+import type { Name } from './name.ts';
+
+/** Something that happens at an instant. The scheduler sets `seq`. */
+export interface Due {
+  /** By which a plan may say where it stands among the events of its instant. */
+  readonly name: Name;
+  readonly timeUs: number;
+  readonly tie: number;
+  seq: number;
+  fire(): void;
+}
+
+function isBefore(a: Due, b: Due): boolean {
+  if (a.timeUs !== b.timeUs) return a.timeUs < b.timeUs;
+  if (a.tie !== b.tie) return a.tie < b.tie;
+  return a.seq < b.seq;
+}
+
+export class EventQueue {
+  private readonly heap: Due[] = [];
+
+  get size(): number {
+    return this.heap.length;
+  }
+
+  push(due: Due): void {
+    const heap = this.heap;
+    let hole = heap.length;
+    heap.push(due);
+    while (hole > 0) {
+      const parentAt = (hole - 1) >> 1;
+      const parent = heap[parentAt];
+      if (parent === undefined || !isBefore(due, parent)) break;
+      heap[hole] = parent;
+      hole = parentAt;
+    }
+    heap[hole] = due;
+  }
+
+  /** Takes out the first event, undefined when there is none. */
+  pop(): Due | undefined {
+    const heap = this.heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (last !== undefined && heap.length > 0) this.sink(last);
+    return first;
+  }
+
+  /** Puts `due` where the first event was taken out, and lets it sink to its place. */
+  private sink(due: Due): void {
+    const heap = this.heap;
+    const size = heap.length;
+    let hole = 0;
+    for (;;) {
+      let childAt = 2 * hole + 1;
+      let child = heap[childAt];
+      if (child === undefined) break;
+      const right = childAt + 1 < size ? heap[childAt + 1] : undefined;
+      if (right !== undefined && isBefore(right, child)) {
+        child = right;
+        childAt += 1;
+      }
+      if (!isBefore(child, due)) break;
+      heap[hole] = child;
+      hole = childAt;
+    }
+    heap[hole] = due;
+  }
+}

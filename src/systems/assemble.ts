@@ -1,0 +1,170 @@
+/** Puts the system that a plan names together: its servers, its clients' programs and the probe. */
+import type { Json } from '../kernel/json.ts';
+import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
+import type { World } from '../world/world.ts';
+import { LockServer, type LockServerOptions } from './lock-service/lock-server.ts';
+import { type Servers, sections } from './section.ts';
+import { stores } from './store/fence.ts';
+import { StoreServer } from './store/store-server.ts';
+
+/** The lock services by name, with what `fencepost list` says of them. */
+export const locks: ReadonlyMap<string, { isPublished: boolean; about: string }> = new Map([
+  [
+    'lock-service',
+    {
+      isPublished: false,
+      about: 'leases with fencing tokens; its own clock, a renew or release names its grant',
+    },
+  ],
+  [
+    'lock-service-published',
+    {
+      isPublished: true,
+      about: 'the same to the letter of the book: expiry by the caller’s clock, release by client id',
+    },
+  ],
+]);
+
+export interface OptionInfo {
+  readonly name: string;
+  /** The values it may have; null where it is a non-negative integer. */
+  readonly values: readonly string[] | null;
+  readonly fallback: string | number;
+  readonly about: string;
+}
+
+/** The options of the lock services. */
+export const options: readonly OptionInfo[] = [
+  {
+    name: 'counter',
+    values: ['durable', 'volatile'],
+    fallback: 'durable',
+    about: 'whether the token counter survives a crash of the lock service',
+  },
+  {
+    name: 'clock',
+    values: ['monotonic', 'wall'],
+    fallback: 'monotonic',
+    about: 'which clock of the lock service judges expiry',
+  },
+  {
+    name: 'firstToken',
+    values: null,
+    fallback: 1,
+    about: 'the token of the first grant',
+  },
+];
+
+/** Names of processes that no client may have. */
+export const LOCK = 'lock';
+export const PROBE = 'probe';
+
+/** A plan that names a lock, a store or an option that does not exist. */
+export class UnknownSystem extends Error {}
+
+/** Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. */
+export function assemble(plan: Plan, world: World): void {
+  const lockInfo = locks.get(plan.system.lock);
+  const rule = stores.get(plan.system.store);
+  if (lockInfo === undefined) throw new UnknownSystem(`there is no lock ${plan.system.lock}`);
+  if (rule === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
+  const lockOptions = readOptions(lockInfo.isPublished, plan.system.options);
+  const servers: Servers = {
+    lock: world.addServer({ name: LOCK, role: 'lock' }, new LockServer(LOCK, lockOptions)),
+    stores: new Map(
+      storeNamesOf(plan).map((name) => [
+        name,
+        world.addServer({ name, role: 'store' }, new StoreServer(name, rule)),
+      ]),
+    ),
+    needsOpen: rule.needsOpen,
+  };
+  for (const client of plan.clients) addClient(world, client, servers, 'client');
+  if (plan.limits.probe) addClient(world, probeOf(plan), servers, 'probe');
+}
+
+function addClient(
+  world: World,
+  client: ClientPlan,
+  servers: Servers,
+  role: 'client' | 'probe',
+): void {
+  world.addClient(
+    { name: client.name, role },
+    { pool: client.pool, factory: (self, from) => sections(self, from, client, servers) },
+  );
+}
+
+function readOptions(
+  isPublished: boolean,
+  given: Readonly<Record<string, Json>>,
+): LockServerOptions {
+  for (const name of Object.keys(given)) {
+    if (!options.some((option) => option.name === name)) {
+      throw new UnknownSystem(`there is no option ${name}`);
+    }
+  }
+  const { counter, clock, firstToken } = given;
+  return {
+    isPublished,
+    counter: counter === 'volatile' ? 'volatile' : 'durable',
+    clock: clock === 'wall' ? 'wall' : 'monotonic',
+    firstToken: typeof firstToken === 'number' ? firstToken : 1,
+  };
+}
+
+/** The stores that the plan's work touches, in the order of their first use; at least `store`. */
+export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
+  const names = new Set<string>();
+  for (const client of plan.clients) {
+    for (const section of client.sections) {
+      for (const work of section.work) {
+        if ('store' in work) names.add(work.store);
+        else if (work.kind === 'transfer') names.add(work.from).add(work.to);
+      }
+    }
+  }
+  return names.size === 0 ? ['store'] : [...names];
+}
+
+/** A fresh client that takes each lock of the plan once and does a first step of the work it guards. */
+function probeOf(plan: Plan): ClientPlan {
+  const byLock = new Map<string, SectionPlan>();
+  for (const client of plan.clients) {
+    for (const section of client.sections) {
+      if (byLock.has(section.lock)) continue;
+      const work = section.work.find((step) => step.kind !== 'compute' && step.kind !== 'renew');
+      byLock.set(section.lock, {
+        id: byLock.size + 1,
+        thinkUs: 0,
+        lock: section.lock,
+        work: work === undefined ? [] : [probing(work)],
+      });
+    }
+  }
+  const ttlUs = Math.max(1, ...plan.clients.map((client) => client.ttlUs));
+  return {
+    name: PROBE,
+    ttlUs,
+    lockTimeoutUs: ttlUs,
+    storeTimeoutUs: null,
+    pool: 1,
+    checksLease: false,
+    countsLeaseFrom: 'sent',
+    leaseEnds: 'at',
+    tries: 3,
+    backoffUs: Math.max(1, Math.floor(ttlUs / 20)),
+    attempts: 1000,
+    releases: true,
+    sections: [...byLock.values()],
+  };
+}
+
+/** Larger than any value that a workload writes, so that the probe's write is told apart. */
+const PROBE_VALUE = 1_000_000_000;
+
+function probing(work: Work): Work {
+  if (work.kind === 'write') return { ...work, id: 1, value: PROBE_VALUE, awaits: true };
+  if (work.kind === 'read') return { ...work, kind: 'increment', id: 1 };
+  return { ...work, id: 1 };
+}

@@ -1,0 +1,118 @@
+/**
+ * The lock service with fencing tokens of Kleppmann's *Designing Data-Intensive Applications*
+ * (chapters 8 and 9): pure state and rules, no clock and no network, usable without the simulator.
+ * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds.
+ */
+
+/** One acquisition. It has expired when `now >= issuedAt + ttl`: issued at 0 with ttl 10, at 10. */
+export interface Grant {
+  readonly token: number;
+  readonly lock: string;
+  readonly client: string;
+  readonly issuedAt: number;
+  readonly ttl: number;
+}
+
+export function hasExpired(grant: Grant, now: number): boolean {
+  return now >= grant.issuedAt + grant.ttl;
+}
+
+/** How an attempt ended. A denial is an answer, never an exception; `holder` is '' when nobody holds. */
+export type LockAnswer =
+  | { readonly kind: 'granted'; readonly grant: Grant }
+  | { readonly kind: 'renewed'; readonly grant: Grant }
+  | { readonly kind: 'released' }
+  | { readonly kind: 'denied'; readonly holder: string };
+
+export interface LockServiceState {
+  readonly counter: number;
+  readonly grants: readonly Grant[];
+}
+
+export class LockService {
+  private counter: number;
+  private readonly firstToken: number;
+  private readonly grants: Map<string, Grant> = new Map();
+
+  /** `firstToken` is the token of the first grant, 1 unless a picture needs another number. */
+  constructor(firstToken: number = 1) {
+    this.firstToken = firstToken;
+    this.counter = firstToken - 1;
+  }
+
+  /**
+   * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself is given a
+   * new, higher token.
+   */
+  acquire(ask: { lock: string; client: string; ttl: number; now: number }): LockAnswer {
+    const { lock, client, ttl, now } = ask;
+    const held = this.grants.get(lock);
+    if (held !== undefined && held.client !== client && !hasExpired(held, now)) {
+      return { kind: 'denied', holder: held.client };
+    }
+    this.counter += 1;
+    const grant: Grant = { token: this.counter, lock, client, issuedAt: now, ttl };
+    this.grants.set(lock, grant);
+    return { kind: 'granted', grant };
+  }
+
+  /**
+   * Prolongs a grant from `now` on; its token stays. Only the unexpired holder may. With a `token`, only
+   * that grant is meant; without one, whichever the client holds.
+   */
+  renew(ask: {
+    lock: string;
+    client: string;
+    token: number | null;
+    ttl: number;
+    now: number;
+  }): LockAnswer {
+    const held = this.heldBy(ask);
+    if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
+    const grant: Grant = { ...held, issuedAt: ask.now, ttl: ask.ttl };
+    this.grants.set(ask.lock, grant);
+    return { kind: 'renewed', grant };
+  }
+
+  /** Ends a grant. Only the holder may; `token` as for `renew`. */
+  release(ask: { lock: string; client: string; token: number | null }): LockAnswer {
+    if (this.heldBy(ask) === null) return this.denial(ask.lock);
+    this.grants.delete(ask.lock);
+    return { kind: 'released' };
+  }
+
+  private heldBy(ask: { lock: string; client: string; token: number | null }): Grant | null {
+    const held = this.grants.get(ask.lock);
+    if (held === undefined || held.client !== ask.client) return null;
+    return ask.token === null || ask.token === held.token ? held : null;
+  }
+
+  private denial(lock: string): LockAnswer {
+    return { kind: 'denied', holder: this.grants.get(lock)?.client ?? '' };
+  }
+
+  /** The grant that was given last for `lock`, expired or not; null after its release. */
+  current(lock: string): Grant | null {
+    return this.grants.get(lock) ?? null;
+  }
+
+  /** Drops the entry of one lock, as a cache may; false where there was none. */
+  forget(lock: string): boolean {
+    return this.grants.delete(lock);
+  }
+
+  /** Begins to count from the first token again. */
+  resetCounter(): void {
+    this.counter = this.firstToken - 1;
+  }
+
+  save(): LockServiceState {
+    return { counter: this.counter, grants: [...this.grants.values()] };
+  }
+
+  load(state: LockServiceState): void {
+    this.counter = state.counter;
+    this.grants.clear();
+    for (const grant of state.grants) this.grants.set(grant.lock, grant);
+  }
+}

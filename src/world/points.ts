@@ -1,0 +1,36 @@
+/** The named places of a run at which the plan puts faults: before or after an operation, at a mark. */
+import type { Name } from '../kernel/name.ts';
+import type { Fault } from '../plan/fault.ts';
+
+export type Side = 'before' | 'after';
+
+export class Points {
+  private readonly before: Map<string, number[]> = new Map();
+  private readonly after: Map<string, number[]> = new Map();
+  private readonly strikeFault: (index: number) => void;
+
+  constructor(faults: readonly Fault[], strikeFault: (index: number) => void) {
+    this.strikeFault = strikeFault;
+    faults.forEach((fault, index) => {
+      if (!('when' in fault) || fault.when.kind === 'at') return;
+      const side = fault.when.kind === 'before' ? this.before : this.after;
+      side.set(fault.when.point, [...(side.get(fault.when.point) ?? []), index]);
+    });
+  }
+
+  /** Strikes the faults that wait at this point, each once; true when there were any. */
+  strike(side: Side, point: Name): boolean {
+    const waiting = side === 'before' ? this.before : this.after;
+    if (waiting.size === 0) return false;
+    const indexes = waiting.get(point.text);
+    if (indexes === undefined) return false;
+    waiting.delete(point.text);
+    for (const index of indexes) this.strikeFault(index);
+    return true;
+  }
+
+  /** The points that were never passed. */
+  unmatched(): string[] {
+    return [...this.before.keys(), ...this.after.keys()];
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * How a client is written: a generator that yields what it wants of the world. Every `yield*` is a
+ * point at which the world may pause, crash or delay it, so "checked the lease, was paused, wrote"
+ * needs no extra code.
+ */
+import type { Json } from '../kernel/json.ts';
+import { type Name, under } from '../kernel/name.ts';
+import type { CallSetting, PendingCall } from './call.ts';
+
+export type Program<T> = Generator<Effect, T, void>;
+
+export type Effect =
+  | { readonly kind: 'send'; readonly point: Name; readonly launch: () => void }
+  | { readonly kind: 'await'; readonly point: null; readonly call: Awaitable }
+  | { readonly kind: 'sleep'; readonly point: null; readonly timer: Name; readonly forUs: number }
+  | { readonly kind: 'mark'; readonly point: Name };
+
+export interface Awaitable {
+  readonly isSettled: boolean;
+}
+
+/** What a program knows of its own process, and what it says of itself to the observer. */
+export interface Self {
+  readonly name: string;
+  monotonicUs(): number;
+  wallUs(): number;
+  /** A section begins: calls are numbered anew, and a restart goes on behind it. */
+  beginSection(): void;
+  /** Prepares a call under the present grant; it leaves when it is sent. */
+  prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R>;
+  launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void;
+  /** The place that the next prepared call will have among those of its section, from 1. */
+  readonly nextIssue: number;
+  /** The grant that `ordinal` numbers reached the program, which counts on it until `end`. */
+  enter(entry: { section: Name; lock: string; ordinal: number; token: number; end: LeaseEnd }): void;
+  /** The program stops counting on its grant, but what it still does is done under it. */
+  leave(): void;
+  /** The program judged its lease by its own clock. */
+  testLease(test: { isLive: boolean; end: LeaseEnd }): void;
+}
+
+/** What a program takes for the end of its lease, on one of its own clocks. */
+export interface LeaseEnd {
+  readonly clock: 'wall' | 'monotonic';
+  readonly us: number;
+}
+
+/** Sends a call without waiting for its answer. */
+export function* send<Q extends Json, R extends Json>(
+  self: Self,
+  setting: CallSetting<Q, R>,
+): Program<PendingCall<Q, R>> {
+  const call = self.prepare(setting);
+  yield { kind: 'send', point: setting.operation, launch: () => self.launch(call) };
+  return call;
+}
+
+/** Waits until a call is answered, or no answer can come any more. */
+export function* answerOf<Q extends Json, R extends Json>(
+  call: PendingCall<Q, R>,
+): Program<PendingCall<Q, R>> {
+  if (!call.isSettled) yield { kind: 'await', point: null, call };
+  return call;
+}
+
+/** Sends a call and waits for its answer. */
+export function* request<Q extends Json, R extends Json>(
+  self: Self,
+  setting: CallSetting<Q, R>,
+): Program<PendingCall<Q, R>> {
+  return yield* answerOf(yield* send(self, setting));
+}
+
+/** Waits `forUs` on the process's own monotonic clock, plus the jitter that the plan allows. */
+export function* sleep(timer: Name, forUs: number): Program<void> {
+  yield { kind: 'sleep', point: null, timer, forUs };
+}
+
+/** Passes a point at which a plan may place a fault, e.g. `alice/1/checked`. */
+export function* mark(section: Name, point: string): Program<void> {
+  yield { kind: 'mark', point: under(section, point) };
+}

@@ -1,0 +1,208 @@
+/**
+ * A server is a plain state machine: a request in, a reply out, no I/O and no time but its own clock.
+ * Its host runs it as a process of the world: queues what arrives in a pause, forgets its volatile
+ * state in a crash, and hands over to a replica that lags.
+ */
+import { copy } from '../kernel/copy.ts';
+import type { Json } from '../kernel/json.ts';
+import { under } from '../kernel/name.ts';
+import type { Scheduler } from '../kernel/scheduler.ts';
+import type { TraceEvent } from '../history/trace.ts';
+import type { Attempt } from './call.ts';
+import { underTest } from './failure.ts';
+import type { Network } from './network.ts';
+import type { Process, Resident } from './process.ts';
+import type { Recorder } from './recorder.ts';
+
+/** What a server may know while it handles one request, and what it tells the observer. */
+export interface Turn {
+  readonly atUs: number;
+  readonly wallUs: number;
+  readonly monotonicUs: number;
+  /** True time at which a clock of this server, as it now runs, will show `us`. */
+  trueTimeOf(clock: 'wall' | 'monotonic', us: number): number;
+  /** For the observer: who asks, by which operation and message, under which grant, sent when. */
+  readonly client: string;
+  readonly operation: string;
+  readonly message: string;
+  readonly issue: number;
+  readonly under: number;
+  readonly sentAtUs: number;
+  readonly adds: number | null;
+  observe(event: TraceEvent): void;
+  /** Numbers the grant that this turn gives, and sends the number along, unseen, with the reply. */
+  grant(): number;
+}
+
+/** What a server may know while it starts again. */
+export interface Boot {
+  readonly atUs: number;
+  observe(event: TraceEvent): void;
+}
+
+export interface Server<Q extends Json, R extends Json> {
+  /** Answers one request; the reply leaves in the same instant. */
+  handle(request: Q, turn: Turn): R;
+  /** Comes back after a crash or as a replica: volatile state is lost, durable state stays. */
+  restart(boot: Boot): void;
+  /** A copy of the durable state, as a function that brings it back. */
+  snapshot(): () => void;
+  /** Forgets one key; false where it had none. */
+  evict(key: string): boolean;
+}
+
+interface Snapshot {
+  readonly atUs: number;
+  readonly restore: () => void;
+}
+
+/** What faults may do to a server beyond pausing and crashing its process. */
+export interface Replaceable {
+  keepSnapshots(): void;
+  failover(lagUs: number): void;
+  evict(key: string): boolean;
+}
+
+export class ServerHost<Q extends Json, R extends Json> implements Resident, Replaceable {
+  readonly process: Process;
+  private readonly server: Server<Q, R>;
+  private readonly parts: HostParts;
+  private snapshots: Snapshot[] | null = null;
+
+  constructor(process: Process, server: Server<Q, R>, parts: HostParts) {
+    this.process = process;
+    this.server = server;
+    this.parts = parts;
+    process.house(this);
+  }
+
+  /** Keeps the states that a lagging replica may still be in; asked for before a run that needs it. */
+  keepSnapshots(): void {
+    this.snapshots = [{ atUs: 0, restore: this.server.snapshot() }];
+  }
+
+  serve(attempt: Attempt<Q, R>, isCopy: boolean): void {
+    const { scheduler, network, recorder } = this.parts;
+    const nowUs = scheduler.nowUs;
+    const turn = new ServerTurn(attempt, { process: this.process, recorder, nowUs, isCopy });
+    const reply = underTest(this.process.name, () =>
+      this.server.handle(copy(attempt.request), turn),
+    );
+    this.snapshots?.push({ atUs: scheduler.nowUs, restore: this.server.snapshot() });
+    if (isCopy) return;
+    attempt.reply = copy(reply);
+    network.send({
+      name: under(attempt.name, 'reply'),
+      from: this.process,
+      to: attempt.caller.process,
+      connection: attempt.connection,
+      isRequest: false,
+      body: attempt.reply,
+      passenger: null,
+      arrive: () => attempt.caller.receive(attempt),
+    });
+  }
+
+  /** A replica takes over that knows what was durable `lagUs` ago. */
+  failover(lagUs: number): void {
+    const asOfUs = this.parts.scheduler.nowUs - lagUs;
+    const known = this.snapshots?.filter((snapshot) => snapshot.atUs <= asOfUs) ?? [];
+    const latest = known.at(-1) ?? this.snapshots?.[0];
+    latest?.restore();
+    this.restart();
+  }
+
+  evict(key: string): boolean {
+    return this.server.evict(key);
+  }
+
+  resume(): void {}
+
+  crash(): void {}
+
+  restart(): void {
+    const { scheduler, recorder } = this.parts;
+    this.server.restart({
+      atUs: scheduler.nowUs,
+      observe: (event) => recorder.record(event),
+    });
+  }
+}
+
+export interface HostParts {
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly recorder: Recorder;
+}
+
+class ServerTurn<Q extends Json, R extends Json> implements Turn {
+  readonly atUs: number;
+  private readonly attempt: Attempt<Q, R>;
+  private readonly process: Process;
+  private readonly recorder: Recorder;
+  private readonly isCopy: boolean;
+
+  constructor(
+    attempt: Attempt<Q, R>,
+    parts: { process: Process; recorder: Recorder; nowUs: number; isCopy: boolean },
+  ) {
+    this.attempt = attempt;
+    this.process = parts.process;
+    this.recorder = parts.recorder;
+    this.atUs = parts.nowUs;
+    this.isCopy = parts.isCopy;
+  }
+
+  get wallUs(): number {
+    return this.process.clock.wallUs(this.atUs);
+  }
+
+  get monotonicUs(): number {
+    return this.process.clock.monotonicUs(this.atUs);
+  }
+
+  trueTimeOf(clock: 'wall' | 'monotonic', us: number): number {
+    return clock === 'wall'
+      ? this.process.clock.trueTimeOfWall(us)
+      : this.process.clock.trueTimeOfMonotonic(us);
+  }
+
+  get client(): string {
+    return this.attempt.caller.process.name;
+  }
+
+  get operation(): string {
+    return this.attempt.call.setting.operation.text;
+  }
+
+  get message(): string {
+    return this.attempt.requestName.text;
+  }
+
+  get issue(): number {
+    return this.attempt.call.issue;
+  }
+
+  get under(): number {
+    return this.attempt.call.under;
+  }
+
+  get sentAtUs(): number {
+    return this.attempt.sentAtUs;
+  }
+
+  get adds(): number | null {
+    const { call } = this.attempt.call.setting;
+    return 'adds' in call ? call.adds : null;
+  }
+
+  observe(event: TraceEvent): void {
+    this.recorder.record(event);
+  }
+
+  grant(): number {
+    const ordinal = this.recorder.nextOrdinal();
+    if (!this.isCopy) this.attempt.granted = ordinal;
+    return ordinal;
+  }
+}
