@@ -27,8 +27,8 @@ export const locks: ReadonlyMap<string, { isPublished: boolean; about: string }>
 
 export interface OptionInfo {
   readonly name: string;
-  /** The values it may have; null where it is a non-negative integer. */
-  readonly values: readonly string[] | null;
+  /** The values it may have; `integer` is any from 0. */
+  readonly values: readonly string[] | 'integer';
   readonly fallback: string | number;
   readonly about: string;
 }
@@ -49,7 +49,7 @@ export const options: readonly OptionInfo[] = [
   },
   {
     name: 'firstToken',
-    values: null,
+    values: 'integer',
     fallback: 1,
     about: 'the token of the first grant',
   },
@@ -113,6 +113,12 @@ function readOptions(
   };
 }
 
+/** The sequential specification that a plan's store promises to its clients. */
+export function modelOf(plan: Plan): 'fenced-register' | 'fenced-register-with-reads' {
+  const coversReads = stores.get(plan.system.store)?.coversReads === true;
+  return coversReads ? 'fenced-register-with-reads' : 'fenced-register';
+}
+
 /** The stores that the plan's work touches, in the order of their first use; at least `store`. */
 export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   const names = new Set<string>();
@@ -138,7 +144,7 @@ function probeOf(plan: Plan): ClientPlan {
         id: byLock.size + 1,
         thinkUs: 0,
         lock: section.lock,
-        work: work === undefined ? [] : [probing(work)],
+        work: work === undefined ? [] : probing(work),
       });
     }
   }
@@ -163,8 +169,14 @@ function probeOf(plan: Plan): ClientPlan {
 /** Larger than any value that a workload writes, so that the probe's write is told apart. */
 const PROBE_VALUE = 1_000_000_000;
 
-function probing(work: Work): Work {
-  if (work.kind === 'write') return { ...work, id: 1, value: PROBE_VALUE, awaits: true };
-  if (work.kind === 'read') return { ...work, kind: 'increment', id: 1 };
-  return { ...work, id: 1 };
+/** Reads what the others left behind, then writes: as one increment or transfer where they do so too. */
+function probing(work: Work): readonly Work[] {
+  if (work.kind === 'increment' || work.kind === 'transfer') return [{ ...work, id: 1 }];
+  if (work.kind !== 'write' && work.kind !== 'read') return [];
+  const { store, key } = work;
+  const place = { id: 1, store, key };
+  return [
+    { kind: 'read', ...place },
+    { kind: 'write', ...place, value: PROBE_VALUE, awaits: true },
+  ];
 }

@@ -1,0 +1,28 @@
+/** One line on each claim, for people who choose among them. */
+
+export const aboutClaims: ReadonlyMap<string, string> = new Map([
+  ['grant-order', 'replaying what took effect, one holder after another, gives what was read'],
+  ['mutual-exclusion', 'no two grants of different acquisitions are live at once'],
+  ['tokens-unique', 'no two grants share a token'],
+  ['tokens-increase', 'tokens strictly increase in the order of the grants'],
+  ['token-stable', 'a renew keeps the token'],
+  ['token-bound', 'a write carries the token of the very acquisition that it belongs to'],
+  ['fence-monotone', 'accepted writes never step back to an earlier grant or a lower token'],
+  ['fence-durable', 'the highest token of a store never decreases, not across a restart'],
+  ['read-fence', 'once a read was served under a grant, no write of an earlier one is accepted'],
+  ['holder-order', 'the writes of one grant take effect in order, each at most once'],
+  ['no-lost-update', 'every acknowledged increment is in the final counter'],
+  ['no-write-after-release', 'after a holder was told "released", none of its writes applies'],
+  ['owner-only-release', 'a release or renew that does not name the current grant changes nothing'],
+  ['renew-live', 'a late renew extends nobody else’s grant and undoes no release'],
+  ['lease-conservative', 'the holder never counts on its lease for longer than the service does'],
+  ['cross-key', 'a sum over two stores is the same after every section'],
+  ['progress', 'after healing a fresh client gets the lock; the rightful holder is not refused'],
+  ['acknowledged-durable', 'a write that was acknowledged stays'],
+  ['linearizable', 'the clients’ history fits the store’s own sequential specification'],
+  ['linearizable(register)', 'the same, as a plain register'],
+  ['linearizable(counter)', 'the same, each read-modify-write as one increment'],
+  ['linearizable(fenced-register)', 'the same, a write is accepted iff its token ≥ the highest'],
+  ['linearizable(fenced-register-with-reads)', 'the same, and a read registers its token too'],
+  ['holder-overlap', 'two programs never believe at once (measured; no lease can promise it)'],
+]);

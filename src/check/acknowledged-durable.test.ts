@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import {
+  accepted,
+  breachOf,
+  fault,
+  grant,
+  invoke,
+  recovered,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+
+const written = [
+  grant(0, 'alice', 1),
+  invoke(1, 'alice/1/write'),
+  write(2, 'alice', 1, 1),
+  accepted(3, 'alice/1/write'),
+];
+const crash = fault(4, 'crash', 'store', { untilMs: 5 });
+const second = { issue: 2, operation: 'alice/1/write-2' };
+
+test('a store that comes back with the acknowledged value has kept its word', () => {
+  const events = [...written, crash, recovered(5, 1, { x: 1 })];
+  expect(verdictOn('acknowledged-durable', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a store that comes back without the acknowledged value has broken its word', () => {
+  const breach = breachOf('acknowledged-durable', [...written, crash, recovered(5, 1, {})]);
+  expect(breach.rule).toBe('lost-in-recovery');
+  expect(breach.evidence).toEqual([
+    '0 grant',
+    '2 lost write',
+    '3 acknowledgement',
+    '4 crash',
+    '5 recovery',
+  ]);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 1 to \`x\` with token 1 at 2ms, which was acknowledged at 3ms. However the store came back at 5ms without it; meanwhile \`store\` crashed at 4ms. A store that answers only what it has made durable would have kept it."`,
+  );
+});
+
+test('a write that was not yet acknowledged may stay or go', () => {
+  const pending = [
+    ...written,
+    invoke(3, 'alice/1/write-2'),
+    write(4, 'alice', 1, 2, second),
+    crash,
+  ];
+  for (const x of [1, 2]) {
+    const events = [...pending, recovered(5, 1, { x })];
+    expect(verdictOn('acknowledged-durable', events)).toMatchObject({
+      kind: 'valid',
+      exercised: 1,
+    });
+  }
+  expect(breachOf('acknowledged-durable', [...pending, recovered(5, 1, {})]).rule).toBe(
+    'lost-in-recovery',
+  );
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { claims, judge } from './claims.ts';
+import { grant, pause, terms, traceOf, write } from './trace-builder.fixture.ts';
+
+const names = [...claims.keys()];
+
+test('a run in which nothing happened keeps every claim and exercises none', () => {
+  for (const verdict of judge(traceOf([]), terms, names)) {
+    expect(verdict).toEqual({ kind: 'valid', claim: verdict.claim, exercised: 0 });
+  }
+});
+
+test('every verdict carries the name that was asked for, in the order of asking', () => {
+  const verdicts = judge(traceOf([]), terms, names);
+  expect(verdicts.map(({ claim }) => claim)).toEqual(names);
+});
+
+test('a run that was cut keeps no claim, but what it broke stays broken', () => {
+  const events = [
+    grant(0, 'alice', 1),
+    pause(3, 'alice', 20),
+    grant(12, 'bob', 2),
+    write(15, 'bob', 2, 2),
+    write(20, 'alice', 1, 1),
+  ];
+  const trace = traceOf(events, { kind: 'cut', limit: 'maxEvents' });
+  const asked = ['fence-monotone', 'tokens-unique'];
+  expect(judge(trace, terms, asked)).toMatchObject([
+    { kind: 'invalid' },
+    { kind: 'unknown', reason: 'the run was cut by its limit `maxEvents`' },
+  ]);
+});
+
+test('a run in which a system threw names who and what', () => {
+  const trace = traceOf([], { kind: 'failed', process: 'store', error: 'out of cheese' });
+  expect(judge(trace, terms, ['grant-order'])).toMatchObject([
+    { kind: 'unknown', reason: '`store` failed: out of cheese' },
+  ]);
+});

@@ -1,0 +1,139 @@
+/**
+ * Decides what the clients of one resource in one store saw: its operations, as the linearizability
+ * checker wants them, in the terms of each model. What was never executed is left out, and so is a read
+ * without an answer; an unknown write may take effect at any time after its call.
+ */
+import type { Answer, Call } from '../history/trace.ts';
+import type { CounterCall } from '../linearizability/models/counter.ts';
+import type { FencedCall } from '../linearizability/models/fenced-register.ts';
+import type { RegisterCall } from '../linearizability/models/register.ts';
+import type { Operation } from '../linearizability/operation.ts';
+import type { OperationLog, Survey } from './survey.ts';
+
+export type StoreCall = Extract<Call, { readonly store: string }>;
+
+/** An operation on a store that was not certainly without effect. */
+export interface StoreOperation {
+  readonly log: OperationLog;
+  readonly call: StoreCall;
+  /** Null: unknown. */
+  readonly answer: Answer | null;
+  readonly isAnswered: boolean;
+}
+
+/** A history with, for each of its operations, what it was made from. */
+export interface ClientHistory<C> {
+  readonly history: readonly Operation<C>[];
+  readonly sources: readonly StoreOperation[];
+}
+
+/** The operations of each resource in each store, in the order in which they were called. */
+export function storeOperations(survey: Survey): readonly (readonly StoreOperation[])[] {
+  const stores = new Map<string, Map<string, StoreOperation[]>>();
+  for (const log of survey.operations.values()) {
+    const { call } = log.invoke.event;
+    const returned = log.return?.event;
+    if (!('store' in call) || returned?.outcome === 'fail') continue;
+    const isAnswered = returned?.outcome === 'ok';
+    const operation = { log, call, answer: isAnswered ? returned.answer : null, isAnswered };
+    const resources = stores.get(call.store) ?? new Map<string, StoreOperation[]>();
+    stores.set(call.store, resources);
+    const known = resources.get(call.resource);
+    if (known === undefined) resources.set(call.resource, [operation]);
+    else known.push(operation);
+  }
+  return [...stores.values()].flatMap((resources) => [...resources.values()]);
+}
+
+/** As calls of a plain register: what was refused did not happen. */
+export function registerHistory(
+  operations: readonly StoreOperation[],
+): ClientHistory<RegisterCall> {
+  return historyOf(operations, ({ call, answer, isAnswered }) => {
+    const { key, value } = call;
+    if (call.verb === 'write') {
+      return answer?.kind === 'refused' ? null : { name: 'write', key, value };
+    }
+    if (call.verb !== 'read' || !isAnswered || answer?.kind !== 'value') return null;
+    return { name: 'read', key, value: answer.value };
+  });
+}
+
+/** As calls of a register that compares tokens: a refusal is an answer. */
+export function fencedHistory(operations: readonly StoreOperation[]): ClientHistory<FencedCall> {
+  return historyOf(operations, ({ call, answer, isAnswered }) => {
+    const { resource, key, token } = call;
+    if (call.verb === 'read') {
+      if (!isAnswered || answer === null) return null;
+      return { name: 'read', resource, key, token, value: servedBy(answer) };
+    }
+    const given = answer === null ? 'unknown' : acceptanceOf(answer);
+    if (call.verb === 'open') return { name: 'open', resource, token, answer: given };
+    return { name: 'write', resource, key, value: call.value, token, answer: given };
+  });
+}
+
+function servedBy(answer: Answer): number | 'refused' {
+  return answer.kind === 'value' ? answer.value : 'refused';
+}
+
+function acceptanceOf(answer: Answer): 'accepted' | 'refused' {
+  return answer.kind === 'accepted' ? 'accepted' : 'refused';
+}
+
+/**
+ * As calls of a counter: a read followed by the write of what it adds is one increment, from the call
+ * of the read to the return of the write. Keys that somebody writes in another way are left out.
+ */
+export function counterHistory(operations: readonly StoreOperation[]): ClientHistory<CounterCall> {
+  const overwritten = new Set<string>();
+  const readOfIncrement = new Map<StoreOperation, StoreOperation>();
+  const lastRead = new Map<string, StoreOperation>();
+  for (const operation of operations) {
+    const { call, log } = operation;
+    const reader = `${log.invoke.event.process} ${call.key}`;
+    if (call.verb === 'read') lastRead.set(reader, operation);
+    if (call.verb !== 'write') continue;
+    if (call.adds === null) overwritten.add(call.key);
+    const read = lastRead.get(reader);
+    if (read !== undefined) readOfIncrement.set(operation, read);
+    lastRead.delete(reader);
+  }
+  const parts = new Set(readOfIncrement.values());
+  return historyOf(
+    operations,
+    (operation) => {
+      const { call, answer } = operation;
+      if (overwritten.has(call.key) || parts.has(operation)) return null;
+      if (call.verb === 'write') {
+        if (answer?.kind === 'refused' || call.adds === null) return null;
+        return { name: 'increment', key: call.key, by: call.adds };
+      }
+      if (call.verb !== 'read' || answer?.kind !== 'value') return null;
+      return { name: 'read', key: call.key, value: answer.value };
+    },
+    (operation) => (readOfIncrement.get(operation) ?? operation).log.invoke.index,
+  );
+}
+
+function historyOf<C>(
+  operations: readonly StoreOperation[],
+  callOf: (operation: StoreOperation) => C | null,
+  invokeOf = (operation: StoreOperation): number => operation.log.invoke.index,
+): ClientHistory<C> {
+  const history: Operation<C>[] = [];
+  const sources: StoreOperation[] = [];
+  for (const operation of operations) {
+    const call = callOf(operation);
+    if (call === null) continue;
+    sources.push(operation);
+    history.push({
+      client: operation.log.invoke.event.process,
+      call,
+      invoke: invokeOf(operation),
+      return: operation.isAnswered ? (operation.log.return?.index ?? null) : null,
+      outcome: operation.isAnswered ? 'ok' : 'info',
+    });
+  }
+  return { history, sources };
+}

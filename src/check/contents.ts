@@ -1,0 +1,51 @@
+/** Decides what a store really holds of one key: its last accepted write, unless it recovered since. */
+import type { Recovered, Write } from '../history/trace.ts';
+import type { Access, Entry, KeyLog, Numbered, Place } from './survey.ts';
+import { INITIAL_VALUE } from './terms.ts';
+
+/** What a key holds, and what put it there: at most one of the two, none for the initial value. */
+export interface Contents {
+  readonly value: number;
+  readonly write: Entry<EffectiveWrite> | null;
+  readonly recovery: Numbered<Recovered> | null;
+}
+
+/** An accepted write; not an `open`, which changes no value. */
+export interface EffectiveWrite extends Write {
+  readonly value: number;
+}
+
+/** Whether an access changed what the store holds. */
+export function isEffective(access: Entry<Access>): access is Entry<EffectiveWrite> {
+  const { event } = access;
+  return event.kind === 'write' && event.isAccepted && event.value !== null;
+}
+
+/** What `key` holds in its store just before event `before`. */
+export function contentsBefore(place: Place, key: KeyLog, before: number): Contents {
+  const recovery = place.recoveries.findLast(({ index }) => index < before) ?? null;
+  const write = lastEffective(key, before);
+  if (write !== null && write.index > (recovery?.index ?? -1)) {
+    return { value: write.event.value, write, recovery: null };
+  }
+  const value = recovery === null ? INITIAL_VALUE : recoveredValue(recovery.event, key.key);
+  return { value, write: null, recovery };
+}
+
+/** What a store holds of a key as it comes back. */
+export function recoveredValue({ values }: Recovered, key: string): number {
+  return Object.hasOwn(values, key) ? (values[key] ?? INITIAL_VALUE) : INITIAL_VALUE;
+}
+
+/** What `key` holds at the end of the trace. */
+export function finalContents(place: Place, key: KeyLog): Contents {
+  return contentsBefore(place, key, Number.POSITIVE_INFINITY);
+}
+
+function lastEffective(key: KeyLog, before: number): Entry<EffectiveWrite> | null {
+  for (let at = key.accesses.length - 1; at >= 0; at--) {
+    const access = key.accesses[at];
+    if (access !== undefined && access.index < before && isEffective(access)) return access;
+  }
+  return null;
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import type { Read, TraceEvent, Write } from '../history/trace.ts';
+import { breachOf, grant, pause, read, verdictOn, write } from './trace-builder.fixture.ts';
+
+function readBoth(
+  ms: number,
+  who: string,
+  under: number,
+  values: readonly [number, number],
+): Read[] {
+  return values.map((value, place) => {
+    const label = place === 0 ? 'from' : 'to';
+    const operation = `${who}/${under}/read-${label}`;
+    return read(ms + place, who, under, value, { process: `store-${label}`, operation });
+  });
+}
+
+function writeTo(ms: number, who: string, under: number, label: string, value: number): Write {
+  const operation = `${who}/${under}/write-${label}`;
+  return write(ms, who, under, value, { process: `store-${label}`, operation, issue: 3 });
+}
+
+const begun: readonly TraceEvent[] = [
+  grant(0, 'alice', 1),
+  ...readBoth(1, 'alice', 1, [0, 0]),
+  writeTo(3, 'alice', 1, 'from', -5),
+];
+
+test('a transfer that ends within its lease conserves the sum', () => {
+  const events = [
+    ...begun,
+    writeTo(4, 'alice', 1, 'to', 5),
+    grant(12, 'bob', 2),
+    ...readBoth(13, 'bob', 2, [-5, 5]),
+    writeTo(15, 'bob', 2, 'from', -6),
+    writeTo(16, 'bob', 2, 'to', 6),
+  ];
+  expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 0 });
+});
+
+test('a second write that arrives before anybody looks is exercised and conserves the sum', () => {
+  const events = [...begun, grant(12, 'bob', 2), writeTo(13, 'alice', 1, 'to', 5)];
+  expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a holder that is paused between its two writes shows its successor half a transfer', () => {
+  const breach = breachOf('cross-key', [
+    ...begun,
+    pause(3.5, 'alice', 20),
+    grant(12, 'bob', 2),
+    ...readBoth(13, 'bob', 2, [-5, 0]),
+  ]);
+  expect(breach.rule).toBe('sum-read');
+  expect(breach.evidence).toEqual([
+    '0 earlier grant',
+    '3 write',
+    '4 pause',
+    '5 later grant',
+    '6 read',
+    '7 read',
+  ]);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Transfer of \`x\` seen half done. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms). Then alice wrote -5 to \`x\` with token 1 at 3ms in \`store-from\`. However bob read -5 from \`x\` with token 2 at 13ms in \`store-from\` and bob read 0 from \`x\` with token 2 at 14ms in \`store-to\`; meanwhile \`alice\` was paused from 3.5ms to 20ms. Fencing orders the writes of each store; only a transaction makes two stores change at once."`,
+  );
+});
+
+test('half a transfer that stays is found at the end', () => {
+  const breach = breachOf('cross-key', begun);
+  expect(breach.rule).toBe('sum-at-end');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Transfer of \`x\` seen half done. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote -5 to \`x\` with token 1 at 3ms in \`store-from\`. However \`x\` was left with a sum that is not 0. Fencing orders the writes of each store; only a transaction makes two stores change at once."`,
+  );
+});
+
+test('one key in one store, and blind writes to two stores, are no transfer', () => {
+  const blind = [
+    grant(0, 'alice', 1),
+    writeTo(1, 'alice', 1, 'from', 1),
+    writeTo(2, 'alice', 1, 'to', 2),
+  ];
+  expect(verdictOn('cross-key', blind)).toMatchObject({ kind: 'valid', exercised: 0 });
+});

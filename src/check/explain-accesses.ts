@@ -1,0 +1,208 @@
+/** Tells what a store should not have accepted or served: the rules about writes and reads. */
+import type { Write } from '../history/trace.ts';
+import { accessPhrase, at, latePhrase, whileFaults } from './phrases.ts';
+import { find, letterOf, need, type Story, type Teller } from './story.ts';
+
+const staleWrite: Teller = (story) => {
+  const later = need(story, 'later write', 'write');
+  const stale = need(story, 'stale write', 'write');
+  const read = find(story, 'read', 'read');
+  const { why, cure } = acceptance(story, later, stale);
+  const seen = read === undefined ? '' : `; then ${accessPhrase(read)}`;
+  return {
+    headline: `Stale write accepted by \`${stale.process}\``,
+    course: accessPhrase(later),
+    however: `${latePhrase(story, stale)}, and the store took it: ${why}${seen}`,
+    cure,
+  };
+};
+
+/** What the store went by when it took a stale write, and what would have made it refuse. */
+function acceptance(
+  story: Story,
+  later: Write,
+  stale: Write,
+): { readonly why: string; readonly cure: string } {
+  const recovery = find(story, 'recovery', 'recovered');
+  const compares =
+    'A store that refuses tokens below the highest it has seen would have refused it';
+  if (stale.token === 0) {
+    const cure = 'A store that refuses a write without a token would have refused it';
+    return { why: 'it does not ask for a token', cure };
+  }
+  if (stale.token >= later.token) {
+    const cure = 'Tokens that increase with every grant would have let the store refuse it';
+    return { why: `its token is not below ${later.token}`, cure };
+  }
+  if (recovery !== undefined && recovery.highest < later.token) {
+    const cure = 'A store that keeps its highest token in a restart would have refused it';
+    return { why: `it came back ${at(recovery)} and had forgotten token ${later.token}`, cure };
+  }
+  if (stale.highest === 0) return { why: 'it never compares tokens', cure: compares };
+  const why =
+    stale.highest > stale.token
+      ? `it knew token ${stale.highest} and did not go by it`
+      : `the highest token that it knew there was ${stale.highest}`;
+  return { why, cure: compares };
+}
+
+const tokenLower: Teller = (story) => {
+  const earlier = need(story, 'later write', 'write');
+  const lower = need(story, 'stale write', 'write');
+  const { why, cure } = acceptance(story, earlier, lower);
+  return {
+    headline: `Token ${lower.token} accepted after ${earlier.token} by \`${lower.process}\``,
+    course: accessPhrase(earlier),
+    however: `${latePhrase(story, lower)}, and the store took it: ${why}`,
+    cure,
+  };
+};
+
+const writeAfterRead: Teller = (story) => {
+  const read = need(story, 'later read', 'read');
+  const stale = need(story, 'stale write', 'write');
+  return {
+    headline: `Write accepted by \`${stale.process}\` after a later holder had read`,
+    course: accessPhrase(read),
+    however: `${latePhrase(story, stale)}, and the store took it: the read had not told it that ${letterOf(story, stale.under)} was over`,
+    cure: 'A store whose reads register their token would have refused it',
+  };
+};
+
+const readOfLater: Teller = (story) => {
+  const write = need(story, 'later write', 'write');
+  const stale = need(story, 'stale read', 'read');
+  return {
+    headline: `Stale read served by \`${stale.process}\``,
+    course: accessPhrase(write),
+    however: `${latePhrase(story, stale)}, and the store served it ${stale.value ?? 'nothing'}, which came after ${letterOf(story, stale.under)}`,
+    cure: 'A store that refuses reads with tokens below the highest it has seen would have refused it',
+  };
+};
+
+const sequenceCure =
+  'A store that also compares the place of a write among those of its grant would have refused it';
+
+const issueOrder: Teller = (story) => {
+  const newer = find(story, 'newer write', 'write');
+  const older = need(story, 'older write', 'write');
+  const letter = letterOf(story, older.under);
+  return {
+    headline: `Writes of one grant applied out of order by \`${older.process}\``,
+    course: newer === undefined ? '' : accessPhrase(newer),
+    however: `${latePhrase(story, older)}, and the store took it, although it had been issued earlier under ${letter}${whileFaults(story, ['pause', 'delay'])}`,
+    cure: sequenceCure,
+  };
+};
+
+const appliedTwice: Teller = (story) => {
+  const first = need(story, 'first time', 'write');
+  const second = need(story, 'second time', 'write');
+  return {
+    headline: `Write applied twice by \`${second.process}\``,
+    course: accessPhrase(first),
+    however: `\`${second.message}\` was handled again ${at(second)}, and the store took it${whileFaults(story, ['duplicate'])}`,
+    cure: sequenceCure,
+  };
+};
+
+const readBeforeOwnWrite: Teller = (story) => {
+  const read = need(story, 'early read', 'read');
+  const write = need(story, 'late write', 'write');
+  return {
+    headline: `A section read from \`${read.process}\` what stood there before its own write`,
+    course: accessPhrase(read),
+    however: `${latePhrase(story, write)}, although it had been issued before that read`,
+    cure: 'A client that waits for the answer to its write before it reads would have seen it',
+  };
+};
+
+const readOfOwnLater: Teller = (story) => {
+  const write = need(story, 'later write', 'write');
+  const read = need(story, 'late read', 'read');
+  return {
+    headline: `A section read from \`${read.process}\` what it wrote later`,
+    course: accessPhrase(write),
+    however: `${latePhrase(story, read)}, although it had been issued before that write`,
+    cure: 'A client that waits for the answer to its read before it writes would not have seen it',
+  };
+};
+
+const wrongValue: Teller = (story) => {
+  const write = find(story, 'write', 'write');
+  const read = need(story, 'read', 'read');
+  return {
+    headline: `Wrong value served by \`${read.process}\``,
+    course: write === undefined ? `nothing was written to \`${read.key}\`` : accessPhrase(write),
+    however: accessPhrase(read),
+    cure: '',
+  };
+};
+
+const writeAfterRelease: Teller = (story) => {
+  const released = need(story, 'released', 'return');
+  const write = need(story, 'late write', 'write');
+  return {
+    headline: `Write accepted by \`${write.process}\` after its lock was released`,
+    course: `${released.process} was told ${at(released)} that ${letterOf(story, write.under)} was released`,
+    however: `${latePhrase(story, write)}, and the store took it`,
+    cure: 'A client that releases only when all its writes are answered would not have been surprised',
+  };
+};
+
+const updateLost: Teller = (story) => {
+  const read = find(story, 'read', 'read');
+  const lost = find(story, 'lost write', 'write');
+  const over = need(story, 'overwriting write', 'write');
+  const base = read === undefined ? '' : `${accessPhrase(read)}, and `;
+  const missed = lost === undefined ? 'the value had changed' : latePhrase(story, lost);
+  return {
+    headline: `Acknowledged increment lost in \`${over.process}\``,
+    course: `${base}${accessPhrase(over)}`,
+    however: `${missed}, between that read and that write, so one of the two increments is gone`,
+    cure: 'A store whose reads register their token would have refused the older one',
+  };
+};
+
+const updateInvented: Teller = (story) => {
+  const last = need(story, 'last write', 'write');
+  return {
+    headline: `More in \`${last.process}\` than was ever added`,
+    course: accessPhrase(last),
+    however: `no set of the increments that were tried adds up to ${last.value ?? 0}`,
+    cure: '',
+  };
+};
+
+const noOrder: Teller = (story) => {
+  const call = need(story, 'call', 'invoke');
+  const returned = find(story, 'return', 'return');
+  const previous = find(story, 'previous write', 'write');
+  const handling = find(story, 'handling', 'write', 'read');
+  const answer = returned?.answer?.kind ?? 'no answer';
+  const how =
+    handling === undefined ? `${call.process} called ${at(call)}` : latePhrase(story, handling);
+  return {
+    headline: `No order explains the answer to \`${call.operation}\``,
+    course: previous === undefined ? `nothing had been written` : accessPhrase(previous),
+    however: `${how}, and the answer was \`${answer}\`, which fits nowhere between the call and its return`,
+    cure: '',
+  };
+};
+
+/** By rule. */
+export const accessTellers: readonly (readonly [rule: string, teller: Teller])[] = [
+  ['stale-write', staleWrite],
+  ['token-lower', tokenLower],
+  ['write-after-read', writeAfterRead],
+  ['read-of-later', readOfLater],
+  ['issue-order', issueOrder],
+  ['applied-twice', appliedTwice],
+  ['read-before-own-write', readBeforeOwnWrite],
+  ['read-of-own-later', readOfOwnLater],
+  ['wrong-value', wrongValue],
+  ['write-after-release', writeAfterRelease],
+  ['update-lost', updateLost],
+  ['update-invented', updateInvented],
+  ['no-order', noOrder],
+];

@@ -1,0 +1,187 @@
+/** Tells what a lock service should not have granted, prolonged or ended, and what holders believed. */
+
+import type { Grant, Renew } from '../history/trace.ts';
+import { formatDuration } from '../plan/duration.ts';
+import { accessPhrase, at, faultsOf, whileFaults } from './phrases.ts';
+import { find, letterOf, need, type Story, type Teller, type Telling } from './story.ts';
+
+const grantedWhileLive: Teller = (story) => {
+  const earlier = need(story, 'earlier grant', 'grant');
+  const later = need(story, 'later grant', 'grant');
+  const renewal = find(story, 'renewal', 'renew');
+  return {
+    headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
+    course: `\`${later.process}\` granted ${letterOf(story, later.ordinal)} ${at(later)}`,
+    however: `${letterOf(story, earlier.ordinal)} was live: ${endPhrase(renewal ?? earlier)}${whileFaults(story)}`,
+    cure: 'A lock service that waits until the lease before is over would have denied it',
+  };
+};
+
+function endPhrase({ sentAtUs, ttlUs, untilUs, kind }: Grant | Renew): string {
+  if (untilUs === null) return 'it has no end but its release';
+  const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
+  const end = formatDuration(sentAtUs + ttlUs);
+  return `${counted} that left at ${formatDuration(sentAtUs)} it lasts until ${end}`;
+}
+
+const revivedWhileLive: Teller = (story) => {
+  const earlier = need(story, 'earlier grant', 'grant');
+  const later = need(story, 'later grant', 'grant');
+  const renewal = need(story, 'renewal', 'renew');
+  return {
+    headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
+    course: `\`${later.process}\` granted ${letterOf(story, later.ordinal)} ${at(later)}`,
+    however: `${renewal.client}'s renew was handled ${at(renewal)} and ${letterOf(story, earlier.ordinal)} was live again${whileFaults(story)}`,
+    cure: 'A lock service that denies the renew of an expired grant would have kept one holder',
+  };
+};
+
+const tokenShared: Teller = (story) => tokenStory(story, 'Token given twice', 'the same token');
+
+const tokenNotHigher: Teller = (story) =>
+  tokenStory(story, 'Token did not increase', 'no higher token');
+
+function tokenStory(story: Story, headline: string, phrase: string): Telling {
+  const earlier = need(story, 'earlier grant', 'grant');
+  const later = need(story, 'later grant', 'grant');
+  const [one, other] = [letterOf(story, earlier.ordinal), letterOf(story, later.ordinal)];
+  return {
+    headline: `${headline} for \`${later.lock}\``,
+    course: `${one} was given token ${earlier.token} ${at(earlier)}`,
+    however: `${other} was given ${phrase}, ${later.token}, ${at(later)}${whileFaults(story)}`,
+    cure: 'A counter that is kept for ever and raised at every grant would have given a higher one',
+  };
+}
+
+const tokenChanged: Teller = (story) => {
+  const grant = need(story, 'grant', 'grant');
+  const renewal = need(story, 'renewal', 'renew');
+  return {
+    headline: `Token of \`${grant.lock}\` changed by a renew`,
+    course: `${letterOf(story, grant.ordinal)} was given token ${grant.token} ${at(grant)}`,
+    however: `the renew ${at(renewal)} gave it token ${renewal.token}`,
+    cure: 'A renew that keeps the token leaves what is under way valid',
+  };
+};
+
+const tokenForeign: Teller = (story) => {
+  const write = need(story, 'write', 'write');
+  const other = find(story, 'other grant', 'grant');
+  const own = find(story, 'grant', 'grant');
+  const letter = letterOf(story, write.under);
+  const origin =
+    other === undefined ? 'no grant' : `${letterOf(story, other.ordinal)}, not ${letter},`;
+  return {
+    headline: `Write of ${write.client} with a token that is not its grant's`,
+    course: own === undefined ? '' : `${letter} was given token ${own.token} ${at(own)}`,
+    however: `${accessPhrase(write)}, and ${origin} brought that token${whileFaults(story)}`,
+    cure: 'A client that keeps each token with its grant sends the one that can be refused',
+  };
+};
+
+const foreignRelease: Teller = (story) => {
+  const release = need(story, 'release', 'release');
+  return {
+    headline: `\`${release.lock}\` released by ${release.client}, who no longer held it`,
+    course: touchedPhrase(story),
+    however: `${release.client}'s release under ${letterOf(story, release.under)} was handled ${at(release)} and ended ${letterOf(story, release.released)}${whileFaults(story)}`,
+    cure: 'A release that names its acquisition would have changed nothing',
+  };
+};
+
+const foreignRenewal: Teller = (story) => {
+  const renewal = need(story, 'renewal', 'renew');
+  return {
+    headline: `Lease of \`${renewal.lock}\` extended by ${renewal.client}, who no longer held it`,
+    course: touchedPhrase(story),
+    however: `${renewal.client}'s renew under ${letterOf(story, renewal.under)} was handled ${at(renewal)} and extended ${letterOf(story, renewal.extended)}${whileFaults(story)}`,
+    cure: 'A renew that names its acquisition would have changed nothing',
+  };
+};
+
+function touchedPhrase(story: Story): string {
+  const touched = find(story, 'grant touched', 'grant');
+  if (touched === undefined) return 'the lock was granted anew';
+  return `${touched.client} was granted ${letterOf(story, touched.ordinal)} ${at(touched)}`;
+}
+
+const undidRelease: Teller = (story) => {
+  const release = need(story, 'release', 'release');
+  const renewal = need(story, 'renewal', 'renew');
+  const letter = letterOf(story, release.released);
+  return {
+    headline: `Release of \`${release.lock}\` undone by a renew`,
+    course: `${letter} was released ${at(release)}`,
+    however: `${renewal.client}'s renew, sent at ${formatDuration(renewal.sentAtUs)}, was handled ${at(renewal)} and extended ${letter}`,
+    cure: 'A lock service that denies the renew of a released grant would have left it free',
+  };
+};
+
+/** The service's end of a lease against the holder's. */
+function beliefStory(story: Story, claim: string, cure: string): Telling {
+  const grant = need(story, 'grant', 'grant');
+  const belief = need(story, 'belief', 'enter', 'lease-test');
+  const renewal = find(story, 'renewal', 'renew');
+  const successor = find(story, 'successor', 'grant');
+  const letter = letterOf(story, grant.ordinal);
+  const until = renewal === undefined ? grant.untilUs : renewal.untilUs;
+  const next =
+    successor === undefined
+      ? ''
+      : `, and ${successor.client} was granted ${letterOf(story, successor.ordinal)} ${at(successor)}`;
+  return {
+    headline: `${belief.process} counts on \`${grant.lock}\` longer than \`${grant.process}\` does`,
+    course: `\`${grant.process}\` ends ${letter} at ${formatDuration(until ?? 0)}${next}`,
+    however: `${belief.process} ${claim}${whileFaults(story)}`,
+    cure,
+  };
+}
+
+const believesLonger: Teller = (story) => {
+  const belief = need(story, 'belief', 'enter', 'lease-test');
+  const claim = `took ${at(belief)} its lease to end at ${formatDuration(belief.believedUntilUs)}`;
+  return beliefStory(
+    story,
+    claim,
+    'A holder that counts its lease from the moment it sent the request, less the drift, is never late',
+  );
+};
+
+const liveTooLate: Teller = (story) => {
+  const belief = need(story, 'belief', 'enter', 'lease-test');
+  return beliefStory(
+    story,
+    `found ${at(belief)} that its lease was live`,
+    'A holder that takes its lease to be over at its very end, by a clock that is not slow, would have stopped',
+  );
+};
+
+const bothBelieve: Teller = (story) => {
+  const earlier = need(story, 'earlier entry', 'enter');
+  const later = need(story, 'later entry', 'enter');
+  const faults = faultsOf(story);
+  return {
+    headline: `${earlier.process} and ${later.process} both believed that they held \`${later.lock}\``,
+    course: `${earlier.process} entered \`${earlier.section}\` ${at(earlier)}`,
+    however: `${later.process} entered \`${later.section}\` ${at(later)}, before ${earlier.process} had left${faults === '' ? '' : `; meanwhile ${faults}`}`,
+    cure: 'A store that compares tokens is needed: no lease can rule this out once a process may pause',
+  };
+};
+
+/** By rule. */
+export const grantTellers: readonly (readonly [rule: string, teller: Teller])[] = [
+  ['granted-while-live', grantedWhileLive],
+  ['revived-while-live', revivedWhileLive],
+  ['token-shared', tokenShared],
+  ['token-not-higher', tokenNotHigher],
+  ['token-changed', tokenChanged],
+  ['token-foreign', tokenForeign],
+  ['foreign-release', foreignRelease],
+  ['foreign-renewal', foreignRenewal],
+  ['renewed-successor', foreignRenewal],
+  ['undid-release', undidRelease],
+  ['believes-longer', believesLonger],
+  ['live-past-end', liveTooLate],
+  ['live-at-end', liveTooLate],
+  ['both-believe', bothBelieve],
+];

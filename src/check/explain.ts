@@ -1,0 +1,41 @@
+/** Puts a contradiction into words, in the form *Let … Then … However …* and what would have helped. */
+
+import type { Trace } from '../history/trace.ts';
+import { assert } from '../kernel/assert.ts';
+import { accessTellers } from './explain-accesses.ts';
+import { grantTellers } from './explain-grants.ts';
+import { promiseTellers } from './explain-promises.ts';
+import { grantsOf } from './phrases.ts';
+import { storyOf, type Teller } from './story.ts';
+import type { Explanation, Invalid } from './verdict.ts';
+
+const tellers: ReadonlyMap<string, Teller> = new Map([
+  ...accessTellers,
+  ...grantTellers,
+  ...promiseTellers,
+]);
+
+/** Why `verdict` contradicts its claim. The parts come without `Let`, `Then`, `However` and stops. */
+export function explain(trace: Trace, verdict: Invalid): Explanation {
+  const teller = tellers.get(verdict.rule);
+  assert(teller !== undefined, `nobody tells the story of ${verdict.rule}`);
+  const story = storyOf(trace, verdict);
+  const { headline, course, however, cure } = teller(story);
+  // biome-ignore lint/suspicious/noThenProperty: a string is never taken for a promise
+  return { headline, given: grantsOf(story), then: course, however, cure };
+}
+
+/** The whole explanation as a paragraph. */
+export function inWords({ headline, given, then, however, cure }: Explanation): string {
+  const sentences = [
+    headline,
+    given === '' ? '' : `Let ${given}`,
+    then === '' ? '' : `Then ${then}`,
+    however === '' ? '' : `However ${however}`,
+    cure,
+  ];
+  return sentences
+    .filter((sentence) => sentence !== '')
+    .map((sentence) => `${sentence}.`)
+    .join(' ');
+}

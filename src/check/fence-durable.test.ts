@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { breachOf, fault, grant, recovered, verdictOn, write } from './trace-builder.fixture.ts';
+
+const crashed = [
+  grant(0, 'alice', 1),
+  write(2, 'alice', 1, 1),
+  fault(3, 'crash', 'store', { untilMs: 5 }),
+];
+
+test('a store that comes back with its highest token has kept its fence', () => {
+  const events = [...crashed, recovered(5, 1, { x: 1 })];
+  expect(verdictOn('fence-durable', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a store that comes back with a lower token has forgotten its fence', () => {
+  const breach = breachOf('fence-durable', [...crashed, recovered(5, 0, { x: 1 })]);
+  expect(breach.rule).toBe('fence-forgotten');
+  expect(breach.evidence).toEqual(['0 grant', '1 highest write', '2 crash', '3 recovery']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Highest token forgotten by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 1 to \`x\` with token 1 at 2ms. However the store came back at 5ms and the highest token it knew for \`db\` was 0; meanwhile \`store\` crashed at 3ms. A store that keeps its highest token where it keeps its values would have known it."`,
+  );
+});
+
+test('a recovery before any token was accepted proves nothing', () => {
+  const events = [recovered(5, 0, {})];
+  expect(verdictOn('fence-durable', events)).toMatchObject({ kind: 'valid', exercised: 0 });
+});

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { breachOf, grant, pause, recovered, verdictOn, write } from './trace-builder.fixture.ts';
+
+const taken = [grant(0, 'alice', 1), pause(3, 'alice', 20), grant(12, 'bob', 2)];
+
+test('a fence that refuses the older token is exercised and holds', () => {
+  const events = [
+    ...taken,
+    write(15, 'bob', 2, 2),
+    write(20, 'alice', 1, 1, { isAccepted: false }),
+  ];
+  expect(verdictOn('fence-monotone', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a write of an older grant after that of a newer one breaks the fence', () => {
+  const breach = breachOf('fence-monotone', [
+    ...taken,
+    write(15, 'bob', 2, 2),
+    write(20, 'alice', 1, 1),
+  ]);
+  expect(breach.rule).toBe('stale-write');
+  expect(breach.evidence).toEqual([
+    '0 earlier grant',
+    '1 pause',
+    '2 later grant',
+    '3 later write',
+    '4 stale write',
+  ]);
+});
+
+test('a store that forgot its highest token in a restart is told apart from one that never knew', () => {
+  const breach = breachOf('fence-monotone', [
+    ...taken,
+    write(15, 'bob', 2, 2),
+    recovered(18, 0, { x: 2 }),
+    write(20, 'alice', 1, 1),
+  ]);
+  expect(breach.evidence).toContain('4 recovery');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms). Then bob wrote 2 to \`x\` with token 2 at 15ms. However alice, paused from 3ms to 20ms, still held the write of 1 to \`x\` and sent it with token 1 at 20ms, and the store took it: it came back at 18ms and had forgotten token 2. A store that keeps its highest token in a restart would have refused it."`,
+  );
+});
+
+test('an accepted announcement of a token raises the fence', () => {
+  const announced = [...taken, write(13, 'bob', 2, null), write(20, 'alice', 1, 1)];
+  expect(breachOf('fence-monotone', announced).rule).toBe('stale-write');
+});
+
+test('a lower token of a newer grant breaks the fence by its token', () => {
+  const breach = breachOf('fence-monotone', [
+    grant(0, 'alice', 1, { token: 5 }),
+    write(2, 'alice', 1, 1, { token: 5 }),
+    grant(12, 'bob', 2, { token: 1 }),
+    write(15, 'bob', 2, 2, { token: 1 }),
+  ]);
+  expect(breach.rule).toBe('token-lower');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Token 1 accepted after 5 by \`store\`. Let A be alice's grant 1 of \`db\` (token 5, from 0ms, ttl 10ms) and B be bob's grant 2 (token 1, from 12ms). Then alice wrote 1 to \`x\` with token 5 at 2ms. However bob's write of 2 to \`x\` came with token 1 at 15ms, and the store took it: it never compares tokens. A store that refuses tokens below the highest it has seen would have refused it."`,
+  );
+});
+
+test('a write without a token is judged by its ordinal', () => {
+  const forgotten = write(20, 'alice', 1, 1, { token: 0 });
+  const breach = breachOf('fence-monotone', [...taken, write(15, 'bob', 2, 2), forgotten]);
+  expect(breach.words).toContain('without a token');
+  const own = [
+    grant(0, 'alice', 1),
+    write(1, 'alice', 1, 1),
+    write(2, 'alice', 1, 1, { token: 0 }),
+  ];
+  expect(verdictOn('fence-monotone', own).kind).toBe('valid');
+});
+
+test('each resource in each store has a fence of its own', () => {
+  const elsewhere = write(20, 'alice', 1, 1, { process: 'archive' });
+  expect(verdictOn('fence-monotone', [...taken, write(15, 'bob', 2, 2), elsewhere])).toMatchObject({
+    kind: 'valid',
+    exercised: 0,
+  });
+});

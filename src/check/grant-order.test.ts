@@ -1,0 +1,193 @@
+import { expect, test } from 'vitest';
+import { judge } from './claims.ts';
+import {
+  breachOf,
+  deny,
+  grant,
+  pause,
+  read,
+  recovered,
+  send,
+  terms,
+  traceOf,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+
+const zombie = [
+  grant(0, 'alice', 1),
+  pause(3, 'alice', 20),
+  grant(12, 'bob', 2),
+  write(15, 'bob', 2, 2),
+  send(20, 'alice', 'alice/1/write'),
+];
+
+test('a paused holder that is refused leaves the turns as they were', () => {
+  const events = [...zombie, write(20, 'alice', 1, 1, { isAccepted: false, highest: 2 })];
+  expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a paused holder that overwrites its successor breaks the turns', () => {
+  const breach = breachOf('grant-order', [...zombie, write(20, 'alice', 1, 1)]);
+  expect(breach.rule).toBe('stale-write');
+  expect(breach.evidence).toEqual([
+    '0 earlier grant',
+    '1 pause',
+    '2 later grant',
+    '3 later write',
+    '5 stale write',
+  ]);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms). Then bob wrote 2 to \`x\` with token 2 at 15ms. However alice, paused from 3ms to 20ms, still held the write of 1 to \`x\` and sent it with token 1 at 20ms, and the store took it: it never compares tokens. A store that refuses tokens below the highest it has seen would have refused it."`,
+  );
+});
+
+test('a stale write that is covered before anybody reads it is as good as none', () => {
+  const events = [
+    ...zombie,
+    write(20, 'alice', 1, 1),
+    grant(30, 'carol', 3),
+    write(31, 'carol', 3, 3),
+  ];
+  expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a late blind write that arrives before the first access of its successor is legal', () => {
+  const events = [
+    grant(0, 'alice', 1),
+    grant(12, 'bob', 2),
+    write(13, 'alice', 1, 1),
+    write(15, 'bob', 2, 2),
+  ];
+  expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a holder whose read is followed by an older write has read too early', () => {
+  const breach = breachOf('grant-order', [
+    grant(0, 'alice', 1),
+    grant(11, 'bob', 2),
+    send(9, 'alice', 'alice/1/write'),
+    read(12, 'bob', 2, 0),
+    write(14, 'alice', 1, 1),
+    write(15, 'bob', 2, 2, { issue: 2 }),
+  ]);
+  expect(breach.rule).toBe('write-after-read');
+  expect(breach.evidence).toEqual([
+    '0 earlier grant',
+    '1 later grant',
+    '3 later read',
+    '4 stale write',
+  ]);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then bob read 0 from \`x\` with token 2 at 12ms. However alice's write of 1 to \`x\`, sent with token 1 at 9ms, arrived at 14ms, and the store took it: the read had not told it that A was over. A store whose reads register their token would have refused it."`,
+  );
+});
+
+test('a third holder that reads what a stale write left sees the turns broken', () => {
+  const breach = breachOf('grant-order', [
+    ...zombie,
+    write(20, 'alice', 1, 1),
+    grant(30, 'carol', 3),
+    read(31, 'carol', 3, 1),
+    write(32, 'carol', 3, 3, { issue: 2 }),
+  ]);
+  expect(breach.rule).toBe('stale-write');
+  expect(breach.evidence).toContain('7 read');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms), B be bob's grant 2 (from 12ms) and C be carol's grant 3 (from 30ms). Then bob wrote 2 to \`x\` with token 2 at 15ms. However alice, paused from 3ms to 20ms, still held the write of 1 to \`x\` and sent it with token 1 at 20ms, and the store took it: it never compares tokens; then carol read 1 from \`x\` with token 3 at 31ms. A store that refuses tokens below the highest it has seen would have refused it."`,
+  );
+});
+
+test('a stale read that sees what its successor wrote breaks the turns', () => {
+  const breach = breachOf('grant-order', [
+    grant(0, 'alice', 1),
+    grant(12, 'bob', 2),
+    write(15, 'bob', 2, 2),
+    read(20, 'alice', 1, 2),
+  ]);
+  expect(breach.rule).toBe('read-of-later');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Stale read served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms). Then bob wrote 2 to \`x\` with token 2 at 15ms. However alice's read of \`x\` came with token 1 at 20ms, and the store served it 2, which came after A. A store that refuses reads with tokens below the highest it has seen would have refused it."`,
+  );
+});
+
+test('writes of one grant that overtake each other leave the wrong value', () => {
+  const breach = breachOf('grant-order', [
+    grant(0, 'alice', 1),
+    write(3, 'alice', 1, 2, { issue: 2, operation: 'alice/1/write-2' }),
+    write(5, 'alice', 1, 1),
+  ]);
+  expect(breach.rule).toBe('issue-order');
+  expect(breach.evidence).toEqual(['0 grant', '1 newer write', '2 older write']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Writes of one grant applied out of order by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 2 to \`x\` with token 1 at 3ms. However alice's write of 1 to \`x\` came with token 1 at 5ms, and the store took it, although it had been issued earlier under A. A store that also compares the place of a write among those of its grant would have refused it."`,
+  );
+});
+
+test('a section that reads before its own earlier write arrives does not see it', () => {
+  const breach = breachOf('grant-order', [
+    grant(0, 'alice', 1),
+    read(3, 'alice', 1, 0, { issue: 2 }),
+    write(5, 'alice', 1, 1),
+  ]);
+  expect(breach.rule).toBe('read-before-own-write');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"A section read from \`store\` what stood there before its own write. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice read 0 from \`x\` with token 1 at 3ms. However alice's write of 1 to \`x\` came with token 1 at 5ms, although it had been issued before that read. A client that waits for the answer to its write before it reads would have seen it."`,
+  );
+});
+
+test('a section whose read arrives after its own later write sees too much', () => {
+  const breach = breachOf('grant-order', [
+    grant(0, 'alice', 1),
+    write(3, 'alice', 1, 1, { issue: 2 }),
+    read(5, 'alice', 1, 1),
+  ]);
+  expect(breach.rule).toBe('read-of-own-later');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"A section read from \`store\` what it wrote later. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 1 to \`x\` with token 1 at 3ms. However alice's read of \`x\` came with token 1 at 5ms, although it had been issued before that write. A client that waits for the answer to its read before it writes would not have seen it."`,
+  );
+});
+
+test('a value that the store does not hold cannot be read', () => {
+  const breach = breachOf('grant-order', [
+    grant(0, 'alice', 1),
+    write(3, 'alice', 1, 1),
+    read(5, 'alice', 1, 7, { issue: 2 }),
+  ]);
+  expect(breach.rule).toBe('wrong-value');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Wrong value served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 1 to \`x\` with token 1 at 3ms. However alice read 7 from \`x\` with token 1 at 5ms."`,
+  );
+});
+
+test('what a store loses in a restart is missing in the end', () => {
+  const breach = breachOf('grant-order', [
+    grant(0, 'alice', 1),
+    write(3, 'alice', 1, 1),
+    recovered(8, 1, {}),
+  ]);
+  expect(breach.rule).toBe('lost-in-recovery');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 1 to \`x\` with token 1 at 3ms. However the store came back at 8ms without it. A store that answers only what it has made durable would have kept it."`,
+  );
+  const kept = [grant(0, 'alice', 1), write(3, 'alice', 1, 1), recovered(8, 1, { x: 1 })];
+  expect(verdictOn('grant-order', kept).kind).toBe('valid');
+});
+
+test('a lock without end is contested when it denies an acquire', () => {
+  const events = [grant(0, 'alice', 1, { untilUs: null }), deny(3, 'bob', 1)];
+  expect(verdictOn('grant-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('what a run left behind is judged only when the run came to its end', () => {
+  const cut = { kind: 'cut', limit: 'end' } as const;
+  const [verdict] = judge(traceOf([...zombie, write(20, 'alice', 1, 1)], cut), terms, [
+    'grant-order',
+  ]);
+  expect(verdict?.kind).toBe('unknown');
+});
+
+test('a key that is written under no grant is out of scope', () => {
+  const events = [...zombie, write(20, 'alice', 1, 1), write(21, 'carol', 0, 5)];
+  expect(verdictOn('grant-order', events).kind).toBe('valid');
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { breachOf, fault, grant, verdictOn, write } from './trace-builder.fixture.ts';
+
+const second = { issue: 2, operation: 'alice/1/write-2' };
+
+test('a store that refuses the overtaken write keeps the order of issue', () => {
+  const events = [
+    grant(0, 'alice', 1),
+    write(3, 'alice', 1, 2, second),
+    write(5, 'alice', 1, 1, { isAccepted: false }),
+  ];
+  expect(verdictOn('holder-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('an overtaken write that is accepted comes out of order', () => {
+  const breach = breachOf('holder-order', [
+    grant(0, 'alice', 1),
+    fault(2, 'reset', 'alice', { processes: ['alice', 'store'] }),
+    write(3, 'alice', 1, 2, second),
+    write(5, 'alice', 1, 1),
+  ]);
+  expect(breach.rule).toBe('issue-order');
+  expect(breach.evidence).toEqual(['0 grant', '1 reset', '2 newer write', '3 older write']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Writes of one grant applied out of order by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 2 to \`x\` with token 1 at 3ms. However alice's write of 1 to \`x\` came with token 1 at 5ms, and the store took it, although it had been issued earlier under A; meanwhile the connections between \`alice\` and \`store\` were replaced at 2ms. A store that also compares the place of a write among those of its grant would have refused it."`,
+  );
+});
+
+test('a duplicate that is accepted is applied twice', () => {
+  const breach = breachOf('holder-order', [
+    grant(0, 'alice', 1),
+    write(1, 'alice', 1, 1),
+    write(3, 'alice', 1, 2, second),
+    fault(5, 'duplicate', 'alice', { target: 'alice/1/write/1/request', amount: 4000 }),
+    write(5, 'alice', 1, 1),
+  ]);
+  expect(breach.rule).toBe('applied-twice');
+  expect(breach.evidence).toEqual(['0 grant', '1 first time', '3 duplicate', '4 second time']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Write applied twice by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 1 to \`x\` with token 1 at 1ms. However \`alice/1/write/1/request\` was handled again at 5ms, and the store took it. A store that also compares the place of a write among those of its grant would have refused it."`,
+  );
+});

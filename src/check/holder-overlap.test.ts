@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { measureHolderOverlap } from './measure.ts';
+import { surveyTrace } from './survey.ts';
+import {
+  breachOf,
+  enter,
+  fault,
+  grant,
+  healed,
+  leave,
+  traceOf,
+  verdictOn,
+} from './trace-builder.fixture.ts';
+
+const inTurn = [enter(0, 'alice', 1, 10), leave(5, 'alice', 1), enter(6, 'bob', 2, 16)];
+const atOnce = [
+  grant(0, 'alice', 1),
+  enter(1, 'alice', 1, 10),
+  grant(11, 'bob', 2),
+  enter(12, 'bob', 2, 22),
+  leave(15, 'alice', 1),
+  enter(16, 'carol', 3, 26),
+  leave(20, 'bob', 2),
+  leave(21, 'carol', 3),
+];
+
+test('programs that take turns never believe at once', () => {
+  expect(verdictOn('holder-overlap', inTurn)).toMatchObject({ kind: 'valid', exercised: 1 });
+  expect(measureHolderOverlap(surveyTrace(traceOf(inTurn)))).toEqual({
+    times: 0,
+    longestUs: 0,
+    totalUs: 0,
+  });
+});
+
+test('an overlap lasts from the second entry until one of two is left', () => {
+  const breach = breachOf('holder-overlap', atOnce);
+  expect(breach.rule).toBe('both-believe');
+  expect(breach.evidence).toEqual([
+    '0 earlier grant',
+    '1 earlier entry',
+    '2 later grant',
+    '3 later entry',
+  ]);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"alice and bob both believed that they held \`db\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then alice entered \`alice/1\` at 1ms. However bob entered \`bob/2\` at 12ms, before alice had left. A store that compares tokens is needed: no lease can rule this out once a process may pause."`,
+  );
+  expect(measureHolderOverlap(surveyTrace(traceOf(atOnce)))).toEqual({
+    times: 2,
+    longestUs: 4000,
+    totalUs: 7000,
+  });
+});
+
+test('a program that crashes believes nothing any more, one that never leaves does to the end', () => {
+  const crashed = [enter(0, 'alice', 1, 10), fault(5, 'crash', 'alice'), enter(6, 'bob', 2, 16)];
+  expect(verdictOn('holder-overlap', crashed).kind).toBe('valid');
+  const stays = [enter(0, 'alice', 1, 10), enter(6, 'bob', 2, 16), healed(9)];
+  expect(measureHolderOverlap(surveyTrace(traceOf(stays))).totalUs).toBe(3000);
+});

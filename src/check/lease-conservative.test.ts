@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import {
+  breachOf,
+  enter,
+  fault,
+  grant,
+  leaseTest,
+  renew,
+  verdictOn,
+} from './trace-builder.fixture.ts';
+
+const claim = 'lease-conservative';
+const granted = grant(1, 'alice', 1, { sentAtUs: 0 });
+
+test('a holder that counts from its request is never later than the service', () => {
+  const events = [granted, enter(2, 'alice', 1, 10), leaseTest(9, 'alice', 1, 10)];
+  expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 2 });
+});
+
+test('a holder that counts from the reply is later than the service', () => {
+  const breach = breachOf(claim, [granted, enter(2, 'alice', 1, 12)]);
+  expect(breach.rule).toBe('believes-longer');
+  expect(breach.evidence).toEqual(['0 grant', '1 belief']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1ms, ttl 10ms). Then \`lock\` ends A at 11ms. However alice took at 2ms its lease to end at 12ms. A holder that counts its lease from the moment it sent the request, less the drift, is never late."`,
+  );
+});
+
+test('a renew that the service handled moves the end to compare with', () => {
+  const events = [granted, renew(6, 'alice', 1), enter(7, 'alice', 1, 16)];
+  expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 1 });
+  const denied = [granted, renew(6, 'alice', 1, { extended: 0 }), enter(7, 'alice', 1, 16)];
+  expect(breachOf(claim, denied).rule).toBe('believes-longer');
+});
+
+test('a lease that is found live after its end was tested by a slow clock', () => {
+  const breach = breachOf(claim, [granted, leaseTest(11.5, 'alice', 1, 11)]);
+  expect(breach.rule).toBe('live-past-end');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1ms, ttl 10ms). Then \`lock\` ends A at 11ms. However alice found at 11.5ms that its lease was live. A holder that takes its lease to be over at its very end, by a clock that is not slow, would have stopped."`,
+  );
+});
+
+test('at the very end a live lease is wrong only when the successor was there before', () => {
+  const before = [granted, leaseTest(11, 'alice', 1, 11), grant(11, 'bob', 2)];
+  expect(verdictOn(claim, before).kind).toBe('valid');
+  const breach = breachOf(claim, [granted, grant(11, 'bob', 2), leaseTest(11, 'alice', 1, 11)]);
+  expect(breach.rule).toBe('live-at-end');
+  expect(breach.evidence).toEqual(['0 grant', '1 successor', '2 belief']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then \`lock\` ends A at 11ms, and bob was granted B at 11ms. However alice found at 11ms that its lease was live. A holder that takes its lease to be over at its very end, by a clock that is not slow, would have stopped."`,
+  );
+});
+
+test('a clock beyond the declared bounds takes its holder out of the terms', () => {
+  const slow = fault(0, 'clock', 'alice', { target: 'rate', amount: -500 });
+  const events = [slow, granted, enter(2, 'alice', 1, 12)];
+  expect(verdictOn(claim, events, { driftPpm: 200 })).toMatchObject({
+    kind: 'valid',
+    exercised: 0,
+  });
+  expect(verdictOn(claim, events, { driftPpm: 500 }).kind).toBe('invalid');
+  const stepped = fault(0, 'clock', 'lock', { target: 'step', amount: 6000 });
+  const behind = [stepped, granted, enter(2, 'alice', 1, 12)];
+  expect(verdictOn(claim, behind, { skewUs: 5000 })).toMatchObject({ kind: 'valid', exercised: 0 });
+  expect(verdictOn(claim, behind, { skewUs: 6000 }).kind).toBe('invalid');
+});
+
+test('a lease without end is never compared', () => {
+  const endless = grant(0, 'alice', 1, { untilUs: null });
+  expect(verdictOn(claim, [endless, enter(2, 'alice', 1, 99)])).toMatchObject({
+    kind: 'valid',
+    exercised: 0,
+  });
+});

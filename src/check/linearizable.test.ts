@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import type { TraceEvent } from '../history/trace.ts';
+import {
+  accepted,
+  answer,
+  breachOf,
+  grant,
+  invoke,
+  read,
+  unknown,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+
+const refused = { kind: 'refused', highest: 2 } as const;
+
+/** Alice's write under grant 1 comes after Bob's under grant 2. */
+function zombie(isAccepted: boolean): readonly TraceEvent[] {
+  return [
+    grant(0, 'alice', 1),
+    grant(12, 'bob', 2),
+    invoke(14, 'bob/2/write', { value: 2 }),
+    write(15, 'bob', 2, 2),
+    accepted(16, 'bob/2/write'),
+    invoke(20, 'alice/1/write', { value: 1 }),
+    write(21, 'alice', 1, 1, { isAccepted }),
+    answer(22, 'alice/1/write', isAccepted ? { kind: 'accepted' } : refused),
+  ];
+}
+
+test('a store that refuses the lower token answers as a fenced register does', () => {
+  expect(verdictOn('linearizable', zombie(false))).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a store that accepts the lower token is no fenced register, but it is a register', () => {
+  const breach = breachOf('linearizable(fenced-register)', zombie(true));
+  expect(breach.rule).toBe('no-order');
+  expect(breach.evidence).toEqual([
+    '0 earlier grant',
+    '1 later grant',
+    '3 previous write',
+    '5 call',
+    '6 handling',
+    '7 return',
+  ]);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"No order explains the answer to \`alice/1/write\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms). Then bob wrote 2 to \`x\` with token 2 at 15ms. However alice's write of 1 to \`x\`, sent with token 1 at 20ms, arrived at 21ms, and the answer was \`accepted\`, which fits nowhere between the call and its return."`,
+  );
+  expect(verdictOn('linearizable(register)', zombie(true)).kind).toBe('valid');
+});
+
+test('a write without an answer may have happened or not', () => {
+  const events = zombie(true).map((event) =>
+    event.kind === 'return' && event.process === 'alice' ? unknown(22, 'alice/1/write') : event,
+  );
+  expect(verdictOn('linearizable', events).kind).toBe('valid');
+});
+
+function readOf(value: number): readonly TraceEvent[] {
+  return [
+    invoke(30, 'bob/2/read'),
+    read(31, 'bob', 2, value, { issue: 2 }),
+    answer(32, 'bob/2/read', { kind: 'value', value }),
+  ];
+}
+
+test('a read that misses the last write is no register', () => {
+  const last = [...zombie(true), ...readOf(1)];
+  expect(verdictOn('linearizable(register)', last).kind).toBe('valid');
+  expect(breachOf('linearizable(register)', [...zombie(true), ...readOf(2)]).rule).toBe('no-order');
+});
+
+test('reads that register refuse what comes under a lower token', () => {
+  const seen = [grant(0, 'alice', 1), grant(12, 'bob', 2), ...readOf(0)];
+  const late = [
+    invoke(40, 'alice/1/write', { value: 1 }),
+    write(41, 'alice', 1, 1),
+    accepted(42, 'alice/1/write'),
+  ];
+  expect(verdictOn('linearizable(fenced-register)', [...seen, ...late]).kind).toBe('valid');
+  expect(verdictOn('linearizable(fenced-register-with-reads)', [...seen, ...late]).kind).toBe(
+    'invalid',
+  );
+});
+
+/** Both read 0 and write 1, both are acknowledged, and then Carol reads `seen`. */
+function counted(seen: number): readonly TraceEvent[] {
+  return [
+    ...['alice/1', 'bob/2'].flatMap((section) => [
+      invoke(1, `${section}/read`),
+      answer(2, `${section}/read`, { kind: 'value', value: 0 }),
+      invoke(3, `${section}/write`, { value: 1, adds: 1 }),
+    ]),
+    accepted(5, 'alice/1/write'),
+    accepted(6, 'bob/2/write'),
+    invoke(10, 'carol/3/read'),
+    answer(11, 'carol/3/read', { kind: 'value', value: seen }),
+  ];
+}
+
+test('a counter that counts both increments is linearizable, one that lost one is not', () => {
+  expect(verdictOn('linearizable(counter)', counted(2))).toMatchObject({ kind: 'valid' });
+  const breach = breachOf('linearizable(counter)', counted(1));
+  expect(breach.rule).toBe('no-order');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"No order explains the answer to \`carol/3/read\`. Then nothing had been written. However carol called at 10ms, and the answer was \`value\`, which fits nowhere between the call and its return."`,
+  );
+});
+
+test('a search that does not end within its budget says so', () => {
+  const overlapping = ['alice/1', 'bob/2', 'carol/3'].map((section, place) =>
+    invoke(1, `${section}/write`, { value: place }),
+  );
+  const events = [
+    ...overlapping,
+    accepted(5, 'alice/1/write'),
+    accepted(5, 'bob/2/write'),
+    accepted(5, 'carol/3/write'),
+    ...readOf(1),
+  ];
+  expect(verdictOn('linearizable(register)', events)).toMatchObject({
+    kind: 'valid',
+    exercised: 2,
+  });
+  expect(verdictOn('linearizable(register)', events, { maxConfigurations: 1 })).toMatchObject({
+    kind: 'unknown',
+    reason: 'the search met 1 configurations without an answer',
+  });
+});

@@ -1,0 +1,149 @@
+/**
+ * Judges `linearizable`: could the calls that clients made to one resource in one store have come one
+ * at a time, each between its call and its return, with a model giving the answers? A history is cut
+ * where its trace is; what has no answer there may or may not have happened.
+ *
+ * Exercised, for a model with tokens: accesses that the store handled under a grant that was no longer
+ * the latest of its lock; for any other: calls made while another client's was open.
+ */
+import { checkHistory, type HistoryVerdict } from '../linearizability/check-history.ts';
+import { counter } from '../linearizability/models/counter.ts';
+import { fencedRegister } from '../linearizability/models/fenced-register.ts';
+import { fencedRegisterWithReads } from '../linearizability/models/fenced-register-with-reads.ts';
+import { register } from '../linearizability/models/register.ts';
+import { accessBreach } from './access-breach.ts';
+import {
+  type ClientHistory,
+  counterHistory,
+  fencedHistory,
+  registerHistory,
+  type StoreOperation,
+  storeOperations,
+} from './client-history.ts';
+import { type Breach, conclude } from './conclude.ts';
+import { type Access, type Entry, isStale, type Survey } from './survey.ts';
+import { INITIAL_VALUE, type ModelName, type Terms } from './terms.ts';
+import type { Verdict } from './verdict.ts';
+
+/** "The history is linearizable to a model": the one that the terms name. */
+export function linearizable(survey: Survey, terms: Terms): Verdict {
+  return judgeAgainst('linearizable', terms.model, survey, terms);
+}
+
+/** The checker of the claim `linearizable(<model>)`. */
+export function linearizableTo(model: ModelName): (survey: Survey, terms: Terms) => Verdict {
+  const claim = `linearizable(${model})`;
+  return (survey, terms) => judgeAgainst(claim, model, survey, terms);
+}
+
+const plainRegister = register(INITIAL_VALUE);
+const plainCounter = counter(INITIAL_VALUE);
+const comparingRegister = fencedRegister({ initial: INITIAL_VALUE });
+const registeringRegister = fencedRegisterWithReads(INITIAL_VALUE);
+
+/** How the check of one resource in one store ended. */
+type Result =
+  | { readonly kind: 'valid' | 'unknown' }
+  | { readonly kind: 'invalid'; readonly at: StoreOperation | undefined };
+
+function judgeAgainst(claim: string, model: ModelName, survey: Survey, terms: Terms): Verdict {
+  let breach: Breach | null = null;
+  let isUnknown = false;
+  let overlapping = 0;
+  for (const operations of storeOperations(survey)) {
+    overlapping += overlappingCalls(operations);
+    const result = check(operations, model, terms.maxConfigurations);
+    if (result.kind === 'unknown') isUnknown = true;
+    if (result.kind === 'invalid' && breach === null) breach = breachAt(survey, result.at);
+  }
+  const isFenced = model === 'fenced-register' || model === 'fenced-register-with-reads';
+  const exercised = isFenced ? staleAccesses(survey) : overlapping;
+  if (breach === null && isUnknown) {
+    const reason = `the search met ${terms.maxConfigurations} configurations without an answer`;
+    return { kind: 'unknown', claim, exercised, reason };
+  }
+  return conclude(claim, { exercised, breach });
+}
+
+function check(
+  operations: readonly StoreOperation[],
+  model: ModelName,
+  maxConfigurations: number,
+): Result {
+  const options = { maxConfigurations };
+  switch (model) {
+    case 'register': {
+      const seen = registerHistory(operations);
+      return resultOf(seen, checkHistory(seen.history, plainRegister, options));
+    }
+    case 'counter': {
+      const seen = counterHistory(operations);
+      return resultOf(seen, checkHistory(seen.history, plainCounter, options));
+    }
+    case 'fenced-register': {
+      const seen = fencedHistory(operations);
+      return resultOf(seen, checkHistory(seen.history, comparingRegister, options));
+    }
+    case 'fenced-register-with-reads': {
+      const seen = fencedHistory(operations);
+      return resultOf(seen, checkHistory(seen.history, registeringRegister, options));
+    }
+  }
+}
+
+function resultOf<C>(seen: ClientHistory<C>, verdict: HistoryVerdict): Result {
+  if (verdict.kind !== 'invalid') return { kind: verdict.kind };
+  return { kind: 'invalid', at: seen.sources[verdict.at] };
+}
+
+/** Calls made while one of another client was open; `operations` are in the order of their calls. */
+function overlappingCalls(operations: readonly StoreOperation[]): number {
+  let overlapping = 0;
+  const openUntil = new Map<string, number>();
+  for (const { log } of operations) {
+    const { event, index } = log.invoke;
+    for (const [client, until] of openUntil) {
+      if (client === event.process || until <= index) continue;
+      overlapping++;
+      break;
+    }
+    const until = log.return?.index ?? Number.POSITIVE_INFINITY;
+    openUntil.set(event.process, Math.max(until, openUntil.get(event.process) ?? 0));
+  }
+  return overlapping;
+}
+
+function staleAccesses(survey: Survey): number {
+  let stale = 0;
+  for (const place of survey.places)
+    for (const access of place.accesses) if (isStale(access)) stale++;
+  return stale;
+}
+
+/** The operation whose answer fits nowhere, how the store handled it, and what it had accepted last. */
+function breachAt(survey: Survey, operation: StoreOperation | undefined): Breach {
+  const log = operation?.log;
+  const call = operation?.call;
+  const place = survey.places.find(
+    ({ store, resource }) => store === call?.store && resource === call?.resource,
+  );
+  const accesses = place?.accesses ?? [];
+  const handled = accesses.find(({ event }) => event.operation === log?.invoke.event.operation);
+  const previous = accesses.findLast((access) => isPrevious(access, handled));
+  return accessBreach(survey, 'no-order', {
+    accesses: [
+      ['previous write', previous],
+      ['handling', handled],
+    ],
+    late: handled ?? null,
+    others: [
+      ['call', log?.invoke],
+      ['return', log?.return],
+    ],
+  });
+}
+
+function isPrevious(access: Entry<Access>, handled: Entry<Access> | undefined): boolean {
+  const { event, index } = access;
+  return event.kind === 'write' && event.isAccepted && index < (handled?.index ?? 0);
+}

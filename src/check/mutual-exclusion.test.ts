@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import {
+  breachOf,
+  deny,
+  fault,
+  grant,
+  release,
+  renew,
+  verdictOn,
+} from './trace-builder.fixture.ts';
+
+const claim = 'mutual-exclusion';
+
+test('a lock that denies while another is live keeps one holder', () => {
+  const events = [
+    grant(1, 'alice', 1, { sentAtUs: 0 }),
+    deny(9.999, 'bob', 1),
+    deny(10, 'bob', 1),
+    grant(11, 'bob', 2),
+  ];
+  expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a grant within the lease of another is a second holder, with the clock step that caused it', () => {
+  const stepped = fault(1, 'clock', 'lock', { target: 'step', amount: 20_000 });
+  const breach = breachOf(claim, [grant(0, 'alice', 1), stepped, grant(5, 'bob', 2)]);
+  expect(breach.rule).toBe('granted-while-live');
+  expect(breach.evidence).toEqual(['0 earlier grant', '1 clock', '2 later grant']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 5ms). Then \`lock\` granted B at 5ms. However A was live: counted from the request that left at 0ms it lasts until 10ms; meanwhile the clock of \`lock\` was moved by 20ms at 1ms. A lock service that waits until the lease before is over would have denied it."`,
+  );
+});
+
+test('a lease counts from the departure of its request', () => {
+  const late = grant(8, 'alice', 1, { sentAtUs: 0 });
+  expect(verdictOn(claim, [late, grant(10, 'bob', 2)]).kind).toBe('valid');
+  expect(breachOf(claim, [late, grant(9.999, 'bob', 2)]).rule).toBe('granted-while-live');
+});
+
+test('the declared drift is taken off the lease', () => {
+  const events = [grant(0, 'alice', 1), grant(9.99, 'bob', 2)];
+  expect(verdictOn(claim, events, { driftPpm: 1000 }).kind).toBe('valid');
+  expect(verdictOn(claim, events, { driftPpm: 999 }).kind).toBe('invalid');
+});
+
+test('a release, or the next acquire of the same client, ends a grant', () => {
+  const released = [grant(0, 'alice', 1), release(3, 'alice', 1), grant(4, 'bob', 2)];
+  expect(verdictOn(claim, released).kind).toBe('valid');
+  const again = [grant(0, 'alice', 1), grant(3, 'alice', 2), release(4, 'alice', 2)];
+  expect(verdictOn(claim, [...again, grant(5, 'bob', 3)]).kind).toBe('valid');
+});
+
+test('a renew prolongs a grant from its own departure', () => {
+  const renewed = [grant(0, 'alice', 1), renew(6, 'alice', 1, { sentAtUs: 5000 })];
+  expect(verdictOn(claim, [...renewed, grant(15, 'bob', 2)]).kind).toBe('valid');
+  const breach = breachOf(claim, [...renewed, grant(14, 'bob', 2)]);
+  expect(breach.evidence).toEqual(['0 earlier grant', '1 renewal', '2 later grant']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 14ms). Then \`lock\` granted B at 14ms. However A was live: counted from the renew that left at 5ms it lasts until 15ms. A lock service that waits until the lease before is over would have denied it."`,
+  );
+});
+
+test('a renew that overtakes another does not shorten the lease', () => {
+  const events = [
+    grant(0, 'alice', 1),
+    renew(8, 'alice', 1, { sentAtUs: 7000 }),
+    renew(9, 'alice', 1, { sentAtUs: 5000 }),
+  ];
+  expect(verdictOn(claim, [...events, grant(16, 'bob', 2)]).kind).toBe('invalid');
+});
+
+test('a renew that brings an expired grant back beside its successor makes two holders', () => {
+  const breach = breachOf(claim, [
+    grant(0, 'alice', 1),
+    grant(11, 'bob', 2),
+    renew(12, 'alice', 1),
+  ]);
+  expect(breach.rule).toBe('revived-while-live');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Expired grant of \`db\` revived while bob held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then \`lock\` granted B at 11ms. However alice's renew was handled at 12ms and A was live again. A lock service that denies the renew of an expired grant would have kept one holder."`,
+  );
+});
+
+test('a grant without end is live until it is released', () => {
+  const endless = grant(0, 'alice', 1, { untilUs: null });
+  expect(breachOf(claim, [endless, grant(1000, 'bob', 2)]).words).toMatchInlineSnapshot(
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0ms, no end) and B be bob's grant 2 (from 1s). Then \`lock\` granted B at 1s. However A was live: it has no end but its release. A lock service that waits until the lease before is over would have denied it."`,
+  );
+  expect(verdictOn(claim, [endless, release(9, 'alice', 1), grant(10, 'bob', 2)]).kind).toBe(
+    'valid',
+  );
+});
+
+test('grants of different locks do not meet', () => {
+  const events = [grant(0, 'alice', 1), grant(1, 'bob', 2, { lock: 'mail' })];
+  expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 0 });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { TraceEvent } from '../history/trace.ts';
+import {
+  accepted,
+  answer,
+  breachOf,
+  grant,
+  invoke,
+  read,
+  recovered,
+  unknown,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+
+const adding = { issue: 2, adds: 1 };
+
+/** Bob reads between Alice's read and the arrival of her write. */
+function interleaved(bobReads: number, aliceIsAccepted: boolean): readonly TraceEvent[] {
+  return [
+    grant(0, 'alice', 1),
+    read(1, 'alice', 1, 0),
+    invoke(9, 'alice/1/write', { value: 1, adds: 1 }),
+    grant(11, 'bob', 2),
+    read(12, 'bob', 2, bobReads),
+    write(14, 'alice', 1, 1, { ...adding, isAccepted: aliceIsAccepted }),
+    answer(
+      15,
+      'alice/1/write',
+      aliceIsAccepted ? { kind: 'accepted' } : { kind: 'refused', highest: 2 },
+    ),
+    invoke(15, 'bob/2/write', { value: bobReads + 1, adds: 1 }),
+    write(16, 'bob', 2, bobReads + 1, adding),
+    accepted(17, 'bob/2/write'),
+  ];
+}
+
+test('an increment that is refused because another has read since is not lost', () => {
+  expect(verdictOn('no-lost-update', interleaved(0, false))).toMatchObject({
+    kind: 'valid',
+    exercised: 2,
+  });
+});
+
+test('two acknowledged increments of one value are one increment too few', () => {
+  const breach = breachOf('no-lost-update', interleaved(0, true));
+  expect(breach.rule).toBe('update-lost');
+  expect(breach.evidence).toEqual([
+    '0 earlier grant',
+    '3 later grant',
+    '4 read',
+    '5 lost write',
+    '8 overwriting write',
+  ]);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Acknowledged increment lost in \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then bob read 0 from \`x\` with token 2 at 12ms, and bob wrote 1 to \`x\` with token 2 at 16ms. However alice's write of 1 to \`x\`, sent with token 1 at 9ms, arrived at 14ms, between that read and that write, so one of the two increments is gone. A store whose reads register their token would have refused the older one."`,
+  );
+});
+
+test('an increment without an answer may be in the sum or not', () => {
+  const events = interleaved(0, true).map((event) =>
+    event.kind === 'return' && event.process === 'alice' ? unknown(15, 'alice/1/write') : event,
+  );
+  expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid', exercised: 2 });
+});
+
+test('a counter that holds more than was tried is not believed', () => {
+  const breach = breachOf('no-lost-update', interleaved(4, true));
+  expect(breach.rule).toBe('update-invented');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"More in \`store\` than was ever added. Let A be bob's grant 2 of \`db\` (from 11ms, ttl 10ms). Then bob wrote 5 to \`x\` with token 2 at 16ms. However no set of the increments that were tried adds up to 5."`,
+  );
+});
+
+test('an increment that a restart undoes is lost', () => {
+  const events = [...interleaved(0, false), recovered(20, 2, {})];
+  expect(breachOf('no-lost-update', events).rule).toBe('lost-in-recovery');
+});
+
+test('a key that is also written blindly is no counter', () => {
+  const blind = write(18, 'bob', 2, 9, { issue: 3, operation: 'bob/2/write-2' });
+  expect(verdictOn('no-lost-update', [...interleaved(0, true), blind])).toMatchObject({
+    kind: 'valid',
+    exercised: 0,
+  });
+});
+
+test('a probe that overwrites the counter ends its judgement there', () => {
+  const probing = [grant(30, 'probe', 3), write(31, 'probe', 3, 1_000_000)];
+  expect(breachOf('no-lost-update', [...interleaved(0, true), ...probing]).rule).toBe(
+    'update-lost',
+  );
+  expect(verdictOn('no-lost-update', [...interleaved(0, false), ...probing]).kind).toBe('valid');
+});

@@ -1,0 +1,177 @@
+/**
+ * Judges `no-lost-update` for every key that is only ever incremented: the sum of the increments that
+ * clients know to have succeeded is in the final value, and nothing but what they tried. A probe that
+ * overwrites a key ends its judgement there.
+ *
+ * Exercised: increments between whose read and write the store handled an access of another grant.
+ */
+import { accessBreach } from './access-breach.ts';
+import { type Breach, conclude } from './conclude.ts';
+import { contentsBefore, type EffectiveWrite, isEffective } from './contents.ts';
+import {
+  type Access,
+  type Entry,
+  isAcknowledged,
+  type KeyLog,
+  type OperationLog,
+  type Place,
+  type Survey,
+} from './survey.ts';
+import { INITIAL_VALUE } from './terms.ts';
+import type { Verdict } from './verdict.ts';
+
+/** "Acknowledged increments ≤ final counter ≤ acknowledged + unknown." */
+export function noLostUpdate(survey: Survey): Verdict {
+  let exercised = 0;
+  let breach: Breach | null = null;
+  const ranges = finalRanges(survey);
+  for (const place of survey.places) {
+    for (const key of place.keys.values()) {
+      const range = ranges.get(key);
+      if (range === undefined || !isOnlyIncremented(key, range.before)) continue;
+      exercised += overlappedIncrements(key);
+      breach ??= breachOf(survey, { place, key, range });
+    }
+  }
+  return conclude('no-lost-update', { exercised, breach });
+}
+
+/** What a counter may hold just before event `before`, the end of its judgement. */
+interface Range {
+  min: number;
+  max: number;
+  readonly before: number;
+}
+
+function finalRanges(survey: Survey): ReadonlyMap<KeyLog, Range> {
+  const keys = keysByName(survey);
+  const ranges = new Map<KeyLog, Range>();
+  for (const operation of survey.operations.values()) {
+    const { call } = operation.invoke.event;
+    if (call.verb !== 'write' || call.adds === null) continue;
+    const key = keys.get(call.store)?.get(call.resource)?.get(call.key);
+    if (key === undefined) continue;
+    let range = ranges.get(key);
+    if (range === undefined) {
+      range = { min: INITIAL_VALUE, max: INITIAL_VALUE, before: probedAt(survey, key) };
+      ranges.set(key, range);
+    }
+    widen(range, call.adds, fateOf(operation, key, range.before));
+  }
+  return ranges;
+}
+
+function keysByName(
+  survey: Survey,
+): ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, KeyLog>>> {
+  const stores = new Map<string, Map<string, ReadonlyMap<string, KeyLog>>>();
+  for (const { store, resource, keys } of survey.places) {
+    const resources = stores.get(store);
+    if (resources === undefined) stores.set(store, new Map([[resource, keys]]));
+    else resources.set(resource, keys);
+  }
+  return stores;
+}
+
+/** The number of the event at which a probe overwrites a key. */
+function probedAt(survey: Survey, key: KeyLog): number {
+  if (survey.probes.size === 0) return Number.POSITIVE_INFINITY;
+  const overwritten = key.accesses.find(
+    (access) =>
+      isEffective(access) && access.event.adds === null && survey.probes.has(access.event.client),
+  );
+  return overwritten?.index ?? Number.POSITIVE_INFINITY;
+}
+
+/** Whether an increment happened. A refusal says nothing of an earlier try that was accepted. */
+function fateOf(operation: OperationLog, key: KeyLog, before: number): 'yes' | 'no' | 'unknown' {
+  const answer = operation.return;
+  if (answer === null || answer.event.outcome === 'info') return 'unknown';
+  if (isAcknowledged(operation)) return answer.index < before ? 'yes' : 'unknown';
+  const returned = answer.event;
+  const isThere = key.accesses.some(
+    (access) => isEffective(access) && access.event.operation === returned.operation,
+  );
+  return isThere ? 'unknown' : 'no';
+}
+
+function widen(range: Range, adds: number, fate: 'yes' | 'no' | 'unknown'): void {
+  if (fate === 'no') return;
+  if (fate === 'yes' || adds < 0) range.min += adds;
+  if (fate === 'yes' || adds > 0) range.max += adds;
+}
+
+function isOnlyIncremented(key: KeyLog, before: number): boolean {
+  for (const access of key.accesses) {
+    if (access.index >= before) return true;
+    if (isEffective(access) && access.event.adds === null) return false;
+  }
+  return true;
+}
+
+function overlappedIncrements(key: KeyLog): number {
+  let overlapped = 0;
+  const readAt = new Map<number, number>();
+  let latest = { under: 0, index: -1 };
+  let otherIndex = -1;
+  for (const { event, index } of key.accesses) {
+    if (event.under !== latest.under) {
+      otherIndex = latest.index;
+      latest = { under: event.under, index };
+    } else latest.index = index;
+    if (event.kind === 'read') readAt.set(event.under, index);
+    else if (event.adds !== null && otherIndex > (readAt.get(event.under) ?? index)) overlapped++;
+  }
+  return overlapped;
+}
+
+function breachOf(
+  survey: Survey,
+  { place, key, range }: { readonly place: Place; readonly key: KeyLog; readonly range: Range },
+): Breach | null {
+  const { value, recovery } = contentsBefore(place, key, range.before);
+  if (value >= range.min && value <= range.max) return null;
+  if (value > range.max) {
+    const last = key.accesses.findLast(isEffective);
+    return accessBreach(survey, 'update-invented', {
+      accesses: [['last write', last]],
+      late: null,
+    });
+  }
+  const overwriting = key.accesses.find((access) => overwrites(place, key, access));
+  if (overwriting === undefined) {
+    return accessBreach(survey, 'lost-in-recovery', {
+      accesses: [['lost write', key.accesses.findLast(isEffective)]],
+      late: null,
+      others: [['recovery', recovery]],
+    });
+  }
+  const { write: lost } = contentsBefore(place, key, overwriting.index);
+  return accessBreach(survey, 'update-lost', {
+    accesses: [
+      ['read', readOf(key, overwriting)],
+      ['lost write', lost],
+      ['overwriting write', overwriting],
+    ],
+    late: lost !== null && lost.event.under < overwriting.event.under ? lost : overwriting,
+  });
+}
+
+/** Whether an increment wrote something else than what stood there plus what it adds. */
+function overwrites(
+  place: Place,
+  key: KeyLog,
+  access: Entry<Access>,
+): access is Entry<EffectiveWrite> {
+  if (!isEffective(access)) return false;
+  const before = contentsBefore(place, key, access.index).value;
+  return access.event.value !== before + (access.event.adds ?? 0);
+}
+
+/** The read that an increment was computed from. */
+function readOf(key: KeyLog, write: Entry<EffectiveWrite>): Entry<Access> | undefined {
+  return key.accesses.findLast(
+    ({ event, index }) =>
+      event.kind === 'read' && event.under === write.event.under && index < write.index,
+  );
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import {
+  answer,
+  breachOf,
+  grant,
+  invoke,
+  release,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+
+const released = [
+  grant(0, 'alice', 1),
+  invoke(1, 'alice/1/write'),
+  invoke(4, 'alice/1/release'),
+  release(5, 'alice', 1),
+  answer(6, 'alice/1/release', { kind: 'released' }),
+];
+
+test('a write that is refused after its release is no surprise', () => {
+  const events = [...released, write(8, 'alice', 1, 1, { isAccepted: false })];
+  expect(verdictOn('no-write-after-release', events)).toMatchObject({
+    kind: 'valid',
+    exercised: 1,
+  });
+});
+
+test('a write that is accepted after its client was told "released" is a surprise', () => {
+  const breach = breachOf('no-write-after-release', [...released, write(8, 'alice', 1, 1)]);
+  expect(breach.rule).toBe('write-after-release');
+  expect(breach.evidence).toEqual(['0 grant', '4 released', '5 late write']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Write accepted by \`store\` after its lock was released. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice was told at 6ms that A was released. However alice's write of 1 to \`x\`, sent with token 1 at 1ms, arrived at 8ms, and the store took it. A client that releases only when all its writes are answered would not have been surprised."`,
+  );
+});
+
+test('a write that comes before the answer to the release is in time', () => {
+  const [first, second, third, fourth, told] = released;
+  if (!first || !second || !third || !fourth || !told) throw new Error('the trace is too short');
+  const events = [first, second, third, fourth, write(5.5, 'alice', 1, 1), told];
+  expect(verdictOn('no-write-after-release', events)).toMatchObject({
+    kind: 'valid',
+    exercised: 0,
+  });
+});

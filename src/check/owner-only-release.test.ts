@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { breachOf, fault, grant, release, renew, verdictOn } from './trace-builder.fixture.ts';
+
+const claim = 'owner-only-release';
+const succeeded = [
+  grant(0, 'alice', 1),
+  fault(9, 'delay', 'alice', { target: 'alice/1/release/1/request', amount: 4000 }),
+  grant(11, 'bob', 2),
+];
+
+test('a late release that names a grant which is over changes nothing', () => {
+  const events = [...succeeded, release(13, 'alice', 1, { released: 0 })];
+  expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a late release that ends the grant of the successor is not by the owner', () => {
+  const breach = breachOf(claim, [...succeeded, release(13, 'alice', 1, { released: 2 })]);
+  expect(breach.rule).toBe('foreign-release');
+  expect(breach.evidence).toEqual(['0 grant meant', '1 delay', '2 grant touched', '3 release']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"\`db\` released by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then bob was granted B at 11ms. However alice's release under A was handled at 13ms and ended B; meanwhile \`alice/1/release/1/request\` was delayed by 4ms. A release that names its acquisition would have changed nothing."`,
+  );
+});
+
+test('a late renew that extends the grant of the successor is not by the owner', () => {
+  const breach = breachOf(claim, [...succeeded, renew(13, 'alice', 1, { extended: 2 })]);
+  expect(breach.rule).toBe('foreign-renewal');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Lease of \`db\` extended by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then bob was granted B at 11ms. However alice's renew under A was handled at 13ms and extended B. A renew that names its acquisition would have changed nothing."`,
+  );
+});
+
+test('the release of a grant in time is no hazard, one after its end is', () => {
+  const inTime = [grant(0, 'alice', 1), release(5, 'alice', 1)];
+  expect(verdictOn(claim, inTime)).toMatchObject({ kind: 'valid', exercised: 0 });
+  const twice = [...inTime, release(6, 'alice', 1, { released: 0 })];
+  expect(verdictOn(claim, twice)).toMatchObject({ kind: 'valid', exercised: 1 });
+  const expired = [grant(0, 'alice', 1), release(10, 'alice', 1)];
+  expect(verdictOn(claim, expired)).toMatchObject({ kind: 'valid', exercised: 1 });
+});

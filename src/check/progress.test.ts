@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { judge } from './claims.ts';
+import {
+  accepted,
+  acquire,
+  breachOf,
+  deny,
+  fault,
+  grant,
+  healed,
+  invoke,
+  terms,
+  traceOf,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+
+const asked = [healed(100), acquire(100, 'probe/1/acquire')];
+
+test('a probe that is granted in time and whose write is accepted shows progress', () => {
+  const events = [
+    ...asked,
+    grant(121, 'probe', 1),
+    invoke(122, 'probe/1/write'),
+    write(123, 'probe', 1, 9),
+    accepted(124, 'probe/1/write'),
+  ];
+  expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 2 });
+});
+
+test('a probe that is granted later than twice the ttl and the slack shows none', () => {
+  const breach = breachOf('progress', [...asked, grant(121.001, 'probe', 1)]);
+  expect(breach.rule).toBe('probe-granted-late');
+  expect(breach.evidence).toEqual(['1 first try', '2 grant']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"\`db\` is not given to a fresh client after healing. Let A be probe's grant 1 of \`db\` (from 121.001ms, ttl 10ms). Then probe asked for \`db\` from 100ms on. However it was granted it only at 121.001ms. A lease that ends by itself does not outlive a holder that is gone."`,
+  );
+});
+
+test('a lock that a crashed holder keeps for ever is never given to the probe', () => {
+  const breach = breachOf('progress', [
+    grant(0, 'alice', 1, { untilUs: null }),
+    fault(5, 'crash', 'alice'),
+    ...asked,
+    { ...deny(130, 'bob', 1), client: 'probe' },
+  ]);
+  expect(breach.rule).toBe('probe-not-granted');
+  expect(breach.evidence).toEqual(['0 holder grant', '1 crash', '3 first try', '4 denial']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"\`db\` is not given to a fresh client after healing. Let A be alice's grant 1 of \`db\` (from 0ms, no end). Then probe asked for \`db\` from 100ms on. However it was never granted it, last denied at 130ms, because A held it; meanwhile \`alice\` crashed at 5ms. A lease that ends by itself does not outlive a holder that is gone."`,
+  );
+});
+
+test('a run that was cut before the deadline says nothing', () => {
+  const cut = { kind: 'cut', limit: 'maxEvents' } as const;
+  const [verdict] = judge(traceOf(asked, cut), terms, ['progress']);
+  expect(verdict).toMatchObject({ kind: 'unknown' });
+  const [late] = judge(traceOf([...asked, healed(200)], cut), terms, ['progress']);
+  expect(late).toMatchObject({ kind: 'invalid', rule: 'probe-not-granted' });
+});
+
+test('a probe whose first write is refused shows no progress', () => {
+  const breach = breachOf('progress', [
+    write(1, 'alice', 0, 1, { token: 7 }),
+    ...asked,
+    grant(101, 'probe', 1),
+    invoke(102, 'probe/1/write'),
+    write(103, 'probe', 1, 9, { isAccepted: false, highest: 7 }),
+  ]);
+  expect(breach.rule).toBe('probe-refused');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Rightful holder refused by \`store\`. Let A be probe's grant 1 of \`db\` (from 101ms, ttl 10ms). Then probe held A, the latest grant of \`db\`. However the store refused the write that came at 103ms with token 1: alice wrote 1 to \`x\` with token 7 at 1ms had been accepted before. A store that refuses only tokens below the highest, of a lock whose tokens increase, takes it."`,
+  );
+});
+
+test('a probe whose first write is never handled shows no progress', () => {
+  const breach = breachOf('progress', [
+    ...asked,
+    grant(101, 'probe', 1),
+    invoke(102, 'probe/1/write'),
+  ]);
+  expect(breach.rule).toBe('probe-unheard');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"First write of probe never handled. Then probe sent \`probe/1/write\` at 102ms, after healing. However no store handled it."`,
+  );
+});
+
+const second = { issue: 2, operation: 'alice/1/write-2' };
+const written = [grant(0, 'alice', 1), write(1, 'alice', 1, 1)];
+
+test('a rightful holder that is refused makes no progress', () => {
+  const refused = write(2, 'alice', 1, 2, { ...second, isAccepted: false, highest: 1 });
+  const breach = breachOf('progress', [...written, refused]);
+  expect(breach.rule).toBe('holder-refused');
+  expect(breach.evidence).toEqual(['0 grant', '1 earlier access', '2 refused access']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Rightful holder refused by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice held A, the latest grant of \`db\`. However the store refused the write that came at 2ms with token 1: alice wrote 1 to \`x\` with token 1 at 1ms had been accepted before. A store that refuses only tokens below the highest, of a lock whose tokens increase, takes it."`,
+  );
+});
+
+test('refusing what comes again, out of order, stale or expired is right', () => {
+  const no = { isAccepted: false };
+  const again = [...written, write(2, 'alice', 1, 1, no)];
+  expect(verdictOn('progress', again)).toMatchObject({ kind: 'valid', exercised: 2 });
+  const expired = [...written, write(10, 'alice', 1, 2, { ...second, ...no })];
+  expect(verdictOn('progress', expired)).toMatchObject({ kind: 'valid', exercised: 1 });
+  const stale = [...written, grant(5, 'bob', 2), write(6, 'alice', 1, 2, { ...second, ...no })];
+  expect(verdictOn('progress', stale)).toMatchObject({ kind: 'valid', exercised: 1 });
+});

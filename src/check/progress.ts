@@ -1,0 +1,154 @@
+/**
+ * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack of
+ * its first try, and the first write that it sends to a store is accepted. And at no time does a store
+ * refuse the holder of the latest grant while the lock service still holds that lease. Refusing what
+ * comes again, or after a later-issued write of the same grant, is right and no such refusal.
+ *
+ * Exercised: locks that a probe asked for, and accesses handled under a live latest grant.
+ */
+import { accessBreach } from './access-breach.ts';
+import { causesSince } from './causes.ts';
+import { type Breach, conclude, evidenceOf, type Findings, type Part } from './conclude.ts';
+import { isHeldAt } from './lease-end.ts';
+import {
+  type Access,
+  type Entry,
+  type GrantLog,
+  isAcknowledged,
+  type LockLog,
+  type OperationLog,
+  type Place,
+  type Survey,
+} from './survey.ts';
+import type { Terms } from './terms.ts';
+import type { Verdict } from './verdict.ts';
+
+/** "After healing, a fresh client is granted the lock … the rightful holder is not refused." */
+export function progress(survey: Survey, terms: Terms): Verdict {
+  let { exercised, breach } = examineProbes(survey, terms);
+  for (const place of survey.places) {
+    const findings = examinePlace(survey, place);
+    exercised += findings.exercised;
+    breach ??= findings.breach;
+  }
+  return conclude('progress', { exercised, breach });
+}
+
+function examineProbes(survey: Survey, terms: Terms): Findings {
+  let exercised = 0;
+  let breach: Breach | null = null;
+  if (survey.probes.size === 0) return { exercised, breach };
+  const seen = new Set<string>();
+  for (const operation of survey.operations.values()) {
+    const { process, call } = operation.invoke.event;
+    if (!survey.probes.has(process)) continue;
+    if (call.verb === 'acquire') {
+      if (seen.has(call.lock)) continue;
+      seen.add(call.lock);
+      exercised++;
+      breach ??= breachOfWaiting(survey, terms, { operation, lock: call.lock });
+    } else if (call.verb === 'write') {
+      const target = `${call.store}/${call.resource}`;
+      if (!seen.has(target)) breach ??= breachOfFirstWrite(survey, operation);
+      seen.add(target);
+    }
+  }
+  return { exercised, breach };
+}
+
+function breachOfWaiting(
+  survey: Survey,
+  terms: Terms,
+  asked: { readonly operation: OperationLog; readonly lock: string },
+): Breach | null {
+  const { event: first, index } = asked.operation.invoke;
+  const deadlineUs = first.atUs + 2 * terms.ttlUs + terms.slackUs;
+  const lock = survey.locks.get(asked.lock);
+  const grant = lock?.grants.find(({ event }) => event.client === first.process);
+  if (grant !== undefined && grant.event.atUs <= deadlineUs) return null;
+  const endUs = survey.trace.events.at(-1)?.atUs ?? 0;
+  if (grant === undefined && !survey.isComplete && endUs <= deadlineUs) return null;
+  const denial = lock === undefined ? undefined : lastDenialOf(lock, first.process);
+  return {
+    rule: grant === undefined ? 'probe-not-granted' : 'probe-granted-late',
+    evidence: evidenceOf([
+      ['first try', { index }],
+      ['holder grant', lock?.byOrdinal.get(denial?.holderOrdinal ?? 0)],
+      ['denial', denial],
+      ['grant', grant],
+      ...causesOfHolding(survey, lock?.byOrdinal.get(denial?.holderOrdinal ?? 0), index),
+    ]),
+  };
+}
+
+/** What kept a holder from giving its lock back. */
+function causesOfHolding(
+  survey: Survey,
+  grant: GrantLog | undefined,
+  before: number,
+): readonly Part[] {
+  return grant === undefined ? [] : causesSince(survey, grant, { index: before });
+}
+
+function lastDenialOf(
+  lock: LockLog,
+  client: string,
+): { readonly index: number; readonly holderOrdinal: number } | undefined {
+  const denial = lock.entries.findLast(
+    ({ event }) => event.kind === 'deny' && event.client === client,
+  );
+  if (denial?.event.kind !== 'deny') return undefined;
+  return { index: denial.index, holderOrdinal: denial.event.holderOrdinal };
+}
+
+/** What came of the first write that a probe sent to a store. */
+function breachOfFirstWrite(survey: Survey, operation: OperationLog): Breach | null {
+  const { event: invoke, index } = operation.invoke;
+  if (isAcknowledged(operation)) return null;
+  for (const place of survey.places) {
+    for (const access of place.accesses) {
+      if (access.event.operation !== invoke.operation) continue;
+      if (access.event.isAccepted) return null;
+      return refusal(survey, 'probe-refused', { place, refused: access });
+    }
+  }
+  if (!survey.isComplete) return null;
+  return { rule: 'probe-unheard', evidence: evidenceOf([['first write', { index }]]) };
+}
+
+function examinePlace(survey: Survey, place: Place): Findings {
+  let exercised = 0;
+  let breach: Breach | null = null;
+  const lastIssue = new Map<number, number>();
+  for (const access of place.accesses) {
+    const { event, index, latest } = access;
+    const isRightful = latest !== null && event.under === latest.event.ordinal;
+    if (!isRightful || !isHeldAt(latest, { index, atUs: event.atUs })) continue;
+    exercised++;
+    const newest = lastIssue.get(event.under) ?? 0;
+    if (event.isAccepted) lastIssue.set(event.under, Math.max(newest, event.issue));
+    else if (event.issue > newest) {
+      breach ??= refusal(survey, 'holder-refused', { place, refused: access });
+    }
+  }
+  return { exercised, breach };
+}
+
+/** A refusal that should not have been, with the access that the store went by. */
+function refusal(
+  survey: Survey,
+  rule: string,
+  { place, refused }: { readonly place: Place; readonly refused: Entry<Access> },
+): Breach {
+  const before = place.accesses.filter(
+    ({ event, index }) => index < refused.index && event.isAccepted && event.kind === 'write',
+  );
+  const highest = before.findLast(({ event }) => event.token >= refused.event.token);
+  return accessBreach(survey, rule, {
+    accesses: [
+      ['earlier access', highest ?? before.at(-1)],
+      ['refused access', refused],
+    ],
+    late: null,
+  });
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { breachOf, grant, release, renew, verdictOn } from './trace-builder.fixture.ts';
+
+const late = { sentAtUs: 9000 };
+
+test('a renew that comes after expiry and is denied leaves the successor alone', () => {
+  const events = [
+    grant(0, 'alice', 1),
+    grant(11, 'bob', 2),
+    renew(12, 'alice', 1, { ...late, extended: 0 }),
+  ];
+  expect(verdictOn('renew-live', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a renew that comes after expiry and extends the successor breaks the claim', () => {
+  const breach = breachOf('renew-live', [
+    grant(0, 'alice', 1),
+    grant(11, 'bob', 2),
+    renew(12, 'alice', 1, { ...late, extended: 2 }),
+  ]);
+  expect(breach.rule).toBe('renewed-successor');
+  expect(breach.evidence).toEqual(['0 grant meant', '1 grant touched', '2 renewal']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Lease of \`db\` extended by alice, who no longer held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then bob was granted B at 11ms. However alice's renew under A was handled at 12ms and extended B. A renew that names its acquisition would have changed nothing."`,
+  );
+});
+
+test('a renew that overtakes its own release and revives the grant breaks the claim', () => {
+  const breach = breachOf('renew-live', [
+    grant(0, 'alice', 1),
+    release(5, 'alice', 1),
+    renew(6, 'alice', 1, { sentAtUs: 4000 }),
+  ]);
+  expect(breach.rule).toBe('undid-release');
+  expect(breach.evidence).toEqual(['0 grant', '1 release', '2 renewal']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Release of \`db\` undone by a renew. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then A was released at 5ms. However alice's renew, sent at 4ms, was handled at 6ms and extended A. A lock service that denies the renew of a released grant would have left it free."`,
+  );
+});
+
+test('a renew in time is no hazard', () => {
+  const events = [grant(0, 'alice', 1), renew(5, 'alice', 1), renew(14, 'alice', 1)];
+  expect(verdictOn('renew-live', events)).toMatchObject({ kind: 'valid', exercised: 0 });
+});

@@ -1,0 +1,247 @@
+/**
+ * Decides what belongs together in a trace: the events of each lock, each place (a resource in a
+ * store), each key and each operation. One pass, made once, and then read by every checker.
+ *
+ * A lock and the resource that it guards have the same name, so a write's grant is looked up there.
+ */
+import type {
+  Deny,
+  Enter,
+  FaultStrikes,
+  Grant,
+  Invoke,
+  LeaseTest,
+  Leave,
+  Read,
+  Recovered,
+  Release,
+  Renew,
+  Return,
+  Trace,
+  TraceEvent,
+  Write,
+} from '../history/trace.ts';
+
+/** An event and its number. */
+export interface Numbered<E> {
+  readonly index: number;
+  readonly event: E;
+}
+
+/** An event, its number, and the latest grant of its lock (or resource) that was given before it. */
+export interface Entry<E> extends Numbered<E> {
+  readonly latest: GrantLog | null;
+}
+
+/** A grant and what the service did to it later: effective renews and releases, in order. */
+export interface GrantLog extends Numbered<Grant> {
+  readonly changes: readonly Numbered<Renew | Release>[];
+}
+
+export type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTest;
+
+export interface LockLog {
+  readonly lock: string;
+  readonly entries: readonly Entry<LockEvent>[];
+  /** In the order in which they were given. */
+  readonly grants: readonly GrantLog[];
+  readonly byOrdinal: ReadonlyMap<number, GrantLog>;
+}
+
+export type Access = Write | Read;
+
+/** All accesses to one key in the order in which the store handled them, refused ones too. */
+export interface KeyLog {
+  readonly key: string;
+  readonly accesses: readonly Entry<Access>[];
+}
+
+/** One resource in one store. */
+export interface Place {
+  readonly store: string;
+  readonly resource: string;
+  readonly accesses: readonly Entry<Access>[];
+  readonly keys: ReadonlyMap<string, KeyLog>;
+  readonly recoveries: readonly Numbered<Recovered>[];
+}
+
+export interface OperationLog {
+  readonly invoke: Numbered<Invoke>;
+  readonly return: Numbered<Return> | null;
+}
+
+export interface Survey {
+  readonly trace: Trace;
+  /** Whether the run ended by itself, so that what is not in the trace did not happen. */
+  readonly isComplete: boolean;
+  readonly locks: ReadonlyMap<string, LockLog>;
+  readonly places: readonly Place[];
+  /** By name, in the order in which they were invoked. */
+  readonly operations: ReadonlyMap<string, OperationLog>;
+  readonly faults: readonly Numbered<FaultStrikes>[];
+  /** The clients that only come after healing, to see whether the system still works. */
+  readonly probes: ReadonlySet<string>;
+}
+
+interface GrowingGrant extends GrantLog {
+  readonly changes: Numbered<Renew | Release>[];
+}
+
+interface GrowingLock extends LockLog {
+  readonly entries: Entry<LockEvent>[];
+  readonly grants: GrowingGrant[];
+  readonly byOrdinal: Map<number, GrowingGrant>;
+}
+
+interface GrowingPlace extends Place {
+  readonly accesses: Entry<Access>[];
+  readonly keys: Map<string, { readonly key: string; readonly accesses: Entry<Access>[] }>;
+  readonly recoveries: Numbered<Recovered>[];
+  readonly guardedBy: GrowingLock;
+}
+
+interface Growing {
+  readonly locks: Map<string, GrowingLock>;
+  readonly places: GrowingPlace[];
+  readonly placeByStore: Map<string, Map<string, GrowingPlace>>;
+  readonly operations: Map<string, OperationLog>;
+  readonly faults: Numbered<FaultStrikes>[];
+}
+
+/** Sorts a trace's events by lock, place, key and operation. */
+export function surveyTrace(trace: Trace): Survey {
+  const growing: Growing = {
+    locks: new Map(),
+    places: [],
+    placeByStore: new Map(),
+    operations: new Map(),
+    faults: [],
+  };
+  let index = 0;
+  for (const event of trace.events) enter(growing, event, index++);
+  const { locks, places, operations, faults } = growing;
+  const isComplete = trace.ending.kind === 'complete';
+  const probes = new Set<string>();
+  for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
+  return { trace, isComplete, locks, places, operations, faults, probes };
+}
+
+/** The grant that an access was made under; undefined when it was made under none. */
+export function grantUnder(survey: Survey, access: Access): GrantLog | undefined {
+  return survey.locks.get(access.resource)?.byOrdinal.get(access.under);
+}
+
+/** Whether an access was handled under a grant when its lock had already been granted anew. */
+export function isStale({ event, latest }: Entry<Access>): boolean {
+  return event.under > 0 && latest !== null && event.under < latest.event.ordinal;
+}
+
+/** Whether the operation's client learnt that its write was accepted. */
+export function isAcknowledged(operation: OperationLog): boolean {
+  const returned = operation.return?.event;
+  return returned?.outcome === 'ok' && returned.answer?.kind === 'accepted';
+}
+
+/** `alice/1/write` of `alice/1/write/2/request`. */
+export function operationOf(message: string): string {
+  return message.slice(0, message.lastIndexOf('/', message.lastIndexOf('/') - 1));
+}
+
+function enter(growing: Growing, event: TraceEvent, index: number): void {
+  switch (event.kind) {
+    case 'write':
+    case 'read':
+      enterAccess(placeOf(growing, event), event, index);
+      return;
+    case 'recovered':
+      placeOf(growing, event).recoveries.push({ index, event });
+      return;
+    case 'grant':
+      enterGrant(lockOf(growing, event.lock), event, index);
+      return;
+    case 'renew':
+      enterChange(lockOf(growing, event.lock), { event, ordinal: event.extended, index });
+      return;
+    case 'release':
+      enterChange(lockOf(growing, event.lock), { event, ordinal: event.released, index });
+      return;
+    case 'deny':
+    case 'enter':
+    case 'leave':
+    case 'lease-test':
+      enterLockEvent(lockOf(growing, event.lock), event, index);
+      return;
+    case 'invoke':
+      growing.operations.set(event.operation, { invoke: { index, event }, return: null });
+      return;
+    case 'return':
+      enterReturn(growing, event, index);
+      return;
+    case 'fault':
+      growing.faults.push({ index, event });
+      return;
+  }
+}
+
+function enterAccess(place: GrowingPlace, event: Access, index: number): void {
+  const entry = { index, event, latest: place.guardedBy.grants.at(-1) ?? null };
+  place.accesses.push(entry);
+  const log = place.keys.get(event.key);
+  if (log === undefined) place.keys.set(event.key, { key: event.key, accesses: [entry] });
+  else log.accesses.push(entry);
+}
+
+function enterGrant(lock: GrowingLock, event: Grant, index: number): void {
+  enterLockEvent(lock, event, index);
+  const log = { index, event, changes: [] };
+  lock.grants.push(log);
+  lock.byOrdinal.set(event.ordinal, log);
+}
+
+function enterChange(
+  lock: GrowingLock,
+  change: { readonly event: Renew | Release; readonly ordinal: number; readonly index: number },
+): void {
+  enterLockEvent(lock, change.event, change.index);
+  if (change.ordinal === 0) return;
+  lock.byOrdinal.get(change.ordinal)?.changes.push({ index: change.index, event: change.event });
+}
+
+function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): void {
+  lock.entries.push({ index, event, latest: lock.grants.at(-1) ?? null });
+}
+
+function enterReturn(growing: Growing, event: Return, index: number): void {
+  const operation = growing.operations.get(event.operation);
+  if (operation === undefined) return;
+  growing.operations.set(event.operation, { ...operation, return: { index, event } });
+}
+
+function lockOf(growing: Growing, lock: string): GrowingLock {
+  const known = growing.locks.get(lock);
+  if (known !== undefined) return known;
+  const fresh: GrowingLock = { lock, entries: [], grants: [], byOrdinal: new Map() };
+  growing.locks.set(lock, fresh);
+  return fresh;
+}
+
+function placeOf(growing: Growing, event: Access | Recovered): GrowingPlace {
+  let resources = growing.placeByStore.get(event.process);
+  if (resources === undefined) {
+    resources = new Map();
+    growing.placeByStore.set(event.process, resources);
+  }
+  const known = resources.get(event.resource);
+  if (known !== undefined) return known;
+  const fresh: GrowingPlace = {
+    store: event.process,
+    resource: event.resource,
+    accesses: [],
+    keys: new Map(),
+    recoveries: [],
+    guardedBy: lockOf(growing, event.resource),
+  };
+  resources.set(event.resource, fresh);
+  growing.places.push(fresh);
+  return fresh;
+}

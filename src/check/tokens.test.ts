@@ -1,0 +1,88 @@
+/** The four claims about tokens: unique, increasing, kept by a renew, and bound to their grant. */
+import { expect, test } from 'vitest';
+import {
+  breachOf,
+  fault,
+  grant,
+  invoke,
+  renew,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+
+const restarted = [
+  grant(0, 'alice', 1),
+  fault(3, 'crash', 'lock', { untilMs: 5 }),
+  grant(12, 'bob', 2, { token: 1 }),
+];
+
+test('grants with rising tokens are unique and increase', () => {
+  const events = [grant(0, 'alice', 1), grant(12, 'bob', 2)];
+  expect(verdictOn('tokens-unique', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+  expect(verdictOn('tokens-increase', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a counter that starts again gives a token twice', () => {
+  const breach = breachOf('tokens-unique', restarted);
+  expect(breach.rule).toBe('token-shared');
+  expect(breach.evidence).toEqual(['0 earlier grant', '1 crash', '2 later grant']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Token given twice for \`db\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (token 1, from 12ms). Then A was given token 1 at 0ms. However B was given the same token, 1, at 12ms; meanwhile \`lock\` crashed at 3ms. A counter that is kept for ever and raised at every grant would have given a higher one."`,
+  );
+});
+
+test('a counter that starts again does not increase', () => {
+  const breach = breachOf('tokens-increase', restarted);
+  expect(breach.rule).toBe('token-not-higher');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Token did not increase for \`db\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (token 1, from 12ms). Then A was given token 1 at 0ms. However B was given no higher token, 1, at 12ms; meanwhile \`lock\` crashed at 3ms. A counter that is kept for ever and raised at every grant would have given a higher one."`,
+  );
+});
+
+test('each lock counts by itself', () => {
+  const events = [grant(0, 'alice', 1), grant(1, 'bob', 2, { lock: 'mail', token: 1 })];
+  expect(verdictOn('tokens-unique', events)).toMatchObject({ kind: 'valid', exercised: 0 });
+});
+
+test('a renew that keeps the token is stable', () => {
+  const events = [grant(0, 'alice', 1), renew(5, 'alice', 1)];
+  expect(verdictOn('token-stable', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a renew that gives a new token is not stable, but what carries it is bound', () => {
+  const events = [
+    grant(0, 'alice', 1),
+    renew(5, 'alice', 1, { token: 2 }),
+    write(6, 'alice', 1, 1, { token: 2 }),
+  ];
+  const breach = breachOf('token-stable', events);
+  expect(breach.rule).toBe('token-changed');
+  expect(breach.evidence).toEqual(['0 grant', '1 renewal']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Token of \`db\` changed by a renew. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then A was given token 1 at 0ms. However the renew at 5ms gave it token 2. A renew that keeps the token leaves what is under way valid."`,
+  );
+  expect(verdictOn('token-bound', events).kind).toBe('valid');
+});
+
+const succeeded = [grant(0, 'alice', 1), grant(12, 'bob', 2), invoke(13, 'alice/1/write')];
+
+test('a late write with its own old token is bound to its grant', () => {
+  const events = [...succeeded, write(14, 'alice', 1, 1)];
+  expect(verdictOn('token-bound', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a write with the token of the successor is borrowed', () => {
+  const breach = breachOf('token-bound', [...succeeded, write(14, 'alice', 1, 1, { token: 2 })]);
+  expect(breach.rule).toBe('token-foreign');
+  expect(breach.evidence).toEqual(['0 grant', '1 other grant', '3 write']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Write of alice with a token that is not its grant's. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms). Then A was given token 1 at 0ms. However alice wrote 1 to \`x\` with token 2 at 14ms, and B, not A, brought that token. A client that keeps each token with its grant sends the one that can be refused."`,
+  );
+});
+
+test('a write that forgot its token is not bound to its grant', () => {
+  const breach = breachOf('token-bound', [...succeeded, write(14, 'alice', 1, 1, { token: 0 })]);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Write of alice with a token that is not its grant's. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then A was given token 1 at 0ms. However alice wrote 1 to \`x\` without a token at 14ms, and no grant brought that token. A client that keeps each token with its grant sends the one that can be refused."`,
+  );
+});

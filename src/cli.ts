@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+/** Turns argv into an exit code. `--version` answers at once, without loading the commands. */
+import { readFileSync } from 'node:fs';
+
+function versionOfPackage(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  const version = versionOfPackage();
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
+  const { runProgram } = await import('./commands/program.ts');
+  return await runProgram(argv, version);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  // Not a user's mistake: those were reported where they arose.
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 3;
+}

@@ -1,0 +1,126 @@
+/** The only place that reads and writes files for people: clear errors, and nothing half-written. */
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { claims } from '../check/claims.ts';
+import type { Plan } from '../plan/plan.ts';
+import { readPlan } from '../plan/plan-text.ts';
+import { renderProblem } from '../plan/problem.ts';
+import { readScenario } from '../scenario/read-scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import type { Vocabulary } from '../scenario/vocabulary.ts';
+import { locks, options } from '../systems/assemble.ts';
+import { stores } from '../systems/store/fence.ts';
+import { UserError } from './exit.ts';
+
+/** Larger files are refused before they are read. */
+const MOST_BYTES = 1_000_000;
+
+export const vocabulary: Vocabulary = {
+  locks: [...locks.keys()],
+  stores: [...stores.keys()],
+  claims: [...claims.keys()],
+  options: options.map(({ name, values }) => ({
+    name,
+    of: [...locks.keys()],
+    values: values === 'integer' ? null : values,
+  })),
+};
+
+export interface LoadedScenario {
+  readonly file: string;
+  readonly scenario: Scenario;
+  /** One line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads scenario files; every problem of every file is in the `UserError`. */
+export function loadScenarios(files: readonly string[]): readonly LoadedScenario[] {
+  const problems: string[] = [];
+  const loaded = files.flatMap((file): LoadedScenario[] => {
+    const text = readText(file);
+    if (text.kind === 'error') {
+      problems.push(text.error);
+      return [];
+    }
+    const read = readScenario({ file, text: text.text, vocabulary });
+    if (read.kind === 'problems') {
+      problems.push(...read.problems.map(renderProblem));
+      return [];
+    }
+    return [{ file, scenario: read.scenario, warnings: read.warnings.map(renderProblem) }];
+  });
+  if (problems.length > 0) throw new UserError(problems);
+  return loaded;
+}
+
+/** Whether a file says that it is a plan (`fencepost: 1`) and not a scenario. */
+export function isPlanFile(file: string): boolean {
+  const text = readText(file);
+  if (text.kind === 'error') throw new UserError([text.error]);
+  return /^fencepost:/m.test(text.text);
+}
+
+/** Reads one plan file. */
+export function loadPlan(file: string): Plan {
+  const text = readText(file);
+  if (text.kind === 'error') throw new UserError([text.error]);
+  const read = readPlan({ file, text: text.text });
+  if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
+  const { system } = read.plan;
+  const unknown = [
+    ...(locks.has(system.lock) ? [] : [`${file}:1:1 system.lock: there is no lock ${system.lock}`]),
+    ...(stores.has(system.store)
+      ? []
+      : [`${file}:1:1 system.store: there is no store ${system.store}`]),
+  ];
+  if (unknown.length > 0) throw new UserError(unknown);
+  return read.plan;
+}
+
+type TextRead =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'error'; readonly error: string };
+
+/** The text of a file of at most `MOST_BYTES`. */
+function readText(file: string): TextRead {
+  const fail = (what: string): TextRead => ({ kind: 'error', error: `${file}:1:1: ${what}` });
+  try {
+    const stat = statSync(file);
+    if (stat.isDirectory()) return fail('this is a directory; name a file in it');
+    if (!stat.isFile()) return fail('this is not a regular file');
+    if (stat.size > MOST_BYTES) {
+      return fail(`the file has ${stat.size} bytes; at most ${MOST_BYTES} are read`);
+    }
+    return { kind: 'text', text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    return fail(systemMessage(error));
+  }
+}
+
+/** Writes a file whole or not at all, with the folders above it. */
+export function writeText(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(temporary, text);
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw new UserError([`${file}:1:1: cannot be written: ${systemMessage(error)}`]);
+  }
+}
+
+function systemMessage(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  switch (code) {
+    case 'ENOENT':
+      return 'there is no such file';
+    case 'EACCES':
+    case 'EPERM':
+      return 'permission denied';
+    case 'ENOTDIR':
+      return 'a part of the path is not a directory';
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}

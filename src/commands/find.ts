@@ -1,0 +1,102 @@
+/** Turns a seed that broke a claim into a finding: shrunk, explained, ready to be replayed and kept. */
+import { join } from 'node:path';
+import { explain } from '../check/explain.ts';
+import { type Examination, examine, shrinkFailure } from '../harness.ts';
+import type { Plan } from '../plan/plan.ts';
+import { renderPlan } from '../plan/plan-text.ts';
+import type { Finding, Size } from '../report/finding.ts';
+import { proseDuration } from '../report/prose.ts';
+import { countSteps } from '../report/steps.ts';
+import { digestOf } from '../run.ts';
+import { expand } from '../scenario/expand.ts';
+import type { Boundary } from '../shrink/boundary.ts';
+import type { ShrinkResult } from '../shrink/shrink.ts';
+import { isSimpler } from '../shrink/simpler.ts';
+import { claimsJudged } from '../sweep/examiner.ts';
+import type { LoadedScenario } from './files.ts';
+
+export interface Failing {
+  readonly system: string;
+  readonly claim: string;
+  /** Seeds that broke it, at least one; the simplest counterexample of the first few is taken. */
+  readonly seeds: readonly number[];
+}
+
+/** Seeds that are shrunk to find the simplest counterexample; one seed may be stuck with two faults. */
+const SEEDS_TRIED = 3;
+
+/** The simplest counterexample that the first few seeds shrink to; null when none broke it again. */
+export function findCounterexample(
+  loaded: LoadedScenario,
+  failing: Failing,
+  output: string,
+): Finding | null {
+  let best: { seed: number; original: Plan; result: ShrinkResult } | null = null;
+  for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
+    const original = expand(loaded.scenario, failing.system, seed);
+    const result = shrinkFailure(original, failing.claim);
+    if (!result.reproduced) continue;
+    if (best === null || isSimpler(result.plan, best.result.plan)) best = { seed, original, result };
+  }
+  if (best === null) return null;
+  const { seed, original, result } = best;
+  const place = { scenario: loaded.scenario.name, scenarioFile: loaded.file, seed };
+  return describeFinding({ ...place, original, result, claim: failing.claim, output });
+}
+
+/** Runs the shrunk plan once more and puts everything together that a report needs. */
+export function describeFinding(found: {
+  scenario: string;
+  scenarioFile: string;
+  seed: number;
+  original: Plan;
+  result: ShrinkResult;
+  claim: string;
+  output: string;
+}): Finding | null {
+  const { claim, original, result, scenario, scenarioFile, seed } = found;
+  const { plan } = result;
+  const { trace, verdicts } = examine(plan, claimsJudged([claim]));
+  const verdict = verdicts.find((candidate) => candidate.claim === claim);
+  if (verdict?.kind !== 'invalid') return null;
+  const explanation = explain(trace, verdict);
+  const digest = digestOf(trace);
+  const name = `${scenario}-${plan.system.name}-${claim}`.replace(/[^\w.-]+/g, '-');
+  const planFile = join(found.output, scenario, `${name}.yaml`);
+  const comment = [explanation.headline, `npx fencepost replay ${planFile}`, digest].join('\n');
+  const size = sizeOf(examine(original, [claim]), { plan, trace, verdicts: [verdict] });
+  return {
+    ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
+    ...{ explanation, verdict, verdicts, trace, digest, plan },
+    planText: renderPlan(plan, comment),
+    size,
+    boundary: result.boundary === null ? null : boundaryText(result.boundary),
+    planFile,
+    pageFile: join(found.output, scenario, 'index.html'),
+  };
+}
+
+/** What shrinking achieved: steps that a person would number, and faults that struck. */
+function sizeOf(before: Examination, after: Examination): Size {
+  return {
+    events: stepsOf(after),
+    originalEvents: stepsOf(before),
+    faults: faultsIn(after),
+    originalFaults: faultsIn(before),
+  };
+}
+
+function stepsOf({ plan, trace, verdicts: [verdict] }: Examination): number {
+  const evidence = verdict?.kind === 'invalid' ? verdict.evidence : [];
+  return countSteps(trace, { evidence, faults: plan.faults });
+}
+
+function faultsIn({ trace }: Examination): number {
+  return trace.events.filter((event) => event.kind === 'fault').length;
+}
+
+/** "breaks with a pause of alice of 10.001 ms, holds with 10 ms". */
+export function boundaryText(boundary: Boundary): string {
+  const { what, breaksAtUs, holdsAtUs } = boundary;
+  return `breaks with a ${what} of ${proseDuration(breaksAtUs)}, holds with ${proseDuration(holdsAtUs)}`;
+}

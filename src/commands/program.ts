@@ -1,0 +1,208 @@
+/** The command line: its commands, options and examples, and what each calls. */
+import { Command, CommanderError, Option } from 'commander';
+import { type Exit, exits, UserError } from './exit.ts';
+import { parseCount, parseSeeds, parseTimeMs } from './seeds.ts';
+
+const REPORTERS = ['text', 'html', 'json'];
+
+/** Runs one command line (without `node` and the script) and gives its exit code. */
+export async function runProgram(argv: readonly string[], version: string): Promise<Exit> {
+  let exit: Exit = exits.met;
+  const program = new Command('fencepost')
+    .description('Finds the pause that breaks your lock: deterministic fault injection for locks,\nleases and fencing tokens.')
+    .version(version)
+    .showSuggestionAfterError()
+    .exitOverride();
+  const done = (code: Exit): void => {
+    exit = code;
+  };
+  addRun(program, done);
+  addReplay(program, done);
+  addShrink(program, done);
+  addShow(program, done);
+  addList(program, done);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return exit;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exits.met : exits.usage;
+    if (!(error instanceof UserError)) throw error;
+    for (const line of error.lines) process.stderr.write(`${line}\n`);
+    return exits.usage;
+  }
+}
+
+type Done = (code: Exit) => void;
+
+/** `--help` ends with one real example. */
+function command(program: Command, usage: string, about: string, example: string): Command {
+  return program
+    .command(usage)
+    .description(about)
+    .addHelpText('after', `\nExample:\n  ${example}`);
+}
+
+interface RunFlags {
+  readonly seeds: string;
+  readonly seed?: string;
+  readonly time?: string;
+  readonly workers?: string;
+  readonly maxFailures?: string;
+  readonly output: string;
+  readonly reporter: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly checkDeterminism?: boolean;
+}
+
+function addRun(program: Command, done: Done): void {
+  command(
+    program,
+    'run <scenario...>',
+    'sweep seeds, find what breaks, shrink and explain it',
+    'npx fencepost run fixtures/zombie-writer.yaml --seeds 1000',
+  )
+    .option('--seeds <N|A..B>', 'how many seeds, or which', '1000')
+    .option('--seed <S>', 'only this seed')
+    .option('--time <duration>', 'stop each scenario after this long, e.g. 60s')
+    .option('--workers <N>', 'worker threads; 0 runs in this thread (default: one a core)')
+    .option('--max-failures <N>', 'stop a scenario after this many runs broke a claim')
+    .option('--output <folder>', 'where plans and pages are written', 'reports')
+    .option('--reporter <list>', `what is written: ${REPORTERS.join(', ')}`, 'text,html')
+    .option('--json', 'JSON lines on stdout and nothing else; the last is the summary')
+    .option('--check-determinism', 'run every seed twice and compare every event')
+    .option('-q, --quiet', 'no progress')
+    .action(async (files: string[], flags: RunFlags) => {
+      const { runCommand } = await import('./run.ts');
+      const one = flags.seed === undefined ? null : parseCount(flags.seed, '--seed');
+      const range = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
+      const count = (text: string | undefined, flag: string): number | null =>
+        text === undefined ? null : parseCount(text, flag);
+      done(
+        await runCommand(files, {
+          ...range,
+          timeMs: flags.time === undefined ? null : parseTimeMs(flags.time, '--time'),
+          workers: count(flags.workers, '--workers'),
+          maxFailures: count(flags.maxFailures, '--max-failures'),
+          output: flags.output,
+          reporters: parseReporters(flags.reporter),
+          isJson: flags.json === true,
+          isQuiet: flags.quiet === true,
+          checksDeterminism: flags.checkDeterminism === true,
+        }),
+      );
+    });
+}
+
+function parseReporters(text: string): ReadonlySet<string> {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !REPORTERS.includes(name));
+  if (unknown.length > 0) {
+    const known = REPORTERS.join(', ');
+    throw new UserError([`--reporter ${text}: unknown reporter "${unknown[0]}"; known: ${known}`]);
+  }
+  return new Set(names);
+}
+
+interface CommonFlags {
+  readonly claim?: string;
+  readonly json?: boolean;
+}
+
+function addReplay(program: Command, done: Done): void {
+  command(
+    program,
+    'replay <plan...>',
+    'run kept plans again: reproduced, fixed, inert or diverged',
+    'npx fencepost replay fixtures/plans/zombie-writer.yaml',
+  )
+    .option('--claim <claim>', 'judge this claim instead of the plan’s')
+    .option('--json', 'one JSON line a plan')
+    .action(async (files: string[], flags: CommonFlags) => {
+      const { replayCommand } = await import('./replay.ts');
+      const isJson = flags.json === true;
+      done(replayCommand(files, { claim: flags.claim ?? null, isJson, isQuiet: false }));
+    });
+}
+
+function addShrink(program: Command, done: Done): void {
+  command(
+    program,
+    'shrink <plan>',
+    'make a plan that breaks a claim as small as it gets',
+    'npx fencepost shrink failing.yaml --output smaller.yaml',
+  )
+    .option('--claim <claim>', 'the claim that must stay broken')
+    .option('--output <file>', 'where the shrunk plan is written (default: stdout)')
+    .option('--max-runs <N>', 'how many candidates may be run')
+    .option('--json', 'sizes before and after, runs and milliseconds as one JSON line')
+    .action(async (file: string, flags: CommonFlags & { output?: string; maxRuns?: string }) => {
+      const { shrinkCommand } = await import('./shrink.ts');
+      done(
+        shrinkCommand(file, {
+          claim: flags.claim ?? null,
+          output: flags.output ?? null,
+          maxRuns: flags.maxRuns === undefined ? null : parseCount(flags.maxRuns, '--max-runs'),
+          isJson: flags.json === true,
+          isQuiet: false,
+        }),
+      );
+    });
+}
+
+interface ShowFlags {
+  readonly seed: string;
+  readonly system?: string;
+  readonly plan?: 'drawn' | 'pinned';
+  readonly verbose?: boolean;
+  readonly json?: boolean;
+}
+
+function addShow(program: Command, done: Done): void {
+  command(
+    program,
+    'show <plan or scenario>',
+    'what happens in a plan, or in one seed of a scenario',
+    'npx fencepost show fixtures/zombie-writer.yaml --system unfenced --seed 7',
+  )
+    .option('--seed <S>', 'which seed of the scenario', '0')
+    .option('--system <name>', 'which system of the scenario (default: the first)')
+    .addOption(
+      new Option('--plan <kind>', 'print the plan instead').choices(['drawn', 'pinned']),
+    )
+    .option('--json', 'every event as a JSON line')
+    .option('-v, --verbose', 'every event')
+    .action(async (file: string, flags: ShowFlags) => {
+      const { showCommand } = await import('./show.ts');
+      done(
+        showCommand(file, {
+          seed: parseCount(flags.seed, '--seed'),
+          system: flags.system ?? null,
+          plan: flags.plan ?? 'none',
+          isVerbose: flags.verbose === true,
+          isJson: flags.json === true,
+          isQuiet: false,
+        }),
+      );
+    });
+}
+
+function addList(program: Command, done: Done): void {
+  command(program, 'list', 'the locks, stores, options and claims there are', 'npx fencepost list')
+    .option('--json', 'as one JSON line')
+    .action(async (flags: CommonFlags) => {
+      const { listCommand } = await import('./list.ts');
+      done(listCommand(flags.json === true));
+    });
+  command(
+    program,
+    'schema',
+    'the JSON Schema of scenario files, for editors',
+    'npx fencepost schema > scenario.schema.json',
+  ).action(async () => {
+    const { scenarioJsonSchema } = await import('../scenario/json-schema.ts');
+    process.stdout.write(`${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
+    done(exits.met);
+  });
+}

@@ -1,0 +1,79 @@
+/** `fencepost replay`: runs kept plans again and says what has become of each. */
+import { explain } from '../check/explain.ts';
+import { isClaim, type Replay, replay } from '../corpus/replay.ts';
+import type { Plan } from '../plan/plan.ts';
+import { suggest } from '../plan/problem.ts';
+import { storyOf } from '../report/failure.ts';
+import { renderSequence } from '../report/sequence-text.ts';
+import { essentialSteps } from '../report/steps.ts';
+import { paintFor } from '../report/colour.ts';
+import { wrap } from '../report/visible.ts';
+import { claims } from '../check/claims.ts';
+import { type Exit, exits, UserError, worstOf } from './exit.ts';
+import { loadPlan } from './files.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+export interface ReplayOptions {
+  /** Judged instead of the claim that the plan expects to break. */
+  readonly claim: string | null;
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+}
+
+export function replayCommand(files: readonly string[], options: ReplayOptions): Exit {
+  const { claim } = options;
+  if (claim !== null && !isClaim(claim)) {
+    throw new UserError([`unknown claim "${claim}"${suggest(claim, [...claims.keys()])}`]);
+  }
+  const terminal = openTerminal(options);
+  const plans = files.map((file) => ({ file, plan: loadPlan(file) }));
+  return worstOf(
+    plans.map(({ file, plan }) => {
+      const result = replay(plan, claim ?? undefined);
+      const expected = plan.expect?.outcome ?? 'reproduced';
+      if (options.isJson) printJson(file, result);
+      else printText(file, { plan, result, expected, isAlone: plans.length === 1 }, terminal);
+      if (result.outcome === expected) return exits.met;
+      return result.outcome === 'diverged' ? exits.nondeterministic : exits.broken;
+    }),
+  );
+}
+
+function printJson(file: string, result: Replay): void {
+  const { outcome, claim, digest, divergedAt } = result;
+  const line = { type: 'replay', file, outcome, claim, digest, divergedAt };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/** What each outcome means, for a person. */
+const MEANING: Readonly<Record<Replay['outcome'], string>> = {
+  reproduced: 'the claim still breaks',
+  fixed: 'the hazard arose and the claim held',
+  inert: 'the hazard no longer arises: the plan guards nothing any more',
+  diverged: 'a name in the plan found no match in the run',
+};
+
+function printText(
+  file: string,
+  shown: { plan: Plan; result: Replay; expected: string; isAlone: boolean },
+  terminal: Terminal,
+): void {
+  const { plan, result, expected, isAlone } = shown;
+  const { verdict, outcome, trace } = result;
+  const sign = outcome === expected ? '✓' : '✗';
+  const wanted = outcome === expected ? '' : `, expected ${expected}`;
+  terminal.print(`${sign} ${file}: ${outcome}${wanted} (${result.claim}): ${MEANING[outcome]}`);
+  if (result.divergedAt !== null) terminal.print(`  no match for ${result.divergedAt}`);
+  if (verdict.kind === 'invalid' && isAlone) {
+    const width = Math.min(terminal.width, 100);
+    for (const line of storyOf(explain(trace, verdict))) {
+      for (const part of wrap(line, width)) terminal.print(part);
+    }
+    terminal.print('');
+    const steps = essentialSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
+    const setting = { width, paint: paintFor(terminal.colour) };
+    for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
+    terminal.print('');
+  }
+  terminal.print(`  digest ${result.digest}`);
+}

@@ -1,0 +1,33 @@
+/** Reads the numbers that people type: seeds, ranges of seeds, counts and times. */
+import { parseDuration } from '../plan/duration.ts';
+import { UserError } from './exit.ts';
+
+/** `1000` is the first thousand seeds; `500..999` is that range, both included. */
+export function parseSeeds(text: string): { from: number; to: number } {
+  const range = /^(\d+)\.\.(\d+)$/.exec(text);
+  if (range !== null) {
+    const from = parseCount(range[1] ?? '', '--seeds');
+    const to = parseCount(range[2] ?? '', '--seeds');
+    if (to < from) throw new UserError([`--seeds ${text}: the range ends before it begins`]);
+    return { from, to };
+  }
+  const count = parseCount(text, '--seeds');
+  if (count === 0) throw new UserError(['--seeds 0: at least one seed is needed']);
+  return { from: 0, to: count - 1 };
+}
+
+/** A whole number from 0, small enough to be exact. */
+export function parseCount(text: string, flag: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
+    throw new UserError([`${flag} ${text}: a whole number is expected, e.g. 1000`]);
+  }
+  return value;
+}
+
+/** `60s` in milliseconds. */
+export function parseTimeMs(text: string, flag: string): number {
+  const us = parseDuration(text);
+  if (us === undefined) throw new UserError([`${flag} ${text}: a time is expected, e.g. 60s`]);
+  return us / 1000;
+}

@@ -1,0 +1,79 @@
+/** `fencepost show`: what happens in a plan, or in one seed of a scenario, and how every claim fares. */
+import { examine } from '../harness.ts';
+import type { Plan } from '../plan/plan.ts';
+import { renderPlan } from '../plan/plan-text.ts';
+import { suggest } from '../plan/problem.ts';
+import { paintFor } from '../report/colour.ts';
+import { renderSequence } from '../report/sequence-text.ts';
+import { essentialSteps, listSteps } from '../report/steps.ts';
+import { digestOf, pin } from '../run.ts';
+import { expand } from '../scenario/expand.ts';
+import { claimsJudged } from '../sweep/examiner.ts';
+import { type Exit, exits, UserError } from './exit.ts';
+import { isPlanFile, loadPlan, loadScenarios } from './files.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+export interface ShowOptions {
+  /** With a scenario: which seed of which system; null takes the first system. */
+  readonly seed: number;
+  readonly system: string | null;
+  /** Prints the plan, or with `pinned` the plan without chance, instead of what happens. */
+  readonly plan: 'none' | 'drawn' | 'pinned';
+  /** Prints every event instead of those that matter. */
+  readonly isVerbose: boolean;
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+}
+
+export function showCommand(file: string, options: ShowOptions): Exit {
+  const terminal = openTerminal(options);
+  const plan = isPlanFile(file) ? loadPlan(file) : planOfScenario(file, options);
+  if (options.plan !== 'none') {
+    process.stdout.write(renderPlan(options.plan === 'pinned' ? pin(plan) : plan));
+    return exits.met;
+  }
+  const { trace, verdicts } = examine(plan, claimsJudged([]));
+  if (options.isJson) {
+    for (const event of trace.events) process.stdout.write(`${JSON.stringify(event)}\n`);
+    const { ending, unmatched } = trace;
+    const last = { type: 'show', digest: digestOf(trace), ending, unmatched, verdicts };
+    process.stdout.write(`${JSON.stringify(last)}\n`);
+    return exits.met;
+  }
+  const broken = verdicts.flatMap((verdict) => (verdict.kind === 'invalid' ? [verdict] : []));
+  const evidence = broken[0]?.evidence ?? [];
+  const list = options.isVerbose ? listSteps : essentialSteps;
+  const steps = list(trace, { evidence, faults: plan.faults });
+  const setting = { width: Math.min(terminal.width, 100), paint: paintFor(terminal.colour) };
+  for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
+  terminal.print('');
+  for (const verdict of verdicts) printVerdict(verdict, terminal);
+  for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
+  terminal.print(`digest ${digestOf(trace)}`);
+  return exits.met;
+}
+
+function printVerdict(
+  verdict: ReturnType<typeof examine>['verdicts'][number],
+  terminal: Terminal,
+): void {
+  const signs = { valid: '✓', invalid: '✗', unknown: '?' } as const;
+  const words = { valid: 'holds', invalid: 'breaks', unknown: 'unknown' } as const;
+  const why = verdict.kind === 'unknown' ? `: ${verdict.reason}` : '';
+  const times = `exercised ${verdict.exercised} times`;
+  terminal.print(
+    `${signs[verdict.kind]} ${verdict.claim.padEnd(24)} ${words[verdict.kind].padEnd(8)} ${times}${why}`,
+  );
+}
+
+function planOfScenario(file: string, options: ShowOptions): Plan {
+  const [loaded] = loadScenarios([file]);
+  const systems = loaded?.scenario.systems ?? [];
+  const system = systems.find(({ name }) => name === options.system) ?? systems[0];
+  if (loaded === undefined || system === undefined) throw new UserError([`${file}: no system`]);
+  if (options.system !== null && system.name !== options.system) {
+    const hint = suggest(options.system, systems.map(({ name }) => name));
+    throw new UserError([`${file}: unknown system "${options.system}"${hint}`]);
+  }
+  return expand(loaded.scenario, system.name, options.seed);
+}

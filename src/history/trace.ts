@@ -1,0 +1,310 @@
+/**
+ * A trace is everything that happened in one run, in the order in which it happened, as seen by an
+ * observer outside the system. Its index in `events` is an event's number. Checkers read traces and
+ * nothing else. Times are true (global virtual) time in integer microseconds.
+ *
+ * The observer numbers the grants in the order in which they were given. This *ordinal* (from 1)
+ * travels, unseen by the programs, with all that is done under a grant; 0 stands for "under none".
+ */
+import type { Json } from '../kernel/json.ts';
+import type { FaultKind } from '../plan/fault.ts';
+
+export interface Trace {
+  readonly processes: readonly ProcessInfo[];
+  readonly events: readonly TraceEvent[];
+  /** How the run ended: every event was handled, or a limit of the plan or a failure cut it. */
+  readonly ending: Ending;
+  /** Names in the plan that found no match in the run: a fault's point or message, a decision. */
+  readonly unmatched: readonly string[];
+}
+
+export interface ProcessInfo {
+  readonly name: string;
+  readonly role: 'client' | 'probe' | 'lock' | 'store';
+}
+
+export type Ending =
+  | { readonly kind: 'complete' }
+  | { readonly kind: 'cut'; readonly limit: 'maxEvents' | 'end' }
+  /** The system under test threw. */
+  | { readonly kind: 'failed'; readonly process: string; readonly error: string };
+
+export type TraceEvent =
+  | Send
+  | Receive
+  | Lose
+  | Invoke
+  | Return
+  | FaultStrikes
+  | FaultEnds
+  | Healed
+  | Mark
+  | Enter
+  | Leave
+  | LeaseTest
+  | Grant
+  | Deny
+  | Renew
+  | Release
+  | Write
+  | Read
+  | Recovered;
+
+/** A message leaves. `message` is its name, e.g. `alice/1/write/1/request`. */
+export interface Send {
+  readonly kind: 'send';
+  readonly atUs: number;
+  readonly from: string;
+  readonly to: string;
+  readonly message: string;
+  readonly body: Json;
+}
+
+/** A message is handled by the process that it was sent to (after any pause of it). */
+export interface Receive {
+  readonly kind: 'receive';
+  readonly atUs: number;
+  readonly from: string;
+  readonly to: string;
+  readonly message: string;
+  /** The message's second execution, under a `duplicate` fault. */
+  readonly isCopy: boolean;
+}
+
+/** A message will never be handled, or is discarded. */
+export interface Lose {
+  readonly kind: 'lose';
+  readonly atUs: number;
+  readonly from: string;
+  readonly to: string;
+  readonly message: string;
+  readonly cause: 'drop' | 'partition' | 'crash' | 'reset' | 'late';
+}
+
+/** A client's call leaves; `operation` is e.g. `alice/1/write`. One per operation, not per try. */
+export interface Invoke {
+  readonly kind: 'invoke';
+  readonly atUs: number;
+  readonly process: string;
+  readonly operation: string;
+  readonly call: Call;
+}
+
+export type Call =
+  | { readonly verb: 'acquire' | 'renew' | 'release'; readonly lock: string; readonly token: number }
+  | {
+      readonly verb: 'read' | 'write' | 'open';
+      readonly store: string;
+      readonly resource: string;
+      readonly key: string;
+      /** Null on a read. */
+      readonly value: number | null;
+      readonly token: number;
+      /** What a write adds to the value that its section read; null where it is not an increment. */
+      readonly adds: number | null;
+    };
+
+/** A client learns how its call ended. */
+export interface Return {
+  readonly kind: 'return';
+  readonly atUs: number;
+  readonly process: string;
+  readonly operation: string;
+  /**
+   * `ok`: answered, `refused` and `denied` are answers too; `fail`: it was never executed; `info`: no
+   * answer came, it may or may not have happened, now or later.
+   */
+  readonly outcome: 'ok' | 'fail' | 'info';
+  readonly answer: Answer | null;
+}
+
+export type Answer =
+  | { readonly kind: 'granted'; readonly token: number }
+  | { readonly kind: 'denied'; readonly holder: string }
+  | { readonly kind: 'renewed' }
+  | { readonly kind: 'released' }
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly highest: number }
+  | { readonly kind: 'value'; readonly value: number };
+
+/** A fault really strikes. `fault` is its index in the plan, null when it was drawn by chance. */
+export interface FaultStrikes {
+  readonly kind: 'fault';
+  readonly atUs: number;
+  readonly fault: FaultKind;
+  readonly index: number | null;
+  /** Whom it strikes: one process, the ends of a link or message, or both groups of a partition. */
+  readonly processes: readonly string[];
+  /** When its effect ends, null if it has no end or none known. */
+  readonly untilUs: number | null;
+  /** The message, timer or key that it strikes, or '' . */
+  readonly target: string;
+  /** Microseconds (ppm for a clock rate) of the effect: how long, how late, how far. */
+  readonly amount: number;
+}
+
+/** A pause, partition or crash is over: `resume`, `heal`, `restart`. */
+export interface FaultEnds {
+  readonly kind: 'resume' | 'heal' | 'restart';
+  readonly atUs: number;
+  readonly index: number | null;
+  readonly processes: readonly string[];
+}
+
+/** The world heals: from here on no fault strikes. */
+export interface Healed {
+  readonly kind: 'healed';
+  readonly atUs: number;
+}
+
+/** A program passes a point that it named itself, e.g. `alice/1/checked`. */
+export interface Mark {
+  readonly kind: 'mark';
+  readonly atUs: number;
+  readonly process: string;
+  readonly point: string;
+}
+
+/** A grant reaches the program: it believes that it holds the lock, until `believedUntilUs`. */
+export interface Enter {
+  readonly kind: 'enter';
+  readonly atUs: number;
+  readonly process: string;
+  readonly section: string;
+  readonly lock: string;
+  readonly ordinal: number;
+  readonly token: number;
+  /** True time at which its own clock, as it now runs, reaches what it takes for the lease's end. */
+  readonly believedUntilUs: number;
+}
+
+/** The program stops believing: it calls release, gives up, or is told of an abort. */
+export interface Leave {
+  readonly kind: 'leave';
+  readonly atUs: number;
+  readonly process: string;
+  readonly section: string;
+  readonly lock: string;
+  readonly ordinal: number;
+}
+
+/** A program tests its lease by its own clock. Also emitted, as `isLive`, when a renew is confirmed. */
+export interface LeaseTest {
+  readonly kind: 'lease-test';
+  readonly atUs: number;
+  readonly process: string;
+  readonly lock: string;
+  readonly ordinal: number;
+  readonly isLive: boolean;
+  readonly believedUntilUs: number;
+}
+
+/** The lock service gives a grant. */
+export interface Grant {
+  readonly kind: 'grant';
+  readonly atUs: number;
+  readonly process: string;
+  readonly lock: string;
+  readonly client: string;
+  readonly ordinal: number;
+  readonly token: number;
+  readonly ttlUs: number;
+  /** When the request that it answers left its sender. */
+  readonly sentAtUs: number;
+  /** True time at which the service's clock, as it now runs, ends the lease; null: never. */
+  readonly untilUs: number | null;
+  readonly message: string;
+}
+
+/** The lock service denies an acquire. */
+export interface Deny {
+  readonly kind: 'deny';
+  readonly atUs: number;
+  readonly process: string;
+  readonly lock: string;
+  readonly client: string;
+  readonly holder: string;
+  /** The grant because of which it denies. */
+  readonly holderOrdinal: number;
+  readonly message: string;
+}
+
+/** The lock service handles a renew. `under` is the grant that the caller meant. */
+export interface Renew {
+  readonly kind: 'renew';
+  readonly atUs: number;
+  readonly process: string;
+  readonly lock: string;
+  readonly client: string;
+  readonly under: number;
+  /** The grant that it extended, 0 when it was denied. */
+  readonly extended: number;
+  readonly token: number;
+  readonly ttlUs: number;
+  readonly sentAtUs: number;
+  readonly untilUs: number | null;
+  readonly message: string;
+}
+
+/** The lock service handles a release. `under` is the grant that the caller meant. */
+export interface Release {
+  readonly kind: 'release';
+  readonly atUs: number;
+  readonly process: string;
+  readonly lock: string;
+  readonly client: string;
+  readonly under: number;
+  /** The grant that it ended, 0 when it was denied. */
+  readonly released: number;
+  readonly message: string;
+}
+
+/** A store handles a write (or an `open`, which changes no value and has `value: null`). */
+export interface Write {
+  readonly kind: 'write';
+  readonly atUs: number;
+  readonly process: string;
+  readonly resource: string;
+  readonly key: string;
+  readonly value: number | null;
+  /** The token that it carries. */
+  readonly token: number;
+  /** The grant under which its client issued it. */
+  readonly under: number;
+  readonly client: string;
+  readonly operation: string;
+  /** The operation's place in the order in which its section issued its operations, from 1. */
+  readonly issue: number;
+  readonly isAccepted: boolean;
+  /** The store's highest token for that comparison, before this write; 0 when it keeps none. */
+  readonly highest: number;
+  readonly adds: number | null;
+  readonly message: string;
+}
+
+/** A store handles a read. A refused read serves nothing: `value` is null. */
+export interface Read {
+  readonly kind: 'read';
+  readonly atUs: number;
+  readonly process: string;
+  readonly resource: string;
+  readonly key: string;
+  readonly value: number | null;
+  readonly token: number;
+  readonly under: number;
+  readonly client: string;
+  readonly operation: string;
+  readonly issue: number;
+  readonly isAccepted: boolean;
+  readonly message: string;
+}
+
+/** A store comes back after a crash or a failover: what it now holds of one resource. */
+export interface Recovered {
+  readonly kind: 'recovered';
+  readonly atUs: number;
+  readonly process: string;
+  readonly resource: string;
+  readonly highest: number;
+  readonly values: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { checkHistory, checkParts } from './check-history.ts';
+import { counter } from './models/counter.ts';
+import { type RegisterCall, register } from './models/register.ts';
+import type { History, Operation } from './operation.ts';
+import { drawHistory } from './oracle/random-history.ts';
+import { registers } from './oracle/repertoires.ts';
+import { refuteOrder } from './verify-order.ts';
+
+function write(
+  value: number,
+  invoke: number,
+  end: number | null,
+  key = 'x',
+): Operation<RegisterCall> {
+  const outcome = end === null ? 'info' : 'ok';
+  return { client: 'a', call: { name: 'write', key, value }, invoke, return: end, outcome };
+}
+
+function read(value: number, invoke: number, end: number, key = 'x'): Operation<RegisterCall> {
+  const call: RegisterCall = { name: 'read', key, value };
+  return { client: 'b', call, invoke, return: end, outcome: 'ok' };
+}
+
+describe('real time', () => {
+  it('lets operations that overlap come in either order', () => {
+    const history = [write(1, 0, 3), write(2, 1, 2), read(1, 4, 5)];
+    expect(checkHistory(history, register())).toMatchObject({ kind: 'valid', order: [1, 0, 2] });
+  });
+  it('lets an operation called at the position of a return overlap it', () => {
+    expect(checkHistory([write(1, 0, 2), read(1, 3, 5), write(2, 2, 3)], register()).kind).toBe(
+      'valid',
+    );
+  });
+  it('forbids a read to see a write that is called after it returned', () => {
+    const verdict = checkHistory([read(1, 0, 1), write(1, 2, 3)], register());
+    expect(verdict).toMatchObject({ kind: 'invalid', at: 0 });
+  });
+});
+
+describe('an operation without an answer', () => {
+  it('may have happened long after its call', () => {
+    const history = [write(1, 0, null), write(2, 1, 2), read(2, 3, 4), read(1, 5, 6)];
+    expect(checkHistory(history, register())).toMatchObject({ kind: 'valid', order: [1, 2, 0, 3] });
+  });
+  it('may never have happened', () => {
+    const history = [write(1, 0, null), write(2, 1, 2), read(2, 3, 4)];
+    expect(checkHistory(history, register())).toMatchObject({ kind: 'valid', order: [1, 2] });
+  });
+  it('happens once', () => {
+    const history = [
+      write(1, 0, null),
+      read(1, 1, 2),
+      write(2, 3, 4),
+      read(2, 5, 6),
+      read(1, 7, 8),
+    ];
+    expect(checkHistory(history, register())).toMatchObject({ kind: 'invalid', at: 4 });
+  });
+});
+
+describe('a failed operation', () => {
+  it('did not happen', () => {
+    const failed: Operation<RegisterCall> = { ...write(1, 0, 1), outcome: 'fail' };
+    expect(checkHistory([failed, read(1, 2, 3)], register())).toMatchObject({
+      kind: 'invalid',
+      at: 1,
+    });
+  });
+});
+
+describe('independent keys', () => {
+  const history = [
+    write(1, 0, 3, 'x'),
+    write(7, 1, 2, 'y'),
+    read(7, 4, 5, 'y'),
+    read(1, 6, 7, 'x'),
+    write(8, 8, 20, 'y'),
+    read(8, 9, 10, 'y'),
+    write(5, 21, 30, 'x'),
+    write(6, 25, 26, 'x'),
+    read(5, 31, 32, 'x'),
+  ];
+  it('are joined into one order that respects real time', () => {
+    const verdict = checkHistory(history, register());
+    expect(verdict.kind).toBe('valid');
+    if (verdict.kind === 'valid') {
+      expect(refuteOrder(history, register(), verdict.order)).toBeNull();
+    }
+  });
+  it('are all reported, and the whole fails at the earliest of the bad returns', () => {
+    const bad = [...history, read(3, 41, 44, 'x'), read(4, 42, 43, 'y')];
+    expect(checkHistory(bad, register())).toMatchObject({ kind: 'invalid', part: 'y', at: 10 });
+    expect(checkParts(bad, register())).toMatchObject([
+      { name: 'x', decision: { kind: 'invalid', at: 9 } },
+      { name: 'y', decision: { kind: 'invalid', at: 10 } },
+    ]);
+  });
+});
+
+describe('a history without operations', () => {
+  it('is valid', () => {
+    expect(checkHistory([], register())).toEqual({ kind: 'valid', order: [], configurations: 0 });
+  });
+});
+
+describe('a limit', () => {
+  /** All increments overlap, and the sum that is read needs a subset that does not exist. */
+  const hard: History<Parameters<ReturnType<typeof counter>['step']>[1]> = [
+    ...Array.from({ length: 13 }, (_, place) => ({
+      client: `c${place}`,
+      call: { name: 'increment' as const, key: 'x', by: 2 * 3 ** place },
+      invoke: place,
+      return: null,
+      outcome: 'info' as const,
+    })),
+    {
+      client: 'r',
+      call: { name: 'read' as const, key: 'x', value: 3 },
+      invoke: 30,
+      return: 31,
+      outcome: 'ok' as const,
+    },
+  ];
+  it('of configurations ends the search as unknown, exactly there', () => {
+    expect(checkHistory(hard, counter(), { maxConfigurations: 5_000 })).toEqual({
+      kind: 'unknown',
+      part: 'x',
+      cause: 'maxConfigurations',
+      deepest: 13,
+      configurations: 5_000,
+    });
+    expect(checkHistory(hard, counter()).kind).toBe('invalid');
+  });
+  it('from outside ends it soon', () => {
+    let asked = 0;
+    const shouldStop = (): boolean => ++asked === 3;
+    expect(checkHistory(hard, counter(), { shouldStop })).toMatchObject({
+      kind: 'unknown',
+      cause: 'shouldStop',
+      configurations: 3 * 256,
+    });
+  });
+});
+
+describe('a verdict', () => {
+  it('does not depend on the order in which operations are listed, nor on what came before', () => {
+    const shape = { operations: 7, clients: 3, longest: 8, wrong: 18, unknown: 15, failed: 5 };
+    for (let seed = 0; seed < 500; seed++) {
+      const history = drawHistory(seed, registers, shape);
+      const turned = [...history].reverse();
+      const { kind } = checkHistory(history, registers.model);
+      expect(checkHistory(turned, registers.model).kind, `seed ${seed}`).toBe(kind);
+    }
+  });
+});

@@ -1,0 +1,21 @@
+/**
+ * A counter: an increment adds, a read returns the sum so far. Each key is a counter of its own.
+ */
+import { illegal, type Model } from '../model.ts';
+
+export type CounterCall =
+  | { readonly name: 'increment'; readonly key: string; readonly by: number }
+  | { readonly name: 'read'; readonly key: string; readonly value: number | 'unknown' };
+
+export function counter(initial = 0): Model<number, CounterCall> {
+  return {
+    name: 'counter',
+    init: initial,
+    step(state, call): readonly number[] {
+      if (call.name === 'increment') return [state + call.by];
+      return call.value === state || call.value === 'unknown' ? [state] : illegal;
+    },
+    isPure: (call) => call.name === 'read',
+    partition: (call) => call.key,
+  };
+}

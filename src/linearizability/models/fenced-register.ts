@@ -1,0 +1,79 @@
+/**
+ * A store that guards a resource with fencing tokens (Kleppmann, "How to do distributed locking",
+ * 2016): it accepts a write iff its token is at least the highest that it has seen. Reads register
+ * nothing.
+ */
+import { illegal, type Model } from '../model.ts';
+import type { Value } from './register.ts';
+
+export type Answer = 'accepted' | 'refused' | 'unknown';
+
+export type FencedCall =
+  | {
+      readonly name: 'write';
+      readonly resource: string;
+      readonly key: string;
+      readonly value: Value;
+      readonly token: number;
+      readonly answer: Answer;
+    }
+  /** Registers its token and writes nothing. */
+  | {
+      readonly name: 'open';
+      readonly resource: string;
+      readonly token: number;
+      readonly answer: Answer;
+    }
+  | {
+      readonly name: 'read';
+      readonly resource: string;
+      readonly key: string;
+      readonly token: number;
+      readonly value: Value | 'refused' | 'unknown';
+    };
+
+/** One resource. A key that is not in `values` was never written. */
+export type FencedState = {
+  readonly highest: number;
+  readonly values: { readonly [key: string]: Value };
+};
+
+export interface FencedOptions {
+  /** What an unwritten key reads as; null by default. */
+  readonly initial?: Value;
+  /** A write needs a token above the highest; so each token writes once. */
+  readonly isStrict?: boolean;
+}
+
+export function fencedRegister(options: FencedOptions = {}): Model<FencedState, FencedCall> {
+  const initial = options.initial ?? null;
+  const isStrict = options.isStrict ?? false;
+  return {
+    name: isStrict ? 'strict-fenced-register' : 'fenced-register',
+    init: { highest: 0, values: {} },
+    step(state, call): readonly FencedState[] {
+      if (call.name === 'read') {
+        return call.value === 'unknown' || call.value === held(state, call.key, initial)
+          ? [state]
+          : illegal;
+      }
+      const passes = isStrict ? call.token > state.highest : call.token >= state.highest;
+      if (call.answer !== 'unknown' && passes !== (call.answer === 'accepted')) return illegal;
+      return [passes ? accept(state, call) : state];
+    },
+    isPure: (call) => call.name === 'read' || call.answer === 'refused',
+    partition: (call) => call.resource,
+  };
+}
+
+/** What a read of `key` returns. */
+export function held(state: FencedState, key: string, initial: Value): Value {
+  const value = state.values[key];
+  return value === undefined ? initial : value;
+}
+
+/** The state after a call that passed the comparison. */
+export function accept(state: FencedState, call: FencedCall): FencedState {
+  if (call.name !== 'write') return { highest: call.token, values: state.values };
+  return { highest: call.token, values: { ...state.values, [call.key]: call.value } };
+}

@@ -1,0 +1,70 @@
+/** The search against the definition, on many small histories of every model. */
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../kernel/json.ts';
+import { checkHistory } from '../check-history.ts';
+import type { CallData } from '../operation.ts';
+import { refuteOrder } from '../verify-order.ts';
+import { isLinearizable } from './naive.ts';
+import { drawHistory, type HistoryShape, type Repertoire } from './random-history.ts';
+import {
+  casRegisters,
+  counters,
+  fencedRegisters,
+  fencedRegistersWithReads,
+  mutexes,
+  registers,
+  strictFencedRegisters,
+} from './repertoires.ts';
+
+const histories = 10_000;
+const small: HistoryShape = {
+  operations: 7,
+  clients: 4,
+  longest: 8,
+  wrong: 18,
+  unknown: 15,
+  failed: 5,
+};
+
+function compare<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+): { readonly invalid: number; readonly unknowns: number } {
+  let invalid = 0;
+  let unknowns = 0;
+  for (let seed = 0; seed < histories; seed++) {
+    const history = drawHistory(seed, repertoire, small);
+    const verdict = checkHistory(history, repertoire.model);
+    const expected = isLinearizable(history, repertoire.model) ? 'valid' : 'invalid';
+    if (verdict.kind !== expected) {
+      expect.fail(`seed ${seed}: ${verdict.kind}, not ${expected}\n${JSON.stringify(history)}`);
+    }
+    if (verdict.kind === 'valid') {
+      const flaw = refuteOrder(history, repertoire.model, verdict.order);
+      if (flaw !== null) expect.fail(`seed ${seed}: ${flaw}\n${JSON.stringify(history)}`);
+    } else {
+      invalid += 1;
+    }
+    unknowns += history.filter(({ outcome }) => outcome === 'info').length;
+  }
+  return { invalid, unknowns };
+}
+
+function expectAgreement<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+): void {
+  const { invalid, unknowns } = compare(repertoire);
+  // Else the comparison would show little.
+  expect(invalid).toBeGreaterThan(histories / 5);
+  expect(invalid).toBeLessThan(histories / 1.25);
+  expect(unknowns).toBeGreaterThan(histories / 2);
+}
+
+describe('the search agrees with every order tried', () => {
+  it('on registers', () => expectAgreement(registers));
+  it('on CAS registers', () => expectAgreement(casRegisters));
+  it('on counters', () => expectAgreement(counters));
+  it('on mutexes', () => expectAgreement(mutexes));
+  it('on fenced registers', () => expectAgreement(fencedRegisters));
+  it('on strict fenced registers', () => expectAgreement(strictFencedRegisters));
+  it('on fenced registers with reads', () => expectAgreement(fencedRegistersWithReads));
+});

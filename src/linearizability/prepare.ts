@@ -1,0 +1,181 @@
+/**
+ * Decides which operations of a history count, and lays them out for the search: the completed ones
+ * numbered in the order of their returns, then the crashed ones (which may take effect at any time
+ * after their call, or never) in the order of their calls.
+ */
+import { assert } from '../kernel/assert.ts';
+import type { Json } from '../kernel/json.ts';
+import { Integers } from './integers.ts';
+import { Interner } from './interner.ts';
+import type { Model } from './model.ts';
+import type { CallData, History } from './operation.ts';
+
+/**
+ * `open` at return `r` are the operations that were called before or at that return and return at
+ * it or later. A slot is a bit of a configuration; a completed operation frees its slot when it
+ * returns, a crashed one never shares its own.
+ */
+export class PreparedHistory {
+  completed = 0;
+  crashed = 0;
+  /** How many bits hold the completed operations that are open at once. */
+  slots = 0;
+  /** By operation: its index in the history, its class, whether it is pure, its slot. */
+  readonly source: Integers = new Integers();
+  readonly classOf: Integers = new Integers();
+  readonly isPure: Integers = new Integers();
+  readonly slotOf: Integers = new Integers();
+  /** By crashed operation, counted from 0: the crashed one before it of the same class, or -1. */
+  readonly twin: Integers = new Integers();
+  /**
+   * Completed operations open at return `r`: `open` from `openStart` of `r` up to that of `r + 1`.
+   */
+  readonly open: Integers = new Integers();
+  readonly openStart: Integers = new Integers();
+  /** How many crashed operations, in their order, were called before or at return `r`. */
+  readonly crashedOpen: Integers = new Integers();
+
+  private readonly classes: Interner = new Interner();
+  private readonly freeSlots: Integers = new Integers();
+  private readonly lastOfClass: Integers = new Integers();
+
+  /** Returns the call of each class: equal calls are one class. */
+  load<State extends Json, Call extends CallData>(
+    history: History<Call>,
+    model: Model<State, Call>,
+  ): readonly Call[] {
+    const { completed, crashed } = select(history, model);
+    const invokeOf = (index: number): number => history[index]?.invoke ?? 0;
+    const returnOf = (index: number): number => history[index]?.return ?? 0;
+    sortBy(completed, returnOf);
+    sortBy(crashed, invokeOf);
+    this.completed = completed.length;
+    this.crashed = crashed.length;
+    const calls = this.classify(history, model, completed.concat(crashed));
+    this.openUp(completed.map(invokeOf), completed.map(returnOf), crashed.map(invokeOf));
+    this.findTwins();
+    return calls;
+  }
+
+  private classify<State extends Json, Call extends CallData>(
+    history: History<Call>,
+    model: Model<State, Call>,
+    sources: readonly number[],
+  ): readonly Call[] {
+    const calls: Call[] = [];
+    this.source.clear();
+    this.classOf.clear();
+    this.isPure.clear();
+    this.classes.reset();
+    for (const source of sources) {
+      const operation = history[source];
+      if (operation === undefined) continue;
+      this.source.push(source);
+      const callClass = this.classes.intern(operation.call);
+      if (callClass === calls.length) calls.push(operation.call);
+      this.classOf.push(callClass);
+      this.isPure.push(model.isPure?.(operation.call) ? 1 : 0);
+    }
+    return calls;
+  }
+
+  /**
+   * Walks over the returns, each time opening what was called by then and closing what returned.
+   */
+  private openUp(invokes: number[], returns: number[], crashedInvokes: number[]): void {
+    const byInvoke = invokes.map((_, index) => index);
+    sortBy(byInvoke, (index) => invokes[index] ?? 0);
+    this.slots = 0;
+    this.slotOf.reset(this.completed, 0);
+    this.freeSlots.clear();
+    this.open.clear();
+    this.openStart.clear();
+    this.crashedOpen.clear();
+    let called = 0;
+    let crashedCalled = 0;
+    for (let next = 0; next < returns.length; next++) {
+      const position = returns[next] ?? 0;
+      this.closeBefore(next);
+      for (; called < byInvoke.length; called++) {
+        const operation = byInvoke[called] ?? 0;
+        if ((invokes[operation] ?? 0) > position) break;
+        this.insertOpen(operation, this.openStart.get(next));
+        this.slotOf.set(operation, this.freeSlots.length > 0 ? this.freeSlots.pop() : this.slots++);
+      }
+      while ((crashedInvokes[crashedCalled] ?? Number.POSITIVE_INFINITY) <= position)
+        crashedCalled++;
+      this.crashedOpen.push(crashedCalled);
+    }
+    this.openStart.push(this.open.length);
+    for (let crashed = 0; crashed < this.crashed; crashed++) this.slotOf.push(crashed);
+  }
+
+  /**
+   * Starts the list of return `next` with that of the return before, without what returned there.
+   */
+  private closeBefore(next: number): void {
+    const end = this.open.length;
+    this.openStart.push(end);
+    if (next === 0) return;
+    this.freeSlots.push(this.slotOf.get(next - 1));
+    // What returns first comes first in each list.
+    for (let place = this.openStart.get(next - 1) + 1; place < end; place++) {
+      this.open.push(this.open.get(place));
+    }
+  }
+
+  private insertOpen(operation: number, start: number): void {
+    this.open.push(operation);
+    let place = this.open.length - 1;
+    for (; place > start && this.open.get(place - 1) > operation; place--) {
+      this.open.set(place, this.open.get(place - 1));
+    }
+    this.open.set(place, operation);
+  }
+
+  private findTwins(): void {
+    this.twin.clear();
+    this.lastOfClass.reset(this.classes.values.length, -1);
+    for (let crashed = 0; crashed < this.crashed; crashed++) {
+      const callClass = this.classOf.get(this.completed + crashed);
+      this.twin.push(this.lastOfClass.get(callClass));
+      this.lastOfClass.set(callClass, crashed);
+    }
+  }
+
+  get bytes(): number {
+    return this.open.bytes + 8 * this.source.bytes;
+  }
+}
+
+/** Failed operations did not happen; a pure one whose answer is unknown says nothing. */
+function select<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+): { readonly completed: number[]; readonly crashed: number[] } {
+  const completed: number[] = [];
+  const crashed: number[] = [];
+  history.forEach((operation, index) => {
+    if (operation.outcome === 'ok') {
+      const end = operation.return;
+      assert(end !== null && end >= operation.invoke, 'an ok operation returns after its call');
+      completed.push(index);
+    } else if (operation.outcome === 'info' && !model.isPure?.(operation.call)) {
+      crashed.push(index);
+    }
+  });
+  return { completed, crashed };
+}
+
+/** Sorts in place; equal positions keep their order. */
+function sortBy(items: number[], position: (item: number) => number): void {
+  let last = Number.NEGATIVE_INFINITY;
+  for (const item of items) {
+    const here = position(item);
+    if (here < last) {
+      items.sort((a, b) => position(a) - position(b) || a - b);
+      return;
+    }
+    last = here;
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Numbers the states that a history can reach and remembers what each class of calls does to each,
+ * so that the model is asked once. The table is dense for the first states and sparse beyond.
+ */
+import type { Json } from '../kernel/json.ts';
+import { Integers } from './integers.ts';
+import { Interner } from './interner.ts';
+import type { Model } from './model.ts';
+import type { CallData } from './operation.ts';
+
+/** What a transition may be besides the number of the next state. */
+export const noState = -1;
+const notAsked = -2;
+/** Transitions from here down are several states: `many[firstMany - transition]`. */
+const firstMany = -3;
+
+const denseCells = 1 << 18;
+const smallestSparse = 256;
+
+/** The memory behind the tables, used again for the next history. */
+export class TransitionTables {
+  readonly states: Interner = new Interner();
+  /** Row by state, column by class. */
+  readonly dense: Integers = new Integers();
+  /** Open addressing: `[state, class, transition]`, a free place has state -1. */
+  readonly sparse: Integers = new Integers();
+  used = 0;
+
+  reset(): void {
+    this.states.reset();
+    this.dense.clear();
+    this.sparse.reset(3 * smallestSparse, -1);
+    this.used = 0;
+  }
+
+  /** Where the sparse cell of the pair begins, whether it is used or free. */
+  place(state: number, callClass: number): number {
+    const { sparse } = this;
+    const mask = sparse.length / 3 - 1;
+    const hash = Math.imul(Math.imul(state, 0x9e3779b1) ^ callClass, 0x85ebca6b);
+    let place = (hash ^ (hash >>> 15)) & mask;
+    for (;;) {
+      const at = 3 * place;
+      const owner = sparse.get(at);
+      if (owner === -1 || (owner === state && sparse.get(at + 1) === callClass)) return at;
+      place = (place + 1) & mask;
+    }
+  }
+
+  add(state: number, callClass: number, transition: number): void {
+    if (2 * (this.used + 1) > this.sparse.length / 3) this.widen();
+    const at = this.place(state, callClass);
+    this.sparse.set(at, state);
+    this.sparse.set(at + 1, callClass);
+    this.sparse.set(at + 2, transition);
+    this.used += 1;
+  }
+
+  private widen(): void {
+    const old = this.sparse.toArray();
+    this.sparse.reset(2 * old.length, -1);
+    this.used = 0;
+    for (let at = 0; at < old.length; at += 3) {
+      const [state = -1, callClass = 0, transition = 0] = old.slice(at, at + 3);
+      if (state !== -1) this.add(state, callClass, transition);
+    }
+  }
+
+  get bytes(): number {
+    return this.states.bytes + this.dense.bytes + this.sparse.bytes;
+  }
+}
+
+export class Transitions<State extends Json, Call extends CallData> {
+  readonly states: State[] = [];
+  private readonly model: Model<State, Call>;
+  private readonly calls: readonly Call[];
+  private readonly tables: TransitionTables;
+  private readonly denseStates: number;
+  private readonly many: number[][] = [];
+
+  /** `calls` has the call of each class. State 0 is the model's first. */
+  constructor(model: Model<State, Call>, calls: readonly Call[], tables: TransitionTables) {
+    this.model = model;
+    this.calls = calls;
+    this.tables = tables;
+    this.denseStates = Math.floor(denseCells / Math.max(1, calls.length));
+    tables.reset();
+    this.number(model.init);
+  }
+
+  /** The transition of a call of class `callClass` in `state`: see `count` and `pick`. */
+  next(state: number, callClass: number): number {
+    const { dense } = this.tables;
+    if (state < this.denseStates) {
+      const cell = state * this.calls.length + callClass;
+      if (cell >= dense.length) dense.extend((state + 1) * this.calls.length, notAsked);
+      const known = dense.get(cell);
+      if (known !== notAsked) return known;
+      const asked = this.ask(state, callClass);
+      dense.set(cell, asked);
+      return asked;
+    }
+    const place = this.tables.place(state, callClass);
+    if (this.tables.sparse.get(place) !== -1) return this.tables.sparse.get(place + 2);
+    const asked = this.ask(state, callClass);
+    this.tables.add(state, callClass, asked);
+    return asked;
+  }
+
+  /** How many states a transition leads to. */
+  count(transition: number): number {
+    if (transition >= 0) return 1;
+    return transition === noState ? 0 : (this.many[firstMany - transition]?.length ?? 0);
+  }
+
+  /** One of the states that a transition leads to, counted from 0. */
+  pick(transition: number, choice: number): number {
+    return transition >= 0 ? transition : (this.many[firstMany - transition]?.[choice] ?? 0);
+  }
+
+  private ask(state: number, callClass: number): number {
+    const from = this.states[state];
+    const call = this.calls[callClass];
+    if (from === undefined || call === undefined) return noState;
+    const found = this.model.step(from, call);
+    const [first] = found;
+    if (first === undefined) return noState;
+    if (found.length === 1) return first === from ? state : this.number(first);
+    this.many.push(found.map((next) => this.number(next)));
+    return firstMany - (this.many.length - 1);
+  }
+
+  private number(state: State): number {
+    const key = this.model.stateKey === undefined ? state : this.model.stateKey(state);
+    const number = this.tables.states.intern(key);
+    if (number === this.states.length) this.states.push(state);
+    return number;
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Replays the order of a valid verdict against the model and real time; shares no code with the
+ * search.
+ */
+import type { Json } from '../kernel/json.ts';
+import type { Model } from './model.ts';
+import type { CallData, History } from './operation.ts';
+
+/**
+ * Why `order` (indices of the whole history) does not show it to be linearizable; null: it does.
+ */
+export function refuteOrder<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+  order: readonly number[],
+): string | null {
+  const statesOf = new Map<string, readonly State[]>();
+  let latestInvoke = Number.NEGATIVE_INFINITY;
+  for (const index of order) {
+    const operation = history[index];
+    if (operation === undefined) return `there is no operation ${index}`;
+    if (operation.outcome === 'fail') return `operation ${index} did not happen`;
+    const end = operation.outcome === 'ok' ? (operation.return ?? 0) : Number.POSITIVE_INFINITY;
+    if (end < latestInvoke)
+      return `operation ${index} returned before one that is placed earlier began`;
+    latestInvoke = Math.max(latestInvoke, operation.invoke);
+    const part = model.partition?.(operation.call) ?? '';
+    const before = statesOf.get(part) ?? [model.init];
+    const states = before.flatMap((state) => model.step(state, operation.call));
+    statesOf.set(part, states);
+    if (states.length === 0) return `operation ${index} is illegal where it is placed`;
+  }
+  const placed = new Set(order);
+  if (placed.size < order.length) return 'an operation is placed twice';
+  const missing = history.findIndex(({ outcome }, index) => outcome === 'ok' && !placed.has(index));
+  return missing < 0 ? null : `operation ${missing} is not placed`;
+}

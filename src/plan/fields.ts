@@ -1,0 +1,175 @@
+/**
+ * The smallest fields of a scenario or plan file, each as text on one side and as a value on the other:
+ * durations, ranges, odds, rates and names. Both files are built from them.
+ */
+import { z } from 'zod';
+import {
+  DURATION_PATTERN,
+  parseDuration,
+  parseRange,
+  parseStep,
+  parseStepRange,
+} from './duration.ts';
+import type { Odds, RangeUs } from './plan.ts';
+
+/** A field read from text (or a bare number) into `Value`. */
+export type Field<Value> = z.ZodType<Value, string | number>;
+
+interface TextField<Value> {
+  readonly pattern: string;
+  readonly expected: string;
+  readonly parse: (text: string) => Value | undefined;
+}
+
+function textField<Value>({ pattern, expected, parse }: TextField<Value>): Field<Value> {
+  const error = ({ input }: { readonly input?: unknown }): string =>
+    input === undefined
+      ? `is missing; expected ${expected}`
+      : `expected ${expected}, not ${shown(input)}`;
+  return z
+    .union([z.string({ error }).regex(new RegExp(pattern), { error }), z.literal(0, { error })], {
+      error,
+    })
+    .transform((input, context) => {
+      const value = parse(String(input));
+      if (value !== undefined) return value;
+      context.issues.push({ code: 'custom', input, message: error({ input }) });
+      return z.NEVER;
+    });
+}
+
+/** A value as an error message shows it. */
+export function shown(input: unknown): string {
+  if (input === undefined) return 'nothing';
+  if (Array.isArray(input)) return 'a list';
+  if (typeof input === 'object' && input !== null) return 'a map';
+  const text = typeof input === 'string' ? JSON.stringify(input) : String(input);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+const inner = DURATION_PATTERN.slice(1, -1);
+
+/** `10ms`, in microseconds. */
+export const duration: Field<number> = textField({
+  pattern: DURATION_PATTERN,
+  expected: 'a duration such as 10ms, 250us or 1.5s',
+  parse: parseDuration,
+});
+
+/** A duration that is longer than nothing. */
+export const positiveDuration: Field<number> = duration.refine((us) => us > 0, {
+  error: 'must be longer than 0',
+});
+
+/** `-5ms`, in microseconds. */
+export const step: Field<number> = textField({
+  pattern: `^-?${inner}$`,
+  expected: 'a step of a clock such as 20ms or -5ms',
+  parse: parseStep,
+});
+
+/** `1ms..5ms`, or `5ms` alone. */
+export const range: Field<RangeUs> = textField({
+  pattern: `^${inner}(\\.\\.${inner})?$`,
+  expected: 'a duration or a range in order, such as 1ms..5ms',
+  parse: parseRange,
+});
+
+/** `-5ms..5ms`, or `-5ms` alone. */
+export const stepRange: Field<RangeUs> = textField({
+  pattern: `^-?${inner}(\\.\\.-?${inner})?$`,
+  expected: 'a step of a clock or a range in order, such as -5ms..5ms',
+  parse: parseStepRange,
+});
+
+/** `never`, or a duration. */
+export const durationOrNever: z.ZodType<number | null, string | number> = textField({
+  pattern: `^(never|${inner})$`,
+  expected: 'a duration such as 10ms, or never',
+  parse: (text) => (text === 'never' ? NEVER : parseDuration(text)),
+}).transform((us) => (us === NEVER ? null : us));
+
+const NEVER = -1;
+
+/** How a rate of a clock is written. */
+export const RATE_PATTERN = '-?\\d{1,7}ppm';
+
+/** `200ppm` or `-200ppm`. */
+export const rate: Field<number> = textField({
+  pattern: `^(0|${RATE_PATTERN})$`,
+  expected: 'a rate such as 200ppm or -200ppm',
+  parse: parseRate,
+});
+
+/** Parts per million that a clock may be fast or slow: more than −10⁶, or it would stand still. */
+export function parseRate(text: string): number | undefined {
+  if (text === '0') return 0;
+  if (!/^-?\d{1,7}ppm$/.test(text)) return undefined;
+  const ppm = Number(text.slice(0, -3)) + 0;
+  return ppm > -1_000_000 ? ppm : undefined;
+}
+
+/** `1/20` or `5%`, at most 1. */
+export const odds: Field<Odds> = textField({
+  pattern: '^(0|\\d+/\\d+|\\d+(\\.\\d+)?%)$',
+  expected: 'odds such as 1/20 or 5%, at most 1',
+  parse: (text) => {
+    const value = parseRatio(text);
+    return value === undefined || value.numerator > value.denominator ? undefined : value;
+  },
+});
+
+/** A ratio that may exceed 1: `1/4`, `25%`, `3/2`. */
+export const ratio: Field<Odds> = textField({
+  pattern: '^(0|\\d+/\\d+|\\d+(\\.\\d+)?%)$',
+  expected: 'a ratio such as 1/4 or 25%',
+  parse: parseRatio,
+});
+
+function parseRatio(text: string): Odds | undefined {
+  if (text === '0') return { numerator: 0, denominator: 1 };
+  const [, whole = '', places = ''] = /^(\d{1,9})(?:\.(\d{1,4}))?%$/.exec(text) ?? [];
+  if (whole !== '') return { numerator: Number(whole + places), denominator: Number(`100${'0'.repeat(places.length)}`) };
+  const [, numerator, denominator] = /^(\d{1,16})\/(\d{1,16})$/.exec(text) ?? [];
+  const result = { numerator: Number(numerator), denominator: Number(denominator) };
+  const isSafe = Number.isSafeInteger(result.numerator) && Number.isSafeInteger(result.denominator);
+  return isSafe && result.denominator > 0 ? result : undefined;
+}
+
+/** `1/20`. */
+export function formatOdds({ numerator, denominator }: Odds): string {
+  return `${numerator}/${denominator}`;
+}
+
+// Without \p{…}, so that the pattern means the same in every reader of the JSON Schema.
+const UNSEEN = '\\s\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff';
+const NAME = new RegExp(`^[^/${UNSEEN}]{1,100}$`);
+const POINT = new RegExp(`^[^${UNSEEN}]{1,400}$`);
+
+/** The name of a process, lock, key or system: no `/`, no blanks, at most 100 characters. */
+export const name: z.ZodType<string, string> = z
+  .string()
+  .regex(NAME, { error: 'a name has 1 to 100 characters, none of them "/" or blank' })
+  .refine((text) => !/^\d+$/.test(text), { error: 'a name must not be a number' })
+  .refine((text) => text !== '__proto__', { error: 'the name "__proto__" cannot be used' });
+
+/** The name of an operation, message, timer or mark: `alice/1/write/1/request`. */
+export const point: z.ZodType<string, string> = z
+  .string()
+  .regex(POINT, { error: 'expected a name such as alice/1/write' });
+
+/** A whole number, from `min` to `max`. */
+export function whole(min: number, max: number): z.ZodType<number, number> {
+  return z.int().min(min).max(max);
+}
+
+/** A map with these fields and no others; `noun` is what an unknown one is called. */
+export function closed<Shape extends z.core.$ZodLooseShape>(
+  noun: string,
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  const known = Object.keys(shape).join(' ');
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? `${noun}: ${known}` : undefined),
+  });
+}

@@ -1,0 +1,48 @@
+/** What is wrong with a plan whose fields are each well-formed: names and ids that are used twice. */
+import type { Plan } from './plan.ts';
+import type { Finding, Step } from './problem.ts';
+
+/** Processes that every run has. */
+export const RUN_PROCESSES: readonly string[] = ['lock', 'probe'];
+
+/** In the order of the plan. */
+export function planFindings(plan: Plan): readonly Finding[] {
+  const stores = plan.clients.flatMap(({ sections }) =>
+    sections.flatMap(({ work }) => work.flatMap(storesOf)),
+  );
+  const taken = new Set([...RUN_PROCESSES, ...stores]);
+  const names = plan.clients.map(({ name }) => name);
+  const findings = duplicates(names, (at) => ['clients', at, 'name'], 'client');
+  for (const [at, { name, sections }] of plan.clients.entries()) {
+    if (taken.has(name)) {
+      const what = `the name "${name}" is taken by a process that is no client`;
+      findings.push({ path: ['clients', at, 'name'], isKey: false, what });
+    }
+    const inClient = (section: number): Step[] => ['clients', at, 'sections', section];
+    findings.push(...duplicates(sections.map(({ id }) => id), inClient, 'section'));
+    for (const [section, { work }] of sections.entries()) {
+      const inSection = (step: number): Step[] => [...inClient(section), 'work', step];
+      findings.push(...duplicates(work.map(({ id }) => id), inSection, 'step'));
+    }
+  }
+  return findings;
+}
+
+function storesOf(work: Plan['clients'][number]['sections'][number]['work'][number]): string[] {
+  if (work.kind === 'compute' || work.kind === 'renew') return [];
+  return work.kind === 'transfer' ? [work.from, work.to] : [work.store];
+}
+
+function duplicates(
+  ids: readonly (string | number)[],
+  pathOf: (at: number) => readonly Step[],
+  noun: string,
+): Finding[] {
+  const seen = new Set<string | number>();
+  return ids.flatMap((id, at) => {
+    const isTwice = seen.has(id);
+    seen.add(id);
+    const what = `there is another ${noun} ${JSON.stringify(id)}`;
+    return isTwice ? [{ path: pathOf(at), isKey: false, what }] : [];
+  });
+}

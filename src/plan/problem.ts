@@ -1,0 +1,71 @@
+/**
+ * What is wrong in a file that a person wrote: where, what, and what was probably meant. Several are
+ * reported at once, in the order of the file.
+ */
+export interface Problem {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+  /** The place in the file's own terms, `faults[0].pause.for`; '' for the file as a whole. */
+  readonly path: string;
+  readonly what: string;
+}
+
+/** A part of a path into parsed YAML: a key or an index. */
+export type Step = string | number;
+
+/** A problem whose place in the text is still to be looked up. */
+export interface Finding {
+  readonly path: readonly Step[];
+  /** Whether the key is meant and not its value. */
+  readonly isKey: boolean;
+  readonly what: string;
+}
+
+/** `zombie.yaml:5:7 faults[0].pausee: unknown fault "pausee"; did you mean "pause"?` */
+export function renderProblem(problem: Problem): string {
+  const path = problem.path === '' ? '' : ` ${problem.path}`;
+  return `${problem.file}:${problem.line}:${problem.column}${path}: ${problem.what}`;
+}
+
+/** `['faults', 0, 'pause']` as `faults[0].pause`. */
+export function renderPath(path: readonly Step[]): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else text += text === '' ? step : `.${step}`;
+  }
+  return text;
+}
+
+/** `; did you mean "pause"?` when a known word is near, else the list of them when it is short. */
+export function suggest(word: string, known: readonly string[]): string {
+  let best: string | undefined;
+  let least = Math.min(3, Math.floor(word.length / 3) + 1);
+  for (const candidate of known) {
+    const steps = distance(word.toLowerCase(), candidate.toLowerCase());
+    if (steps < least || (steps === least && best === undefined)) {
+      best = candidate;
+      least = steps;
+    }
+  }
+  if (best !== undefined) return `; did you mean "${best}"?`;
+  return known.length > 0 && known.length <= 20 ? `; known: ${known.join(', ')}` : '';
+}
+
+/** How many letters must be added, taken away or changed to make `from` into `to` (Levenshtein). */
+function distance(from: string, to: string): number {
+  if (from.length > 100 || to.length > 100) return Number.MAX_SAFE_INTEGER;
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let at = 1; at <= from.length; at += 1) {
+    const next = [at];
+    for (let column = 1; column <= to.length; column += 1) {
+      const kept = (row[column - 1] ?? 0) + (from[at - 1] === to[column - 1] ? 0 : 1);
+      next.push(Math.min(kept, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

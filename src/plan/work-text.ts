@@ -1,0 +1,150 @@
+/**
+ * The steps of a section as a file writes them, each a map of one key: `write: { key: x, value: 1 }`.
+ * A step's `id` is its place among the section's steps where it is left out.
+ */
+import { z } from 'zod';
+import { formatDuration } from './duration.ts';
+import type { FieldMap } from './fault-text.ts';
+import { closed, duration, name, positiveDuration, whole } from './fields.ts';
+import type { Work } from './plan.ts';
+import { CAPS, WORK_DEFAULTS } from './plan-defaults.ts';
+
+/** A step that was read: what is undefined was left out. */
+export type ReadStep =
+  | {
+      readonly kind: 'write';
+      readonly id: number | undefined;
+      readonly store: string | undefined;
+      readonly key: string | undefined;
+      readonly value: number | undefined;
+      readonly awaits: boolean | undefined;
+    }
+  | {
+      readonly kind: 'read' | 'increment';
+      readonly id: number | undefined;
+      readonly store: string | undefined;
+      readonly key: string | undefined;
+    }
+  | {
+      readonly kind: 'transfer';
+      readonly id: number | undefined;
+      readonly from: string | undefined;
+      readonly to: string | undefined;
+      readonly key: string | undefined;
+      readonly amount: number | undefined;
+    }
+  | { readonly kind: 'compute'; readonly id: number | undefined; readonly forUs: number }
+  | { readonly kind: 'renew'; readonly id: number | undefined; readonly ttlUs: number | undefined };
+
+const id = whole(1, CAPS.worksPerSection).optional();
+const store = name.optional();
+const key = name.optional();
+const value = whole(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).optional();
+
+const access = closed('field', { id, store, key }).optional();
+
+const kinds = {
+  write: closed('field', { id, store, key, value, awaits: z.boolean().optional() }).optional(),
+  read: access,
+  increment: access,
+  transfer: closed('field', { id, from: store, to: store, key, amount: value }).optional(),
+  compute: z.union([duration, closed('field', { id, for: duration })]).optional(),
+  renew: closed('field', { id, ttl: positiveDuration.optional() }).optional(),
+};
+
+type ReadKinds = z.output<z.ZodObject<typeof kinds>>;
+
+const mapped = closed('step', kinds).transform((entry, context): ReadStep => {
+  const step = Object.keys(entry).length === 1 ? toStep(entry) : undefined;
+  if (step !== undefined) return step;
+  context.issues.push({ code: 'custom', input: entry, message: 'a step is a map of one key' });
+  return z.NEVER;
+});
+
+const bareStep = z
+  .enum(['write', 'read', 'increment', 'transfer', 'renew'])
+  .transform((kind, context): ReadStep => {
+    const step = toStep({ [kind]: {} });
+    if (step !== undefined) return step;
+    context.issues.push({ code: 'custom', input: kind, message: 'a step is a map of one key' });
+    return z.NEVER;
+  });
+
+/** One step of a section: a map of one key, or the key alone (`- read`). */
+export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapped]);
+
+function toStep({ write, read, increment, transfer, compute, renew }: ReadKinds): ReadStep | undefined {
+  if (write !== undefined) {
+    const { id, store, key, value, awaits } = write;
+    return { kind: 'write', id, store, key, value, awaits };
+  }
+  if (read !== undefined) return { kind: 'read', id: read.id, store: read.store, key: read.key };
+  if (increment !== undefined) {
+    return { kind: 'increment', id: increment.id, store: increment.store, key: increment.key };
+  }
+  if (transfer !== undefined) {
+    const { id, from, to, key, amount } = transfer;
+    return { kind: 'transfer', id, from, to, key, amount };
+  }
+  if (typeof compute === 'number') return { kind: 'compute', id: undefined, forUs: compute };
+  if (compute !== undefined) return { kind: 'compute', id: compute.id, forUs: compute.for };
+  return renew === undefined ? undefined : { kind: 'renew', id: renew.id, ttlUs: renew.ttl };
+}
+
+/**
+ * A plan's step, complete: what was left out has its documented default, and a renew asks for the
+ * client's ttl. Undefined when a write names no value, which has no default.
+ */
+export function completeStep(step: ReadStep, place: number, ttlUs: number): Work | undefined {
+  const stepId = step.id ?? place;
+  switch (step.kind) {
+    case 'write': {
+      const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key, value: put } = step;
+      if (put === undefined) return undefined;
+      const awaits = step.awaits ?? WORK_DEFAULTS.awaits;
+      return { kind: 'write', id: stepId, store: at, key: of, value: put, awaits };
+    }
+    case 'read':
+    case 'increment': {
+      const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key } = step;
+      return { kind: step.kind, id: stepId, store: at, key: of };
+    }
+    case 'transfer': {
+      const { from = 'store-a', to = 'store-b', key: of = WORK_DEFAULTS.key } = step;
+      const amount = step.amount ?? WORK_DEFAULTS.amount;
+      return { kind: 'transfer', id: stepId, from, to, key: of, amount };
+    }
+    case 'compute':
+      return { kind: 'compute', id: stepId, forUs: step.forUs };
+    case 'renew':
+      return { kind: 'renew', id: stepId, ttlUs: step.ttlUs ?? ttlUs };
+  }
+}
+
+/** The fields that `stepSchema` reads back into the same step. */
+export function stepFields(work: Work, place: number, ttlUs: number): FieldMap {
+  const named: FieldMap = work.id === place ? {} : { id: work.id };
+  return { [work.kind]: { ...named, ...workFields(work, ttlUs) } };
+}
+
+function workFields(work: Work, ttlUs: number): FieldMap {
+  switch (work.kind) {
+    case 'write': {
+      const awaits = work.awaits === WORK_DEFAULTS.awaits ? {} : { awaits: work.awaits };
+      return { ...storeField(work.store), key: work.key, value: work.value, ...awaits };
+    }
+    case 'read':
+    case 'increment':
+      return { ...storeField(work.store), key: work.key };
+    case 'transfer':
+      return { from: work.from, to: work.to, key: work.key, amount: work.amount };
+    case 'compute':
+      return { for: formatDuration(work.forUs) };
+    case 'renew':
+      return work.ttlUs === ttlUs ? {} : { ttl: formatDuration(work.ttlUs) };
+  }
+}
+
+function storeField(used: string): FieldMap {
+  return used === WORK_DEFAULTS.store ? {} : { store: used };
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { renderFailure } from './failure.ts';
+import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
+import { displayWidth } from './visible.ts';
+
+const plain = { colour: false, width: 100 };
+
+describe('renderFailure', () => {
+  it('tells the zombie write in words, in columns and in commands', () => {
+    const text = renderFailure(zombieFinding, plain);
+    expect(text).toBe(
+      [
+        '✗ Stale write accepted by `unfenced`',
+        '  fence-monotone of unfenced in zombie-writer, seed 17',
+        "  Let A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then",
+        '  bob wrote with token 2 at 14 ms. However alice, paused from 3 ms to 20 ms, still held her write',
+        '  and sent it with token 1 at 20 ms, and the store took it: it never compares tokens. A store that',
+        '  refuses tokens below the highest it has seen would have refused it.',
+        '',
+        'ms  lock               alice              bob                store',
+        ' 1  grants token 1 to alice, until 11 ms  │                  │',
+        ' 2  │                  believes it holds db until 10 ms      │',
+        ' 3  │                  own clock: lease lives until 10 ms    │',
+        ' 3  │                  paused for 17 ms   │                  │',
+        "11  alice's lease, token 1, is over       │                  │",
+        '12  grants token 2 to bob, until 22 ms    │                  │',
+        '13  │                  │                  believes it holds db until 21 ms',
+        '14  │                  │                  │                  ✓ accepts x = 2, token 2 ← newer write',
+        '20  │                  ▶ resumes          │                  │',
+        '20  │                  sends write x = 1, token 1 → store    │',
+        '21  │                  │                  │                  ✓ accepts x = 1, token 1 ← stale write',
+        '',
+        'shrunk 812 → 9 events, 5 faults → 1; breaks with a pause of 10.000 ms, holds with 9.999 ms',
+        'replay: npx fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml',
+        'report: reports/zombie-writer.html',
+        'keep:   npx fencepost corpus add reports/zombie-writer-unfenced-fence-monotone.yaml',
+      ].join('\n'),
+    );
+  });
+
+  it('never exceeds 25 lines of 100 columns, however much there is to say', () => {
+    const long = 'a sentence of which there is far too much to be read by anybody '.repeat(30);
+    const many = manyZombies(40);
+    const wordy = { ...many, explanation: { ...many.explanation, however: long } };
+    const named = renamed(
+      wordy,
+      'alice',
+      'alice-in-the-eu-central-1-availability-zone-of-the-cloud',
+    );
+    for (const finding of [many, wordy, named]) {
+      for (const width of [10, 60, 100, 240]) {
+        const lines = renderFailure(finding, { colour: false, width }).split('\n');
+        expect(lines.length).toBeLessThanOrEqual(25);
+        expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(100);
+      }
+    }
+  });
+
+  it('keeps the evidence when it leaves steps out, and says how many', () => {
+    const text = renderFailure(manyZombies(40), plain);
+    expect(text).toContain('← newer write');
+    expect(text).toContain('← stale write');
+    expect(text).toMatch(/… \d+ more, in the report/);
+  });
+
+  it('keeps a piece of evidence that is early and small before others that are late', () => {
+    const finding = manyZombies(40);
+    const early = { role: 'first message', event: 2 };
+    const verdict = { ...finding.verdict, evidence: [early, ...finding.verdict.evidence] };
+    expect(renderFailure({ ...finding, verdict }, plain)).toContain('← first message');
+  });
+
+  it('breaks a command that is too long where a shell joins it again', () => {
+    const planFile = `reports/${'long-'.repeat(14)}name.yaml`;
+    const lines = renderFailure({ ...zombieFinding, planFile }, plain).split('\n');
+    expect(lines).toContain('keep:   npx fencepost corpus add \\');
+    expect(lines).toContain(planFile);
+  });
+
+  it('quotes a path that a shell would read otherwise', () => {
+    const text = renderFailure({ ...zombieFinding, planFile: "my plans/it's.yaml" }, plain);
+    expect(text).toContain(`replay: npx fencepost replay 'my plans/it'\\''s.yaml'`);
+  });
+
+  it('lets no name steer the terminal', () => {
+    const evil = renamed(zombieFinding, 'alice', 'al\u001b[2Jice\u202e');
+    const text = renderFailure(evil, plain);
+    expect(text).not.toContain('\u001b');
+    expect(text).not.toContain('\u202e');
+    expect(text).toContain('‹U+001B›');
+  });
+
+  it('is the same text with colour as without', () => {
+    const coloured = renderFailure(zombieFinding, { colour: true, width: 100 });
+    expect(coloured).toContain('\u001b[31m');
+    expect(
+      coloured
+        .split('\u001b')
+        .map((part, at) => (at === 0 ? part : part.replace(/^\[\d+m/, '')))
+        .join(''),
+    ).toBe(renderFailure(zombieFinding, plain));
+  });
+});

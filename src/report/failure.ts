@@ -1,0 +1,132 @@
+/**
+ * The block that a failure prints: what broke, why, the few events that matter, and what to type
+ * next. At most 25 lines, so that several fit a screen and one fits a pull request.
+ */
+import type { Explanation } from '../check/verdict.ts';
+import { type Paint, paintFor } from './colour.ts';
+import { keepCommand, replayCommand, shellWords } from './commands.ts';
+import type { Finding, Size } from './finding.ts';
+import { countOf, groupDigits } from './prose.ts';
+import { renderSequence } from './sequence-text.ts';
+import { essentialSteps, type Step } from './steps.ts';
+import { clip, visible, wrap } from './visible.ts';
+
+export interface FailureOptions {
+  readonly colour: boolean;
+  /** Columns of the terminal; lines are never longer than 100, whatever it is. */
+  readonly width: number;
+}
+
+const MOST_LINES = 25;
+const MOST_COLUMNS = 100;
+const MOST_STORY_LINES = 9;
+
+/** The block as lines joined by `\n`, without a final one. */
+export function renderFailure(finding: Finding, options: FailureOptions): string {
+  const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));
+  const paint = paintFor(options.colour);
+  const above = [
+    ...headlineOf(finding, { width, paint }),
+    ...storyLines(finding, { width, paint }),
+  ];
+  const below = [...sizeLines(finding, width), ...pasteLines(finding, paint)];
+  const room = MOST_LINES - above.length - below.length - 3;
+  const all = essentialSteps(finding.trace, {
+    evidence: finding.verdict.evidence,
+    faults: finding.plan.faults,
+  });
+  const steps = fitSteps(all, room);
+  const sequence = renderSequence(steps, finding.trace.processes, { width, paint });
+  const left = all.length - steps.length;
+  const more = left === 0 ? [] : [paint.faint(`… ${groupDigits(left)} more, in the report`)];
+  return [...above, '', ...sequence, ...more, '', ...below].join('\n');
+}
+
+interface Setting {
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+function headlineOf(finding: Finding, { width, paint }: Setting): string[] {
+  const headline = clip(visible(`✗ ${finding.explanation.headline}`), width);
+  const place = `  ${finding.claim} of ${finding.system} in ${finding.scenario}, seed ${finding.seed}`;
+  return [paint.bold(paint.red(headline)), paint.faint(clip(visible(place), width))];
+}
+
+/** The explanation as one text: *Let … Then … However …*, and the cure. */
+export function storyOf(explanation: Explanation): readonly string[] {
+  return [
+    lead('Let', explanation.given),
+    lead('Then', explanation.then),
+    lead('However', explanation.however),
+    sentence(explanation.cure),
+  ].filter((line) => line !== '');
+}
+
+/** A clause led by a word that it may already begin with. */
+export function lead(word: string, clause: string): string {
+  if (clause === '') return '';
+  const begins = clause.toLowerCase().startsWith(`${word.toLowerCase()} `);
+  return sentence(begins ? clause : `${word} ${clause}`);
+}
+
+/** With a capital and a full stop; '' stays ''. */
+export function sentence(clause: string): string {
+  if (clause === '') return '';
+  const first = clause.slice(0, 1).toUpperCase() + clause.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
+function storyLines(finding: Finding, { width }: Setting): string[] {
+  const text = visible(storyOf(finding.explanation).join(' '));
+  const lines = wrap(text, width - 2);
+  const kept = lines.slice(0, MOST_STORY_LINES);
+  if (lines.length > kept.length) {
+    kept.push(clip(`${kept.pop() ?? ''} …`, width - 2));
+  }
+  return kept.map((line) => `  ${line}`);
+}
+
+function sizeLines(finding: Finding, width: number): string[] {
+  const text = shrunkText(finding.size);
+  const { boundary } = finding;
+  if (boundary === null) return [text];
+  const joined = `${text}; ${visible(boundary)}`;
+  return joined.length <= width ? [joined] : [text, clip(visible(boundary), width)];
+}
+
+/** `shrunk 812 → 9 events, 5 faults → 1`. */
+export function shrunkText(size: Size): string {
+  const { originalEvents, events, originalFaults, faults } = size;
+  return `shrunk ${groupDigits(originalEvents)} → ${countOf(events, 'event')}, ${countOf(originalFaults, 'fault')} → ${faults}`;
+}
+
+function pasteLines(finding: Finding, paint: Paint): string[] {
+  return [
+    ...pasteLine('replay:', replayCommand(finding), paint),
+    ...pasteLine('report:', [finding.pageFile], paint),
+    ...pasteLine('keep:  ', keepCommand(finding), paint),
+  ];
+}
+
+/** One line where it fits; else the last word goes to a line of its own, as a shell accepts it. */
+function pasteLine(label: string, words: readonly string[], paint: Paint): string[] {
+  const quoted = shellWords(words);
+  const line = `${label} ${quoted.join(' ')}`;
+  const rest = quoted.slice(0, -1);
+  const fits = line.length <= MOST_COLUMNS || rest.length === 0;
+  if (fits) return [`${paint.faint(label)} ${quoted.join(' ')}`];
+  return [`${paint.faint(label)} ${rest.join(' ')} \\`, quoted.at(-1) ?? ''];
+}
+
+/** The steps that fit `room` lines: evidence stays, lesser steps go first, and of equals the early. */
+function fitSteps(steps: readonly Step[], room: number): readonly Step[] {
+  if (steps.length <= room) return steps;
+  const kept = Math.max(2, room - 1);
+  const rank = (step: Step): number => (step.part === '' ? step.weight : 0);
+  const ranked = steps
+    .map((step, at) => ({ at, rank: rank(step) }))
+    .sort((left, right) => left.rank - right.rank || right.at - left.at);
+  const chosen = new Set(ranked.slice(0, kept).map(({ at }) => at));
+  return steps.filter((_, at) => chosen.has(at));
+}

@@ -1,0 +1,42 @@
+/**
+ * A finding is one counterexample with all that a person needs to understand it, keep it and replay
+ * it: plain data, put together by the commands and read by every kind of report.
+ */
+import type { Explanation, Invalid, Verdict } from '../check/verdict.ts';
+import type { Trace } from '../history/trace.ts';
+import type { Plan } from '../plan/plan.ts';
+
+export interface Finding {
+  readonly scenario: string;
+  readonly scenarioFile: string;
+  /** The name that the scenario gives to the system. */
+  readonly system: string;
+  readonly claim: string;
+  readonly seed: number;
+  readonly explanation: Explanation;
+  /** The verdict on `claim`; its evidence indexes `trace`. */
+  readonly verdict: Invalid;
+  /** Every verdict on `trace`, the one on `claim` among them. */
+  readonly verdicts: readonly Verdict[];
+  /** The trace of the shrunk plan. */
+  readonly trace: Trace;
+  /** The digest of `trace`, as `sha256:…`. */
+  readonly digest: string;
+  /** The shrunk plan, and the same as it stands in `planFile`. */
+  readonly plan: Plan;
+  readonly planText: string;
+  readonly size: Size;
+  /** One clause: "breaks with a pause of 10.000 ms, holds with 9.999 ms"; null when none was found. */
+  readonly boundary: string | null;
+  /** Paths as a person types them from the project's root. */
+  readonly planFile: string;
+  readonly pageFile: string;
+}
+
+/** What shrinking achieved. Both event counts are counted the same way. */
+export interface Size {
+  readonly events: number;
+  readonly originalEvents: number;
+  readonly faults: number;
+  readonly originalFaults: number;
+}

@@ -1,0 +1,80 @@
+/**
+ * Builds HTML and SVG so that text cannot become markup: a string is always text and is escaped; only
+ * what `element` returns is markup.
+ */
+import { visible } from './visible.ts';
+
+export interface Markup {
+  readonly markup: string;
+}
+
+export type Child = Markup | string | readonly Child[];
+
+/** Attributes by name; one that is null or false is left out, one that is true stands alone. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
+
+const VOID = new Set(['meta', 'br', 'hr', 'input', 'col']);
+
+/** `<name attributes>children</name>`. Names of elements and attributes are never a user's. */
+export function element(name: string, attributes: Attributes, ...children: Child[]): Markup {
+  const open = `<${name}${attributeText(attributes)}>`;
+  if (VOID.has(name)) return { markup: open };
+  return { markup: `${open}${render(children)}</${name}>` };
+}
+
+/** Markup that this project wrote itself, such as a style sheet. Never for a user's text. */
+export function trusted(markup: string): Markup {
+  return { markup };
+}
+
+/** The markup of some children, one after the other. */
+export function render(child: Child): string {
+  if (typeof child === 'string') return escapeText(visible(child));
+  if ('markup' in child) return child.markup;
+  return child.map(render).join('');
+}
+
+/** A sentence in which names stand between backticks: `db`. */
+export function sentenceMarkup(text: string): Child {
+  return text.split('`').map((part, at) => {
+    const isName = at % 2 === 1 && at < text.split('`').length - 1;
+    if (isName) return element('code', {}, element('bdi', {}, part));
+    return at % 2 === 1 ? `\`${part}` : part;
+  });
+}
+
+/** Text that keeps its line ends, for `<pre>`; all else as in `render`. */
+export function lines(text: string): Markup {
+  return {
+    markup: text
+      .split('\n')
+      .map((line) => render(line))
+      .join('\n'),
+  };
+}
+
+function attributeText(attributes: Attributes): string {
+  let text = '';
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === false) continue;
+    text += value === true ? ` ${name}` : ` ${name}="${attributeValue(value)}"`;
+  }
+  return text;
+}
+
+function attributeValue(value: string | number): string {
+  if (typeof value === 'string') return escapeText(visible(value));
+  return String(Math.round(value * 10) / 10);
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? character);
+}

@@ -1,0 +1,75 @@
+/** The rows of the overview, in words and figures: shared by the terminal and the page. */
+import { countOf, groupDigits, proseDuration } from './prose.ts';
+import type { SystemSummary } from './summary.ts';
+
+export interface ClaimRow {
+  readonly claim: string;
+  /** What the scenario expects of the claim: `holds`, `breaks`, or `–`: reported, never judged. */
+  readonly expected: 'holds' | 'breaks' | '–';
+  readonly broken: string;
+  readonly firstSeed: string;
+  readonly exercised: string;
+  readonly isSurprise: boolean;
+}
+
+/** A row a claim: the expected ones first, in the scenario's order, then the others. */
+export function claimRows(system: SystemSummary): readonly ClaimRow[] {
+  const { holds = [], breaks = [] } = system.expect;
+  const others = Object.keys(system.claims).filter(
+    (claim) => !holds.includes(claim) && !breaks.includes(claim),
+  );
+  return [...new Set([...breaks, ...holds, ...others])].map((claim) => claimRow(system, claim));
+}
+
+function claimRow(system: SystemSummary, claim: string): ClaimRow {
+  const found = system.claims[claim] ?? { broken: 0, firstSeed: null, exercised: 0 };
+  const isToBreak = system.expect.breaks?.includes(claim) === true;
+  const isToHold = system.expect.holds?.includes(claim) === true;
+  return {
+    claim,
+    expected: isToBreak ? 'breaks' : isToHold ? 'holds' : '–',
+    broken: `${groupDigits(found.broken)} of ${groupDigits(system.seeds)}`,
+    firstSeed: found.firstSeed === null ? '–' : String(found.firstSeed),
+    exercised: found.exercised === 0 ? 'never' : countOf(found.exercised, 'seed'),
+    isSurprise: (isToHold && found.broken > 0) || (isToBreak && found.broken === 0),
+  };
+}
+
+export interface Mark {
+  readonly sign: '✓' | '✗' | '?';
+  readonly word: 'met' | 'not met' | 'not judged';
+}
+
+/** Whether the expectation was met, as a sign and in words. */
+export function markOf(met: boolean | null): Mark {
+  if (met === null) return { sign: '?', word: 'not judged' };
+  return met ? { sign: '✓', word: 'met' } : { sign: '✗', word: 'not met' };
+}
+
+/** `must hold: a, b; must break: c`. */
+export function expectationText(system: SystemSummary): string {
+  const { holds = [], breaks = [] } = system.expect;
+  const parts: string[] = [];
+  if (breaks.length > 0) parts.push(`must break: ${breaks.join(', ')}`);
+  if (holds.length > 0) parts.push(`must hold: ${holds.join(', ')}`);
+  return parts.length === 0 ? 'nothing expected' : parts.join('; ');
+}
+
+/** What else there is to know of one system, a short line each. */
+export function noteLines(system: SystemSummary): readonly string[] {
+  const notes: string[] = [];
+  if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, 'seed')}`);
+  if (system.vacuous.length > 0)
+    notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
+  const faults = Object.entries(system.faults).map(
+    ([kind, { fired, overlapped }]) =>
+      `${kind} fired on ${groupDigits(fired)}, under a held grant on ${groupDigits(overlapped)}`,
+  );
+  if (faults.length > 0) notes.push(`faults, in seeds: ${faults.join('; ')}`);
+  const overlap = system.measured['holder-overlap'];
+  if (overlap !== undefined) {
+    const longest = proseDuration(overlap.longestUs);
+    notes.push(`holder-overlap measured on ${countOf(overlap.seeds, 'seed')}, at most ${longest}`);
+  }
+  return notes;
+}

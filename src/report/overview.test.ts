@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { renderOverview } from './overview.ts';
+import { sampleSummary } from './summary.fixture.ts';
+import { displayWidth } from './visible.ts';
+
+describe('renderOverview', () => {
+  it('shows for every system what was expected, what broke and what tested nothing', () => {
+    const text = renderOverview(sampleSummary, { colour: false, width: 100 });
+    expect(text).toContain('✓ unfenced: met (must break: grant-order, fence-monotone)');
+    expect(text).toContain('? fenced: not judged (must hold: grant-order, fence-monotone)');
+    expect(text).toMatch(/fence-monotone +breaks +871 of 1,000 +0 +991 seeds/);
+    expect(text).toMatch(/fence-monotone +holds +0 of 1,000 +– +never/);
+    expect(text).toContain('vacuous, tested nothing: fence-monotone, drop');
+    expect(text).toContain('pause fired on 994, under a held grant on 951');
+    expect(text).toContain('holder-overlap measured on 902 seeds, at most 48.25 ms');
+    expect(text).toContain('1 of 2 expectations met, 1 not judged; 8,123 seeds/s');
+  });
+
+  it('marks a claim that broke although it should hold', () => {
+    const [scenario] = sampleSummary.scenarios;
+    const [system] = scenario?.systems ?? [];
+    if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
+    const systems = [{ ...system, expect: { holds: ['grant-order'] }, met: false }];
+    const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
+    const text = renderOverview(summary, { colour: false, width: 100 });
+    expect(text).toMatch(/grant-order +holds ✗ +873 of 1,000/);
+    expect(text).toContain('0 of 1 expectation met, 1 not met');
+  });
+
+  it('never exceeds the width of the terminal', () => {
+    for (const width of [40, 60, 80]) {
+      const lines = renderOverview(sampleSummary, { colour: false, width }).split('\n');
+      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
+    }
+  });
+});

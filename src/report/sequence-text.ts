@@ -1,0 +1,105 @@
+/**
+ * Sets steps as text: times at the left, a column a process, one line a step. Used by the failure
+ * block and by `show`.
+ */
+import type { ProcessInfo } from '../history/trace.ts';
+import type { Paint } from './colour.ts';
+import { millisecondsOf } from './prose.ts';
+import type { Step } from './steps.ts';
+import { clip, displayWidth, pad, visible } from './visible.ts';
+
+export interface SequenceOptions {
+  /** Columns of the terminal; no line is longer. */
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+const GAP = 2;
+const WIDEST = 26;
+const NARROWEST = 8;
+
+/** Locks, then clients, then stores, so that grants and writes flow from left to right. */
+export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessInfo[] {
+  const of = (...roles: ProcessInfo['role'][]): ProcessInfo[] =>
+    processes.filter(({ role }) => roles.includes(role));
+  return [...of('lock'), ...of('client', 'probe'), ...of('store')];
+}
+
+/** A line of names, then one line a step. Processes to which nothing happens get no column. */
+export function renderSequence(
+  steps: readonly Step[],
+  processes: readonly ProcessInfo[],
+  options: SequenceOptions,
+): readonly string[] {
+  const { width, paint } = options;
+  const used = new Set(steps.map(({ process }) => process));
+  const names = laneOrder(processes).flatMap(({ name }) => (used.has(name) ? [name] : []));
+  const times = steps.map(({ atUs }) => millisecondsOf(atUs));
+  const timeWidth = Math.max(2, ...times.map((time) => time.length));
+  const room = width - timeWidth - GAP;
+  const columns = columnsOf(names, steps, room);
+  const head = columns
+    .map(({ name, width: wide }) => `${pad(visible(name), Math.max(0, wide - 1))} `)
+    .join('');
+  const lines = [paint.faint(`${'ms'.padStart(timeWidth)}  ${clip(head.trimEnd(), room)}`)];
+  steps.forEach((step, at) => {
+    const time = (times[at] ?? '').padStart(timeWidth);
+    lines.push(`${paint.faint(time)}  ${lineOf(step, columns, { width: room, paint })}`);
+  });
+  return lines;
+}
+
+interface Column {
+  readonly name: string;
+  readonly start: number;
+  readonly width: number;
+}
+
+/**
+ * Evenly spaced, so that the last column's texts still fit: others may run over the columns to their
+ * right. A column whose texts would leave the screen starts further left.
+ */
+function columnsOf(names: readonly string[], steps: readonly Step[], room: number): Column[] {
+  const needs = names.map((name) => {
+    const texts = steps.flatMap((step) => (step.process === name ? [wordsOf(step)] : []));
+    return Math.max(...[visible(name), ...texts].map(displayWidth));
+  });
+  const gaps = Math.max(1, names.length - 1);
+  const even = Math.floor((room - (needs.at(-1) ?? 0)) / gaps);
+  const spacing = Math.max(NARROWEST, Math.min(WIDEST, even));
+  const starts = needs.map((need, at) =>
+    Math.max(at * NARROWEST, Math.min(at * spacing, room - need)),
+  );
+  for (let at = starts.length - 2; at >= 0; at -= 1) {
+    const latest = (starts[at + 1] ?? room) - NARROWEST;
+    starts[at] = Math.max(0, Math.min(starts[at] ?? 0, latest));
+  }
+  return names.map((name, at) => {
+    const start = starts[at] ?? 0;
+    return { name, start, width: Math.max(0, Math.min(room, starts[at + 1] ?? room) - start) };
+  });
+}
+
+function wordsOf(step: Step): string {
+  return visible(step.part === '' ? step.text : `${step.text} ← ${step.part}`);
+}
+
+/** A step may run over the columns to its right: nothing else stands in its line but `│`. */
+function lineOf(step: Step, columns: readonly Column[], options: SequenceOptions): string {
+  const { paint } = options;
+  const own = columns.find(({ name }) => name === step.process);
+  const start = own?.start ?? 0;
+  const words = clip(wordsOf(step), Math.max(1, options.width - start));
+  const end = start + displayWidth(words);
+  const rails = (isBefore: boolean): string => {
+    let text = '';
+    const from = isBefore ? 0 : end;
+    for (const column of columns) {
+      const isOurs = isBefore ? column.start < start : column.start > end;
+      if (isOurs) text = `${text.padEnd(column.start - from)}│`;
+    }
+    return isBefore ? text.padEnd(start) : text;
+  };
+  const shown = step.part === '' ? words : paint.bold(words);
+  return paint.faint(rails(true)) + shown + paint.faint(rails(false));
+}

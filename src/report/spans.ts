@@ -1,0 +1,180 @@
+/**
+ * What lasted from when to when in a trace: leases as the service holds them, holders' beliefs, the
+ * overlap of the two, and pauses, crashes and partitions. Pictures and steps are made from these.
+ */
+import type { FaultEnds, FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
+
+/** `untilUs: null` means that nothing in the trace ends it. */
+export interface Span {
+  readonly process: string;
+  readonly fromUs: number;
+  readonly untilUs: number | null;
+}
+
+/** One grant, as the lock service that gave it sees it. */
+export interface LeaseSpan extends Span {
+  readonly lock: string;
+  readonly client: string;
+  readonly ordinal: number;
+  readonly token: number;
+  readonly ending: 'expired' | 'released' | 'replaced' | 'open';
+}
+
+/** One section: its program acts as the holder, whatever its lease says. */
+export interface BeliefSpan extends Span {
+  readonly lock: string;
+  readonly ordinal: number;
+  readonly token: number;
+  /** True time at which its own clock ends the lease, after the last renewal. */
+  readonly believedUntilUs: number;
+}
+
+/** A program acts as the holder while the service holds a lease of somebody else. */
+export interface OverlapSpan extends Span {
+  readonly lock: string;
+  readonly ordinal: number;
+  readonly other: string;
+}
+
+export interface FaultSpan extends Span {
+  readonly kind: 'pause' | 'partition' | 'crash';
+}
+
+/** The leases in the order of their grants. */
+export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
+  const leases = new Map<number, LeaseSpan>();
+  for (const event of trace.events) {
+    if (event.kind === 'grant') {
+      for (const lease of leases.values()) replaceOwn(leases, lease, event);
+      const { process, lock, client, ordinal, token, atUs, untilUs } = event;
+      const ending = untilUs === null ? 'open' : 'expired';
+      leases.set(ordinal, { process, lock, client, ordinal, token, fromUs: atUs, untilUs, ending });
+    }
+    if (event.kind === 'renew') change(leases, event.extended, { untilUs: event.untilUs });
+    if (event.kind === 'release') {
+      change(leases, event.released, { untilUs: event.atUs, ending: 'released' });
+    }
+  }
+  return [...leases.values()];
+}
+
+type Leases = Map<number, LeaseSpan>;
+
+function change(leases: Leases, ordinal: number, fields: Partial<LeaseSpan>): void {
+  const lease = leases.get(ordinal);
+  if (lease !== undefined) leases.set(ordinal, { ...lease, ...fields });
+}
+
+/** The same client's next acquisition of a lock takes the place of the one before. */
+function replaceOwn(
+  leases: Leases,
+  lease: LeaseSpan,
+  grant: { process: string; lock: string; client: string; atUs: number },
+): void {
+  if (lease.process !== grant.process || lease.lock !== grant.lock) return;
+  if (lease.client !== grant.client || !isLiveAt(lease, grant.atUs)) return;
+  change(leases, lease.ordinal, { untilUs: grant.atUs, ending: 'replaced' });
+}
+
+/** A span includes its first instant and excludes its last: a lease until 10 is over at 10. */
+export function isLiveAt(span: Span, atUs: number): boolean {
+  return span.fromUs <= atUs && (span.untilUs === null || atUs < span.untilUs);
+}
+
+/** The sections in the order in which they were entered; a crash ends those of its process. */
+export function beliefSpans(trace: Trace): readonly BeliefSpan[] {
+  const beliefs: BeliefSpan[] = [];
+  const end = (isMeant: (belief: BeliefSpan) => boolean, atUs: number): void => {
+    beliefs.forEach((belief, at) => {
+      if (belief.untilUs === null && isMeant(belief)) beliefs[at] = { ...belief, untilUs: atUs };
+    });
+  };
+  for (const event of trace.events) {
+    if (event.kind === 'enter') {
+      const { process, lock, ordinal, token, atUs, believedUntilUs } = event;
+      const open = { fromUs: atUs, untilUs: null, believedUntilUs };
+      beliefs.push({ process, lock, ordinal, token, ...open });
+    }
+    if (event.kind === 'lease-test' && event.isLive) extend(beliefs, event);
+    if (event.kind === 'leave') {
+      const { process, ordinal } = event;
+      end((belief) => belief.process === process && belief.ordinal === ordinal, event.atUs);
+    }
+    if (event.kind === 'fault' && event.fault === 'crash') {
+      end((belief) => event.processes.includes(belief.process), event.atUs);
+    }
+  }
+  return beliefs;
+}
+
+function extend(
+  beliefs: BeliefSpan[],
+  test: { process: string; ordinal: number; believedUntilUs: number },
+): void {
+  beliefs.forEach((belief, at) => {
+    if (belief.process !== test.process || belief.ordinal !== test.ordinal) return;
+    beliefs[at] = { ...belief, believedUntilUs: test.believedUntilUs };
+  });
+}
+
+/** Where a section and another client's lease of the same lock are both alive. */
+export function overlapSpans(
+  beliefs: readonly BeliefSpan[],
+  leases: readonly LeaseSpan[],
+): readonly OverlapSpan[] {
+  const overlaps: OverlapSpan[] = [];
+  for (const belief of beliefs) {
+    for (const lease of leases) {
+      if (lease.lock !== belief.lock || lease.client === belief.process) continue;
+      if (lease.ordinal < belief.ordinal) continue;
+      const fromUs = Math.max(lease.fromUs, belief.fromUs);
+      const untilUs = earlier(lease.untilUs, belief.untilUs);
+      if (untilUs !== null && untilUs <= fromUs) continue;
+      const { process, lock, ordinal } = belief;
+      overlaps.push({ process, lock, ordinal, other: lease.client, fromUs, untilUs });
+    }
+  }
+  return overlaps;
+}
+
+function earlier(left: number | null, right: number | null): number | null {
+  if (left === null || right === null) return left ?? right;
+  return Math.min(left, right);
+}
+
+/** One span for each process that a pause, a partition or a crash strikes. */
+export function faultSpans(trace: Trace): readonly FaultSpan[] {
+  const spans: FaultSpan[] = [];
+  trace.events.forEach((event, at) => {
+    if (event.kind !== 'fault' || !lasts(event.fault)) return;
+    const untilUs = endOfFault(trace.events, at, event) ?? event.untilUs;
+    for (const process of event.processes) {
+      spans.push({ kind: event.fault, process, fromUs: event.atUs, untilUs });
+    }
+  });
+  return spans;
+}
+
+function lasts(fault: FaultStrikes['fault']): fault is FaultSpan['kind'] {
+  return fault === 'pause' || fault === 'partition' || fault === 'crash';
+}
+
+const ENDED_BY: Readonly<Record<FaultSpan['kind'], FaultEnds['kind']>> = {
+  pause: 'resume',
+  partition: 'heal',
+  crash: 'restart',
+};
+
+function endOfFault(
+  events: readonly TraceEvent[],
+  from: number,
+  fault: FaultStrikes,
+): number | undefined {
+  if (!lasts(fault.fault)) return undefined;
+  for (let at = from + 1; at < events.length; at += 1) {
+    const event = events[at];
+    if (event?.kind !== ENDED_BY[fault.fault] || event.index !== fault.index) continue;
+    if (event.processes.some((process) => fault.processes.includes(process))) return event.atUs;
+  }
+  return undefined;
+}

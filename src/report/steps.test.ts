@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { zombieFinding, zombieTrace } from './sample.fixture.ts';
+import { countSteps, essentialSteps, lastOfStory, listSteps } from './steps.ts';
+import { stormTrace } from './storm.fixture.ts';
+
+const { evidence } = zombieFinding.verdict;
+const options = { evidence, faults: zombieFinding.plan.faults };
+
+describe('listSteps', () => {
+  it('has every event once, in order, and the leases that run out', () => {
+    const steps = listSteps(zombieTrace, options);
+    const events = steps.flatMap(({ event }) => (event === null ? [] : [event]));
+    expect(events).toEqual(zombieTrace.events.map((_, at) => at));
+    const derived = steps.filter(({ event }) => event === null);
+    expect(derived.map(({ atUs, text }) => [atUs, text])).toEqual([
+      [11_000, "alice's lease, token 1, is over"],
+      [22_000, "bob's lease, token 2, is over"],
+    ]);
+  });
+
+  it('ends a lease before what happens at its last instant', () => {
+    const steps = listSteps(zombieTrace, options);
+    const over = steps.findIndex(({ event, atUs }) => event === null && atUs === 11_000);
+    expect(steps[over + 1]?.atUs).toBe(11_000);
+    expect(steps[over - 1]?.atUs).toBeLessThan(11_000);
+  });
+
+  it('never goes back in time', () => {
+    for (const trace of [zombieTrace, stormTrace]) {
+      const times = listSteps(trace, { evidence: [], faults: [] }).map(({ atUs }) => atUs);
+      expect(times).toEqual([...times].sort((left, right) => left - right));
+    }
+  });
+
+  it('says what a clock fault of the plan does', () => {
+    const clock = { kind: 'clock', process: 'bob', when: { kind: 'at', atUs: 0 } } as const;
+    const faults = [{ ...clock, stepUs: -5000, ratePpm: 200 }];
+    const events = stormTrace.events.map((event) =>
+      event.kind === 'fault' && event.fault === 'clock' ? { ...event, index: 0 } : event,
+    );
+    const steps = listSteps({ ...stormTrace, events }, { evidence: [], faults });
+    expect(steps.map(({ text }) => text)).toContain('◷ clock steps −5 ms, runs +200 ppm');
+  });
+});
+
+describe('essentialSteps', () => {
+  it('ends with the last piece of evidence and carries its part', () => {
+    const steps = essentialSteps(zombieTrace, options);
+    expect(steps.at(-1)).toMatchObject({ process: 'store', part: 'stale write' });
+    expect(steps.at(-1)?.event).toBe(lastOfStory(zombieTrace, evidence));
+    expect(countSteps(zombieTrace, options)).toBe(11);
+  });
+
+  it('shows the sending of the write that is the evidence, and of no other', () => {
+    const sends = essentialSteps(zombieTrace, options).filter(({ text }) => /^sends/.test(text));
+    expect(sends.map(({ text }) => text)).toEqual(['sends write x = 1, token 1 → store']);
+  });
+
+  it('shows everything up to the healing where there is no evidence', () => {
+    const steps = essentialSteps(stormTrace, { evidence: [], faults: [] });
+    const texts = steps.map(({ text }) => text);
+    expect(texts).toContain('✖ crashes');
+    expect(texts).toContain('↻ restarts');
+    expect(texts).toContain('⊘ refuses x = 1, token 1, has seen 2');
+    expect(texts).toContain('✕ loses write (drop)');
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * Turns a trace into the steps that a person would number: in which process each happens, in which
+ * words, and how much the story needs it. The terminal, the page's table and `show` share them.
+ */
+import type { Evidence } from '../check/verdict.ts';
+import type { Trace, TraceEvent } from '../history/trace.ts';
+import { assert } from '../kernel/assert.ts';
+import type { Fault } from '../plan/fault.ts';
+import { isReply } from './message.ts';
+import { type LeaseSpan, leaseSpans } from './spans.ts';
+import { type Surroundings, surroundingsOf, textOf } from './step-text.ts';
+
+export interface Step {
+  /** Index into `trace.events`; null for a lease that runs out, which no event records. */
+  readonly event: number | null;
+  readonly atUs: number;
+  /** The column that it stands in; '' for what happens to the whole world. */
+  readonly process: string;
+  readonly text: string;
+  /** 1: no story without it; 2: helps; 3: detail. */
+  readonly weight: 1 | 2 | 3;
+  /** Its part in the evidence, e.g. `stale write`; '' when it has none. */
+  readonly part: string;
+}
+
+export interface StepOptions {
+  readonly evidence: readonly Evidence[];
+  /** The faults of the plan that gave the trace. */
+  readonly faults: readonly Fault[];
+}
+
+/** Every event as a step, and the moments at which leases run out, in order of time. */
+export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
+  const around = surroundingsOf(trace, options.faults);
+  const parts = new Map(options.evidence.map(({ event, role }) => [event, role]));
+  const struck = struckMessages(trace, options.evidence);
+  const steps: Step[] = [];
+  const expiries = expirySteps(trace);
+  let next = 0;
+  trace.events.forEach((event, at) => {
+    // At its last instant a lease is over already, so its end stands before what happens then.
+    for (let expiry = expiries[next]; expiry !== undefined; expiry = expiries[next]) {
+      if (expiry.atUs > event.atUs) break;
+      steps.push(expiry);
+      next += 1;
+    }
+    steps.push(stepOf(event, at, { around, struck, part: parts.get(at) ?? '' }));
+  });
+  return steps;
+}
+
+/**
+ * The steps that carry the story: up to the last piece of evidence, and without the details. Where
+ * there is no evidence, up to the instant at which the world heals.
+ */
+export function essentialSteps(trace: Trace, options: StepOptions): readonly Step[] {
+  const last = lastOfStory(trace, options.evidence);
+  const isTold = (step: Step): boolean => step.weight < 3;
+  const steps = listSteps(trace, options);
+  const end = steps.findIndex((step) => step.event === last);
+  return steps.slice(0, end + 1).filter(isTold);
+}
+
+/** How many events a person would number, as `shrunk 812 → 9 events` counts them. */
+export function countSteps(trace: Trace, options: StepOptions): number {
+  return essentialSteps(trace, options).length;
+}
+
+/** The index of the last event that the story needs; −1 in an empty trace. */
+export function lastOfStory(trace: Trace, evidence: readonly Evidence[]): number {
+  if (evidence.length > 0) return Math.max(...evidence.map(({ event }) => event));
+  const healed = trace.events.findIndex((event) => event.kind === 'healed');
+  return healed === -1 ? trace.events.length - 1 : healed;
+}
+
+interface StepContext {
+  readonly around: Surroundings;
+  readonly struck: ReadonlySet<string>;
+  readonly part: string;
+}
+
+function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
+  const { around, struck, part } = context;
+  const weight = part === '' ? weightOf(event, struck) : 1;
+  const text = textOf(event, around);
+  return { event: at, atUs: event.atUs, process: processOf(event), text, weight, part };
+}
+
+/** The process that an event happens to, '' for the whole world. */
+export function processOf(event: TraceEvent): string {
+  if (event.kind === 'send') return event.from;
+  if (event.kind === 'receive' || event.kind === 'lose') return event.to;
+  if (event.kind === 'healed') return '';
+  if ('processes' in event) return event.processes[0] ?? '';
+  return event.process;
+}
+
+function weightOf(event: TraceEvent, struck: ReadonlySet<string>): Step['weight'] {
+  switch (event.kind) {
+    case 'grant':
+    case 'write':
+    case 'fault':
+    case 'resume':
+    case 'restart':
+    case 'recovered':
+      return 1;
+    case 'renew':
+    case 'release':
+    case 'read':
+    case 'heal':
+    case 'enter':
+    case 'lease-test':
+      return 2;
+    case 'send':
+      return struck.has(event.message) && !isReply(event.message) ? 1 : 3;
+    case 'lose':
+      return struck.has(event.message) ? 1 : 3;
+    case 'return':
+      return event.outcome === 'ok' ? 3 : 2;
+    default:
+      return 3;
+  }
+}
+
+/** Messages that a fault strikes by name, and those that brought the last piece of evidence. */
+function struckMessages(trace: Trace, evidence: readonly Evidence[]): ReadonlySet<string> {
+  const struck = new Set<string>();
+  for (const event of trace.events) {
+    if (event.kind === 'fault' && event.target !== '') struck.add(event.target);
+    if (event.kind === 'lose') struck.add(event.message);
+  }
+  for (const { event: at } of evidence.slice(-1)) {
+    const event = trace.events[at];
+    assert(event !== undefined, 'evidence points into the trace');
+    if ('message' in event) struck.add(event.message);
+  }
+  return struck;
+}
+
+function expirySteps(trace: Trace): readonly Step[] {
+  return leaseSpans(trace)
+    .flatMap((lease) => (lease.ending === 'expired' ? expiryStep(lease) : []))
+    .sort((left, right) => left.atUs - right.atUs);
+}
+
+function expiryStep(lease: LeaseSpan): Step[] {
+  if (lease.untilUs === null) return [];
+  const { process, untilUs: atUs } = lease;
+  const text = `${lease.client}'s lease, token ${lease.token}, is over`;
+  return [{ event: null, atUs, process, text, weight: 1, part: '' }];
+}

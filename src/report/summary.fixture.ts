@@ -1,0 +1,50 @@
+/** A sweep over two systems: one breaks as expected, one could not be judged. */
+import type { Summary } from './summary.ts';
+
+export const sampleSummary: Summary = {
+  type: 'summary',
+  exit: 1,
+  seedsPerSecond: 8123.4,
+  eventsPerSecond: 912345,
+  scenarios: [
+    {
+      name: 'zombie-writer',
+      file: 'fixtures/zombie-writer.yaml',
+      systems: [
+        {
+          name: 'unfenced',
+          expect: { breaks: ['grant-order', 'fence-monotone'] },
+          met: true,
+          seeds: 1000,
+          broken: 873,
+          unknown: 0,
+          claims: {
+            'grant-order': { broken: 873, firstSeed: 0, exercised: 991 },
+            'fence-monotone': { broken: 871, firstSeed: 0, exercised: 991 },
+            'mutual-exclusion': { broken: 0, firstSeed: null, exercised: 1000 },
+          },
+          measured: { 'holder-overlap': { seeds: 902, longestUs: 48_250 } },
+          vacuous: [],
+          faults: { pause: { fired: 994, overlapped: 951 } },
+          counterexample: null,
+        },
+        {
+          name: 'fenced',
+          expect: { holds: ['grant-order', 'fence-monotone'] },
+          met: null,
+          seeds: 1000,
+          broken: 0,
+          unknown: 0,
+          claims: {
+            'grant-order': { broken: 0, firstSeed: null, exercised: 991 },
+            'fence-monotone': { broken: 0, firstSeed: null, exercised: 0 },
+          },
+          measured: {},
+          vacuous: ['fence-monotone', 'drop'],
+          faults: { pause: { fired: 994, overlapped: 951 }, drop: { fired: 0, overlapped: 0 } },
+          counterexample: null,
+        },
+      ],
+    },
+  ],
+};

@@ -1,0 +1,80 @@
+/**
+ * The outcome of a whole command: the last line of `--json`, the overview in the terminal and the
+ * table of the page are three views of this. Its shape is part of the public format.
+ */
+
+export interface Summary {
+  readonly type: 'summary';
+  /** The exit code. */
+  readonly exit: number;
+  readonly seedsPerSecond: number;
+  readonly eventsPerSecond: number;
+  readonly scenarios: readonly ScenarioSummary[];
+}
+
+export interface ScenarioSummary {
+  readonly name: string;
+  readonly file: string;
+  readonly systems: readonly SystemSummary[];
+}
+
+export interface SystemSummary {
+  readonly name: string;
+  readonly expect: ExpectedClaims;
+  /** Whether the expectation was met; null where it could not be judged. */
+  readonly met: boolean | null;
+  readonly seeds: number;
+  /** Seeds that broke a claim of `expect`. */
+  readonly broken: number;
+  /** Seeds on which a claim of `expect` could not be judged. */
+  readonly unknown: number;
+  readonly claims: Readonly<Record<string, ClaimSummary>>;
+  readonly measured: Measured;
+  /** Fault kinds that never fired or never met a held grant, and claims that were never exercised. */
+  readonly vacuous: readonly string[];
+  /** What each kind of fault really did, by its kind. */
+  readonly faults: Readonly<Record<string, FaultSummary>>;
+  readonly counterexample: CounterexampleSummary | null;
+}
+
+/** A list that is absent expects nothing. */
+export interface ExpectedClaims {
+  readonly holds?: readonly string[];
+  readonly breaks?: readonly string[];
+}
+
+/** All counts are seeds. */
+export interface ClaimSummary {
+  readonly broken: number;
+  readonly firstSeed: number | null;
+  readonly exercised: number;
+}
+
+/** What is measured and never judged. */
+export interface Measured {
+  readonly 'holder-overlap'?: HolderOverlap;
+}
+
+/** Two programs acted as holder of one lock at once: on how many seeds, and for how long at most. */
+export interface HolderOverlap {
+  readonly seeds: number;
+  readonly longestUs: number;
+}
+
+/** Seeds on which the fault fired, and on which it fired while some client held a grant. */
+export interface FaultSummary {
+  readonly fired: number;
+  readonly overlapped: number;
+}
+
+export interface CounterexampleSummary {
+  readonly file: string;
+  readonly claim: string;
+  readonly clients: number;
+  readonly faults: number;
+  readonly events: number;
+  readonly originalEvents: number;
+  /** How many decisions of the plan are still drawn. */
+  readonly chance: number;
+  readonly digest: string;
+}

@@ -1,0 +1,192 @@
+/** Gives every client of a scenario its name, its settings and its work. */
+import { settingsOver } from '../plan/client-text.ts';
+import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../plan/plan-defaults.ts';
+import { type Finding, type Step, suggest } from '../plan/problem.ts';
+import type { ReadStep } from '../plan/work-text.ts';
+import { clientNames, namesOf } from './client-names.ts';
+import type { ClientScenario, Workload } from './scenario.ts';
+import type { ReadClient, ReadClientMap, ReadWorkload, ScenarioFile } from './scenario-file.ts';
+
+/** Words that name other processes, or groups of them. */
+const TAKEN: readonly string[] = ['lock', 'probe', 'clients', 'stores'];
+
+const SECTIONS = 3;
+const THINK = { minUs: 0, maxUs: 5_000 };
+
+export interface BuiltClients {
+  readonly clients: readonly ClientScenario[];
+  /** Every store that some client uses. */
+  readonly stores: readonly string[];
+  readonly findings: readonly Finding[];
+}
+
+/** The clients of the scenario, and what is wrong with how they are named. */
+export function buildClients(file: ScenarioFile): BuiltClients {
+  const shared = sharedOf(file);
+  const names = namesGiven(shared);
+  const base = settingsOver(CLIENT_DEFAULTS, shared);
+  const clients = names.map((name, at): ClientScenario => {
+    const own: ReadClient = shared.each?.[name] ?? {};
+    return {
+      name,
+      number: at + 1,
+      settings: settingsOver(base, own),
+      sections: own.sections ?? shared.sections ?? SECTIONS,
+      think: own.think ?? shared.think ?? THINK,
+      workload: buildWorkload(own.workload ?? shared.workload ?? file.workload ?? {}),
+    };
+  });
+  const stores = [...new Set(clients.flatMap(({ workload }) => storesOf(workload)))];
+  const findings = [
+    ...nameFindings(file, names, stores),
+    ...unknownClients(shared, names),
+    ...workloadFindings(file.workload, ['workload']),
+    ...workloadFindings(shared.workload, ['clients', 'workload']),
+    ...Object.entries(shared.each ?? {}).flatMap(([name, { workload }]) =>
+      workloadFindings(workload, ['clients', 'each', name, 'workload']),
+    ),
+  ];
+  return { clients, stores, findings };
+}
+
+function sharedOf({ clients }: ScenarioFile): ReadClientMap {
+  if (typeof clients === 'number') return { count: clients };
+  if (clients === undefined) return {};
+  return isList(clients) ? { names: clients } : clients;
+}
+
+function isList(clients: readonly string[] | ReadClientMap): clients is readonly string[] {
+  return Array.isArray(clients);
+}
+
+/** Counted or given; else those of `each`; else two. */
+function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
+  if (names !== undefined) return names;
+  const own = Object.keys(each ?? {});
+  return count === undefined && own.length > 0 ? own : clientNames(count ?? 2);
+}
+
+function buildWorkload(read: ReadWorkload): Workload {
+  const kind = read.steps === undefined ? (read.kind ?? 'blind-writes') : 'steps';
+  const pair = ['store-a', 'store-b'];
+  return {
+    kind,
+    writesPerGrant: read.writesPerGrant ?? 1,
+    awaits: read.awaits ?? WORK_DEFAULTS.awaits,
+    locks: namesOf(read.locks, SECTION_DEFAULTS.lock),
+    keys: namesOf(read.keys, WORK_DEFAULTS.key),
+    stores: kind === 'transfer' ? namesOf(read.stores ?? pair, 'store') : namesOf(read.stores, 'store'),
+    steps: read.steps ?? [],
+  };
+}
+
+/** The stores that a section may use. */
+export function storesOf({ kind, steps, stores }: Workload): readonly string[] {
+  return kind === 'steps' ? steps.flatMap((step) => stepStores(step, stores)) : stores;
+}
+
+function stepStores(step: ReadStep, stores: readonly string[]): readonly string[] {
+  switch (step.kind) {
+    case 'compute':
+    case 'renew':
+      return [];
+    case 'transfer':
+      return transferStores(step, stores);
+    default:
+      return step.store === undefined ? stores : [step.store];
+  }
+}
+
+/** From where to where a transfer moves: as stated, else between the first two stores. */
+export function transferStores(
+  step: { readonly from: string | undefined; readonly to: string | undefined },
+  stores: readonly string[],
+): readonly [string, string] {
+  const [first = 'store-a', second] = stores.length < 2 ? [] : stores;
+  return [step.from ?? first, step.to ?? second ?? 'store-b'];
+}
+
+function nameFindings(
+  file: ScenarioFile,
+  names: readonly string[],
+  stores: readonly string[],
+): readonly Finding[] {
+  const pathOf = namePaths(file);
+  const seen = new Set<string>();
+  const findings: Finding[] = [];
+  for (const [at, name] of names.entries()) {
+    const isTaken = TAKEN.includes(name) || stores.includes(name);
+    if (isTaken || seen.has(name)) {
+      const what = isTaken
+        ? `the name "${name}" is taken by another process or group`
+        : `there is another client "${name}"`;
+      findings.push({ ...pathOf(name, at), what });
+    }
+    seen.add(name);
+  }
+  for (const store of stores.filter((name) => TAKEN.includes(name))) {
+    const what = `a store cannot be named "${store}"`;
+    findings.push({ path: ['workload', 'stores'], isKey: false, what });
+  }
+  return findings;
+}
+
+/** Where a client's name stands in the file. */
+function namePaths({
+  clients,
+}: ScenarioFile): (name: string, at: number) => Omit<Finding, 'what'> {
+  if (clients === undefined || typeof clients === 'number') {
+    return () => ({ path: ['clients'], isKey: false });
+  }
+  if (isList(clients)) return (_, at) => ({ path: ['clients', at], isKey: false });
+  return (name, at) =>
+    clients.names === undefined
+      ? { path: ['clients', 'each', name], isKey: true }
+      : { path: ['clients', 'names', at], isKey: false };
+}
+
+function unknownClients({ each }: ReadClientMap, names: readonly string[]): readonly Finding[] {
+  return Object.keys(each ?? {})
+    .filter((name) => !names.includes(name))
+    .map((name) => ({
+      path: ['clients', 'each', name],
+      isKey: true,
+      what: `unknown client "${name}"${suggest(name, names)}`,
+    }));
+}
+
+function workloadFindings(
+  workload: ReadWorkload | undefined,
+  path: readonly Step[],
+): readonly Finding[] {
+  if (workload === undefined) return [];
+  const findings: Finding[] = [];
+  const stores = workload.stores;
+  if (workload.kind === 'transfer' && stores !== undefined) {
+    const count = typeof stores === 'number' ? stores : stores.length;
+    const what = 'a transfer needs exactly two stores';
+    if (count !== 2) findings.push({ path: [...path, 'stores'], isKey: false, what });
+  }
+  for (const field of ['locks', 'keys', 'stores'] as const) {
+    const given = workload[field];
+    if (given === undefined || typeof given === 'number') continue;
+    for (const [at, name] of given.entries()) {
+      if (given.indexOf(name) === at) continue;
+      const what = `"${name}" stands here twice`;
+      findings.push({ path: [...path, field, at], isKey: false, what });
+    }
+  }
+  return [...findings, ...stepFindings(workload.steps ?? [], [...path, 'steps'])];
+}
+
+/** Steps are numbered by their place where they have no id of their own. */
+function stepFindings(steps: readonly ReadStep[], path: readonly Step[]): readonly Finding[] {
+  const seen = new Set<number>();
+  return steps.flatMap((step, at) => {
+    const id = step.id ?? at + 1;
+    const what = `there is another step ${id}`;
+    const isTwice = seen.has(id);
+    seen.add(id);
+    return isTwice ? [{ path: [...path, at], isKey: false, what }] : [];
+  });
+}

@@ -1,0 +1,145 @@
+/**
+ * When a scenario's world heals, how patient the probe is, and what the shrinker must stay inside: as
+ * the file says, else long enough for all the work.
+ */
+import type { FaultKind } from '../plan/fault.ts';
+import type { Bounds, Limits, RangeUs } from '../plan/plan.ts';
+import { CAPS, LIMIT_DEFAULTS } from '../plan/plan-defaults.ts';
+import type { Finding } from '../plan/problem.ts';
+import type { ReadFault } from './fault-file.ts';
+import type { ClientScenario, FaultTemplate, SystemScenario } from './scenario.ts';
+import type { ScenarioFile } from './scenario-file.ts';
+import { sectionTime } from './section-time.ts';
+
+const LATENCY: RangeUs = { minUs: 1_000, maxUs: 3_000 };
+/** Times are rounded up to a multiple of this, to be easy to read. */
+const ROUND_US = 10_000;
+/** More events than any operation takes, retries of a busy lock included. */
+const EVENTS_PER_SECTION = 2_000;
+
+/** One way, as the file says or by default. */
+export function latencyOf({ network }: ScenarioFile): RangeUs {
+  return network?.latency ?? LATENCY;
+}
+
+/** The limits of every run of the scenario. */
+export function buildLimits(file: ScenarioFile, clients: readonly ClientScenario[]): Limits {
+  const latencyUs = latencyOf(file).maxUs;
+  let workUs = 0;
+  let thinkUs = 0;
+  let sections = 0;
+  for (const client of clients) {
+    const { wholeUs } = sectionTime(client, { latencyUs, opens: true });
+    workUs += client.sections * (wholeUs + client.settings.backoffUs + latencyUs);
+    thinkUs = Math.max(thinkUs, client.sections * client.think.maxUs);
+    sections += client.sections;
+  }
+  const ttlUs = Math.max(...clients.map(({ settings }) => settings.ttlUs));
+  const faultUs = Math.max(0, ...(file.faults ?? []).map(latestUs));
+  const healAtUs = file.time ?? capped(roundUp(workUs + thinkUs + faultUs + 2 * ttlUs));
+  const slackUs = file.slack ?? capped(roundUp(workUs));
+  return {
+    healAtUs,
+    probe: file.probe ?? LIMIT_DEFAULTS.probe,
+    slackUs,
+    endUs: capped(Math.max(LIMIT_DEFAULTS.endUs, 2 * (healAtUs + slackUs + workUs + 2 * ttlUs))),
+    maxEvents:
+      file.maxEvents ??
+      Math.min(CAPS.maxEvents, Math.max(LIMIT_DEFAULTS.maxEvents, sections * EVENTS_PER_SECTION)),
+  };
+}
+
+function roundUp(us: number): number {
+  return Math.ceil(us / ROUND_US) * ROUND_US;
+}
+
+function capped(us: number): number {
+  return Math.min(us, Number.MAX_SAFE_INTEGER);
+}
+
+/** When the effect of a fault is over, as far as its times say. */
+function latestUs(fault: ReadFault): number {
+  const restart = fault.restart === 'never' ? undefined : fault.restart;
+  const effects = [fault.for, fault.by, fault.lag, restart].map((range) => range?.maxUs ?? 0);
+  return (fault.at?.maxUs ?? 0) + Math.max(...effects);
+}
+
+/** What the file's ranges allow; a plan of the scenario lies inside. */
+export function buildBounds(
+  file: ScenarioFile,
+  clients: readonly ClientScenario[],
+  faults: readonly FaultTemplate[],
+): Bounds {
+  const durations: { -readonly [Kind in FaultKind]?: RangeUs } = {};
+  let skewUs = file.clocks?.skew ?? null;
+  let driftPpm = file.clocks?.drift ?? null;
+  for (const fault of faults) {
+    durations[fault.kind] = hull(durations[fault.kind], durationOf(fault));
+    if (fault.kind !== 'clock') continue;
+    // A fault that says so goes beyond what is declared, and the bound goes with it.
+    if (skewUs !== null) skewUs = Math.max(skewUs, largest(fault.step));
+    if (driftPpm !== null) driftPpm = Math.max(driftPpm, largest(fault.rate));
+  }
+  const think = clients.map((client) => client.think).reduce((a, b) => hull(a, b));
+  return { latency: latencyOf(file), think, durations, skewUs, driftPpm };
+}
+
+const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
+
+function durationOf(fault: FaultTemplate): RangeUs {
+  switch (fault.kind) {
+    case 'pause':
+    case 'partition':
+      return fault.for;
+    case 'crash':
+      return fault.restart ?? NOTHING;
+    case 'failover':
+      return fault.lag;
+    case 'delay':
+    case 'duplicate':
+    case 'late-timer':
+      return fault.by;
+    default:
+      return NOTHING;
+  }
+}
+
+function hull(a: RangeUs | undefined, b: RangeUs): RangeUs {
+  if (a === undefined) return b;
+  return { minUs: Math.min(a.minUs, b.minUs), maxUs: Math.max(a.maxUs, b.maxUs) };
+}
+
+function largest({ minUs, maxUs }: RangeUs): number {
+  return Math.max(Math.abs(minUs), Math.abs(maxUs));
+}
+
+/** What is probably not meant: work that outlives its lease, faults that strike after healing. */
+export function warnings(
+  file: ScenarioFile,
+  clients: readonly ClientScenario[],
+  { systems, limits }: { readonly systems: readonly SystemScenario[]; readonly limits: Limits },
+): readonly Finding[] {
+  const latencyUs = latencyOf(file).maxUs;
+  const longest = systems.flatMap((system) =>
+    clients.flatMap((client) => {
+      const ttlUs = system.clients.ttl ?? client.settings.ttlUs;
+      const opens = system.store === 'fenced-open';
+      const { leasedUs } = sectionTime(client, { latencyUs, opens });
+      return leasedUs < ttlUs ? [] : [{ system, client, ttlUs, leasedUs }];
+    }),
+  );
+  const found: Finding[] = [];
+  const [worst] = longest.sort((a, b) => b.leasedUs - b.ttlUs - (a.leasedUs - a.ttlUs));
+  if (worst !== undefined) {
+    const took = `may take ${worst.leasedUs / 1_000} ms without any fault`;
+    const lease = `and its lease ends after ${worst.ttlUs / 1_000} ms`;
+    const what = `a section of ${worst.client.name} on ${worst.system.name} ${took}, ${lease}`;
+    found.push({ path: ['clients'], isKey: true, what });
+  }
+  for (const [at, fault] of (file.faults ?? []).entries()) {
+    if (fault.at === undefined || fault.at.maxUs < limits.healAtUs) continue;
+    const what = 'strikes after the world has healed at times, and then does nothing';
+    found.push({ path: ['faults', at, fault.kind, 'at'], isKey: false, what });
+  }
+  return found;
+}

@@ -1,0 +1,127 @@
+/** Checks the systems of a scenario against the words that fencepost knows. */
+import type { Json } from '../kernel/json.ts';
+import { shown } from '../plan/fields.ts';
+import { type Finding, type Step, suggest } from '../plan/problem.ts';
+import type { SystemScenario } from './scenario.ts';
+import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
+import { MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
+
+export interface BuiltSystems {
+  readonly systems: readonly SystemScenario[];
+  readonly findings: readonly Finding[];
+}
+
+/** The systems, in the order of the file, and every word in them that is unknown. */
+export function buildSystems(file: ScenarioFile, vocabulary: Vocabulary): BuiltSystems {
+  const entries = Object.entries(file.systems);
+  const findings = entries.flatMap(([name, system]) => [
+    ...unknownWord(system.lock, { noun: 'lock', known: vocabulary.locks, path: path(name, 'lock') }),
+    ...unknownWord(system.store, {
+      noun: 'store',
+      known: vocabulary.stores,
+      path: path(name, 'store'),
+    }),
+    ...optionFindings(name, system, vocabulary),
+    ...claimFindings(name, system, { file, vocabulary }),
+  ]);
+  if (entries.length === 0) {
+    findings.push({ path: ['systems'], isKey: false, what: 'needs at least one system' });
+  }
+  const systems = entries.map(([name, system]) => ({
+    name,
+    lock: system.lock,
+    store: system.store,
+    options: system.options ?? {},
+    clients: system.clients ?? {},
+    expect: { holds: system.expect?.holds ?? [], breaks: system.expect?.breaks ?? [] },
+  }));
+  return { systems, findings };
+}
+
+function path(system: string, ...rest: readonly Step[]): readonly Step[] {
+  return ['systems', system, ...rest];
+}
+
+interface Word {
+  readonly noun: string;
+  readonly known: readonly string[];
+  readonly path: readonly Step[];
+}
+
+function unknownWord(word: string, { noun, known, path: at }: Word): Finding[] {
+  if (known.includes(word)) return [];
+  return [{ path: at, isKey: false, what: `unknown ${noun} "${word}"${suggest(word, known)}` }];
+}
+
+function optionFindings(name: string, system: ReadSystem, { options }: Vocabulary): Finding[] {
+  return Object.entries(system.options ?? {}).flatMap(([key, value]): Finding[] => {
+    const at = path(name, 'options', key);
+    const option = options.find((word) => word.name === key);
+    if (option === undefined) {
+      const hint = suggest(key, options.map((word) => word.name));
+      return [{ path: at, isKey: true, what: `unknown option "${key}"${hint}` }];
+    }
+    const of = option.of ?? [system.lock];
+    if (!of.includes(system.lock) && !of.includes(system.store)) {
+      const what = `${key} is an option of ${of.join(', ')}, and none of them is used here`;
+      return [{ path: at, isKey: true, what }];
+    }
+    const wrong = valueProblem(option, value);
+    return wrong === null ? [] : [{ path: at, isKey: false, what: wrong }];
+  });
+}
+
+function valueProblem({ values }: OptionWord, value: Json): string | null {
+  if (values === null) {
+    const isWhole = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+    return isWhole ? null : `expected a whole number from 0, not ${shown(value)}`;
+  }
+  if (typeof value === 'string' && values.includes(value)) return null;
+  const word = typeof value === 'string' ? value : '';
+  return `unknown value ${shown(value)}${suggest(word, values)}`;
+}
+
+interface Context {
+  readonly file: ScenarioFile;
+  readonly vocabulary: Vocabulary;
+}
+
+function claimFindings(name: string, system: ReadSystem, { file, vocabulary }: Context): Finding[] {
+  const findings: Finding[] = [];
+  for (const side of ['holds', 'breaks'] as const) {
+    for (const [at, claim] of (system.expect?.[side] ?? []).entries()) {
+      const here = path(name, 'expect', side, at);
+      const why = claim === MEASURED_CLAIM ? whyMeasured(file) : null;
+      if (why !== null) findings.push({ path: here, isKey: false, what: why });
+      else findings.push(...unknownWord(claim, claimWord(vocabulary, here)));
+    }
+  }
+  for (const [at, claim] of (system.expect?.breaks ?? []).entries()) {
+    if (!system.expect?.holds?.includes(claim)) continue;
+    const what = `"${claim}" cannot be expected both to hold and to break`;
+    findings.push({ path: path(name, 'expect', 'breaks', at), isKey: false, what });
+  }
+  return findings;
+}
+
+function claimWord({ claims }: Vocabulary, at: readonly Step[]): Word {
+  return { noun: 'claim', known: [...claims, MEASURED_CLAIM], path: at };
+}
+
+/** Why a lock cannot promise that only one client believes it holds it, in this scenario. */
+function whyMeasured({ faults = [] }: ScenarioFile): string | null {
+  const present = new Set<string>();
+  for (const fault of faults) {
+    if (fault.kind === 'pause') present.add('pauses');
+    if (fault.kind === 'partition') present.add('partitions');
+    if (fault.kind !== 'clock') continue;
+    if (fault.rate !== undefined || fault.step === undefined) present.add('clock rates');
+    const isOffset = fault.at === undefined || (fault.at.minUs === 0 && fault.at.maxUs === 0);
+    if (!isOffset || fault.before !== undefined || fault.after !== undefined) {
+      present.add('clock steps');
+    }
+  }
+  if (present.size === 0) return null;
+  const has = [...present].join(' and ');
+  return `${MEASURED_CLAIM} is measured, not claimed: this scenario has ${has}, and no lease can promise under them that only one client believes it holds the lock; take it out of expect, or the faults out of the scenario`;
+}

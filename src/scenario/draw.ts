@@ -1,0 +1,66 @@
+/**
+ * A stream of draws that belongs to one name in one seed: the draws of one client never depend on how
+ * many another client made. Integers only.
+ */
+import alea from 'seedrandom/lib/alea.js';
+import type { Odds, RangeUs } from '../plan/plan.ts';
+
+const MILLISECOND_US = 1_000;
+
+export class Draw {
+  private readonly stream: ReturnType<typeof alea>;
+  /** Whether times are drawn as whole milliseconds, where the range has any. */
+  private readonly isWhole: boolean;
+
+  /** Making one takes 1–2 µs, a draw some nanoseconds. */
+  constructor(name: string, isWhole: boolean) {
+    this.stream = alea(name);
+    this.isWhole = isWhole;
+  }
+
+  /** An unsigned 32-bit integer. */
+  bits(): number {
+    return this.stream.int32() >>> 0;
+  }
+
+  /** From 0 to `count - 1`. */
+  below(count: number): number {
+    return this.bits() % count;
+  }
+
+  /** One of `items`; draws nothing when there is only one. */
+  oneOf<Item>(items: readonly Item[]): Item | undefined {
+    return items.length < 2 ? items[0] : items[this.below(items.length)];
+  }
+
+  /** Whether it happens; always, and without a draw, when `odds` is null. */
+  happens(odds: Odds | null): boolean {
+    return odds === null || this.wide() % odds.denominator < odds.numerator;
+  }
+
+  /** A time in the range; draws nothing when the range has only one. */
+  time({ minUs, maxUs }: RangeUs): number {
+    if (minUs === maxUs) return minUs;
+    if (this.isWhole) {
+      const first = Math.ceil(minUs / MILLISECOND_US);
+      const last = Math.floor(maxUs / MILLISECOND_US);
+      if (first <= last) return this.within(first, last) * MILLISECOND_US;
+    }
+    return this.within(minUs, maxUs);
+  }
+
+  /** An integer in the range; draws nothing when there is only one. */
+  integer({ minUs, maxUs }: RangeUs): number {
+    return minUs === maxUs ? minUs : this.within(minUs, maxUs);
+  }
+
+  private within(min: number, max: number): number {
+    const count = max - min + 1;
+    return min + (count <= 0x1_0000_0000 ? this.bits() % count : this.wide() % count);
+  }
+
+  /** An unsigned 53-bit integer. */
+  private wide(): number {
+    return this.bits() * 0x20_0000 + (this.bits() >>> 11);
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * A scenario, one of its systems and a seed give one plan. Everything is drawn from streams keyed by the
+ * names of clients and servers, so all systems of a scenario get the same draws for one seed, and taking
+ * one client away leaves what the others do as it was.
+ */
+import { assert } from '../kernel/assert.ts';
+import { type ClientSettings, settingsOver } from '../plan/client-text.ts';
+import type { FaultKind } from '../plan/fault.ts';
+import { FAULT_KINDS } from '../plan/fault-text.ts';
+import type { ChancePlan, ClientPlan, Odds, Plan, RangeUs, SectionPlan } from '../plan/plan.ts';
+import { Draw } from './draw.ts';
+import { expandFaults } from './expand-faults.ts';
+import { expandWork, type ValueScale, valueScale } from './expand-work.ts';
+import type {
+  ClientScenario,
+  FaultTemplate,
+  MessageFaultKind,
+  Scenario,
+  SystemScenario,
+} from './scenario.ts';
+
+/** The plan of one seed, a safe integer from 0. `systemName` is one of the scenario's systems. */
+export function expand(scenario: Scenario, systemName: string, seed: number): Plan {
+  assert(Number.isSafeInteger(seed) && seed >= 0, `${seed} is no seed`);
+  const system = scenario.systems.find(({ name }) => name === systemName);
+  assert(system !== undefined, `${scenario.name} has no system ${systemName}`);
+  const root = new Draw(`${seed}/plan`, false);
+  const isWhole = root.below(2) === 0;
+  const enabled = enabledKinds(scenario, root.bits());
+  const scale = valueScale(scenario.clients);
+  const clients = scenario.clients.map((client) => {
+    const draw = new Draw(`${seed}/${client.name}`, isWhole);
+    return expandClient(client, { system, draw, scale });
+  });
+  const { lock, store, options } = system;
+  const faults = scenario.faults.filter(({ kind, odds }) => odds === null || enabled.has(kind));
+  return {
+    fencepost: 1,
+    scenario: scenario.name,
+    system: { name: system.name, lock, store, options },
+    clients,
+    network: { link: scenario.network.link, latencyUs: scenario.network.latency.minUs },
+    faults: expandFaults(faults, { clients, store, seed, isWhole }),
+    chance: chancePlan(scenario, { seed, isWhole, faults }),
+    decisions: {},
+    order: [],
+    limits: scenario.limits,
+    bounds: scenario.bounds,
+  };
+}
+
+/** The kinds of fault that this seed may draw: with swarm a random subset, and never none. */
+function enabledKinds({ faults, isSwarm }: Scenario, bits: number): ReadonlySet<FaultKind> {
+  const drawn = FAULT_KINDS.filter((kind) =>
+    faults.some((fault) => fault.kind === kind && fault.odds !== null),
+  );
+  const enabled = drawn.filter((kind) => ((bits >>> FAULT_KINDS.indexOf(kind)) & 1) === 1);
+  return new Set(isSwarm && enabled.length > 0 ? enabled : drawn);
+}
+
+interface ClientContext {
+  readonly system: SystemScenario;
+  readonly draw: Draw;
+  readonly scale: ValueScale;
+}
+
+function expandClient(
+  client: ClientScenario,
+  { system, draw, scale }: ClientContext,
+): ClientPlan {
+  const settings: ClientSettings = settingsOver(client.settings, system.clients);
+  const sections: SectionPlan[] = [];
+  for (let id = 1; id <= client.sections; id += 1) {
+    const thinkUs = draw.time(client.think);
+    const lock = draw.oneOf(client.workload.locks) ?? '';
+    const values = { scale, client: client.number, section: id };
+    const work = expandWork(client.workload, { draw, values, ttlUs: settings.ttlUs });
+    sections.push({ id, thinkUs, lock, work });
+  }
+  return { name: client.name, ...settings, sections };
+}
+
+interface ChanceContext {
+  readonly seed: number;
+  readonly isWhole: boolean;
+  readonly faults: readonly FaultTemplate[];
+}
+
+/** What is left to draw while the run goes on; at least the order of events at one instant. */
+function chancePlan(scenario: Scenario, { seed, isWhole, faults }: ChanceContext): ChancePlan {
+  const { latency } = scenario.network;
+  const isFixed = latency.minUs === latency.maxUs;
+  const hasWhole = latency.minUs % 1_000 === 0 && latency.maxUs - latency.minUs >= 1_000;
+  const by = (kind: MessageFaultKind): (Odds & RangeUs) | null => {
+    const found = faults.find((fault) => fault.kind === kind && isForAny(fault));
+    if (found === undefined || found.odds === null) return null;
+    return { ...found.odds, ...('by' in found ? found.by : { minUs: 0, maxUs: 0 }) };
+  };
+  const drop = faults.find((fault) => fault.kind === 'drop' && isForAny(fault));
+  return {
+    seed,
+    latency: isFixed ? null : latency,
+    latencyStepUs: isWhole && !isFixed && hasWhole ? 1_000 : 1,
+    delay: by('delay'),
+    drop: drop?.odds ?? null,
+    duplicate: by('duplicate'),
+    lateTimer: by('late-timer'),
+    jitter: scenario.jitter,
+  };
+}
+
+function isForAny(fault: FaultTemplate): boolean {
+  return 'target' in fault && fault.target.kind === 'any';
+}

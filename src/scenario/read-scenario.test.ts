@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import { renderProblem } from '../plan/problem.ts';
+import { readScenario, type ScenarioRead } from './read-scenario.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+const vocabulary: Vocabulary = {
+  locks: ['lock-service', 'lock-service-published'],
+  stores: ['unfenced', 'fenced', 'fenced-open'],
+  claims: ['grant-order', 'fence-monotone', 'linearizable(fenced-register)'],
+  options: [
+    { name: 'counter', values: ['durable', 'volatile'], of: ['lock-service'] },
+    { name: 'firstToken', values: null },
+  ],
+};
+
+const read = (text: string): ScenarioRead => readScenario({ text, file: 'z.yaml', vocabulary });
+
+function problemsOf(text: string): readonly string[] {
+  const found = read(text);
+  return found.kind === 'problems' ? found.problems.map(renderProblem) : [];
+}
+
+function warningsOf(text: string): readonly string[] {
+  const found = read(text);
+  return found.kind === 'scenario' ? found.warnings.map(renderProblem) : problemsOf(text);
+}
+
+const zombie = `name: zombie
+systems:
+  one:
+    lock: lock-service
+    store: unfenced
+    options: { counter: volatile, firstToken: 31 }
+    expect: { holds: [fence-monotone], breaks: [grant-order] }
+clients: { count: 2, sections: 2 }
+workload: { keys: [x, y] }
+network: { latency: 1ms }
+faults:
+  - pause: { before: write, for: 1ms..20ms, chance: 1/2 }
+  - delay: { by: 1ms, chance: 5% }
+`;
+
+/** The scenario with one more fault. */
+const withFault = (fault: string): string => `${zombie}  - ${fault}\n`;
+
+describe('a scenario', () => {
+  test('has a value for everything that its file leaves out', () => {
+    const found = read('name: a\nsystems: { s: { lock: lock-service, store: fenced } }\n');
+    expect(found).toMatchSnapshot();
+  });
+
+  test('accepts every kind of fault by chance, at a time, and at a named point', () => {
+    const faults = [
+      'pause: { process: [alice, lock], at: 0ms..10ms, for: 5ms, clocks: freeze, chance: 20% }',
+      'pause: { process: alice, before: alice/1/write, for: 5ms }',
+      'crash: { process: stores, after: write, restart: 1ms..3ms, chance: 1/4 }',
+      'crash: { process: lock, at: 5ms, restart: never }',
+      'partition: { from: clients, to: lock, direction: one-way, for: 5ms..9ms, chance: 1/4 }',
+      'partition: { from: [alice, bob], to: [lock, store], at: 1ms, for: 5ms }',
+      'partition: { from: alice, to: lock, before: alice/2/renew, for: 5ms }',
+      'clock: { process: lock, at: 1ms, step: 20ms }',
+      'clock: { process: clients, step: -5ms..5ms, rate: -200ppm..200ppm, chance: 1/2 }',
+      'evict: { process: lock, key: db, at: 5ms }',
+      'failover: { process: store, after: bob/1/write, lag: 1ms..5ms }',
+      'reset: { from: clients, to: stores, before: write, chance: 1/2 }',
+      'delay: { message: write, leg: reply, by: 1ms..9ms, chance: 1/2 }',
+      'delay: { message: alice/1/write/1/request, by: 14ms }',
+      'delay: { from: alice, to: lock, at: 3ms, by: 14ms }',
+      'drop: { chance: 1/50 }',
+      'drop: { message: bob/1/acquire/1/reply }',
+      'late-timer: { by: 1ms, chance: 1/50 }',
+      'late-timer: { timer: alice/1/backoff, by: 1ms }',
+      'late-timer: { process: alice, at: 3ms, by: 1ms }',
+    ];
+    for (const fault of faults) expect([fault, ...problemsOf(withFault(fault))]).toEqual([fault]);
+    const datagrams = zombie.replace('latency', 'link: datagram, latency');
+    expect(problemsOf(`${datagrams}  - duplicate: { by: 1ms, chance: 1/9 }\n`)).toEqual([]);
+  });
+
+  test('names clients, or counts them, or describes each', () => {
+    const namesOf = (clients: string): readonly string[] => {
+      const found = read(zombie.replace('{ count: 2, sections: 2 }', clients));
+      if (found.kind === 'problems') return found.problems.map(renderProblem);
+      return found.scenario.clients.map((client) => `${client.name} ${client.settings.ttlUs}`);
+    };
+    expect(namesOf('3')).toEqual(['alice 10000', 'bob 10000', 'carol 10000']);
+    expect(namesOf('[ann, ben]')).toEqual(['ann 10000', 'ben 10000']);
+    expect(namesOf('{ ttl: 5ms, each: { bob: { ttl: 1s } } }')).toEqual(['bob 1000000']);
+    expect(namesOf('{ count: 2, each: { bob: { ttl: 1s } } }')).toEqual([
+      'alice 10000',
+      'bob 1000000',
+    ]);
+  });
+});
+
+describe('a mistake is shown with its place and what was probably meant', () => {
+  const replaced: readonly (readonly [string, string, string, string])[] = [
+    ['a fault', 'pause:', 'pausee:', 'z.yaml:12:5 faults[0].pausee: unknown fault "pausee"; did'],
+    ['a field', 'before: write', 'befor: write', 'unknown field "befor"; did you mean "before"?'],
+    ['a top field', 'workload:', 'workloads:', 'unknown field "workloads"; did you mean "workload"'],
+    ['a lock', 'lock: lock-service', 'lock: lock-servic', 'unknown lock "lock-servic"; did you mean'],
+    ['a store', 'store: unfenced', 'store: unfence', 'unknown store "unfence"; did you mean'],
+    ['a claim', '[grant-order]', '[grant-odrer]', 'unknown claim "grant-odrer"; did you mean'],
+    ['an option', 'counter:', 'countr:', 'unknown option "countr"; did you mean "counter"?'],
+    ['an option’s value', 'volatile', 'volatil', 'unknown value "volatil"; did you mean "volatile"?'],
+    ['an option’s number', 'Token: 31', 'Token: -1', 'expected a whole number from 0, not -1'],
+    ['a point', 'before: write', 'before: wriet', 'unknown point "wriet"; did you mean "write"?'],
+    ['a point’s client', 'before: write', 'before: alic/1/write', 'did you mean "alice"?'],
+    ['a point’s section', 'before: write', 'before: bob/3/write', 'bob has sections 1 to 2'],
+    ['a unit', 'for: 1ms..20ms', 'for: 1..20', 'expected a duration or a range in order'],
+    ['a range', '1ms..20ms', '20ms..1ms', 'range in order, such as 1ms..5ms, not "20ms..1ms"'],
+    ['odds', '1/2', '3/2', 'expected odds such as 1/20 or 5%, at most 1, not "3/2"'],
+    ['odds as decimals', '1/2', '0.5', 'expected odds such as 1/20 or 5%, at most 1, not 0.5'],
+    ['a count', 'count: 2', 'count: 1001', 'clients.count: must be at most 1000'],
+    ['sections', 'sections: 2', 'sections: 10001', 'must be at most 10000'],
+    ['a fraction', 'count: 2', 'count: 2.5', 'expected a whole number, not 2.5'],
+    ['an infinity', 'count: 2', 'count: .inf', 'expected a number, not Infinity'],
+    ['a client’s name', 'count: 2', 'names: [a/b]', 'none of them "/"'],
+    ['a name with a blank', 'count: 2', 'names: ["a b"]', 'none of them "/" or blank'],
+    ['an unseen letter', 'count: 2', 'names: ["a\\u200bb"]', 'none of them "/" or blank'],
+    ['a name of digits', 'count: 2', 'names: ["12"]', 'a name must not be a number'],
+    ['a long name', 'count: 2', `names: [${'a'.repeat(101)}]`, 'a name has 1 to 100 characters'],
+    ['two equal names', 'count: 2', 'names: [ann, ann]', 'there is another client "ann"'],
+    ['a taken name', 'count: 2', 'names: [probe, ann]', 'the name "probe" is taken'],
+    ['a store’s name', 'count: 2', 'names: [store, ann]', 'the name "store" is taken'],
+    ['count and names', 'count: 2', 'count: 2, names: [a]', 'count and names exclude one another'],
+    ['an unknown client', 'count: 2', 'count: 2, each: {bbo: {}}', 'unknown client "bbo"'],
+    ['a store named lock', 'keys: [x, y]', 'stores: [lock]', 'a store cannot be named "lock"'],
+    ['a key twice', 'keys: [x, y]', 'keys: [x, x]', 'workload.keys[1]: "x" stands here twice'],
+    ['one store', 'keys: [x, y]', 'kind: transfer, stores: 1', 'needs exactly two stores'],
+    ['kind and steps', 'keys: [x, y]', 'kind: transfer, steps: [read]', 'exclude one another'],
+    ['an unknown step', 'keys: [x, y]', 'steps: [raed]', 'unknown value "raed"; did you mean "read"?'],
+    ['a step twice', 'keys: [x, y]', 'steps: [read, read: {id: 1}]', 'there is another step 1'],
+    ['a claim twice', 'holds: [fence-monotone]', 'holds: [grant-order]', 'both to hold and to break'],
+    ['no systems', /systems:[^]*(?=clients)/.exec(zombie)?.[0] ?? '', 'systems: {}\n', 'at least one'],
+    ['no name', 'name: zombie\n', '', 'z.yaml:1:1 name: is missing; expected text'],
+    ['no duration', 'for: 1ms..20ms, ', '', 'faults[0].pause.for: is missing; expected a duration'],
+  ];
+  test.each(replaced)('%s', (_, from, to, what) => {
+    expect(zombie).toContain(from);
+    expect(problemsOf(zombie.replace(from, to)).join('\n')).toContain(what);
+  });
+
+  test.each([
+    ['pause: { process: alcie, for: 1ms }', 'unknown process "alcie"; did you mean "alice"?'],
+    ['pause: { before: write, at: 1ms, for: 1ms }', 'at most one of at, before and after'],
+    ['pause: { for: 1ms }\n    drop: { chance: 1/2 }', 'a fault is a map of one key'],
+    ['duplicate: { by: 1ms, chance: 1/9 }', 'a connection never duplicates; say network: { link'],
+    ['delay: { by: 1ms, chance: 1/9 }', 'only one delay may be drawn for any'],
+    ['drop: {}', 'needs a chance, or which message is meant'],
+    ['late-timer: { by: 1ms }', 'needs a chance, or which timer is meant'],
+    ['drop: { message: alice/1/write }', 'a message ends in /request or /reply'],
+    ['drop: { from: alice }', 'needs either a message, or from and to'],
+    ['drop: { message: checked }', 'checked is a mark, and no message'],
+    ['drop: { process: alice, chance: 1/2 }', 'needs a message'],
+    ['clock: { process: lock, chance: 1/2 }', 'needs a step or a rate, or clocks: { skew, drift }'],
+    ['clock: { process: lock, rate: 5ppm..1ppm }', 'a range of rates must be in order'],
+    ['late-timer: { timer: a, at: 1ms, by: 1ms }', 'needs either a timer, or process and at'],
+    ['crash: { process: store, restart: soon }', 'or never'],
+  ])('%s', (fault, what) => {
+    expect(problemsOf(withFault(fault)).join('\n')).toContain(what);
+  });
+
+  test('and all of them at once, in the order of the file', () => {
+    const text = zombie
+      .replace('pause:', 'pausee:')
+      .replace('chance: 5%', 'chance: 5')
+      .replace('count: 2', 'cuont: 2');
+    expect(problemsOf(text)).toMatchInlineSnapshot(`
+      [
+        "z.yaml:8:12 clients.cuont: unknown field "cuont"; did you mean "count"?",
+        "z.yaml:12:5 faults[0].pausee: unknown fault "pausee"; did you mean "pause"?",
+        "z.yaml:13:31 faults[1].delay.chance: expected odds such as 1/20 or 5%, at most 1, not 5",
+      ]
+    `);
+  });
+});
+
+describe('holder-overlap', () => {
+  const claimed = zombie.replace('[fence-monotone]', '[holder-overlap]');
+
+  test('is refused as a claim where a holder may be paused, cut off, or misled by its clock', () => {
+    const calm = claimed.replace(/ {2}- pause.*\n/, '');
+    expect(problemsOf(claimed).join()).toContain('this scenario has pauses, and no lease can');
+    expect(problemsOf(calm)).toEqual([]);
+    const add = (fault: string): string => problemsOf(`${calm}  - ${fault}\n`).join();
+    expect(add('partition: { from: alice, to: lock, for: 1ms }')).toContain('has partitions');
+    expect(add('clock: { process: lock, at: 1ms, step: 1ms }')).toContain('has clock steps');
+    expect(add('clock: { process: lock, rate: 1ppm }')).toContain('has clock rates');
+    expect(add('clock: { process: lock, step: 1ms }')).toEqual('');
+  });
+});
+
+describe('a warning', () => {
+  test('says when the longest section does not fit its lease without any fault', () => {
+    expect(warningsOf(zombie)).toEqual([]);
+    const slow = zombie.replace('latency: 1ms', 'latency: 1ms..4ms');
+    expect(warningsOf(slow)).toEqual([
+      'z.yaml:8:1 clients: a section of alice on one may take 12 ms without any fault, and its lease ends after 10 ms',
+    ]);
+    const steps = 'steps: [{ compute: 7ms }, write]';
+    expect(warningsOf(zombie.replace('keys: [x, y]', steps)).join()).toContain('may take 10 ms');
+    const renewed = 'steps: [{ compute: 4ms }, renew, { compute: 5ms }, write]';
+    expect(warningsOf(zombie.replace('keys: [x, y]', renewed))).toEqual([]);
+  });
+
+  test('says when a fault comes after the world has healed', () => {
+    const late = `${withFault('crash: { process: lock, at: 90ms }')}time: 50ms\n`;
+    expect(warningsOf(late).join()).toContain('z.yaml:14:33 faults[2].crash.at: strikes after');
+  });
+});

@@ -1,0 +1,68 @@
+/** Reads the text of a scenario file: the scenario that it means, or everything that is wrong with it. */
+import { parseFile, type SourceFile } from '../plan/document.ts';
+import { check } from '../plan/findings.ts';
+import type { Finding, Problem } from '../plan/problem.ts';
+import { buildClients } from './build-clients.ts';
+import { buildFaults } from './build-faults.ts';
+import { buildBounds, buildLimits, latencyOf, warnings } from './build-limits.ts';
+import { buildSystems } from './build-systems.ts';
+import type { Scenario } from './scenario.ts';
+import { type ScenarioFile, scenarioFileSchema } from './scenario-file.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+export type ScenarioRead =
+  | {
+      readonly kind: 'scenario';
+      readonly scenario: Scenario;
+      /** What is allowed and probably not meant. */
+      readonly warnings: readonly Problem[];
+    }
+  | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
+
+/** Everything that `source.text` says, with every default filled in. */
+export function readScenario(source: SourceFile & { readonly vocabulary: Vocabulary }): ScenarioRead {
+  const parsed = parseFile(source);
+  if (parsed.kind === 'problems') return parsed;
+  const checked = check(scenarioFileSchema, parsed.value);
+  if (checked.kind === 'findings') {
+    return { kind: 'problems', problems: parsed.locate(checked.findings) };
+  }
+  const built = build(checked.value, source.vocabulary);
+  if (built.findings.length > 0) {
+    return { kind: 'problems', problems: parsed.locate(built.findings) };
+  }
+  const { scenario, warned } = built;
+  return { kind: 'scenario', scenario, warnings: parsed.locate(warned) };
+}
+
+interface Built {
+  readonly scenario: Scenario;
+  readonly findings: readonly Finding[];
+  readonly warned: readonly Finding[];
+}
+
+function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
+  const systems = buildSystems(file, vocabulary);
+  const cast = buildClients(file);
+  const { clients, stores } = cast;
+  const limits = buildLimits(file, clients);
+  const faults = buildFaults(file, { clients, stores, healAtUs: limits.healAtUs });
+  const scenario: Scenario = {
+    name: file.name,
+    description: file.description ?? '',
+    systems: systems.systems,
+    clients,
+    network: { link: file.network?.link ?? 'connection', latency: latencyOf(file) },
+    jitter: file.jitter ?? null,
+    faults: faults.faults,
+    isSwarm: file.swarm ?? true,
+    clocks: { skewUs: file.clocks?.skew ?? null, driftPpm: file.clocks?.drift ?? null },
+    limits,
+    bounds: buildBounds(file, clients, faults.faults),
+  };
+  return {
+    scenario,
+    findings: [...systems.findings, ...cast.findings, ...faults.findings],
+    warned: warnings(file, clients, { systems: systems.systems, limits }),
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * What a scenario file may contain, and its JSON Schema for editors. Everything but the systems has a
+ * default. What the words mean to one another is checked later, in `build.ts`.
+ */
+import { z } from 'zod';
+import type { Json } from '../kernel/json.ts';
+import { clientFields, type ReadSettings } from '../plan/client-text.ts';
+import { closed, duration, name, range, ratio, whole } from '../plan/fields.ts';
+import type { NetworkPlan, Odds, RangeUs } from '../plan/plan.ts';
+import { CAPS } from '../plan/plan-defaults.ts';
+import { type ReadStep, stepSchema } from '../plan/work-text.ts';
+import { type ReadFault, readFaultSchema } from './fault-file.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+export interface ScenarioFile {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly systems: Readonly<Record<string, ReadSystem>>;
+  readonly clients?: ReadClients | undefined;
+  readonly workload?: ReadWorkload | undefined;
+  readonly network?: ReadNetwork | undefined;
+  readonly jitter?: Odds | undefined;
+  readonly faults?: readonly ReadFault[] | undefined;
+  readonly swarm?: boolean | undefined;
+  readonly clocks?: ReadClocks | undefined;
+  readonly time?: number | undefined;
+  readonly slack?: number | undefined;
+  readonly probe?: boolean | undefined;
+  readonly maxEvents?: number | undefined;
+}
+
+export interface ReadSystem {
+  readonly lock: string;
+  readonly store: string;
+  readonly options?: Readonly<Record<string, Json>> | undefined;
+  readonly clients?: ReadSettings | undefined;
+  readonly expect?: ReadExpect | undefined;
+}
+
+export interface ReadExpect {
+  readonly holds?: readonly string[] | undefined;
+  readonly breaks?: readonly string[] | undefined;
+}
+
+/** A count, or names, or settings that all clients share and that `each` can differ from. */
+export type ReadClients = number | readonly string[] | ReadClientMap;
+
+export interface ReadClientMap extends ReadClient {
+  readonly count?: number | undefined;
+  readonly names?: readonly string[] | undefined;
+  readonly each?: Readonly<Record<string, ReadClient>> | undefined;
+}
+
+export interface ReadClient extends ReadSettings {
+  readonly sections?: number | undefined;
+  readonly think?: RangeUs | undefined;
+  readonly workload?: ReadWorkload | undefined;
+}
+
+export interface ReadWorkload {
+  readonly kind?: 'blind-writes' | 'read-modify-write' | 'transfer' | undefined;
+  readonly writesPerGrant?: number | undefined;
+  readonly awaits?: boolean | undefined;
+  readonly locks?: ReadNames | undefined;
+  readonly keys?: ReadNames | undefined;
+  readonly stores?: ReadNames | undefined;
+  readonly steps?: readonly ReadStep[] | undefined;
+}
+
+/** Names, or how many. */
+export type ReadNames = number | readonly string[];
+
+export interface ReadNetwork {
+  readonly link?: NetworkPlan['link'] | undefined;
+  readonly latency?: RangeUs | undefined;
+}
+
+export interface ReadClocks {
+  readonly skew?: number | undefined;
+  readonly drift?: number | undefined;
+}
+
+const lockName = z.string().max(100).describe('A lock service that `fencepost list` prints.');
+const storeName = z.string().max(100).describe('A store that `fencepost list` prints.');
+const claim = z.string().max(100).describe('A claim that `fencepost list` prints.');
+const json: z.ZodType<Json> = z.json();
+
+const system = closed('field', {
+  lock: lockName,
+  store: storeName,
+  options: z.record(z.string().max(100), json).optional().describe('Options of the lock and store.'),
+  clients: closed('field', clientFields).optional().describe('What all clients do differently.'),
+  expect: closed('field', {
+    holds: z.array(claim).max(100).optional().describe('Claims that must hold on every seed.'),
+    breaks: z.array(claim).max(100).optional().describe('Claims that must break on some seed.'),
+  }).optional(),
+});
+
+function names(max: number): z.ZodType<ReadNames> {
+  return z.union([whole(1, max), z.array(name).min(1).max(max)]);
+}
+
+const workload = closed('field', {
+  kind: z
+    .enum(['blind-writes', 'read-modify-write', 'transfer'])
+    .optional()
+    .describe('What each section does. Default blind-writes.'),
+  writesPerGrant: whole(1, CAPS.worksPerSection).optional().describe('Default 1.'),
+  awaits: z.boolean().optional().describe('Whether a write awaits its answer. Default true.'),
+  locks: names(100).optional().describe('Locks, or how many; each section draws one. Default db.'),
+  keys: names(1000).optional().describe('Keys, or how many; each step draws one. Default x.'),
+  stores: names(16).optional().describe('Default store; store-a and store-b for transfer.'),
+  steps: z
+    .array(stepSchema)
+    .min(1)
+    .max(CAPS.worksPerSection)
+    .optional()
+    .describe('The steps of every section, instead of a kind.'),
+})
+  .refine(({ kind, steps }) => kind === undefined || steps === undefined, {
+    error: 'kind and steps exclude one another',
+  })
+  .describe('What a client does under one grant.');
+
+const clientShape = {
+  ...clientFields,
+  sections: whole(0, CAPS.sectionsPerClient).optional().describe('Sections it runs. Default 3.'),
+  think: range.optional().describe('Time before each section. Default 0ms..5ms.'),
+  workload: workload.optional(),
+};
+
+const clients = z.union([
+  whole(1, CAPS.clients),
+  z.array(name).min(1).max(CAPS.clients),
+  closed('field', {
+    count: whole(1, CAPS.clients).optional().describe('How many: alice, bob, carol, … Default 2.'),
+    names: z.array(name).min(1).max(CAPS.clients).optional(),
+    ...clientShape,
+    each: z
+      .record(name, closed('field', clientShape))
+      .optional()
+      .describe('What single clients do differently, by name.'),
+  }).refine(({ count, names: given }) => count === undefined || given === undefined, {
+    error: 'count and names exclude one another',
+  }),
+]);
+
+const drift = z
+  .string()
+  .regex(/^\d{1,6}ppm$/, { error: 'expected a rate such as 200ppm' })
+  .transform((text) => Number(text.slice(0, -3)));
+
+/** A scenario file. */
+export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
+  name: name.describe('The scenario, for people and reports.'),
+  description: z.string().max(10_000).optional().describe('What it shows, in a sentence or two.'),
+  systems: z
+    .record(name, system)
+    .describe('The systems to compare, by name: the same seeds run against each.'),
+  clients: clients.optional().describe('A count, names, or settings. Default 2.'),
+  workload: workload.optional(),
+  network: closed('field', {
+    link: z.enum(['connection', 'datagram']).optional().describe('Default connection, as TCP is.'),
+    latency: range.optional().describe('One way. Default 1ms..3ms.'),
+  }).optional(),
+  jitter: ratio.optional().describe('How much a backoff may be lengthened: 25%. Default 0.'),
+  faults: z.array(readFaultSchema).max(100).optional().describe('What may go wrong.'),
+  swarm: z
+    .boolean()
+    .optional()
+    .describe('Whether each seed enables a random subset of the kinds with a chance. Default true.'),
+  clocks: closed('field', {
+    skew: duration.optional().describe('No clock is further off than this.'),
+    drift: drift.optional().describe('No clock is faster or slower than this: 200ppm.'),
+  })
+    .optional()
+    .describe('What the systems may assume of clocks.'),
+  time: duration.optional().describe('When the world heals. Default long enough for the work.'),
+  slack: duration.optional().describe('How much later than 2 × ttl the probe may be granted.'),
+  probe: z.boolean().optional().describe('Whether a fresh client writes at last. Default true.'),
+  maxEvents: whole(1, CAPS.maxEvents).optional().describe('A run is cut after so many events.'),
+});
+
+/** The JSON Schema of a scenario file; with a vocabulary it lists the names that are known. */
+export function scenarioJsonSchema(vocabulary?: Vocabulary): object {
+  const known = new Map<unknown, readonly string[]>([
+    [lockName, vocabulary?.locks ?? []],
+    [storeName, vocabulary?.stores ?? []],
+    [claim, vocabulary?.claims ?? []],
+  ]);
+  const schema = z.toJSONSchema(scenarioFileSchema, {
+    io: 'input',
+    target: 'draft-7',
+    override: ({ zodSchema, jsonSchema }) => {
+      const words = known.get(zodSchema) ?? [];
+      if (words.length > 0) jsonSchema.enum = [...words];
+    },
+  });
+  return { ...schema, title: 'fencepost scenario' };
+}

@@ -1,0 +1,147 @@
+/**
+ * A scenario is what a person writes once for many seeds: the systems to compare, the clients and their
+ * work, the network, and faults as chances and ranges. Here everything has its value: defaults are
+ * filled in, groups of processes are resolved to names. All times are integer microseconds.
+ */
+import type { ClientSettings, ReadSettings } from '../plan/client-text.ts';
+import type { FaultKind } from '../plan/fault.ts';
+import type { Bounds, Limits, NetworkPlan, Odds, RangeUs, SystemPlan } from '../plan/plan.ts';
+import type { ReadStep } from '../plan/work-text.ts';
+
+export interface Scenario {
+  readonly name: string;
+  readonly description: string;
+  readonly systems: readonly SystemScenario[];
+  readonly clients: readonly ClientScenario[];
+  readonly network: { readonly link: NetworkPlan['link']; readonly latency: RangeUs };
+  /** How much of its length a backoff may be lengthened by. */
+  readonly jitter: Odds | null;
+  readonly faults: readonly FaultTemplate[];
+  /** Whether each seed enables a random subset of the kinds of fault that have a chance. */
+  readonly isSwarm: boolean;
+  /** The declared bounds that drawn clock faults stay inside; null where none is declared. */
+  readonly clocks: { readonly skewUs: number | null; readonly driftPpm: number | null };
+  readonly limits: Limits;
+  readonly bounds: Bounds;
+}
+
+export interface SystemScenario extends SystemPlan {
+  readonly expect: { readonly holds: readonly string[]; readonly breaks: readonly string[] };
+  /** Settings of all clients that differ in this system. */
+  readonly clients: ReadSettings;
+}
+
+export interface ClientScenario {
+  readonly name: string;
+  /** Its place among the clients, from 1; the leading digits of the values that it writes. */
+  readonly number: number;
+  readonly settings: ClientSettings;
+  /** How many sections it runs; they are numbered from 1. */
+  readonly sections: number;
+  readonly think: RangeUs;
+  readonly workload: Workload;
+}
+
+/** What a client does in a section. Where there are several locks, keys or stores, one is drawn. */
+export interface Workload {
+  readonly kind: 'blind-writes' | 'read-modify-write' | 'transfer' | 'steps';
+  readonly writesPerGrant: number;
+  readonly awaits: boolean;
+  readonly locks: readonly string[];
+  readonly keys: readonly string[];
+  readonly stores: readonly string[];
+  /** The steps of every section, for `steps`. */
+  readonly steps: readonly ReadStep[];
+}
+
+/** The operations, and the mark `checked`, that a fault can be placed at by name alone. */
+export type Verb = 'acquire' | 'renew' | 'release' | 'read' | 'write' | 'open' | 'checked';
+
+/** When a fault strikes: at a drawn time, at a point of a drawn section, or at one given point. */
+export type Place =
+  | { readonly kind: 'at'; readonly at: RangeUs }
+  | { readonly kind: 'verb'; readonly side: 'before' | 'after'; readonly verb: Verb }
+  | { readonly kind: 'point'; readonly side: 'before' | 'after'; readonly point: string };
+
+/** Which message or timer: any by chance while the run goes on, or one that `expand` names. */
+export type Target =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'named' | 'timer'; readonly name: string }
+  | {
+      readonly kind: 'verb';
+      readonly clients: readonly string[];
+      readonly verb: Verb;
+      readonly leg: 'request' | 'reply';
+    }
+  | {
+      readonly kind: 'link';
+      readonly from: readonly string[];
+      readonly to: readonly string[];
+      readonly at: RangeUs;
+    }
+  | { readonly kind: 'process'; readonly processes: readonly string[]; readonly at: RangeUs };
+
+/**
+ * One fault of a scenario. Each of `processes` (or of `from`) draws for itself whether it is struck:
+ * always, where `odds` is null.
+ */
+export type FaultTemplate = { readonly odds: Odds | null } & (
+  | {
+      readonly kind: 'pause';
+      readonly processes: readonly string[];
+      readonly place: Place;
+      readonly for: RangeUs;
+      readonly clocks: 'run' | 'freeze';
+    }
+  | {
+      readonly kind: 'crash';
+      readonly processes: readonly string[];
+      readonly place: Place;
+      /** Null stays down. */
+      readonly restart: RangeUs | null;
+    }
+  | {
+      readonly kind: 'partition';
+      /** Each of these groups is cut off by itself. */
+      readonly groups: readonly (readonly string[])[];
+      readonly to: readonly string[];
+      readonly direction: 'both' | 'one-way';
+      readonly place: Place;
+      readonly for: RangeUs;
+    }
+  | {
+      readonly kind: 'clock';
+      readonly processes: readonly string[];
+      readonly place: Place;
+      readonly step: RangeUs;
+      /** In parts per million. */
+      readonly rate: RangeUs;
+    }
+  | {
+      readonly kind: 'evict';
+      readonly processes: readonly string[];
+      readonly place: Place;
+      readonly key: string;
+    }
+  | {
+      readonly kind: 'failover';
+      readonly processes: readonly string[];
+      readonly place: Place;
+      readonly lag: RangeUs;
+    }
+  | {
+      readonly kind: 'reset';
+      readonly processes: readonly string[];
+      readonly to: readonly string[];
+      readonly place: Place;
+    }
+  | { readonly kind: 'drop'; readonly target: Target }
+  | {
+      readonly kind: 'delay' | 'duplicate' | 'late-timer';
+      readonly target: Target;
+      readonly by: RangeUs;
+    }
+);
+
+/** Kinds that can be drawn for any message or timer while a run goes on. */
+export type MessageFaultKind = Extract<FaultKind, 'delay' | 'drop' | 'duplicate' | 'late-timer'>;

@@ -1,0 +1,174 @@
+/**
+ * Every number of a plan that shrinking may move, as a place that can be read and written, with the
+ * range that the plan's bounds leave it.
+ */
+import type { Plan, RangeUs } from '../plan/plan.ts';
+import { changeFault, changeSection } from './change.ts';
+import {
+  amountOf,
+  amountRangeOf,
+  instantOf,
+  targetOf,
+  withAmount,
+  withInstant,
+} from './fault-number.ts';
+
+export type ParameterKind =
+  | 'amount'
+  | 'rate'
+  | 'instant'
+  | 'think'
+  | 'compute'
+  | 'latency'
+  | 'decision';
+
+export interface Parameter {
+  readonly kind: ParameterKind;
+  /** Where it stands, e.g. `faults[0].forUs`, `clients[1].sections[0].thinkUs`. */
+  readonly path: string;
+  /** The same for people, e.g. `pause of alice`. */
+  readonly what: string;
+  /** Microseconds (parts per million for a rate); never negative: a step's or rate's magnitude. */
+  readonly value: number;
+  readonly range: RangeUs;
+  /** A plan with this number replaced; it must have the shape of the one this came from. */
+  readonly write: (plan: Plan, value: number) => Plan;
+}
+
+/** Every parameter of `plan`, the faults' first. */
+export function parametersOf(plan: Plan): readonly Parameter[] {
+  return [...faultParameters(plan), ...clientParameters(plan), ...networkParameters(plan)];
+}
+
+export function parameterAt(plan: Plan, path: string): Parameter | undefined {
+  return parametersOf(plan).find((parameter) => parameter.path === path);
+}
+
+function faultParameters(plan: Plan): Parameter[] {
+  return plan.faults.flatMap((fault, index) => {
+    const found: Parameter[] = [];
+    const target = targetOf(fault);
+    const amount = amountOf(fault);
+    if (amount !== null) {
+      found.push({
+        kind: 'amount',
+        path: `faults[${index}].${AMOUNT_FIELDS[fault.kind]}`,
+        what: fault.kind === 'clock' ? `clock step of ${target}` : `${fault.kind} of ${target}`,
+        value: amount,
+        range: amountRangeOf(fault, plan.bounds),
+        write: (to, value) => changeFault(to, index, (old) => withAmount(old, value)),
+      });
+    }
+    if (fault.kind === 'clock' && fault.ratePpm !== 0) found.push(rateParameter(plan, index));
+    const instant = instantOf(fault);
+    if (instant !== null) {
+      found.push({
+        kind: 'instant',
+        path: `faults[${index}].atUs`,
+        what: `instant of the ${fault.kind} of ${target}`,
+        value: instant,
+        range: { minUs: 0, maxUs: plan.limits.healAtUs },
+        write: (to, value) => changeFault(to, index, (old) => withInstant(old, value)),
+      });
+    }
+    return found;
+  });
+}
+
+const AMOUNT_FIELDS = {
+  pause: 'forUs',
+  partition: 'forUs',
+  crash: 'restartAfterUs',
+  failover: 'lagUs',
+  delay: 'byUs',
+  duplicate: 'byUs',
+  'late-timer': 'byUs',
+  clock: 'stepUs',
+  drop: '',
+  evict: '',
+  reset: '',
+} as const;
+
+function rateParameter(plan: Plan, index: number): Parameter {
+  const fault = plan.faults[index];
+  const rate = fault?.kind === 'clock' ? fault.ratePpm : 0;
+  const process = fault?.kind === 'clock' ? fault.process : '';
+  return {
+    kind: 'rate',
+    path: `faults[${index}].ratePpm`,
+    what: `clock rate of ${process}`,
+    value: Math.abs(rate),
+    range: { minUs: 0, maxUs: plan.bounds.driftPpm ?? Math.abs(rate) },
+    write: (to, value) =>
+      changeFault(to, index, (old) =>
+        old.kind === 'clock' ? { ...old, ratePpm: value === 0 ? 0 : Math.sign(rate) * value } : old,
+      ),
+  };
+}
+
+function clientParameters(plan: Plan): Parameter[] {
+  return plan.clients.flatMap((client, at) =>
+    client.sections.flatMap((section, place) => {
+      const key = { client: client.name, section: section.id };
+      const path = `clients[${at}].sections[${place}]`;
+      const think: Parameter = {
+        kind: 'think',
+        path: `${path}.thinkUs`,
+        what: `think time of ${client.name}/${section.id}`,
+        value: section.thinkUs,
+        range: plan.bounds.think,
+        write: (to, thinkUs) => changeSection(to, key, (old) => ({ ...old, thinkUs })),
+      };
+      const computes = section.work.flatMap((step, index): Parameter[] => {
+        if (step.kind !== 'compute') return [];
+        const write = (to: Plan, forUs: number): Plan =>
+          changeSection(to, key, (old) => ({
+            ...old,
+            work: old.work.map((work) =>
+              work.kind === 'compute' && work.id === step.id ? { ...work, forUs } : work,
+            ),
+          }));
+        const what = `work of ${client.name}/${section.id}`;
+        const range = { minUs: 0, maxUs: step.forUs };
+        const value = step.forUs;
+        return [
+          { kind: 'compute', path: `${path}.work[${index}].forUs`, what, value, range, write },
+        ];
+      });
+      return [think, ...computes];
+    }),
+  );
+}
+
+function networkParameters(plan: Plan): Parameter[] {
+  const latency: Parameter = {
+    kind: 'latency',
+    path: 'network.latencyUs',
+    what: 'latency',
+    value: plan.network.latencyUs,
+    range: plan.bounds.latency,
+    write: (to, latencyUs) => ({ ...to, network: { ...to.network, latencyUs } }),
+  };
+  const decisions = Object.entries(plan.decisions).map(
+    ([name, value]): Parameter => ({
+      kind: 'decision',
+      path: `decisions[${JSON.stringify(name)}]`,
+      what: isWait(name) ? `wait of ${name}` : `latency of ${name}`,
+      value,
+      range: isWait(name) ? waitRange(plan, name, value) : plan.bounds.latency,
+      write: (to, us) => ({ ...to, decisions: { ...to.decisions, [name]: us } }),
+    }),
+  );
+  return [latency, ...decisions];
+}
+
+/** Whether a decision is about a wait between attempts, not about a message's latency. */
+export function isWait(name: string): boolean {
+  return name.includes('/backoff');
+}
+
+/** Jitter only lengthens a wait, so between the program's own length and the one that was drawn. */
+function waitRange(plan: Plan, name: string, value: number): RangeUs {
+  const client = plan.clients.find((one) => name.startsWith(`${one.name}/`));
+  return { minUs: Math.min(client?.backoffUs ?? value, value), maxUs: value };
+}

@@ -1,0 +1,107 @@
+/** Each pass by itself, where the others would hide whether it does its part. */
+import { expect, test } from 'vitest';
+import type { Fault } from '../plan/fault.ts';
+import type { ClientPlan, Plan } from '../plan/plan.ts';
+import { mergeFaults, narrowPartitions } from './drop-faults.ts';
+import { calmLatencies } from './drop-names.ts';
+import { dropSections } from './drop-sections.ts';
+import { lowerTogether } from './lower-numbers.ts';
+import { retime } from './retime.ts';
+import { pause, planWith } from './sample-plan.test.ts';
+import { type Pass, Search } from './search.ts';
+import { waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
+
+/** What one turn of `pass` makes of `plan`. */
+function turn(pass: Pass, plan: Plan, breaks: (candidate: Plan) => boolean): Plan {
+  const search = new Search(plan, 200, () => false);
+  const steps = search.turn(pass);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(breaks(step.value));
+  return search.current;
+}
+
+function clientOf(plan: Plan, name: string): ClientPlan {
+  const found = plan.clients.find((one) => one.name === name);
+  if (found === undefined) return expect.fail(`${name} is gone`);
+  return found;
+}
+
+const thinkOf = (plan: Plan, name: string): number =>
+  clientOf(plan, name).sections[0]?.thinkUs ?? 0;
+
+const pauseUs = (plan: Plan): number =>
+  plan.faults.reduce((sum, one) => sum + (one.kind === 'pause' ? one.forUs : 0), 0);
+
+test('one fault takes the place of two by becoming as long as it may', () => {
+  const start = planWith([pause('alice', 9_000), pause('bob', 8_000)]);
+  const merged = turn(mergeFaults, start, (plan) => pauseUs(plan) >= 17_000);
+  expect(merged.faults).toEqual([{ ...pause('alice', 9_000), forUs: 50_000 }]);
+});
+
+test('a partition loses the members that do not matter and keeps one on each side', () => {
+  const partition: Fault = {
+    kind: 'partition',
+    from: ['alice', 'bob', 'carol'],
+    to: ['lock', 'store'],
+    direction: 'both',
+    when: { kind: 'at', atUs: 0 },
+    forUs: 9_000,
+  };
+  const cutsBob = (plan: Plan): boolean =>
+    plan.faults.some((one) => one.kind === 'partition' && one.from.includes('bob'));
+  const narrow = turn(narrowPartitions, planWith([partition]), cutsBob).faults[0];
+  expect(narrow).toMatchObject({ from: ['bob'] });
+  expect(narrow?.kind === 'partition' && narrow.to.length).toBe(1);
+});
+
+test('a count of attempts falls to the least that still breaks', () => {
+  const plan = turn(weakenClients, planWith([]), (one) => clientOf(one, 'bob').attempts >= 3);
+  expect(plan.clients.map(({ attempts }) => attempts)).toEqual([1, 3, 1]);
+});
+
+test('a client that waits longer needs no second attempt', () => {
+  const isLate = (plan: Plan): boolean =>
+    clientOf(plan, 'bob').attempts > 1 || thinkOf(plan, 'bob') >= 12_000;
+  const plan = turn(waitInsteadOfRetrying, planWith([]), isLate);
+  expect(clientOf(plan, 'bob').attempts).toBe(1);
+  expect(thinkOf(plan, 'bob')).toBe(2_345 + 10_000);
+});
+
+test('a section that only passed the time gives its time to the next', () => {
+  const startOf = (plan: Plan, id: number): number => {
+    const sections = clientOf(plan, 'carol').sections.filter((section) => section.id <= id);
+    return sections.reduce((sum, { thinkUs }) => sum + thinkUs, 0);
+  };
+  const isLate = (plan: Plan): boolean =>
+    plan.clients.every(({ sections }) => sections.some(({ id }) => id === 2)) &&
+    startOf(plan, 2) >= 6_000;
+  const { sections } = clientOf(turn(dropSections, planWith([]), isLate), 'carol');
+  expect(sections.map(({ id, thinkUs }) => [id, thinkUs])).toEqual([[2, 6_912]]);
+});
+
+test('two numbers of which each needs the other go down together', () => {
+  const start = planWith([pause('alice', 10_456)]);
+  const slackUs = 10_456 - 3_456;
+  const keepsSlack = (plan: Plan): boolean => pauseUs(plan) - thinkOf(plan, 'carol') === slackUs;
+  const smallest = {
+    ...start,
+    decisions: {},
+    clients: start.clients
+      .filter(({ name }) => name === 'carol')
+      .map((one) => ({ ...one, sections: one.sections.slice(0, 1) })),
+  };
+  const plan = turn(lowerTogether, smallest, keepsSlack);
+  expect([pauseUs(plan), thinkOf(plan, 'carol')]).toEqual([7_000, 0]);
+});
+
+test('all times are set anew around the client that goes first', () => {
+  const isBobFirst = (plan: Plan): boolean =>
+    thinkOf(plan, 'carol') - thinkOf(plan, 'bob') >= 1_000;
+  const plan = turn(retime, planWith([]), isBobFirst);
+  expect(['alice', 'bob', 'carol'].map((name) => thinkOf(plan, name))).toEqual([10_000, 0, 10_000]);
+});
+
+test('latencies give way to one round constant inside the bounds', () => {
+  const plan = turn(calmLatencies, planWith([]), ({ network }) => network.latencyUs >= 1_000);
+  expect([plan.network.latencyUs, plan.decisions]).toEqual([1_500, {}]);
+});

@@ -1,0 +1,82 @@
+/**
+ * Sets the times of a plan anew. What is left after something went often breaks the claim only at
+ * other times, so a piece may go together with all times: faults as long as the bounds allow, and
+ * one client first, the others when its lease is over. Later passes lower what is too long.
+ */
+import type { Plan } from '../plan/plan.ts';
+import { calmed, roundLatency } from './change.ts';
+import { sectionKeys, workKeys } from './drop-sections.ts';
+import { amountOf, withAmount } from './fault-number.ts';
+import { clamp } from './round.ts';
+import type { Pass, Search, Steps } from './search.ts';
+import { withoutClients, withoutFaults, withoutSections, withoutWork } from './without.ts';
+
+/** With more pieces than this, none is tried: simpler passes have to come first. */
+const MAX_PIECES = 32;
+
+export const dropAndRetime: Pass = {
+  name: 'drop one piece and set all times anew',
+  *run(search: Search): Steps<void> {
+    const { clients, faults } = search.current;
+    const size = clients.length + faults.length + workKeys(search.current).length;
+    if (size > MAX_PIECES) return;
+    for (const smaller of smallerByOne(search.current)) {
+      for (const candidate of retimings(smaller)) {
+        // The other candidates were made from a plan that is no longer the current one.
+        if (yield* search.attempt(candidate)) return;
+      }
+    }
+  },
+};
+
+export const retime: Pass = {
+  name: 'set all times anew',
+  *run(search: Search): Steps<void> {
+    for (const { name } of search.current.clients) {
+      if (yield* search.attempt(ledBy(search.current, name, 0))) return;
+    }
+  },
+};
+
+/** `plan` without one fault, client, section or step of work, or without its decisions. */
+function smallerByOne(plan: Plan): readonly Plan[] {
+  const calm = calmed(plan, roundLatency(plan));
+  return [
+    ...plan.faults.map((fault) => withoutFaults(plan, [fault])),
+    ...plan.clients.map(({ name }) => withoutClients(plan, [name])),
+    ...sectionKeys(plan).map((key) => withoutSections(plan, [key])),
+    ...workKeys(plan).map((key) => withoutWork(plan, [key])),
+    ...(Object.keys(plan.decisions).length > 0 ? [calm] : []),
+  ].filter((smaller) => smaller !== plan);
+}
+
+function retimings(plan: Plan): readonly Plan[] {
+  const strong = strongest(plan);
+  const calm = calmed(strong, roundLatency(strong));
+  const marginUs = Math.floor(Math.max(0, ...plan.clients.map(({ ttlUs }) => ttlUs)) / 10);
+  return [strong, ...plan.clients.map(({ name }) => ledBy(calm, name, marginUs))];
+}
+
+/** Every fault as long as the bounds of its kind allow; clocks, which have no length, stay. */
+function strongest(plan: Plan): Plan {
+  const faults = plan.faults.map((fault) => {
+    const maxUs = fault.kind === 'clock' ? undefined : plan.bounds.durations[fault.kind]?.maxUs;
+    return maxUs === undefined || (amountOf(fault) ?? maxUs) >= maxUs
+      ? fault
+      : withAmount(fault, maxUs);
+  });
+  return { ...plan, faults };
+}
+
+/** The client `leader` starts at once, the others a ttl and `marginUs` later. */
+function ledBy(plan: Plan, leader: string, marginUs: number): Plan {
+  const ttlUs = plan.clients.find(({ name }) => name === leader)?.ttlUs ?? 0;
+  const { think } = plan.bounds;
+  const clients = plan.clients.map((client) => {
+    const [first, ...rest] = client.sections;
+    if (first === undefined) return client;
+    const thinkUs = client.name === leader ? think.minUs : clamp(ttlUs + marginUs, think);
+    return { ...client, sections: [{ ...first, thinkUs }, ...rest] };
+  });
+  return { ...plan, clients };
+}

@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { digitsOf, rounderThan, roundestBetween, roundTo } from './round.ts';
+
+test('a number has as many digits as a person writes in milliseconds', () => {
+  const digits = [0, 10_000, 500, 12_000, 12_500, 9_999, 7, 100].map(digitsOf);
+  expect(digits).toEqual([0, 1, 1, 2, 3, 4, 3, 1]);
+});
+
+test('the roundest number between two lies strictly between them', () => {
+  fc.assert(
+    fc.property(fc.nat(10_000_000), fc.nat(10_000_000), (one, other) => {
+      const [low, high] = [Math.min(one, other), Math.max(one, other)];
+      const between = roundestBetween(low, high);
+      if (high - low < 2) expect(between).toBeNull();
+      else expect(between !== null && between > low && between < high).toBe(true);
+    }),
+  );
+  expect(roundestBetween(10_000, 90_000)).toBe(50_000);
+  expect(roundestBetween(10_000, 20_000)).toBe(15_000);
+});
+
+test('rounder numbers have fewer digits and lie in the range, the roundest first', () => {
+  expect(rounderThan(12_345, { minUs: 0, maxUs: 100_000 })).toEqual([
+    0, 10_000, 20_000, 12_000, 13_000, 12_300, 12_400, 12_340, 12_350,
+  ]);
+  expect(rounderThan(12_345, { minUs: 12_100, maxUs: 12_999 })[0]).toBe(12_300);
+  expect(rounderThan(0, { minUs: 0, maxUs: 9 })).toEqual([]);
+});
+
+test('rounding to a grid stays in the range', () => {
+  expect(roundTo(12_345, 5_000, { minUs: 0, maxUs: 20_000 })).toBe(10_000);
+  expect(roundTo(12_345, 5_000, { minUs: 11_000, maxUs: 20_000 })).toBe(15_000);
+  expect(roundTo(12_345, 5_000, { minUs: 12_000, maxUs: 13_000 })).toBe(12_345);
+});

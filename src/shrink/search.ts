@@ -1,0 +1,101 @@
+/**
+ * The state of one shrink: the simplest plan so far, what was already tried, and the budget. Every
+ * verdict comes from the caller, and no plan becomes the current one without its own verdict.
+ */
+import type { Plan } from '../plan/plan.ts';
+import { isSimpler } from './simpler.ts';
+import { type Excess, excessOf, isWithin } from './within.ts';
+
+/** Yields plans to be judged, receives whether each still breaks the claim, and returns `T`. */
+export type Steps<T> = Generator<Plan, T, boolean>;
+
+/** One way to make a plan simpler. It changes nothing but through `search.attempt`. */
+export interface Pass {
+  /** A verb phrase, e.g. `drop clients`. */
+  readonly name: string;
+  readonly run: (search: Search) => Steps<void>;
+}
+
+/** What one pass did in all its turns. */
+export interface PassCount {
+  readonly pass: string;
+  readonly runs: number;
+  readonly accepted: number;
+}
+
+export class Search {
+  private best: Plan;
+  private runCount = 0;
+  private acceptCount = 0;
+  private readonly allowed: Excess;
+  private readonly shouldStop: () => boolean;
+  private readonly verdicts = new Map<string, boolean>();
+  private readonly counts = new Map<string, PassCount>();
+  /** Runs that may be made in all; the caller of the search moves it between phases. */
+  runLimit: number;
+
+  constructor(plan: Plan, runLimit: number, shouldStop: () => boolean) {
+    this.best = plan;
+    this.runLimit = runLimit;
+    this.shouldStop = shouldStop;
+    this.allowed = excessOf(plan);
+  }
+
+  /** The simplest plan so far that was judged to break the claim. */
+  get current(): Plan {
+    return this.best;
+  }
+
+  get runs(): number {
+    return this.runCount;
+  }
+
+  get accepted(): number {
+    return this.acceptCount;
+  }
+
+  get passCounts(): readonly PassCount[] {
+    return [...this.counts.values()];
+  }
+
+  get isSpent(): boolean {
+    return this.runCount >= this.runLimit || this.shouldStop();
+  }
+
+  /** Whether `plan` breaks the claim: asked once for each plan; null when the budget is spent. */
+  *ask(plan: Plan): Steps<boolean | null> {
+    // Plans are copied piece by piece from one plan, so equal ones have their fields in one order.
+    const key = JSON.stringify(plan);
+    const known = this.verdicts.get(key);
+    if (known !== undefined) return known;
+    if (this.isSpent) return null;
+    this.runCount += 1;
+    const breaks = yield plan;
+    this.verdicts.set(key, breaks);
+    return breaks;
+  }
+
+  /** Makes `candidate` the current plan if it is simpler, in bounds, and breaks the claim. */
+  *attempt(candidate: Plan): Steps<boolean> {
+    if (!isSimpler(candidate, this.best) || !this.isAllowed(candidate)) return false;
+    if ((yield* this.ask(candidate)) !== true) return false;
+    this.best = candidate;
+    this.acceptCount += 1;
+    return true;
+  }
+
+  isAllowed(plan: Plan): boolean {
+    return isWithin(plan, this.allowed);
+  }
+
+  *turn(pass: Pass): Steps<void> {
+    const before = { runs: this.runCount, accepted: this.acceptCount };
+    yield* pass.run(this);
+    const count = this.counts.get(pass.name);
+    this.counts.set(pass.name, {
+      pass: pass.name,
+      runs: (count?.runs ?? 0) + this.runCount - before.runs,
+      accepted: (count?.accepted ?? 0) + this.acceptCount - before.accepted,
+    });
+  }
+}

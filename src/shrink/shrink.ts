@@ -1,0 +1,146 @@
+/**
+ * Makes a counterexample smaller, one pass at a time, until no pass can. It never sees the system:
+ * it yields plans and receives whether each still breaks the same claim.
+ */
+import type { Plan } from '../plan/plan.ts';
+import { type Boundary, findBoundary } from './boundary.ts';
+import { dropClients } from './drop-clients.ts';
+import { dropFaults, mergeFaults, narrowPartitions } from './drop-faults.ts';
+import { calmLatencies, dropChance, dropDecisions, dropOrder, dropProbe } from './drop-names.ts';
+import { dropSections, dropWork } from './drop-sections.ts';
+import {
+  lowerLatencies,
+  lowerTogether,
+  shortenFaults,
+  shortenWork,
+  startEarlier,
+} from './lower-numbers.ts';
+import { type PointsOf, placeFaults } from './place-faults.ts';
+import { dropAndRetime, retime } from './retime.ts';
+import { roundNumbers } from './round-numbers.ts';
+import { type Pass, type PassCount, Search, type Steps } from './search.ts';
+import { renumberValues, waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
+
+export interface ShrinkOptions {
+  /** Candidates that may be judged in all, the boundary's included; 1000 if absent. */
+  readonly maxRuns?: number;
+  /** Whether the probe stays; if absent, it stays when the plan expects `progress` to break. */
+  readonly keepsProbe?: boolean;
+  /** Points near the plan's faults, the likeliest first; the clients' operations if absent. */
+  readonly points?: PointsOf;
+  /** Asked before each run; once true, the best plan so far is the result. */
+  readonly shouldStop?: () => boolean;
+}
+
+export interface ShrinkResult {
+  /** The simplest plan found. It was judged to break the claim, unless `reproduced` is false. */
+  readonly plan: Plan;
+  /** False when the plan given did not break the claim when judged again; then it is unchanged. */
+  readonly reproduced: boolean;
+  /** Whether no pass can make `plan` any simpler; false when the budget was spent before. */
+  readonly isMinimal: boolean;
+  /** Plans judged, and how many of them became the current one. */
+  readonly runs: number;
+  readonly accepted: number;
+  readonly passes: readonly PassCount[];
+  readonly boundary: Boundary | null;
+  /** Why there is no boundary, a clause; null when there is one. */
+  readonly whyNoBoundary: string | null;
+}
+
+const DEFAULT_MAX_RUNS = 1000;
+/** Runs kept back for the boundary: it bisects a range of microseconds. */
+const BOUNDARY_RUNS = 64;
+
+/** Shrinks `plan`, whose chance should be pinned. The first plan it yields is `plan` itself. */
+export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkResult> {
+  const maxRuns = options.maxRuns ?? DEFAULT_MAX_RUNS;
+  const kept = Math.min(BOUNDARY_RUNS, Math.floor(maxRuns / 4));
+  const search = new Search(plan, maxRuns - kept, options.shouldStop ?? (() => false));
+  if ((yield* search.ask(plan)) !== true) {
+    const whyNoBoundary = 'the plan was not seen to break the claim';
+    return resultOf(search, { reproduced: false, isMinimal: false, boundary: null, whyNoBoundary });
+  }
+  yield* settle(search, [...passesThatDrop(plan, options), ...PASSES_THAT_LOWER]);
+  const isMinimal = !search.isSpent;
+  search.runLimit = maxRuns;
+  const answer = yield* findBoundary(search);
+  const boundary = answer.kind === 'found' ? answer.boundary : null;
+  const whyNoBoundary = answer.kind === 'none' ? answer.reason : null;
+  return resultOf(search, { reproduced: true, isMinimal, boundary, whyNoBoundary });
+}
+
+/** Large pieces first: each run saved on a large plan is a slow one. */
+function passesThatDrop(plan: Plan, options: ShrinkOptions): readonly Pass[] {
+  const keepsProbe = options.keepsProbe ?? plan.expect?.claim === 'progress';
+  return [
+    dropChance,
+    ...(keepsProbe ? [] : [dropProbe]),
+    dropFaults,
+    // Before anything else moves: an instant means something only as long as the rest stays.
+    placeFaults(options.points),
+    dropClients,
+    dropSections,
+    mergeFaults,
+    calmLatencies,
+    dropWork,
+    dropDecisions,
+    dropOrder,
+    weakenClients,
+    waitInsteadOfRetrying,
+    narrowPartitions,
+    dropAndRetime,
+  ];
+}
+
+const PASSES_THAT_LOWER: readonly Pass[] = [
+  roundNumbers,
+  shortenFaults,
+  startEarlier,
+  lowerLatencies,
+  shortenWork,
+  lowerTogether,
+  retime,
+  renumberValues,
+];
+
+/** Takes turns until one whole round accepts nothing. */
+function* settle(search: Search, passes: readonly Pass[]): Steps<void> {
+  for (;;) {
+    const before = search.accepted;
+    for (const pass of passes) yield* search.turn(pass);
+    if (search.accepted === before || search.isSpent) return;
+  }
+}
+
+function resultOf(
+  search: Search,
+  rest: Pick<ShrinkResult, 'reproduced' | 'isMinimal' | 'boundary' | 'whyNoBoundary'>,
+): ShrinkResult {
+  const { current: plan, runs, accepted, passCounts: passes } = search;
+  return { plan, runs, accepted, passes, ...rest };
+}
+
+/** Shrinks with a predicate that answers at once. */
+export function shrinkWith(
+  plan: Plan,
+  stillBreaks: (candidate: Plan) => boolean,
+  options?: ShrinkOptions,
+): ShrinkResult {
+  const steps = shrink(plan, options);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(stillBreaks(step.value));
+  return step.value;
+}
+
+/** The same with a predicate that answers later. */
+export async function shrinkWithAsync(
+  plan: Plan,
+  stillBreaks: (candidate: Plan) => Promise<boolean>,
+  options?: ShrinkOptions,
+): Promise<ShrinkResult> {
+  const steps = shrink(plan, options);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(await stillBreaks(step.value));
+  return step.value;
+}

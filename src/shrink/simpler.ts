@@ -1,0 +1,69 @@
+/**
+ * Decides which of two plans is simpler. The order stands on its own: the passes only propose, and
+ * a proposal that is not strictly simpler is never run, so shrinking ends and never grows.
+ */
+import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
+import { instantOf } from './fault-number.ts';
+import { parametersOf } from './parameter.ts';
+import { digitsOf } from './round.ts';
+
+type Scale = (plan: Plan) => number;
+
+/**
+ * What makes a plan complicated, the worst first; each a non-negative integer. A plan is simpler
+ * when it has less on the first scale on which the two differ, so the order is well-founded.
+ */
+export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
+  ['chance', (plan) => (plan.chance === null ? 0 : 1)],
+  ['clients', (plan) => plan.clients.length],
+  ['faults', (plan) => plan.faults.length],
+  ['sections', (plan) => sectionsOf(plan).length],
+  ['steps of work', (plan) => workOf(plan).length],
+  ['decisions', (plan) => Object.keys(plan.decisions).length],
+  ['order', (plan) => plan.order.length],
+  ['probe', (plan) => (plan.limits.probe ? 1 : 0)],
+  ['features', countFeatures],
+  ['instants', (plan) => plan.faults.filter((fault) => (instantOf(fault) ?? 0) > 0).length],
+  ['digits', (plan) => sum(parametersOf(plan).map(({ value }) => digitsOf(value)))],
+  ['time', (plan) => sum(parametersOf(plan).map(({ value }) => value))],
+  ['values', (plan) => sum(workOf(plan).map(writtenValue))],
+]);
+
+/** Whether `candidate` is strictly simpler than `other`. */
+export function isSimpler(candidate: Plan, other: Plan): boolean {
+  for (const scale of scales.values()) {
+    const difference = scale(candidate) - scale(other);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+export function sectionsOf(plan: Plan): readonly SectionPlan[] {
+  return plan.clients.flatMap((client) => client.sections);
+}
+
+export function workOf(plan: Plan): readonly Work[] {
+  return sectionsOf(plan).flatMap((section) => section.work);
+}
+
+/** What a reader has to know about the clients and partitions beyond the plainest ones. */
+function countFeatures(plan: Plan): number {
+  const members = plan.faults.map((fault) =>
+    fault.kind === 'partition' ? fault.from.length + fault.to.length : 0,
+  );
+  const hasty = workOf(plan).filter((work) => work.kind === 'write' && !work.awaits);
+  return sum(plan.clients.map(clientFeatures)) + sum(members) + hasty.length;
+}
+
+function clientFeatures(client: ClientPlan): number {
+  return client.pool - 1 + client.tries - 1 + client.attempts - 1 + (client.releases ? 1 : 0);
+}
+
+function writtenValue(work: Work): number {
+  if (work.kind === 'write') return Math.abs(work.value);
+  return work.kind === 'transfer' ? Math.abs(work.amount) : 0;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

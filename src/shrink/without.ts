@@ -1,0 +1,147 @@
+/**
+ * Plans with something taken away, together with everything that names it: a fault, decision or
+ * order entry about an operation that no longer exists would match nothing. Ids stay, so the other
+ * names stay valid.
+ */
+import type { Fault } from '../plan/fault.ts';
+import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
+import { changeClient, type SectionKey } from './change.ts';
+
+export interface WorkKey extends SectionKey {
+  readonly work: number;
+}
+
+/** At least one client stays: without any there is nothing to run. */
+export function withoutClients(plan: Plan, names: readonly string[]): Plan {
+  const clients = plan.clients.filter((client) => !names.includes(client.name));
+  if (clients.length === 0) return plan;
+  return withoutNames({ ...plan, clients }, names);
+}
+
+/** Each client keeps a section: one that a fault names, else its first, if all are to go. */
+export function withoutSections(plan: Plan, keys: readonly SectionKey[]): Plan {
+  const gone: string[] = [];
+  const clients = plan.clients.map((client) => {
+    const ids = keys.filter((key) => key.client === client.name).map((key) => key.section);
+    const rest = client.sections.filter((section) => !ids.includes(section.id));
+    const sections = rest.length > 0 ? rest : client.sections.slice(...chosenSection(plan, client));
+    for (const { id } of client.sections) {
+      if (!sections.some((section) => section.id === id)) gone.push(`${client.name}/${id}`);
+    }
+    return { ...client, sections };
+  });
+  return withoutNames({ ...plan, clients }, gone);
+}
+
+/** The range, for `slice`, of the one section that stays when all of a client's should go. */
+function chosenSection(plan: Plan, client: ClientPlan): readonly [number, number] {
+  const named = client.sections.findIndex(({ id }) =>
+    plan.faults.some((fault) => isUnder(nameIn(fault), `${client.name}/${id}`)),
+  );
+  const at = Math.max(named, 0);
+  return [at, at + 1];
+}
+
+export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {
+  let next = plan;
+  const gone: string[] = [];
+  for (const key of keys) {
+    next = changeClient(next, key.client, (client) => ({
+      ...client,
+      sections: client.sections.map((section) => {
+        if (section.id !== key.section) return section;
+        const step = section.work.find((work) => work.id === key.work);
+        const prefix = `${key.client}/${key.section}`;
+        if (step !== undefined) gone.push(...operationsOf(step).map((name) => `${prefix}/${name}`));
+        return { ...section, work: section.work.filter((work) => work.id !== key.work) };
+      }),
+    }));
+  }
+  return withoutNames(next, gone);
+}
+
+/** The last part of the names of a step's operations: `write` for step 1, `write-2` for step 2. */
+export function operationsOf(work: Work): readonly string[] {
+  const suffix = work.id === 1 ? '' : `-${work.id}`;
+  switch (work.kind) {
+    case 'compute':
+      return [];
+    case 'increment':
+      return [`read${suffix}`, `write${suffix}`];
+    case 'transfer':
+      return [`read${suffix}`, `write${suffix}`];
+    default:
+      return [`${work.kind}${suffix}`];
+  }
+}
+
+export function withoutFaults(plan: Plan, faults: readonly Fault[]): Plan {
+  return { ...plan, faults: plan.faults.filter((fault) => !faults.includes(fault)) };
+}
+
+export function withoutDecisions(plan: Plan, names: readonly string[]): Plan {
+  const gone = new Set(names);
+  const kept = Object.entries(plan.decisions).filter(([name]) => !gone.has(name));
+  return { ...plan, decisions: Object.fromEntries(kept) };
+}
+
+export function withoutOrder(plan: Plan, names: readonly string[]): Plan {
+  return { ...plan, order: plan.order.filter((name) => !names.includes(name)) };
+}
+
+export function withoutProbe(plan: Plan): Plan {
+  return withoutNames({ ...plan, limits: { ...plan.limits, probe: false } }, ['probe']);
+}
+
+/** Takes away what names a process, section or operation that is gone, or something under one. */
+function withoutNames(plan: Plan, gone: readonly string[]): Plan {
+  if (gone.length === 0) return plan;
+  const isGone = (name: string): boolean => gone.some((prefix) => isUnder(name, prefix));
+  return {
+    ...plan,
+    faults: plan.faults.flatMap((fault) => withoutProcesses(fault, isGone)),
+    decisions: Object.fromEntries(Object.entries(plan.decisions).filter(([name]) => !isGone(name))),
+    order: plan.order.filter((name) => !isGone(name)),
+  };
+}
+
+/** The fault, a partition of what is left of its groups, or nothing. */
+function withoutProcesses(fault: Fault, isGone: (name: string) => boolean): readonly Fault[] {
+  if (isGone(nameIn(fault))) return [];
+  switch (fault.kind) {
+    case 'partition': {
+      const from = fault.from.filter((name) => !isGone(name));
+      const to = fault.to.filter((name) => !isGone(name));
+      return from.length > 0 && to.length > 0 ? [{ ...fault, from, to }] : [];
+    }
+    case 'reset':
+      return isGone(fault.from) || isGone(fault.to) ? [] : [fault];
+    case 'delay':
+    case 'drop':
+    case 'duplicate':
+      if (fault.which.kind === 'message') return [fault];
+      return isGone(fault.which.from) || isGone(fault.which.to) ? [] : [fault];
+    case 'late-timer':
+      return fault.which.kind === 'process' && isGone(fault.which.process) ? [] : [fault];
+    default:
+      return isGone(fault.process) ? [] : [fault];
+  }
+}
+
+/** The point, message or timer by which a fault is placed; '' when it is placed by time. */
+function nameIn(fault: Fault): string {
+  switch (fault.kind) {
+    case 'delay':
+    case 'drop':
+    case 'duplicate':
+      return fault.which.kind === 'message' ? fault.which.message : '';
+    case 'late-timer':
+      return fault.which.kind === 'timer' ? fault.which.timer : '';
+    default:
+      return fault.when.kind === 'at' ? '' : fault.when.point;
+  }
+}
+
+function isUnder(name: string, prefix: string): boolean {
+  return name === prefix || name.startsWith(`${prefix}/`);
+}

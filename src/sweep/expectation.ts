@@ -1,0 +1,53 @@
+/**
+ * Decides whether a system met what its scenario expects of it. What should hold must have held on
+ * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard never
+ * arose, leaves it unjudged. What should break must have broken on some seed.
+ */
+import type { Scenario, SystemScenario } from '../scenario/scenario.ts';
+import { claimTally, type Tally } from './tally.ts';
+
+export interface Judgement {
+  /** Null where it could not be judged. */
+  readonly met: boolean | null;
+  /** Claims that broke although they should hold. */
+  readonly unexpected: readonly string[];
+  /** Claims that should break and did not. */
+  readonly missing: readonly string[];
+  /** What made a `holds` unjudged: `pause never fired`, `grant-order was never exercised`, …. */
+  readonly vacuous: readonly string[];
+}
+
+/** `isWhole`: whether all seeds of the range were examined; else what should break is not judged. */
+export function judgeSystem(
+  scenario: Scenario,
+  system: SystemScenario,
+  tally: Tally,
+  isWhole: boolean,
+): Judgement {
+  const { holds, breaks } = system.expect;
+  const unexpected = holds.filter((claim) => claimTally(tally, claim).broken > 0);
+  const missing = breaks.filter((claim) => claimTally(tally, claim).broken === 0);
+  const vacuous = scenario.faults.length === 0 ? [] : vacuity(scenario, system, tally);
+  const isOpen =
+    holds.some((claim) => claimTally(tally, claim).unknown > 0) ||
+    (holds.length > 0 && vacuous.length > 0) ||
+    tally.failed > 0;
+  const isFailed = unexpected.length > 0 || (isWhole && missing.length > 0);
+  const isUnjudged = isOpen || !isWhole;
+  const expectsNothing = holds.length + breaks.length === 0;
+  const met = isFailed ? false : isUnjudged && !expectsNothing ? null : tally.failed === 0;
+  return { met, unexpected, missing, vacuous };
+}
+
+function vacuity(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {
+  const kinds = new Set(scenario.faults.map((fault) => fault.kind));
+  const idle = [...kinds].flatMap((kind) => {
+    const fault = tally.faults[kind];
+    if (fault === undefined) return [`${kind} never fired`];
+    return fault.overlapped === 0 ? [`${kind} never met a held grant`] : [];
+  });
+  const untested = system.expect.holds
+    .filter((claim) => claimTally(tally, claim).exercised === 0)
+    .map((claim) => `${claim} was never exercised`);
+  return [...idle, ...untested];
+}

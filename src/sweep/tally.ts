@@ -1,0 +1,124 @@
+/**
+ * What many seeds of one system add up to. A tally is plain data; merging two is commutative, so the
+ * result of a sweep does not depend on how it was cut into chunks or which worker was faster.
+ */
+import type { FaultKind } from '../plan/fault.ts';
+
+export interface Tally {
+  readonly seeds: number;
+  readonly events: number;
+  /** Seeds that broke at least one claim that the scenario lists, and the first of them. */
+  readonly broken: number;
+  /** Seeds on which a claim that the scenario lists could not be judged. */
+  readonly unknown: number;
+  readonly claims: Readonly<Record<string, ClaimTally>>;
+  readonly faults: Readonly<Partial<Record<FaultKind, FaultTally>>>;
+  readonly overlap: OverlapTally;
+  /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
+  readonly failures: readonly SeedFailure[];
+  readonly failed: number;
+}
+
+/** All counts but `times` are seeds. */
+export interface ClaimTally {
+  readonly broken: number;
+  /** The lowest seeds that broke it, ascending, at most `KEPT_SEEDS`. */
+  readonly brokenSeeds: readonly number[];
+  readonly unknown: number;
+  /** The reason for the lowest seed that was unknown; '' without one. */
+  readonly whyUnknown: string;
+  readonly exercised: number;
+  /** How often it was exercised, over all seeds. */
+  readonly times: number;
+}
+
+/** Seeds on which a kind of fault struck, and on which it struck while a grant was held. */
+export interface FaultTally {
+  readonly fired: number;
+  readonly overlapped: number;
+}
+
+export interface OverlapTally {
+  readonly seeds: number;
+  readonly longestUs: number;
+}
+
+export interface SeedFailure {
+  readonly seed: number;
+  readonly error: string;
+}
+
+/** How many seeds of a kind are kept by number; the rest is only counted. */
+export const KEPT_SEEDS = 10;
+
+export const EMPTY_TALLY: Tally = {
+  seeds: 0,
+  events: 0,
+  broken: 0,
+  unknown: 0,
+  claims: {},
+  faults: {},
+  overlap: { seeds: 0, longestUs: 0 },
+  failures: [],
+  failed: 0,
+};
+
+const EMPTY_CLAIM: ClaimTally = {
+  broken: 0,
+  brokenSeeds: [],
+  unknown: 0,
+  whyUnknown: '',
+  exercised: 0,
+  times: 0,
+};
+
+export function mergeTallies(a: Tally, b: Tally): Tally {
+  return {
+    seeds: a.seeds + b.seeds,
+    events: a.events + b.events,
+    broken: a.broken + b.broken,
+    unknown: a.unknown + b.unknown,
+    claims: mergeRecords(a.claims, b.claims, mergeClaims),
+    faults: mergeRecords(a.faults, b.faults, (x, y) => ({
+      fired: x.fired + y.fired,
+      overlapped: x.overlapped + y.overlapped,
+    })),
+    overlap: {
+      seeds: a.overlap.seeds + b.overlap.seeds,
+      longestUs: Math.max(a.overlap.longestUs, b.overlap.longestUs),
+    },
+    failures: [...a.failures, ...b.failures]
+      .sort((x, y) => x.seed - y.seed)
+      .slice(0, KEPT_SEEDS),
+    failed: a.failed + b.failed,
+  };
+}
+
+function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
+  return {
+    broken: a.broken + b.broken,
+    brokenSeeds: [...a.brokenSeeds, ...b.brokenSeeds].sort((x, y) => x - y).slice(0, KEPT_SEEDS),
+    unknown: a.unknown + b.unknown,
+    whyUnknown: [a.whyUnknown, b.whyUnknown].filter((why) => why !== '').sort()[0] ?? '',
+    exercised: a.exercised + b.exercised,
+    times: a.times + b.times,
+  };
+}
+
+function mergeRecords<T>(
+  a: Readonly<Record<string, T>>,
+  b: Readonly<Record<string, T>>,
+  merge: (x: T, y: T) => T,
+): Record<string, T> {
+  const merged: Record<string, T> = { ...a };
+  for (const [name, value] of Object.entries(b)) {
+    const known = merged[name];
+    merged[name] = known === undefined ? value : merge(known, value);
+  }
+  return merged;
+}
+
+/** The tally of a claim, empty when no seed judged it. */
+export function claimTally(tally: Tally, claim: string): ClaimTally {
+  return tally.claims[claim] ?? EMPTY_CLAIM;
+}

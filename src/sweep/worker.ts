@@ -1,0 +1,46 @@
+/**
+ * A worker thread of a sweep: examines the chunks that it is sent and answers with tallies. Which seed
+ * it is at stands in shared memory, so that the pool can name the seed of a worker that hangs.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Scenario } from '../scenario/scenario.ts';
+import { type Chunk, type Examiner, examineChunk } from './chunk.ts';
+import type { Tally } from './tally.ts';
+
+/** What a worker is started with. */
+export interface WorkerSetting {
+  readonly scenario: Scenario;
+  /** A module that exports `examinerOf(scenario)`, as a URL. */
+  readonly examinerUrl: string;
+  /** One 64-bit float: the seed at hand. */
+  readonly seedCell: SharedArrayBuffer;
+}
+
+/** What it answers to a chunk. */
+export interface ChunkDone {
+  readonly tally: Tally;
+  readonly milliseconds: number;
+}
+
+/** The shape of an examiner module. */
+export interface ExaminerModule {
+  readonly examinerOf: (scenario: Scenario) => Examiner;
+}
+
+async function work(setting: WorkerSetting): Promise<void> {
+  const module: ExaminerModule = await import(setting.examinerUrl);
+  const examiner = module.examinerOf(setting.scenario);
+  const cell = new Float64Array(setting.seedCell);
+  parentPort?.on('message', (chunk: Chunk) => {
+    const startedMs = performance.now();
+    const system = setting.scenario.systems.find(({ name }) => name === chunk.system);
+    const expect = system?.expect ?? { holds: [], breaks: [] };
+    const tally = examineChunk(chunk, expect, examiner, (seed) => {
+      cell[0] = seed;
+    });
+    const done: ChunkDone = { tally, milliseconds: performance.now() - startedMs };
+    parentPort?.postMessage(done);
+  });
+}
+
+await work(workerData);
