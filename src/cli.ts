@@ -21,6 +21,8 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   // Not a user's mistake: those were reported where they arose.
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(
+    `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
   process.exitCode = 3;
 }

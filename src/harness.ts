@@ -37,7 +37,11 @@ export function examineSeed(
 /** Runs a plan and judges `claims`. */
 export function examine(plan: Plan, claims: readonly string[]): Examination {
   const trace = run(plan);
-  return { plan, trace, verdicts: judge(trace, termsOf(plan, modelOf(plan), MAX_CONFIGURATIONS), claims) };
+  return {
+    plan,
+    trace,
+    verdicts: judge(trace, termsOf(plan, modelOf(plan), MAX_CONFIGURATIONS), claims),
+  };
 }
 
 /** Whether `plan` breaks `claim`. */
@@ -46,7 +50,11 @@ export function breaks(plan: Plan, claim: string): boolean {
 }
 
 /** Pins a plan that breaks `claim` and shrinks it; the result says what a replay should find. */
-export function shrinkFailure(plan: Plan, claim: string, options: ShrinkOptions = {}): ShrinkResult {
+export function shrinkFailure(
+  plan: Plan,
+  claim: string,
+  options: ShrinkOptions = {},
+): ShrinkResult {
   const pinned: Plan = { ...pin(plan), expect: { claim, outcome: 'reproduced' } };
   return shrinkWith(pinned, (candidate) => breaks(candidate, claim), options);
 }

@@ -1,30 +1,17 @@
 /** The only place that reads and writes files for people: clear errors, and nothing half-written. */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { claims } from '../check/claims.ts';
+import { loadScenario } from '../load.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readPlan } from '../plan/plan-text.ts';
 import { renderProblem } from '../plan/problem.ts';
-import { readScenario } from '../scenario/read-scenario.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import type { Vocabulary } from '../scenario/vocabulary.ts';
-import { locks, options } from '../systems/assemble.ts';
+import { locks } from '../systems/assemble.ts';
 import { stores } from '../systems/store/fence.ts';
 import { UserError } from './exit.ts';
 
 /** Larger files are refused before they are read. */
 const MOST_BYTES = 1_000_000;
-
-export const vocabulary: Vocabulary = {
-  locks: [...locks.keys()],
-  stores: [...stores.keys()],
-  claims: [...claims.keys()],
-  options: options.map(({ name, values }) => ({
-    name,
-    of: [...locks.keys()],
-    values: values === 'integer' ? null : values,
-  })),
-};
 
 export interface LoadedScenario {
   readonly file: string;
@@ -42,7 +29,7 @@ export function loadScenarios(files: readonly string[]): readonly LoadedScenario
       problems.push(text.error);
       return [];
     }
-    const read = readScenario({ file, text: text.text, vocabulary });
+    const read = loadScenario(text.text, file);
     if (read.kind === 'problems') {
       problems.push(...read.problems.map(renderProblem));
       return [];

@@ -36,7 +36,8 @@ export function findCounterexample(
     const original = expand(loaded.scenario, failing.system, seed);
     const result = shrinkFailure(original, failing.claim);
     if (!result.reproduced) continue;
-    if (best === null || isSimpler(result.plan, best.result.plan)) best = { seed, original, result };
+    if (best === null || isSimpler(result.plan, best.result.plan))
+      best = { seed, original, result };
   }
   if (best === null) return null;
   const { seed, original, result } = best;

@@ -1,6 +1,7 @@
 /** `fencepost list`: the words that a scenario may use, each with what it means. */
-import { claims } from '../check/claims.ts';
+
 import { aboutClaims } from '../check/about.ts';
+import { claims } from '../check/claims.ts';
 import { locks, options } from '../systems/assemble.ts';
 import { stores } from '../systems/store/fence.ts';
 import { type Exit, exits } from './exit.ts';

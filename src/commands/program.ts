@@ -9,7 +9,9 @@ const REPORTERS = ['text', 'html', 'json'];
 export async function runProgram(argv: readonly string[], version: string): Promise<Exit> {
   let exit: Exit = exits.met;
   const program = new Command('fencepost')
-    .description('Finds the pause that breaks your lock: deterministic fault injection for locks,\nleases and fencing tokens.')
+    .description(
+      'Finds the pause that breaks your lock: deterministic fault injection for locks,\nleases and fencing tokens.',
+    )
     .version(version)
     .showSuggestionAfterError()
     .exitOverride();
@@ -36,10 +38,7 @@ type Done = (code: Exit) => void;
 
 /** `--help` ends with one real example. */
 function command(program: Command, usage: string, about: string, example: string): Command {
-  return program
-    .command(usage)
-    .description(about)
-    .addHelpText('after', `\nExample:\n  ${example}`);
+  return program.command(usage).description(about).addHelpText('after', `\nExample:\n  ${example}`);
 }
 
 interface RunFlags {
@@ -168,9 +167,7 @@ function addShow(program: Command, done: Done): void {
   )
     .option('--seed <S>', 'which seed of the scenario', '0')
     .option('--system <name>', 'which system of the scenario (default: the first)')
-    .addOption(
-      new Option('--plan <kind>', 'print the plan instead').choices(['drawn', 'pinned']),
-    )
+    .addOption(new Option('--plan <kind>', 'print the plan instead').choices(['drawn', 'pinned']))
     .option('--json', 'every event as a JSON line')
     .option('-v, --verbose', 'every event')
     .action(async (file: string, flags: ShowFlags) => {

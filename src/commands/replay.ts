@@ -1,14 +1,15 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
+
+import { claims } from '../check/claims.ts';
 import { explain } from '../check/explain.ts';
 import { isClaim, type Replay, replay } from '../corpus/replay.ts';
 import type { Plan } from '../plan/plan.ts';
 import { suggest } from '../plan/problem.ts';
+import { paintFor } from '../report/colour.ts';
 import { storyOf } from '../report/failure.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/steps.ts';
-import { paintFor } from '../report/colour.ts';
 import { wrap } from '../report/visible.ts';
-import { claims } from '../check/claims.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { loadPlan } from './files.ts';
 import { openTerminal, type Terminal } from './terminal.ts';

@@ -112,7 +112,9 @@ async function runScenario(loaded: LoadedScenario, session: Session): Promise<Sc
 function replayCorpus(loaded: LoadedScenario, { terminal }: Session): Exit[] {
   const folder = join(dirname(loaded.file), 'plans');
   if (!existsSync(folder)) return [];
-  const files = readdirSync(folder).filter((file) => file.endsWith('.yaml')).sort();
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .sort();
   const codes: Exit[] = [];
   let replayed = 0;
   for (const file of files) {
@@ -136,14 +138,18 @@ const SELF_CHECK_SEEDS = 3;
 
 function selfCheck(loaded: LoadedScenario, { options, terminal, isInterrupted }: Session): Exit[] {
   const { from } = options;
-  const to = options.checksDeterminism ? options.to : Math.min(options.to, from + SELF_CHECK_SEEDS - 1);
+  const to = options.checksDeterminism
+    ? options.to
+    : Math.min(options.to, from + SELF_CHECK_SEEDS - 1);
   let checked = 0;
   for (const system of loaded.scenario.systems) {
     for (let seed = from; seed <= to && !isInterrupted(); seed += 1) {
       const difference = findDifference(loaded.scenario, system.name, seed);
       checked += 1;
       if (difference === null) continue;
-      terminal.print(`nondeterministic: ${loaded.file}, ${system.name}, seed ${seed}: ${difference}`);
+      terminal.print(
+        `nondeterministic: ${loaded.file}, ${system.name}, seed ${seed}: ${difference}`,
+      );
       return [exits.nondeterministic];
     }
   }
@@ -197,7 +203,11 @@ function shrinkFirst(
     if (isInterrupted()) return [];
     const startedMs = performance.now();
     const seeds = claimTally(tally, claim).brokenSeeds;
-    const finding = findCounterexample(loaded, { system: system.name, claim, seeds }, options.output);
+    const finding = findCounterexample(
+      loaded,
+      { system: system.name, claim, seeds },
+      options.output,
+    );
     if (finding === null) return [];
     const { size } = finding;
     const took = groupDigits(performance.now() - startedMs);
@@ -263,7 +273,8 @@ function report(outcomes: readonly ScenarioOutcome[], overview: Summary, session
 }
 
 function jsonFinding(finding: Finding): string {
-  const { scenario, system, claim, seed, explanation, digest, planFile, pageFile, boundary } = finding;
+  const { scenario, system, claim, seed, explanation, digest, planFile, pageFile, boundary } =
+    finding;
   const { size } = finding;
   return JSON.stringify({
     type: 'finding',

@@ -72,7 +72,10 @@ function planOfScenario(file: string, options: ShowOptions): Plan {
   const system = systems.find(({ name }) => name === options.system) ?? systems[0];
   if (loaded === undefined || system === undefined) throw new UserError([`${file}: no system`]);
   if (options.system !== null && system.name !== options.system) {
-    const hint = suggest(options.system, systems.map(({ name }) => name));
+    const hint = suggest(
+      options.system,
+      systems.map(({ name }) => name),
+    );
     throw new UserError([`${file}: unknown system "${options.system}"${hint}`]);
   }
   return expand(loaded.scenario, system.name, options.seed);

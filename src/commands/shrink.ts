@@ -38,7 +38,16 @@ export function shrinkCommand(file: string, options: ShrinkCommandOptions): Exit
     const sizes = { before: sizeOf(plan), after: sizeOf(result.plan) };
     const { runs, isMinimal } = result;
     const boundary = boundaryJson(result.boundary);
-    const line = { type: 'shrink', claim, ...sizes, runs, isMinimal, milliseconds, boundary, digest };
+    const line = {
+      type: 'shrink',
+      claim,
+      ...sizes,
+      runs,
+      isMinimal,
+      milliseconds,
+      boundary,
+      digest,
+    };
     process.stdout.write(`${JSON.stringify(line)}\n`);
     return result.isMinimal ? exits.met : exits.incomplete;
   }

@@ -4,9 +4,9 @@
  */
 import { measureHolderOverlap } from '../check/measure.ts';
 import { surveyTrace } from '../check/survey.ts';
+import type { Examination } from '../harness.ts';
 import type { FaultStrikes, Trace } from '../history/trace.ts';
 import type { FaultKind } from '../plan/fault.ts';
-import type { Examination } from '../harness.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import {
   type ClaimTally,
@@ -85,7 +85,8 @@ function tallySeed(seed: number, examination: Examination, listed: ReadonlySet<s
     };
   }
   const { ending } = trace;
-  const failures = ending.kind === 'failed' ? [{ seed, error: `${ending.process}: ${ending.error}` }] : [];
+  const failures =
+    ending.kind === 'failed' ? [{ seed, error: `${ending.process}: ${ending.error}` }] : [];
   const overlap = measureHolderOverlap(surveyTrace(trace));
   return {
     seeds: 1,

@@ -18,6 +18,8 @@ export function examinerOf(scenario: Scenario): Examiner {
 
 /** The claims that are judged on every run: those listed, and all that have no parameter. */
 export function claimsJudged(listed: readonly string[]): readonly string[] {
-  const plain = [...claims.keys()].filter((name) => !name.includes('(') && name !== 'holder-overlap');
+  const plain = [...claims.keys()].filter(
+    (name) => !name.includes('(') && name !== 'holder-overlap',
+  );
   return [...new Set([...listed, ...plain])];
 }

@@ -13,6 +13,8 @@ export interface PoolOptions {
   readonly examinerUrl: string;
   /** How long one seed may take before it counts as hung. */
   readonly seedTimeoutMs: number;
+  /** How much a worker may keep; a seed that needs more is a finding. */
+  readonly memoryMb: number;
 }
 
 /** Gives the next chunk of about `milliseconds` of work; null when there is none left. */
@@ -88,7 +90,7 @@ class Lane {
     const { worker, options } = this;
     const cell = new Float64Array(this.cell);
     cell[0] = Number.NaN;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let lastSeed = Number.NaN;
       let sinceMs = performance.now();
       const watch = setInterval(() => {
@@ -103,9 +105,10 @@ class Lane {
       const finish = (error: string): void => {
         stop();
         this.worker = null;
-        const seed = cell[0] ?? chunk.from;
+        const seed = cell[0] ?? Number.NaN;
         void worker.terminate().then(() => {
-          resolve({ kind: 'lost', seed: Number.isNaN(seed) ? chunk.from : seed, error });
+          if (Number.isNaN(seed)) reject(new Error(`a worker did not start: ${error}`));
+          else resolve({ kind: 'lost', seed, error });
         });
       };
       const onDone = (done: ChunkDone): void => {
@@ -130,9 +133,10 @@ class Lane {
       examinerUrl: this.options.examinerUrl,
       seedCell: this.cell,
     };
-    const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: setting });
-    worker.setMaxListeners(0);
-    return worker;
+    return new Worker(new URL('./worker.js', import.meta.url), {
+      workerData: setting,
+      resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb },
+    });
   }
 
   private resize(milliseconds: number, chunk: Chunk): void {

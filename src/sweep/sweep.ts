@@ -19,7 +19,10 @@ export interface SweepOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** Another module that exports `examinerOf`, as a URL; for systems that are not built in. */
   readonly examinerUrl?: string;
+  /** How long one seed may take before it counts as hung; 10 s if absent. */
   readonly seedTimeoutMs?: number;
+  /** How much memory a worker may keep; 512 if absent. */
+  readonly memoryMb?: number;
 }
 
 export interface Progress {
@@ -38,6 +41,7 @@ export interface SweepResult {
 }
 
 const SEED_TIMEOUT_MS = 10_000;
+const MEMORY_MB = 512;
 
 export async function sweep(scenario: Scenario, options: SweepOptions): Promise<SweepResult> {
   const startedMs = performance.now();
@@ -56,7 +60,8 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   else {
     const examinerUrl = options.examinerUrl ?? new URL('./examiner.js', import.meta.url).href;
     const seedTimeoutMs = options.seedTimeoutMs ?? SEED_TIMEOUT_MS;
-    const pool = { workers: options.workers, examinerUrl, seedTimeoutMs };
+    const memoryMb = options.memoryMb ?? MEMORY_MB;
+    const pool = { workers: options.workers, examinerUrl, seedTimeoutMs, memoryMb };
     await runPool(scenario, pool, (seeds) => chunks.next(seeds), onTally);
   }
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
@@ -73,7 +78,10 @@ function sweepHere(
   for (let chunk = chunks.next(SEEDS_AT_ONCE); chunk !== null; chunk = chunks.next(SEEDS_AT_ONCE)) {
     const { system } = chunk;
     const expect = scenario.systems.find(({ name }) => name === system)?.expect;
-    onTally(examineChunk(chunk, expect ?? { holds: [], breaks: [] }, examiner, () => {}), chunk);
+    onTally(
+      examineChunk(chunk, expect ?? { holds: [], breaks: [] }, examiner, () => {}),
+      chunk,
+    );
   }
 }
 

@@ -87,9 +87,7 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
       seeds: a.overlap.seeds + b.overlap.seeds,
       longestUs: Math.max(a.overlap.longestUs, b.overlap.longestUs),
     },
-    failures: [...a.failures, ...b.failures]
-      .sort((x, y) => x.seed - y.seed)
-      .slice(0, KEPT_SEEDS),
+    failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, KEPT_SEEDS),
     failed: a.failed + b.failed,
   };
 }
