@@ -1,4 +1,6 @@
-/** Decides what shows a contradiction between accesses: they, their grants, and what made one late. */
+/**
+ * Decides what shows a contradiction between accesses: they, their grants, and what made one late.
+ */
 import { causesOfAccess } from './causes.ts';
 import { type Breach, evidenceOf, type Part } from './conclude.ts';
 import {

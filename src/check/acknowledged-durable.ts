@@ -1,6 +1,7 @@
 /**
- * Judges `acknowledged-durable` whenever a store comes back: of each key it holds the last write that
- * its client knows to be accepted, or one that was accepted after that and not yet acknowledged.
+ * Judges `acknowledged-durable` whenever a store comes back: of each key it holds the last write
+ * that its client knows to be accepted, or one that was accepted after that and not yet
+ * acknowledged.
  *
  * Exercised: keys with an acknowledged write, at each recovery of their store.
  */
@@ -60,7 +61,9 @@ interface Survival {
   readonly recovery: Numbered<Recovered>;
 }
 
-/** Whether the write, or one after it, is what the store came back with; or was gone before that. */
+/**
+ * Whether the write, or one after it, is what the store came back with; or was gone before that.
+ */
 function survives({ place, key, write, recovery }: Survival): boolean {
   const value = recoveredValue(recovery.event, key.key);
   for (const access of key.accesses) {

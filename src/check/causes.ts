@@ -1,6 +1,7 @@
 /**
- * Decides which faults stand behind a contradiction: those that struck the processes or the messages
- * in question while the hazard built up. Evidence names them by their kind: `pause`, `delay`, ….
+ * Decides which faults stand behind a contradiction: those that struck the processes or the
+ * messages in question while the hazard built up. Evidence names them by their kind: `pause`,
+ * `delay`, ….
  */
 import type { FaultStrikes } from '../history/trace.ts';
 import type { Part } from './conclude.ts';

@@ -58,8 +58,8 @@ export const claims: ReadonlyMap<string, Checker> = new Map<string, Checker>([
 ]);
 
 /**
- * One verdict for each of `names`, in their order; each must be a key of `claims`. A run that was cut
- * or failed can break a claim, but not keep one: what is not broken in it is unknown.
+ * One verdict for each of `names`, in their order; each must be a key of `claims`. A run that was
+ * cut or failed can break a claim, but not keep one: what is not broken in it is unknown.
  */
 export function judge(trace: Trace, terms: Terms, names: readonly string[]): readonly Verdict[] {
   const survey = surveyTrace(trace);

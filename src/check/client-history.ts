@@ -1,7 +1,7 @@
 /**
  * Decides what the clients of one resource in one store saw: its operations, as the linearizability
- * checker wants them, in the terms of each model. What was never executed is left out, and so is a read
- * without an answer; an unknown write may take effect at any time after its call.
+ * checker wants them, in the terms of each model. What was never executed is left out, and so is a
+ * read without an answer; an unknown write may take effect at any time after its call.
  */
 import type { Answer, Call } from '../history/trace.ts';
 import type { CounterCall } from '../linearizability/models/counter.ts';
@@ -82,8 +82,9 @@ function acceptanceOf(answer: Answer): 'accepted' | 'refused' {
 }
 
 /**
- * As calls of a counter: a read followed by the write of what it adds is one increment, from the call
- * of the read to the return of the write. Keys that somebody writes in another way are left out.
+ * As calls of a counter: a read followed by the write of what it adds is one increment, from the
+ * call of the read to the return of the write. Keys that somebody writes in another way are left
+ * out.
  */
 export function counterHistory(operations: readonly StoreOperation[]): ClientHistory<CounterCall> {
   const overwritten = new Set<string>();

@@ -23,7 +23,9 @@ export function conclude(claim: string, { exercised, breach }: Findings): Verdic
   return { kind: 'invalid', claim, exercised, rule: breach.rule, evidence: breach.evidence };
 }
 
-/** The parts that were found, in the order of the trace; an event keeps the first part it is given. */
+/**
+ * The parts that were found, in the order of the trace; an event keeps the first part it is given.
+ */
 export function evidenceOf(parts: readonly Part[]): readonly Evidence[] {
   const roles = new Map<number, string>();
   for (const [role, found] of parts) {

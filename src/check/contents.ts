@@ -1,4 +1,6 @@
-/** Decides what a store really holds of one key: its last accepted write, unless it recovered since. */
+/**
+ * Decides what a store really holds of one key: its last accepted write, unless it recovered since.
+ */
 import type { Recovered, Write } from '../history/trace.ts';
 import type { Access, Entry, KeyLog, Numbered, Place } from './survey.ts';
 import { INITIAL_VALUE } from './terms.ts';

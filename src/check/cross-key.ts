@@ -1,8 +1,8 @@
 /**
- * Judges `cross-key` for transfers: a key that is kept in several stores, and written only by sections
- * that read it from at least two of them first, adds up to what it began with. So it must in every
- * section that read all stores, between its own writes, and at the end. What a probe writes afterwards
- * is left aside.
+ * Judges `cross-key` for transfers: a key that is kept in several stores, and written only by
+ * sections that read it from at least two of them first, adds up to what it began with. So it must
+ * in every section that read all stores, between its own writes, and at the end. What a probe
+ * writes afterwards is left aside.
  *
  * Exercised: sections of which an access was handled when their lock had been granted anew.
  */

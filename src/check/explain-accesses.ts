@@ -61,10 +61,11 @@ const tokenLower: Teller = (story) => {
 const writeAfterRead: Teller = (story) => {
   const read = need(story, 'later read', 'read');
   const stale = need(story, 'stale write', 'write');
+  const untold = `the read had not told it that ${letterOf(story, stale.under)} was over`;
   return {
     headline: `Write accepted by \`${stale.process}\` after a later holder had read`,
     course: accessPhrase(read),
-    however: `${latePhrase(story, stale)}, and the store took it: the read had not told it that ${letterOf(story, stale.under)} was over`,
+    however: `${latePhrase(story, stale)}, and the store took it: ${untold}`,
     cure: 'A store whose reads register their token would have refused it',
   };
 };
@@ -72,11 +73,12 @@ const writeAfterRead: Teller = (story) => {
 const readOfLater: Teller = (story) => {
   const write = need(story, 'later write', 'write');
   const stale = need(story, 'stale read', 'read');
+  const served = `${stale.value ?? 'nothing'}, which came after ${letterOf(story, stale.under)}`;
   return {
     headline: `Stale read served by \`${stale.process}\``,
     course: accessPhrase(write),
-    however: `${latePhrase(story, stale)}, and the store served it ${stale.value ?? 'nothing'}, which came after ${letterOf(story, stale.under)}`,
-    cure: 'A store that refuses reads with tokens below the highest it has seen would have refused it',
+    however: `${latePhrase(story, stale)}, and the store served it ${served}`,
+    cure: 'A store that refuses reads with tokens below its highest would have refused it',
   };
 };
 
@@ -86,11 +88,12 @@ const sequenceCure =
 const issueOrder: Teller = (story) => {
   const newer = find(story, 'newer write', 'write');
   const older = need(story, 'older write', 'write');
-  const letter = letterOf(story, older.under);
+  const issued = `although it had been issued earlier under ${letterOf(story, older.under)}`;
+  const faults = whileFaults(story, ['pause', 'delay']);
   return {
     headline: `Writes of one grant applied out of order by \`${older.process}\``,
     course: newer === undefined ? '' : accessPhrase(newer),
-    however: `${latePhrase(story, older)}, and the store took it, although it had been issued earlier under ${letter}${whileFaults(story, ['pause', 'delay'])}`,
+    however: `${latePhrase(story, older)}, and the store took it, ${issued}${faults}`,
     cure: sequenceCure,
   };
 };
@@ -98,10 +101,11 @@ const issueOrder: Teller = (story) => {
 const appliedTwice: Teller = (story) => {
   const first = need(story, 'first time', 'write');
   const second = need(story, 'second time', 'write');
+  const faults = whileFaults(story, ['duplicate']);
   return {
     headline: `Write applied twice by \`${second.process}\``,
     course: accessPhrase(first),
-    however: `\`${second.message}\` was handled again ${at(second)}, and the store took it${whileFaults(story, ['duplicate'])}`,
+    however: `\`${second.message}\` was handled again ${at(second)}, and the store took it${faults}`,
     cure: sequenceCure,
   };
 };
@@ -142,11 +146,12 @@ const wrongValue: Teller = (story) => {
 const writeAfterRelease: Teller = (story) => {
   const released = need(story, 'released', 'return');
   const write = need(story, 'late write', 'write');
+  const letter = letterOf(story, write.under);
   return {
     headline: `Write accepted by \`${write.process}\` after its lock was released`,
-    course: `${released.process} was told ${at(released)} that ${letterOf(story, write.under)} was released`,
+    course: `${released.process} was told ${at(released)} that ${letter} was released`,
     however: `${latePhrase(story, write)}, and the store took it`,
-    cure: 'A client that releases only when all its writes are answered would not have been surprised',
+    cure: 'A client that releases only when all its writes are answered leaves none behind',
   };
 };
 
@@ -185,7 +190,7 @@ const noOrder: Teller = (story) => {
   return {
     headline: `No order explains the answer to \`${call.operation}\``,
     course: previous === undefined ? `nothing had been written` : accessPhrase(previous),
-    however: `${how}, and the answer was \`${answer}\`, which fits nowhere between the call and its return`,
+    however: `${how}, and its answer, \`${answer}\`, fits nowhere between the call and its return`,
     cure: '',
   };
 };

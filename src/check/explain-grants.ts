@@ -1,18 +1,20 @@
-/** Tells what a lock service should not have granted, prolonged or ended, and what holders believed. */
+/**
+ * Tells what a lock service should not have granted, prolonged or ended, and what holders believed.
+ */
 
 import type { Grant, Renew } from '../history/trace.ts';
 import { formatDuration } from '../plan/duration.ts';
-import { accessPhrase, at, faultsOf, whileFaults } from './phrases.ts';
+import { accessPhrase, at, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller, type Telling } from './story.ts';
 
 const grantedWhileLive: Teller = (story) => {
   const earlier = need(story, 'earlier grant', 'grant');
   const later = need(story, 'later grant', 'grant');
-  const renewal = find(story, 'renewal', 'renew');
+  const end = endPhrase(find(story, 'renewal', 'renew') ?? earlier);
   return {
     headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
     course: `\`${later.process}\` granted ${letterOf(story, later.ordinal)} ${at(later)}`,
-    however: `${letterOf(story, earlier.ordinal)} was live: ${endPhrase(renewal ?? earlier)}${whileFaults(story)}`,
+    however: `${letterOf(story, earlier.ordinal)} was live: ${end}${whileFaults(story)}`,
     cure: 'A lock service that waits until the lease before is over would have denied it',
   };
 };
@@ -28,10 +30,11 @@ const revivedWhileLive: Teller = (story) => {
   const earlier = need(story, 'earlier grant', 'grant');
   const later = need(story, 'later grant', 'grant');
   const renewal = need(story, 'renewal', 'renew');
+  const revived = `${letterOf(story, earlier.ordinal)} was live again${whileFaults(story)}`;
   return {
     headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
     course: `\`${later.process}\` granted ${letterOf(story, later.ordinal)} ${at(later)}`,
-    however: `${renewal.client}'s renew was handled ${at(renewal)} and ${letterOf(story, earlier.ordinal)} was live again${whileFaults(story)}`,
+    however: `${renewal.client}'s renew was handled ${at(renewal)} and ${revived}`,
     cure: 'A lock service that denies the renew of an expired grant would have kept one holder',
   };
 };
@@ -81,20 +84,24 @@ const tokenForeign: Teller = (story) => {
 
 const foreignRelease: Teller = (story) => {
   const release = need(story, 'release', 'release');
+  const meant = `${release.client}'s release under ${letterOf(story, release.under)}`;
+  const ended = `ended ${letterOf(story, release.released)}${whileFaults(story)}`;
   return {
     headline: `\`${release.lock}\` released by ${release.client}, who no longer held it`,
     course: touchedPhrase(story),
-    however: `${release.client}'s release under ${letterOf(story, release.under)} was handled ${at(release)} and ended ${letterOf(story, release.released)}${whileFaults(story)}`,
+    however: `${meant} was handled ${at(release)} and ${ended}`,
     cure: 'A release that names its acquisition would have changed nothing',
   };
 };
 
 const foreignRenewal: Teller = (story) => {
   const renewal = need(story, 'renewal', 'renew');
+  const meant = `${renewal.client}'s renew under ${letterOf(story, renewal.under)}`;
+  const extended = `extended ${letterOf(story, renewal.extended)}${whileFaults(story)}`;
   return {
     headline: `Lease of \`${renewal.lock}\` extended by ${renewal.client}, who no longer held it`,
     course: touchedPhrase(story),
-    however: `${renewal.client}'s renew under ${letterOf(story, renewal.under)} was handled ${at(renewal)} and extended ${letterOf(story, renewal.extended)}${whileFaults(story)}`,
+    however: `${meant} was handled ${at(renewal)} and ${extended}`,
     cure: 'A renew that names its acquisition would have changed nothing',
   };
 };
@@ -109,10 +116,11 @@ const undidRelease: Teller = (story) => {
   const release = need(story, 'release', 'release');
   const renewal = need(story, 'renewal', 'renew');
   const letter = letterOf(story, release.released);
+  const sent = `sent at ${formatDuration(renewal.sentAtUs)}`;
   return {
     headline: `Release of \`${release.lock}\` undone by a renew`,
     course: `${letter} was released ${at(release)}`,
-    however: `${renewal.client}'s renew, sent at ${formatDuration(renewal.sentAtUs)}, was handled ${at(renewal)} and extended ${letter}`,
+    however: `${renewal.client}'s renew, ${sent}, was handled ${at(renewal)} and extended ${letter}`,
     cure: 'A lock service that denies the renew of a released grant would have left it free',
   };
 };
@@ -128,7 +136,7 @@ function beliefStory(story: Story, claim: string, cure: string): Telling {
   const next =
     successor === undefined
       ? ''
-      : `, and ${successor.client} was granted ${letterOf(story, successor.ordinal)} ${at(successor)}`;
+      : `, and ${successor.client} was granted ${entryOf(story, successor)}`;
   return {
     headline: `${belief.process} counts on \`${grant.lock}\` longer than \`${grant.process}\` does`,
     course: `\`${grant.process}\` ends ${letter} at ${formatDuration(until ?? 0)}${next}`,
@@ -137,13 +145,17 @@ function beliefStory(story: Story, claim: string, cure: string): Telling {
   };
 }
 
+function entryOf(story: Story, grant: Grant): string {
+  return `${letterOf(story, grant.ordinal)} ${at(grant)}`;
+}
+
 const believesLonger: Teller = (story) => {
   const belief = need(story, 'belief', 'enter', 'lease-test');
   const claim = `took ${at(belief)} its lease to end at ${formatDuration(belief.believedUntilUs)}`;
   return beliefStory(
     story,
     claim,
-    'A holder that counts its lease from the moment it sent the request, less the drift, is never late',
+    'A holder that counts from the moment it sent its request, less the drift, is never late',
   );
 };
 
@@ -152,19 +164,19 @@ const liveTooLate: Teller = (story) => {
   return beliefStory(
     story,
     `found ${at(belief)} that its lease was live`,
-    'A holder that takes its lease to be over at its very end, by a clock that is not slow, would have stopped',
+    'A holder whose lease is over at its very end, by a clock that is not slow, would have stopped',
   );
 };
 
 const bothBelieve: Teller = (story) => {
   const earlier = need(story, 'earlier entry', 'enter');
   const later = need(story, 'later entry', 'enter');
-  const faults = faultsOf(story);
+  const before = `before ${earlier.process} had left${whileFaults(story)}`;
   return {
-    headline: `${earlier.process} and ${later.process} both believed that they held \`${later.lock}\``,
+    headline: `${earlier.process} and ${later.process} both believed to hold \`${later.lock}\``,
     course: `${earlier.process} entered \`${earlier.section}\` ${at(earlier)}`,
-    however: `${later.process} entered \`${later.section}\` ${at(later)}, before ${earlier.process} had left${faults === '' ? '' : `; meanwhile ${faults}`}`,
-    cure: 'A store that compares tokens is needed: no lease can rule this out once a process may pause',
+    however: `${later.process} entered \`${later.section}\` ${at(later)}, ${before}`,
+    cure: 'No lease can rule this out once a process may pause: the store must compare tokens',
   };
 };
 

@@ -1,14 +1,17 @@
-/** Tells what did not last or did not come: forgotten fences and writes, broken sums, no progress. */
+/**
+ * Tells what did not last or did not come: forgotten fences and writes, broken sums, no progress.
+ */
 import { accessPhrase, at, listOf, whileFaults } from './phrases.ts';
 import { find, findAll, letterOf, need, type Teller } from './story.ts';
 
 const fenceForgotten: Teller = (story) => {
   const write = need(story, 'highest write', 'write');
   const recovery = need(story, 'recovery', 'recovered');
+  const highest = `the highest token it knew for \`${recovery.resource}\` was ${recovery.highest}`;
   return {
     headline: `Highest token forgotten by \`${recovery.process}\``,
     course: accessPhrase(write),
-    however: `the store came back ${at(recovery)} and the highest token it knew for \`${recovery.resource}\` was ${recovery.highest}${whileFaults(story)}`,
+    however: `the store came back ${at(recovery)} and ${highest}${whileFaults(story)}`,
     cure: 'A store that keeps its highest token where it keeps its values would have known it',
   };
 };
@@ -42,7 +45,7 @@ const sumBroken: Teller = (story) => {
     headline: `Transfer of \`${key}\` seen half done`,
     course: listOf(writes.map((write) => `${accessPhrase(write)} in \`${write.process}\``)),
     however: `${seen}${whileFaults(story)}`,
-    cure: 'Fencing orders the writes of each store; only a transaction makes two stores change at once',
+    cure: 'Fencing orders the writes of one store; only a transaction changes two stores at once',
   };
 };
 
@@ -67,12 +70,13 @@ const accessRefused: Teller = (story) => {
   const refused = need(story, 'refused access', 'write', 'read');
   const earlier = find(story, 'earlier access', 'write', 'read');
   const letter = letterOf(story, refused.under);
+  const late = `the ${refused.kind} that came ${at(refused)} with token ${refused.token}`;
   const known = earlier === undefined ? '' : `: ${accessPhrase(earlier)} had been accepted before`;
   return {
     headline: `Rightful holder refused by \`${refused.process}\``,
     course: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,
-    however: `the store refused the ${refused.kind} that came ${at(refused)} with token ${refused.token}${known}`,
-    cure: 'A store that refuses only tokens below the highest, of a lock whose tokens increase, takes it',
+    however: `the store refused ${late}${known}`,
+    cure: 'A store that refuses only lower tokens, of a lock whose tokens increase, would have taken it',
   };
 };
 

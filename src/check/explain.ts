@@ -1,4 +1,6 @@
-/** Puts a contradiction into words, in the form *Let … Then … However …* and what would have helped. */
+/**
+ * Puts a contradiction into words, in the form *Let … Then … However …* and what would have helped.
+ */
 
 import type { Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
@@ -15,7 +17,9 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
   ...promiseTellers,
 ]);
 
-/** Why `verdict` contradicts its claim. The parts come without `Let`, `Then`, `However` and stops. */
+/**
+ * Why `verdict` contradicts its claim. The parts come without `Let`, `Then`, `However` and stops.
+ */
 export function explain(trace: Trace, verdict: Invalid): Explanation {
   const teller = tellers.get(verdict.rule);
   assert(teller !== undefined, `nobody tells the story of ${verdict.rule}`);

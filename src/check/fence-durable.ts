@@ -1,6 +1,6 @@
 /**
- * Judges `fence-durable`: after a crash or a failover the store still knows the highest token that it
- * had accepted for a resource.
+ * Judges `fence-durable`: after a crash or a failover the store still knows the highest token that
+ * it had accepted for a resource.
  *
  * Exercised: recoveries of a resource for which a token above 0 had been accepted.
  */

@@ -1,9 +1,10 @@
 /**
- * Judges `fence-monotone`, within one resource of one store, in the order in which the store handled
- * its writes. An `open` counts as a write: it is there to register its token. Writes under no grant
- * are out of scope; a write that carries no token (0) is judged by its ordinal alone.
+ * Judges `fence-monotone`, within one resource of one store, in the order in which the store
+ * handled its writes. An `open` counts as a write: it is there to register its token. Writes under
+ * no grant are out of scope; a write that carries no token (0) is judged by its ordinal alone.
  *
- * Exercised: writes, accepted or refused, under an older grant than one that had written there before.
+ * Exercised: writes, accepted or refused, under an older grant than one that had written there
+ * before.
  */
 import type { Write } from '../history/trace.ts';
 import { accessBreach, recoveriesBetween } from './access-breach.ts';

@@ -107,7 +107,7 @@ test('a stale read that sees what its successor wrote breaks the turns', () => {
   ]);
   expect(breach.rule).toBe('read-of-later');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale read served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms). Then bob wrote 2 to \`x\` with token 2 at 15ms. However alice's read of \`x\` came with token 1 at 20ms, and the store served it 2, which came after A. A store that refuses reads with tokens below the highest it has seen would have refused it."`,
+    `"Stale read served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms). Then bob wrote 2 to \`x\` with token 2 at 15ms. However alice's read of \`x\` came with token 1 at 20ms, and the store served it 2, which came after A. A store that refuses reads with tokens below its highest would have refused it."`,
   );
 });
 

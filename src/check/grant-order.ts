@@ -1,12 +1,13 @@
 /**
- * Judges `grant-order`: the holders might as well have taken turns. The accepted writes are replayed
- * section after section in grant order, within a section as issued; every value that was read and
- * every final value must come out of it. A late blind write that arrives before its successor's first
- * access is therefore legal. Keys that somebody writes under no grant are out of its scope.
+ * Judges `grant-order`: the holders might as well have taken turns. The accepted writes are
+ * replayed section after section in grant order, within a section as issued; every value that was
+ * read and every final value must come out of it. A late blind write that arrives before its
+ * successor's first access is therefore legal. Keys that somebody writes under no grant are out of
+ * its scope.
  *
- * Exercised: accesses, accepted or refused, under a grant that was no longer the latest of its lock;
- * and, since a grant that never expires cannot become stale, acquires that such a grant denied or that
- * superseded it.
+ * Exercised: accesses, accepted or refused, under a grant that was no longer the latest of its
+ * lock; and, since a grant that never expires cannot become stale, acquires that such a grant
+ * denied or that superseded it.
  */
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
@@ -62,7 +63,9 @@ function breachOf(survey: Survey, place: Place, key: KeyLog): Breach | null {
   return survey.isComplete ? breachAtEnd(survey, { place, key, expected: replay.at(-1) }) : null;
 }
 
-/** The key's effective writes as if holders had taken turns; null when one was made under no grant. */
+/**
+ * The key's effective writes as if holders had taken turns; null when one was made under no grant.
+ */
 function replayOf(key: KeyLog): readonly WriteEntry[] | null {
   const replay: WriteEntry[] = [];
   let last: WriteEntry | null = null;
@@ -107,7 +110,9 @@ interface Mismatch {
   readonly expected: WriteEntry | undefined;
 }
 
-/** Why a read did not see what the replay holds: what it missed, or what it should not have seen. */
+/**
+ * Why a read did not see what the replay holds: what it missed, or what it should not have seen.
+ */
 function breachAtRead(
   survey: Survey,
   { place, key, expected, read }: Mismatch & { readonly read: Entry<Access> },

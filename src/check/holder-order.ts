@@ -1,9 +1,9 @@
 /**
- * Judges `holder-order`, for each grant within one resource of one store. An `open` has no effect that
- * could be out of order, so it is left aside.
+ * Judges `holder-order`, for each grant within one resource of one store. An `open` has no effect
+ * that could be out of order, so it is left aside.
  *
- * Exercised: writes, accepted or refused, that the store handled after a write of the same grant that
- * had been issued later, or a second time.
+ * Exercised: writes, accepted or refused, that the store handled after a write of the same grant
+ * that had been issued later, or a second time.
  */
 import type { Write } from '../history/trace.ts';
 import { accessBreach } from './access-breach.ts';

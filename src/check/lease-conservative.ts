@@ -1,7 +1,8 @@
 /**
- * Judges `lease-conservative` whenever a holder says when it takes its lease to end: as it enters, and
- * at each test of its lease that it passes. A clock fault beyond the declared skew or drift, on the
- * holder or on its lock service, takes what follows out of the claim's terms: it is not compared.
+ * Judges `lease-conservative` whenever a holder says when it takes its lease to end: as it enters,
+ * and at each test of its lease that it passes. A clock fault beyond the declared skew or drift, on
+ * the holder or on its lock service, takes what follows out of the claim's terms: it is not
+ * compared.
  *
  * Exercised: the ends that were compared with the service's.
  */

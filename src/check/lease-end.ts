@@ -1,4 +1,6 @@
-/** Decides what the lock service itself held of a grant at a given event: its end, and its release. */
+/**
+ * Decides what the lock service itself held of a grant at a given event: its end, and its release.
+ */
 import type { GrantLog } from './survey.ts';
 
 /** True time at which the service ends the lease, from what it handled before event `before`. */

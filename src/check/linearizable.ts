@@ -1,10 +1,10 @@
 /**
- * Judges `linearizable`: could the calls that clients made to one resource in one store have come one
- * at a time, each between its call and its return, with a model giving the answers? A history is cut
- * where its trace is; what has no answer there may or may not have happened.
+ * Judges `linearizable`: could the calls that clients made to one resource in one store have come
+ * one at a time, each between its call and its return, with a model giving the answers? A history
+ * is cut where its trace is; what has no answer there may or may not have happened.
  *
- * Exercised, for a model with tokens: accesses that the store handled under a grant that was no longer
- * the latest of its lock; for any other: calls made while another client's was open.
+ * Exercised, for a model with tokens: accesses that the store handled under a grant that was no
+ * longer the latest of its lock; for any other: calls made while another client's was open.
  */
 import { checkHistory, type HistoryVerdict } from '../linearizability/check-history.ts';
 import { counter } from '../linearizability/models/counter.ts';
@@ -96,7 +96,9 @@ function resultOf<C>(seen: ClientHistory<C>, verdict: HistoryVerdict): Result {
   return { kind: 'invalid', at: seen.sources[verdict.at] };
 }
 
-/** Calls made while one of another client was open; `operations` are in the order of their calls. */
+/**
+ * Calls made while one of another client was open; `operations` are in the order of their calls.
+ */
 function overlappingCalls(operations: readonly StoreOperation[]): number {
   let overlapping = 0;
   const openUntil = new Map<string, number>();
@@ -120,7 +122,9 @@ function staleAccesses(survey: Survey): number {
   return stale;
 }
 
-/** The operation whose answer fits nowhere, how the store handled it, and what it had accepted last. */
+/**
+ * The operation whose answer fits nowhere, how the store handled it, and what it had accepted last.
+ */
 function breachAt(survey: Survey, operation: StoreOperation | undefined): Breach {
   const log = operation?.log;
   const call = operation?.call;

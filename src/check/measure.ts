@@ -1,4 +1,7 @@
-/** Measures what no lease can promise: how often, and how long, two programs believe that they hold a lock. */
+/**
+ * Measures what no lease can promise: how often, and how long, two programs believe that they hold
+ * a lock.
+ */
 import type { Enter } from '../history/trace.ts';
 import type { LockLog, Numbered, Survey } from './survey.ts';
 

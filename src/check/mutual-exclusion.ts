@@ -1,8 +1,8 @@
 /**
- * Judges `mutual-exclusion` from the lock's side. A grant is live from its handling until its request's
- * departure + ttl − declared drift margin, until its release is handled, or until the same client
- * acquires again; an effective renew prolongs it in the same way, and a grant without end is live until
- * released. Crashes, evictions, failovers and clock steps do not end it.
+ * Judges `mutual-exclusion` from the lock's side. A grant is live from its handling until its
+ * request's departure + ttl − declared drift margin, until its release is handled, or until the
+ * same client acquires again; an effective renew prolongs it in the same way, and a grant without
+ * end is live until released. Crashes, evictions, failovers and clock steps do not end it.
  *
  * Exercised: acquires handled, granted or denied, while another client's grant was live.
  */

@@ -1,7 +1,7 @@
 /**
- * Judges `no-lost-update` for every key that is only ever incremented: the sum of the increments that
- * clients know to have succeeded is in the final value, and nothing but what they tried. A probe that
- * overwrites a key ends its judgement there.
+ * Judges `no-lost-update` for every key that is only ever incremented: the sum of the increments
+ * that clients know to have succeeded is in the final value, and nothing but what they tried. A
+ * probe that overwrites a key ends its judgement there.
  *
  * Exercised: increments between whose read and write the store handled an access of another grant.
  */

@@ -1,8 +1,9 @@
 /**
- * Judges `no-write-after-release`: being told "released" is the end of all that was done under a grant.
+ * Judges `no-write-after-release`: being told "released" is the end of all that was done under a
+ * grant.
  *
- * Exercised: writes that a store handled, accepted or refused, after their client had been told that
- * their grant was released.
+ * Exercised: writes that a store handled, accepted or refused, after their client had been told
+ * that their grant was released.
  */
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';

@@ -1,8 +1,8 @@
 /**
  * Judges `owner-only-release`: a release or a renew touches the acquisition that it names or none.
  *
- * Exercised: releases and renews that named a grant that was over: no longer the latest of its lock,
- * released, or expired by the service's own clock.
+ * Exercised: releases and renews that named a grant that was over: no longer the latest of its
+ * lock, released, or expired by the service's own clock.
  */
 import type { Release, Renew } from '../history/trace.ts';
 import { causesIn } from './causes.ts';

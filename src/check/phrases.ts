@@ -48,7 +48,9 @@ function deedPhrase(access: Write | Read): string {
   return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\` ${withToken}`;
 }
 
-/** How an access came so late: `alice, paused from 3ms to 20ms, still held the write and sent it …`. */
+/**
+ * How an access came so late: `alice, paused from 3ms to 20ms, still held the write and sent it …`.
+ */
 export function latePhrase(story: Story, access: Write | Read): string {
   const { client, atUs, message } = access;
   const noun = nounOf(access);
@@ -87,8 +89,12 @@ function departureOf(story: Story, access: Write | Read): number {
   return departedUs;
 }
 
-function pausedPhrase({ atUs, untilUs }: FaultStrikes): string {
-  const from = `paused from ${formatDuration(atUs)}`;
+function pausedPhrase(pause: FaultStrikes): string {
+  return `paused ${spanPhrase(pause)}`;
+}
+
+function spanPhrase({ atUs, untilUs }: FaultStrikes): string {
+  const from = `from ${formatDuration(atUs)}`;
   return untilUs === null ? from : `${from} to ${formatDuration(untilUs)}`;
 }
 
@@ -97,13 +103,15 @@ function transitPhrase({ fault, amount }: FaultStrikes): string {
   return fault === 'delay' ? `delayed by ${formatDuration(amount)}` : fault;
 }
 
-/** All faults of the story but those that `except` names: `alice was paused from 3ms to 20ms and …`. */
-export function faultsOf(story: Story, except: readonly string[] = []): string {
+/**
+ * All faults of the story but those that `except` names: `alice was paused from 3ms to 20ms and …`.
+ */
+function faultsOf(story: Story, except: readonly string[]): string {
   return listOf(story.faults.filter(({ fault }) => !except.includes(fault)).map(faultPhrase));
 }
 
 function faultPhrase(fault: FaultStrikes): string {
-  const { atUs, untilUs, target, amount } = fault;
+  const { atUs, target, amount } = fault;
   const who = listOf(fault.processes.map((process) => `\`${process}\``));
   const at = `at ${formatDuration(atUs)}`;
   switch (fault.fault) {
@@ -112,7 +120,7 @@ function faultPhrase(fault: FaultStrikes): string {
     case 'crash':
       return `${who} crashed ${at}`;
     case 'partition':
-      return `${who} were cut off from ${formatDuration(atUs)}${untilUs === null ? '' : ` to ${formatDuration(untilUs)}`}`;
+      return `${who} were cut off ${spanPhrase(fault)}`;
     case 'clock':
       return target === 'rate'
         ? `the clocks of ${who} ran ${amount}ppm too fast from ${formatDuration(atUs)}`
@@ -134,7 +142,7 @@ function faultPhrase(fault: FaultStrikes): string {
   }
 }
 
-/** `, while x and y`, or '' when no fault stands behind it. */
+/** `; meanwhile `alice` was paused from 3ms to 20ms`; '' when no fault but `except` is behind it. */
 export function whileFaults(story: Story, except: readonly string[] = []): string {
   const faults = faultsOf(story, except);
   return faults === '' ? '' : `; meanwhile ${faults}`;

@@ -1,8 +1,9 @@
 /**
- * Judges `read-fence`: what a holder has read cannot change under it by the write of an older grant.
- * An `open` changes nothing and is not a write here.
+ * Judges `read-fence`: what a holder has read cannot change under it by the write of an older
+ * grant. An `open` changes nothing and is not a write here.
  *
- * Exercised: writes, accepted or refused, under an older grant than one whose read was served there.
+ * Exercised: writes, accepted or refused, under an older grant than one whose read was served
+ * there.
  */
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';

@@ -1,8 +1,8 @@
 /**
  * Judges `renew-live`: when a renew comes too late, what it was to prolong is over.
  *
- * Exercised: renews handled after the grant that they mean had expired by the service's own clock, or
- * had been released.
+ * Exercised: renews handled after the grant that they mean had expired by the service's own clock,
+ * or had been released.
  */
 import { type Breach, conclude, evidenceOf } from './conclude.ts';
 import { isHeldAt, isReleasedBefore } from './lease-end.ts';
@@ -10,7 +10,9 @@ import { foreignBreach } from './owner-only-release.ts';
 import type { Survey } from './survey.ts';
 import type { Verdict } from './verdict.ts';
 
-/** "A renew handled after expiry never extends someone else's grant, and never undoes a release." */
+/**
+ * "A renew handled after expiry never extends someone else's grant, and never undoes a release."
+ */
 export function renewLive(survey: Survey): Verdict {
   let exercised = 0;
   let breach: Breach | null = null;

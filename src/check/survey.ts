@@ -28,7 +28,9 @@ export interface Numbered<E> {
   readonly event: E;
 }
 
-/** An event, its number, and the latest grant of its lock (or resource) that was given before it. */
+/**
+ * An event, its number, and the latest grant of its lock (or resource) that was given before it.
+ */
 export interface Entry<E> extends Numbered<E> {
   readonly latest: GrantLog | null;
 }
@@ -100,11 +102,16 @@ interface GrowingPlace extends Place {
   readonly guardedBy: GrowingLock;
 }
 
+interface GrowingOperation {
+  readonly invoke: Numbered<Invoke>;
+  return: Numbered<Return> | null;
+}
+
 interface Growing {
   readonly locks: Map<string, GrowingLock>;
   readonly places: GrowingPlace[];
   readonly placeByStore: Map<string, Map<string, GrowingPlace>>;
-  readonly operations: Map<string, OperationLog>;
+  readonly operations: Map<string, GrowingOperation>;
   readonly faults: Numbered<FaultStrikes>[];
 }
 
@@ -213,8 +220,7 @@ function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): voi
 
 function enterReturn(growing: Growing, event: Return, index: number): void {
   const operation = growing.operations.get(event.operation);
-  if (operation === undefined) return;
-  growing.operations.set(event.operation, { ...operation, return: { index, event } });
+  if (operation !== undefined) operation.return = { index, event };
 }
 
 function lockOf(growing: Growing, lock: string): GrowingLock {

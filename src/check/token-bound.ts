@@ -1,6 +1,7 @@
 /**
- * Judges `token-bound`: every write that a store handled, accepted or refused, carries the token that
- * its own grant brought (or that a renew of that grant did). A missing token is not that token.
+ * Judges `token-bound`: every write that a store handled, accepted or refused, carries the token
+ * that its own grant brought (or that a renew of that grant did). A missing token is not that
+ * token.
  *
  * Exercised: writes that left their client when its lock had already been granted anew, so that a
  * newer token was there to be borrowed.

@@ -1,6 +1,7 @@
 /**
- * Writes traces by hand, for tests: one line an event, times in milliseconds, one lock `db` that guards
- * the resource `db` in the store `store`, ttl 10 ms, token equal to ordinal unless said otherwise.
+ * Writes traces by hand, for tests: one line an event, times in milliseconds, one lock `db` that
+ * guards the resource `db` in the store `store`, ttl 10 ms, token equal to ordinal unless said
+ * otherwise.
  */
 import type {
   Answer,
@@ -166,7 +167,9 @@ export function write(
   };
 }
 
-/** A read of `x` that is served `value`, the first operation of its section; null: it was refused. */
+/**
+ * A read of `x` that is served `value`, the first operation of its section; null: it was refused.
+ */
 export function read(
   ms: number,
   client: string,

@@ -62,8 +62,7 @@ export function describeFinding(found: {
   if (verdict?.kind !== 'invalid') return null;
   const explanation = explain(trace, verdict);
   const digest = digestOf(trace);
-  const name = `${scenario}-${plan.system.name}-${claim}`.replace(/[^\w.-]+/g, '-');
-  const planFile = join(found.output, scenario, `${name}.yaml`);
+  const planFile = join(found.output, `${fileName([scenario, plan.system.name, claim])}.yaml`);
   const comment = [explanation.headline, `npx fencepost replay ${planFile}`, digest].join('\n');
   const size = sizeOf(examine(original, [claim]), { plan, trace, verdicts: [verdict] });
   return {
@@ -73,8 +72,18 @@ export function describeFinding(found: {
     size,
     boundary: result.boundary === null ? null : boundaryText(result.boundary),
     planFile,
-    pageFile: join(found.output, scenario, 'index.html'),
+    pageFile: pageFileOf(found.output, scenario),
   };
+}
+
+/** Where the page of a scenario is written. */
+export function pageFileOf(output: string, scenario: string): string {
+  return join(output, `${fileName([scenario])}.html`);
+}
+
+/** Names as one that any file system takes: `zombie-writer-unfenced-linearizable-register`. */
+function fileName(parts: readonly string[]): string {
+  return parts.map((part) => part.replace(/[^\w.]+/g, '-').replace(/^[-.]+|-+$/g, '')).join('-');
 }
 
 /** What shrinking achieved: steps that a person would number, and faults that struck. */

@@ -19,7 +19,7 @@ import { type SweepResult, sweep } from '../sweep/sweep.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
 import { type Exit, exits, worstOf } from './exit.ts';
 import { type LoadedScenario, loadPlan, loadScenarios, writeText } from './files.ts';
-import { findCounterexample } from './find.ts';
+import { findCounterexample, pageFileOf } from './find.ts';
 import { summarizeSystem } from './summarize.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -262,7 +262,7 @@ function report(outcomes: readonly ScenarioOutcome[], overview: Summary, session
     }
     if (!options.reporters.has('html')) continue;
     const page = renderPage({ findings, overview: { ...overview, scenarios: [summary] } });
-    writeText(join(options.output, summary.name, 'index.html'), page);
+    writeText(pageFileOf(options.output, summary.name), page);
   }
   if (options.reporters.has('json')) {
     writeText(join(options.output, 'summary.json'), `${JSON.stringify(overview, null, 2)}\n`);

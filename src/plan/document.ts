@@ -51,14 +51,21 @@ export function parseFile(source: SourceFile): Parsed {
   });
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) {
-    return refused(source, faults.map(({ pos, message }) => ({ at: pos[0], what: plain(message) })));
+    return refused(
+      source,
+      faults.map(({ pos, message }) => ({ at: pos[0], what: plain(message) })),
+    );
   }
   const forbidden = forbiddenAt(document);
   if (forbidden !== null) return refused(source, [forbidden]);
   try {
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     if (value === null) return refused(source, [{ at: 0, what: 'the file is empty' }]);
-    return { kind: 'document', value, locate: (found) => located({ source, document, lines }, found) };
+    return {
+      kind: 'document',
+      value,
+      locate: (found) => located({ source, document, lines }, found),
+    };
   } catch (error) {
     return refused(source, [{ at: 0, what: expansionProblem(error) }]);
   }
@@ -71,10 +78,15 @@ interface Place {
 
 function unreadableAt(text: string): Place | null {
   if (text.length > MAX_CHARACTERS) {
-    return { at: 0, what: `the file has ${text.length} characters; at most ${MAX_CHARACTERS} are read` };
+    return {
+      at: 0,
+      what: `the file has ${text.length} characters; at most ${MAX_CHARACTERS} are read`,
+    };
   }
-  const at = text.search(/[\u0000\uFFFD]/);
-  return at < 0 ? null : { at, what: 'this is not UTF-8 text (a binary file, or another encoding)' };
+  const places = [text.indexOf('\u0000'), text.indexOf('\uFFFD')].filter((at) => at >= 0);
+  if (places.length === 0) return null;
+  const what = 'this is not UTF-8 text (a binary file, or another encoding)';
+  return { at: Math.min(...places), what };
 }
 
 /**
@@ -108,7 +120,8 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** The library's messages, without its own advice. */
 function plain(message: string): string {
-  if (message.startsWith('Source contains multiple documents')) return 'only one document may stand here';
+  if (message.startsWith('Source contains multiple documents'))
+    return 'only one document may stand here';
   const [first = ''] = message.split('\n');
   return first.charAt(0).toLowerCase() + first.slice(1);
 }

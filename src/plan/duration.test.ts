@@ -29,7 +29,21 @@ describe('a duration', () => {
   });
 
   test.each([
-    ...['', '10', '10 ms', '-1ms', '+1ms', '1e3ms', '.5ms', '1.ms', '1,5ms', '1ms ', '١ms', 'ms', '00'],
+    ...[
+      '',
+      '10',
+      '10 ms',
+      '-1ms',
+      '+1ms',
+      '1e3ms',
+      '.5ms',
+      '1.ms',
+      '1,5ms',
+      '1ms ',
+      '١ms',
+      'ms',
+      '00',
+    ],
     ...['0.5us', '1.0001ms', '9007199254740992us', '9999999999999999h', '10MS', 'never'],
   ])('%j is none', (text) => {
     expect(parseDuration(text)).toBeUndefined();

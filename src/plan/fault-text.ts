@@ -24,7 +24,7 @@ const which = { message: point.optional(), ...link };
 const group = z.union([name.transform((only) => [only]), z.array(name).min(1).max(1000)]);
 
 /** Refuses unless exactly one of the three fields stands there. */
-export function hasOneWhen(fields: Readonly<Record<string, unknown>>): boolean {
+function hasOneWhen(fields: Readonly<Record<string, unknown>>): boolean {
   return ['at', 'before', 'after'].filter((key) => fields[key] !== undefined).length === 1;
 }
 
@@ -51,7 +51,9 @@ function hasOneWhich({ message, from, to, at }: WhichFields): boolean {
 }
 
 function toWhich({ message, from = '', to = '', at = 0 }: WhichFields): Which {
-  return message === undefined ? { kind: 'link', from, to, atUs: at } : { kind: 'message', message };
+  return message === undefined
+    ? { kind: 'link', from, to, atUs: at }
+    : { kind: 'message', message };
 }
 
 const pause = closed('field', {

@@ -75,6 +75,13 @@ export const range: Field<RangeUs> = textField({
   parse: parseRange,
 });
 
+/** `1ms..5ms`, or `never`. */
+export const rangeOrNever: Field<RangeUs | 'never'> = textField({
+  pattern: `^(never|${inner}(\\.\\.${inner})?)$`,
+  expected: 'a duration or a range in order, such as 1ms..5ms, or never',
+  parse: (text) => (text === 'never' ? text : parseRange(text)),
+});
+
 /** `-5ms..5ms`, or `-5ms` alone. */
 export const stepRange: Field<RangeUs> = textField({
   pattern: `^-?${inner}(\\.\\.-?${inner})?$`,
@@ -129,7 +136,11 @@ export const ratio: Field<Odds> = textField({
 function parseRatio(text: string): Odds | undefined {
   if (text === '0') return { numerator: 0, denominator: 1 };
   const [, whole = '', places = ''] = /^(\d{1,9})(?:\.(\d{1,4}))?%$/.exec(text) ?? [];
-  if (whole !== '') return { numerator: Number(whole + places), denominator: Number(`100${'0'.repeat(places.length)}`) };
+  if (whole !== '')
+    return {
+      numerator: Number(whole + places),
+      denominator: Number(`100${'0'.repeat(places.length)}`),
+    };
   const [, numerator, denominator] = /^(\d{1,16})\/(\d{1,16})$/.exec(text) ?? [];
   const result = { numerator: Number(numerator), denominator: Number(denominator) };
   const isSafe = Number.isSafeInteger(result.numerator) && Number.isSafeInteger(result.denominator);
@@ -142,7 +153,8 @@ export function formatOdds({ numerator, denominator }: Odds): string {
 }
 
 // Without \p{…}, so that the pattern means the same in every reader of the JSON Schema.
-const UNSEEN = '\\s\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff';
+const UNSEEN =
+  '\\s\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff';
 const NAME = new RegExp(`^[^/${UNSEEN}]{1,100}$`);
 const POINT = new RegExp(`^[^${UNSEEN}]{1,400}$`);
 

@@ -13,7 +13,10 @@ const us = fc.oneof(
   fc.maxSafeNat(),
 );
 const positiveUs = us.map((value) => Math.max(1, value));
-const stepUs = fc.oneof(us, us.map((value) => 0 - value));
+const stepUs = fc.oneof(
+  us,
+  us.map((value) => 0 - value),
+);
 const orNever = fc.option(us, { nil: null });
 const range: fc.Arbitrary<RangeUs> = fc
   .tuple(us, us)
@@ -27,8 +30,40 @@ const safe = fc.maxSafeInteger();
 
 /** Names that YAML could take for something else. */
 const name = fc.constantFrom(
-  ...['alice', 'bob', 'true', 'null', '~', '1e3', '0x1F', '-', '*a', '&a', '!b', '#c', 'a:', '{', '1/2'],
-  ...['yes', '=', '<<', "it's", '"', 'ключ', '.inf', '2001-01-01', '%', '@', '`', '[]', '>', '|', '?'],
+  ...[
+    'alice',
+    'bob',
+    'true',
+    'null',
+    '~',
+    '1e3',
+    '0x1F',
+    '-',
+    '*a',
+    '&a',
+    '!b',
+    '#c',
+    'a:',
+    '{',
+    '1/2',
+  ],
+  ...[
+    'yes',
+    '=',
+    '<<',
+    "it's",
+    '"',
+    'ключ',
+    '.inf',
+    '2001-01-01',
+    '%',
+    '@',
+    '`',
+    '[]',
+    '>',
+    '|',
+    '?',
+  ],
 );
 const plainName = name.filter((text) => !text.includes('/'));
 const point = fc.oneof(fc.constantFrom('alice/1/write', 'lock/expire'), name);
@@ -165,7 +200,9 @@ const planFields = {
   }),
   clients: fc.uniqueArray(client, { maxLength: 3, selector: (one) => one.name }),
   network: fc.record({ link: fc.constantFrom('connection', 'datagram'), latencyUs: us }),
-  faults: fc.array(fc.oneof(...FAULT_KINDS.map((kind) => faultArbitraries[kind])), { maxLength: 6 }),
+  faults: fc.array(fc.oneof(...FAULT_KINDS.map((kind) => faultArbitraries[kind])), {
+    maxLength: 6,
+  }),
   chance: nullable(
     fc.record({
       seed: fc.maxSafeNat(),

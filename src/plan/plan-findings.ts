@@ -1,9 +1,9 @@
 /** What is wrong with a plan whose fields are each well-formed: names and ids that are used twice. */
-import type { Plan } from './plan.ts';
+import type { Plan, Work } from './plan.ts';
 import type { Finding, Step } from './problem.ts';
 
 /** Processes that every run has. */
-export const RUN_PROCESSES: readonly string[] = ['lock', 'probe'];
+const RUN_PROCESSES: readonly string[] = ['lock', 'probe'];
 
 /** In the order of the plan. */
 export function planFindings(plan: Plan): readonly Finding[] {
@@ -19,16 +19,28 @@ export function planFindings(plan: Plan): readonly Finding[] {
       findings.push({ path: ['clients', at, 'name'], isKey: false, what });
     }
     const inClient = (section: number): Step[] => ['clients', at, 'sections', section];
-    findings.push(...duplicates(sections.map(({ id }) => id), inClient, 'section'));
+    findings.push(
+      ...duplicates(
+        sections.map(({ id }) => id),
+        inClient,
+        'section',
+      ),
+    );
     for (const [section, { work }] of sections.entries()) {
       const inSection = (step: number): Step[] => [...inClient(section), 'work', step];
-      findings.push(...duplicates(work.map(({ id }) => id), inSection, 'step'));
+      findings.push(
+        ...duplicates(
+          work.map(({ id }) => id),
+          inSection,
+          'step',
+        ),
+      );
     }
   }
   return findings;
 }
 
-function storesOf(work: Plan['clients'][number]['sections'][number]['work'][number]): string[] {
+function storesOf(work: Work): string[] {
   if (work.kind === 'compute' || work.kind === 'renew') return [];
   return work.kind === 'transfer' ? [work.from, work.to] : [work.store];
 }

@@ -5,11 +5,36 @@
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
 import { clientFields, settingsOver } from './client-text.ts';
-import { FAULT_KINDS, faultSchema } from './fault-text.ts';
 import type { FaultKind } from './fault.ts';
-import { closed, duration, name, odds, point, positiveDuration, range, ratio, whole } from './fields.ts';
-import type { Bounds, ChancePlan, ClientPlan, Odds, Plan, RangeUs, SectionPlan, Work } from './plan.ts';
-import { CAPS, CLIENT_DEFAULTS, LIMIT_DEFAULTS, NETWORK_DEFAULTS, SECTION_DEFAULTS } from './plan-defaults.ts';
+import { FAULT_KINDS, faultSchema } from './fault-text.ts';
+import {
+  closed,
+  duration,
+  name,
+  odds,
+  point,
+  positiveDuration,
+  range,
+  ratio,
+  whole,
+} from './fields.ts';
+import type {
+  Bounds,
+  ChancePlan,
+  ClientPlan,
+  Odds,
+  Plan,
+  RangeUs,
+  SectionPlan,
+  Work,
+} from './plan.ts';
+import {
+  CAPS,
+  CLIENT_DEFAULTS,
+  LIMIT_DEFAULTS,
+  NETWORK_DEFAULTS,
+  SECTION_DEFAULTS,
+} from './plan-defaults.ts';
 import { completeStep, stepSchema } from './work-text.ts';
 
 const json: z.ZodType<Json> = z.json();
@@ -39,7 +64,12 @@ const client = closed('field', {
       const work = completeStep(step, place + 1, settings.ttlUs);
       if (work === undefined) {
         const path = ['sections', at, 'work', place];
-        context.issues.push({ code: 'custom', input: step, path, message: 'a write needs a value' });
+        context.issues.push({
+          code: 'custom',
+          input: step,
+          path,
+          message: 'a write needs a value',
+        });
       }
       return work;
     });

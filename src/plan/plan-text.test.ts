@@ -109,7 +109,13 @@ const zombie: Plan = {
   chance: null,
   decisions: { 'alice/1/write/1/request': 1_000, 'bob/2/acquire/1/reply': 250 },
   order: ['bob/2/acquire', 'lock/expire'],
-  limits: { healAtUs: 100_000, probe: true, slackUs: 10_000, endUs: 10_000_000, maxEvents: 100_000 },
+  limits: {
+    healAtUs: 100_000,
+    probe: true,
+    slackUs: 10_000,
+    endUs: 10_000_000,
+    maxEvents: 100_000,
+  },
   bounds: {
     latency: { minUs: 1_000, maxUs: 3_000 },
     think: { minUs: 0, maxUs: 12_000 },
@@ -146,7 +152,9 @@ describe('a plan with mistakes', () => {
   });
 
   test('shows all of them at once, each with its line and column', () => {
-    const found = problemsOf((text) => text.replace('pause:', 'pausee:').replace('by: 9', 'by: x9'));
+    const found = problemsOf((text) =>
+      text.replace('pause:', 'pausee:').replace('by: 9', 'by: x9'),
+    );
     expect(found).toMatchInlineSnapshot(`
       [
         "plan.yaml:17:5 faults[0].pausee: unknown fault "pausee"; did you mean "pause"?",

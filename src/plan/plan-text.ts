@@ -2,7 +2,7 @@
  * A plan as the text of a file and back, exactly: `readPlan(renderPlan(plan))` is the same plan. The
  * text is the unit of bug reports, so it states nothing that a default already says.
  */
-import { Document, isMap, isScalar, isSeq, visit } from 'yaml';
+import { Document, isCollection, isScalar, visit } from 'yaml';
 import { settingsFields } from './client-text.ts';
 import { parseFile, type SourceFile } from './document.ts';
 import { formatDuration, formatRange } from './duration.ts';
@@ -37,7 +37,8 @@ export function readPlan(source: SourceFile): PlanRead {
   if (parsed.kind === 'problems') return parsed;
   const checked = check(planSchema, parsed.value);
   const findings = checked.kind === 'findings' ? checked.findings : planFindings(checked.value);
-  if (checked.kind === 'value' && findings.length === 0) return { kind: 'plan', plan: checked.value };
+  if (checked.kind === 'value' && findings.length === 0)
+    return { kind: 'plan', plan: checked.value };
   return { kind: 'problems', problems: parsed.locate(findings) };
 }
 
@@ -45,23 +46,27 @@ export function readPlan(source: SourceFile): PlanRead {
 export function renderPlan(plan: Plan, comment = ''): string {
   const document = new Document(planFields(plan), { aliasDuplicateObjects: false });
   visit(document, {
-    // The entries of a list of faults or steps, and what is short, stand on one line each.
     Pair: (_, { key, value }) => {
-      if (isScalar(key) && ONE_LINE.has(String(key.value)) && (isMap(value) || isSeq(value))) {
-        value.flow = true;
-        return visit.SKIP;
-      }
-      return undefined;
+      const isListed = isScalar(key) && ONE_LINE.has(String(key.value));
+      if (!isListed || !isCollection(value) || JSON.stringify(value).length > LINE)
+        return undefined;
+      value.flow = true;
+      return visit.SKIP;
     },
   });
   const lines = comment === '' ? [] : comment.split('\n');
-  document.commentBefore = lines.map((line) => ` ${line.replace(/\p{Cc}/gu, ' ')}`).join('\n') || null;
+  document.commentBefore =
+    lines.map((line) => ` ${line.replace(/\p{Cc}/gu, ' ')}`).join('\n') || null;
   return document.toString({ lineWidth: 100, flowCollectionPadding: true });
 }
 
-/** Fields whose value is written on one line: those of the plan itself, of faults and of steps. */
+/** The most characters, about, of a value that is written on one line. */
+const LINE = 100;
+
+/** Fields whose value is written on one line when it is short. */
 const ONE_LINE: ReadonlySet<string> = new Set([
-  ...['system', 'network', 'chance', 'order', 'limits', 'bounds', 'expect'],
+  ...['system', 'options', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
+  ...['bounds', 'durations', 'from', 'to'],
   ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
   ...FAULT_KINDS,
 ]);

@@ -73,7 +73,14 @@ const bareStep = z
 /** One step of a section: a map of one key, or the key alone (`- read`). */
 export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapped]);
 
-function toStep({ write, read, increment, transfer, compute, renew }: ReadKinds): ReadStep | undefined {
+function toStep({
+  write,
+  read,
+  increment,
+  transfer,
+  compute,
+  renew,
+}: ReadKinds): ReadStep | undefined {
   if (write !== undefined) {
     const { id, store, key, value, awaits } = write;
     return { kind: 'write', id, store, key, value, awaits };

@@ -6,9 +6,11 @@ export function replayCommand(finding: Finding): readonly string[] {
   return ['npx', 'fencepost', 'replay', finding.planFile];
 }
 
-/** `npx fencepost corpus add <plan>`, as words. */
+/** `cp <plan> <folder of the scenario>/plans/`, as words: what lies there, `run` replays first. */
 export function keepCommand(finding: Finding): readonly string[] {
-  return ['npx', 'fencepost', 'corpus', 'add', finding.planFile];
+  const { scenarioFile } = finding;
+  const folder = scenarioFile.slice(0, scenarioFile.lastIndexOf('/') + 1);
+  return ['cp', finding.planFile, `${folder}plans/`];
 }
 
 /** Words that a POSIX shell reads back as they are. */

@@ -33,7 +33,7 @@ describe('renderFailure', () => {
         'shrunk 812 → 9 events, 5 faults → 1; breaks with a pause of 10.000 ms, holds with 9.999 ms',
         'replay: npx fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml',
         'report: reports/zombie-writer.html',
-        'keep:   npx fencepost corpus add reports/zombie-writer-unfenced-fence-monotone.yaml',
+        'keep:   cp reports/zombie-writer-unfenced-fence-monotone.yaml fixtures/plans/',
       ].join('\n'),
     );
   });
@@ -73,7 +73,7 @@ describe('renderFailure', () => {
   it('breaks a command that is too long where a shell joins it again', () => {
     const planFile = `reports/${'long-'.repeat(14)}name.yaml`;
     const lines = renderFailure({ ...zombieFinding, planFile }, plain).split('\n');
-    expect(lines).toContain('keep:   npx fencepost corpus add \\');
+    expect(lines).toContain('replay: npx fencepost replay \\');
     expect(lines).toContain(planFile);
   });
 

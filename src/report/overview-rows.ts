@@ -12,13 +12,19 @@ export interface ClaimRow {
   readonly isSurprise: boolean;
 }
 
-/** A row a claim: the expected ones first, in the scenario's order, then the others. */
+/** A row a claim: the expected ones in the scenario's order, then the others that broke. */
 export function claimRows(system: SystemSummary): readonly ClaimRow[] {
   const { holds = [], breaks = [] } = system.expect;
-  const others = Object.keys(system.claims).filter(
+  const others = unlistedClaims(system).filter((claim) => (system.claims[claim]?.broken ?? 0) > 0);
+  return [...new Set([...breaks, ...holds, ...others])].map((claim) => claimRow(system, claim));
+}
+
+/** The claims that were judged although the scenario expects nothing of them. */
+function unlistedClaims(system: SystemSummary): readonly string[] {
+  const { holds = [], breaks = [] } = system.expect;
+  return Object.keys(system.claims).filter(
     (claim) => !holds.includes(claim) && !breaks.includes(claim),
   );
-  return [...new Set([...breaks, ...holds, ...others])].map((claim) => claimRow(system, claim));
 }
 
 function claimRow(system: SystemSummary, claim: string): ClaimRow {
@@ -61,6 +67,11 @@ export function noteLines(system: SystemSummary): readonly string[] {
   if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, 'seed')}`);
   if (system.vacuous.length > 0)
     notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
+  const quiet = unlistedClaims(system).filter((claim) => system.claims[claim]?.broken === 0);
+  const tested = quiet.filter((claim) => (system.claims[claim]?.exercised ?? 0) > 0);
+  if (tested.length > 0) notes.push(`held too, not expected: ${tested.join(', ')}`);
+  const untested = quiet.length - tested.length;
+  if (untested > 0) notes.push(`${countOf(untested, 'other claim')} never exercised`);
   const faults = Object.entries(system.faults).map(
     ([kind, { fired, overlapped }]) =>
       `${kind} fired on ${groupDigits(fired)}, under a held grant on ${groupDigits(overlapped)}`,

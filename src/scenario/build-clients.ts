@@ -75,13 +75,14 @@ function buildWorkload(read: ReadWorkload): Workload {
     awaits: read.awaits ?? WORK_DEFAULTS.awaits,
     locks: namesOf(read.locks, SECTION_DEFAULTS.lock),
     keys: namesOf(read.keys, WORK_DEFAULTS.key),
-    stores: kind === 'transfer' ? namesOf(read.stores ?? pair, 'store') : namesOf(read.stores, 'store'),
+    stores:
+      kind === 'transfer' ? namesOf(read.stores ?? pair, 'store') : namesOf(read.stores, 'store'),
     steps: read.steps ?? [],
   };
 }
 
 /** The stores that a section may use. */
-export function storesOf({ kind, steps, stores }: Workload): readonly string[] {
+function storesOf({ kind, steps, stores }: Workload): readonly string[] {
   return kind === 'steps' ? steps.flatMap((step) => stepStores(step, stores)) : stores;
 }
 
@@ -132,9 +133,7 @@ function nameFindings(
 }
 
 /** Where a client's name stands in the file. */
-function namePaths({
-  clients,
-}: ScenarioFile): (name: string, at: number) => Omit<Finding, 'what'> {
+function namePaths({ clients }: ScenarioFile): (name: string, at: number) => Omit<Finding, 'what'> {
   if (clients === undefined || typeof clients === 'number') {
     return () => ({ path: ['clients'], isKey: false });
   }

@@ -37,7 +37,8 @@ export function buildFaults(file: ScenarioFile, cast: Cast): BuiltFaults {
     }
     const template = builder.build(file.clocks);
     if ('target' in template && template.target.kind === 'any') {
-      if (template.odds === null) report(null, `needs a chance, or which ${builder.noun()} is meant`);
+      if (template.odds === null)
+        report(null, `needs a chance, or which ${builder.noun()} is meant`);
       if (drawn.has(template.kind)) report(null, `only one ${template.kind} may be drawn for any`);
       drawn.add(template.kind);
     }
@@ -74,16 +75,32 @@ class FaultBuilder {
       case 'pause': {
         const processes = this.named('process', read.process ?? ['clients']);
         const clocksRun = read.clocks ?? 'run';
-        return { kind: 'pause', odds, processes, place: this.place(), for: lasting, clocks: clocksRun };
+        return {
+          kind: 'pause',
+          odds,
+          processes,
+          place: this.place(),
+          for: lasting,
+          clocks: clocksRun,
+        };
       }
       case 'crash': {
-        const restart = read.restart === undefined || read.restart === 'never' ? null : read.restart;
+        const restart =
+          read.restart === undefined || read.restart === 'never' ? null : read.restart;
         return { kind: 'crash', odds, processes: this.struck(), place: this.place(), restart };
       }
       case 'partition': {
         const [groups, to] = [this.groups(), this.named('to', read.to ?? [])];
         const direction = read.direction ?? 'both';
-        return { kind: 'partition', odds, groups, to, direction, place: this.place(), for: lasting };
+        return {
+          kind: 'partition',
+          odds,
+          groups,
+          to,
+          direction,
+          place: this.place(),
+          for: lasting,
+        };
       }
       case 'clock':
         return { kind: 'clock', odds, processes: this.struck(), ...this.clock(clocks) };
@@ -137,7 +154,7 @@ class FaultBuilder {
     return isWord ? names.map((name) => [name]) : [names];
   }
 
-  /** Where it strikes; at any time before healing when nothing is said. */
+  /** Where it strikes; at any time of the first third, in which most of the work is done. */
   private place(): Place {
     const { at, before, after } = this.read;
     if ([at, before, after].filter((given) => given !== undefined).length > 1) {
@@ -145,7 +162,7 @@ class FaultBuilder {
     }
     if (before !== undefined) return this.pointPlace('before', before);
     if (after !== undefined) return this.pointPlace('after', after);
-    return { kind: 'at', at: at ?? { minUs: 0, maxUs: Math.max(0, this.cast.healAtUs - 1) } };
+    return { kind: 'at', at: at ?? this.anyTime() };
   }
 
   private pointPlace(side: 'before' | 'after', point: string): Place {
@@ -160,7 +177,10 @@ class FaultBuilder {
     const [first = '', section = ''] = point.split('/');
     if (!point.includes('/')) {
       const known = `${VERBS.join(', ')}, or a full name such as alice/1/write`;
-      this.report(field, `unknown point "${point}"${suggest(point, VERBS)}`.replace(/known:.*/, known));
+      this.report(
+        field,
+        `unknown point "${point}"${suggest(point, VERBS)}`.replace(/known:.*/, known),
+      );
       return null;
     }
     const client = this.cast.clients.find(({ name }) => name === first);
@@ -173,9 +193,7 @@ class FaultBuilder {
     return null;
   }
 
-  private clock(
-    clocks: ScenarioFile['clocks'],
-  ): { place: Place; step: RangeUs; rate: RangeUs } {
+  private clock(clocks: ScenarioFile['clocks']): { place: Place; step: RangeUs; rate: RangeUs } {
     const { step, rate, at, before, after } = this.read;
     const isPlaced = at !== undefined || before !== undefined || after !== undefined;
     const place: Place = isPlaced ? this.place() : { kind: 'at', at: NOTHING };
@@ -229,7 +247,11 @@ class FaultBuilder {
   }
 
   private from(at: RangeUs | undefined): RangeUs {
-    return at ?? { minUs: 0, maxUs: Math.max(0, this.cast.healAtUs - 1) };
+    return at ?? this.anyTime();
+  }
+
+  private anyTime(): RangeUs {
+    return { minUs: 0, maxUs: Math.floor(this.cast.healAtUs / 3) };
   }
 }
 

@@ -15,7 +15,11 @@ export interface BuiltSystems {
 export function buildSystems(file: ScenarioFile, vocabulary: Vocabulary): BuiltSystems {
   const entries = Object.entries(file.systems);
   const findings = entries.flatMap(([name, system]) => [
-    ...unknownWord(system.lock, { noun: 'lock', known: vocabulary.locks, path: path(name, 'lock') }),
+    ...unknownWord(system.lock, {
+      noun: 'lock',
+      known: vocabulary.locks,
+      path: path(name, 'lock'),
+    }),
     ...unknownWord(system.store, {
       noun: 'store',
       known: vocabulary.stores,
@@ -58,7 +62,10 @@ function optionFindings(name: string, system: ReadSystem, { options }: Vocabular
     const at = path(name, 'options', key);
     const option = options.find((word) => word.name === key);
     if (option === undefined) {
-      const hint = suggest(key, options.map((word) => word.name));
+      const hint = suggest(
+        key,
+        options.map((word) => word.name),
+      );
       return [{ path: at, isKey: true, what: `unknown option "${key}"${hint}` }];
     }
     const of = option.of ?? [system.lock];

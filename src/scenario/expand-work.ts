@@ -69,10 +69,10 @@ function oneStep(workload: Workload, id: number, context: WorkContext): Work {
   const store = draw.oneOf(workload.stores) ?? WORK_DEFAULTS.store;
   if (workload.kind === 'read-modify-write') return { kind: 'increment', id, store, key };
   const { awaits } = workload;
-  return { kind: 'write', id, store, key, value: valueOf(id, context), awaits };
+  return { kind: 'write', id, store, key, value: writtenValue(id, context), awaits };
 }
 
-function valueOf(step: number, { values: { scale, client, section } }: WorkContext): number {
+function writtenValue(step: number, { values: { scale, client, section } }: WorkContext): number {
   return client * scale.client + section * scale.section + (scale.section === 1 ? 0 : step);
 }
 
@@ -98,7 +98,7 @@ function expandStep(step: ReadStep, place: number, context: StepContext): Work {
       const store = step.store ?? draw.oneOf(workload.stores) ?? WORK_DEFAULTS.store;
       const key = step.key ?? draw.oneOf(workload.keys) ?? WORK_DEFAULTS.key;
       if (step.kind !== 'write') return { kind: step.kind, id, store, key };
-      const value = step.value ?? valueOf(id, context);
+      const value = step.value ?? writtenValue(id, context);
       return { kind: 'write', id, store, key, value, awaits: step.awaits ?? workload.awaits };
     }
   }

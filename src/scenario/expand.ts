@@ -64,10 +64,7 @@ interface ClientContext {
   readonly scale: ValueScale;
 }
 
-function expandClient(
-  client: ClientScenario,
-  { system, draw, scale }: ClientContext,
-): ClientPlan {
+function expandClient(client: ClientScenario, { system, draw, scale }: ClientContext): ClientPlan {
   const settings: ClientSettings = settingsOver(client.settings, system.clients);
   const sections: SectionPlan[] = [];
   for (let id = 1; id <= client.sections; id += 1) {

@@ -4,7 +4,19 @@
  */
 import { z } from 'zod';
 import type { FaultKind } from '../plan/fault.ts';
-import { closed, type Field, name, odds, parseRate, point, range, shown, stepRange } from '../plan/fields.ts';
+import {
+  closed,
+  type Field,
+  name,
+  odds,
+  parseRate,
+  point,
+  RATE_PATTERN,
+  range,
+  rangeOrNever,
+  shown,
+  stepRange,
+} from '../plan/fields.ts';
 import type { Odds, RangeUs } from '../plan/plan.ts';
 
 /** A fault as it was read, of any kind: what is undefined was left out. */
@@ -31,11 +43,9 @@ export interface ReadFault {
   readonly by?: RangeUs | undefined;
 }
 
-const RATE = '-?\\d{1,7}ppm';
-
 const rateRange: Field<RangeUs> = z
   .string({ error: 'expected a rate such as 200ppm or -200ppm..200ppm' })
-  .regex(new RegExp(`^${RATE}(\\.\\.${RATE})?$`), {
+  .regex(new RegExp(`^${RATE_PATTERN}(\\.\\.${RATE_PATTERN})?$`), {
     error: ({ input }) => `expected a rate such as 200ppm or -200ppm..200ppm, not ${shown(input)}`,
   })
   .transform((text, context) => {
@@ -57,9 +67,15 @@ const chance = odds
   .describe('How likely it strikes: 1/2 or 20%. Always, when it is left out.');
 
 const place = {
-  at: range.optional().describe('At this time: 5ms or 0ms..100ms. Default any time before healing.'),
-  before: point.optional().describe('Just before a point: write (of a drawn section), alice/1/write.'),
-  after: point.optional().describe('Just after a point: acquire (of a drawn section), bob/2/acquire.'),
+  at: range
+    .optional()
+    .describe('At this time: 5ms or 0ms..100ms. Default any time of the first third.'),
+  before: point
+    .optional()
+    .describe('Just before a point: write (of a drawn section), alice/1/write.'),
+  after: point
+    .optional()
+    .describe('Just after a point: acquire (of a drawn section), bob/2/acquire.'),
 };
 
 const link = {
@@ -72,7 +88,10 @@ const message = {
   message: point
     .optional()
     .describe('write (of a drawn section) or alice/1/write/1/request. Default any message.'),
-  leg: z.enum(['request', 'reply']).optional().describe('Which leg of a drawn call. Default request.'),
+  leg: z
+    .enum(['request', 'reply'])
+    .optional()
+    .describe('Which leg of a drawn call. Default request.'),
   process: processes.optional().describe('Whose calls are drawn. Default clients.'),
   ...link,
   chance,
@@ -81,22 +100,24 @@ const message = {
 const by = range.describe('By how much: 5ms or 1ms..5ms.');
 const lasting = range.describe('For how long: 5ms or 1ms..5ms.');
 
-const restart = z
-  .union([z.literal('never'), range.or(z.never({ error: 'expected a range, or never' }))])
-  .optional()
-  .describe('How much later it restarts. Default never.');
+const restart = rangeOrNever.optional().describe('How much later it restarts. Default never.');
 
 const kinds = {
   pause: closed('field', {
     process: processes.optional(),
     ...place,
     for: lasting,
-    clocks: z.enum(['run', 'freeze']).optional().describe('Whether its clocks run on. Default run.'),
+    clocks: z
+      .enum(['run', 'freeze'])
+      .optional()
+      .describe('Whether its clocks run on. Default run.'),
     chance,
   })
     .optional()
     .describe('A process runs nothing for a while (a garbage collection, a VM that is suspended).'),
-  delay: closed('field', { ...message, by }).optional().describe('A message arrives late.'),
+  delay: closed('field', { ...message, by })
+    .optional()
+    .describe('A message arrives late.'),
   drop: closed('field', message).optional().describe('A message is lost.'),
   duplicate: closed('field', { ...message, by })
     .optional()

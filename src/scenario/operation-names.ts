@@ -31,10 +31,11 @@ export function operationNames(
   }
 }
 
-const NAMES: Readonly<Record<'read' | 'write', Partial<Record<Work['kind'], readonly string[]>>>> = {
-  read: { read: ['read'], increment: ['read'], transfer: ['read-from', 'read-to'] },
-  write: { write: ['write'], increment: ['write'], transfer: ['write-from', 'write-to'] },
-};
+const NAMES: Readonly<Record<'read' | 'write', Partial<Record<Work['kind'], readonly string[]>>>> =
+  {
+    read: { read: ['read'], increment: ['read'], transfer: ['read-from', 'read-to'] },
+    write: { write: ['write'], increment: ['write'], transfer: ['write-from', 'write-to'] },
+  };
 
 /** What a step calls its operations of this verb. */
 function stepNames({ kind }: Work, verb: 'read' | 'write' | 'renew'): readonly string[] {

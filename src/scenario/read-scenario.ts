@@ -20,7 +20,9 @@ export type ScenarioRead =
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
 /** Everything that `source.text` says, with every default filled in. */
-export function readScenario(source: SourceFile & { readonly vocabulary: Vocabulary }): ScenarioRead {
+export function readScenario(
+  source: SourceFile & { readonly vocabulary: Vocabulary },
+): ScenarioRead {
   const parsed = parseFile(source);
   if (parsed.kind === 'problems') return parsed;
   const checked = check(scenarioFileSchema, parsed.value);

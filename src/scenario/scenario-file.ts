@@ -1,6 +1,6 @@
 /**
- * What a scenario file may contain, and its JSON Schema for editors. Everything but the systems has a
- * default. What the words mean to one another is checked later, in `build.ts`.
+ * What a scenario file may contain. Everything but the name and the systems has a default. What the
+ * words mean to one another is checked later, by `readScenario`.
  */
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
@@ -10,7 +10,6 @@ import type { NetworkPlan, Odds, RangeUs } from '../plan/plan.ts';
 import { CAPS } from '../plan/plan-defaults.ts';
 import { type ReadStep, stepSchema } from '../plan/work-text.ts';
 import { type ReadFault, readFaultSchema } from './fault-file.ts';
-import type { Vocabulary } from './vocabulary.ts';
 
 export interface ScenarioFile {
   readonly name: string;
@@ -37,13 +36,13 @@ export interface ReadSystem {
   readonly expect?: ReadExpect | undefined;
 }
 
-export interface ReadExpect {
+interface ReadExpect {
   readonly holds?: readonly string[] | undefined;
   readonly breaks?: readonly string[] | undefined;
 }
 
 /** A count, or names, or settings that all clients share and that `each` can differ from. */
-export type ReadClients = number | readonly string[] | ReadClientMap;
+type ReadClients = number | readonly string[] | ReadClientMap;
 
 export interface ReadClientMap extends ReadClient {
   readonly count?: number | undefined;
@@ -70,29 +69,43 @@ export interface ReadWorkload {
 /** Names, or how many. */
 export type ReadNames = number | readonly string[];
 
-export interface ReadNetwork {
+interface ReadNetwork {
   readonly link?: NetworkPlan['link'] | undefined;
   readonly latency?: RangeUs | undefined;
 }
 
-export interface ReadClocks {
+interface ReadClocks {
   readonly skew?: number | undefined;
   readonly drift?: number | undefined;
 }
 
-const lockName = z.string().max(100).describe('A lock service that `fencepost list` prints.');
-const storeName = z.string().max(100).describe('A store that `fencepost list` prints.');
-const claim = z.string().max(100).describe('A claim that `fencepost list` prints.');
+/** The fields whose values are names that other parts of fencepost provide. */
+export const wordFields: Readonly<Record<'lock' | 'store' | 'claim', z.ZodType<string, string>>> = {
+  lock: z.string().max(100).describe('A lock service that `fencepost list` prints.'),
+  store: z.string().max(100).describe('A store that `fencepost list` prints.'),
+  claim: z.string().max(100).describe('A claim that `fencepost list` prints.'),
+};
 const json: z.ZodType<Json> = z.json();
 
 const system = closed('field', {
-  lock: lockName,
-  store: storeName,
-  options: z.record(z.string().max(100), json).optional().describe('Options of the lock and store.'),
+  lock: wordFields.lock,
+  store: wordFields.store,
+  options: z
+    .record(z.string().max(100), json)
+    .optional()
+    .describe('Options of the lock and store.'),
   clients: closed('field', clientFields).optional().describe('What all clients do differently.'),
   expect: closed('field', {
-    holds: z.array(claim).max(100).optional().describe('Claims that must hold on every seed.'),
-    breaks: z.array(claim).max(100).optional().describe('Claims that must break on some seed.'),
+    holds: z
+      .array(wordFields.claim)
+      .max(100)
+      .optional()
+      .describe('Claims that must hold on every seed.'),
+    breaks: z
+      .array(wordFields.claim)
+      .max(100)
+      .optional()
+      .describe('Claims that must break on some seed.'),
   }).optional(),
 });
 
@@ -168,7 +181,9 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
   swarm: z
     .boolean()
     .optional()
-    .describe('Whether each seed enables a random subset of the kinds with a chance. Default true.'),
+    .describe(
+      'Whether each seed enables a random subset of the kinds with a chance. Default true.',
+    ),
   clocks: closed('field', {
     skew: duration.optional().describe('No clock is further off than this.'),
     drift: drift.optional().describe('No clock is faster or slower than this: 200ppm.'),
@@ -180,21 +195,3 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
   probe: z.boolean().optional().describe('Whether a fresh client writes at last. Default true.'),
   maxEvents: whole(1, CAPS.maxEvents).optional().describe('A run is cut after so many events.'),
 });
-
-/** The JSON Schema of a scenario file; with a vocabulary it lists the names that are known. */
-export function scenarioJsonSchema(vocabulary?: Vocabulary): object {
-  const known = new Map<unknown, readonly string[]>([
-    [lockName, vocabulary?.locks ?? []],
-    [storeName, vocabulary?.stores ?? []],
-    [claim, vocabulary?.claims ?? []],
-  ]);
-  const schema = z.toJSONSchema(scenarioFileSchema, {
-    io: 'input',
-    target: 'draft-7',
-    override: ({ zodSchema, jsonSchema }) => {
-      const words = known.get(zodSchema) ?? [];
-      if (words.length > 0) jsonSchema.enum = [...words];
-    },
-  });
-  return { ...schema, title: 'fencepost scenario' };
-}

@@ -25,7 +25,10 @@ export function sectionTime(
     const tookUs = stepUs(step, latencyUs);
     // A round trip's way back needs no lease; the way there does.
     if (step.kind !== 'compute') {
-      longestUs = Math.max(longestUs, nowUs + Math.max(tookUs, roundTrip) - latencyUs - leaseFromUs);
+      longestUs = Math.max(
+        longestUs,
+        nowUs + Math.max(tookUs, roundTrip) - latencyUs - leaseFromUs,
+      );
     }
     if (step.kind === 'renew') leaseFromUs = nowUs;
     nowUs += tookUs;

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readPlan, renderPlan } from '../plan/plan-text.ts';
+import { renderProblem } from '../plan/problem.ts';
+import { expand } from './expand.ts';
+import { readScenario } from './read-scenario.ts';
+import type { Scenario } from './scenario.ts';
+
+const vocabulary = {
+  locks: ['lock-service'],
+  stores: ['unfenced', 'fenced', 'fenced-open'],
+  claims: ['grant-order'],
+  options: [],
+};
+
+function scenarioOf(text: string): Scenario {
+  const read = readScenario({ text, file: 'a.yaml', vocabulary });
+  if (read.kind === 'problems') throw new Error(read.problems.map(renderProblem).join('\n'));
+  return read.scenario;
+}
+
+const text = `name: mixed
+systems:
+  unfenced: { lock: lock-service, store: unfenced }
+  fenced: { lock: lock-service, store: fenced, clients: { checksLease: false } }
+  open: { lock: lock-service, store: fenced-open }
+clients: { names: [alice, bob, carol, dave, erin], sections: 5 }
+workload: { keys: [x, y], locks: 2, writesPerGrant: 2 }
+network: { latency: 1ms..3ms }
+clocks: { skew: 5ms, drift: 200ppm }
+time: 500ms
+faults:
+  - pause: { before: write, for: 1ms..30ms, chance: 1/2 }
+  - pause: { process: lock, after: acquire, for: 1ms..30ms, chance: 1/2 }
+  - clock: { process: [clients, lock], chance: 1/2 }
+  - crash: { process: stores, at: 0ms..50ms, restart: 1ms..3ms, chance: 1/2 }
+  - partition: { from: clients, to: lock, for: 1ms..9ms, chance: 1/4 }
+  - delay: { message: write, by: 1ms..9ms, chance: 1/2 }
+  - delay: { by: 1ms..9ms, chance: 1/20 }
+  - drop: { chance: 1/50 }
+`;
+const mixed = scenarioOf(text);
+const without = (name: string): Scenario => scenarioOf(text.replace(`${name}, `, ''));
+const seeds = Array.from({ length: 200 }, (_, seed) => seed);
+
+describe('expand', () => {
+  test('gives the same plan for the same seed, pinned', () => {
+    expect(renderPlan(expand(mixed, 'unfenced', 7))).toMatchSnapshot();
+    expect(expand(scenarioOf(text), 'unfenced', 7)).toEqual(expand(mixed, 'unfenced', 7));
+  });
+
+  test('gives plans that can be written and read back', () => {
+    const seed = fc.maxSafeNat();
+    fc.assert(
+      fc.property(seed, fc.constantFrom('unfenced', 'fenced', 'open'), (at, system) => {
+        const plan = expand(mixed, system, at);
+        expect(readPlan({ text: renderPlan(plan), file: 'a' })).toEqual({ kind: 'plan', plan });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('gives all systems of a scenario the same draws', () => {
+    for (const seed of seeds) {
+      const one = expand(mixed, 'unfenced', seed);
+      const other = expand(mixed, 'fenced', seed);
+      expect(other.faults).toEqual(one.faults);
+      expect(other.chance).toEqual(one.chance);
+      expect(other.clients.map(({ sections }) => sections)).toEqual(
+        one.clients.map(({ sections }) => sections),
+      );
+      expect(other.clients.map(({ checksLease }) => checksLease)).not.toContain(true);
+    }
+  });
+
+  test.each(['alice', 'carol', 'dave'])('draws the same for the others without %s', (gone) => {
+    const fewer = without(gone);
+    for (const seed of seeds) {
+      const whole = expand(mixed, 'unfenced', seed);
+      const rest = expand(fewer, 'unfenced', seed);
+      const draws = (clients: typeof rest.clients): unknown =>
+        clients
+          .filter(({ name }) => name !== gone)
+          .map(({ name, sections }) => [
+            name,
+            ...sections.map(({ thinkUs, lock, work }) => [thinkUs, lock, work.map(keyOf)]),
+          ]);
+      expect(draws(rest.clients)).toEqual(draws(whole.clients));
+      const ofOthers = whole.faults.filter((fault) => !JSON.stringify(fault).includes(gone));
+      const known = new Set(rest.faults.map((fault) => JSON.stringify(fault)));
+      expect(ofOthers.filter((fault) => !known.has(JSON.stringify(fault)))).toEqual([]);
+    }
+  });
+
+  test('draws whole milliseconds in half of the seeds', () => {
+    const isWhole = seeds.map((seed) => {
+      const { clients, chance } = expand(mixed, 'unfenced', seed);
+      const thinks = clients.flatMap(({ sections }) => sections.map(({ thinkUs }) => thinkUs));
+      const areWhole = thinks.every((us) => us % 1_000 === 0);
+      expect(chance?.latencyStepUs).toBe(areWhole ? 1_000 : 1);
+      return areWhole;
+    });
+    const count = isWhole.filter((whole) => whole).length;
+    expect(count).toBeGreaterThan(75);
+    expect(count).toBeLessThan(125);
+  });
+
+  test('enables another subset of the kinds in each seed, and never none', () => {
+    const subsets = new Set(
+      seeds.map((seed) => {
+        const { faults, chance } = expand(mixed, 'unfenced', seed);
+        const drop = chance?.drop == null ? [] : ['drop'];
+        const kinds = new Set([...faults.map(({ kind }) => kind), ...drop]);
+        return [...kinds].sort().join();
+      }),
+    );
+    expect(subsets.size).toBeGreaterThan(30);
+    const calm = scenarioOf(text.replace('name: mixed', 'name: mixed\nswarm: false'));
+    expect(seeds.every((seed) => expand(calm, 'unfenced', seed).chance?.drop !== null)).toBe(true);
+    const single = scenarioOf(text.replace(/faults:[\s\S]*/, 'faults: [drop: { chance: 1/2 }]\n'));
+    expect(seeds.every((seed) => expand(single, 'unfenced', seed).chance?.drop !== null)).toBe(
+      true,
+    );
+  });
+
+  test('keeps what it draws inside the scenario’s ranges and clock bounds', () => {
+    for (const seed of seeds) {
+      const plan = expand(mixed, 'unfenced', seed);
+      for (const fault of plan.faults) {
+        const bound = plan.bounds.durations[fault.kind];
+        const lasts = 'forUs' in fault ? fault.forUs : 'byUs' in fault ? fault.byUs : null;
+        if (lasts !== null) expect(lasts).toBeGreaterThanOrEqual(bound?.minUs ?? Infinity);
+        if (lasts !== null) expect(lasts).toBeLessThanOrEqual(bound?.maxUs ?? -1);
+        if (fault.kind !== 'clock') continue;
+        expect(Math.abs(fault.stepUs)).toBeLessThanOrEqual(5_000);
+        expect(Math.abs(fault.ratePpm)).toBeLessThanOrEqual(200);
+      }
+    }
+  });
+
+  test('gives every write of a run its own value', () => {
+    const { clients } = expand(mixed, 'unfenced', 1);
+    const values = clients.flatMap(({ sections }) =>
+      sections.flatMap(({ work }) => work.flatMap((step) => ('value' in step ? [step.value] : []))),
+    );
+    expect(new Set(values).size).toBe(50);
+    expect(values).toContain(111);
+    expect(values).toContain(552);
+  });
+
+  test('puts a fault without a chance into every plan, swarm or not', () => {
+    const fixed = scenarioOf(
+      text.replace('faults:', 'faults:\n  - pause: { process: bob, at: 1ms, for: 1ms }'),
+    );
+    for (const seed of seeds) {
+      expect(expand(fixed, 'unfenced', seed).faults[0]).toEqual({
+        kind: 'pause',
+        process: 'bob',
+        when: { kind: 'at', atUs: 1_000 },
+        forUs: 1_000,
+        clocks: 'run',
+      });
+    }
+  });
+
+  test('names only operations that the system has', () => {
+    const opening = text.replace(/faults:[\s\S]*/, 'faults: [pause: { before: open, for: 1ms }]\n');
+    const points = (system: string, of = opening): unknown =>
+      expand(scenarioOf(of), system, 1).faults.map((fault) => 'when' in fault && fault.when.kind);
+    expect(points('unfenced')).toEqual([]);
+    expect(points('open')).toEqual(['before', 'before', 'before', 'before', 'before']);
+    const checked = opening.replace('before: open', 'after: checked');
+    expect(points('fenced', checked)).toEqual([]);
+    expect(points('open', checked)).toHaveLength(5);
+  });
+
+  test.each([
+    ['read-modify-write', /^alice\/[1-5]\/write(-2)?$/],
+    ['transfer', /^alice\/[1-5]\/write-(from|to)(-2)?$/],
+  ])('names the operations of %s as they are called in a run', (kind, name) => {
+    const changed = text
+      .replace('keys: [x, y]', `kind: ${kind}`)
+      .replace(/faults:[\s\S]*/, 'faults: [pause: { process: alice, before: write, for: 1ms }]\n');
+    for (const seed of seeds) {
+      const [fault] = expand(scenarioOf(changed), 'unfenced', seed).faults;
+      const point =
+        fault !== undefined && 'when' in fault && 'point' in fault.when && fault.when.point;
+      expect(point).toMatch(name);
+    }
+  });
+});
+
+function keyOf(work: { readonly kind: string; readonly key?: string }): string {
+  return `${work.kind} ${work.key}`;
+}
