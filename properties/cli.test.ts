@@ -43,7 +43,8 @@ network: { latency: 1ms..2ms }
 FAULTS
 `;
 
-const PAUSES = 'faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 } }]';
+const PAUSES =
+  'faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 } }]';
 
 function small(name: string, expectation: string, faults = PAUSES): string {
   return file(name, SMALL.replace('EXPECT', expectation).replace('FAULTS', faults));
@@ -56,12 +57,17 @@ describe('run', () => {
     const path = small('met.yaml', '{ breaks: [fence-monotone] }');
     const { code, out } = fencepost('run', path, ...quick, '--json');
     expect(code).toBe(0);
-    const lines = out.trim().split('\n').map((line): unknown => JSON.parse(line));
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
     expect(lines[0]).toMatchObject({ type: 'finding', claim: 'fence-monotone' });
     expect(lines.at(-1)).toMatchObject({
       type: 'summary',
       exit: 0,
-      scenarios: [{ name: 'small', systems: [{ met: true, counterexample: { faults: 1, chance: 0 } }] }],
+      scenarios: [
+        { name: 'small', systems: [{ met: true, counterexample: { faults: 1, chance: 0 } }] },
+      ],
     });
     expect(readFileSync(join(folder, 'reports/small.html'), 'utf8')).toContain('<svg');
     const plan = join(folder, 'reports/small-unfenced-fence-monotone.yaml');
@@ -69,7 +75,11 @@ describe('run', () => {
   });
 
   test('ends with 1 when a claim breaks that should hold, and explains it in 25 lines', () => {
-    const { code, out } = fencepost('run', small('broken.yaml', '{ holds: [fence-monotone] }'), ...quick);
+    const { code, out } = fencepost(
+      'run',
+      small('broken.yaml', '{ holds: [fence-monotone] }'),
+      ...quick,
+    );
     expect(code).toBe(1);
     const block = out.slice(out.indexOf('✗'), out.indexOf('keep:')).split('\n');
     expect(block.length).toBeLessThanOrEqual(25);
@@ -84,7 +94,11 @@ describe('run', () => {
 
   test('ends with 5 when what should hold was never tested', () => {
     const never = 'faults: [{ pause: { process: clients, after: renew, for: 1ms, chance: 1/2 } }]';
-    const { code, out } = fencepost('run', small('idle.yaml', '{ holds: [tokens-unique] }', never), ...quick);
+    const { code, out } = fencepost(
+      'run',
+      small('idle.yaml', '{ holds: [tokens-unique] }', never),
+      ...quick,
+    );
     expect(code).toBe(5);
     expect(out).toContain('pause never fired');
   });
@@ -128,12 +142,13 @@ describe('a mistake in the input', () => {
   }
 
   test('that is several gets a line each, with file, line, column and a suggestion', () => {
-    const path = file(
-      'typos.yaml',
-      SMALL.replace('EXPECT', '{ holds: [grant-ordr] }').replace('FAULTS', 'faults: [{ pausee: {} }]'),
-    );
-    fails(path, /typos\.yaml:4:\d+ .*did you mean "grant-order"/);
-    fails(path, /typos\.yaml:8:\d+ .*did you mean "pause"/);
+    const wrong = SMALL.replace('EXPECT', '{}').replace('ttl:', 'tll:');
+    const path = file('typos.yaml', wrong.replace('FAULTS', 'faults: [{ pausee: {} }]'));
+    fails(path, /typos\.yaml:5:\d+ clients\.tll: .*did you mean "ttl"\?/);
+    fails(path, /typos\.yaml:8:\d+ faults\[0\]\.pausee: .*did you mean "pause"\?/);
+    const claims = small('claims.yaml', '{ holds: [grant-ordr], breaks: [tokens-uniqe] }');
+    fails(claims, /claims\.yaml:4:\d+ .*did you mean "grant-order"/);
+    fails(claims, /claims\.yaml:4:\d+ .*did you mean "tokens-unique"/);
   });
 
   test('that is no file, a directory, binary, too large or an alias bomb is told in one line', () => {
@@ -143,7 +158,8 @@ describe('a mistake in the input', () => {
     fails(file('binary.yaml', Uint8Array.from([0, 1, 255, 254, 0])), /binary\.yaml:1:\d+: /);
     fails(file('large.yaml', 'a: b\n'.repeat(2_000_000)), /at most 1000000 are read/);
     const bomb = Array.from({ length: 30 }, (_, at) => {
-      const below = at === 0 ? '"x"' : `[${Array.from({ length: 9 }, () => `*a${at - 1}`).join(', ')}]`;
+      const below =
+        at === 0 ? '"x"' : `[${Array.from({ length: 9 }, () => `*a${at - 1}`).join(', ')}]`;
       return `a${at}: &a${at} ${below}`;
     });
     fails(file('bomb.yaml', bomb.join('\n')), /bomb\.yaml:\d+:\d+.*alias/i);
@@ -199,9 +215,12 @@ test('every command has a help text with an example', () => {
 
 test('show prints a plan that shrink takes, and shrink gives a smaller one', () => {
   const scenario = join(root, 'fixtures/zombie-writer.yaml');
-  const shown = fencepost('show', scenario, '--system', 'unfenced', '--seed', '1', '--plan', 'drawn');
-  const plan = file('drawn.yaml', shown.out);
-  const shrunk = fencepost('shrink', plan, '--claim', 'fence-monotone', '--json');
+  const run = fencepost('run', scenario, ...quick, '--json');
+  const finding: unknown = JSON.parse(run.out.split('\n')[0] ?? '');
+  const seed = /"seed":(\d+)/.exec(JSON.stringify(finding))?.[1] ?? '';
+  const at = ['--system', 'unfenced', '--seed', seed];
+  const plan = file('drawn.yaml', fencepost('show', scenario, ...at, '--plan', 'drawn').out);
+  const shrunk = fencepost('shrink', plan, '--claim', 'grant-order', '--json');
   expect(shrunk.code).toBe(0);
   expect(lastJson(shrunk.out)).toMatchObject({ type: 'shrink', after: { clients: 2, faults: 1 } });
 });

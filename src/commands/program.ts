@@ -161,8 +161,8 @@ interface ShowFlags {
 function addShow(program: Command, done: Done): void {
   command(
     program,
-    'show <plan or scenario>',
-    'what happens in a plan, or in one seed of a scenario',
+    'show <file>',
+    'what happens in a plan file, or in one seed of a scenario file',
     'npx fencepost show fixtures/zombie-writer.yaml --system unfenced --seed 7',
   )
     .option('--seed <S>', 'which seed of the scenario', '0')
