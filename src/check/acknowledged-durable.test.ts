@@ -57,3 +57,10 @@ test('a write that was not yet acknowledged may stay or go', () => {
     'lost-in-recovery',
   );
 });
+
+test('an answer that reaches its client after the recovery is no promise that was broken', () => {
+  const [first, second, third, told] = written;
+  if (!first || !second || !third || !told) throw new Error('the trace is too short');
+  const events = [first, second, third, crash, recovered(5, 1, {}), told];
+  expect(verdictOn('acknowledged-durable', events)).toMatchObject({ kind: 'valid', exercised: 0 });
+});

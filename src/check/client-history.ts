@@ -10,7 +10,7 @@ import type { RegisterCall } from '../linearizability/models/register.ts';
 import type { Operation } from '../linearizability/operation.ts';
 import type { OperationLog, Survey } from './survey.ts';
 
-export type StoreCall = Extract<Call, { readonly store: string }>;
+type StoreCall = Extract<Call, { readonly store: string }>;
 
 /** An operation on a store that was not certainly without effect. */
 export interface StoreOperation {

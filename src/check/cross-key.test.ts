@@ -80,3 +80,14 @@ test('one key in one store, and blind writes to two stores, are no transfer', ()
   ];
   expect(verdictOn('cross-key', blind)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
+
+test('a section that transfers twice reads anew after its own writes', () => {
+  const events = [
+    ...begun,
+    writeTo(4, 'alice', 1, 'to', 5),
+    ...readBoth(5, 'alice', 1, [-5, 5]),
+    writeTo(7, 'alice', 1, 'from', -6),
+    writeTo(8, 'alice', 1, 'to', 6),
+  ];
+  expect(verdictOn('cross-key', events).kind).toBe('valid');
+});

@@ -101,11 +101,11 @@ const issueOrder: Teller = (story) => {
 const appliedTwice: Teller = (story) => {
   const first = need(story, 'first time', 'write');
   const second = need(story, 'second time', 'write');
-  const faults = whileFaults(story, ['duplicate']);
+  const again = `handled again ${at(second)}, and the store took it`;
   return {
     headline: `Write applied twice by \`${second.process}\``,
     course: accessPhrase(first),
-    however: `\`${second.message}\` was handled again ${at(second)}, and the store took it${faults}`,
+    however: `\`${second.message}\` was ${again}${whileFaults(story, ['duplicate'])}`,
     cure: sequenceCure,
   };
 };

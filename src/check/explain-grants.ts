@@ -116,11 +116,11 @@ const undidRelease: Teller = (story) => {
   const release = need(story, 'release', 'release');
   const renewal = need(story, 'renewal', 'renew');
   const letter = letterOf(story, release.released);
-  const sent = `sent at ${formatDuration(renewal.sentAtUs)}`;
+  const sent = `${renewal.client}'s renew, sent at ${formatDuration(renewal.sentAtUs)},`;
   return {
     headline: `Release of \`${release.lock}\` undone by a renew`,
     course: `${letter} was released ${at(release)}`,
-    however: `${renewal.client}'s renew, ${sent}, was handled ${at(renewal)} and extended ${letter}`,
+    however: `${sent} was handled ${at(renewal)} and extended ${letter}`,
     cure: 'A lock service that denies the renew of a released grant would have left it free',
   };
 };

@@ -76,7 +76,7 @@ const accessRefused: Teller = (story) => {
     headline: `Rightful holder refused by \`${refused.process}\``,
     course: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,
     however: `the store refused ${late}${known}`,
-    cure: 'A store that refuses only lower tokens, of a lock whose tokens increase, would have taken it',
+    cure: 'A store that refuses only lower tokens, of a lock whose tokens increase, takes it',
   };
 };
 

@@ -28,7 +28,11 @@ test('a paused holder that is refused leaves the turns as they were', () => {
 });
 
 test('a paused holder that overwrites its successor breaks the turns', () => {
-  const breach = breachOf('grant-order', [...zombie, write(20, 'alice', 1, 1)]);
+  const breach = breachOf('grant-order', [
+    ...zombie,
+    write(20, 'alice', 1, 1),
+    pause(25, 'alice', 30),
+  ]);
   expect(breach.rule).toBe('stale-write');
   expect(breach.evidence).toEqual([
     '0 earlier grant',

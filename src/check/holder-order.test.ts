@@ -40,3 +40,9 @@ test('a duplicate that is accepted is applied twice', () => {
     `"Write applied twice by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice wrote 1 to \`x\` with token 1 at 1ms. However \`alice/1/write/1/request\` was handled again at 5ms, and the store took it. A store that also compares the place of a write among those of its grant would have refused it."`,
   );
 });
+
+test('a duplicate that is refused was exercised', () => {
+  const again = write(5, 'alice', 1, 1, { isAccepted: false });
+  const events = [grant(0, 'alice', 1), write(1, 'alice', 1, 1), again];
+  expect(verdictOn('holder-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});

@@ -127,3 +127,20 @@ test('a search that does not end within its budget says so', () => {
     reason: 'the search met 1 configurations without an answer',
   });
 });
+
+test('a write that was refused leaves a register as it was', () => {
+  const events = [...zombie(false), ...readOf(2)];
+  expect(verdictOn('linearizable(register)', events).kind).toBe('valid');
+});
+
+test('the read of an increment is part of it, and no read of its own', () => {
+  const stale = [
+    invoke(1, 'alice/1/write', { value: 1, adds: 1 }),
+    accepted(2, 'alice/1/write'),
+    invoke(3, 'bob/2/read'),
+    answer(4, 'bob/2/read', { kind: 'value', value: 0 }),
+  ];
+  const increment = [invoke(5, 'bob/2/write', { value: 1, adds: 1 }), accepted(6, 'bob/2/write')];
+  expect(verdictOn('linearizable(counter)', [...stale, ...increment]).kind).toBe('valid');
+  expect(verdictOn('linearizable(counter)', stale).kind).toBe('invalid');
+});

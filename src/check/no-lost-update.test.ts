@@ -92,3 +92,16 @@ test('a probe that overwrites the counter ends its judgement there', () => {
   );
   expect(verdictOn('no-lost-update', [...interleaved(0, false), ...probing]).kind).toBe('valid');
 });
+
+test('an increment that is acknowledged after the probe overwrote the counter is not missed', () => {
+  const events = [
+    grant(0, 'alice', 1),
+    read(1, 'alice', 1, 0),
+    invoke(9, 'alice/1/write', { value: 1, adds: 1 }),
+    grant(30, 'probe', 2),
+    write(31, 'probe', 2, 1_000_000),
+    write(33, 'alice', 1, 1, adding),
+    accepted(34, 'alice/1/write'),
+  ];
+  expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid' });
+});

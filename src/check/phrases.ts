@@ -142,7 +142,7 @@ function faultPhrase(fault: FaultStrikes): string {
   }
 }
 
-/** `; meanwhile `alice` was paused from 3ms to 20ms`; '' when no fault but `except` is behind it. */
+/** `; meanwhile `alice` was paused from 3ms to 20ms`; '' without a fault other than `except`. */
 export function whileFaults(story: Story, except: readonly string[] = []): string {
   const faults = faultsOf(story, except);
   return faults === '' ? '' : `; meanwhile ${faults}`;

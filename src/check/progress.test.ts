@@ -69,7 +69,7 @@ test('a probe whose first write is refused shows no progress', () => {
   ]);
   expect(breach.rule).toBe('probe-refused');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Rightful holder refused by \`store\`. Let A be probe's grant 1 of \`db\` (from 101ms, ttl 10ms). Then probe held A, the latest grant of \`db\`. However the store refused the write that came at 103ms with token 1: alice wrote 1 to \`x\` with token 7 at 1ms had been accepted before. A store that refuses only lower tokens, of a lock whose tokens increase, would have taken it."`,
+    `"Rightful holder refused by \`store\`. Let A be probe's grant 1 of \`db\` (from 101ms, ttl 10ms). Then probe held A, the latest grant of \`db\`. However the store refused the write that came at 103ms with token 1: alice wrote 1 to \`x\` with token 7 at 1ms had been accepted before. A store that refuses only lower tokens, of a lock whose tokens increase, takes it."`,
   );
 });
 
@@ -94,7 +94,7 @@ test('a rightful holder that is refused makes no progress', () => {
   expect(breach.rule).toBe('holder-refused');
   expect(breach.evidence).toEqual(['0 grant', '1 earlier access', '2 refused access']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Rightful holder refused by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice held A, the latest grant of \`db\`. However the store refused the write that came at 2ms with token 1: alice wrote 1 to \`x\` with token 1 at 1ms had been accepted before. A store that refuses only lower tokens, of a lock whose tokens increase, would have taken it."`,
+    `"Rightful holder refused by \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms). Then alice held A, the latest grant of \`db\`. However the store refused the write that came at 2ms with token 1: alice wrote 1 to \`x\` with token 1 at 1ms had been accepted before. A store that refuses only lower tokens, of a lock whose tokens increase, takes it."`,
   );
 });
 
@@ -106,4 +106,8 @@ test('refusing what comes again, out of order, stale or expired is right', () =>
   expect(verdictOn('progress', expired)).toMatchObject({ kind: 'valid', exercised: 1 });
   const stale = [...written, grant(5, 'bob', 2), write(6, 'alice', 1, 2, { ...second, ...no })];
   expect(verdictOn('progress', stale)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a run that ends while the probe waits will never grant it', () => {
+  expect(breachOf('progress', asked).rule).toBe('probe-not-granted');
 });

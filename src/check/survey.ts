@@ -40,7 +40,7 @@ export interface GrantLog extends Numbered<Grant> {
   readonly changes: readonly Numbered<Renew | Release>[];
 }
 
-export type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTest;
+type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTest;
 
 export interface LockLog {
   readonly lock: string;
