@@ -3,7 +3,7 @@
  */
 
 import type { Grant, Renew } from '../history/trace.ts';
-import { formatDuration } from '../plan/duration.ts';
+import { proseDuration } from '../plan/duration.ts';
 import { accessPhrase, at, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller, type Telling } from './story.ts';
 
@@ -22,8 +22,8 @@ const grantedWhileLive: Teller = (story) => {
 function endPhrase({ sentAtUs, ttlUs, untilUs, kind }: Grant | Renew): string {
   if (untilUs === null) return 'it has no end but its release';
   const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
-  const end = formatDuration(sentAtUs + ttlUs);
-  return `${counted} that left at ${formatDuration(sentAtUs)} it lasts until ${end}`;
+  const end = proseDuration(sentAtUs + ttlUs);
+  return `${counted} that left at ${proseDuration(sentAtUs)} it lasts until ${end}`;
 }
 
 const revivedWhileLive: Teller = (story) => {
@@ -116,7 +116,7 @@ const undidRelease: Teller = (story) => {
   const release = need(story, 'release', 'release');
   const renewal = need(story, 'renewal', 'renew');
   const letter = letterOf(story, release.released);
-  const sent = `${renewal.client}'s renew, sent at ${formatDuration(renewal.sentAtUs)},`;
+  const sent = `${renewal.client}'s renew, sent at ${proseDuration(renewal.sentAtUs)},`;
   return {
     headline: `Release of \`${release.lock}\` undone by a renew`,
     course: `${letter} was released ${at(release)}`,
@@ -139,7 +139,7 @@ function beliefStory(story: Story, claim: string, cure: string): Telling {
       : `, and ${successor.client} was granted ${entryOf(story, successor)}`;
   return {
     headline: `${belief.process} counts on \`${grant.lock}\` longer than \`${grant.process}\` does`,
-    course: `\`${grant.process}\` ends ${letter} at ${formatDuration(until ?? 0)}${next}`,
+    course: `\`${grant.process}\` ends ${letter} at ${proseDuration(until ?? 0)}${next}`,
     however: `${belief.process} ${claim}${whileFaults(story)}`,
     cure,
   };
@@ -151,7 +151,7 @@ function entryOf(story: Story, grant: Grant): string {
 
 const believesLonger: Teller = (story) => {
   const belief = need(story, 'belief', 'enter', 'lease-test');
-  const claim = `took ${at(belief)} its lease to end at ${formatDuration(belief.believedUntilUs)}`;
+  const claim = `took ${at(belief)} its lease to end at ${proseDuration(belief.believedUntilUs)}`;
   return beliefStory(
     story,
     claim,

@@ -27,7 +27,7 @@ test('a grant within the lease of another is a second holder, with the clock ste
   expect(breach.rule).toBe('granted-while-live');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 clock', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 5ms). Then \`lock\` granted B at 5ms. However A was live: counted from the request that left at 0ms it lasts until 10ms; meanwhile the clock of \`lock\` was moved by 20ms at 1ms. A lock service that waits until the lease before is over would have denied it."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However A was live: counted from the request that left at 0 ms it lasts until 10 ms; meanwhile the clock of \`lock\` was moved by 20 ms at 1 ms. A lock service that waits until the lease before is over would have denied it."`,
   );
 });
 
@@ -56,7 +56,7 @@ test('a renew prolongs a grant from its own departure', () => {
   const breach = breachOf(claim, [...renewed, grant(14, 'bob', 2)]);
   expect(breach.evidence).toEqual(['0 earlier grant', '1 renewal', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 14ms). Then \`lock\` granted B at 14ms. However A was live: counted from the renew that left at 5ms it lasts until 15ms. A lock service that waits until the lease before is over would have denied it."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 14 ms). Then \`lock\` granted B at 14 ms. However A was live: counted from the renew that left at 5 ms it lasts until 15 ms. A lock service that waits until the lease before is over would have denied it."`,
   );
 });
 
@@ -77,14 +77,14 @@ test('a renew that brings an expired grant back beside its successor makes two h
   ]);
   expect(breach.rule).toBe('revived-while-live');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Expired grant of \`db\` revived while bob held it. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then \`lock\` granted B at 11ms. However alice's renew was handled at 12ms and A was live again. A lock service that denies the renew of an expired grant would have kept one holder."`,
+    `"Expired grant of \`db\` revived while bob held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then \`lock\` granted B at 11 ms. However alice's renew was handled at 12 ms and A was live again. A lock service that denies the renew of an expired grant would have kept one holder."`,
   );
 });
 
 test('a grant without end is live until it is released', () => {
   const endless = grant(0, 'alice', 1, { untilUs: null });
   expect(breachOf(claim, [endless, grant(1000, 'bob', 2)]).words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0ms, no end) and B be bob's grant 2 (from 1s). Then \`lock\` granted B at 1s. However A was live: it has no end but its release. A lock service that waits until the lease before is over would have denied it."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, no end) and B be bob's grant 2 (from 1 s). Then \`lock\` granted B at 1 s. However A was live: it has no end but its release. A lock service that waits until the lease before is over would have denied it."`,
   );
   expect(verdictOn(claim, [endless, release(9, 'alice', 1), grant(10, 'bob', 2)]).kind).toBe(
     'valid',

@@ -53,7 +53,7 @@ test('two acknowledged increments of one value are one increment too few', () =>
     '8 overwriting write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Acknowledged increment lost in \`store\`. Let A be alice's grant 1 of \`db\` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 11ms). Then bob read 0 from \`x\` with token 2 at 12ms, and bob wrote 1 to \`x\` with token 2 at 16ms. However alice's write of 1 to \`x\`, sent with token 1 at 9ms, arrived at 14ms, between that read and that write, so one of the two increments is gone. A store whose reads register their token would have refused the older one."`,
+    `"Acknowledged increment lost in \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms, and bob wrote 1 to \`x\` with token 2 at 16 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, between that read and that write, so one of the two increments is gone. A store whose reads register their token would have refused the older one."`,
   );
 });
 
@@ -68,7 +68,7 @@ test('a counter that holds more than was tried is not believed', () => {
   const breach = breachOf('no-lost-update', interleaved(4, true));
   expect(breach.rule).toBe('update-invented');
   expect(breach.words).toMatchInlineSnapshot(
-    `"More in \`store\` than was ever added. Let A be bob's grant 2 of \`db\` (from 11ms, ttl 10ms). Then bob wrote 5 to \`x\` with token 2 at 16ms. However no set of the increments that were tried adds up to 5."`,
+    `"More in \`store\` than was ever added. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms). Then bob wrote 5 to \`x\` with token 2 at 16 ms. However no set of the increments that were tried adds up to 5."`,
   );
 });
 

@@ -1,7 +1,7 @@
 /** Puts single events into words: grants, faults, accesses and how an access came to be late. */
 
 import type { FaultStrikes, Grant, Read, Write } from '../history/trace.ts';
-import { formatDuration } from '../plan/duration.ts';
+import { proseDuration } from '../plan/duration.ts';
 import { letterOf, type Story } from './story.ts';
 
 /** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */
@@ -18,10 +18,10 @@ export function grantsOf(story: Story): string {
 function grantPhrase(grant: Grant, previous: Grant | undefined): string {
   const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
   const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
-  const facts = [`from ${formatDuration(atUs)}`];
+  const facts = [`from ${proseDuration(atUs)}`];
   if (token !== ordinal) facts.unshift(`token ${token}`);
   if (untilUs === null) facts.push('no end');
-  else if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${formatDuration(ttlUs)}`);
+  else if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
   return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})`;
 }
 
@@ -34,7 +34,7 @@ export function listOf(phrases: readonly string[]): string {
 /** `bob wrote 2 to `x` with token 2 at 15ms`; handled, not sent, at that time. */
 export function accessPhrase(access: Write | Read): string {
   const { client, atUs } = access;
-  return `${client} ${deedPhrase(access)} at ${formatDuration(atUs)}`;
+  return `${client} ${deedPhrase(access)} at ${proseDuration(atUs)}`;
 }
 
 function tokenPhrase({ token }: Write | Read): string {
@@ -56,7 +56,7 @@ export function latePhrase(story: Story, access: Write | Read): string {
   const noun = nounOf(access);
   const withToken = tokenPhrase(access);
   const sentAtUs = departureOf(story, access);
-  const sentAt = formatDuration(sentAtUs);
+  const sentAt = proseDuration(sentAtUs);
   const arrived = atUs === sentAtUs ? '' : `, to arrive ${at(access)}`;
   const pause = story.faults.find(
     (fault) =>
@@ -94,13 +94,13 @@ function pausedPhrase(pause: FaultStrikes): string {
 }
 
 function spanPhrase({ atUs, untilUs }: FaultStrikes): string {
-  const from = `from ${formatDuration(atUs)}`;
-  return untilUs === null ? from : `${from} to ${formatDuration(untilUs)}`;
+  const from = `from ${proseDuration(atUs)}`;
+  return untilUs === null ? from : `${from} to ${proseDuration(untilUs)}`;
 }
 
 function transitPhrase({ fault, amount }: FaultStrikes): string {
-  if (fault === 'duplicate') return `executed again ${formatDuration(amount)} later`;
-  return fault === 'delay' ? `delayed by ${formatDuration(amount)}` : fault;
+  if (fault === 'duplicate') return `executed again ${proseDuration(amount)} later`;
+  return fault === 'delay' ? `delayed by ${proseDuration(amount)}` : fault;
 }
 
 /**
@@ -113,7 +113,7 @@ function faultsOf(story: Story, except: readonly string[]): string {
 function faultPhrase(fault: FaultStrikes): string {
   const { atUs, target, amount } = fault;
   const who = listOf(fault.processes.map((process) => `\`${process}\``));
-  const at = `at ${formatDuration(atUs)}`;
+  const at = `at ${proseDuration(atUs)}`;
   switch (fault.fault) {
     case 'pause':
       return `${who} was ${pausedPhrase(fault)}`;
@@ -123,22 +123,22 @@ function faultPhrase(fault: FaultStrikes): string {
       return `${who} were cut off ${spanPhrase(fault)}`;
     case 'clock':
       return target === 'rate'
-        ? `the clocks of ${who} ran ${amount}ppm too fast from ${formatDuration(atUs)}`
-        : `the clock of ${who} was moved by ${formatDuration(amount)} ${at}`;
+        ? `the clocks of ${who} ran ${amount} ppm too fast from ${proseDuration(atUs)}`
+        : `the clock of ${who} was moved by ${proseDuration(amount)} ${at}`;
     case 'evict':
       return `${who} forgot \`${target}\` ${at}`;
     case 'failover':
-      return `${who} failed over ${at} to a replica that lagged by ${formatDuration(amount)}`;
+      return `${who} failed over ${at} to a replica that lagged by ${proseDuration(amount)}`;
     case 'reset':
       return `the connections between ${who} were replaced ${at}`;
     case 'delay':
-      return `\`${target}\` was delayed by ${formatDuration(amount)}`;
+      return `\`${target}\` was delayed by ${proseDuration(amount)}`;
     case 'drop':
       return `\`${target}\` was lost`;
     case 'duplicate':
-      return `\`${target}\` was executed again ${formatDuration(amount)} later`;
+      return `\`${target}\` was executed again ${proseDuration(amount)} later`;
     case 'late-timer':
-      return `\`${target}\` fired ${formatDuration(amount)} late`;
+      return `\`${target}\` fired ${proseDuration(amount)} late`;
   }
 }
 
@@ -150,5 +150,5 @@ export function whileFaults(story: Story, except: readonly string[] = []): strin
 
 /** `at 15ms`. */
 export function at({ atUs }: { readonly atUs: number }): string {
-  return `at ${formatDuration(atUs)}`;
+  return `at ${proseDuration(atUs)}`;
 }

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { explain } from '../check/explain.ts';
 import { type Examination, examine, shrinkFailure } from '../harness.ts';
+import { proseDuration } from '../plan/duration.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import type { Finding, Size } from '../report/finding.ts';
-import { proseDuration } from '../report/prose.ts';
 import { countSteps } from '../report/steps.ts';
 import { digestOf } from '../run.ts';
 import { expand } from '../scenario/expand.ts';

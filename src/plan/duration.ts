@@ -70,6 +70,12 @@ export function formatDuration(us: number): string {
   return us >= 1_000 ? `${decimal(us, 1_000, 3)}ms` : `${us}us`;
 }
 
+/** A duration with a space before its unit: `10 ms`. Exact. Whole, signed microseconds. */
+export function proseDuration(us: number): string {
+  const sign = us < 0 ? '−' : '';
+  return sign + formatDuration(Math.abs(us)).replace(/(\d)([a-zµ])/g, '$1 $2');
+}
+
 /** `9999` in thousands is `9.999`. */
 function decimal(value: number, scale: number, places: number): string {
   const rest = value % scale;

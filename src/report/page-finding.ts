@@ -147,17 +147,25 @@ function renderCommands(finding: Finding): Markup {
 }
 
 function renderVerdicts(verdicts: readonly Verdict[]): Markup {
-  const words = { valid: '✓ holds', invalid: '✗ broken', unknown: '? unknown' };
-  const tones = { valid: 'good', invalid: 'bad', unknown: 'open' };
-  const row = (verdict: Verdict): Markup =>
-    element(
+  const words = {
+    valid: '✓ holds',
+    invalid: '✗ broken',
+    unknown: '? unknown',
+    idle: '– not tested',
+  };
+  const tones = { valid: 'good', invalid: 'bad', unknown: 'open', idle: 'faint' };
+  const row = (verdict: Verdict): Markup => {
+    const isIdle = verdict.kind === 'valid' && verdict.exercised === 0;
+    const kind = isIdle ? 'idle' : verdict.kind;
+    return element(
       'tr',
       {},
       element('th', { scope: 'row' }, verdict.claim),
-      element('td', { class: tones[verdict.kind] }, words[verdict.kind]),
+      element('td', { class: tones[kind] }, words[kind]),
       element('td', { class: 'number' }, groupDigits(verdict.exercised)),
       element('td', {}, verdict.kind === 'unknown' ? verdict.reason : ''),
     );
+  };
   return element(
     'details',
     { open: true },
@@ -165,7 +173,7 @@ function renderVerdicts(verdicts: readonly Verdict[]): Markup {
     element(
       'table',
       {},
-      element('caption', {}, 'A claim that was never exercised was not tested.'),
+      element('caption', {}, 'Exercised: how often the hazard arose that the claim is about.'),
       element(
         'thead',
         {},

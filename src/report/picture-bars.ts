@@ -3,12 +3,12 @@
  * holders believe; where the two contradict, red; and pauses, crashes and partitions behind them.
  */
 import type { Trace } from '../history/trace.ts';
+import { proseDuration } from '../plan/duration.ts';
 import type { Child } from './markup.ts';
 import { ink } from './palette.ts';
 import { type Lane, type Layout, yAt } from './picture-layout.ts';
 import { bar } from './picture-shapes.ts';
 import { slotsOf } from './picture-slots.ts';
-import { proseDuration } from './prose.ts';
 import {
   beliefSpans,
   type FaultSpan,

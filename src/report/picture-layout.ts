@@ -3,9 +3,9 @@
  * from top to bottom. Time is warped: every moment gets a readable row, and long waits are compressed.
  */
 import type { ProcessInfo, Trace } from '../history/trace.ts';
+import { proseDuration } from '../plan/duration.ts';
 import { isReply } from './message.ts';
 import { clientRole, type Role } from './palette.ts';
-import { proseDuration } from './prose.ts';
 import { laneOrder } from './sequence-text.ts';
 import { beliefSpans, leaseSpans, overlapSpans } from './spans.ts';
 import { lastOfStory, listSteps, type Step, type StepOptions } from './steps.ts';
@@ -95,7 +95,7 @@ function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
   const lastEvent = Math.min(
     trace.events.length - 1,
     story + AFTER_THE_STORY,
-    healed > story ? healed : Number.POSITIVE_INFINITY,
+    healed > story ? healed - 1 : Number.POSITIVE_INFINITY,
   );
   const end = steps.findIndex((step) => step.event === lastEvent);
   const shown = steps.slice(Math.max(0, end + 1 - options.mostDrawn), end + 1);

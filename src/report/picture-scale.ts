@@ -3,6 +3,7 @@
  * is labelled that the sequence says better; what remains is who held what when, and what came late.
  */
 import type { Trace } from '../history/trace.ts';
+import { proseDuration } from '../plan/duration.ts';
 import { type Child, element, type Markup } from './markup.ts';
 import { flightsOf, isReply } from './message.ts';
 import { ink, type Role } from './palette.ts';
@@ -10,7 +11,6 @@ import { type Lane, type LayoutOptions, layOut } from './picture-layout.ts';
 import { arrow, bar, flag, flagWidth, hatch, label } from './picture-shapes.ts';
 import { slotsOf } from './picture-slots.ts';
 import { ticksOf } from './picture-ticks.ts';
-import { proseDuration } from './prose.ts';
 import { beliefSpans, faultSpans, leaseSpans, overlapSpans, type Span } from './spans.ts';
 import { clip, displayWidth, visible } from './visible.ts';
 

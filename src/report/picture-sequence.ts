@@ -3,6 +3,7 @@
  * the service has them and hatched as their holders believe; the red part is where both contradict.
  */
 import type { Trace } from '../history/trace.ts';
+import { proseDuration } from '../plan/duration.ts';
 import { type Child, element, type Markup } from './markup.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';
 import { ink, type Role } from './palette.ts';
@@ -17,7 +18,6 @@ import {
   layOut,
 } from './picture-layout.ts';
 import { arrow, bar, flag, flagWidth, hatch, label } from './picture-shapes.ts';
-import { proseDuration } from './prose.ts';
 import { clip, visible } from './visible.ts';
 
 export interface Picture {

@@ -1,11 +1,4 @@
 /** How times and counts read in a sentence: `10 ms`, `1,000`. Never locale-dependent. */
-import { formatDuration } from '../plan/duration.ts';
-
-/** A duration with a space before its unit: `10 ms`. Exact. Whole, signed microseconds. */
-export function proseDuration(us: number): string {
-  const sign = us < 0 ? '−' : '';
-  return sign + formatDuration(Math.abs(us)).replace(/(\d)([a-zµ])/g, '$1 $2');
-}
 
 /** An instant of virtual time in milliseconds, for a column: `12`, `12.5`, `12.345`. */
 export function millisecondsOf(us: number): string {

@@ -12,9 +12,9 @@ import type {
   Write,
 } from '../history/trace.ts';
 import { unreachable } from '../kernel/assert.ts';
+import { proseDuration } from '../plan/duration.ts';
 import type { Fault } from '../plan/fault.ts';
 import { askedBy, callsOf, isReply, operationOf } from './message.ts';
-import { proseDuration } from './prose.ts';
 
 /** What an event's words depend on beyond the event itself. */
 export interface Surroundings {
