@@ -3,7 +3,9 @@
  * trace is judged, and a plan that breaks a claim is shrunk to the few events that matter. Every step
  * is a pure function over plain data.
  */
-import { judge } from './check/claims.ts';
+import { judgeSurvey } from './check/claims.ts';
+import { type HolderOverlap, measureHolderOverlap } from './check/measure.ts';
+import { surveyTrace } from './check/survey.ts';
 import { termsOf } from './check/terms.ts';
 import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './history/trace.ts';
@@ -19,6 +21,8 @@ export interface Examination {
   readonly trace: Trace;
   /** One for each claim asked for, in that order. */
   readonly verdicts: readonly Verdict[];
+  /** How often, and how long, two programs believed at once: measured, never judged. */
+  readonly overlap: HolderOverlap;
 }
 
 /** Configurations that a linearizability search may visit; counted, so the same on every machine. */
@@ -37,11 +41,10 @@ export function examineSeed(
 /** Runs a plan and judges `claims`. */
 export function examine(plan: Plan, claims: readonly string[]): Examination {
   const trace = run(plan);
-  return {
-    plan,
-    trace,
-    verdicts: judge(trace, termsOf(plan, modelOf(plan), MAX_CONFIGURATIONS), claims),
-  };
+  const survey = surveyTrace(trace);
+  const terms = termsOf(plan, modelOf(plan), MAX_CONFIGURATIONS);
+  const verdicts = judgeSurvey(survey, terms, claims);
+  return { plan, trace, verdicts, overlap: measureHolderOverlap(survey) };
 }
 
 /** Whether `plan` breaks `claim`. */

@@ -62,7 +62,16 @@ export const claims: ReadonlyMap<string, Checker> = new Map<string, Checker>([
  * cut or failed can break a claim, but not keep one: what is not broken in it is unknown.
  */
 export function judge(trace: Trace, terms: Terms, names: readonly string[]): readonly Verdict[] {
-  const survey = surveyTrace(trace);
+  return judgeSurvey(surveyTrace(trace), terms, names);
+}
+
+/** The same for a trace that has been surveyed. */
+export function judgeSurvey(
+  survey: Survey,
+  terms: Terms,
+  names: readonly string[],
+): readonly Verdict[] {
+  const { trace } = survey;
   return names.map((name) => {
     const checker = claims.get(name);
     assert(checker !== undefined, `${name} is no claim`);

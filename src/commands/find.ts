@@ -86,8 +86,10 @@ function fileName(parts: readonly string[]): string {
   return parts.map((part) => part.replace(/[^\w.]+/g, '-').replace(/^[-.]+|-+$/g, '')).join('-');
 }
 
+type Sized = Pick<Examination, 'plan' | 'trace' | 'verdicts'>;
+
 /** What shrinking achieved: steps that a person would number, and faults that struck. */
-function sizeOf(before: Examination, after: Examination): Size {
+function sizeOf(before: Sized, after: Sized): Size {
   return {
     events: stepsOf(after),
     originalEvents: stepsOf(before),
@@ -96,12 +98,12 @@ function sizeOf(before: Examination, after: Examination): Size {
   };
 }
 
-function stepsOf({ plan, trace, verdicts: [verdict] }: Examination): number {
+function stepsOf({ plan, trace, verdicts: [verdict] }: Sized): number {
   const evidence = verdict?.kind === 'invalid' ? verdict.evidence : [];
   return countSteps(trace, { evidence, faults: plan.faults });
 }
 
-function faultsIn({ trace }: Examination): number {
+function faultsIn({ trace }: Sized): number {
   return trace.events.filter((event) => event.kind === 'fault').length;
 }
 

@@ -2,17 +2,15 @@
  * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the range,
  * so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
  */
-import { measureHolderOverlap } from '../check/measure.ts';
-import { surveyTrace } from '../check/survey.ts';
 import type { Examination } from '../harness.ts';
-import type { FaultStrikes, Trace } from '../history/trace.ts';
+import type { Trace } from '../history/trace.ts';
 import type { FaultKind } from '../plan/fault.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,
   type FaultTally,
-  mergeTallies,
+  KEPT_SEEDS,
   type SeedFailure,
   type Tally,
 } from './tally.ts';
@@ -35,27 +33,17 @@ export function examineChunk(
   examiner: Examiner,
   onSeed: (seed: number) => void,
 ): Tally {
-  let tally = EMPTY_TALLY;
-  const listed = new Set([...expect.holds, ...expect.breaks]);
+  const count = new Count(new Set([...expect.holds, ...expect.breaks]));
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
     if (chunk.skip.includes(seed)) continue;
     onSeed(seed);
-    tally = mergeTallies(tally, tallyOf(chunk.system, seed, listed, examiner));
+    try {
+      count.add(seed, examiner(chunk.system, seed));
+    } catch (error) {
+      count.fail({ seed, error: error instanceof Error ? error.message : String(error) });
+    }
   }
-  return tally;
-}
-
-function tallyOf(
-  system: string,
-  seed: number,
-  listed: ReadonlySet<string>,
-  examiner: Examiner,
-): Tally {
-  try {
-    return tallySeed(seed, examiner(system, seed), listed);
-  } catch (error) {
-    return failureTally({ seed, error: error instanceof Error ? error.message : String(error) });
-  }
+  return count.tally();
 }
 
 /** The tally of one seed that could not be examined. */
@@ -63,47 +51,89 @@ export function failureTally(failure: SeedFailure): Tally {
   return { ...EMPTY_TALLY, seeds: 1, failures: [failure], failed: 1 };
 }
 
-function tallySeed(seed: number, examination: Examination, listed: ReadonlySet<string>): Tally {
-  const { trace, verdicts } = examination;
-  const claims: Record<string, ClaimTally> = {};
-  let isBroken = false;
-  let isUnknown = false;
-  for (const verdict of verdicts) {
-    const isInvalid = verdict.kind === 'invalid';
-    const isOpen = verdict.kind === 'unknown';
-    if (listed.has(verdict.claim)) {
-      isBroken ||= isInvalid;
-      isUnknown ||= isOpen;
-    }
-    claims[verdict.claim] = {
-      broken: isInvalid ? 1 : 0,
-      brokenSeeds: isInvalid ? [seed] : [],
-      unknown: isOpen ? 1 : 0,
-      whyUnknown: isOpen ? verdict.reason : '',
-      exercised: verdict.exercised > 0 ? 1 : 0,
-      times: verdict.exercised,
-    };
+type Growing<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A tally while it grows; seeds come in ascending order. */
+class Count {
+  private readonly listed: ReadonlySet<string>;
+  private readonly sums: Growing<
+    Pick<Tally, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>
+  > = { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
+  private readonly overlap: Growing<Tally['overlap']> = { seeds: 0, longestUs: 0 };
+  private readonly failures: SeedFailure[] = [];
+  private readonly claims: Map<string, Growing<ClaimTally>> = new Map();
+  private readonly faults: Map<FaultKind, Growing<FaultTally>> = new Map();
+
+  constructor(listed: ReadonlySet<string>) {
+    this.listed = listed;
   }
-  const { ending } = trace;
-  const failures =
-    ending.kind === 'failed' ? [{ seed, error: `${ending.process}: ${ending.error}` }] : [];
-  const overlap = measureHolderOverlap(surveyTrace(trace));
-  return {
-    seeds: 1,
-    events: trace.events.length,
-    broken: isBroken ? 1 : 0,
-    unknown: isUnknown ? 1 : 0,
-    claims,
-    faults: faultTallies(trace),
-    overlap: { seeds: overlap.times > 0 ? 1 : 0, longestUs: overlap.longestUs },
-    failures,
-    failed: failures.length,
-  };
+
+  add(seed: number, { trace, verdicts, overlap }: Examination): void {
+    const { sums } = this;
+    sums.seeds += 1;
+    sums.events += trace.events.length;
+    const isListed = ({ claim }: { claim: string }): boolean => this.listed.has(claim);
+    if (verdicts.some((verdict) => verdict.kind === 'invalid' && isListed(verdict))) {
+      sums.broken += 1;
+    }
+    if (verdicts.some((verdict) => verdict.kind === 'unknown' && isListed(verdict))) {
+      sums.unknown += 1;
+    }
+    for (const verdict of verdicts) this.addVerdict(seed, verdict);
+    this.addFaults(trace);
+    if (overlap.times > 0) this.overlap.seeds += 1;
+    this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
+    const { ending } = trace;
+    if (ending.kind !== 'failed') return;
+    this.keepFailure({ seed, error: `${ending.process}: ${ending.error}` });
+  }
+
+  /** A seed that could not be examined at all. */
+  fail(failure: SeedFailure): void {
+    this.sums.seeds += 1;
+    this.keepFailure(failure);
+  }
+
+  private keepFailure(failure: SeedFailure): void {
+    this.sums.failed += 1;
+    if (this.failures.length < KEPT_SEEDS) this.failures.push(failure);
+  }
+
+  private addVerdict(seed: number, verdict: Examination['verdicts'][number]): void {
+    const claim = this.claims.get(verdict.claim) ?? {
+      ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null, exercised: 0, times: 0 },
+    };
+    this.claims.set(verdict.claim, claim);
+    claim.times += verdict.exercised;
+    if (verdict.exercised > 0) claim.exercised += 1;
+    if (verdict.kind === 'invalid') {
+      claim.broken += 1;
+      if (claim.broken <= KEPT_SEEDS) claim.brokenSeeds = [...claim.brokenSeeds, seed];
+    } else if (verdict.kind === 'unknown') {
+      claim.unknown += 1;
+      claim.firstUnknown ??= { seed, reason: verdict.reason };
+    }
+  }
+
+  private addFaults(trace: Trace): void {
+    for (const [kind, met] of faultsThatStruck(trace)) {
+      const fault = this.faults.get(kind) ?? { fired: 0, overlapped: 0 };
+      this.faults.set(kind, fault);
+      fault.fired += 1;
+      if (met) fault.overlapped += 1;
+    }
+  }
+
+  tally(): Tally {
+    const { sums, overlap, failures } = this;
+    const claims = Object.fromEntries(this.claims);
+    return { ...sums, claims, faults: Object.fromEntries(this.faults), overlap, failures };
+  }
 }
 
-/** Which kinds of fault struck, and which of them while the service held a grant to be live. */
-function faultTallies(trace: Trace): Partial<Record<FaultKind, FaultTally>> {
-  const tallies: Partial<Record<FaultKind, FaultTally>> = {};
+/** The kinds of fault that struck, and whether one did while the service held a grant to be live. */
+function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
+  const struck = new Map<FaultKind, boolean>();
   const liveUntilUs = new Map<string, number>();
   for (const event of trace.events) {
     switch (event.kind) {
@@ -111,25 +141,18 @@ function faultTallies(trace: Trace): Partial<Record<FaultKind, FaultTally>> {
         liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
         break;
       case 'renew':
-        if (event.extended !== 0) {
-          liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
-        }
+        if (event.extended === 0) break;
+        liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
         break;
       case 'release':
         if (event.released !== 0) liveUntilUs.delete(event.lock);
         break;
       case 'fault': {
-        const overlapped = meetsGrant(event, liveUntilUs) ? 1 : 0;
-        const before = tallies[event.fault]?.overlapped ?? 0;
-        tallies[event.fault] = { fired: 1, overlapped: Math.max(before, overlapped) };
+        const met = [...liveUntilUs.values()].some((untilUs) => untilUs > event.atUs);
+        struck.set(event.fault, met || struck.get(event.fault) === true);
         break;
       }
     }
   }
-  return tallies;
-}
-
-function meetsGrant(strike: FaultStrikes, liveUntilUs: ReadonlyMap<string, number>): boolean {
-  for (const untilUs of liveUntilUs.values()) if (untilUs > strike.atUs) return true;
-  return false;
+  return struck;
 }

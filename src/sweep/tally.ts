@@ -25,8 +25,8 @@ export interface ClaimTally {
   /** The lowest seeds that broke it, ascending, at most `KEPT_SEEDS`. */
   readonly brokenSeeds: readonly number[];
   readonly unknown: number;
-  /** The reason for the lowest seed that was unknown; '' without one. */
-  readonly whyUnknown: string;
+  /** The lowest seed that was unknown, and why. */
+  readonly firstUnknown: { readonly seed: number; readonly reason: string } | null;
   readonly exercised: number;
   /** How often it was exercised, over all seeds. */
   readonly times: number;
@@ -67,7 +67,7 @@ const EMPTY_CLAIM: ClaimTally = {
   broken: 0,
   brokenSeeds: [],
   unknown: 0,
-  whyUnknown: '',
+  firstUnknown: null,
   exercised: 0,
   times: 0,
 };
@@ -97,7 +97,10 @@ function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
     broken: a.broken + b.broken,
     brokenSeeds: [...a.brokenSeeds, ...b.brokenSeeds].sort((x, y) => x - y).slice(0, KEPT_SEEDS),
     unknown: a.unknown + b.unknown,
-    whyUnknown: [a.whyUnknown, b.whyUnknown].filter((why) => why !== '').sort()[0] ?? '',
+    firstUnknown:
+      (a.firstUnknown?.seed ?? Infinity) < (b.firstUnknown?.seed ?? Infinity)
+        ? a.firstUnknown
+        : b.firstUnknown,
     exercised: a.exercised + b.exercised,
     times: a.times + b.times,
   };
