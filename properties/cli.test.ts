@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { outputLine } from '../src/report/output-schema.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const cli = join(root, 'dist/cli.js');
@@ -29,8 +30,9 @@ function file(name: string, content: string | Uint8Array): string {
   return path;
 }
 
+/** The last line of `--json`, which fits the shipped schema. */
 function lastJson(out: string): unknown {
-  return JSON.parse(out.trim().split('\n').at(-1) ?? '');
+  return outputLine.parse(JSON.parse(out.trim().split('\n').at(-1) ?? ''));
 }
 
 const SMALL = `

@@ -5,7 +5,8 @@ import type { Vocabulary } from './scenario/vocabulary.ts';
 import { locks, options } from './systems/assemble.ts';
 import { stores } from './systems/store/fence.ts';
 
-const vocabulary: Vocabulary = {
+/** What fencepost itself provides. */
+export const vocabulary: Vocabulary = {
   locks: [...locks.keys()],
   stores: [...stores.keys()],
   claims: [...claims.keys()],

@@ -197,9 +197,10 @@ function addList(program: Command, done: Done): void {
     'schema',
     'the JSON Schema of scenario files, for editors',
     'npx fencepost schema > scenario.schema.json',
-  ).action(async () => {
-    const { scenarioJsonSchema } = await import('../scenario/json-schema.ts');
-    process.stdout.write(`${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
-    done(exits.met);
-  });
+  )
+    .option('--output', 'that of the lines which --json writes instead')
+    .action(async (flags: { output?: boolean }) => {
+      const { schemaCommand } = await import('./schema.ts');
+      done(schemaCommand(flags.output === true ? 'output' : 'scenario'));
+    });
 }

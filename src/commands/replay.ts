@@ -42,7 +42,7 @@ export function replayCommand(files: readonly string[], options: ReplayOptions):
 
 function printJson(file: string, result: Replay): void {
   const { outcome, claim, digest, divergedAt } = result;
-  const line = { type: 'replay', file, outcome, claim, digest, divergedAt };
+  const line = { type: 'replay', version: 1, file, outcome, claim, digest, divergedAt };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

@@ -229,6 +229,12 @@ function codesOf(tally: Tally, judgement: Judgement, system: SystemScenario): Ex
 }
 
 function noteFailures(system: SystemScenario, tally: Tally, terminal: Terminal): void {
+  for (const claim of system.expect.holds) {
+    const { unknown, firstUnknown } = claimTally(tally, claim);
+    if (firstUnknown === null) continue;
+    const where = `${groupDigits(unknown)} seeds, first on ${firstUnknown.seed}`;
+    terminal.print(`? ${system.name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
+  }
   for (const { seed, error } of tally.failures) {
     terminal.print(`✗ ${system.name} failed on seed ${seed}: ${error}`);
   }
@@ -243,6 +249,7 @@ function summaryOf(outcomes: readonly ScenarioOutcome[], exit: Exit): Summary {
   const seconds = Math.max(sum((outcome) => outcome.milliseconds) / 1000, 0.001);
   return {
     type: 'summary',
+    version: 1,
     exit,
     seedsPerSecond: Math.round(sum((outcome) => outcome.seeds) / seconds),
     eventsPerSecond: Math.round(sum((outcome) => outcome.events) / seconds),
@@ -278,6 +285,7 @@ function jsonFinding(finding: Finding): string {
   const { size } = finding;
   return JSON.stringify({
     type: 'finding',
+    version: 1,
     ...{ scenario, system, claim, seed, explanation, digest, planFile, pageFile, boundary, size },
   });
 }

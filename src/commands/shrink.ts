@@ -40,6 +40,7 @@ export function shrinkCommand(file: string, options: ShrinkCommandOptions): Exit
     const boundary = boundaryJson(result.boundary);
     const line = {
       type: 'shrink',
+      version: 1,
       claim,
       ...sizes,
       runs,

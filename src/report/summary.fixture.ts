@@ -3,6 +3,7 @@ import type { Summary } from './summary.ts';
 
 export const sampleSummary: Summary = {
   type: 'summary',
+  version: 1,
   exit: 1,
   seedsPerSecond: 8123.4,
   eventsPerSecond: 912345,

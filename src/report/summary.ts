@@ -5,6 +5,8 @@
 
 export interface Summary {
   readonly type: 'summary';
+  /** Of the format; see `output-schema.ts`. */
+  readonly version: 1;
   /** The exit code. */
   readonly exit: number;
   readonly seedsPerSecond: number;
