@@ -25,16 +25,15 @@ export function explain(trace: Trace, verdict: Invalid): Explanation {
   assert(teller !== undefined, `nobody tells the story of ${verdict.rule}`);
   const story = storyOf(trace, verdict);
   const { headline, course, however, cure } = teller(story);
-  // biome-ignore lint/suspicious/noThenProperty: a string is never taken for a promise
-  return { headline, given: grantsOf(story), then: course, however, cure };
+  return { headline, given: grantsOf(story), next: course, however, cure };
 }
 
 /** The whole explanation as a paragraph. */
-export function inWords({ headline, given, then, however, cure }: Explanation): string {
+export function inWords({ headline, given, next, however, cure }: Explanation): string {
   const sentences = [
     headline,
     given === '' ? '' : `Let ${given}`,
-    then === '' ? '' : `Then ${then}`,
+    next === '' ? '' : `Then ${next}`,
     however === '' ? '' : `However ${however}`,
     cure,
   ];

@@ -40,7 +40,7 @@ export interface Evidence {
 export interface Explanation {
   readonly headline: string;
   readonly given: string;
-  readonly then: string;
+  readonly next: string;
   readonly however: string;
   /** What would have prevented it, '' where nothing short is to be said. */
   readonly cure: string;

@@ -57,7 +57,7 @@ function headlineOf(finding: Finding, { width, paint }: Setting): string[] {
 export function storyOf(explanation: Explanation): readonly string[] {
   return [
     lead('Let', explanation.given),
-    lead('Then', explanation.then),
+    lead('Then', explanation.next),
     lead('However', explanation.however),
     sentence(explanation.cure),
   ].filter((line) => line !== '');

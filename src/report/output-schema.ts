@@ -68,7 +68,7 @@ const finding = z.strictObject({
   explanation: z.strictObject({
     headline: z.string(),
     given: z.string(),
-    then: z.string(),
+    next: z.string(),
     however: z.string(),
     cure: z.string(),
   }),

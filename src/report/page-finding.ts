@@ -42,7 +42,7 @@ export function renderPageFinding(finding: Finding, options: PageFindingOptions)
 }
 
 function renderStory({ explanation }: Finding): Markup {
-  const { given, then, however, cure } = explanation;
+  const { given, next, however, cure } = explanation;
   const part = (name: string, clause: string): Markup | [] =>
     clause === ''
       ? []
@@ -54,7 +54,7 @@ function renderStory({ explanation }: Finding): Markup {
         );
   return element('dl', { class: 'story' }, [
     part('Let', given),
-    part('Then', then),
+    part('Then', next),
     part('However', however),
     part('Cure', cure),
   ]);

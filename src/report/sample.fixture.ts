@@ -84,8 +84,7 @@ export const zombieFinding: Finding = {
     headline: 'Stale write accepted by `unfenced`',
     given:
       "A be alice's grant 1 of `db` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms)",
-    // biome-ignore lint/suspicious/noThenProperty: one of the three parts of the explanation
-    then: 'bob wrote with token 2 at 14 ms',
+    next: 'bob wrote with token 2 at 14 ms',
     however:
       'alice, paused from 3 ms to 20 ms, still held her write and sent it with token 1 at 20 ms, ' +
       'and the store took it: it never compares tokens',
