@@ -1,7 +1,7 @@
 /** The command line: its commands, options and examples, and what each calls. */
 import { Command, CommanderError, Option } from 'commander';
 import { type Exit, exits, UserError } from './exit.ts';
-import { parseCount, parseSeeds, parseTimeMs } from './seeds.ts';
+import { freshSeeds, parseCount, parseSeeds, parseTimeMs } from './seeds.ts';
 
 const REPORTERS = ['text', 'html', 'json'];
 
@@ -44,6 +44,7 @@ function command(program: Command, usage: string, about: string, example: string
 interface RunFlags {
   readonly seeds: string;
   readonly seed?: string;
+  readonly fresh?: boolean;
   readonly time?: string;
   readonly workers?: string;
   readonly maxFailures?: string;
@@ -64,6 +65,7 @@ function addRun(program: Command, done: Done): void {
   )
     .option('--seeds <N|A..B>', 'how many seeds, or which', '1000')
     .option('--seed <S>', 'only this seed')
+    .option('--fresh', 'seeds that were never tried: the range begins at a random one')
     .option('--time <duration>', 'stop each scenario after this long, e.g. 60s')
     .option('--workers <N>', 'worker threads; 0 runs in this thread (default: one a core)')
     .option('--max-failures <N>', 'stop a scenario after this many runs broke a claim')
@@ -72,10 +74,12 @@ function addRun(program: Command, done: Done): void {
     .option('--json', 'JSON lines on stdout and nothing else; the last is the summary')
     .option('--check-determinism', 'run every seed twice and compare every event')
     .option('-q, --quiet', 'no progress')
+    .option('-v, --verbose', 'every claim in the overview')
     .action(async (files: string[], flags: RunFlags) => {
       const { runCommand } = await import('./run.ts');
       const one = flags.seed === undefined ? null : parseCount(flags.seed, '--seed');
-      const range = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
+      const seeds = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
+      const range = flags.fresh === true ? freshSeeds(seeds) : seeds;
       const count = (text: string | undefined, flag: string): number | null =>
         text === undefined ? null : parseCount(text, flag);
       done(
@@ -88,6 +92,7 @@ function addRun(program: Command, done: Done): void {
           reporters: parseReporters(flags.reporter),
           isJson: flags.json === true,
           isQuiet: flags.quiet === true,
+          isVerbose: flags.verbose === true,
           checksDeterminism: flags.checkDeterminism === true,
         }),
       );

@@ -1,4 +1,5 @@
 /** Reads the numbers that people type: seeds, ranges of seeds, counts and times. */
+import { randomInt } from 'node:crypto';
 import { parseDuration } from '../plan/duration.ts';
 import { UserError } from './exit.ts';
 
@@ -14,6 +15,12 @@ export function parseSeeds(text: string): { from: number; to: number } {
   const count = parseCount(text, '--seeds');
   if (count === 0) throw new UserError(['--seeds 0: at least one seed is needed']);
   return { from: 0, to: count - 1 };
+}
+
+/** As many seeds, from a random one on; `randomInt` allows spans below 2⁴⁸. */
+export function freshSeeds(range: { from: number; to: number }): { from: number; to: number } {
+  const from = randomInt(2 ** 47);
+  return { from, to: from + range.to - range.from };
 }
 
 /** A whole number from 0, small enough to be exact. */

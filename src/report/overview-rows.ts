@@ -14,10 +14,12 @@ export interface ClaimRow {
   readonly isSurprise: boolean;
 }
 
-/** A row a claim: the expected ones in the scenario's order, then the others that broke. */
-export function claimRows(system: SystemSummary): readonly ClaimRow[] {
+/** A row a claim: the expected ones in the scenario's order, then the others that broke, or all. */
+export function claimRows(system: SystemSummary, isFull: boolean): readonly ClaimRow[] {
   const { holds = [], breaks = [] } = system.expect;
-  const others = unlistedClaims(system).filter((claim) => (system.claims[claim]?.broken ?? 0) > 0);
+  const others = unlistedClaims(system).filter(
+    (claim) => isFull || (system.claims[claim]?.broken ?? 0) > 0,
+  );
   return [...new Set([...breaks, ...holds, ...others])].map((claim) => claimRow(system, claim));
 }
 

@@ -5,7 +5,7 @@ import { displayWidth } from './visible.ts';
 
 describe('renderOverview', () => {
   it('shows for every system what was expected, what broke and what tested nothing', () => {
-    const text = renderOverview(sampleSummary, { colour: false, width: 100 });
+    const text = renderOverview(sampleSummary, { colour: false, width: 100, isFull: false });
     expect(text).toContain('✓ unfenced: met (must break: grant-order, fence-monotone)');
     expect(text).toContain('? fenced: not judged (must hold: grant-order, fence-monotone)');
     expect(text).toMatch(/fence-monotone +breaks +871 of 1,000 +0 +991 seeds/);
@@ -22,14 +22,16 @@ describe('renderOverview', () => {
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
     const systems = [{ ...system, expect: { holds: ['grant-order'] }, met: false }];
     const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
-    const text = renderOverview(summary, { colour: false, width: 100 });
+    const text = renderOverview(summary, { colour: false, width: 100, isFull: false });
     expect(text).toMatch(/grant-order +holds ✗ +873 of 1,000/);
     expect(text).toContain('0 of 1 expectation met, 1 not met');
   });
 
   it('never exceeds the width of the terminal', () => {
     for (const width of [40, 60, 80]) {
-      const lines = renderOverview(sampleSummary, { colour: false, width }).split('\n');
+      const lines = renderOverview(sampleSummary, { colour: false, width, isFull: false }).split(
+        '\n',
+      );
       expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
     }
   });

@@ -9,11 +9,13 @@ export interface OverviewOptions {
   readonly colour: boolean;
   /** Columns of the terminal; no line is longer. */
   readonly width: number;
+  /** Whether every claim gets a row, and not only those that were expected or broke. */
+  readonly isFull: boolean;
 }
 
 /** The overview as lines joined by `\n`, without a final one. */
 export function renderOverview(summary: Summary, options: OverviewOptions): string {
-  const setting = { width: options.width, paint: paintFor(options.colour) };
+  const setting = { ...options, paint: paintFor(options.colour) };
   const scenarios = summary.scenarios.flatMap((scenario) => [
     ...scenarioLines(scenario, setting),
     '',
@@ -34,8 +36,7 @@ export function outcomeOf(summary: Summary): string {
   return parts.join(', ');
 }
 
-interface Setting {
-  readonly width: number;
+interface Setting extends Pick<OverviewOptions, 'width' | 'isFull'> {
   readonly paint: Paint;
 }
 
@@ -57,7 +58,7 @@ function systemLines(system: SystemSummary, setting: Setting): string[] {
       paint.faint(`${at === 0 ? '    ' : '      '}${line}`),
     ),
   );
-  return [...head, ...claimTable(claimRows(system), setting), ...notes];
+  return [...head, ...claimTable(claimRows(system, setting.isFull), setting), ...notes];
 }
 
 const HEAD = ['claim', 'expected', 'broken seeds', 'first seed', 'exercised on'];

@@ -52,7 +52,7 @@ function renderSystem(system: SystemSummary): Markup {
         ` ${expectationText(system)}`,
       ),
       element('thead', {}, element('tr', {}, HEAD.map(headCell))),
-      element('tbody', {}, claimRows(system).map(renderClaim)),
+      element('tbody', {}, claimRows(system, false).map(renderClaim)),
     ),
     notes.length === 0 ? [] : element('ul', { class: 'notes' }, notes),
   );

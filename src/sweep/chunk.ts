@@ -131,13 +131,17 @@ class Count {
   }
 }
 
-/** The kinds of fault that struck, and whether one did while the service held a grant to be live. */
+/**
+ * The kinds of fault that struck, and whether one did while the service held a grant to be live. A
+ * clock that was set wrong stays wrong, so that it meets the grants that come later too.
+ */
 function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
   const struck = new Map<FaultKind, boolean>();
   const liveUntilUs = new Map<string, number>();
   for (const event of trace.events) {
     switch (event.kind) {
       case 'grant':
+        if (struck.has('clock')) struck.set('clock', true);
         liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
         break;
       case 'renew':

@@ -1,20 +1,23 @@
-/** Runs a seed twice and names the first event that differs: the check that a run is a function of its plan. */
+/** Runs a seed twice and names the first event that differs: a run must be a function of its plan. */
+import type { Trace } from '../history/trace.ts';
 import { canonical, run } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 
 /** Null when both runs gave the same events; else what differs first, in words. */
-export function findDifference(scenario: Scenario, system: string, seed: number): string | null {
-  const first = run(expand(scenario, system, seed)).events;
-  const second = run(expand(scenario, system, seed)).events;
-  const length = Math.max(first.length, second.length);
+export function repeatSeed(scenario: Scenario, system: string, seed: number): string | null {
+  return firstDifference(run(expand(scenario, system, seed)), run(expand(scenario, system, seed)));
+}
+
+/** What differs first between two traces, in words; null when nothing does. */
+export function firstDifference(first: Trace, second: Trace): string | null {
+  const length = Math.max(first.events.length, second.events.length);
   for (let at = 0; at < length; at += 1) {
-    if (JSON.stringify(first[at]) === JSON.stringify(second[at])) continue;
-    const here = textOf(first[at]);
-    const there = textOf(second[at]);
-    return `event ${at} differs: first ${here}, then ${there}`;
+    const here = textOf(first.events[at]);
+    const there = textOf(second.events[at]);
+    if (here !== there) return `event ${at} differs: first ${here}, then ${there}`;
   }
-  return null;
+  return first.ending.kind === second.ending.kind ? null : 'the runs ended differently';
 }
 
 function textOf(event: object | undefined): string {

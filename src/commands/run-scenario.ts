@@ -1,0 +1,218 @@
+/** The stages of `run` for one scenario: corpus, determinism, seeds, shrinking; each says what it does. */
+import { existsSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { replay } from '../corpus/replay.ts';
+import type { Finding } from '../report/finding.ts';
+import { groupDigits } from '../report/prose.ts';
+import type { ScenarioSummary, SystemSummary } from '../report/summary.ts';
+import type { SystemScenario } from '../scenario/scenario.ts';
+import { repeatSeed } from '../sweep/determinism.ts';
+import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
+import { type SweepResult, sweep } from '../sweep/sweep.ts';
+import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
+import { type Exit, exits } from './exit.ts';
+import { type LoadedScenario, loadPlan } from './files.ts';
+import { findCounterexample } from './find.ts';
+import { summarizeSystem } from './summarize.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface RunOptions {
+  /** Seeds, both included. */
+  readonly from: number;
+  readonly to: number;
+  /** Ends the seeds of each scenario after this long, whatever is left; null examines all. */
+  readonly timeMs: number | null;
+  readonly workers: number | null;
+  /** Stops a scenario's seeds once this many examinations broke a listed claim. */
+  readonly maxFailures: number | null;
+  readonly output: string;
+  readonly reporters: ReadonlySet<string>;
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+  /** Lists every claim in the overview, not only those that were expected or broke. */
+  readonly isVerbose: boolean;
+  readonly checksDeterminism: boolean;
+}
+
+/** What the run of one scenario came to. */
+export interface ScenarioOutcome {
+  readonly summary: ScenarioSummary;
+  readonly findings: readonly Finding[];
+  readonly exits: readonly Exit[];
+  readonly seeds: number;
+  readonly events: number;
+  readonly milliseconds: number;
+}
+
+export interface Session {
+  readonly options: RunOptions;
+  readonly terminal: Terminal;
+  readonly isInterrupted: () => boolean;
+}
+
+/** Runs one scenario from its kept plans to its shrunk findings; writes nothing. */
+export async function runScenario(
+  loaded: LoadedScenario,
+  session: Session,
+): Promise<ScenarioOutcome> {
+  const { terminal, options } = session;
+  terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
+  const codes: Exit[] = [...replayCorpus(loaded, session), ...selfCheck(loaded, session)];
+  const result = await sweepSeeds(loaded, session);
+  const systems: SystemSummary[] = [];
+  const findings: Finding[] = [];
+  let seeds = 0;
+  let events = 0;
+  for (const system of loaded.scenario.systems) {
+    const tally = result.tallies.get(system.name) ?? EMPTY_TALLY;
+    const isWhole = result.isWhole && options.from !== options.to;
+    const judgement = judgeSystem(loaded.scenario, system, tally, isWhole);
+    const found = shrinkFirst(loaded, system, { tally, judgement }, session);
+    findings.push(...found);
+    systems.push(summarizeSystem(system, tally, judgement, found[0] ?? null));
+    codes.push(...codesOf(tally, judgement, system));
+    noteFailures(system, tally, terminal);
+    seeds += tally.seeds;
+    events += tally.events;
+  }
+  const summary = { name: loaded.scenario.name, file: loaded.file, systems };
+  return { summary, findings, exits: codes, seeds, events, milliseconds: result.milliseconds };
+}
+
+/** Replays the kept plans of this scenario, from `plans/` beside its file. */
+function replayCorpus(loaded: LoadedScenario, { terminal }: Session): Exit[] {
+  const folder = join(dirname(loaded.file), 'plans');
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .sort();
+  const codes: Exit[] = [];
+  let replayed = 0;
+  for (const file of files) {
+    const path = join(folder, file);
+    const plan = loadPlan(path);
+    if (plan.scenario !== loaded.scenario.name) continue;
+    replayed += 1;
+    const { outcome, divergedAt } = replay(plan);
+    const expected = plan.expect?.outcome ?? 'reproduced';
+    if (outcome === expected) continue;
+    const where = divergedAt === null ? '' : `; no match for ${divergedAt}`;
+    terminal.note(`  corpus: ${path} is ${outcome}, expected ${expected}${where}`);
+    codes.push(outcome === 'diverged' ? exits.nondeterministic : exits.broken);
+  }
+  terminal.note(`  corpus: ${replayed} plans replayed, ${replayed - codes.length} as expected`);
+  return codes;
+}
+
+/** Seeds that are run twice even when nobody asks. */
+const SELF_CHECK_SEEDS = 3;
+
+function selfCheck(loaded: LoadedScenario, { options, terminal, isInterrupted }: Session): Exit[] {
+  const { from } = options;
+  const to = options.checksDeterminism
+    ? options.to
+    : Math.min(options.to, from + SELF_CHECK_SEEDS - 1);
+  let checked = 0;
+  for (const system of loaded.scenario.systems) {
+    for (let seed = from; seed <= to && !isInterrupted(); seed += 1) {
+      const difference = repeatSeed(loaded.scenario, system.name, seed);
+      checked += 1;
+      if (difference === null) continue;
+      terminal.print(
+        `nondeterministic: ${loaded.file}, ${system.name}, seed ${seed}: ${difference}`,
+      );
+      return [exits.nondeterministic];
+    }
+  }
+  terminal.note(`  determinism: ${groupDigits(checked)} runs repeated, every event equal`);
+  return [];
+}
+
+async function sweepSeeds(loaded: LoadedScenario, session: Session): Promise<SweepResult> {
+  const { options, terminal } = session;
+  const startedMs = performance.now();
+  let broken = 0;
+  const result = await sweep(loaded.scenario, {
+    from: options.from,
+    to: options.to,
+    workers: options.workers ?? availableParallelism(),
+    shouldStop: () =>
+      session.isInterrupted() ||
+      (options.timeMs !== null && performance.now() - startedMs > options.timeMs) ||
+      (options.maxFailures !== null && broken >= options.maxFailures),
+    onProgress: (progress) => {
+      broken = progress.broken;
+      const seconds = (performance.now() - startedMs) / 1000;
+      const rate = progress.done / Math.max(seconds, 0.001);
+      const leftS = Math.ceil((progress.total - progress.done) / Math.max(rate, 1));
+      const share = `${groupDigits(progress.done)} of ${groupDigits(progress.total)} runs`;
+      terminal.progress(
+        `  ${share}, ${groupDigits(rate)}/s, ${leftS} s left, ${groupDigits(broken)} broke a claim`,
+      );
+    },
+  });
+  const rate = groupDigits((1000 * runsOf(result)) / Math.max(result.milliseconds, 1));
+  terminal.note(
+    `  seeds ${options.from}..${options.to}: ${groupDigits(runsOf(result))} runs, ${rate}/s`,
+  );
+  return result;
+}
+
+function runsOf(result: SweepResult): number {
+  return [...result.tallies.values()].reduce((total, tally) => total + tally.seeds, 0);
+}
+
+/** Shrinks what broke: each claim that should hold, else the first that should break. */
+function shrinkFirst(
+  loaded: LoadedScenario,
+  system: SystemScenario,
+  result: { tally: Tally; judgement: Judgement },
+  { options, terminal, isInterrupted }: Session,
+): Finding[] {
+  const { tally, judgement } = result;
+  const broke = system.expect.breaks.filter((claim) => claimTally(tally, claim).broken > 0);
+  const claims = judgement.unexpected.length > 0 ? judgement.unexpected : broke.slice(0, 1);
+  return claims.flatMap((claim) => {
+    if (isInterrupted()) return [];
+    const startedMs = performance.now();
+    const seeds = claimTally(tally, claim).brokenSeeds;
+    const finding = findCounterexample(
+      loaded,
+      { system: system.name, claim, seeds },
+      options.output,
+    );
+    if (finding === null) return [];
+    const { size } = finding;
+    const took = groupDigits(performance.now() - startedMs);
+    terminal.note(
+      `  shrink: ${system.name}, ${claim}: ${size.originalEvents} → ${size.events} events in ${took} ms`,
+    );
+    return [finding];
+  });
+}
+
+function codesOf(tally: Tally, judgement: Judgement, system: SystemScenario): Exit[] {
+  const codes: Exit[] = [];
+  if (tally.failed > 0) codes.push(exits.failed);
+  if (judgement.met === false) codes.push(exits.broken);
+  const isOpen = judgement.met === null && tally.failed === 0;
+  const hasOpenHolds = system.expect.holds.some((claim) => claimTally(tally, claim).unknown > 0);
+  if (isOpen && (hasOpenHolds || judgement.vacuous.length > 0)) codes.push(exits.incomplete);
+  return codes;
+}
+
+function noteFailures(system: SystemScenario, tally: Tally, terminal: Terminal): void {
+  for (const claim of system.expect.holds) {
+    const { unknown, firstUnknown } = claimTally(tally, claim);
+    if (firstUnknown === null) continue;
+    const where = `${groupDigits(unknown)} seeds, first on ${firstUnknown.seed}`;
+    terminal.print(`? ${system.name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
+  }
+  for (const { seed, error } of tally.failures) {
+    terminal.print(`✗ ${system.name} failed on seed ${seed}: ${error}`);
+  }
+  if (tally.failed > tally.failures.length) {
+    terminal.print(`  and on ${groupDigits(tally.failed - tally.failures.length)} more seeds`);
+  }
+}
