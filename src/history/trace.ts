@@ -259,14 +259,12 @@ export interface Release {
   readonly message: string;
 }
 
-/** A store handles a write (or an `open`, which changes no value and has `value: null`). */
-export interface Write {
-  readonly kind: 'write';
+/** A store handles an access. */
+interface Handled {
   readonly atUs: number;
   readonly process: string;
   readonly resource: string;
   readonly key: string;
-  readonly value: number | null;
   /** The token that it carries. */
   readonly token: number;
   /** The grant under which its client issued it. */
@@ -276,27 +274,22 @@ export interface Write {
   /** The operation's place in the order in which its section issued its operations, from 1. */
   readonly issue: number;
   readonly isAccepted: boolean;
-  /** The store's highest token for that comparison, before this write; 0 when it keeps none. */
-  readonly highest: number;
-  readonly adds: number | null;
   readonly message: string;
 }
 
-/** A store handles a read. A refused read serves nothing: `value` is null. */
-export interface Read {
-  readonly kind: 'read';
-  readonly atUs: number;
-  readonly process: string;
-  readonly resource: string;
-  readonly key: string;
+/** A write, or an `open`, which changes no value and has `value: null`. */
+export interface Write extends Handled {
+  readonly kind: 'write';
   readonly value: number | null;
-  readonly token: number;
-  readonly under: number;
-  readonly client: string;
-  readonly operation: string;
-  readonly issue: number;
-  readonly isAccepted: boolean;
-  readonly message: string;
+  /** The store's highest token for that comparison, before this write; 0 when it keeps none. */
+  readonly highest: number;
+  readonly adds: number | null;
+}
+
+/** A refused read serves nothing: `value` is null. */
+export interface Read extends Handled {
+  readonly kind: 'read';
+  readonly value: number | null;
 }
 
 /** A store comes back after a crash or a failover: what it now holds of one resource. */
