@@ -1,11 +1,14 @@
-/** Plan → Trace, and what belongs to it: a trace's digest, and the plan that leaves nothing to chance. */
+/**
+ * Plan → Trace, and what belongs to it: a trace's digest, and the plan that leaves nothing to
+ * chance.
+ */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Due } from './kernel/queue.ts';
 import type { Trace } from './history/trace.ts';
-import type { Fault } from './plan/fault.ts';
 import type { Plan } from './plan/plan.ts';
 import { assemble } from './systems/assemble.ts';
+import type { DrawLog } from './world/decider.ts';
+import { OrderLog } from './world/order-log.ts';
 import { World } from './world/world.ts';
 
 /** Runs a plan. Pure: the same plan gives the same trace. Throws `UnknownSystem`. */
@@ -17,10 +20,11 @@ export function run(plan: Plan): Trace {
 
 /**
  * Runs a plan and writes down all that was drawn: the plan returned has no chance left and gives a
- * trace with the same digest.
+ * trace with the same digest. A plan without chance is returned as it is.
  */
 export function pin(plan: Plan): Plan {
-  const log = { decisions: new Map<string, number>(), faults: new Array<Fault>() };
+  if (plan.chance === null) return plan;
+  const log: DrawLog = { decisions: new Map(), faults: [] };
   const order = new OrderLog();
   const world = new World(plan, log);
   assemble(plan, world);
@@ -34,33 +38,10 @@ export function pin(plan: Plan): Plan {
   };
 }
 
-/** Collects the events that happened in another order than the one in which they were scheduled. */
-class OrderLog {
-  private readonly kept: Set<string> = new Set();
-  private instant: string[] = [];
-  private isTurned = false;
-
-  see(due: Due, previous: Due | null): void {
-    if (previous === null || previous.timeUs !== due.timeUs) this.close();
-    else if (due.seq < previous.seq) this.isTurned = true;
-    this.instant.push(due.name.text);
-  }
-
-  private close(): void {
-    if (this.isTurned) for (const name of this.instant) this.kept.add(name);
-    this.instant = [];
-    this.isTurned = false;
-  }
-
-  names(): readonly string[] {
-    this.close();
-    return [...this.kept];
-  }
-}
-
 /**
- * `sha256:…` over the trace's events as JSON with sorted keys. Which line of the plan caused a fault is
- * left out, since it is no part of what happened: a pinned plan has the digest of the one it came from.
+ * `sha256:…` over the trace's events as JSON with sorted keys. Which line of the plan caused a
+ * fault is left out, since it is no part of what happened: a pinned plan has the digest of the one
+ * it came from.
  */
 export function digestOf(trace: Trace): string {
   const text = trace.events.map((event) => canonical(event)).join('\n');
@@ -69,9 +50,17 @@ export function digestOf(trace: Trace): string {
 
 /** One event as JSON with sorted keys, without its place in the plan. */
 export function canonical(event: object): string {
-  return JSON.stringify(event, (key, value: unknown) => {
-    if (key === 'index') return undefined;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
+  return objectOf(Object.entries(event).filter(([key]) => key !== 'index'));
+}
+
+/** The fields of one object. */
+function objectOf(fields: [string, unknown][]): string {
+  fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, value]) => `${JSON.stringify(key)}:${jsonOf(value)}`).join()}}`;
+}
+
+function jsonOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(jsonOf).join()}]`;
+  return objectOf(Object.entries(value));
 }

@@ -10,6 +10,7 @@ import { type AccessPart, accessBreach } from './access-breach.ts';
 import { causesSince } from './causes.ts';
 import { type Breach, conclude } from './conclude.ts';
 import { contentsBefore, isEffective } from './contents.ts';
+import { unheardReads } from './heard-reads.ts';
 import {
   type Access,
   type Entry,
@@ -26,8 +27,9 @@ import type { Verdict } from './verdict.ts';
 export function crossKey(survey: Survey): Verdict {
   let exercised = 0;
   let breach: Breach | null = null;
+  const unheard = unheardReads(survey);
   for (const shared of sharedKeys(survey)) {
-    const accesses = workOn(survey, shared);
+    const accesses = workOn(survey, shared).filter(({ event }) => !unheard.has(event));
     if (!isTransferred(accesses)) continue;
     exercised += overlappedSections(accesses);
     breach ??= breachIn(survey, shared, accesses);

@@ -1,9 +1,9 @@
 /**
  * Judges `grant-order`: the holders might as well have taken turns. The accepted writes are
- * replayed section after section in grant order, within a section as issued; every value that was
- * read and every final value must come out of it. A late blind write that arrives before its
- * successor's first access is therefore legal. Keys that somebody writes under no grant are out of
- * its scope.
+ * replayed section after section in grant order, within a section as issued; every value that a
+ * program read and every final value must come out of it. A late blind write that arrives before
+ * its successor's first access is therefore legal. Keys that somebody writes under no grant are out
+ * of its scope.
  *
  * Exercised: accesses, accepted or refused, under a grant that was no longer the latest of its
  * lock; and, since a grant that never expires cannot become stale, acquires that such a grant
@@ -12,6 +12,7 @@
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
 import { contentsBefore, type EffectiveWrite, finalContents, isEffective } from './contents.ts';
+import { unheardReads } from './heard-reads.ts';
 import { isReleasedBefore } from './lease-end.ts';
 import {
   type Access,
@@ -31,10 +32,11 @@ type WriteEntry = Entry<EffectiveWrite>;
 export function grantOrder(survey: Survey): Verdict {
   let exercised = 0;
   let breach: Breach | null = null;
+  const unheard = unheardReads(survey);
   for (const lock of survey.locks.values()) exercised += contestedForEver(lock);
   for (const place of survey.places) {
     for (const access of place.accesses) if (isStale(access)) exercised++;
-    for (const key of place.keys.values()) breach ??= breachOf(survey, place, key);
+    for (const key of place.keys.values()) breach ??= breachOf(survey, place, { key, unheard });
   }
   return conclude('grant-order', { exercised, breach });
 }
@@ -50,12 +52,17 @@ function contestedForEver(lock: LockLog): number {
   return contested;
 }
 
-function breachOf(survey: Survey, place: Place, key: KeyLog): Breach | null {
+function breachOf(
+  survey: Survey,
+  place: Place,
+  { key, unheard }: { readonly key: KeyLog; readonly unheard: ReadonlySet<Access> },
+): Breach | null {
   const replay = replayOf(key);
   if (replay === null) return null;
   for (const access of key.accesses) {
     const { event } = access;
     if (event.kind !== 'read' || event.value === null || event.under === 0) continue;
+    if (unheard.has(event)) continue;
     const expected = lastBefore(replay, event);
     if (event.value === (expected?.event.value ?? INITIAL_VALUE)) continue;
     return breachAtRead(survey, { place, key, expected, read: access });

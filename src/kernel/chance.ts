@@ -1,12 +1,15 @@
 /**
  * Chance keyed by identity: every draw is a function of the seed and of the name of what is drawn,
- * never of how many draws came before. So taking one client, operation or fault away leaves all other
- * draws as they were, which shrinking, old seeds and hand-written plans depend on. Integers only.
+ * never of how many draws came before. So taking one client, operation or fault away leaves all
+ * other draws as they were, which shrinking, old seeds and hand-written plans depend on. Integers
+ * only.
  */
 import alea from 'seedrandom/lib/alea.js';
 import type { Name } from './name.ts';
 
-/** What is drawn about a name; each gives an independent draw. The numbers are part of the format. */
+/**
+ * What is drawn about a name; each gives an independent draw. The numbers are part of the format.
+ */
 export const draws = {
   latency: 1,
   delay: 2,
@@ -22,7 +25,10 @@ export const draws = {
 
 type Draw = (typeof draws)[keyof typeof draws];
 
-/** The finalizer of MurmurHash3 (Appleby): every input bit flips each output bit about half the time. */
+/**
+ * The finalizer of MurmurHash3 (Appleby): every input bit flips each output bit about half the
+ * time.
+ */
 function mix(value: number): number {
   let bits = value ^ (value >>> 16);
   bits = Math.imul(bits, 0x85ebca6b);
@@ -45,8 +51,8 @@ export class Chance {
   }
 
   /**
-   * A multiple of `step` counted from `min`, at most `max`. The span may be at most 2³² − 1 steps; the
-   * bias of the remainder is below one part in a thousand for spans under 4 s.
+   * A multiple of `step` counted from `min`, at most `max`. The span may be at most 2³² − 1 steps;
+   * the bias of the remainder is below one part in a thousand for spans under 4 s.
    */
   within(
     name: Name,

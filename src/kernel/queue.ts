@@ -1,7 +1,7 @@
 /**
  * Decides what happens next: a binary heap of due events in their total order `(timeUs, tie, seq)`.
- * `tie` is keyed by the event's name, so that over the seeds two events at one instant happen in both
- * orders; `seq` is the order in which they were scheduled, and settles what is left.
+ * `tie` is keyed by the event's name, so that over the seeds two events at one instant happen in
+ * both orders; `seq` is the order in which they were scheduled, and settles what is left.
  */
 
 import type { Name } from './name.ts';
@@ -12,6 +12,8 @@ export interface Due {
   readonly name: Name;
   readonly timeUs: number;
   readonly tie: number;
+  /** It was called off: the loop passes over it as if it had never been scheduled. */
+  readonly isCancelled: boolean;
   seq: number;
   fire(): void;
 }

@@ -1,4 +1,7 @@
-/** The one event loop: pop, advance the clock, fire. Virtual time is an integer number of microseconds. */
+/**
+ * The one event loop: pop, advance the clock, fire. Virtual time is an integer number of
+ * microseconds.
+ */
 import { assert } from './assert.ts';
 import { type Due, EventQueue } from './queue.ts';
 
@@ -28,13 +31,17 @@ export class Scheduler {
     this.queue.push(due);
   }
 
-  /** Runs until nothing is left or a limit is reached, and says which. */
+  /**
+   * Runs until nothing is left or a limit is reached, and says which. What was cancelled counts for
+   * nothing.
+   */
   run(limits: LoopLimits, watcher: Watcher | null = null): 'complete' | 'end' | 'maxEvents' {
     let left = limits.maxEvents;
     let previous: Due | null = null;
     for (;;) {
       const due = this.queue.pop();
       if (due === undefined) return 'complete';
+      if (due.isCancelled) continue;
       if (due.timeUs > limits.endUs) return 'end';
       if (left === 0) return 'maxEvents';
       left -= 1;

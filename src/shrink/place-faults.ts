@@ -1,13 +1,15 @@
 /**
  * Places a fault at a named point instead of at an instant, which then needs no number and stays
- * right when something before it is taken away.
+ * right when something before it is taken away; and moves it from a step that is there for nothing
+ * else.
  */
 import type { When } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changeFault } from './change.ts';
+import { sectionKeys, workKeys } from './drop-sections.ts';
 import { instantOf } from './fault-number.ts';
 import type { Pass, Search, Steps } from './search.ts';
-import { operationsOf } from './without.ts';
+import { operationsOf, withoutSections, withoutWork } from './without.ts';
 
 /** Points that a run of the plan passes, the likeliest first. */
 export type PointsOf = (plan: Plan) => readonly string[];
@@ -28,6 +30,36 @@ export function placeFaults(pointsOf: PointsOf | undefined): Pass {
   };
 }
 
+/** A step or section that only marks when a fault strikes goes; the fault strikes elsewhere. */
+export function moveFaults(pointsOf: PointsOf | undefined): Pass {
+  return {
+    name: 'move faults off what can go',
+    *run(search: Search): Steps<void> {
+      for (let index = 0; index < search.current.faults.length; index += 1) {
+        for (const candidate of movedOff(search.current, index, pointsOf)) {
+          if (yield* search.attempt(candidate)) break;
+        }
+      }
+    },
+  };
+}
+
+/** `plan` without a piece that takes this fault along, the fault having been moved away before. */
+function movedOff(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly Plan[] {
+  const fault = plan.faults[index];
+  if (fault === undefined || !('when' in fault) || fault.when.kind === 'at') return [];
+  const removals = [
+    ...sectionKeys(plan).map((key) => (from: Plan) => withoutSections(from, [key])),
+    ...workKeys(plan).map((key) => (from: Plan) => withoutWork(from, [key])),
+  ].filter((remove) => remove(plan).faults.length < plan.faults.length);
+  const places = pointPlaces(plan, index, pointsOf);
+  return removals.flatMap((remove) =>
+    places
+      .map((when) => remove(placed(plan, index, when)))
+      .filter((moved) => moved.faults.length === plan.faults.length),
+  );
+}
+
 function placed(plan: Plan, index: number, when: When): Plan {
   return changeFault(plan, index, (fault) => ('when' in fault ? { ...fault, when } : fault));
 }
@@ -36,15 +68,20 @@ function placed(plan: Plan, index: number, when: When): Plan {
 function placesFor(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly When[] {
   const fault = plan.faults[index];
   if (fault === undefined || !('when' in fault) || (instantOf(fault) ?? 0) === 0) return [];
-  const own = 'process' in fault ? fault.process : '';
+  const places = pointPlaces(plan, index, pointsOf);
+  const start: When = { kind: 'at', atUs: 0 };
+  return fault.kind === 'clock' ? [start, ...places] : [...places, start];
+}
+
+function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly When[] {
+  const fault = plan.faults[index];
+  const own = fault !== undefined && 'process' in fault ? fault.process : '';
   const points = pointsOf?.(plan) ?? operationNames(plan, own);
   const places = points.flatMap((point): When[] => [
     { kind: 'before', point },
     { kind: 'after', point },
   ]);
-  const start: When = { kind: 'at', atUs: 0 };
-  const most = places.slice(0, MAX_PLACES);
-  return fault.kind === 'clock' ? [start, ...most] : [...most, start];
+  return places.slice(0, MAX_PLACES);
 }
 
 /** The operations of the client `own`, or of all clients when no client has that name. */

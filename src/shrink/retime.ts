@@ -38,7 +38,7 @@ export const retime: Pass = {
   },
 };
 
-/** `plan` without one fault, client, section or step of work, or without its decisions. */
+/** `plan` without one fault, client, section or step of work, its decisions, or its order. */
 function smallerByOne(plan: Plan): readonly Plan[] {
   const calm = calmed(plan, roundLatency(plan));
   return [
@@ -47,23 +47,49 @@ function smallerByOne(plan: Plan): readonly Plan[] {
     ...sectionKeys(plan).map((key) => withoutSections(plan, [key])),
     ...workKeys(plan).map((key) => withoutWork(plan, [key])),
     ...(Object.keys(plan.decisions).length > 0 ? [calm] : []),
+    ...(plan.order.length > 0 ? [{ ...plan, order: [] }] : []),
   ].filter((smaller) => smaller !== plan);
 }
 
 function retimings(plan: Plan): readonly Plan[] {
   const strong = strongest(plan);
-  const calm = calmed(strong, roundLatency(strong));
+  const names = plan.clients.map(({ name }) => name);
   const marginUs = Math.floor(Math.max(0, ...plan.clients.map(({ ttlUs }) => ttlUs)) / 10);
-  return [strong, ...plan.clients.map(({ name }) => ledBy(calm, name, marginUs))];
+  const led = latenciesFor(plan).flatMap((latencyUs) => {
+    const calm = calmed(strong, latencyUs);
+    return names.flatMap((name) => [
+      ledBy(calm, name, marginUs),
+      ...(plan.order.length > 0 ? [tiedWith(ledBy(calm, name, 0), name)] : []),
+    ]);
+  });
+  return [strong, ...led];
 }
 
-/** Every fault as long as the bounds of its kind allow; clocks, which have no length, stay. */
+/** A round latency; the longest too, where the plan depends on what happens at which instant. */
+function latenciesFor(plan: Plan): readonly number[] {
+  const isDelicate = plan.order.length > 0 || Object.keys(plan.decisions).length > 0;
+  const latencies = [roundLatency(plan), ...(isDelicate ? [plan.bounds.latency.maxUs] : [])];
+  return [...new Set(latencies)];
+}
+
+/** What arrives at the instant at which the leader's lease ends comes before what the leader does. */
+function tiedWith(plan: Plan, leader: string): Plan {
+  const order = plan.clients.flatMap(({ name, sections: [first] }) =>
+    name === leader || first === undefined ? [] : [`${name}/${first.id}/acquire/1/request`],
+  );
+  return { ...plan, order };
+}
+
 function strongest(plan: Plan): Plan {
+  return withAllAmounts(plan, Number.POSITIVE_INFINITY);
+}
+
+/** Every fault as long as `us` or as the bounds of its kind allow; clocks have no length and stay. */
+export function withAllAmounts(plan: Plan, us: number): Plan {
   const faults = plan.faults.map((fault) => {
-    const maxUs = fault.kind === 'clock' ? undefined : plan.bounds.durations[fault.kind]?.maxUs;
-    return maxUs === undefined || (amountOf(fault) ?? maxUs) >= maxUs
-      ? fault
-      : withAmount(fault, maxUs);
+    const amountUs = amountOf(fault);
+    const range = fault.kind === 'clock' ? undefined : plan.bounds.durations[fault.kind];
+    return range === undefined || amountUs === null ? fault : withAmount(fault, clamp(us, range));
   });
   return { ...plan, faults };
 }
@@ -71,11 +97,16 @@ function strongest(plan: Plan): Plan {
 /** The client `leader` starts at once, the others a ttl and `marginUs` later. */
 function ledBy(plan: Plan, leader: string, marginUs: number): Plan {
   const ttlUs = plan.clients.find(({ name }) => name === leader)?.ttlUs ?? 0;
+  return followedAfter(plan, leader, ttlUs + marginUs);
+}
+
+/** The client `leader` starts at once, the others when `waitUs` are over. */
+export function followedAfter(plan: Plan, leader: string, waitUs: number): Plan {
   const { think } = plan.bounds;
   const clients = plan.clients.map((client) => {
     const [first, ...rest] = client.sections;
     if (first === undefined) return client;
-    const thinkUs = client.name === leader ? think.minUs : clamp(ttlUs + marginUs, think);
+    const thinkUs = client.name === leader ? think.minUs : clamp(waitUs, think);
     return { ...client, sections: [{ ...first, thinkUs }, ...rest] };
   });
   return { ...plan, clients };

@@ -8,6 +8,7 @@ import { dropClients } from './drop-clients.ts';
 import { dropFaults, mergeFaults, narrowPartitions } from './drop-faults.ts';
 import { calmLatencies, dropChance, dropDecisions, dropOrder, dropProbe } from './drop-names.ts';
 import { dropSections, dropWork } from './drop-sections.ts';
+import { keepTwoSections } from './keep-two-sections.ts';
 import {
   lowerLatencies,
   lowerTogether,
@@ -15,7 +16,7 @@ import {
   shortenWork,
   startEarlier,
 } from './lower-numbers.ts';
-import { type PointsOf, placeFaults } from './place-faults.ts';
+import { moveFaults, type PointsOf, placeFaults } from './place-faults.ts';
 import { dropAndRetime, retime } from './retime.ts';
 import { roundNumbers } from './round-numbers.ts';
 import { type Pass, type PassCount, Search, type Steps } from './search.ts';
@@ -89,6 +90,8 @@ function passesThatDrop(plan: Plan, options: ShrinkOptions): readonly Pass[] {
     weakenClients,
     waitInsteadOfRetrying,
     narrowPartitions,
+    moveFaults(options.points),
+    keepTwoSections,
     dropAndRetime,
   ];
 }

@@ -9,12 +9,12 @@ describe('the order of plans', () => {
     expect([...scales].map(([name, scale]) => [name, scale(start)])).toEqual([
       ['chance', 0],
       ['clients', 3],
+      ['probe', 1],
       ['faults', 1],
       ['sections', 6],
       ['steps of work', 12],
       ['decisions', 5],
       ['order', 2],
-      ['probe', 1],
       ['features', 3 * 11 + 6],
       ['instants', 1],
       ['digits', 5 + 4 + 6 * 4 + 3 + 4 * 3 + 2],

@@ -16,12 +16,12 @@ type Scale = (plan: Plan) => number;
 export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
   ['chance', (plan) => (plan.chance === null ? 0 : 1)],
   ['clients', (plan) => plan.clients.length],
+  ['probe', (plan) => (plan.limits.probe ? 1 : 0)],
   ['faults', (plan) => plan.faults.length],
   ['sections', (plan) => sectionsOf(plan).length],
   ['steps of work', (plan) => workOf(plan).length],
   ['decisions', (plan) => Object.keys(plan.decisions).length],
   ['order', (plan) => plan.order.length],
-  ['probe', (plan) => (plan.limits.probe ? 1 : 0)],
   ['features', countFeatures],
   ['instants', (plan) => plan.faults.filter((fault) => (instantOf(fault) ?? 0) > 0).length],
   ['digits', (plan) => sum(parametersOf(plan).map(({ value }) => digitsOf(value)))],

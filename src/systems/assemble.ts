@@ -3,7 +3,8 @@ import type { Json } from '../kernel/json.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
 import type { World } from '../world/world.ts';
 import { LockServer, type LockServerOptions } from './lock-service/lock-server.ts';
-import { type Servers, sections } from './section.ts';
+import { sections } from './section.ts';
+import type { Servers } from './section-calls.ts';
 import { stores } from './store/fence.ts';
 import { StoreServer } from './store/store-server.ts';
 
@@ -20,7 +21,8 @@ export const locks: ReadonlyMap<string, { isPublished: boolean; about: string }>
     'lock-service-published',
     {
       isPublished: true,
-      about: 'the same to the letter of the book: expiry by the caller’s clock, release by client id',
+      about:
+        'the same to the letter of the book: expiry by the caller’s clock, release by client id',
     },
   ],
 ]);
@@ -59,7 +61,7 @@ export const options: readonly OptionInfo[] = [
 export const LOCK = 'lock';
 export const PROBE = 'probe';
 
-/** A plan that names a lock, a store or an option that does not exist. */
+/** A plan that names a lock, a store or an option that does not exist, or two processes alike. */
 export class UnknownSystem extends Error {}
 
 /** Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. */
@@ -68,6 +70,9 @@ export function assemble(plan: Plan, world: World): void {
   const rule = stores.get(plan.system.store);
   if (lockInfo === undefined) throw new UnknownSystem(`there is no lock ${plan.system.lock}`);
   if (rule === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
+  const names = [LOCK, PROBE, ...storeNamesOf(plan), ...plan.clients.map(({ name }) => name)];
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new UnknownSystem(`there are two processes ${twice}`);
   const lockOptions = readOptions(lockInfo.isPublished, plan.system.options);
   const servers: Servers = {
     lock: world.addServer({ name: LOCK, role: 'lock' }, new LockServer(LOCK, lockOptions)),
@@ -99,9 +104,11 @@ function readOptions(
   isPublished: boolean,
   given: Readonly<Record<string, Json>>,
 ): LockServerOptions {
-  for (const name of Object.keys(given)) {
-    if (!options.some((option) => option.name === name)) {
-      throw new UnknownSystem(`there is no option ${name}`);
+  for (const [name, value] of Object.entries(given)) {
+    const option = options.find((candidate) => candidate.name === name);
+    if (option === undefined) throw new UnknownSystem(`there is no option ${name}`);
+    if (!mayBe(option, value)) {
+      throw new UnknownSystem(`there is no option ${name}: ${JSON.stringify(value)}`);
     }
   }
   const { counter, clock, firstToken } = given;
@@ -111,6 +118,11 @@ function readOptions(
     clock: clock === 'wall' ? 'wall' : 'monotonic',
     firstToken: typeof firstToken === 'number' ? firstToken : 1,
   };
+}
+
+function mayBe({ values }: OptionInfo, value: Json): boolean {
+  if (values !== 'integer') return typeof value === 'string' && values.includes(value);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 /** The sequential specification that a plan's store promises to its clients. */
@@ -133,7 +145,9 @@ export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   return names.size === 0 ? ['store'] : [...names];
 }
 
-/** A fresh client that takes each lock of the plan once and does a first step of the work it guards. */
+/**
+ * A fresh client that takes each lock of the plan once and does a first step of the work it guards.
+ */
 function probeOf(plan: Plan): ClientPlan {
   const byLock = new Map<string, SectionPlan>();
   for (const client of plan.clients) {
@@ -169,7 +183,10 @@ function probeOf(plan: Plan): ClientPlan {
 /** Larger than any value that a workload writes, so that the probe's write is told apart. */
 const PROBE_VALUE = 1_000_000_000;
 
-/** Reads what the others left behind, then writes: as one increment or transfer where they do so too. */
+/**
+ * Reads what the others left behind, then writes: as one increment or transfer where they do so
+ * too.
+ */
 function probing(work: Work): readonly Work[] {
   if (work.kind === 'increment' || work.kind === 'transfer') return [{ ...work, id: 1 }];
   if (work.kind !== 'write' && work.kind !== 'read') return [];

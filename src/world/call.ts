@@ -1,15 +1,20 @@
 /**
- * One call of a client to a server, over all its tries: what was asked, under which grant, and how it
- * ended as far as the client can know. A later reply does not change an outcome that is unknown.
+ * One call of a client to a server, over all its tries: what was asked, under which grant, and how
+ * it ended as far as the client can know. A later reply does not change an outcome that is unknown.
  */
+
+import type { Answer, Call } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
-import type { Answer, Call } from '../history/trace.ts';
-import type { Alarm, Process } from './process.ts';
-import type { Connection, Passenger } from './network.ts';
+import type { Alarm } from './alarm.ts';
+import type { Connection, Passenger } from './connection.ts';
+import type { Process } from './process.ts';
 import type { ServerHost } from './server.ts';
 
-/** `never`: every try was refused before it was executed. `unknown`: it may or may not have happened. */
+/**
+ * `never`: every try was refused before it was executed. `unknown`: it may or may not have
+ * happened.
+ */
 export type CallState = 'pending' | 'answered' | 'unknown' | 'never';
 
 /** Everything that a program says of a call before it leaves. */
@@ -54,6 +59,8 @@ export class PendingCall<Q extends Json, R extends Json> {
 /** Who made a call, and takes its reply. */
 export interface Caller {
   readonly process: Process;
+  /** Whether a reply to this try would still be of use. */
+  awaits<Q extends Json, R extends Json>(attempt: Attempt<Q, R>): boolean;
   receive<Q extends Json, R extends Json>(attempt: Attempt<Q, R>): void;
   /** No reply will come: the call was not executed (`never`), or nobody knows. */
   lose<Q extends Json, R extends Json>(attempt: Attempt<Q, R>, state: 'unknown' | 'never'): void;
@@ -65,6 +72,8 @@ export class Attempt<Q extends Json, R extends Json> implements Passenger {
   readonly name: Name;
   readonly requestName: Name;
   readonly caller: Caller;
+  /** How often its caller had crashed before: a later life of it knows nothing of this try. */
+  readonly crashes: number;
   readonly sentAtUs: number;
   readonly connection: Connection;
   /** As it travels: a copy of what the program asked. */
@@ -81,6 +90,7 @@ export class Attempt<Q extends Json, R extends Json> implements Passenger {
     this.call = call;
     this.request = request;
     this.caller = origin.caller;
+    this.crashes = origin.caller.process.crashes;
     this.sentAtUs = origin.sentAtUs;
     this.connection = origin.connection;
     this.name = under(call.setting.operation, String(call.tryNumber));

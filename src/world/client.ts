@@ -1,19 +1,18 @@
 /**
- * Runs a client's program as a process of the world: sends its calls, wakes it when they settle, and
- * stops it at the points where the plan places a fault.
+ * Runs a client's program as a process of the world: does what it asks, wakes it when what it waits
+ * for has come, and stops it at the points where the plan places a fault.
  */
-import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
-import { type Name, under } from '../kernel/name.ts';
-import type { Return } from '../history/trace.ts';
-import { Attempt, type CallSetting, PendingCall } from './call.ts';
-import type { Decider } from './decider.ts';
+import type { Name } from '../kernel/name.ts';
+import { Alarm } from './alarm.ts';
+import { Belief, type Entry } from './belief.ts';
+import { type CallSetting, PendingCall } from './call.ts';
+import { Calls, type CallsParts } from './calls.ts';
+import type { Connection } from './connection.ts';
 import { SystemFailure, underTest } from './failure.ts';
 import type { Points } from './points.ts';
-import { Connection } from './network.ts';
-import { Alarm, type Process, type Resident } from './process.ts';
+import type { Process, Resident } from './process.ts';
 import type { Awaitable, Effect, LeaseEnd, Program, Self } from './program.ts';
-import type { HostParts } from './server.ts';
 
 /** A program that takes more steps than this without waiting for anything never will. */
 const STEPS_AT_ONE_INSTANT = 100_000;
@@ -21,31 +20,21 @@ const STEPS_AT_ONE_INSTANT = 100_000;
 /** Makes the program anew, leaving out its first `from` sections; called again after a restart. */
 export type ProgramFactory = (self: Self, from: number) => Program<void>;
 
-export interface ClientParts extends HostParts {
-  readonly decider: Decider;
+export interface ClientParts extends CallsParts {
   readonly points: Points;
-}
-
-/** What the program now counts on. */
-interface Held {
-  readonly section: Name;
-  readonly lock: string;
-  readonly ordinal: number;
-  isBelieved: boolean;
 }
 
 export class ClientHost implements Resident, Self {
   readonly process: Process;
   private readonly parts: ClientParts;
   private readonly factory: ProgramFactory;
-  private readonly poolSize: number;
-  private readonly pools: Map<string, Connection[]> = new Map();
+  private readonly calls: Calls;
+  private readonly belief: Belief;
   private program: Program<void> | null = null;
   /** What it waits for: a call, or (`timer`) a sleep. */
   private waitsFor: Awaitable | 'timer' | null = null;
   /** The step that a pause interrupted: an effect not yet begun, or `advance`. */
   private interrupted: Effect | 'advance' | null = null;
-  private held: Held | null = null;
   private issued = 0;
   /** How many sections have begun. */
   private begun = 0;
@@ -57,8 +46,13 @@ export class ClientHost implements Resident, Self {
   ) {
     this.process = process;
     this.factory = setting.factory;
-    this.poolSize = setting.pool;
     this.parts = parts;
+    const whenSettled = (call: Awaitable, operation: Name): void => {
+      parts.points.strike('after', operation);
+      this.wake(call);
+    };
+    this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
+    this.belief = new Belief(process, parts);
     process.house(this);
   }
 
@@ -91,18 +85,12 @@ export class ClientHost implements Resident, Self {
   }
 
   crash(): void {
-    for (const pool of this.pools.values()) {
-      for (const connection of pool) {
-        connection.passengers.clear();
-        connection.isOpen = false;
-      }
-    }
-    this.pools.clear();
+    this.calls.crash();
     this.program = null;
     this.waitsFor = null;
     this.interrupted = null;
-    this.leave();
-    this.held = null;
+    this.belief.leave();
+    this.belief.begin();
   }
 
   /** Starts again with the section after the one that it was in. */
@@ -114,7 +102,7 @@ export class ClientHost implements Resident, Self {
   beginSection(): void {
     this.begun += 1;
     this.issued = 0;
-    this.held = null;
+    this.belief.begin();
   }
 
   /** Runs the program until it waits, is interrupted or ends. */
@@ -152,12 +140,9 @@ export class ClientHost implements Resident, Self {
         if (effect.call.isSettled) return true;
         this.waitsFor = effect.call;
         return false;
-      case 'sleep': {
-        this.waitsFor = 'timer';
-        const waitUs = this.parts.decider.waitUs(effect.timer, effect.forUs);
-        this.setAlarm(effect.timer, waitUs, () => this.wake('timer'));
+      case 'sleep':
+        this.sleep(effect);
         return false;
-      }
       case 'mark': {
         const point = effect.point;
         const { recorder, points } = this.parts;
@@ -169,37 +154,20 @@ export class ClientHost implements Resident, Self {
     }
   }
 
+  private sleep(effect: Extract<Effect, { kind: 'sleep' }>): void {
+    const { timer: name, forUs } = effect;
+    const { decider } = this.parts;
+    const waitUs = effect.isJittered
+      ? decider.jitteredUs(name, forUs)
+      : decider.waitUs(name, forUs);
+    this.waitsFor = 'timer';
+    new Alarm(this.process, { name, waitUs, action: () => this.wake('timer') }, this.parts);
+  }
+
   private wake(cause: Awaitable | 'timer'): void {
     if (this.waitsFor !== cause) return;
     this.waitsFor = null;
     this.continue();
-  }
-
-  private setAlarm(timer: Name, waitUs: number, action: () => void): Alarm {
-    const { decider, recorder, scheduler } = this.parts;
-    let lateUs = 0;
-    for (const { fault, index } of decider.timerFaultsOf(timer, this.name, this.nowUs)) {
-      lateUs += fault.byUs;
-      recorder.record({
-        kind: 'fault',
-        atUs: this.nowUs,
-        fault: 'late-timer',
-        index,
-        processes: [this.name],
-        untilUs: null,
-        target: timer.text,
-        amount: fault.byUs,
-      });
-    }
-    const dueMonotonicUs = this.monotonicUs() + waitUs;
-    const alarm = new Alarm(
-      this.process,
-      { name: timer, dueMonotonicUs, lateUs, tie: decider.tie(timer) },
-      action,
-    );
-    this.process.alarms.add(alarm);
-    alarm.arm(scheduler);
-    return alarm;
   }
 
   get nextIssue(): number {
@@ -208,169 +176,27 @@ export class ClientHost implements Resident, Self {
 
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R> {
     this.issued += 1;
-    return new PendingCall(setting, this.held?.ordinal ?? 0, this.issued);
+    return new PendingCall(setting, this.belief.ordinal, this.issued);
   }
 
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
-    const { setting } = call;
-    this.parts.recorder.record({
-      kind: 'invoke',
-      atUs: this.nowUs,
-      process: this.name,
-      operation: setting.operation.text,
-      call: setting.call,
-    });
-    this.sendTry(call);
-  }
-
-  private sendTry<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
-    const { setting } = call;
-    call.tryNumber += 1;
-    const attempt = new Attempt(call, copy(setting.request), {
-      caller: this,
-      sentAtUs: this.nowUs,
-      connection: this.connectionTo(setting.target.process.name, call.issue + call.tryNumber),
-    });
-    call.attempt = attempt;
-    if (setting.timeoutUs !== null) {
-      const timer = under(attempt.name, 'timeout');
-      attempt.timeout = this.setAlarm(timer, setting.timeoutUs, () => this.lose(attempt, 'unknown'));
-    }
-    this.parts.network.send({
-      name: attempt.requestName,
-      from: this.process,
-      to: setting.target.process,
-      connection: attempt.connection,
-      isRequest: true,
-      body: attempt.request,
-      passenger: attempt,
-      arrive: (isCopy) => setting.target.serve(attempt, isCopy),
-    });
-  }
-
-  /** The connections of its pool are taken in turn; a closed one is replaced. */
-  private connectionTo(server: string, turn: number): Connection {
-    let pool = this.pools.get(server);
-    if (pool === undefined) {
-      pool = Array.from({ length: this.poolSize }, () => new Connection());
-      this.pools.set(server, pool);
-    }
-    const at = turn % pool.length;
-    const connection = pool[at];
-    if (connection?.isOpen === true) return connection;
-    const fresh = new Connection();
-    pool[at] = fresh;
-    return fresh;
+    this.calls.launch(call);
   }
 
   /** Its open connections to a server. */
   connectionsTo(server: string): readonly Connection[] {
-    return (this.pools.get(server) ?? []).filter((connection) => connection.isOpen);
+    return this.calls.connectionsTo(server);
   }
 
-  receive<Q extends Json, R extends Json>(attempt: Attempt<Q, R>): void {
-    const { call } = attempt;
-    if (call.isSettled || call.attempt !== attempt) return;
-    this.release(attempt);
-    call.state = 'answered';
-    call.reply = attempt.reply;
-    call.granted = attempt.granted;
-    this.settle(call);
-  }
-
-  lose<Q extends Json, R extends Json>(attempt: Attempt<Q, R>, state: 'unknown' | 'never'): void {
-    const { call } = attempt;
-    if (call.isSettled || call.attempt !== attempt || !this.process.isUp) return;
-    if (this.process.isPaused) {
-      const run = (): void => this.lose(attempt, state);
-      this.process.acceptMessage({ run, abandon: () => {} });
-      return;
-    }
-    this.release(attempt);
-    if (state === 'unknown') call.mayHaveHappened = true;
-    if (call.tryNumber < call.setting.tries) {
-      this.sendTry(call);
-      return;
-    }
-    call.state = call.mayHaveHappened ? 'unknown' : 'never';
-    this.settle(call);
-  }
-
-  private release<Q extends Json, R extends Json>(attempt: Attempt<Q, R>): void {
-    attempt.timeout?.cancel();
-    attempt.connection.passengers.delete(attempt);
-  }
-
-  /** The client learns how its call ended: the observer notes it, and the program goes on. */
-  private settle<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
-    const { setting, reply } = call;
-    const outcome: Return['outcome'] =
-      call.state === 'answered' ? 'ok' : call.state === 'never' ? 'fail' : 'info';
-    this.parts.recorder.record({
-      kind: 'return',
-      atUs: this.nowUs,
-      process: this.name,
-      operation: setting.operation.text,
-      outcome,
-      answer: reply === null ? null : setting.describe(reply),
-    });
-    this.parts.points.strike('after', setting.operation);
-    this.wake(call);
-  }
-
-  enter(entry: {
-    section: Name;
-    lock: string;
-    ordinal: number;
-    token: number;
-    end: LeaseEnd;
-  }): void {
-    const { section, lock, ordinal, token } = entry;
-    this.held = { section, lock, ordinal, isBelieved: true };
-    this.parts.recorder.record({
-      kind: 'enter',
-      atUs: this.nowUs,
-      process: this.name,
-      section: section.text,
-      lock,
-      ordinal,
-      token,
-      believedUntilUs: this.trueTimeOf(entry.end),
-    });
+  enter(entry: Entry): void {
+    this.belief.enter(entry);
   }
 
   leave(): void {
-    const { held } = this;
-    if (held?.isBelieved !== true) return;
-    held.isBelieved = false;
-    const { section, lock, ordinal } = held;
-    this.parts.recorder.record({
-      kind: 'leave',
-      atUs: this.nowUs,
-      process: this.name,
-      section: section.text,
-      lock,
-      ordinal,
-    });
+    this.belief.leave();
   }
 
   testLease(test: { isLive: boolean; end: LeaseEnd }): void {
-    const { held } = this;
-    if (held === null) return;
-    this.parts.recorder.record({
-      kind: 'lease-test',
-      atUs: this.nowUs,
-      process: this.name,
-      lock: held.lock,
-      ordinal: held.ordinal,
-      isLive: test.isLive,
-      believedUntilUs: this.trueTimeOf(test.end),
-    });
-  }
-
-  private trueTimeOf(end: LeaseEnd): number {
-    return end.clock === 'wall'
-      ? this.process.clock.trueTimeOfWall(end.us)
-      : this.process.clock.trueTimeOfMonotonic(end.us);
+    this.belief.testLease(test);
   }
 }

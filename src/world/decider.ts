@@ -1,12 +1,12 @@
 /**
- * Settles every decision of a run: what the plan fixes by name comes first, then what its chance draws,
- * then the plan's constant. It can keep a log of what was drawn, from which `pin` makes a plan that
- * leaves nothing to chance.
+ * Settles every decision of a run: what the plan fixes by name comes first, then what its chance
+ * draws, then the plan's constant. It can keep a log of what was drawn, from which `pin` makes a
+ * plan that leaves nothing to chance.
  */
 import { Chance, draws } from '../kernel/chance.ts';
 import type { Name } from '../kernel/name.ts';
-import type { Delay, Drop, Duplicate, Fault, LateTimer } from '../plan/fault.ts';
-import type { Odds, Plan, RangeUs } from '../plan/plan.ts';
+import type { Delay, Drop, Duplicate, Fault, LateTimer, Which } from '../plan/fault.ts';
+import type { ChancePlan, Odds, Plan, RangeUs } from '../plan/plan.ts';
 
 /** What was drawn in a run, in the terms of a plan. */
 export interface DrawLog {
@@ -22,27 +22,47 @@ export interface Struck<F> {
 
 export type MessageFault = Delay | Drop | Duplicate;
 
+/** A message on its way: who sends it to whom, when, and whether it is a request. */
+export interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly nowUs: number;
+  readonly isRequest: boolean;
+}
+
+const NONE: readonly never[] = [];
+
 export class Decider {
   private readonly plan: Plan;
   private readonly chance: Chance | null;
   private readonly log: DrawLog | null;
   private readonly decisions: ReadonlyMap<string, number>;
   private readonly ranks: ReadonlyMap<string, number>;
-  private readonly messageFaults: Struck<MessageFault>[] = [];
+  private readonly drops: Struck<Drop>[] = [];
+  private readonly delays: Struck<Delay | Duplicate>[] = [];
   private readonly timerFaults: Struck<LateTimer>[] = [];
+  /** Timer faults whose timer was set, but has not fired. */
+  private readonly waitingTimers: Set<Struck<LateTimer>> = new Set();
   private readonly usedDecisions = new Set<string>();
   private readonly seenRanks = new Set<string>();
+  /** Whether chance may strike a message. */
+  private readonly drawsFaults: boolean;
 
   constructor(plan: Plan, log: DrawLog | null) {
+    const { chance, order } = plan;
     this.plan = plan;
     this.log = log;
-    this.chance = plan.chance === null ? null : new Chance(plan.chance.seed);
+    this.chance = chance === null ? null : new Chance(chance.seed);
+    this.drawsFaults =
+      chance !== null &&
+      (chance.delay !== null || chance.drop !== null || chance.duplicate !== null);
     this.decisions = new Map(Object.entries(plan.decisions));
-    this.ranks = new Map(plan.order.map((name, at) => [name, at - plan.order.length]));
+    this.ranks = new Map(order.map((name, at) => [name, at - order.length]));
     plan.faults.forEach((fault, index) => {
-      if (fault.kind === 'delay' || fault.kind === 'drop' || fault.kind === 'duplicate') {
-        this.messageFaults.push({ fault, index });
-      } else if (fault.kind === 'late-timer') this.timerFaults.push({ fault, index });
+      if (fault.kind === 'drop') this.drops.push({ fault, index });
+      else if (fault.kind === 'delay' || fault.kind === 'duplicate')
+        this.delays.push({ fault, index });
+      else if (fault.kind === 'late-timer') this.timerFaults.push({ fault, index });
     });
   }
 
@@ -70,8 +90,13 @@ export class Decider {
     return drawn;
   }
 
-  /** How long a wait of `baseUs` really is, lengthened by jitter. */
+  /** How long a wait of `baseUs` really is. */
   waitUs(timer: Name, baseUs: number): number {
+    return this.fixed(timer) ?? baseUs;
+  }
+
+  /** The same for a wait that jitter may lengthen. */
+  jitteredUs(timer: Name, baseUs: number): number {
     const fixed = this.fixed(timer);
     if (fixed !== undefined) return fixed;
     const jitter = this.plan.chance?.jitter ?? null;
@@ -89,60 +114,91 @@ export class Decider {
     return value;
   }
 
-  /** The faults that strike a message sent now; each fault of the plan strikes once. */
-  messageFaultsOf(message: Name, link: Link): readonly Struck<MessageFault>[] {
-    const named = takeMatches(this.messageFaults, ({ fault: { which } }) =>
-      which.kind === 'message'
-        ? which.message === message.text
-        : which.from === link.from && which.to === link.to && which.atUs <= link.nowUs,
-    );
-    const { chance } = this.plan;
-    if (chance === null || link.nowUs >= this.plan.limits.healAtUs) return named;
-    return this.drawMessageFaults(message, link, named);
+  /** Whether any fault may strike a message sent now; asked first, because mostly none may. */
+  mayStrike(nowUs: number): boolean {
+    if (nowUs >= this.plan.limits.healAtUs) return false;
+    return this.drawsFaults || this.drops.length > 0 || this.delays.length > 0;
   }
 
-  private drawMessageFaults(
-    message: Name,
-    link: Link,
-    named: readonly Struck<MessageFault>[],
-  ): readonly Struck<MessageFault>[] {
-    const { delay, drop, duplicate } = this.plan.chance ?? NO_MESSAGE_FAULTS;
-    if (delay === null && drop === null && duplicate === null) return named;
+  /**
+   * The faults that strike a message sent now; each fault of the plan strikes once. What is dropped
+   * is struck by nothing else.
+   */
+  messageFaultsOf(message: Name, link: Link): readonly Struck<MessageFault>[] {
+    const { chance, network } = this.plan;
+    const isHit = (which: Which): boolean =>
+      which.kind === 'message'
+        ? which.message === message.text
+        : which.from === link.from && which.to === link.to && which.atUs <= link.nowUs;
+    const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which));
+    if (drops.length > 0) return drops;
     const which = { kind: 'message', message: message.text } as const;
-    const found = [...named];
-    const add = (fault: MessageFault): void => {
-      this.log?.faults.push(fault);
-      found.push({ fault, index: null });
-    };
-    if (this.happens(message, draws.drop, drop)) add({ kind: 'drop', which });
-    if (this.happens(message, draws.delay, delay)) {
-      add({ kind: 'delay', which, byUs: this.drawn(message, draws.delayLength, delay) });
+    if (chance !== null && this.happens(message, draws.drop, chance.drop)) {
+      return [this.drawnFault({ kind: 'drop', which })];
     }
-    const isDatagram = this.plan.network.link === 'datagram' && link.isRequest;
-    if (isDatagram && this.happens(message, draws.duplicate, duplicate)) {
-      add({ kind: 'duplicate', which, byUs: this.drawn(message, draws.duplicateLength, duplicate) });
+    const isDatagram = network.link === 'datagram';
+    const named = takeMatches(
+      this.delays,
+      ({ fault }) => isHit(fault.which) && (isDatagram || fault.kind === 'delay'),
+    );
+    if (chance === null) return named;
+    return [
+      ...named,
+      ...this.drawDelays(message, { ...chance, which }, isDatagram && link.isRequest),
+    ];
+  }
+
+  private drawDelays(
+    message: Name,
+    chance: Pick<ChancePlan, 'delay' | 'duplicate'> & { readonly which: Which },
+    mayDouble: boolean,
+  ): readonly Struck<MessageFault>[] {
+    const { delay, duplicate, which } = chance;
+    const found: Struck<MessageFault>[] = [];
+    if (this.happens(message, draws.delay, delay)) {
+      const byUs = this.drawn(message, draws.delayLength, delay);
+      found.push(this.drawnFault({ kind: 'delay', which, byUs }));
+    }
+    if (mayDouble && this.happens(message, draws.duplicate, duplicate)) {
+      const byUs = this.drawn(message, draws.duplicateLength, duplicate);
+      found.push(this.drawnFault({ kind: 'duplicate', which, byUs }));
     }
     return found;
   }
 
-  /** The faults that make a timer late that is set now. */
+  private drawnFault<F extends Fault>(fault: F): Struck<F> {
+    this.log?.faults.push(fault);
+    return { fault, index: null };
+  }
+
+  /** The faults that wait for a timer that is set now; `strikeTimer` says which of them strike. */
   timerFaultsOf(timer: Name, process: string, nowUs: number): readonly Struck<LateTimer>[] {
+    const late = this.plan.chance?.lateTimer ?? null;
+    if (late === null && this.timerFaults.length === 0) return NONE;
     const named = takeMatches(this.timerFaults, ({ fault: { which } }) =>
       which.kind === 'timer'
         ? which.timer === timer.text
         : which.process === process && which.atUs <= nowUs,
     );
-    const late = this.plan.chance?.lateTimer ?? null;
-    if (nowUs >= this.plan.limits.healAtUs || !this.happens(timer, draws.late, late)) return named;
-    const byUs = this.drawn(timer, draws.lateLength, late);
+    for (const waiting of named) this.waitingTimers.add(waiting);
+    if (!this.happens(timer, draws.late, late)) return named;
     const which = { kind: 'timer', timer: timer.text } as const;
-    const fault: LateTimer = { kind: 'late-timer', which, byUs };
-    this.log?.faults.push(fault);
-    return [...named, { fault, index: null }];
+    const byUs = this.drawn(timer, draws.lateLength, late);
+    return [...named, { fault: { kind: 'late-timer', which, byUs }, index: null }];
+  }
+
+  /** Of the faults that waited for a timer which is due now, those that strike. */
+  strikeTimer(waiting: readonly Struck<LateTimer>[], nowUs: number): readonly Struck<LateTimer>[] {
+    if (nowUs >= this.plan.limits.healAtUs) return NONE;
+    for (const struck of waiting) {
+      if (struck.index === null) this.log?.faults.push(struck.fault);
+      else this.waitingTimers.delete(struck);
+    }
+    return waiting;
   }
 
   private happens(name: Name, draw: 2 | 4 | 5 | 7, odds: Odds | null): odds is Odds {
-    return odds !== null && this.chance !== null && this.chance.happens(name, draw, odds);
+    return odds !== null && this.chance?.happens(name, draw, odds) === true;
   }
 
   private drawn(name: Name, draw: 3 | 6 | 8, range: RangeUs | null): number {
@@ -150,34 +206,19 @@ export class Decider {
     return this.chance.within(name, draw, range);
   }
 
-  /** Names in the plan that nothing in the run had. */
+  /** Names in the plan that nothing in the run had, and faults that struck nothing. */
   unmatched(): string[] {
-    const faults = [...this.messageFaults, ...this.timerFaults].map(({ fault: { which } }) =>
-      which.kind === 'message'
-        ? which.message
-        : which.kind === 'timer'
-          ? which.timer
-          : which.kind === 'link'
-            ? `${which.from} → ${which.to}`
-            : which.process,
+    const messages = [...this.drops, ...this.delays].map(({ fault: { which } }) =>
+      which.kind === 'message' ? which.message : `${which.from} → ${which.to}`,
+    );
+    const timers = [...this.timerFaults, ...this.waitingTimers].map(({ fault: { which } }) =>
+      which.kind === 'timer' ? which.timer : which.process,
     );
     const decisions = [...this.decisions.keys()].filter((name) => !this.usedDecisions.has(name));
     const order = this.plan.order.filter((name) => !this.seenRanks.has(name));
-    return [...faults, ...decisions, ...order];
+    return [...messages, ...timers, ...decisions, ...order];
   }
 }
-
-const NO_MESSAGE_FAULTS = { delay: null, drop: null, duplicate: null };
-
-/** A message on its way: who sends it to whom, when, and whether it is a request. */
-export interface Link {
-  readonly from: string;
-  readonly to: string;
-  readonly nowUs: number;
-  readonly isRequest: boolean;
-}
-
-const NONE: readonly never[] = [];
 
 /** Takes the items that match out of `items` and returns them. */
 function takeMatches<T>(items: T[], matches: (item: T) => boolean): readonly T[] {

@@ -1,4 +1,7 @@
-/** Tells a failure of the system under test, which ends a run, from a defect of fencepost, which ends all. */
+/**
+ * Tells a failure of the system under test, which ends a run, from a defect of fencepost, which
+ * ends all.
+ */
 import { Defect } from '../kernel/assert.ts';
 
 export class SystemFailure extends Error {

@@ -1,54 +1,18 @@
 /**
  * Decides when, and whether, a message arrives. A connection is first in, first out: a late message
- * holds back what follows it, a lost one resets the connection, a partition holds messages back until
- * it heals (they are sent again, as TCP does), and it never doubles. A datagram is independent of all
- * others: a partition loses it, and it may be doubled.
+ * holds back what follows it, a lost one resets the connection, a partition holds back what is sent
+ * until it heals (it is sent again, as TCP does), and it never doubles. A datagram is independent
+ * of all others: a partition loses it, and it may be doubled. What is on its way when a partition
+ * begins arrives.
  */
-import { type Name, under } from '../kernel/name.ts';
-import type { Due } from '../kernel/queue.ts';
-import type { Scheduler } from '../kernel/scheduler.ts';
-import type { Json } from '../kernel/json.ts';
+
 import type { Lose } from '../history/trace.ts';
-import type { Decider } from './decider.ts';
-import type { Process, Task } from './process.ts';
+import { type Name, under } from '../kernel/name.ts';
+import type { Scheduler } from '../kernel/scheduler.ts';
+import type { Arrival, Connection, Passenger } from './connection.ts';
+import type { Decider, MessageFault, Struck } from './decider.ts';
+import { Delivery, Notice, type Parcel } from './delivery.ts';
 import type { Recorder } from './recorder.ts';
-
-/** What the network asks of the two ends of a call. */
-export interface Parcel {
-  readonly name: Name;
-  readonly from: Process;
-  readonly to: Process;
-  readonly connection: Connection;
-  readonly isRequest: boolean;
-  readonly body: Json;
-  /** The call that waits behind a request; null for a reply. */
-  readonly passenger: Passenger | null;
-  /** It is handled now, by `to`. */
-  arrive(isCopy: boolean): void;
-}
-
-/** A caller's open call, as the connection that carries it sees it. */
-export interface Passenger {
-  /** The connection is gone: no answer will come. */
-  reset(): void;
-  /** The server was not there to take the request. */
-  refuse(): void;
-}
-
-/** One connection's state: what is still open on it, and when its last message arrives, each way. */
-export class Connection {
-  isOpen = true;
-  readonly passengers: Set<Passenger> = new Set();
-  readonly last: { request: Arrival; reply: Arrival } = {
-    request: { timeUs: 0, tie: Number.NEGATIVE_INFINITY },
-    reply: { timeUs: 0, tie: Number.NEGATIVE_INFINITY },
-  };
-}
-
-interface Arrival {
-  timeUs: number;
-  tie: number;
-}
 
 /** A set of links that carry nothing, until it heals. */
 export interface Cut {
@@ -58,171 +22,125 @@ export interface Cut {
   readonly untilUs: number;
 }
 
-/** A message that arrives at an instant, and waits there if its process is paused. */
-class Delivery implements Due, Task {
-  readonly name: Name;
-  readonly timeUs: number;
-  readonly tie: number;
-  seq = 0;
-  readonly parcel: Parcel;
-  private readonly isCopy: boolean;
-  private readonly network: Network;
-
-  constructor(network: Network, parcel: Parcel, arrival: Arrival, isCopy: boolean) {
-    this.network = network;
-    this.parcel = parcel;
-    this.name = parcel.name;
-    this.timeUs = arrival.timeUs;
-    this.tie = arrival.tie;
-    this.isCopy = isCopy;
-  }
-
-  fire(): void {
-    const { parcel } = this;
-    const isStale = !parcel.isRequest && !parcel.connection.isOpen;
-    if (isStale) this.network.lose(parcel, 'reset');
-    else if (!parcel.to.isUp) this.network.bounce(parcel);
-    else parcel.to.acceptMessage(this);
-  }
-
-  run(): void {
-    this.network.receive(this.parcel, this.isCopy);
-  }
-
-  abandon(): void {
-    this.network.lose(this.parcel, 'crash');
-  }
-}
-
-/** The instant at which a client learns that its connection is gone. */
-class Notice implements Due {
-  readonly name: Name;
-  readonly timeUs: number;
-  readonly tie: number;
-  seq = 0;
-  private readonly passengers: readonly Passenger[];
-  private readonly news: 'reset' | 'refuse';
-
-  constructor(
-    event: { name: Name; timeUs: number; tie: number },
-    passengers: readonly Passenger[],
-    news: 'reset' | 'refuse',
-  ) {
-    this.name = event.name;
-    this.timeUs = event.timeUs;
-    this.tie = event.tie;
-    this.passengers = passengers;
-    this.news = news;
-  }
-
-  fire(): void {
-    for (const passenger of this.passengers) {
-      if (this.news === 'reset') passenger.reset();
-      else passenger.refuse();
-    }
-  }
+export interface NetworkParts {
+  readonly scheduler: Scheduler;
+  readonly decider: Decider;
+  readonly recorder: Recorder;
 }
 
 export class Network {
-  private readonly scheduler: Scheduler;
-  private readonly decider: Decider;
-  private readonly recorder: Recorder;
+  private readonly parts: NetworkParts;
   private readonly isDatagram: boolean;
-  /** One way, of messages that nobody draws a latency for. */
-  readonly baseLatencyUs: number;
+  /** One way, of news that nobody draws a latency for. */
+  private readonly latencyUs: number;
   private cuts: Cut[] = [];
 
-  constructor(
-    parts: { scheduler: Scheduler; decider: Decider; recorder: Recorder },
-    link: { isDatagram: boolean; latencyUs: number },
-  ) {
-    this.scheduler = parts.scheduler;
-    this.decider = parts.decider;
-    this.recorder = parts.recorder;
+  constructor(parts: NetworkParts, link: { isDatagram: boolean; latencyUs: number }) {
+    this.parts = parts;
     this.isDatagram = link.isDatagram;
-    this.baseLatencyUs = link.latencyUs;
+    this.latencyUs = link.latencyUs;
+  }
+
+  private get nowUs(): number {
+    return this.parts.scheduler.nowUs;
   }
 
   send(parcel: Parcel): void {
-    const nowUs = this.scheduler.nowUs;
-    const { name, from, to, connection, isRequest, body, passenger } = parcel;
-    const ends = { from: from.name, to: to.name };
-    this.recorder.record({ kind: 'send', atUs: nowUs, ...ends, message: name.text, body });
+    const { decider, recorder } = this.parts;
+    const { name, connection, passenger } = parcel;
+    const nowUs = this.nowUs;
+    recorder.record({
+      kind: 'send',
+      atUs: nowUs,
+      from: parcel.from.name,
+      to: parcel.to.name,
+      message: name.text,
+      body: parcel.body,
+    });
     if (passenger !== null) connection.passengers.add(passenger);
-    let lateUs = this.decider.latencyUs(name);
+    const heldUntilUs =
+      this.cuts.length === 0 ? nowUs : this.cutUntilUs(parcel.from.name, parcel.to.name);
+    if (this.isDatagram && heldUntilUs > nowUs) {
+      this.lose(parcel, 'partition');
+      return;
+    }
+    const arrivesUs = heldUntilUs + decider.latencyUs(name);
+    if (decider.mayStrike(nowUs)) this.sendStruck(parcel, arrivesUs);
+    else this.deliver(parcel, arrivesUs);
+  }
+
+  /** The same for a message that faults may strike. */
+  private sendStruck(parcel: Parcel, dueUs: number): void {
+    const { name } = parcel;
+    const link = { from: parcel.from.name, to: parcel.to.name, nowUs: this.nowUs };
+    const struck = this.parts.decider.messageFaultsOf(name, {
+      ...link,
+      isRequest: parcel.isRequest,
+    });
+    let arrivesUs = dueUs;
     let copyAfterUs: number | null = null;
-    let isLost = false;
-    for (const { fault, index } of this.decider.messageFaultsOf(name, {
-      ...ends,
-      nowUs,
-      isRequest,
-    })) {
-      const { kind } = fault;
-      const amount = kind === 'drop' ? 0 : fault.byUs;
-      if (kind === 'duplicate' && !this.isDatagram) continue;
-      this.recorder.record({
-        kind: 'fault',
-        atUs: nowUs,
-        fault: kind,
-        index,
-        processes: [ends.from, ends.to],
-        untilUs: kind === 'delay' ? nowUs + lateUs + amount : null,
-        target: name.text,
-        amount,
-      });
-      if (kind === 'delay') lateUs += amount;
-      else if (kind === 'drop') isLost = true;
-      else copyAfterUs = amount;
+    for (const { fault, index } of struck) {
+      if (fault.kind === 'delay') arrivesUs += fault.byUs;
+      else if (fault.kind === 'duplicate') copyAfterUs = fault.byUs;
+      this.note(parcel, { fault, index }, fault.kind === 'delay' ? arrivesUs : null);
     }
-    this.dispatch(parcel, { arrivesUs: nowUs + lateUs, isLost, copyAfterUs });
+    if (struck.some(({ fault }) => fault.kind === 'drop')) this.drop(parcel, dueUs);
+    else this.deliver(parcel, arrivesUs);
+    if (copyAfterUs !== null) {
+      const tie = this.parts.decider.tie(name);
+      this.schedule(parcel, { timeUs: arrivesUs + copyAfterUs, tie }, true);
+    }
   }
 
-  private dispatch(
+  private note(
     parcel: Parcel,
-    fate: { arrivesUs: number; isLost: boolean; copyAfterUs: number | null },
+    { fault, index }: Struck<MessageFault>,
+    untilUs: number | null,
   ): void {
-    const nowUs = this.scheduler.nowUs;
-    const heldUntilUs = this.cutUntilUs(parcel.from.name, parcel.to.name);
-    if (fate.isLost) {
-      this.lose(parcel, 'drop');
-      if (!this.isDatagram) this.reset(parcel.connection, under(parcel.name, 'loss'), Math.max(fate.arrivesUs - nowUs, 1));
-      return;
-    }
-    if (this.isDatagram) {
-      if (heldUntilUs > nowUs) {
-        this.lose(parcel, 'partition');
-        return;
-      }
-      const tie = this.decider.tie(parcel.name);
-      this.deliver(parcel, { timeUs: fate.arrivesUs, tie }, false);
-      if (fate.copyAfterUs !== null) {
-        this.deliver(parcel, { timeUs: fate.arrivesUs + fate.copyAfterUs, tie }, true);
-      }
-      return;
-    }
-    const arrivesUs = fate.arrivesUs + Math.max(heldUntilUs - nowUs, 0);
-    this.deliver(parcel, this.inOrder(parcel, arrivesUs), false);
+    this.parts.recorder.record({
+      kind: 'fault',
+      atUs: this.nowUs,
+      fault: fault.kind,
+      index,
+      processes: [parcel.from.name, parcel.to.name],
+      untilUs,
+      target: parcel.name.text,
+      amount: fault.kind === 'drop' ? 0 : fault.byUs,
+    });
   }
 
-  /** Where a message of a connection arrives: never before the one sent ahead of it. */
-  private inOrder(parcel: Parcel, arrivesUs: number): Arrival {
-    const last = parcel.isRequest ? parcel.connection.last.request : parcel.connection.last.reply;
-    const tie = this.decider.tie(parcel.name);
-    const isBehind = arrivesUs <= last.timeUs;
-    last.tie = isBehind ? Math.max(tie, last.tie) : tie;
-    last.timeUs = Math.max(arrivesUs, last.timeUs);
-    return last;
+  /**
+   * On a connection that is a reset, of which its calls learn when the message would have arrived.
+   */
+  private drop(parcel: Parcel, dueUs: number): void {
+    this.lose(parcel, 'drop');
+    if (this.isDatagram) return;
+    const name = under(parcel.name, 'loss');
+    this.notify(parcel.connection.close(), 'reset', {
+      name,
+      timeUs: Math.max(dueUs, this.nowUs + 1),
+    });
   }
 
-  private deliver(parcel: Parcel, arrival: Arrival, isCopy: boolean): void {
-    this.scheduler.schedule(new Delivery(this, parcel, arrival, isCopy));
+  private deliver(parcel: Parcel, timeUs: number): void {
+    const wish = { timeUs, tie: this.parts.decider.tie(parcel.name) };
+    const { connection, isRequest } = parcel;
+    this.schedule(parcel, this.isDatagram ? wish : connection.inOrder(isRequest, wish), false);
   }
 
-  /** The parcel's process handles it. */
+  private schedule(parcel: Parcel, arrival: Readonly<Arrival>, isCopy: boolean): void {
+    this.parts.scheduler.schedule(new Delivery(this, parcel, arrival, isCopy));
+  }
+
+  /** The parcel's process handles it, or discards it because nobody waits for it any more. */
   receive(parcel: Parcel, isCopy: boolean): void {
-    this.recorder.record({
+    if (!parcel.isAwaited()) {
+      this.lose(parcel, 'late');
+      return;
+    }
+    this.parts.recorder.record({
       kind: 'receive',
-      atUs: this.scheduler.nowUs,
+      atUs: this.nowUs,
       from: parcel.from.name,
       to: parcel.to.name,
       message: parcel.name.text,
@@ -232,9 +150,9 @@ export class Network {
   }
 
   lose(parcel: Parcel, cause: Lose['cause']): void {
-    this.recorder.record({
+    this.parts.recorder.record({
       kind: 'lose',
-      atUs: this.scheduler.nowUs,
+      atUs: this.nowUs,
       from: parcel.from.name,
       to: parcel.to.name,
       message: parcel.name.text,
@@ -242,39 +160,61 @@ export class Network {
     });
   }
 
+  /** Whether a message reaches the next life of its receiver: a connection ends with the life. */
+  outlivesCrash(parcel: Parcel): boolean {
+    return this.isDatagram && parcel.isRequest;
+  }
+
   /** Nobody is there to take it: on a connection the sender of a request is told so. */
   bounce(parcel: Parcel): void {
     this.lose(parcel, 'crash');
-    if (parcel.passenger === null || this.isDatagram) return;
-    parcel.connection.passengers.delete(parcel.passenger);
+    const { passenger, connection } = parcel;
+    if (passenger === null || this.isDatagram) return;
+    connection.passengers.delete(passenger);
     const name = under(parcel.name, 'refusal');
-    this.notify([parcel.passenger], 'refuse', { name, inUs: this.baseLatencyUs });
-    this.reset(parcel.connection, name, this.baseLatencyUs);
+    const timeUs = this.newsAtUs(parcel.to.name, parcel.from.name);
+    this.notify([passenger], 'refuse', { name, timeUs });
+    this.notify(connection.close(), 'reset', { name, timeUs });
   }
 
-  /** Replaces a connection: what it carries still arrives, its open calls learn of it after `inUs`. */
-  reset(connection: Connection, name: Name, inUs: number): void {
-    const passengers = [...connection.passengers];
-    this.close(connection);
-    if (inUs > 0) this.notify(passengers, 'reset', { name, inUs });
-    else for (const passenger of passengers) passenger.reset();
+  /** False where every message is a datagram of its own. */
+  get hasConnections(): boolean {
+    return !this.isDatagram;
   }
 
-  private close(connection: Connection): void {
-    connection.isOpen = false;
-    connection.passengers.clear();
+  /** Replaces connections: what they carry still arrives, and their calls end at once. */
+  reset(connections: readonly Connection[]): void {
+    for (const connection of connections) {
+      for (const passenger of connection.close()) passenger.reset();
+    }
+  }
+
+  /** Ends open connections to a server that went away; the client learns of it from afar. */
+  tear(
+    connections: readonly Connection[],
+    ends: { server: string; client: string; name: Name },
+  ): void {
+    if (this.isDatagram) return;
+    const timeUs = this.newsAtUs(ends.server, ends.client);
+    for (const connection of connections) {
+      this.notify(connection.close(), 'reset', { name: ends.name, timeUs });
+    }
   }
 
   private notify(
     passengers: readonly Passenger[],
     news: 'reset' | 'refuse',
-    event: { name: Name; inUs: number },
+    event: { name: Name; timeUs: number },
   ): void {
     if (passengers.length === 0) return;
-    const { name } = event;
-    const timeUs = this.scheduler.nowUs + event.inUs;
-    const tie = this.decider.tie(name);
-    this.scheduler.schedule(new Notice({ name, timeUs, tie }, passengers, news));
+    const { name, timeUs } = event;
+    const { decider, scheduler } = this.parts;
+    scheduler.schedule(new Notice({ name, timeUs, tie: decider.tie(name) }, passengers, news));
+  }
+
+  /** When news of a server that is not there reaches a client. */
+  private newsAtUs(from: string, to: string): number {
+    return this.cutUntilUs(from, to) + this.latencyUs;
   }
 
   cut(cut: Cut): void {
@@ -287,7 +227,7 @@ export class Network {
 
   /** When the last partition ends that now separates two processes; the present when none does. */
   private cutUntilUs(from: string, to: string): number {
-    let untilUs = this.scheduler.nowUs;
+    let untilUs = this.nowUs;
     for (const cut of this.cuts) {
       const isHit = cut.from.has(from) && cut.to.has(to);
       const isHitBack = cut.isBothWays && cut.from.has(to) && cut.to.has(from);

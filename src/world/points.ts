@@ -1,4 +1,6 @@
-/** The named places of a run at which the plan puts faults: before or after an operation, at a mark. */
+/**
+ * The named places of a run at which the plan puts faults: before or after an operation, at a mark.
+ */
 import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 
@@ -27,10 +29,5 @@ export class Points {
     waiting.delete(point.text);
     for (const index of indexes) this.strikeFault(index);
     return true;
-  }
-
-  /** The points that were never passed. */
-  unmatched(): string[] {
-    return [...this.before.keys(), ...this.after.keys()];
   }
 }

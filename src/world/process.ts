@@ -1,12 +1,10 @@
 /**
- * Anything that runs in the world and can be paused, crashed and skewed. While it is paused nothing of
- * it runs: what would have run is kept, and on resume comes its interrupted step first, then the
+ * Anything that runs in the world and can be paused, crashed and skewed. While it is paused nothing
+ * of it runs: what would have run is kept, and on resume comes its interrupted step first, then the
  * messages in the order of their arrival, then the timers that are due.
  */
-import type { Name } from '../kernel/name.ts';
-import type { Due } from '../kernel/queue.ts';
-import type { Scheduler } from '../kernel/scheduler.ts';
 import type { ProcessInfo } from '../history/trace.ts';
+import type { Alarm } from './alarm.ts';
 import { Clock } from './clock.ts';
 
 /** A piece of a process's own work: the handling of a message, or what follows a timer. */
@@ -24,76 +22,6 @@ export interface Resident {
   restart(): void;
 }
 
-export class Timer implements Due {
-  readonly name: Name;
-  readonly timeUs: number;
-  readonly tie: number;
-  seq = 0;
-  private readonly alarm: Alarm;
-
-  constructor(alarm: Alarm, timeUs: number, tie: number) {
-    this.alarm = alarm;
-    this.name = alarm.name;
-    this.timeUs = timeUs;
-    this.tie = tie;
-  }
-
-  fire(): void {
-    this.alarm.ring(this);
-  }
-}
-
-/** A timer that a process has set on its monotonic clock. */
-export class Alarm implements Task {
-  readonly name: Name;
-  private readonly process: Process;
-  private readonly dueMonotonicUs: number;
-  private readonly lateUs: number;
-  private readonly tie: number;
-  private readonly action: () => void;
-  private timer: Timer | null = null;
-
-  constructor(
-    process: Process,
-    setting: { name: Name; dueMonotonicUs: number; lateUs: number; tie: number },
-    action: () => void,
-  ) {
-    this.process = process;
-    this.name = setting.name;
-    this.dueMonotonicUs = setting.dueMonotonicUs;
-    this.lateUs = setting.lateUs;
-    this.tie = setting.tie;
-    this.action = action;
-  }
-
-  /** Schedules it anew by the process's clock as it now runs. */
-  arm(scheduler: Scheduler): void {
-    const dueUs = this.process.clock.trueTimeOfMonotonic(this.dueMonotonicUs) + this.lateUs;
-    this.timer = new Timer(this, Math.max(dueUs, scheduler.nowUs), this.tie);
-    scheduler.schedule(this.timer);
-  }
-
-  /** Called by the loop; a timer that was replaced or cancelled stays silent. */
-  ring(timer: Timer): void {
-    if (timer === this.timer) this.process.acceptTimer(this);
-  }
-
-  cancel(): void {
-    this.timer = null;
-    this.process.alarms.delete(this);
-  }
-
-  run(): void {
-    if (this.timer === null) return;
-    this.cancel();
-    this.action();
-  }
-
-  abandon(): void {
-    this.cancel();
-  }
-}
-
 export class Process {
   readonly info: ProcessInfo;
   readonly clock: Clock = new Clock();
@@ -103,6 +31,8 @@ export class Process {
   isPaused = false;
   /** Until when the present pause lasts. */
   pausedUntilUs = 0;
+  /** How often it has crashed: a connection to an earlier life leads nowhere. */
+  crashes = 0;
   private resident: Resident | null = null;
   private messages: Task[] = [];
   private dueTimers: Task[] = [];
@@ -137,6 +67,12 @@ export class Process {
     else task.run();
   }
 
+  /** Runs nothing until `untilUs`; a pause that would last longer goes on. */
+  pause(untilUs: number): void {
+    this.pausedUntilUs = this.isPaused ? Math.max(this.pausedUntilUs, untilUs) : untilUs;
+    this.isPaused = true;
+  }
+
   /** Ends the pause and runs what it held up, until a new pause or a crash interrupts that. */
   resume(): void {
     this.isPaused = false;
@@ -153,9 +89,11 @@ export class Process {
     }
   }
 
-  crash(): void {
+  crash(nowUs: number): void {
     this.isUp = false;
     this.isPaused = false;
+    this.crashes += 1;
+    this.clock.thaw(nowUs);
     const lost = [...this.messages, ...this.dueTimers, ...this.alarms];
     this.messages = [];
     this.dueTimers = [];
@@ -166,5 +104,20 @@ export class Process {
   restart(): void {
     this.isUp = true;
     this.resident?.restart();
+  }
+
+  /** Both clocks run at another rate from now on, and its timers with them. */
+  setClockRate(nowUs: number, ppm: number): void {
+    this.clock.setRate(nowUs, ppm);
+    this.rearm();
+  }
+
+  freezeClock(nowUs: number, untilUs: number): void {
+    this.clock.freeze(nowUs, untilUs);
+    this.rearm();
+  }
+
+  private rearm(): void {
+    for (const alarm of this.alarms) alarm.arm();
   }
 }

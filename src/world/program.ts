@@ -5,6 +5,7 @@
  */
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
+import type { Entry } from './belief.ts';
 import type { CallSetting, PendingCall } from './call.ts';
 
 export type Program<T> = Generator<Effect, T, void>;
@@ -12,7 +13,13 @@ export type Program<T> = Generator<Effect, T, void>;
 export type Effect =
   | { readonly kind: 'send'; readonly point: Name; readonly launch: () => void }
   | { readonly kind: 'await'; readonly point: null; readonly call: Awaitable }
-  | { readonly kind: 'sleep'; readonly point: null; readonly timer: Name; readonly forUs: number }
+  | {
+      readonly kind: 'sleep';
+      readonly point: null;
+      readonly timer: Name;
+      readonly forUs: number;
+      readonly isJittered: boolean;
+    }
   | { readonly kind: 'mark'; readonly point: Name };
 
 export interface Awaitable {
@@ -31,8 +38,8 @@ export interface Self {
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void;
   /** The place that the next prepared call will have among those of its section, from 1. */
   readonly nextIssue: number;
-  /** The grant that `ordinal` numbers reached the program, which counts on it until `end`. */
-  enter(entry: { section: Name; lock: string; ordinal: number; token: number; end: LeaseEnd }): void;
+  /** The grant that its ordinal numbers reached the program, which counts on it until its end. */
+  enter(entry: Entry): void;
   /** The program stops counting on its grant, but what it still does is done under it. */
   leave(): void;
   /** The program judged its lease by its own clock. */
@@ -71,9 +78,14 @@ export function* request<Q extends Json, R extends Json>(
   return yield* answerOf(yield* send(self, setting));
 }
 
-/** Waits `forUs` on the process's own monotonic clock, plus the jitter that the plan allows. */
+/** Waits `forUs` on the process's own monotonic clock. */
 export function* sleep(timer: Name, forUs: number): Program<void> {
-  yield { kind: 'sleep', point: null, timer, forUs };
+  yield { kind: 'sleep', point: null, timer, forUs, isJittered: false };
+}
+
+/** The same before it tries again: longer by the jitter that the plan's chance allows. */
+export function* backOff(timer: Name, forUs: number): Program<void> {
+  yield { kind: 'sleep', point: null, timer, forUs, isJittered: true };
 }
 
 /** Passes a point at which a plan may place a fault, e.g. `alice/1/checked`. */

@@ -1,13 +1,14 @@
 /**
- * A server is a plain state machine: a request in, a reply out, no I/O and no time but its own clock.
- * Its host runs it as a process of the world: queues what arrives in a pause, forgets its volatile
- * state in a crash, and hands over to a replica that lags.
+ * A server is a plain state machine: a request in, a reply out, no I/O and no time but its own
+ * clock. Its host runs it as a process of the world: queues what arrives in a pause, forgets its
+ * volatile state in a crash, and hands over to a replica that lags.
  */
+
+import type { TraceEvent } from '../history/trace.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
 import { under } from '../kernel/name.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
-import type { TraceEvent } from '../history/trace.ts';
 import type { Attempt } from './call.ts';
 import { underTest } from './failure.ts';
 import type { Network } from './network.ts';
@@ -59,7 +60,7 @@ interface Snapshot {
 /** What faults may do to a server beyond pausing and crashing its process. */
 export interface Replaceable {
   keepSnapshots(): void;
-  failover(lagUs: number): void;
+  loadReplica(lagUs: number): void;
   evict(key: string): boolean;
 }
 
@@ -76,19 +77,22 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     process.house(this);
   }
 
-  /** Keeps the states that a lagging replica may still be in; asked for before a run that needs it. */
+  /**
+   * Keeps the states that a lagging replica may still be in; asked for before a run that needs it.
+   */
   keepSnapshots(): void {
     this.snapshots = [{ atUs: 0, restore: this.server.snapshot() }];
   }
 
+  /** Handles a request; the reply to a copy of one is discarded. */
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void {
     const { scheduler, network, recorder } = this.parts;
-    const nowUs = scheduler.nowUs;
+    const { nowUs } = scheduler;
     const turn = new ServerTurn(attempt, { process: this.process, recorder, nowUs, isCopy });
     const reply = underTest(this.process.name, () =>
       this.server.handle(copy(attempt.request), turn),
     );
-    this.snapshots?.push({ atUs: scheduler.nowUs, restore: this.server.snapshot() });
+    this.remember();
     if (isCopy) return;
     attempt.reply = copy(reply);
     network.send({
@@ -99,21 +103,33 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
       isRequest: false,
       body: attempt.reply,
       passenger: null,
+      isAwaited: () => attempt.caller.awaits(attempt),
       arrive: () => attempt.caller.receive(attempt),
     });
   }
 
-  /** A replica takes over that knows what was durable `lagUs` ago. */
-  failover(lagUs: number): void {
+  private remember(): void {
+    this.snapshots?.push({
+      atUs: this.parts.scheduler.nowUs,
+      restore: this.server.snapshot(),
+    });
+  }
+
+  /**
+   * Becomes a replica that knows what was durable `lagUs` ago; what came after is lost for good.
+   */
+  loadReplica(lagUs: number): void {
+    const { snapshots } = this;
+    if (snapshots === null) return;
     const asOfUs = this.parts.scheduler.nowUs - lagUs;
-    const known = this.snapshots?.filter((snapshot) => snapshot.atUs <= asOfUs) ?? [];
-    const latest = known.at(-1) ?? this.snapshots?.[0];
-    latest?.restore();
-    this.restart();
+    while (snapshots.length > 1 && (snapshots.at(-1)?.atUs ?? 0) > asOfUs) snapshots.pop();
+    snapshots.at(-1)?.restore();
   }
 
   evict(key: string): boolean {
-    return this.server.evict(key);
+    const hadKey = this.server.evict(key);
+    if (hadKey) this.remember();
+    return hadKey;
   }
 
   resume(): void {}
@@ -126,6 +142,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
       atUs: scheduler.nowUs,
       observe: (event) => recorder.record(event),
     });
+    this.remember();
   }
 }
 

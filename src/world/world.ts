@@ -1,11 +1,13 @@
 /**
- * The world of one run: processes, clocks, network, faults and the observer, put together from a plan.
- * A system fills it with servers and clients; `run` lets it happen and returns the trace.
+ * The world of one run: processes, clocks, network, faults and the observer, put together from a
+ * plan. A system fills it with servers and clients; `run` lets it happen and returns the trace.
  */
+
+import type { Ending, ProcessInfo, Trace } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import { Scheduler, type Watcher } from '../kernel/scheduler.ts';
-import type { Ending, ProcessInfo, Trace } from '../history/trace.ts';
 import type { Plan } from '../plan/plan.ts';
+import { Agenda } from './agenda.ts';
 import { ClientHost, type ProgramFactory } from './client.ts';
 import { Decider, type DrawLog } from './decider.ts';
 import { SystemFailure } from './failure.ts';
@@ -43,8 +45,8 @@ export class World {
       { isDatagram: plan.network.link === 'datagram', latencyUs: plan.network.latencyUs },
     );
     this.injector = new Injector(plan.faults, {
-      ...{ scheduler, recorder, processes, clients, servers },
-      decider: this.decider,
+      agenda: new Agenda(scheduler, this.decider),
+      ...{ recorder, processes, clients, servers },
       network: this.network,
       healAtUs: plan.limits.healAtUs,
     });
@@ -81,11 +83,7 @@ export class World {
 
   run(watcher: Watcher | null): Trace {
     const ending = this.happen(watcher);
-    const unmatched = [
-      ...this.points.unmatched(),
-      ...this.injector.unmatched(),
-      ...this.decider.unmatched(),
-    ];
+    const unmatched = [...this.injector.unmatched(), ...this.decider.unmatched()];
     const processes = [...this.processes.values()].map((process) => process.info);
     return { processes, events: this.recorder.events, ending, unmatched };
   }

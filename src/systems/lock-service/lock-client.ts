@@ -1,4 +1,7 @@
-/** The client's side of the lock service: caches its token per lock and attaches it to what it writes. */
+/**
+ * The client's side of the lock service: caches its token per lock and attaches it to what it
+ * writes.
+ */
 import type { Grant } from './lock-service.ts';
 
 export class LockClient {
@@ -19,7 +22,10 @@ export class LockClient {
     this.tokens.delete(lock);
   }
 
-  /** The token to attach to an access under `lock`; 0, which every fence refuses, when it has none. */
+  /**
+   * The token to attach to an access under `lock`; 0, below every token of a grant, when it has
+   * none.
+   */
   token(lock: string): number {
     return this.tokens.get(lock) ?? 0;
   }

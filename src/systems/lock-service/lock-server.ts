@@ -1,7 +1,7 @@
 /**
- * The lock service as a server of the world. `published` is the scheme to the letter: it judges expiry
- * by the time that the caller passes and releases by client id. Without it, the baseline: the server's
- * own clock, and a renew or release names its grant.
+ * The lock service as a server of the world. `published` is the scheme to the letter: it judges
+ * expiry by the time that the caller passes and releases by client id. Without it, the baseline:
+ * the server's own clock, and a renew or release names its grant.
  */
 import type { Answer } from '../../history/trace.ts';
 import type { Boot, Server, Turn } from '../../world/server.ts';
@@ -154,7 +154,9 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return this.options.clock === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
-  /** True time at which a grant ends; of the published scheme, by callers whose clocks are right. */
+  /**
+   * True time at which a grant ends; of the published scheme, by callers whose clocks are right.
+   */
   private endOf(grant: Grant, turn: Turn): number {
     const end = grant.issuedAt + grant.ttl;
     return this.options.isPublished ? end : turn.trueTimeOf(this.options.clock, end);

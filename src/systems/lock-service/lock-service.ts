@@ -17,7 +17,10 @@ export function hasExpired(grant: Grant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
 
-/** How an attempt ended. A denial is an answer, never an exception; `holder` is '' when nobody holds. */
+/**
+ * How an attempt ended. A denial is an answer, never an exception; `holder` is '' when nobody
+ * holds.
+ */
 export type LockAnswer =
   | { readonly kind: 'granted'; readonly grant: Grant }
   | { readonly kind: 'renewed'; readonly grant: Grant }
@@ -41,8 +44,8 @@ export class LockService {
   }
 
   /**
-   * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself is given a
-   * new, higher token.
+   * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself is
+   * given a new, higher token.
    */
   acquire(ask: { lock: string; client: string; ttl: number; now: number }): LockAnswer {
     const { lock, client, ttl, now } = ask;
@@ -57,8 +60,8 @@ export class LockService {
   }
 
   /**
-   * Prolongs a grant from `now` on; its token stays. Only the unexpired holder may. With a `token`, only
-   * that grant is meant; without one, whichever the client holds.
+   * Prolongs a grant from `now` on; its token stays. Only the unexpired holder may. With a `token`,
+   * only that grant is meant; without one, whichever the client holds.
    */
   renew(ask: {
     lock: string;

@@ -1,4 +1,7 @@
-/** What each store compares and remembers: one row a variant, so that they differ only where one can see it. */
+/**
+ * What each store compares and remembers: one row a variant, so that they differ only where one can
+ * see it.
+ */
 
 export interface FenceRule {
   /** Which accesses are refused: by comparing their token with the highest registered one. */
@@ -30,11 +33,19 @@ export const stores: ReadonlyMap<string, FenceRule> = new Map([
   ['fenced', fenced],
   [
     'fenced-strict',
-    { ...fenced, refuses: 'lower-or-equal', about: 'refuses an equal token too: one write per grant' },
+    {
+      ...fenced,
+      refuses: 'lower-or-equal',
+      about: 'refuses an equal token too: one write per grant',
+    },
   ],
   [
     'fenced-reads',
-    { ...fenced, coversReads: true, about: 'a read registers its token, and is refused, as a write is' },
+    {
+      ...fenced,
+      coversReads: true,
+      about: 'a read registers its token, and is refused, as a write is',
+    },
   ],
   [
     'fenced-open',
@@ -53,6 +64,9 @@ export const stores: ReadonlyMap<string, FenceRule> = new Map([
       about: 'orders the writes of one token by a sequence number: no reordering, no repetition',
     },
   ],
-  ['fenced-volatile', { ...fenced, isDurable: false, about: 'forgets its highest token in a crash' }],
+  [
+    'fenced-volatile',
+    { ...fenced, isDurable: false, about: 'forgets its highest token in a crash' },
+  ],
   ['fenced-per-key', { ...fenced, scope: 'key', about: 'keeps a highest token per key' }],
 ]);

@@ -1,8 +1,10 @@
-/** A store as a server of the world: answers accesses, and tells the observer what it did with each. */
+/**
+ * A store as a server of the world: answers accesses, and tells the observer what it did with each.
+ */
 import type { Answer } from '../../history/trace.ts';
 import type { Boot, Server, Turn } from '../../world/server.ts';
 import type { FenceRule } from './fence.ts';
-import { type Access, Store, type StoreAnswer } from './store.ts';
+import { Store, type StoreAnswer } from './store.ts';
 
 export type StoreRequest =
   | {
@@ -31,6 +33,8 @@ export function describeStoreReply(reply: StoreReply): Answer {
 export class StoreServer implements Server<StoreRequest, StoreReply> {
   private readonly name: string;
   private readonly store: Store;
+  /** For the observer: every resource that it was ever asked for. */
+  private readonly known: Set<string> = new Set();
 
   constructor(name: string, rule: FenceRule) {
     this.name = name;
@@ -38,38 +42,71 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
   }
 
   handle(request: StoreRequest, turn: Turn): StoreReply {
-    const access: Access = request;
-    const highest = this.store.highest(access);
-    const answer = this.answer(request, access);
-    const { resource, key, token } = access;
-    const seen = {
-      ...{ atUs: turn.atUs, process: this.name, resource, key, token, under: turn.under },
-      ...{ client: turn.client, operation: turn.operation, issue: turn.issue },
-      ...{ isAccepted: answer.kind !== 'refused', message: turn.message },
-    };
-    if (request.kind === 'read') {
-      turn.observe({ kind: 'read', ...seen, value: answer.kind === 'value' ? answer.value : null });
-    } else {
-      const value = request.kind === 'write' ? request.value : null;
-      turn.observe({ kind: 'write', ...seen, value, highest, adds: turn.adds });
-    }
+    const highest = this.store.highest(request);
+    const answer = this.answer(request);
+    this.known.add(request.resource);
+    if (request.kind === 'read') this.observeRead(request, answer, turn);
+    else this.observeWrite(request, { answer, highest }, turn);
     return answer;
   }
 
-  private answer(request: StoreRequest, access: Access): StoreAnswer {
+  private answer(request: StoreRequest): StoreAnswer {
     switch (request.kind) {
       case 'write':
-        return this.store.write(access, request.value);
+        return this.store.write(request, request.value);
       case 'read':
-        return this.store.read(access);
+        return this.store.read(request);
       case 'open':
-        return this.store.open(access);
+        return this.store.open(request);
     }
+  }
+
+  private observeRead(request: StoreRequest, answer: StoreAnswer, turn: Turn): void {
+    turn.observe({
+      kind: 'read',
+      atUs: turn.atUs,
+      process: this.name,
+      resource: request.resource,
+      key: request.key,
+      value: answer.kind === 'value' ? answer.value : null,
+      token: request.token,
+      under: turn.under,
+      client: turn.client,
+      operation: turn.operation,
+      issue: turn.issue,
+      isAccepted: answer.kind !== 'refused',
+      message: turn.message,
+    });
+  }
+
+  private observeWrite(
+    request: StoreRequest,
+    { answer, highest }: { answer: StoreAnswer; highest: number },
+    turn: Turn,
+  ): void {
+    turn.observe({
+      kind: 'write',
+      atUs: turn.atUs,
+      process: this.name,
+      resource: request.resource,
+      key: request.key,
+      value: request.kind === 'write' ? request.value : null,
+      token: request.token,
+      under: turn.under,
+      client: turn.client,
+      operation: turn.operation,
+      issue: turn.issue,
+      isAccepted: answer.kind !== 'refused',
+      highest,
+      adds: turn.adds,
+      message: turn.message,
+    });
   }
 
   restart(boot: Boot): void {
     this.store.crash();
-    for (const { resource, highest, values } of this.store.contents()) {
+    for (const resource of this.known) {
+      const { highest, values } = this.store.contents(resource);
       boot.observe({
         kind: 'recovered',
         atUs: boot.atUs,

@@ -1,6 +1,7 @@
 /**
- * The guarded resource: values by resource and key, and a fence in front of them. Pure state and rules,
- * usable without the simulator. Every value begins at 0; a token is a safe non-negative integer.
+ * The guarded resource: values by resource and key, and a fence in front of them. Pure state and
+ * rules, usable without the simulator. Every value begins at 0; a token is a safe non-negative
+ * integer.
  */
 import type { FenceRule } from './fence.ts';
 
@@ -23,12 +24,13 @@ interface Registered {
   readonly sequence: number;
 }
 
-const NOTHING: Registered = { highest: 0, sequence: 0 };
+type ByResource<V> = Map<string, Map<string, V>>;
 
 export class Store {
   readonly rule: FenceRule;
-  private values: Map<string, Map<string, number>> = new Map();
-  private registered: Map<string, Registered> = new Map();
+  private values: ByResource<number> = new Map();
+  /** By resource, and there by key; under '' where the whole resource has one highest token. */
+  private registered: ByResource<Registered> = new Map();
 
   constructor(rule: FenceRule) {
     this.rule = rule;
@@ -37,8 +39,7 @@ export class Store {
   write(access: Access, value: number): StoreAnswer {
     const refusal = this.register(access);
     if (refusal !== null) return refusal;
-    const resource = this.values.get(access.resource) ?? new Map<string, number>();
-    this.values.set(access.resource, resource.set(access.key, value));
+    partOf(this.values, access.resource).set(access.key, value);
     return { kind: 'accepted' };
   }
 
@@ -55,40 +56,39 @@ export class Store {
 
   /** The highest token that guards this access; 0 when none is registered. */
   highest(access: Pick<Access, 'resource' | 'key'>): number {
-    return this.registered.get(this.scopeOf(access))?.highest ?? 0;
+    return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
   }
 
   /** Registers the access's token, or says why it is too low. */
   private register(access: Access): StoreAnswer | null {
     if (this.rule.refuses === 'nothing') return null;
-    const { token, sequence } = access;
-    const scope = this.scopeOf(access);
-    const last = this.registered.get(scope) ?? NOTHING;
-    if (token < last.highest || (token === last.highest && this.refusesAgain(last, sequence))) {
+    const { resource, token, sequence } = access;
+    const scope = this.scopeOf(access.key);
+    const last = this.registered.get(resource)?.get(scope);
+    if (last !== undefined && this.refuses(last, access)) {
       return { kind: 'refused', highest: last.highest };
     }
-    this.registered.set(scope, { highest: token, sequence });
+    partOf(this.registered, resource).set(scope, { highest: token, sequence });
     return null;
   }
 
-  /** Whether it refuses an access with the very token that it has registered. */
-  private refusesAgain(last: Registered, sequence: number): boolean {
-    if (last === NOTHING) return false;
+  private refuses(last: Registered, { token, sequence }: Access): boolean {
+    if (token !== last.highest) return token < last.highest;
     if (this.rule.refuses === 'lower-or-repeated') return sequence <= last.sequence;
     return this.rule.refuses === 'lower-or-equal';
   }
 
-  private scopeOf(access: Pick<Access, 'resource' | 'key'>): string {
-    return this.rule.scope === 'resource' ? access.resource : `${access.resource}/${access.key}`;
+  private scopeOf(key: string): string {
+    return this.rule.scope === 'resource' ? '' : key;
   }
 
-  /** What it holds of each resource it knows. */
-  contents(): readonly { resource: string; highest: number; values: ReadonlyMap<string, number> }[] {
-    return [...this.values].map(([resource, values]) => ({
-      resource,
-      highest: Math.max(0, ...[...values.keys()].map((key) => this.highest({ resource, key }))),
-      values,
-    }));
+  /** What it holds of one resource; its highest token is the highest of any of its keys. */
+  contents(resource: string): { highest: number; values: ReadonlyMap<string, number> } {
+    const registered = this.registered.get(resource)?.values() ?? [];
+    return {
+      highest: Math.max(0, ...[...registered].map(({ highest }) => highest)),
+      values: this.values.get(resource) ?? new Map(),
+    };
   }
 
   /** Forgets the values of a key; false where there were none. */
@@ -105,15 +105,23 @@ export class Store {
 
   /** A copy of its state, as a function that brings it back. */
   snapshot(): () => void {
-    const values = copyValues(this.values);
-    const registered = new Map(this.registered);
+    const values = twinOf(this.values);
+    const registered = twinOf(this.registered);
     return () => {
-      this.values = copyValues(values);
-      this.registered = new Map(registered);
+      this.values = twinOf(values);
+      this.registered = twinOf(registered);
     };
   }
 }
 
-function copyValues(values: Map<string, Map<string, number>>): Map<string, Map<string, number>> {
-  return new Map([...values].map(([resource, keys]) => [resource, new Map(keys)]));
+function twinOf<V>(whole: ByResource<V>): ByResource<V> {
+  return new Map([...whole].map(([resource, part]) => [resource, new Map(part)]));
+}
+
+function partOf<V>(whole: ByResource<V>, resource: string): Map<string, V> {
+  const known = whole.get(resource);
+  if (known !== undefined) return known;
+  const part = new Map<string, V>();
+  whole.set(resource, part);
+  return part;
 }

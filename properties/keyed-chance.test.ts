@@ -1,0 +1,115 @@
+/**
+ * Chance is keyed by identity: what is taken out of a plan takes nothing with it. Clients share the
+ * lock service's counter, so tokens and ordinals are compared by who got them first, second, third.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Trace, TraceEvent } from '../src/history/trace.ts';
+import type { Fault } from '../src/plan/fault.ts';
+import type { Plan } from '../src/plan/plan.ts';
+import { digestOf, run } from '../src/run.ts';
+import { ALL_KINDS, runnablePlans } from './plans.ts';
+
+/** Whether a name is the client's, or of something of its own: `bob/1/write`, `bob-store`. */
+function isOf(client: string, name: string): boolean {
+  return name === client || name.startsWith(`${client}/`) || name.startsWith(`${client}-`);
+}
+
+/** All strings in a value, at any depth. */
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(stringsIn);
+}
+
+function concerns(client: string, value: Fault | TraceEvent): boolean {
+  return stringsIn(value).some((name) => isOf(client, name));
+}
+
+/** Whom a fault strikes; the lock service is everybody's and does not count. */
+function struckBy(fault: Fault): readonly string[] {
+  const { kind } = fault;
+  if (kind === 'evict') return [fault.key];
+  if (kind === 'partition' || kind === 'reset') return [fault.from, fault.to].flat();
+  if ('process' in fault) return [fault.process];
+  const { which } = fault;
+  if (which.kind === 'message') return [which.message];
+  if (which.kind === 'timer') return [which.timer];
+  return which.kind === 'process' ? [which.process] : [which.from, which.to];
+}
+
+/** Whether a fault strikes the client and what is its own, and nobody else. */
+function strikesOnly(client: string, fault: Fault): boolean {
+  const struck = struckBy(fault).filter((name) => name !== 'lock');
+  return struck.length > 0 && struck.every((name) => isOf(client, name));
+}
+
+const COUNTED: readonly string[] = [
+  ...['token', 'highest', 'ordinal', 'under', 'extended', 'released', 'holderOrdinal'],
+];
+
+/** Events as text, with tokens and ordinals numbered anew in the order of their first appearance. */
+function tell(events: readonly TraceEvent[]): readonly string[] {
+  const numbers = new Map<string, number>();
+  const renumber = (kind: string, value: number): number => {
+    if (value === 0) return 0;
+    const name = `${kind} ${value}`;
+    const number = numbers.get(name) ?? numbers.size + 1;
+    numbers.set(name, number);
+    return number;
+  };
+  return events.map((event) =>
+    JSON.stringify(event, (key, value: unknown) => {
+      if (key === 'index') return undefined;
+      if (!COUNTED.includes(key) || typeof value !== 'number') return value;
+      return renumber(key === 'token' || key === 'highest' ? 'token' : 'ordinal', value);
+    }),
+  );
+}
+
+function eventsBeside(trace: Trace, client: string): readonly TraceEvent[] {
+  return trace.events.filter((event) => !concerns(client, event));
+}
+
+// A replica of the lock service that lags counts again from where it was: how far that is depends on
+// all clients, so a failover is the one fault through which clients that share nothing else meet.
+const KINDS = ALL_KINDS.filter((kind) => kind !== 'failover');
+
+test('a client that is taken out leaves what clients beside it do as it was', () => {
+  let compared = 0;
+  const plans = runnablePlans({ areApart: true, probe: false, kinds: KINDS });
+  const several = plans.filter(({ clients }) => clients.length > 1);
+  fc.assert(
+    fc.property(several, fc.nat(3), (plan, choice) => {
+      const client = plan.clients[choice % plan.clients.length]?.name ?? '';
+      // A fault that strikes another, but at a point of this client, would make the two meet.
+      const beside = plan.faults.filter((fault) => !concerns(client, fault));
+      const own = plan.faults.filter((fault) => strikesOnly(client, fault));
+      const clients = plan.clients.filter(({ name }) => name !== client);
+      const whole: Plan = { ...plan, faults: [...beside, ...own] };
+      const without: Plan = { ...plan, clients, faults: beside };
+      const left = eventsBeside(run(without), client);
+      expect(tell(left)).toEqual(tell(eventsBeside(run(whole), client)));
+      compared += left.length;
+    }),
+    { seed: 1, numRuns: 300 },
+  );
+  expect(compared).toBeGreaterThan(10_000);
+});
+
+test('a fault that did not strike can be taken out without a trace', () => {
+  let removed = 0;
+  fc.assert(
+    fc.property(runnablePlans(), (plan) => {
+      const trace = run(plan);
+      const struck = new Set(
+        trace.events.map((event) => (event.kind === 'fault' ? event.index : null)),
+      );
+      const faults = plan.faults.filter((_, index) => struck.has(index));
+      removed += plan.faults.length - faults.length;
+      expect(digestOf(run({ ...plan, faults }))).toBe(digestOf(trace));
+    }),
+    { seed: 2, numRuns: 300 },
+  );
+  expect(removed).toBeGreaterThan(50);
+});

@@ -1,0 +1,141 @@
+/**
+ * Where nothing goes wrong, nothing breaks: no faults, chance only in the latencies, clients that count
+ * their lease from its request and await every answer, and sections that fit their ttl. Then every claim
+ * holds before every store; `holder-overlap` is measured and promised by nobody.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { claims } from '../src/check/claims.ts';
+import { examine } from '../src/harness.ts';
+import type { ClientPlan, Plan, SectionPlan, Work } from '../src/plan/plan.ts';
+import { locks } from '../src/systems/assemble.ts';
+import { stores } from '../src/systems/store/fence.ts';
+import { BOUNDS, LIMITS } from './plans.ts';
+
+const LATENCY = { minUs: 500, maxUs: 2_000 };
+const ROUND_TRIP_US = 2 * LATENCY.maxUs;
+const COMPUTE_US = 1_000;
+
+/** The most that one step takes, with an `open` before it. */
+const STEP_US = 5 * ROUND_TRIP_US;
+
+function ttlFor(steps: number): number {
+  return ROUND_TRIP_US + steps * STEP_US;
+}
+
+type Kind = Work['kind'];
+
+/** Workloads that mean something: nobody adds to a counter that others overwrite. */
+const WORKLOADS: readonly (readonly Kind[])[] = [
+  ['write', 'read'],
+  ['increment', 'read'],
+  ['transfer'],
+];
+
+function step(kind: Kind, id: number, value: number): Work {
+  const place = { id, store: 'store', key: 'x' };
+  switch (kind) {
+    case 'write':
+      return { kind, ...place, value, awaits: true };
+    case 'read':
+    case 'increment':
+      return { kind, ...place };
+    case 'transfer':
+      return { kind, id, from: 'store', to: 'other', key: 'x', amount: value };
+    case 'compute':
+      return { kind, id, forUs: COMPUTE_US };
+    case 'renew':
+      return { kind, id, ttlUs: ttlFor(3) };
+  }
+}
+
+function sectionOf(workload: readonly Kind[], isSingle: boolean): fc.Arbitrary<SectionPlan> {
+  const kinds = isSingle
+    ? fc.tuple(fc.constantFrom<Kind>('compute', 'renew'), fc.constantFrom(...workload))
+    : fc.array(fc.constantFrom<Kind>(...workload, ...workload, 'compute', 'renew'), {
+        ...{ minLength: 1, maxLength: 3 },
+      });
+  return fc.record({ kinds, thinkUs: fc.nat(10_000), value: fc.integer({ min: 1, max: 99 }) }).map(
+    (drawn): SectionPlan => ({
+      ...{ id: 1, thinkUs: drawn.thinkUs, lock: 'db' },
+      work: drawn.kinds.map((kind, at) => step(kind, at + 1, drawn.value * 10 + at)),
+    }),
+  );
+}
+
+function clientOf(name: string, section: fc.Arbitrary<SectionPlan>): fc.Arbitrary<ClientPlan> {
+  return fc.record({
+    name: fc.constant(name),
+    ttlUs: fc.integer({ min: ttlFor(3), max: 2 * ttlFor(3) }),
+    lockTimeoutUs: fc.option(fc.constant(2 * ROUND_TRIP_US), { nil: null }),
+    storeTimeoutUs: fc.option(fc.constant(2 * ROUND_TRIP_US), { nil: null }),
+    pool: fc.integer({ min: 1, max: 3 }),
+    checksLease: fc.boolean(),
+    countsLeaseFrom: fc.constant('sent'),
+    leaseEnds: fc.constant('at'),
+    tries: fc.integer({ min: 1, max: 3 }),
+    backoffUs: fc.integer({ min: 100, max: 3_000 }),
+    attempts: fc.integer({ min: 1, max: 20 }),
+    releases: fc.boolean(),
+    sections: fc
+      .array(section, { minLength: 1, maxLength: 3 })
+      .map((sections) => sections.map((one, at) => ({ ...one, id: at + 1 }))),
+  });
+}
+
+/** Plans without faults; `isSingle` allows one write per grant. */
+function calmPlans(system: { lock: string; store: string }, isSingle: boolean): fc.Arbitrary<Plan> {
+  return fc.constantFrom(...WORKLOADS).chain((workload) => {
+    const section = sectionOf(workload, isSingle);
+    const clients = ['alice', 'bob', 'carol', 'dave'].map((name) => clientOf(name, section));
+    const chance = fc.record({
+      ...{ seed: fc.nat(), latency: fc.constant(LATENCY), latencyStepUs: fc.constantFrom(1, 500) },
+      ...{ delay: fc.constant(null), drop: fc.constant(null), duplicate: fc.constant(null) },
+      ...{ lateTimer: fc.constant(null), jitter: fc.constant(null) },
+    });
+    return fc.record({
+      ...{ fencepost: fc.constant(1 as const), scenario: fc.constant('calm') },
+      system: fc.constant({ name: system.store, ...system, options: {} }),
+      clients: fc
+        .tuple(fc.integer({ min: 1, max: 4 }), ...clients)
+        .map(([count, ...all]) => all.slice(0, count)),
+      network: fc.record({
+        link: fc.constantFrom('connection' as const, 'datagram' as const),
+        latencyUs: fc.constant(LATENCY.maxUs),
+      }),
+      ...{ faults: fc.constant([]), decisions: fc.constant({}), order: fc.constant([]) },
+      chance: fc.option(chance, { nil: null }),
+      limits: fc.constant({ ...LIMITS, healAtUs: 10_000_000 }),
+      bounds: fc.constant(BOUNDS),
+    });
+  });
+}
+
+const PROMISED: readonly string[] = [...claims.keys()].filter(
+  (claim) => claim !== 'holder-overlap' && !claim.includes('('),
+);
+
+describe.each([...locks.keys()])('%s', (lock) => {
+  test.each([...stores.keys()])(
+    'before a store that is %s breaks nothing without faults',
+    (store) => {
+      fc.assert(
+        fc.property(calmPlans({ lock, store }, store === 'fenced-strict'), (plan) => {
+          const { verdicts } = examine(plan, PROMISED);
+          expect(verdicts.filter(({ kind }) => kind !== 'valid')).toEqual([]);
+        }),
+        { seed: 1, numRuns: 60 },
+      );
+    },
+  );
+});
+
+test('a store that refuses equal tokens breaks `progress` when a grant writes twice', () => {
+  const plans = fc.sample(calmPlans({ lock: 'lock-service', store: 'fenced-strict' }, false), {
+    ...{ numRuns: 60, seed: 2 },
+  });
+  const broken = plans.filter(
+    (plan) => examine(plan, ['progress']).verdicts[0]?.kind === 'invalid',
+  );
+  expect(broken.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,70 @@
+/** Decides which ways around the type checker are closed, and that exports have names. */
+import {
+  isAsExpression,
+  isExportAssignment,
+  isExportSpecifier,
+  isModuleDeclaration,
+  isNonNullExpression,
+  isPropertyDeclaration,
+  isTypeAssertion,
+  isTypeReferenceNode,
+  isVariableDeclaration,
+  type Node,
+  SyntaxKind,
+} from 'typescript/unstable/ast';
+import { nodesOf, type Rule, violation } from './source.ts';
+
+/** Where data of unknown shape enters: these files may cast, after they have looked. */
+const YAML_BORDER: ReadonlySet<string> = new Set<string>([]);
+
+/** No `any`, no non-null `!`, no cast but `as const`. */
+export const trustsTheChecker: Rule = (source) =>
+  nodesOf(source.tree).flatMap((node) => {
+    const why = whyUnsafe(node, YAML_BORDER.has(source.path));
+    return why === null ? [] : [violation(source, node, why)];
+  });
+
+function whyUnsafe(node: Node, mayCast: boolean): string | null {
+  if (node.kind === SyntaxKind.AnyKeyword) return 'any: use unknown and narrow it';
+  if (isNonNullExpression(node)) return '!: handle undefined, or assert with a reason';
+  const isPromised =
+    (isVariableDeclaration(node) || isPropertyDeclaration(node)) && hasExclamation(node);
+  if (isPromised) return '!: initialise it';
+  if (isTypeAssertion(node)) return 'a cast: narrow it with a guard, or declare its type';
+  if (isAsExpression(node) && !isConst(node.type) && !mayCast) {
+    return 'as: narrow it with a guard, or declare its type';
+  }
+  return null;
+}
+
+function hasExclamation(node: Node): boolean {
+  let found = false;
+  node.forEachChild((child) => {
+    if (child.kind === SyntaxKind.ExclamationToken) found = true;
+  });
+  return found;
+}
+
+function isConst(type: Node): boolean {
+  return isTypeReferenceNode(type) && type.getText() === 'const';
+}
+
+/** Exports have names. What an ambient `declare module` says of another's module is not ours. */
+export const exportsByName: Rule = (source) =>
+  nodesOf(source.tree).flatMap((node) => {
+    if (!isDefaultExport(node) || isAmbient(node)) return [];
+    return [violation(source, node, 'a default export: export it by its name')];
+  });
+
+function isDefaultExport(node: Node): boolean {
+  if (isExportAssignment(node)) return true;
+  if (isExportSpecifier(node)) return node.name.getText() === 'default';
+  return node.kind === SyntaxKind.DefaultKeyword && node.parent.kind !== SyntaxKind.DefaultClause;
+}
+
+function isAmbient(node: Node): boolean {
+  for (let at: Node | undefined = node; at !== undefined; at = at.parent) {
+    if (isModuleDeclaration(at)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { Receive, TraceEvent } from '../history/trace.ts';
+import { unheardReads } from './heard-reads.ts';
+import { surveyTrace } from './survey.ts';
+import {
+  answer,
+  grant,
+  invoke,
+  read,
+  traceOf,
+  unknown,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+
+/** The reply to one try of a read reaches bob. */
+function reply(ms: number, operation: string, attempt: number): Receive {
+  const message = `${operation}/${attempt}/reply`;
+  const ends = { from: 'store', to: 'bob', message, isCopy: false };
+  return { kind: 'receive', atUs: ms * 1000, ...ends };
+}
+
+function countUnheard(events: readonly TraceEvent[]): number {
+  return unheardReads(surveyTrace(traceOf(events))).size;
+}
+
+const twice = { message: 'bob/1/read/2/request' };
+const zero = { kind: 'value', value: 0 } as const;
+
+test('a read that was answered is heard, and one whose client gave up is not', () => {
+  const asked = [grant(1, 'bob', 1), invoke(2, 'bob/1/read'), read(3, 'bob', 1, 0)];
+  expect(countUnheard([...asked, answer(4, 'bob/1/read', zero)])).toBe(0);
+  expect(countUnheard([...asked, unknown(4, 'bob/1/read')])).toBe(1);
+  expect(countUnheard(asked)).toBe(1);
+});
+
+test('a copy of a read that is executed after the write changes no verdict', () => {
+  const events = [
+    grant(1, 'bob', 1),
+    invoke(2, 'bob/1/read'),
+    read(3, 'bob', 1, 0),
+    reply(4, 'bob/1/read', 1),
+    answer(4, 'bob/1/read', zero),
+    write(5, 'bob', 1, 1, { issue: 2 }),
+    read(6, 'bob', 1, 1),
+  ];
+  expect(countUnheard(events)).toBe(1);
+  expect(verdictOn('grant-order', events).kind).toBe('valid');
+});
+
+test('of two tries only the one whose reply arrived was heard', () => {
+  const events = [
+    grant(1, 'bob', 1),
+    invoke(2, 'bob/1/read'),
+    read(3, 'bob', 1, 0, twice),
+    reply(4, 'bob/1/read', 2),
+    answer(4, 'bob/1/read', zero),
+    write(5, 'bob', 1, 1, { issue: 2 }),
+    read(6, 'bob', 1, 1),
+  ];
+  expect(countUnheard(events)).toBe(1);
+  expect(verdictOn('grant-order', events).kind).toBe('valid');
+});
+
+test('a value that was heard and does not fit still breaks grant-order', () => {
+  const events = [
+    grant(1, 'bob', 1),
+    invoke(2, 'bob/1/read'),
+    read(3, 'bob', 1, 7),
+    answer(4, 'bob/1/read', { kind: 'value', value: 7 }),
+  ];
+  expect(verdictOn('grant-order', events).kind).toBe('invalid');
+});

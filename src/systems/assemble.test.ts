@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import type { Trace } from '../history/trace.ts';
+import type { Fault } from '../plan/fault.ts';
+import type { Work } from '../plan/plan.ts';
+import { run } from '../run.ts';
+import { storeNamesOf, UnknownSystem } from './assemble.ts';
+import { clientOf, eventsOf, MS, type PlanSetup, planOf, writeOf } from './plan.fixture.ts';
+
+const alice = clientOf('alice', [writeOf(1)]);
+const sleeps: Work = { kind: 'compute', id: 9, forUs: 60 * MS };
+
+function tokens(trace: Trace): readonly number[] {
+  return eventsOf(trace, 'grant').map(({ token }) => token);
+}
+
+describe('a plan', () => {
+  test.each<[string, Partial<PlanSetup>]>([
+    ['there is no lock spinlock', { lock: 'spinlock' }],
+    ['there is no store sieve', { store: 'sieve' }],
+    ['there is no option colour', { options: { colour: 'red' } }],
+    ['there is no option counter: "duarble"', { options: { counter: 'duarble' } }],
+    ['there is no option firstToken: -1', { options: { firstToken: -1 } }],
+    ['there are two processes alice', { clients: [alice, alice] }],
+    ['there are two processes lock', { clients: [clientOf('lock', [])] }],
+    ['there are two processes store', { clients: [alice, clientOf('store', [])] }],
+    ['there are two processes lock', { clients: [clientOf('a', [writeOf(1, { store: 'lock' })])] }],
+  ])('is refused: %s', (what, setup) => {
+    expect(() => run(planOf({ clients: [alice], ...setup }))).toThrow(new UnknownSystem(what));
+  });
+
+  test('has a store for each that its work names, at least one', () => {
+    const transfer: Work = { kind: 'transfer', id: 2, from: 'b', to: 'a', key: 'x', amount: 1 };
+    expect(storeNamesOf({ clients: [clientOf('alice', [writeOf(1), transfer])] })).toEqual([
+      'store',
+      'b',
+      'a',
+    ]);
+    expect(storeNamesOf({ clients: [] })).toEqual(['store']);
+  });
+});
+
+describe('the lock service', () => {
+  test('begins with the token that an option names', () => {
+    const trace = run(planOf({ clients: [alice], options: { firstToken: 31 } }));
+    expect(tokens(trace)).toEqual([31]);
+  });
+
+  test('keeps its counter in a crash, unless that is volatile', () => {
+    const bob = clientOf('bob', [], { section: { thinkUs: 30 * MS } });
+    const crash: Fault = {
+      ...{ kind: 'crash', process: 'lock', when: { kind: 'at', atUs: 20 * MS } },
+      restartAfterUs: MS,
+    };
+    const tokensWith = (counter: string): readonly number[] =>
+      tokens(run(planOf({ clients: [alice, bob], faults: [crash], options: { counter } })));
+    expect(tokensWith('durable')).toEqual([1, 2]);
+    expect(tokensWith('volatile')).toEqual([1, 1]);
+  });
+
+  test('judges expiry by the clock that an option names', () => {
+    const bob = clientOf('bob', [], { attempts: 1, section: { thinkUs: 5 * MS } });
+    const step: Fault = {
+      ...{ kind: 'clock', process: 'lock', when: { kind: 'at', atUs: 3 * MS } },
+      ...{ stepUs: 20 * MS, ratePpm: 0 },
+    };
+    const holder = clientOf('alice', [sleeps]);
+    const grants = ['monotonic', 'wall'].map((clock) => {
+      const plan = planOf({ clients: [holder, bob], faults: [step], options: { clock } });
+      return tokens(run(plan)).length;
+    });
+    expect(grants).toEqual([1, 2]);
+  });
+
+  test('as published lets a caller with a fast clock steal a live lock; the baseline does not', () => {
+    const bob = clientOf('bob', [], { attempts: 1, section: { thinkUs: 5 * MS } });
+    const fast: Fault = {
+      ...{ kind: 'clock', process: 'bob', when: { kind: 'at', atUs: 0 } },
+      ...{ stepUs: 20 * MS, ratePpm: 0 },
+    };
+    const holder = clientOf('alice', [sleeps]);
+    const grants = ['lock-service', 'lock-service-published'].map(
+      (lock) => tokens(run(planOf({ clients: [holder, bob], faults: [fast], lock }))).length,
+    );
+    expect(grants).toEqual([1, 2]);
+  });
+
+  test('as published lets a late release free its client’s next grant; the baseline does not', () => {
+    // Alice gives up her first release, acquires again, and only then does the release arrive.
+    const section = { thinkUs: 0, lock: 'db', work: [] };
+    const sections = [
+      { ...section, id: 1 },
+      { ...section, id: 2, work: [sleeps] },
+    ];
+    const client = { ...clientOf('alice', []), sections, pool: 2, lockTimeoutUs: 4 * MS };
+    const decisions = { 'alice/1/release/1/request': 15 * MS };
+    const released = ['lock-service', 'lock-service-published'].map((lock) => {
+      const trace = run(planOf({ clients: [client], decisions, lock }));
+      expect(tokens(trace).slice(0, 2)).toEqual([1, 2]);
+      return eventsOf(trace, 'release')[0]?.released;
+    });
+    expect(released).toEqual([0, 2]);
+  });
+});
+
+describe('a store that comes back', () => {
+  test('reports every resource it was asked for, with what it still knows of it', () => {
+    const crash: Fault = {
+      ...{ kind: 'crash', process: 'store', when: { kind: 'at', atUs: 50 * MS } },
+      restartAfterUs: MS,
+    };
+    const read: Work = { kind: 'read', id: 1, store: 'store', key: 'x' };
+    const other = clientOf('bob', [read], { section: { lock: 'log' } });
+    const recovered = ['fenced-reads', 'fenced-volatile'].map((store) => {
+      const trace = run(planOf({ clients: [alice, other], faults: [crash], store }));
+      return eventsOf(trace, 'recovered').map(({ resource, highest, values }) => [
+        resource,
+        highest > 0,
+        values,
+      ]);
+    });
+    expect(recovered).toEqual([
+      [
+        ['db', true, { x: 1 }],
+        ['log', true, {}],
+      ],
+      [
+        ['db', false, { x: 1 }],
+        ['log', false, {}],
+      ],
+    ]);
+  });
+});
+
+describe('the probe', () => {
+  test('takes each lock once after the healing and writes what nobody else writes', () => {
+    const bob = clientOf('bob', [{ kind: 'read', id: 4, store: 'store', key: 'y' }], {
+      section: { lock: 'log' },
+    });
+    const trace = run(planOf({ clients: [alice, bob], probe: true, healAtUs: 50 * MS }));
+    const grants = eventsOf(trace, 'grant').filter(({ client }) => client === 'probe');
+    expect(grants.map(({ lock }) => lock)).toEqual(['db', 'log']);
+    expect(grants[0]?.atUs).toBe(51 * MS);
+    const writes = eventsOf(trace, 'write').filter(({ client }) => client === 'probe');
+    expect(writes).toMatchObject([
+      { resource: 'db', value: 1_000_000_000, isAccepted: true },
+      { resource: 'log', key: 'y', value: 1_000_000_000, isAccepted: true },
+    ]);
+  });
+
+  test('waits out the lease of a client that crashed', () => {
+    const crash: Fault = {
+      ...{ kind: 'crash', process: 'alice', when: { kind: 'at', atUs: 5 * MS } },
+      restartAfterUs: null,
+    };
+    const holder = clientOf('alice', [sleeps], { ttlUs: 40 * MS });
+    const plan = planOf({ clients: [holder], faults: [crash], probe: true, healAtUs: 10 * MS });
+    const grants = eventsOf(run(plan), 'grant');
+    expect(grants.map(({ client }) => client)).toEqual(['alice', 'probe']);
+    expect(grants[1]?.atUs).toBeGreaterThanOrEqual(41 * MS);
+    expect(grants[1]?.atUs).toBeLessThan(50 * MS);
+  });
+});

@@ -1,0 +1,33 @@
+/** What a client takes for the end of its lease, and whether it has come by its own clock. */
+import { type LeaseEnd, mark, type Program } from '../world/program.ts';
+import type { Section } from './section-calls.ts';
+
+/** When the client takes its lease to end. Only `sent` is safe: a reply may be arbitrarily late. */
+export function leaseEnd(
+  at: Section,
+  lease: { sentUs: number; issuedAtUs: number; ttlUs: number },
+): LeaseEnd {
+  switch (at.plan.countsLeaseFrom) {
+    case 'sent':
+      return { clock: 'monotonic', us: lease.sentUs + lease.ttlUs };
+    case 'reply':
+      return { clock: 'monotonic', us: at.self.monotonicUs() + lease.ttlUs };
+    case 'issued':
+      return { clock: 'wall', us: lease.issuedAtUs + lease.ttlUs };
+  }
+}
+
+/** The same before a write: after a passed test it sets the mark `checked`. */
+export function* leaseIsLive(at: Section): Program<boolean> {
+  const isLive = testLease(at);
+  if (isLive) yield* mark(at.name, 'checked');
+  return isLive;
+}
+
+/** Tests the lease by the client's own clock. */
+export function testLease({ end, self, plan }: Section): boolean {
+  const nowUs = end.clock === 'wall' ? self.wallUs() : self.monotonicUs();
+  const isLive = plan.leaseEnds === 'at' ? nowUs < end.us : nowUs <= end.us;
+  self.testLease({ isLive, end });
+  return isLive;
+}

@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Grant, type LockAnswer, LockService } from './lock-service.ts';
+
+type Step = { readonly client: string; readonly lock: string; readonly afterUs: number } & (
+  | { readonly kind: 'acquire'; readonly ttl: number }
+  | { readonly kind: 'renew'; readonly ttl: number; readonly names: boolean }
+  | { readonly kind: 'release'; readonly names: boolean }
+);
+
+const who = {
+  client: fc.constantFrom('alice', 'bob', 'carol'),
+  lock: fc.constantFrom('db', 'db', 'log'),
+  afterUs: fc.nat(8),
+};
+const ttl = fc.integer({ min: 1, max: 15 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('acquire'), ...who, ttl }),
+  fc.record({ kind: fc.constant('renew'), ...who, ttl, names: fc.boolean() }),
+  fc.record({ kind: fc.constant('release'), ...who, names: fc.boolean() }),
+);
+
+/** What happened at one step: who held the lock before it, and how it was answered. */
+interface Seen {
+  readonly step: Step;
+  readonly now: number;
+  readonly before: Grant | null;
+  readonly after: Grant | null;
+  readonly answer: LockAnswer;
+}
+
+/** Takes the steps one after the other; those that name a token name the last of their client. */
+function take(steps: readonly Step[]): readonly Seen[] {
+  const service = new LockService();
+  const tokens = new Map<string, number>();
+  let now = 0;
+  return steps.map((step) => {
+    now += step.afterUs;
+    const { client, lock } = step;
+    const before = service.current(lock);
+    const token = step.kind !== 'acquire' && step.names ? (tokens.get(client + lock) ?? 0) : null;
+    const answer =
+      step.kind === 'acquire'
+        ? service.acquire({ lock, client, ttl: step.ttl, now })
+        : step.kind === 'renew'
+          ? service.renew({ lock, client, token, ttl: step.ttl, now })
+          : service.release({ lock, client, token });
+    if (answer.kind === 'granted') tokens.set(client + lock, answer.grant.token);
+    return { step, now, before, after: service.current(lock), answer };
+  });
+}
+
+function isLive(grant: Grant | null, now: number): grant is Grant {
+  return grant !== null && now < grant.issuedAt + grant.ttl;
+}
+
+/** Every sequence of steps keeps `law`. */
+function always(law: (seen: readonly Seen[]) => void): void {
+  fc.assert(fc.property(fc.array(step, { maxLength: 40 }), (steps) => law(take(steps))));
+}
+
+describe('the lock service', () => {
+  test('gives tokens that strictly increase, over all locks, from 1 on by ones', () => {
+    always((seen) => {
+      const tokens = seen.flatMap(({ answer }) =>
+        answer.kind === 'granted' ? [answer.grant.token] : [],
+      );
+      expect(tokens).toEqual(tokens.map((_, at) => at + 1));
+    });
+  });
+
+  test('never resets its counter: not by a release, an expiry or a denial', () => {
+    const service = new LockService();
+    const ask = (client: string, now: number): LockAnswer =>
+      service.acquire({ lock: 'db', client, ttl: 10, now });
+    ask('alice', 0);
+    service.release({ lock: 'db', client: 'alice', token: null });
+    ask('bob', 1);
+    ask('alice', 2);
+    expect(ask('alice', 11)).toMatchObject({ kind: 'granted', grant: { token: 3 } });
+  });
+
+  test('denies exactly while an unexpired grant of another client holds the lock', () => {
+    always((seen) => {
+      for (const { step, now, before, answer } of seen) {
+        if (step.kind !== 'acquire') continue;
+        const isHeld = isLive(before, now) && before.client !== step.client;
+        expect(answer.kind).toBe(isHeld ? 'denied' : 'granted');
+        if (isHeld) expect(answer).toEqual({ kind: 'denied', holder: before.client });
+      }
+    });
+  });
+
+  test('grants its own holder anew, with a higher token and a new lease', () => {
+    const service = new LockService();
+    service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
+    expect(service.acquire({ lock: 'db', client: 'alice', ttl: 20, now: 5 })).toEqual({
+      kind: 'granted',
+      grant: { token: 2, lock: 'db', client: 'alice', issuedAt: 5, ttl: 20 },
+    });
+  });
+
+  test('renews only for the unexpired holder, who keeps its token', () => {
+    always((seen) => {
+      for (const { step, now, before, after, answer } of seen) {
+        if (step.kind !== 'renew') continue;
+        const { ttl, client } = step;
+        const isHolder = isLive(before, now) && before.client === client;
+        if (answer.kind === 'renewed') {
+          expect(isHolder).toBe(true);
+          expect(answer.grant).toEqual({ ...before, issuedAt: now, ttl });
+          expect(after).toEqual(answer.grant);
+        } else {
+          if (!step.names) expect(isHolder).toBe(false);
+          expect(answer).toEqual({ kind: 'denied', holder: before?.client ?? '' });
+          expect(after).toEqual(before);
+        }
+      }
+    });
+  });
+
+  test('renews until the end of the lease, exclusive', () => {
+    const renewAt = (now: number): string => {
+      const service = new LockService();
+      service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
+      return service.renew({ lock: 'db', client: 'alice', token: null, ttl: 5, now }).kind;
+    };
+    expect([9, 10].map(renewAt)).toEqual(['renewed', 'denied']);
+  });
+
+  test('releases only for the holder, and then nobody holds it', () => {
+    always((seen) => {
+      for (const { step, before, after, answer } of seen) {
+        if (step.kind !== 'release') continue;
+        if (answer.kind === 'released') {
+          expect(before?.client).toBe(step.client);
+          expect(after).toBeNull();
+        } else {
+          if (!step.names) expect(before?.client).not.toBe(step.client);
+          expect(answer).toEqual({ kind: 'denied', holder: before?.client ?? '' });
+          expect(after).toEqual(before);
+        }
+      }
+    });
+  });
+
+  test('a release or renew that names a grant does nothing to a later one of the same client', () => {
+    const service = new LockService();
+    service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
+    service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 5 });
+    const stale = { lock: 'db', client: 'alice', token: 1 };
+    expect(service.release(stale)).toEqual({ kind: 'denied', holder: 'alice' });
+    expect(service.renew({ ...stale, ttl: 10, now: 6 })).toEqual({
+      kind: 'denied',
+      holder: 'alice',
+    });
+    expect(service.release({ ...stale, token: null })).toEqual({ kind: 'released' });
+  });
+
+  test('answers every step with a value and throws nothing', () => {
+    always((seen) => {
+      for (const { answer } of seen) {
+        expect(['granted', 'renewed', 'released', 'denied']).toContain(answer.kind);
+      }
+    });
+  });
+
+  test('comes back as it was saved, sharing nothing', () => {
+    const service = new LockService(31);
+    service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
+    const saved = service.save();
+    service.acquire({ lock: 'db', client: 'bob', ttl: 10, now: 10 });
+    service.load(saved);
+    expect(service.current('db')).toMatchObject({ token: 31, client: 'alice' });
+    expect(service.acquire({ lock: 'db', client: 'bob', ttl: 10, now: 10 })).toMatchObject({
+      grant: { token: 32 },
+    });
+  });
+
+  test('counts from its first token again when its counter is volatile, and forgets when told to', () => {
+    const service = new LockService(31);
+    service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
+    expect([service.forget('db'), service.forget('db')]).toEqual([true, false]);
+    service.resetCounter();
+    expect(service.acquire({ lock: 'db', client: 'bob', ttl: 10, now: 1 })).toMatchObject({
+      grant: { token: 31, client: 'bob' },
+    });
+  });
+});

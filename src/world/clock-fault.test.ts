@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import type { ClockFault, When } from '../plan/fault.ts';
+import { happen, linesOf, MS, type Script, type Setup } from './echo.fixture.ts';
+
+function clockOf(part: Partial<ClockFault>): ClockFault {
+  const when: When = { kind: 'at', atUs: 2 * MS };
+  return { kind: 'clock', process: 'alice', when, stepUs: 0, ratePpm: 0, ...part };
+}
+
+/** Reports its two clocks at 10 ms of its own time, by what it asks `echo` to add. */
+const tellsTime: Script = function* (alice) {
+  yield* alice.wait('nap', 10);
+  yield* alice.tell({ name: 'mono', add: alice.self.monotonicUs() });
+  yield* alice.tell({ name: 'wall', add: alice.self.wallUs() });
+};
+
+function readings(faults: readonly ClockFault[], setup: Setup = {}): readonly string[] {
+  return linesOf(happen({ alice: tellsTime }, { ...setup, faults }), 'do');
+}
+
+describe('a clock fault', () => {
+  test('that steps moves the wall clock only, so no timer notices', () => {
+    expect(readings([clockOf({ stepUs: 5000 })])).toEqual([
+      '11 do alice/mono total 10000 count 1',
+      '11 do alice/wall total 25000 count 2',
+    ]);
+    expect(readings([clockOf({ stepUs: -5000 })])[1]).toBe('11 do alice/wall total 15000 count 2');
+  });
+
+  test('that changes the rate moves both clocks, and the timers with them', () => {
+    // 2 ms at the true rate, then 8 ms on a clock that runs twice as fast.
+    expect(readings([clockOf({ ratePpm: 1_000_000 - 1 + 1 })])).toEqual([
+      '7 do alice/mono total 10000 count 1',
+      '7 do alice/wall total 20000 count 2',
+    ]);
+    // The same on one that runs half as fast.
+    expect(readings([clockOf({ ratePpm: -500_000 })])).toEqual([
+      '19 do alice/mono total 10000 count 1',
+      '19 do alice/wall total 20000 count 2',
+    ]);
+  });
+
+  test('at time 0 is there before anything happens, whatever the seed', () => {
+    const now: Script = function* (alice) {
+      yield* alice.wait('nap', 0);
+      yield* alice.tell({ name: 'wall', add: alice.self.wallUs() });
+    };
+    const faults = [clockOf({ stepUs: 7000, when: { kind: 'at', atUs: 0 } })];
+    for (let seed = 0; seed < 10; seed += 1) {
+      const trace = happen({ alice: now }, { faults, chance: { seed } });
+      expect(linesOf(trace, 'do')).toEqual(['1 do alice/wall total 7000 count 1']);
+    }
+  });
+
+  test.each(['before', 'after'] as const)('can strike %s an operation', (kind) => {
+    const script: Script = function* (alice) {
+      yield* alice.ask({ name: 'a', add: alice.self.wallUs() });
+      yield* alice.ask({ name: 'b', add: alice.self.wallUs() });
+    };
+    const faults = [clockOf({ stepUs: 5000, when: { kind, point: 'alice/a' } })];
+    const trace = happen({ alice: script }, { faults });
+    expect(linesOf(trace, 'do')).toEqual([
+      '1 do alice/a total 0 count 1',
+      '3 do alice/b total 7000 count 2',
+    ]);
+  });
+
+  test('skews no other process', () => {
+    const faults = [clockOf({ stepUs: 5000, process: 'bob' })];
+    const trace = happen({ alice: tellsTime, bob: tellsTime }, { faults });
+    expect(linesOf(trace, 'do').slice(0, 2)).toEqual([
+      '11 do alice/mono total 10000 count 1',
+      '11 do alice/wall total 20000 count 2',
+    ]);
+  });
+
+  test('of both kinds is noted as two', () => {
+    const faults = [clockOf({ stepUs: 5000, ratePpm: 100 })];
+    const trace = happen({ alice: tellsTime }, { faults });
+    expect(linesOf(trace, 'strike')).toEqual(['2 strike clock step', '2 strike clock rate']);
+  });
+
+  test('ends with the healing in its rate and stays in its offset', () => {
+    const faults = [clockOf({ stepUs: 5000, ratePpm: 1_000_000 })];
+    // By true time 4 the clock shows 6; the last 4 ms of the nap run at the true rate.
+    expect(readings(faults, { healAtMs: 4 })).toEqual([
+      '9 do alice/mono total 10000 count 1',
+      '9 do alice/wall total 25000 count 2',
+    ]);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import type { Partition } from '../plan/fault.ts';
+import { happen, linesOf, MS, type Script } from './echo.fixture.ts';
+
+function partitionOf(part: Partial<Partition> = {}): Partition {
+  return {
+    kind: 'partition',
+    from: ['alice'],
+    to: ['echo'],
+    direction: 'both',
+    when: { kind: 'at', atUs: 3 * MS },
+    forUs: 10 * MS,
+    ...part,
+  };
+}
+
+/** Asks once before the partition, and once in the midst of it. */
+const asks: Script = function* (alice) {
+  yield* alice.ask({ name: 'a' });
+  yield* alice.wait('nap', 3);
+  yield* alice.ask({ name: 'b', timeoutMs: 20 });
+};
+
+describe('a partition', () => {
+  test('holds what is sent on a connection until it heals', () => {
+    const trace = happen({ alice: asks }, { faults: [partitionOf()] });
+    expect(linesOf(trace, 'strike', 'send', 'get', 'heal').slice(4)).toEqual([
+      '3 strike partition alice echo',
+      '5 send alice/b/1/request',
+      '13 heal alice echo',
+      '14 get alice/b/1/request',
+      '14 send alice/b/1/reply',
+      '15 get alice/b/1/reply',
+    ]);
+  });
+
+  test('loses datagrams', () => {
+    const trace = happen({ alice: asks }, { faults: [partitionOf()], link: 'datagram' });
+    expect(linesOf(trace, 'lose', 'end')).toEqual([
+      '2 end alice/a ok 1',
+      '5 lose alice/b/1/request partition',
+      '25 end alice/b info',
+    ]);
+  });
+
+  test('leaves alone what is on its way when it begins', () => {
+    const faults = [partitionOf({ when: { kind: 'at', atUs: 0.5 * MS }, direction: 'one-way' })];
+    expect(linesOf(happen({ alice: asks }, { faults }), 'get')[0]).toBe('1 get alice/a/1/request');
+  });
+
+  test('one way stops one direction only', () => {
+    const ends = (from: string, to: string): readonly string[] => {
+      const faults = [partitionOf({ from: [from], to: [to], direction: 'one-way' })];
+      return linesOf(happen({ alice: asks }, { faults }), 'get').slice(2);
+    };
+    const [request, reply] = ['get alice/b/1/request', 'get alice/b/1/reply'];
+    expect(ends('alice', 'echo')).toEqual([`14 ${request}`, `15 ${reply}`]);
+    expect(ends('echo', 'alice')).toEqual([`6 ${request}`, `14 ${reply}`]);
+  });
+
+  test('separates its groups, and nobody else', () => {
+    const faults = [partitionOf({ from: ['alice', 'bob'] })];
+    const trace = happen({ alice: asks, bob: asks, carol: asks }, { faults });
+    expect(linesOf(trace, 'get').filter((line) => line.includes('/b/1/request'))).toEqual([
+      '6 get carol/b/1/request',
+      '14 get alice/b/1/request',
+      '14 get bob/b/1/request',
+    ]);
+  });
+
+  test.each(['before', 'after'] as const)('can strike %s an operation', (kind) => {
+    const point = kind === 'before' ? 'alice/b' : 'alice/a';
+    const forUs = kind === 'before' ? 10 * MS : 13 * MS;
+    const faults = [partitionOf({ when: { kind, point }, forUs })];
+    const trace = happen({ alice: asks }, { faults });
+    expect(linesOf(trace, 'get')[2]).toBe('16 get alice/b/1/request');
+  });
+
+  test('that overlaps another holds until the last has healed', () => {
+    const second = partitionOf({ when: { kind: 'at', atUs: 4 * MS }, forUs: 30 * MS });
+    const trace = happen({ alice: asks }, { faults: [partitionOf(), second] });
+    expect(linesOf(trace, 'heal', 'get').slice(2, 5)).toEqual([
+      '13 heal alice echo',
+      '34 heal alice echo',
+      '35 get alice/b/1/request',
+    ]);
+  });
+
+  test('keeps the order of a connection across its end', () => {
+    const tells: Script = function* (alice) {
+      for (const name of ['a', 'b', 'c']) {
+        yield* alice.tell({ name });
+        yield* alice.wait(`after-${name}`, 6);
+      }
+    };
+    const decisions = { 'alice/b/1/request': 9 * MS };
+    const trace = happen({ alice: tells }, { faults: [partitionOf()], decisions });
+    expect(linesOf(trace, 'do')).toEqual([
+      '1 do alice/a total 1 count 1',
+      '22 do alice/b total 2 count 2',
+      '22 do alice/c total 3 count 3',
+    ]);
+  });
+
+  test('keeps the news of a dead server from its clients', () => {
+    const when = { kind: 'at', atUs: 5.5 * MS } as const;
+    const crash = { kind: 'crash', process: 'echo', when, restartAfterUs: null } as const;
+    const trace = happen(
+      { alice: asks },
+      { faults: [crash, partitionOf({ from: ['echo'], to: ['alice'], direction: 'one-way' })] },
+    );
+    expect(linesOf(trace, 'lose', 'end')).toEqual([
+      '2 end alice/a ok 1',
+      '6 lose alice/b/1/request crash',
+      '14 end alice/b info',
+    ]);
+  });
+
+  test('of processes that do not exist strikes nothing', () => {
+    const trace = happen({ alice: asks }, { faults: [partitionOf({ from: ['zed'] })] });
+    expect(linesOf(trace, 'strike', 'heal')).toEqual([]);
+    expect(trace.unmatched).toEqual(['partition at 3000 µs']);
+  });
+});

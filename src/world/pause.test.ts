@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import { nameOf } from '../kernel/name.ts';
+import type { Pause } from '../plan/fault.ts';
+import { happen, linesOf, MS, type Script } from './echo.fixture.ts';
+import { mark } from './program.ts';
+
+type Way = Partial<Omit<Pause, 'when'>> & { readonly when: Pause['when'] };
+
+function pauseOf(way: Way): Pause {
+  return { kind: 'pause', process: 'alice', forUs: 10 * MS, clocks: 'run', ...way };
+}
+
+function at(ms: number): Pause['when'] {
+  return { kind: 'at', atUs: ms * MS };
+}
+
+const asksTwice: Script = function* (alice) {
+  yield* alice.ask({ name: 'a' });
+  yield* alice.ask({ name: 'b' });
+};
+
+describe('a paused process', () => {
+  test('handles no message before it resumes, and its server goes on meanwhile', () => {
+    const trace = happen({ alice: asksTwice }, { faults: [pauseOf({ when: at(1.5) })] });
+    expect(linesOf(trace, 'strike', 'resume', 'do', 'get', 'end')).toEqual([
+      '1 get alice/a/1/request',
+      '1 do alice/a total 1 count 1',
+      '1.5 strike pause alice',
+      '11.5 resume alice',
+      '11.5 get alice/a/1/reply',
+      '11.5 end alice/a ok 1',
+      '12.5 get alice/b/1/request',
+      '12.5 do alice/b total 2 count 2',
+      '13.5 get alice/b/1/reply',
+      '13.5 end alice/b ok 2',
+    ]);
+  });
+
+  test('runs no timer before it resumes', () => {
+    const sleeper: Script = function* (alice) {
+      yield* alice.wait('nap', 5);
+      yield* alice.ask({ name: 'a' });
+    };
+    const trace = happen({ alice: sleeper }, { faults: [pauseOf({ when: at(1) })] });
+    expect(linesOf(trace, 'send')[0]).toBe('11 send alice/a/1/request');
+  });
+
+  test('before an operation it has fixed its request and not sent it', () => {
+    const readsClock: Script = function* (alice) {
+      yield* alice.wait('nap', 3);
+      yield* alice.ask({ name: 'a', add: alice.self.monotonicUs() });
+    };
+    const when = { kind: 'before', point: 'alice/a' } as const;
+    const trace = happen({ alice: readsClock }, { faults: [pauseOf({ when })] });
+    expect(linesOf(trace, 'strike', 'call', 'do')).toEqual([
+      '3 strike pause alice',
+      '13 call alice/a',
+      '14 do alice/a total 3000 count 1',
+    ]);
+  });
+
+  test('after an operation its answer has reached it, and nothing follows', () => {
+    const when = { kind: 'after', point: 'alice/a' } as const;
+    const trace = happen({ alice: asksTwice }, { faults: [pauseOf({ when })] });
+    expect(linesOf(trace, 'strike', 'call', 'end').slice(1, 4)).toEqual([
+      '2 end alice/a ok 1',
+      '2 strike pause alice',
+      '12 call alice/b',
+    ]);
+  });
+
+  test.each(['before', 'after'] as const)('%s a mark it goes no further than the mark', (side) => {
+    const marks: Script = function* (alice) {
+      yield* mark(nameOf('alice'), 'checked');
+      yield* alice.ask({ name: 'a' });
+    };
+    const when = { kind: side, point: 'alice/checked' };
+    const trace = happen({ alice: marks }, { faults: [pauseOf({ when })] });
+    expect(linesOf(trace, 'mark', 'strike', 'call')).toEqual([
+      '0 mark alice/checked',
+      '0 strike pause alice',
+      '10 call alice/a',
+    ]);
+  });
+
+  test('resumes with its interrupted step, then the messages in order, then the due timers', () => {
+    const busy: Script = function* (alice) {
+      const first = yield* alice.tell({ name: 'first' });
+      const second = yield* alice.tell({ name: 'second', timeoutMs: 6 });
+      yield* alice.ask({ name: 'third' });
+      yield* alice.settle(first);
+      yield* alice.settle(second);
+    };
+    // The replies of the first two wait; the timeout of the second is due in the pause, too late.
+    const when = { kind: 'before', point: 'alice/third' } as const;
+    const decisions = { 'alice/second/1/request': 5 * MS, 'alice/second/1/reply': 3 * MS };
+    const setup = { faults: [pauseOf({ when })], decisions, pool: 2 };
+    expect(linesOf(happen({ alice: busy }, setup), 'resume', 'call', 'end')).toEqual([
+      '0 call alice/first',
+      '0 call alice/second',
+      '10 resume alice',
+      '10 call alice/third',
+      '10 end alice/first ok 1',
+      '10 end alice/second ok 2',
+      '12 end alice/third ok 3',
+    ]);
+  });
+
+  test('gets what waits in the order in which it arrived, not in which it was sent', () => {
+    const hears: Script = function* (alice) {
+      for (const name of ['a', 'b', 'c']) yield* alice.tell({ name });
+      yield* alice.wait('nap', 100);
+    };
+    const decisions = {
+      'alice/a/1/reply': 5 * MS,
+      'alice/b/1/reply': 4 * MS,
+      'alice/c/1/reply': 1,
+    };
+    const faults = [pauseOf({ when: at(0.5) })];
+    const trace = happen({ alice: hears }, { faults, decisions, pool: 3 });
+    expect(linesOf(trace, 'end')).toEqual([
+      '10.5 end alice/c ok 3',
+      '10.5 end alice/b ok 2',
+      '10.5 end alice/a ok 1',
+    ]);
+  });
+
+  test('is no obstacle to what it already sent', () => {
+    const faults = [pauseOf({ when: at(0.5) })];
+    const trace = happen({ alice: asksTwice }, { faults });
+    expect(linesOf(trace, 'do')[0]).toBe('1 do alice/a total 1 count 1');
+  });
+
+  test('is paused as long as the longest of the pauses that overlap', () => {
+    const until = (...pauses: readonly (readonly [number, number])[]): string | undefined => {
+      const faults = pauses.map(([ms, forMs]) => pauseOf({ when: at(ms), forUs: forMs * MS }));
+      return linesOf(happen({ alice: asksTwice }, { faults }), 'resume', 'end').join(', ');
+    };
+    const b = 'end alice/b ok 2';
+    expect(until([1, 10], [5, 10])).toBe(`15 resume alice, 15 end alice/a ok 1, 17 ${b}`);
+    expect(until([1, 20], [5, 10])).toBe(`21 resume alice, 21 end alice/a ok 1, 23 ${b}`);
+    expect(until([1, 10], [1, 10])).toBe(`11 resume alice, 11 end alice/a ok 1, 13 ${b}`);
+  });
+
+  test('can be paused again in the midst of what it makes up for', () => {
+    const hears: Script = function* (alice) {
+      yield* alice.tell({ name: 'a' });
+      yield* alice.tell({ name: 'b' });
+      yield* alice.wait('nap', 100);
+    };
+    const again = pauseOf({ when: { kind: 'after', point: 'alice/a' } });
+    const trace = happen({ alice: hears }, { faults: [pauseOf({ when: at(1) }), again] });
+    expect(linesOf(trace, 'end')).toEqual(['11 end alice/a ok 1', '21 end alice/b ok 2']);
+  });
+
+  test('a paused server answers when it resumes, in the order of arrival', () => {
+    const faults = [pauseOf({ process: 'echo', when: at(0.5) })];
+    const once: Script = function* (actor) {
+      yield* actor.ask({ name: 'a' });
+    };
+    const trace = happen({ alice: once, bob: once }, { faults });
+    expect(linesOf(trace, 'do', 'end')).toEqual([
+      '10.5 do alice/a total 1 count 1',
+      '10.5 do bob/a total 2 count 2',
+      '11.5 end alice/a ok 1',
+      '11.5 end bob/a ok 2',
+    ]);
+  });
+});
+
+describe('the clocks of a paused process', () => {
+  const tellsTime: Script = function* (alice) {
+    yield* alice.wait('nap', 5);
+    yield* alice.ask({ name: 'mono', add: alice.self.monotonicUs() });
+    yield* alice.ask({ name: 'wall', add: alice.self.wallUs() });
+  };
+
+  function times(clocks: Pause['clocks'], ...more: readonly Pause[]): readonly string[] {
+    const faults = [pauseOf({ when: at(1), clocks }), ...more];
+    return linesOf(happen({ alice: tellsTime }, { faults }), 'do');
+  }
+
+  test('run on in a garbage collection: the timer is due at once, the time has passed', () => {
+    expect(times('run')).toEqual([
+      '12 do alice/mono total 11000 count 1',
+      '14 do alice/wall total 24000 count 2',
+    ]);
+  });
+
+  test('are frozen with a virtual machine: the timer waits on, no time has passed', () => {
+    expect(times('freeze')).toEqual([
+      '16 do alice/mono total 5000 count 1',
+      '18 do alice/wall total 12000 count 2',
+    ]);
+  });
+
+  test('lose the time of overlapping suspensions once', () => {
+    const second = pauseOf({ when: at(6), clocks: 'freeze' });
+    expect(times('freeze', second)[0]).toBe('21 do alice/mono total 5000 count 1');
+  });
+
+  test('run again when the machine crashes out of its suspension', () => {
+    const naps: Script = function* (alice) {
+      yield* alice.wait(`nap-${alice.from}`, alice.from === 0 ? 50 : 5);
+      yield* alice.ask({ name: 'mono', add: alice.self.monotonicUs() });
+    };
+    const when = at(2);
+    const crash = { kind: 'crash', process: 'alice', when, restartAfterUs: 1 * MS } as const;
+    const faults = [pauseOf({ when: at(1), clocks: 'freeze', forUs: 90 * MS }), crash];
+    const trace = happen({ alice: naps }, { faults });
+    // Started again at 3 with its clock at 2; it never began a section, so it naps 50 again.
+    expect(linesOf(trace, 'do')).toEqual(['54 do alice/mono total 52000 count 1']);
+  });
+});

@@ -1,0 +1,233 @@
+/** What each fault with a time or a place does to the world, and how that ends. */
+
+import type { FaultEnds } from '../history/trace.ts';
+import { assert, unreachable } from '../kernel/assert.ts';
+import { nameOf } from '../kernel/name.ts';
+import type {
+  ClockFault,
+  Crash,
+  Evict,
+  Failover,
+  Fault,
+  Partition,
+  Pause,
+  Reset,
+} from '../plan/fault.ts';
+import type { Agenda } from './agenda.ts';
+import type { ClientHost } from './client.ts';
+import type { Cut, Network } from './network.ts';
+import type { Process } from './process.ts';
+import type { Recorder } from './recorder.ts';
+import type { Replaceable } from './server.ts';
+
+/** What faults may touch. */
+export interface Reach {
+  readonly agenda: Agenda;
+  readonly recorder: Recorder;
+  readonly network: Network;
+  readonly processes: ReadonlyMap<string, Process>;
+  readonly clients: ReadonlyMap<string, ClientHost>;
+  readonly servers: ReadonlyMap<string, Replaceable>;
+  readonly healAtUs: number;
+}
+
+/** A fault that strikes at a time or a point; the others wait for a message or a timer. */
+export type PlacedFault = Extract<Fault, { when: unknown }>;
+
+/** What the trace says of a strike beside its fault. */
+interface Effect {
+  readonly processes: readonly string[];
+  readonly untilUs: number | null;
+  readonly amount: number;
+  readonly target?: string;
+}
+
+export class Strikes {
+  private readonly reach: Reach;
+  private readonly openCuts = new Map<Cut, number>();
+
+  constructor(reach: Reach) {
+    this.reach = reach;
+  }
+
+  /** Does fault `index` of the plan; false when there is nothing that it could be done to. */
+  take(fault: PlacedFault, index: number): boolean {
+    switch (fault.kind) {
+      case 'pause':
+        return this.pause(fault, index);
+      case 'crash':
+        return this.crash(fault, index);
+      case 'partition':
+        return this.partition(fault, index);
+      case 'clock':
+        return this.clock(fault, index);
+      case 'evict':
+        return this.evict(fault, index);
+      case 'failover':
+        return this.failover(fault, index);
+      case 'reset':
+        return this.reset(fault, index);
+      default:
+        return unreachable(fault);
+    }
+  }
+
+  private pause(fault: Pause, index: number): boolean {
+    const process = this.process(fault.process);
+    if (!process.isUp) return false;
+    const untilUs = this.endOf(fault.forUs);
+    this.note(fault.kind, index, { processes: [fault.process], untilUs, amount: fault.forUs });
+    if (fault.clocks === 'freeze') process.freezeClock(this.nowUs, untilUs);
+    process.pause(untilUs);
+    this.reach.agenda.at(untilUs, `resume/${fault.process}`, () => {
+      if (!process.isPaused || process.pausedUntilUs !== untilUs) return;
+      this.noteEnd('resume', index, [fault.process]);
+      process.resume();
+    });
+    return true;
+  }
+
+  private crash(fault: Crash, index: number): boolean {
+    const process = this.process(fault.process);
+    if (!process.isUp) return false;
+    const untilUs = this.restartOf(fault);
+    const amount = fault.restartAfterUs ?? 0;
+    this.note(fault.kind, index, { processes: [fault.process], untilUs, amount });
+    process.crash(this.nowUs);
+    this.tearConnectionsTo(fault.process);
+    if (untilUs === null) return true;
+    this.reach.agenda.at(untilUs, `restart/${fault.process}`, () => {
+      if (process.isUp) return; // a replica took over
+      this.noteEnd('restart', index, [fault.process]);
+      process.restart();
+    });
+    return true;
+  }
+
+  /** Servers are restarted when the world heals; a client that is down by then stays down. */
+  private restartOf({ process, restartAfterUs }: Crash): number | null {
+    const { servers, healAtUs } = this.reach;
+    const untilUs = restartAfterUs === null ? null : this.nowUs + restartAfterUs;
+    if (servers.has(process)) return Math.min(untilUs ?? healAtUs, healAtUs);
+    return untilUs === null || untilUs >= healAtUs ? null : untilUs;
+  }
+
+  private tearConnectionsTo(server: string): void {
+    for (const host of this.reach.clients.values()) {
+      const client = host.name;
+      const name = nameOf(`${client}/${server}/torn`);
+      this.reach.network.tear(host.connectionsTo(server), { server, client, name });
+    }
+  }
+
+  private partition(fault: Partition, index: number): boolean {
+    const untilUs = this.endOf(fault.forUs);
+    this.note(fault.kind, index, {
+      processes: [...fault.from, ...fault.to],
+      untilUs,
+      amount: fault.forUs,
+    });
+    const cut: Cut = {
+      from: new Set(fault.from),
+      to: new Set(fault.to),
+      isBothWays: fault.direction === 'both',
+      untilUs,
+    };
+    this.reach.network.cut(cut);
+    this.openCuts.set(cut, index);
+    this.reach.agenda.atOnce(untilUs, 'heal', () => this.healCut(cut));
+    return true;
+  }
+
+  private healCut(cut: Cut): void {
+    const index = this.openCuts.get(cut);
+    if (index === undefined) return;
+    this.openCuts.delete(cut);
+    this.noteEnd('heal', index, [...cut.from, ...cut.to]);
+    this.reach.network.heal(cut);
+  }
+
+  /** A fault that both steps and changes the rate is noted as two. */
+  private clock(fault: ClockFault, index: number): boolean {
+    const process = this.process(fault.process);
+    const { stepUs, ratePpm } = fault;
+    const strike = { processes: [fault.process], untilUs: null };
+    if (stepUs !== 0) this.note(fault.kind, index, { ...strike, amount: stepUs, target: 'step' });
+    if (stepUs === 0 || ratePpm !== 0) {
+      this.note(fault.kind, index, { ...strike, amount: ratePpm, target: 'rate' });
+    }
+    process.clock.step(stepUs);
+    process.setClockRate(this.nowUs, ratePpm);
+    return true;
+  }
+
+  private evict(fault: Evict, index: number): boolean {
+    const hadKey = this.reach.servers.get(fault.process)?.evict(fault.key) ?? false;
+    if (!hadKey) return false;
+    const strike = { processes: [fault.process], untilUs: null, amount: 0, target: fault.key };
+    this.note(fault.kind, index, strike);
+    return true;
+  }
+
+  /** Also of a server that is down or paused: the replica is neither. */
+  private failover(fault: Failover, index: number): boolean {
+    const server = this.reach.servers.get(fault.process);
+    if (server === undefined) return false;
+    this.note(fault.kind, index, {
+      processes: [fault.process],
+      untilUs: null,
+      amount: fault.lagUs,
+    });
+    const process = this.process(fault.process);
+    process.crash(this.nowUs);
+    this.tearConnectionsTo(fault.process);
+    server.loadReplica(fault.lagUs);
+    process.restart();
+    return true;
+  }
+
+  private reset(fault: Reset, index: number): boolean {
+    const { from, to } = fault;
+    const { clients, network } = this.reach;
+    const connections = [
+      ...(clients.get(from)?.connectionsTo(to) ?? []),
+      ...(clients.get(to)?.connectionsTo(from) ?? []),
+    ];
+    if (!network.hasConnections || connections.length === 0) return false;
+    this.note(fault.kind, index, { processes: [from, to], untilUs: null, amount: 0 });
+    network.reset(connections);
+    return true;
+  }
+
+  /** Lifts all partitions. */
+  healCuts(): void {
+    for (const cut of this.openCuts.keys()) this.healCut(cut);
+  }
+
+  private get nowUs(): number {
+    return this.reach.agenda.nowUs;
+  }
+
+  /** When a fault of that length ends: no later than the world heals. */
+  private endOf(forUs: number): number {
+    return Math.min(this.nowUs + forUs, this.reach.healAtUs);
+  }
+
+  private process(name: string): Process {
+    const process = this.reach.processes.get(name);
+    assert(process !== undefined, `the plan names a process ${name} that does not exist`);
+    return process;
+  }
+
+  private note(fault: Fault['kind'], index: number, effect: Effect): void {
+    const target = effect.target ?? '';
+    const { processes, untilUs, amount } = effect;
+    const { recorder } = this.reach;
+    const what = { processes, untilUs, target, amount };
+    recorder.record({ kind: 'fault', atUs: this.nowUs, fault, index, ...what });
+  }
+
+  private noteEnd(kind: FaultEnds['kind'], index: number, processes: readonly string[]): void {
+    this.reach.recorder.record({ kind, atUs: this.nowUs, index, processes });
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { nameOf } from '../kernel/name.ts';
+import { happen, MS, type Script } from './echo.fixture.ts';
+import { mark } from './program.ts';
+
+const asks: Script = function* (alice) {
+  yield* alice.ask({ name: 'a' });
+};
+
+describe('a run', () => {
+  test('ends complete when nothing is left to happen', () => {
+    expect(happen({ alice: asks }).ending).toEqual({ kind: 'complete' });
+  });
+
+  test('is cut by its limits', () => {
+    const forEver: Script = function* (alice) {
+      for (let at = 1; ; at += 1) yield* alice.wait(`${at}`, 1);
+    };
+    const cut = (limits: { maxEvents?: number; endUs?: number }): unknown =>
+      happen({ alice: forEver }, { limits }).ending;
+    expect(cut({ maxEvents: 50 })).toEqual({ kind: 'cut', limit: 'maxEvents' });
+    expect(cut({ endUs: 50 * MS })).toEqual({ kind: 'cut', limit: 'end' });
+  });
+
+  test('is not cut by a timeout that nobody waits for any more', () => {
+    const patient: Script = function* (alice) {
+      yield* alice.ask({ name: 'a', timeoutMs: 5000 });
+    };
+    const trace = happen({ alice: patient }, { limits: { endUs: 2000 * MS } });
+    expect(trace.ending).toEqual({ kind: 'complete' });
+  });
+
+  test('fails when its system throws, and says where and why', () => {
+    const wrong: Script = function* (alice) {
+      yield* alice.ask({ name: 'a', add: -1 });
+    };
+    expect(happen({ alice: wrong }).ending).toEqual({
+      kind: 'failed',
+      process: 'echo',
+      error: 'it cannot add -1',
+    });
+    const throws: Script = function* (alice) {
+      yield* alice.wait('nap', 1);
+      throw new Error('no');
+    };
+    expect(happen({ alice: throws }).ending).toEqual({
+      kind: 'failed',
+      process: 'alice',
+      error: 'no',
+    });
+  });
+
+  test('fails when a program never waits', () => {
+    const spins: Script = function* () {
+      for (;;) yield* mark(nameOf('alice'), 'round');
+    };
+    expect(happen({ alice: spins }).ending).toEqual({
+      kind: 'failed',
+      process: 'alice',
+      error: 'it never waits',
+    });
+  });
+});
