@@ -1,14 +1,15 @@
 /**
- * What fencing promises, whatever is done to the world: a store never steps back to an earlier grant.
- * Excluded is what is not promised. After a failover of the lock service, or a crash of one whose
- * counter is volatile, tokens are given again; after a failover of a store, its fence is an old one.
- * And a store whose fence is volatile, or kept per key, promises less by design.
+ * What fencing promises, whatever is done to the world: a store never steps back to an earlier
+ * grant. Excluded is what is not promised. After a failover of the lock service, or a crash of one
+ * whose counter is volatile, tokens are given again; after a failover of a store, its fence is an
+ * old one. And a store whose fence is volatile, or kept per key, promises less by design.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { breaks } from '../src/harness.ts';
 import type { Plan } from '../src/plan/plan.ts';
-import { ALL_KINDS, runnablePlans, samplePlans } from './plans.ts';
+import { ALL_KINDS } from './plan-faults.ts';
+import { runnablePlans, samplePlans } from './plans.ts';
 
 const KINDS = ALL_KINDS.filter((kind) => kind !== 'failover');
 const FENCED = ['fenced', 'fenced-strict', 'fenced-reads', 'fenced-open', 'fenced-sequenced'];

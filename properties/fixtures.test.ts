@@ -1,6 +1,6 @@
 /**
- * Laws of the fixtures: every scenario meets what it expects, every kept plan replays to what it says
- * of itself and is as small as a counterexample can be, and a fresh shrink becomes as small again.
+ * Laws of the fixtures: every scenario meets what it expects, every kept plan replays to what it
+ * says of itself and is as small as a counterexample can be, and a fresh shrink gets there again.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -53,7 +53,7 @@ describe('a scenario of fixtures/', () => {
 
   test.each(scenarios)('%s meets every expectation', async (name) => {
     const scenario = scenarioOf(name);
-    const { tallies } = await sweep(scenario, { from: 0, to: SEEDS - 1, workers: 0 });
+    const { tallies } = await sweep(scenario, { from: 0, to: SEEDS - 1, pool: null });
     for (const system of scenario.systems) {
       const tally = tallies.get(system.name) ?? EMPTY_TALLY;
       const { unexpected, missing, vacuous, met } = judgeSystem(scenario, system, tally, true);
@@ -65,7 +65,7 @@ describe('a scenario of fixtures/', () => {
 
   test.each(scenarios)('%s promises nothing that is never tested', async (name) => {
     const scenario = scenarioOf(name);
-    const { tallies } = await sweep(scenario, { from: 0, to: 99, workers: 0 });
+    const { tallies } = await sweep(scenario, { from: 0, to: 99, pool: null });
     for (const { name: system, expect: expected } of scenario.systems) {
       for (const claim of expected.holds) {
         const exercised = tallies.get(system)?.claims[claim]?.exercised ?? 0;

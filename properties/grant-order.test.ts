@@ -1,6 +1,6 @@
 /**
- * `grant-order` against a replay that was written without a look at it: quadratic, with no survey, no
- * sorting and no search, straight from the claim's sentence.
+ * `grant-order` against a replay that was written without a look at it: quadratic, with no survey,
+ * no sorting and no search, straight from the claim's sentence.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -32,7 +32,7 @@ function valueAfter(writes: readonly Access[], counts: (write: Access) => boolea
   return last?.event.value ?? 0;
 }
 
-/** Whether a program got what this read served: the answer to a copy, or a late one, is discarded. */
+/** Whether a program got what this read served; of copies and late answers it hears nothing. */
 function isHeard({ event, index }: Access, events: readonly TraceEvent[]): boolean {
   if (events.slice(0, index).some((one) => one.kind === 'read' && one.message === event.message)) {
     return false;

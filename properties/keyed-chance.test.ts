@@ -8,7 +8,8 @@ import type { Trace, TraceEvent } from '../src/history/trace.ts';
 import type { Fault } from '../src/plan/fault.ts';
 import type { Plan } from '../src/plan/plan.ts';
 import { digestOf, run } from '../src/run.ts';
-import { ALL_KINDS, runnablePlans } from './plans.ts';
+import { ALL_KINDS } from './plan-faults.ts';
+import { runnablePlans } from './plans.ts';
 
 /** Whether a name is the client's, or of something of its own: `bob/1/write`, `bob-store`. */
 function isOf(client: string, name: string): boolean {
@@ -48,7 +49,7 @@ const COUNTED: readonly string[] = [
   ...['token', 'highest', 'ordinal', 'under', 'extended', 'released', 'holderOrdinal'],
 ];
 
-/** Events as text, with tokens and ordinals numbered anew in the order of their first appearance. */
+/** Events as text, tokens and ordinals numbered anew in the order of their first appearance. */
 function tell(events: readonly TraceEvent[]): readonly string[] {
   const numbers = new Map<string, number>();
   const renumber = (kind: string, value: number): number => {
@@ -71,8 +72,8 @@ function eventsBeside(trace: Trace, client: string): readonly TraceEvent[] {
   return trace.events.filter((event) => !concerns(client, event));
 }
 
-// A replica of the lock service that lags counts again from where it was: how far that is depends on
-// all clients, so a failover is the one fault through which clients that share nothing else meet.
+// A replica of the lock service that lags counts again from where it was: how far that is depends
+// on all clients, so a failover is the one fault through which clients that share nothing meet.
 const KINDS = ALL_KINDS.filter((kind) => kind !== 'failover');
 
 test('a client that is taken out leaves what clients beside it do as it was', () => {

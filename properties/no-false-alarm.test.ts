@@ -1,7 +1,7 @@
 /**
- * Where nothing goes wrong, nothing breaks: no faults, chance only in the latencies, clients that count
- * their lease from its request and await every answer, and sections that fit their ttl. Then every claim
- * holds before every store; `holder-overlap` is measured and promised by nobody.
+ * Where nothing goes wrong, nothing breaks: no faults, chance only in the latencies, clients that
+ * count their lease from its request and await every answer, and sections that fit their ttl. Then
+ * every claim holds before every store; `holder-overlap` is measured and promised by nobody.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -3,9 +3,9 @@
  * really has, so that a property over them meets real strikes and not mere leftovers.
  */
 import fc from 'fast-check';
-import type { Fault, FaultKind, When, Which } from '../src/plan/fault.ts';
+import type { FaultKind } from '../src/plan/fault.ts';
 import type { ChancePlan, ClientPlan, NetworkPlan, Plan, Work } from '../src/plan/plan.ts';
-import { storeNamesOf } from '../src/systems/assemble.ts';
+import { ALL_KINDS, faultsOf, orNull, span, targetsOf } from './plan-faults.ts';
 
 /** What the plans of one property have in common. */
 export interface PlanSetting {
@@ -18,23 +18,8 @@ export interface PlanSetting {
   readonly probe?: boolean;
 }
 
-export const ALL_KINDS: readonly FaultKind[] = [
-  ...(['pause', 'crash', 'partition', 'clock', 'evict', 'failover', 'reset'] as const),
-  ...(['delay', 'drop', 'duplicate', 'late-timer'] as const),
-];
-
 const NAMES = ['alice', 'bob', 'carol', 'dave'] as const;
-export const LATEST_FAULT_US = 150_000;
 const HEAL_AT_US = 200_000;
-
-/** In half of the cases whole milliseconds, so that events tie. */
-function span(minUs: number, maxUs: number): fc.Arbitrary<number> {
-  const whole = fc.integer({ min: Math.ceil(minUs / 1_000), max: Math.floor(maxUs / 1_000) });
-  return fc.oneof(
-    whole.map((ms) => ms * 1_000),
-    fc.integer({ min: minUs, max: maxUs }),
-  );
-}
 
 const odds = fc.constantFrom(
   { numerator: 1, denominator: 20 },
@@ -45,10 +30,6 @@ const range = fc
   .tuple(span(0, 8_000), span(0, 8_000))
   .map(([a, b]) => ({ minUs: Math.min(a, b), maxUs: Math.max(a, b) }));
 const often = fc.tuple(odds, range).map(([a, b]) => ({ ...a, ...b }));
-
-function orNull<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> {
-  return fc.option(value, { nil: null });
-}
 
 /** The locks and stores that one client may use. */
 interface Territory {
@@ -115,120 +96,6 @@ function clientsOf(areApart: boolean): fc.Arbitrary<readonly ClientPlan[]> {
   return fc
     .tuple(fc.integer({ min: 1, max: 4 }), ...NAMES.map((name) => clientOf(name, areApart)))
     .map(([count, ...clients]) => clients.slice(0, count));
-}
-
-/** What there is to strike in the runs of some clients. */
-interface Targets {
-  readonly clients: readonly string[];
-  readonly servers: readonly string[];
-  readonly locks: readonly string[];
-  readonly operations: readonly string[];
-  readonly timers: readonly string[];
-}
-
-const VERBS: Readonly<Record<Work['kind'], readonly string[]>> = {
-  write: ['write'],
-  read: ['read'],
-  increment: ['read', 'write'],
-  transfer: ['read-from', 'read-to', 'write-from', 'write-to'],
-  compute: [],
-  renew: ['renew'],
-};
-
-function targetsOf(clients: readonly ClientPlan[]): Targets {
-  const operations: string[] = [];
-  const timers: string[] = [];
-  const locks = new Set<string>();
-  for (const { name, sections } of clients) {
-    for (const { id, lock, work } of sections) {
-      locks.add(lock);
-      operations.push(
-        ...['acquire', 'acquire-2', 'release'].map((verb) => `${name}/${id}/${verb}`),
-      );
-      timers.push(...['think', 'backoff', 'compute'].map((verb) => `${name}/${id}/${verb}`));
-      for (const step of work) {
-        const number = step.id === 1 ? '' : `-${step.id}`;
-        operations.push(...VERBS[step.kind].map((verb) => `${name}/${id}/${verb}${number}`));
-      }
-    }
-  }
-  const names = clients.map(({ name }) => name);
-  const servers = ['lock', ...storeNamesOf({ clients })];
-  return { clients: names, servers, locks: [...locks], operations, timers };
-}
-
-function whenOf({ operations, clients }: Targets): fc.Arbitrary<When> {
-  const marks = clients.map((name) => `${name}/1/checked`);
-  const point = fc.constantFrom(...operations, ...marks);
-  const at = span(0, LATEST_FAULT_US);
-  // Most of what happens happens early.
-  const early = span(0, 30_000);
-  return fc.oneof(
-    early.map((atUs): When => ({ kind: 'at', atUs })),
-    at.map((atUs): When => ({ kind: 'at', atUs })),
-    point.map((of): When => ({ kind: 'before', point: of })),
-    point.map((of): When => ({ kind: 'after', point: of })),
-  );
-}
-
-function whichOf({ operations, clients, servers }: Targets): fc.Arbitrary<Which> {
-  const leg = fc.constantFrom('request', 'reply');
-  const named = fc
-    .tuple(fc.constantFrom(...operations), fc.integer({ min: 1, max: 2 }), leg)
-    .map(([of, tried, way]): Which => ({ kind: 'message', message: `${of}/${tried}/${way}` }));
-  const link = fc
-    .tuple(fc.constantFrom(...clients), fc.constantFrom(...servers), fc.boolean(), span(0, 50_000))
-    .map(([client, server, isForth, atUs]): Which => {
-      const [from, to] = isForth ? [client, server] : [server, client];
-      return { kind: 'link', from, to, atUs };
-    });
-  return fc.oneof(named, link);
-}
-
-/** One arbitrary for each kind of fault, over what the clients have. */
-function faultsOf(targets: Targets): Readonly<Record<FaultKind, fc.Arbitrary<Fault>>> {
-  const { clients, servers, locks, timers } = targets;
-  const when = whenOf(targets);
-  const which = whichOf(targets);
-  const byUs = span(0, 40_000);
-  const forUs = span(0, 60_000);
-  const process = fc.constantFrom(...clients, ...clients, ...servers);
-  const server = fc.constantFrom(...servers);
-  const client = fc.constantFrom(...clients);
-  const kind = <Kind extends FaultKind>(name: Kind): fc.Arbitrary<Kind> => fc.constant(name);
-  return {
-    pause: fc.record({
-      ...{ kind: kind('pause'), process, when, forUs, clocks: fc.constantFrom('run', 'freeze') },
-    }),
-    crash: fc.record({ kind: kind('crash'), process, when, restartAfterUs: orNull(forUs) }),
-    partition: fc.record({
-      ...{ kind: kind('partition'), from: client.map((one) => [one]), when, forUs },
-      ...{ to: server.map((one) => [one]), direction: fc.constantFrom('both', 'one-way') },
-    }),
-    clock: fc.record({
-      ...{ kind: kind('clock'), process, when, stepUs: fc.integer({ min: -30_000, max: 30_000 }) },
-      ratePpm: fc.constantFrom(0, 200, -200, 500_000, -500_000),
-    }),
-    evict: fc.record({
-      ...{ kind: kind('evict'), process: server, when },
-      key: fc.constantFrom(...locks, 'x', 'y'),
-    }),
-    failover: fc.record({ kind: kind('failover'), process: server, when, lagUs: byUs }),
-    reset: fc.record({ kind: kind('reset'), from: client, to: server, when }),
-    delay: fc.record({ kind: kind('delay'), which, byUs }),
-    drop: fc.record({ kind: kind('drop'), which }),
-    duplicate: fc.record({ kind: kind('duplicate'), which, byUs }),
-    'late-timer': fc.record({
-      ...{ kind: kind('late-timer'), byUs },
-      which: fc.oneof(
-        fc.record({ kind: fc.constant('timer' as const), timer: fc.constantFrom(...timers) }),
-        fc.record({
-          ...{ kind: fc.constant('process' as const), process: client },
-          atUs: span(0, 50_000),
-        }),
-      ),
-    }),
-  };
 }
 
 const network: fc.Arbitrary<NetworkPlan> = fc.record({

@@ -4,10 +4,23 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
-import type { sweep as Sweep } from '../src/sweep/sweep.ts';
+import type { openPool as OpenPool, sweep as Sweep, SweepResult } from '../src/sweep/sweep.ts';
 
 const root = new URL('../', import.meta.url);
-const { sweep }: { sweep: typeof Sweep } = await import(new URL('dist/sweep/sweep.js', root).href);
+interface Built {
+  readonly sweep: typeof Sweep;
+  readonly openPool: typeof OpenPool;
+}
+const { sweep, openPool }: Built = await import(new URL('dist/sweep/sweep.js', root).href);
+
+async function sweepOn(workers: number, to: number): Promise<SweepResult> {
+  const pool = openPool({ workers });
+  try {
+    return await sweep(zombie(), { from: 0, to, pool });
+  } finally {
+    await pool.close();
+  }
+}
 
 function zombie(): Scenario {
   const file = fileURLToPath(new URL('fixtures/zombie-writer.yaml', root));
@@ -17,10 +30,9 @@ function zombie(): Scenario {
 }
 
 test('the number of workers does not change what a sweep finds', async () => {
-  const range = { from: 0, to: 199 };
-  const none = await sweep(zombie(), { ...range, workers: 0 });
-  const one = await sweep(zombie(), { ...range, workers: 1 });
-  const three = await sweep(zombie(), { ...range, workers: 3 });
+  const none = await sweep(zombie(), { from: 0, to: 199, pool: null });
+  const one = await sweepOn(1, 199);
+  const three = await sweepOn(3, 199);
   expect(one.tallies).toEqual(none.tallies);
   expect(three.tallies).toEqual(none.tallies);
   expect(none.tallies.get('unfenced')?.seeds).toBe(200);
@@ -28,9 +40,9 @@ test('the number of workers does not change what a sweep finds', async () => {
 });
 
 test('a range is the sum of its parts', async () => {
-  const whole = await sweep(zombie(), { from: 0, to: 99, workers: 0 });
-  const low = await sweep(zombie(), { from: 0, to: 39, workers: 0 });
-  const high = await sweep(zombie(), { from: 40, to: 99, workers: 0 });
+  const whole = await sweep(zombie(), { from: 0, to: 99, pool: null });
+  const low = await sweep(zombie(), { from: 0, to: 39, pool: null });
+  const high = await sweep(zombie(), { from: 40, to: 99, pool: null });
   for (const [name, tally] of whole.tallies) {
     const parts = [low.tallies.get(name), high.tallies.get(name)];
     expect(parts.reduce((sum, part) => sum + (part?.broken ?? 0), 0)).toBe(tally.broken);
@@ -39,14 +51,10 @@ test('a range is the sum of its parts', async () => {
 });
 
 test('a seed that throws, hangs or uses up the memory is a finding, and the sweep goes on', async () => {
-  const { tallies, isWhole } = await sweep(zombie(), {
-    from: 0,
-    to: 29,
-    workers: 2,
-    examinerUrl: new URL('properties/examiners/troubled.mjs', root).href,
-    seedTimeoutMs: 1000,
-    memoryMb: 64,
-  });
+  const examinerUrl = new URL('properties/examiners/troubled.mjs', root).href;
+  const pool = openPool({ workers: 2, examinerUrl, seedTimeoutMs: 1000, memoryMb: 64 });
+  const { tallies, isWhole } = await sweep(zombie(), { from: 0, to: 29, pool });
+  await pool.close();
   expect(isWhole).toBe(true);
   for (const tally of tallies.values()) {
     expect(tally.seeds).toBe(30);
@@ -56,4 +64,12 @@ test('a seed that throws, hangs or uses up the memory is a finding, and the swee
     expect(tally.failures[1]?.error).toContain('did not end within 1 s');
     expect(tally.failures[2]?.error).toContain('memory');
   }
+});
+
+test('a pool serves one sweep after another', async () => {
+  const pool = openPool({ workers: 2 });
+  const first = await sweep(zombie(), { from: 0, to: 49, pool });
+  const second = await sweep(zombie(), { from: 0, to: 49, pool });
+  await pool.close();
+  expect(second.tallies).toEqual(first.tallies);
 });

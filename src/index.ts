@@ -43,7 +43,14 @@ export {
   shrinkWithAsync,
 } from './shrink/shrink.ts';
 export { type Judgement, judgeSystem } from './sweep/expectation.ts';
-export { type Progress, type SweepOptions, type SweepResult, sweep } from './sweep/sweep.ts';
+export type { Pool, PoolOptions } from './sweep/pool.ts';
+export {
+  openPool,
+  type Progress,
+  type SweepOptions,
+  type SweepResult,
+  sweep,
+} from './sweep/sweep.ts';
 export type { ClaimTally, Tally } from './sweep/tally.ts';
 export { LockClient } from './systems/lock-service/lock-client.ts';
 // The lock service and the stores by themselves, without the simulator.

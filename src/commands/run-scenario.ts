@@ -1,14 +1,14 @@
 /** The stages of `run` for one scenario: corpus, determinism, seeds, shrinking; each says what it does. */
 import { existsSync, readdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { replay } from '../corpus/replay.ts';
 import type { Finding } from '../report/finding.ts';
-import { groupDigits } from '../report/prose.ts';
+import { countOf, groupDigits } from '../report/prose.ts';
 import type { ScenarioSummary, SystemSummary } from '../report/summary.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { repeatSeed } from '../sweep/determinism.ts';
 import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
+import type { Pool } from '../sweep/pool.ts';
 import { type SweepResult, sweep } from '../sweep/sweep.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
 import { type Exit, exits } from './exit.ts';
@@ -23,6 +23,7 @@ export interface RunOptions {
   readonly to: number;
   /** Ends the seeds of each scenario after this long, whatever is left; null examines all. */
   readonly timeMs: number | null;
+  /** Worker threads; 0 examines in this thread, null takes one a core. */
   readonly workers: number | null;
   /** Stops a scenario's seeds once this many examinations broke a listed claim. */
   readonly maxFailures: number | null;
@@ -46,6 +47,8 @@ export interface ScenarioOutcome {
 }
 
 export interface Session {
+  /** Null examines in this thread. */
+  readonly pool: Pool | null;
   readonly options: RunOptions;
   readonly terminal: Terminal;
   readonly isInterrupted: () => boolean;
@@ -101,7 +104,9 @@ function replayCorpus(loaded: LoadedScenario, { terminal }: Session): Exit[] {
     terminal.note(`  corpus: ${path} is ${outcome}, expected ${expected}${where}`);
     codes.push(outcome === 'diverged' ? exits.nondeterministic : exits.broken);
   }
-  terminal.note(`  corpus: ${replayed} plans replayed, ${replayed - codes.length} as expected`);
+  terminal.note(
+    `  corpus: ${countOf(replayed, 'plan')} replayed, ${replayed - codes.length} as expected`,
+  );
   return codes;
 }
 
@@ -125,7 +130,7 @@ function selfCheck(loaded: LoadedScenario, { options, terminal, isInterrupted }:
       return [exits.nondeterministic];
     }
   }
-  terminal.note(`  determinism: ${groupDigits(checked)} runs repeated, every event equal`);
+  terminal.note(`  determinism: ${countOf(checked, 'run')} repeated, every event equal`);
   return [];
 }
 
@@ -136,7 +141,7 @@ async function sweepSeeds(loaded: LoadedScenario, session: Session): Promise<Swe
   const result = await sweep(loaded.scenario, {
     from: options.from,
     to: options.to,
-    workers: options.workers ?? availableParallelism(),
+    pool: session.pool,
     shouldStop: () =>
       session.isInterrupted() ||
       (options.timeMs !== null && performance.now() - startedMs > options.timeMs) ||

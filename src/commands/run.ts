@@ -1,10 +1,12 @@
 /** `fencepost run`: runs scenarios, then writes and prints what they came to. */
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { renderFailure } from '../report/failure.ts';
 import type { Finding } from '../report/finding.ts';
 import { renderOverview } from '../report/overview.ts';
 import { renderPage } from '../report/page.ts';
 import type { Summary } from '../report/summary.ts';
+import { openPool } from '../sweep/sweep.ts';
 import { type Exit, exits, worstOf } from './exit.ts';
 import { loadScenarios, writeText } from './files.ts';
 import { pageFileOf } from './find.ts';
@@ -26,7 +28,9 @@ export async function runCommand(files: readonly string[], options: RunOptions):
     terminal.note('interrupted: finishing what is under way (again to stop at once)');
   };
   process.on('SIGINT', onInterrupt);
-  const session: Session = { options, terminal, isInterrupted: () => interrupts > 0 };
+  const workers = options.workers ?? availableParallelism();
+  const pool = workers === 0 ? null : openPool({ workers });
+  const session: Session = { pool, options, terminal, isInterrupted: () => interrupts > 0 };
   const outcomes: ScenarioOutcome[] = [];
   try {
     for (const loaded of scenarios) {
@@ -36,6 +40,7 @@ export async function runCommand(files: readonly string[], options: RunOptions):
     }
   } finally {
     process.off('SIGINT', onInterrupt);
+    await pool?.close();
     terminal.endProgress();
   }
   const codes = outcomes.flatMap((outcome) => outcome.exits);

@@ -1,15 +1,17 @@
 /**
- * Runs chunks on worker threads. A worker that stays at one seed for too long, or dies of one, is
- * replaced: the seed becomes a finding, and the rest of its chunk is examined again without it.
+ * Runs chunks on worker threads, which stay warm from one scenario to the next. A worker that stays at
+ * one seed for too long, or dies of one, is replaced: the seed becomes a finding, and the rest of its
+ * chunk is examined again without it.
  */
 import { Worker } from 'node:worker_threads';
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Chunk, failureTally } from './chunk.ts';
 import { mergeTallies, type Tally } from './tally.ts';
-import type { ChunkDone, WorkerSetting } from './worker.ts';
+import type { ChunkDone, ChunkOrder, WorkerSetting } from './worker.ts';
 
 export interface PoolOptions {
   readonly workers: number;
+  /** A module that exports `examinerOf`, as a URL. */
   readonly examinerUrl: string;
   /** How long one seed may take before it counts as hung. */
   readonly seedTimeoutMs: number;
@@ -17,95 +19,92 @@ export interface PoolOptions {
   readonly memoryMb: number;
 }
 
-/** Gives the next chunk of about `milliseconds` of work; null when there is none left. */
-export type NextChunk = (seedsPerChunk: number) => Chunk | null;
+/** What a pool is to do: `next` gives chunks until it gives null, `onTally` takes each result. */
+export interface Job {
+  readonly scenario: Scenario;
+  readonly next: (seedsPerChunk: number) => Chunk | null;
+  readonly onTally: (tally: Tally, chunk: Chunk) => void;
+}
+
+export class Pool {
+  private readonly lanes: readonly Lane[];
+
+  constructor(options: PoolOptions) {
+    this.lanes = Array.from({ length: options.workers }, () => new Lane(options));
+  }
+
+  /** Does a job; rejects when a worker cannot be started. */
+  async run(job: Job): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.run(job)));
+  }
+
+  /** Ends the workers; without it they would keep the process alive. */
+  async close(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.close()));
+  }
+}
+
+/** How a worker came back from a chunk. */
+type Attempt =
+  | { readonly kind: 'done'; readonly done: ChunkDone }
+  | { readonly kind: 'lost'; readonly seed: number; readonly error: string };
 
 /** Chunks are sized to take about this long. */
 const CHUNK_MS = 100;
 const FIRST_CHUNK = 8;
 const LARGEST_CHUNK = 8192;
-
-/** Runs until `next` gives no more; `onTally` is told of each chunk's result as it comes in. */
-export async function runPool(
-  scenario: Scenario,
-  options: PoolOptions,
-  next: NextChunk,
-  onTally: (tally: Tally, chunk: Chunk) => void,
-): Promise<void> {
-  const lanes = Array.from({ length: options.workers }, () =>
-    new Lane(scenario, options, next, onTally).run(),
-  );
-  await Promise.all(lanes);
-}
+/** A worker that has not begun its first seed by then never will. */
+const START_TIMEOUT_MS = 60_000;
 
 /** One worker's place in the pool; the worker in it may be replaced. */
 class Lane {
-  private readonly scenario: Scenario;
   private readonly options: PoolOptions;
-  private readonly next: NextChunk;
-  private readonly onTally: (tally: Tally, chunk: Chunk) => void;
-  private readonly cell = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
+  /** The seed at hand, written by the worker; NaN before the first of a chunk. */
+  private readonly seedCell = new Float64Array(new SharedArrayBuffer(8));
   private seedsPerChunk = FIRST_CHUNK;
   private worker: Worker | null = null;
 
-  constructor(
-    scenario: Scenario,
-    options: PoolOptions,
-    next: NextChunk,
-    onTally: (tally: Tally, chunk: Chunk) => void,
-  ) {
-    this.scenario = scenario;
+  constructor(options: PoolOptions) {
     this.options = options;
-    this.next = next;
-    this.onTally = onTally;
   }
 
-  async run(): Promise<void> {
-    try {
-      for (;;) {
-        const chunk = this.next(this.seedsPerChunk);
-        if (chunk === null) return;
-        this.onTally(await this.examine(chunk), chunk);
-      }
-    } finally {
-      await this.worker?.terminate();
+  async run(job: Job): Promise<void> {
+    for (;;) {
+      const chunk = job.next(this.seedsPerChunk);
+      if (chunk === null) return;
+      job.onTally(await this.examine({ scenario: job.scenario, chunk }), chunk);
     }
+  }
+
+  async close(): Promise<void> {
+    await this.worker?.terminate();
+    this.worker = null;
   }
 
   /** Examines a chunk, again and again without the seeds that a worker does not survive. */
-  private async examine(chunk: Chunk): Promise<Tally> {
-    const result = await this.attempt(chunk);
-    if (result.kind === 'done') {
-      this.resize(result.done.milliseconds, chunk);
-      return result.done.tally;
+  private async examine(order: ChunkOrder): Promise<Tally> {
+    const { chunk } = order;
+    const attempt = await this.attempt(order);
+    if (attempt.kind === 'done') {
+      this.resize(attempt.done.milliseconds, chunk);
+      return attempt.done.tally;
     }
-    const rest = await this.examine({ ...chunk, skip: [...chunk.skip, result.seed] });
-    return mergeTallies(failureTally({ seed: result.seed, error: result.error }), rest);
+    const { seed, error } = attempt;
+    const skip = [...chunk.skip, seed];
+    const rest = await this.examine({ ...order, chunk: { ...chunk, skip } });
+    return mergeTallies(failureTally({ seed, error }), rest);
   }
 
-  private attempt(
-    chunk: Chunk,
-  ): Promise<{ kind: 'done'; done: ChunkDone } | { kind: 'lost'; seed: number; error: string }> {
+  private attempt(order: ChunkOrder): Promise<Attempt> {
     this.worker ??= this.start();
-    const { worker, options } = this;
-    const cell = new Float64Array(this.cell);
-    cell[0] = Number.NaN;
+    const { worker } = this;
+    this.seedCell[0] = Number.NaN;
     return new Promise((resolve, reject) => {
-      let lastSeed = Number.NaN;
-      let sinceMs = performance.now();
-      const watch = setInterval(() => {
-        const seed = cell[0] ?? Number.NaN;
-        if (!Object.is(seed, lastSeed)) {
-          lastSeed = seed;
-          sinceMs = performance.now();
-        } else if (performance.now() - sinceMs > options.seedTimeoutMs) {
-          finish(`it did not end within ${options.seedTimeoutMs / 1000} s`);
-        }
-      }, 200);
-      const finish = (error: string): void => {
+      const watch = this.watch((error) => lose(error));
+      const lose = (error: string): void => {
         stop();
         this.worker = null;
-        const seed = cell[0] ?? Number.NaN;
+        const seed = this.seedCell[0] ?? Number.NaN;
         void worker.terminate().then(() => {
           if (Number.isNaN(seed)) reject(new Error(`a worker did not start: ${error}`));
           else resolve({ kind: 'lost', seed, error });
@@ -115,7 +114,7 @@ class Lane {
         stop();
         resolve({ kind: 'done', done });
       };
-      const onError = (error: Error): void => finish(error.message);
+      const onError = (error: Error): void => lose(error.message);
       const stop = (): void => {
         clearInterval(watch);
         worker.off('message', onDone);
@@ -123,26 +122,38 @@ class Lane {
       };
       worker.on('message', onDone);
       worker.on('error', onError);
-      worker.postMessage(chunk);
+      worker.postMessage(order);
     });
   }
 
+  /** Calls `onHung` once the worker has stayed at one seed for too long. */
+  private watch(onHung: (error: string) => void): NodeJS.Timeout {
+    let lastSeed = Number.NaN;
+    let sinceMs = performance.now();
+    return setInterval(() => {
+      const seed = this.seedCell[0] ?? Number.NaN;
+      const limitMs = Number.isNaN(seed) ? START_TIMEOUT_MS : this.options.seedTimeoutMs;
+      if (!Object.is(seed, lastSeed)) {
+        lastSeed = seed;
+        sinceMs = performance.now();
+      } else if (performance.now() - sinceMs > limitMs) {
+        onHung(`it did not end within ${limitMs / 1000} s`);
+      }
+    }, 200);
+  }
+
   private start(): Worker {
-    const setting: WorkerSetting = {
-      scenario: this.scenario,
-      examinerUrl: this.options.examinerUrl,
-      seedCell: this.cell,
-    };
+    const { examinerUrl, memoryMb } = this.options;
+    const setting: WorkerSetting = { examinerUrl, seedCell: this.seedCell };
     return new Worker(new URL('./worker.js', import.meta.url), {
       workerData: setting,
-      resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb },
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
   }
 
   private resize(milliseconds: number, chunk: Chunk): void {
     const seeds = chunk.to - chunk.from + 1;
     const ideal = Math.round((seeds * CHUNK_MS) / Math.max(milliseconds, 1));
-    const bounded = Math.min(Math.max(ideal, 1), seeds * 4, LARGEST_CHUNK);
-    this.seedsPerChunk = Math.max(bounded, 1);
+    this.seedsPerChunk = Math.max(1, Math.min(ideal, seeds * 4, LARGEST_CHUNK));
   }
 }

@@ -1,28 +1,22 @@
 /**
- * Examines a range of seeds of every system of a scenario, on worker threads or (`workers: 0`) in this
- * thread, until the range is done or something asks it to stop.
+ * Examines a range of seeds of every system of a scenario, on worker threads or in this one, until the
+ * range is done or something asks it to stop.
  */
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
 import { examinerOf } from './examiner.ts';
-import { runPool } from './pool.ts';
+import { Pool, type PoolOptions } from './pool.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
 export interface SweepOptions {
   /** Seeds, both included. */
   readonly from: number;
   readonly to: number;
-  /** 0 examines in the calling thread, which cannot survive a seed that hangs. */
-  readonly workers: number;
+  /** Opened and closed by the caller; null is this thread, which does not survive a seed that hangs. */
+  readonly pool: Pool | null;
   /** Asked before each chunk; true ends the sweep with what is known so far. */
   readonly shouldStop?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
-  /** Another module that exports `examinerOf`, as a URL; for systems that are not built in. */
-  readonly examinerUrl?: string;
-  /** How long one seed may take before it counts as hung; 10 s if absent. */
-  readonly seedTimeoutMs?: number;
-  /** How much memory a worker may keep; 512 if absent. */
-  readonly memoryMb?: number;
 }
 
 export interface Progress {
@@ -40,8 +34,11 @@ export interface SweepResult {
   readonly milliseconds: number;
 }
 
-const SEED_TIMEOUT_MS = 10_000;
-const MEMORY_MB = 512;
+/** A pool for scenarios of fencepost's own systems: 10 s a seed, 512 MB a worker. */
+export function openPool(options: Partial<PoolOptions> & Pick<PoolOptions, 'workers'>): Pool {
+  const examinerUrl = new URL('./examiner.js', import.meta.url).href;
+  return new Pool({ examinerUrl, seedTimeoutMs: 10_000, memoryMb: 512, ...options });
+}
 
 export async function sweep(scenario: Scenario, options: SweepOptions): Promise<SweepResult> {
   const startedMs = performance.now();
@@ -56,14 +53,8 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     broken += tally.broken;
     options.onProgress?.({ done, total, broken });
   };
-  if (options.workers === 0) sweepHere(scenario, chunks, onTally);
-  else {
-    const examinerUrl = options.examinerUrl ?? new URL('./examiner.js', import.meta.url).href;
-    const seedTimeoutMs = options.seedTimeoutMs ?? SEED_TIMEOUT_MS;
-    const memoryMb = options.memoryMb ?? MEMORY_MB;
-    const pool = { workers: options.workers, examinerUrl, seedTimeoutMs, memoryMb };
-    await runPool(scenario, pool, (seeds) => chunks.next(seeds), onTally);
-  }
+  if (options.pool === null) sweepHere(scenario, chunks, onTally);
+  else await options.pool.run({ scenario, next: (seeds) => chunks.next(seeds), onTally });
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
 }
 

@@ -9,14 +9,19 @@ import type { Tally } from './tally.ts';
 
 /** What a worker is started with. */
 export interface WorkerSetting {
-  readonly scenario: Scenario;
   /** A module that exports `examinerOf(scenario)`, as a URL. */
   readonly examinerUrl: string;
-  /** One 64-bit float: the seed at hand. */
-  readonly seedCell: SharedArrayBuffer;
+  /** One number in shared memory: the seed at hand. */
+  readonly seedCell: Float64Array;
 }
 
-/** What it answers to a chunk. */
+/** What it is sent. */
+export interface ChunkOrder {
+  readonly scenario: Scenario;
+  readonly chunk: Chunk;
+}
+
+/** What it answers. */
 export interface ChunkDone {
   readonly tally: Tally;
   readonly milliseconds: number;
@@ -27,16 +32,14 @@ export interface ExaminerModule {
   readonly examinerOf: (scenario: Scenario) => Examiner;
 }
 
-async function work(setting: WorkerSetting): Promise<void> {
-  const module: ExaminerModule = await import(setting.examinerUrl);
-  const examiner = module.examinerOf(setting.scenario);
-  const cell = new Float64Array(setting.seedCell);
-  parentPort?.on('message', (chunk: Chunk) => {
+async function work({ examinerUrl, seedCell }: WorkerSetting): Promise<void> {
+  const module: ExaminerModule = await import(examinerUrl);
+  parentPort?.on('message', ({ scenario, chunk }: ChunkOrder) => {
     const startedMs = performance.now();
-    const system = setting.scenario.systems.find(({ name }) => name === chunk.system);
+    const system = scenario.systems.find(({ name }) => name === chunk.system);
     const expect = system?.expect ?? { holds: [], breaks: [] };
-    const tally = examineChunk(chunk, expect, examiner, (seed) => {
-      cell[0] = seed;
+    const tally = examineChunk(chunk, expect, module.examinerOf(scenario), (seed) => {
+      seedCell[0] = seed;
     });
     const done: ChunkDone = { tally, milliseconds: performance.now() - startedMs };
     parentPort?.postMessage(done);

@@ -1,0 +1,46 @@
+/** Measures whether a long sweep grows: it runs in a process of its own that tells its size. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Row, Subject } from './measure.ts';
+import { sweepSeeds } from './workload.ts';
+
+const FEW_SEEDS = 2_000;
+const MANY_SEEDS = 100_000;
+
+/** What the process of its own is started with. */
+export const MEMORY_FLAG = '--sweep-and-tell-size';
+
+/** Sweeps so many seeds in this process and prints its largest size in kilobytes. */
+export async function sweepAndTell(seeds: number): Promise<void> {
+  await sweepSeeds(seeds, 0);
+  process.stdout.write(String(process.resourceUsage().maxRSS));
+}
+
+function megabytesAfter(seeds: number): number {
+  const script = fileURLToPath(new URL('./bench.js', import.meta.url));
+  const { stdout } = spawnSync(process.execPath, [script, MEMORY_FLAG, String(seeds)], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return Number(stdout) / 1024;
+}
+
+function rows(): Promise<readonly Row[]> {
+  const few = megabytesAfter(FEW_SEEDS);
+  const many = megabytesAfter(MANY_SEEDS);
+  return Promise.resolve([
+    {
+      what: `largest size of a process that sweeps ${MANY_SEEDS} seeds`,
+      figure: `${many.toFixed(0)} MB`,
+      ratio: `${(many / few).toFixed(2)}× the size after ${FEW_SEEDS} seeds`,
+      target: '< 300 MB',
+    },
+  ]);
+}
+
+export const memory: Subject = {
+  name: 'memory',
+  about: 'the size of a process that sweeps 100,000 seeds; only with --long',
+  isLong: true,
+  rows,
+};

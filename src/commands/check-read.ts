@@ -1,0 +1,143 @@
+/** Reads a recorded history from a file, piece by piece, so that a large one is never held as text. */
+import { createReadStream, statSync } from 'node:fs';
+import { Defect } from '../kernel/assert.ts';
+import {
+  type Format,
+  formatOf,
+  formats,
+  TELLING_CHARACTERS,
+} from '../linearizability/formats/formats.ts';
+import {
+  type BuildOptions,
+  type BuiltHistory,
+  HistoryBuilder,
+} from '../linearizability/formats/history-builder.ts';
+import type {
+  HistoryReader,
+  Malformed,
+  Place,
+  RecordedMark,
+} from '../linearizability/formats/record.ts';
+import { UserError } from './exit.ts';
+
+export interface ReadOptions extends Omit<BuildOptions, 'hidesReads'> {
+  /** Null: as the file's beginning tells. */
+  readonly format: Format | null;
+  /** Told now and then how many operations have been read. */
+  readonly onProgress: (operations: number) => void;
+}
+
+export interface ReadHistory extends BuiltHistory {
+  readonly format: Format;
+  readonly marks: readonly RecordedMark[];
+}
+
+/** The history in a file; what is wrong with it is in the `UserError`. */
+export async function readHistory(file: string, options: ReadOptions): Promise<ReadHistory> {
+  const reading = new Reading(file, options);
+  try {
+    if (statSync(file).isDirectory()) reading.fail('this is a directory; name a file in it');
+    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+      if (chunk instanceof Uint8Array) reading.push(chunk);
+      options.onProgress(reading.size);
+    }
+    return reading.finish();
+  } catch (error) {
+    if (error instanceof UserError || error instanceof Defect) throw error;
+    return reading.fail(systemMessage(error));
+  }
+}
+
+const CHUNK_BYTES = 1 << 18;
+const FIRST: Place = { line: 1, column: 1 };
+
+interface Opened {
+  readonly format: Format;
+  readonly reader: HistoryReader;
+  readonly builder: HistoryBuilder;
+}
+
+/** From bytes to a history. */
+class Reading {
+  private readonly file: string;
+  private readonly options: ReadOptions;
+  private readonly decoder: InstanceType<typeof TextDecoder> = new TextDecoder('utf-8', {
+    fatal: true,
+  });
+  private isFirst = true;
+  /** What the format is told by, until it is. */
+  private head = '';
+  private opened: Opened | null = null;
+
+  constructor(file: string, options: ReadOptions) {
+    this.file = file;
+    this.options = options;
+  }
+
+  get size(): number {
+    return this.opened?.builder.size ?? 0;
+  }
+
+  push(chunk: Uint8Array): void {
+    const isCompressed = this.isFirst && chunk[0] === 0x1f && chunk[1] === 0x8b;
+    if (isCompressed) this.fail('the file is compressed; gunzip it first');
+    if (chunk.includes(0)) this.fail('this is a binary file, not a history');
+    this.isFirst = false;
+    const piece = this.decode(chunk);
+    if (this.opened !== null) {
+      this.refuse(this.opened.reader.push(piece));
+      return;
+    }
+    this.head += piece;
+    if (this.head.length >= TELLING_CHARACTERS) this.open();
+  }
+
+  finish(): ReadHistory {
+    this.head += this.decode(null);
+    if (this.opened === null && this.head.trim() === '') this.fail('the file is empty');
+    const { format, reader, builder } = this.opened ?? this.open();
+    this.refuse(reader.end());
+    const built = builder.finish();
+    if ('what' in built) this.fail(built.what, built);
+    return { ...built, format, marks: reader.marks };
+  }
+
+  fail(what: string, { line, column }: Place = FIRST): never {
+    throw new UserError([`${this.file}:${line}:${column}: ${what}`]);
+  }
+
+  private open(): Opened {
+    const format = this.options.format ?? formatOf(this.head);
+    if (format === null) {
+      const names = formats.map(({ name }) => name).join(', ');
+      this.fail(`this begins like no history; name its format with --format: ${names}`);
+    }
+    const builder = new HistoryBuilder({ ...this.options, hidesReads: format.hidesReads });
+    const reader = format.open((operation) => builder.take(operation));
+    this.opened = { format, reader, builder };
+    this.refuse(reader.push(this.head));
+    this.head = '';
+    return this.opened;
+  }
+
+  private refuse(problem: Malformed | null): void {
+    if (problem !== null) this.fail(problem.what, problem);
+  }
+
+  /** Null: the file ended. */
+  private decode(chunk: Uint8Array | null): string {
+    try {
+      return chunk === null ? this.decoder.decode() : this.decoder.decode(chunk, { stream: true });
+    } catch {
+      return this.fail('this is no UTF-8 text');
+    }
+  }
+}
+
+function systemMessage(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'ENOTDIR') return 'a part of the path is not a directory';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  return error instanceof Error ? error.message : String(error);
+}
