@@ -72,7 +72,7 @@ function latenciesFor(plan: Plan): readonly number[] {
   return [...new Set(latencies)];
 }
 
-/** What arrives at the instant at which the leader's lease ends comes before what the leader does. */
+/** What arrives at the instant at which the leader's lease ends comes before what it does then. */
 function tiedWith(plan: Plan, leader: string): Plan {
   const order = plan.clients.flatMap(({ name, sections: [first] }) =>
     name === leader || first === undefined ? [] : [`${name}/${first.id}/acquire/1/request`],
@@ -84,7 +84,7 @@ function strongest(plan: Plan): Plan {
   return withAllAmounts(plan, Number.POSITIVE_INFINITY);
 }
 
-/** Every fault as long as `us` or as the bounds of its kind allow; clocks have no length and stay. */
+/** Every fault as long as `us`, or as its bounds allow; clocks have no length and stay. */
 export function withAllAmounts(plan: Plan, us: number): Plan {
   const faults = plan.faults.map((fault) => {
     const amountUs = amountOf(fault);

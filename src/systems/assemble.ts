@@ -58,8 +58,8 @@ export const options: readonly OptionInfo[] = [
 ];
 
 /** Names of processes that no client may have. */
-export const LOCK = 'lock';
-export const PROBE = 'probe';
+const LOCK = 'lock';
+const PROBE = 'probe';
 
 /** A plan that names a lock, a store or an option that does not exist, or two processes alike. */
 export class UnknownSystem extends Error {}

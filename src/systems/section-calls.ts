@@ -19,7 +19,7 @@ export interface Servers {
   readonly needsOpen: boolean;
 }
 
-export type StoreCall = PendingCall<StoreRequest, StoreReply>;
+type StoreCall = PendingCall<StoreRequest, StoreReply>;
 
 /** One section as its program goes through it. */
 export interface Section {

@@ -66,6 +66,7 @@ describe('a section', () => {
   test('skips its write when its lease is over by its own clock', () => {
     const trace = runOf([{ kind: 'compute', id: 1, forUs: 8 * MS }, writeOf(1)]);
     expect(eventsOf(trace, 'lease-test')).toMatchObject([{ isLive: false, atUs: 10 * MS }]);
+    expect(eventsOf(trace, 'mark')).toEqual([]);
     expect(calls(trace)).toEqual(['0 alice/1/acquire', '10 alice/1/release']);
   });
 
@@ -103,7 +104,8 @@ describe('a section', () => {
       ...{ kind: 'pause', process: 'alice', when: { kind: 'before', point: 'alice/1/write' } },
       ...{ forUs: 40 * MS, clocks: 'run' },
     };
-    const late = clientOf('alice', [writeOf(1), writeOf(2, { id: 2 })]);
+    const checksLease = false;
+    const late = clientOf('alice', [writeOf(1), writeOf(2, { id: 2 })], { checksLease });
     const bob = clientOf('bob', [writeOf(3)], { section: { thinkUs: 5 * MS } });
     const refused = run(planOf({ clients: [late, bob], faults: [pause] }));
     const alices = (trace: Trace): readonly string[] =>
@@ -113,11 +115,12 @@ describe('a section', () => {
       '42 alice/1/write',
       '44 alice/1/release',
     ]);
-    const slow = runOf([
+    const work: Work[] = [
       { kind: 'compute', id: 1, forUs: 30 * MS },
       { kind: 'renew', id: 2, ttlUs: 10 * MS },
       writeOf(1, { id: 3 }),
-    ]);
+    ];
+    const slow = run(planOf({ clients: [clientOf('alice', work, { checksLease })] }));
     expect(alices(slow)).toEqual(['0 alice/1/acquire', '32 alice/1/renew-2', '34 alice/1/release']);
   });
 
@@ -155,6 +158,23 @@ describe('a section', () => {
     expect(calls(trace).map((call) => call.split('/').at(-1))).toEqual([
       ...['acquire', 'open', 'write', 'read-2', 'write-2', 'open-2', 'write-3', 'release'],
     ]);
+  });
+
+  test('numbers its accesses for a store that orders them', () => {
+    const work = [writeOf(1), writeOf(2, { id: 2 })];
+    const writes = eventsOf(runOf(work, { store: 'fenced-sequenced' }), 'write');
+    expect(writes.map(({ isAccepted }) => isAccepted)).toEqual([true, true]);
+  });
+
+  test('is left once, also when its client crashes after it', () => {
+    const crash: Fault = {
+      ...{ kind: 'crash', process: 'alice', when: { kind: 'before', point: 'alice/1/release' } },
+      restartAfterUs: null,
+    };
+    const trace = runOf([writeOf(1)], { faults: [crash] });
+    expect(eventsOf(trace, 'leave')).toHaveLength(1);
+    const inside: Fault = { ...crash, when: { kind: 'before', point: 'alice/1/write' } };
+    expect(eventsOf(runOf([writeOf(1)], { faults: [inside] }), 'leave')).toHaveLength(1);
   });
 
   test('is followed by the next one', () => {

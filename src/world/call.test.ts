@@ -101,4 +101,13 @@ describe('a call', () => {
     const bodies = trace.events.flatMap((event) => (event.kind === 'send' ? [event.body] : []));
     expect(bodies.slice(0, 2)).toEqual([{ add: 3 }, { total: 3, count: 1 }]);
   });
+
+  test('carries what was asked when it left, whatever its client does with that later', () => {
+    const script: Script = function* (alice) {
+      const call = yield* alice.tell({ name: 'a', add: 3 });
+      call.setting.request.add = 50;
+      yield* alice.settle(call);
+    };
+    expect(linesOf(happen({ alice: script }), 'do')).toEqual(['1 do alice/a total 3 count 1']);
+  });
 });

@@ -102,6 +102,16 @@ describe('a server that crashes', () => {
     expect(linesOf(trace, 'lose', 'end')).toEqual(['1 lose alice/a/1/request crash']);
   });
 
+  test('cannot be paused while it is down', () => {
+    const pause: Fault = {
+      ...{ kind: 'pause', process: 'echo', when: at(5), forUs: 50 * MS },
+      clocks: 'run',
+    };
+    const trace = happen({ alice: asks }, { faults: [crashOf({ when: at(2.5) }), pause] });
+    expect(linesOf(trace, 'do')[1]).toBe('13 do alice/e total 2 count 1');
+    expect(trace.unmatched).toEqual(['pause at 5000 µs']);
+  });
+
   test('cannot crash again while it is down', () => {
     const faults = [crashOf({ when: at(1) }), crashOf({ when: at(5) })];
     const trace = happen({ alice: asks }, { faults });

@@ -71,6 +71,12 @@ describe('what chance draws', () => {
     expect(kindsDrawn({ chance, link }).size).toBe(4);
   });
 
+  test('doubles requests only: nobody would execute a reply twice', () => {
+    const duplicate = { ...often, numerator: 2 };
+    const trace = happen({ alice: asks }, { chance: { duplicate }, link: 'datagram' });
+    expect(linesOf(trace, 'strike')).toEqual(['0 strike duplicate alice/a/1/request']);
+  });
+
   test('lies in the ranges of the plan', () => {
     for (let seed = 0; seed < 50; seed += 1) {
       const chance = { seed, latency: { minUs: 500, maxUs: 1500 }, delay: often };

@@ -14,10 +14,10 @@ import { World } from './world.ts';
 
 export const MS = 1000;
 
-export type Ask = { add: number };
-export type Total = { total: number; count: number };
+type Ask = { add: number };
+type Total = { total: number; count: number };
 type Host = ServerHost<Ask, Total>;
-export type EchoCall = PendingCall<Ask, Total>;
+type EchoCall = PendingCall<Ask, Total>;
 
 class Echo implements Server<Ask, Total> {
   private total = 0;
@@ -74,7 +74,7 @@ function stateOf(atUs: number, total: number, count: number, turn: Turn): TraceE
 }
 
 /** What a test says of one call; its operation is `<client>/<name>`. */
-export interface Saying {
+interface Saying {
   readonly name: string;
   readonly add?: number;
   readonly timeoutMs?: number;
@@ -109,7 +109,7 @@ export interface Setup {
   readonly limits?: Partial<Plan['limits']>;
 }
 
-export const NO_CHANCE: ChancePlan = {
+const NO_CHANCE: ChancePlan = {
   seed: 1,
   latency: null,
   latencyStepUs: 1,
@@ -120,7 +120,7 @@ export const NO_CHANCE: ChancePlan = {
   jitter: null,
 };
 
-export function planOf(setup: Setup): Plan {
+function planOf(setup: Setup): Plan {
   return {
     fencepost: 1,
     scenario: '',

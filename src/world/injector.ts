@@ -56,14 +56,10 @@ export class Injector {
     return fault.from.some(exists) && fault.to.some(exists);
   }
 
-  /**
-   * Chance faults stop, partitions lift, rates return to 1; pauses and restarts were cut to this
-   * time.
-   */
+  /** Clock rates return to 1; chance stops by itself, and all that lasts was cut to this time. */
   private heal(): void {
     const { recorder, agenda, processes } = this.reach;
     recorder.record({ kind: 'healed', atUs: agenda.nowUs });
-    this.strikes.healCuts();
     for (const process of processes.values()) {
       if (process.clock.ratePpm !== 0) process.setClockRate(agenda.nowUs, 0);
     }

@@ -78,11 +78,17 @@ describe('a partition', () => {
 
   test('that overlaps another holds until the last has healed', () => {
     const second = partitionOf({ when: { kind: 'at', atUs: 4 * MS }, forUs: 30 * MS });
-    const trace = happen({ alice: asks }, { faults: [partitionOf(), second] });
-    expect(linesOf(trace, 'heal', 'get').slice(2, 5)).toEqual([
-      '13 heal alice echo',
-      '34 heal alice echo',
+    const late: Script = function* (bob) {
+      yield* bob.wait('nap', 20);
+      yield* bob.ask({ name: 'a' });
+    };
+    const faults = [partitionOf({ from: ['alice', 'bob'] }), { ...second, from: ['alice', 'bob'] }];
+    const trace = happen({ alice: asks, bob: late }, { faults });
+    expect(linesOf(trace, 'heal', 'get').slice(2, 6)).toEqual([
+      '13 heal alice bob echo',
+      '34 heal alice bob echo',
       '35 get alice/b/1/request',
+      '35 get bob/a/1/request',
     ]);
   });
 

@@ -153,6 +153,28 @@ describe('a paused process', () => {
     expect(linesOf(trace, 'end')).toEqual(['11 end alice/a ok 1', '21 end alice/b ok 2']);
   });
 
+  test('learns only on resume that its connection is gone', () => {
+    const when = at(0.2);
+    const crash = { kind: 'crash', process: 'echo', when, restartAfterUs: 1 } as const;
+    const trace = happen({ alice: asksTwice }, { faults: [pauseOf({ when: at(0.5) }), crash] });
+    expect(linesOf(trace, 'resume', 'end')).toEqual([
+      '10.5 resume alice',
+      '10.5 end alice/a info',
+      '12.5 end alice/b ok 1',
+    ]);
+  });
+
+  test('is paused once at a point that it passes twice', () => {
+    const marks: Script = function* (alice) {
+      yield* mark(nameOf('alice'), 'round');
+      yield* mark(nameOf('alice'), 'round');
+      yield* alice.ask({ name: 'a' });
+    };
+    const when = { kind: 'after', point: 'alice/round' } as const;
+    const trace = happen({ alice: marks }, { faults: [pauseOf({ when })] });
+    expect(linesOf(trace, 'call')).toEqual(['10 call alice/a']);
+  });
+
   test('a paused server answers when it resumes, in the order of arrival', () => {
     const faults = [pauseOf({ process: 'echo', when: at(0.5) })];
     const once: Script = function* (actor) {

@@ -44,7 +44,6 @@ interface Effect {
 
 export class Strikes {
   private readonly reach: Reach;
-  private readonly openCuts = new Map<Cut, number>();
 
   constructor(reach: Reach) {
     this.reach = reach;
@@ -134,17 +133,11 @@ export class Strikes {
       untilUs,
     };
     this.reach.network.cut(cut);
-    this.openCuts.set(cut, index);
-    this.reach.agenda.atOnce(untilUs, 'heal', () => this.healCut(cut));
+    this.reach.agenda.atOnce(untilUs, 'heal', () => {
+      this.noteEnd('heal', index, [...fault.from, ...fault.to]);
+      this.reach.network.heal(cut);
+    });
     return true;
-  }
-
-  private healCut(cut: Cut): void {
-    const index = this.openCuts.get(cut);
-    if (index === undefined) return;
-    this.openCuts.delete(cut);
-    this.noteEnd('heal', index, [...cut.from, ...cut.to]);
-    this.reach.network.heal(cut);
   }
 
   /** A fault that both steps and changes the rate is noted as two. */
@@ -197,11 +190,6 @@ export class Strikes {
     this.note(fault.kind, index, { processes: [from, to], untilUs: null, amount: 0 });
     network.reset(connections);
     return true;
-  }
-
-  /** Lifts all partitions. */
-  healCuts(): void {
-    for (const cut of this.openCuts.keys()) this.healCut(cut);
   }
 
   private get nowUs(): number {

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { nameOf } from '../kernel/name.ts';
+import type { Due } from '../kernel/queue.ts';
+import { FIRST } from './agenda.ts';
+import { OrderLog } from './order-log.ts';
+
+type Event = readonly [name: string, timeUs: number, tie: number, seq: number];
+
+function namesOf(...events: readonly Event[]): readonly string[] {
+  const log = new OrderLog();
+  let previous: Due | null = null;
+  for (const [text, timeUs, tie, seq] of events) {
+    const name = nameOf(text);
+    const due: Due = { name, timeUs, tie, seq, isCancelled: false, fire: () => {} };
+    log.see(due, previous);
+    previous = due;
+  }
+  return log.names();
+}
+
+describe('the order of a run', () => {
+  test('is empty where events happened as they were scheduled, or alone', () => {
+    expect(namesOf(['a', 1, 5, 1], ['b', 1, 6, 2], ['c', 2, 1, 0])).toEqual([]);
+  });
+
+  test('names all events of an instant at which one was turned', () => {
+    const events: Event[] = [
+      ['a', 1, 4, 2],
+      ['b', 1, 5, 1],
+      ['c', 1, 6, 3],
+    ];
+    expect(namesOf(...events, ['d', 2, 1, 4])).toEqual(['a', 'b', 'c']);
+  });
+
+  test('names all events of an instant at which a name returns that is ordered elsewhere', () => {
+    const before: Event[] = [
+      ['w', 1, 1, 1],
+      ['z', 1, 3, 2],
+    ];
+    const turned: Event[] = [
+      ['x', 2, 2, 5],
+      ['y', 2, 4, 3],
+    ];
+    const after: Event[] = [
+      ['z', 3, 3, 6],
+      ['y', 3, 4, 7],
+    ];
+    expect(namesOf(...before, ...turned, ...after)).toEqual(['w', 'x', 'z', 'y']);
+  });
+
+  test('leaves out what comes first of its instant anyway', () => {
+    expect(namesOf(['healed', 1, FIRST, 9], ['a', 1, 5, 1], ['b', 1, 6, 2])).toEqual([]);
+  });
+});
