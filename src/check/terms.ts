@@ -8,7 +8,12 @@ import type { Plan } from '../plan/plan.ts';
 export const INITIAL_VALUE = 0;
 
 /** A sequential specification of one resource in one store. */
-export type ModelName = 'register' | 'counter' | 'fenced-register' | 'fenced-register-with-reads';
+export type ModelName =
+  | 'register'
+  | 'counter'
+  | 'fenced-register'
+  | 'fenced-register-strict'
+  | 'fenced-register-with-reads';
 
 export interface Terms {
   /** The largest clock rate error that the system was promised; null: nothing was promised. */
@@ -19,14 +24,14 @@ export interface Terms {
   readonly slackUs: number;
   /** The longest ttl of any client. */
   readonly ttlUs: number;
-  /** What `linearizable` means for this system. */
-  readonly model: ModelName;
+  /** What `linearizable` means for this system; null where nobody wrote its specification. */
+  readonly model: ModelName | null;
   /** How many configurations the linearizability search may visit for one resource in one store. */
   readonly maxConfigurations: number;
 }
 
 /** The terms that a plan sets; the model is the system's. */
-export function termsOf(plan: Plan, model: ModelName, maxConfigurations: number): Terms {
+export function termsOf(plan: Plan, model: ModelName | null, maxConfigurations: number): Terms {
   let ttlUs = 0;
   for (const client of plan.clients) ttlUs = Math.max(ttlUs, client.ttlUs);
   const { driftPpm, skewUs } = plan.bounds;

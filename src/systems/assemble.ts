@@ -125,11 +125,15 @@ function mayBe({ values }: OptionInfo, value: Json): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The sequential specification that a plan's store promises to its clients. */
-export function modelOf(plan: Plan): 'fenced-register' | 'fenced-register-with-reads' {
-  const coversReads = stores.get(plan.system.store)?.coversReads === true;
-  return coversReads ? 'fenced-register-with-reads' : 'fenced-register';
+/** The sequential specification that a plan's store promises to its clients, where one is written. */
+export function modelOf(plan: Plan): FenceModel | null {
+  const rule = stores.get(plan.system.store);
+  if (rule === undefined || rule.refuses === 'lower-or-repeated') return null;
+  if (rule.refuses === 'lower-or-equal') return 'fenced-register-strict';
+  return rule.coversReads ? 'fenced-register-with-reads' : 'fenced-register';
 }
+
+type FenceModel = 'fenced-register' | 'fenced-register-strict' | 'fenced-register-with-reads';
 
 /** The stores that the plan's work touches, in the order of their first use; at least `store`. */
 export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {

@@ -147,13 +147,17 @@ export class Calls implements Caller {
   ): void {
     const { setting, reply } = call;
     call.state = state;
+    const answer = reply === null ? null : setting.describe(reply);
+    // A try before may have had its effect, of which the refusal of this one says nothing.
+    const isOpen =
+      call.mayHaveHappened && (answer?.kind === 'refused' || answer?.kind === 'denied');
     this.parts.recorder.record({
       kind: 'return',
       atUs: this.nowUs,
       process: this.process.name,
       operation: setting.operation.text,
-      outcome: OUTCOMES[state],
-      answer: reply === null ? null : setting.describe(reply),
+      outcome: isOpen ? 'info' : OUTCOMES[state],
+      answer,
     });
     this.whenSettled(call, setting.operation);
   }

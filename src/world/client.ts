@@ -135,11 +135,9 @@ export class ClientHost implements Resident, Self {
     switch (effect.kind) {
       case 'send':
         effect.launch();
-        return true;
+        return effect.awaits === null || this.goesOnAfter(effect.awaits);
       case 'await':
-        if (effect.call.isSettled) return true;
-        this.waitsFor = effect.call;
-        return false;
+        return this.goesOnAfter(effect.call);
       case 'sleep':
         this.sleep(effect);
         return false;
@@ -152,6 +150,13 @@ export class ClientHost implements Resident, Self {
         return true;
       }
     }
+  }
+
+  /** False when the program has to wait for `call`. */
+  private goesOnAfter(call: Awaitable): boolean {
+    if (call.isSettled) return true;
+    this.waitsFor = call;
+    return false;
   }
 
   private sleep(effect: Extract<Effect, { kind: 'sleep' }>): void {

@@ -125,41 +125,43 @@ export class Decider {
    * is struck by nothing else.
    */
   messageFaultsOf(message: Name, link: Link): readonly Struck<MessageFault>[] {
-    const { chance, network } = this.plan;
-    const isHit = (which: Which): boolean =>
-      which.kind === 'message'
-        ? which.message === message.text
-        : which.from === link.from && which.to === link.to && which.atUs <= link.nowUs;
-    const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which));
-    if (drops.length > 0) return drops;
-    const which = { kind: 'message', message: message.text } as const;
-    if (chance !== null && this.happens(message, draws.drop, chance.drop)) {
-      return [this.drawnFault({ kind: 'drop', which })];
+    const { chance } = this.plan;
+    if (this.drops.length > 0) {
+      const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which, message, link));
+      if (drops.length > 0) return drops;
     }
-    const isDatagram = network.link === 'datagram';
-    const named = takeMatches(
-      this.delays,
-      ({ fault }) => isHit(fault.which) && (isDatagram || fault.kind === 'delay'),
-    );
-    if (chance === null) return named;
-    return [
-      ...named,
-      ...this.drawDelays(message, { ...chance, which }, isDatagram && link.isRequest),
-    ];
+    if (chance !== null && this.happens(message, draws.drop, chance.drop)) {
+      return [this.drawnFault({ kind: 'drop', which: named(message) })];
+    }
+    const isDatagram = this.plan.network.link === 'datagram';
+    const placed =
+      this.delays.length === 0
+        ? NONE
+        : takeMatches(
+            this.delays,
+            ({ fault: { kind, which } }) =>
+              (isDatagram || kind === 'delay') && isHit(which, message, link),
+          );
+    if (chance === null) return placed;
+    const drawn = this.drawDelays(message, chance, isDatagram && link.isRequest);
+    return placed.length === 0 ? drawn : [...placed, ...drawn];
   }
 
   private drawDelays(
     message: Name,
-    chance: Pick<ChancePlan, 'delay' | 'duplicate'> & { readonly which: Which },
+    { delay, duplicate }: Pick<ChancePlan, 'delay' | 'duplicate'>,
     mayDouble: boolean,
   ): readonly Struck<MessageFault>[] {
-    const { delay, duplicate, which } = chance;
+    const isLate = this.happens(message, draws.delay, delay);
+    const isDouble = mayDouble && this.happens(message, draws.duplicate, duplicate);
+    if (!isLate && !isDouble) return NONE;
     const found: Struck<MessageFault>[] = [];
-    if (this.happens(message, draws.delay, delay)) {
+    const which = named(message);
+    if (isLate) {
       const byUs = this.drawn(message, draws.delayLength, delay);
       found.push(this.drawnFault({ kind: 'delay', which, byUs }));
     }
-    if (mayDouble && this.happens(message, draws.duplicate, duplicate)) {
+    if (isDouble) {
       const byUs = this.drawn(message, draws.duplicateLength, duplicate);
       found.push(this.drawnFault({ kind: 'duplicate', which, byUs }));
     }
@@ -218,6 +220,15 @@ export class Decider {
     const order = this.plan.order.filter((name) => !this.seenRanks.has(name));
     return [...messages, ...timers, ...decisions, ...order];
   }
+}
+
+function named(message: Name): Which {
+  return { kind: 'message', message: message.text };
+}
+
+function isHit(which: Which, message: Name, link: Link): boolean {
+  if (which.kind === 'message') return which.message === message.text;
+  return which.from === link.from && which.to === link.to && which.atUs <= link.nowUs;
 }
 
 /** Takes the items that match out of `items` and returns them. */

@@ -71,12 +71,13 @@ export class Network {
 
   /** The same for a message that faults may strike. */
   private sendStruck(parcel: Parcel, dueUs: number): void {
-    const { name } = parcel;
-    const link = { from: parcel.from.name, to: parcel.to.name, nowUs: this.nowUs };
-    const struck = this.parts.decider.messageFaultsOf(name, {
-      ...link,
-      isRequest: parcel.isRequest,
-    });
+    const { name, isRequest } = parcel;
+    const link = { from: parcel.from.name, to: parcel.to.name, nowUs: this.nowUs, isRequest };
+    const struck = this.parts.decider.messageFaultsOf(name, link);
+    if (struck.length === 0) {
+      this.deliver(parcel, dueUs);
+      return;
+    }
     let arrivesUs = dueUs;
     let copyAfterUs: number | null = null;
     for (const { fault, index } of struck) {

@@ -11,7 +11,13 @@ import type { CallSetting, PendingCall } from './call.ts';
 export type Program<T> = Generator<Effect, T, void>;
 
 export type Effect =
-  | { readonly kind: 'send'; readonly point: Name; readonly launch: () => void }
+  | {
+      readonly kind: 'send';
+      readonly point: Name;
+      readonly launch: () => void;
+      /** What to wait for once it is sent: a resume less than a send and an await. */
+      readonly awaits: Awaitable | null;
+    }
   | { readonly kind: 'await'; readonly point: null; readonly call: Awaitable }
   | {
       readonly kind: 'sleep';
@@ -58,7 +64,7 @@ export function* send<Q extends Json, R extends Json>(
   setting: CallSetting<Q, R>,
 ): Program<PendingCall<Q, R>> {
   const call = self.prepare(setting);
-  yield { kind: 'send', point: setting.operation, launch: () => self.launch(call) };
+  yield { kind: 'send', point: setting.operation, launch: () => self.launch(call), awaits: null };
   return call;
 }
 
@@ -75,7 +81,9 @@ export function* request<Q extends Json, R extends Json>(
   self: Self,
   setting: CallSetting<Q, R>,
 ): Program<PendingCall<Q, R>> {
-  return yield* answerOf(yield* send(self, setting));
+  const call = self.prepare(setting);
+  yield { kind: 'send', point: setting.operation, launch: () => self.launch(call), awaits: call };
+  return call;
 }
 
 /** Waits `forUs` on the process's own monotonic clock. */
