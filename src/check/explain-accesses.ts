@@ -1,5 +1,5 @@
 /** Tells what a store should not have accepted or served: the rules about writes and reads. */
-import type { Write } from '../history/trace.ts';
+import type { Answer, Write } from '../history/trace.ts';
 import { accessPhrase, at, latePhrase, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller } from './story.ts';
 
@@ -37,6 +37,10 @@ function acceptance(
   if (recovery !== undefined && recovery.highest < later.token) {
     const cure = 'A store that keeps its highest token in a restart would have refused it';
     return { why: `it came back ${at(recovery)} and had forgotten token ${later.token}`, cure };
+  }
+  if (stale.key !== later.key) {
+    const why = `for \`${stale.key}\` it knew no token above ${stale.highest}`;
+    return { why, cure: 'A store that keeps one highest token for all keys would have refused it' };
   }
   if (stale.highest === 0) return { why: 'it never compares tokens', cure: compares };
   const why =
@@ -101,11 +105,14 @@ const issueOrder: Teller = (story) => {
 const appliedTwice: Teller = (story) => {
   const first = need(story, 'first time', 'write');
   const second = need(story, 'second time', 'write');
-  const again = `handled again ${at(second)}, and the store took it`;
+  const isSecondTry = first.message !== second.message;
+  const again = isSecondTry
+    ? `a second try of the same write, was handled ${at(second)}, and the store took it`
+    : `was handled again ${at(second)}, and the store took it`;
   return {
     headline: `Write applied twice by \`${second.process}\``,
     course: accessPhrase(first),
-    however: `\`${second.message}\` was ${again}${whileFaults(story, ['duplicate'])}`,
+    however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}${whileFaults(story, ['duplicate'])}`,
     cure: sequenceCure,
   };
 };
@@ -184,16 +191,21 @@ const noOrder: Teller = (story) => {
   const returned = find(story, 'return', 'return');
   const previous = find(story, 'previous write', 'write');
   const handling = find(story, 'handling', 'write', 'read');
-  const answer = returned?.answer?.kind ?? 'no answer';
+  const answer = answerPhrase(returned?.answer ?? null);
   const how =
     handling === undefined ? `${call.process} called ${at(call)}` : latePhrase(story, handling);
   return {
     headline: `No order explains the answer to \`${call.operation}\``,
     course: previous === undefined ? `nothing had been written` : accessPhrase(previous),
-    however: `${how}, and its answer, \`${answer}\`, fits nowhere between the call and its return`,
-    cure: '',
+    however: `${how}, and its answer, ${answer}, fits nowhere between the call and its return`,
+    cure: 'A store that answers as if one call came at a time would have answered otherwise',
   };
 };
+
+function answerPhrase(answer: Answer | null): string {
+  if (answer === null) return 'which never came';
+  return answer.kind === 'value' ? `the value ${answer.value}` : `\`${answer.kind}\``;
+}
 
 /** By rule. */
 export const accessTellers: readonly (readonly [rule: string, teller: Teller])[] = [

@@ -39,10 +39,9 @@ const revivedWhileLive: Teller = (story) => {
   };
 };
 
-const tokenShared: Teller = (story) => tokenStory(story, 'Token given twice', 'the same token');
+const tokenShared: Teller = (story) => tokenStory(story, 'Token given twice', 'the same as');
 
-const tokenNotHigher: Teller = (story) =>
-  tokenStory(story, 'Token did not increase', 'no higher token');
+const tokenNotHigher: Teller = (story) => tokenStory(story, 'Token did not increase', 'not above');
 
 function tokenStory(story: Story, headline: string, phrase: string): Telling {
   const earlier = need(story, 'earlier grant', 'grant');
@@ -50,8 +49,8 @@ function tokenStory(story: Story, headline: string, phrase: string): Telling {
   const [one, other] = [letterOf(story, earlier.ordinal), letterOf(story, later.ordinal)];
   return {
     headline: `${headline} for \`${later.lock}\``,
-    course: `${one} was given token ${earlier.token} ${at(earlier)}`,
-    however: `${other} was given ${phrase}, ${later.token}, ${at(later)}${whileFaults(story)}`,
+    course: `${later.client} was granted ${other} after ${one}, ${at(later)}`,
+    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${whileFaults(story)}`,
     cure: 'A counter that is kept for ever and raised at every grant would have given a higher one',
   };
 }
@@ -164,7 +163,7 @@ const liveTooLate: Teller = (story) => {
   return beliefStory(
     story,
     `found ${at(belief)} that its lease was live`,
-    'A holder whose lease is over at its very end, by a clock that is not slow, would have stopped',
+    'A holder that takes its lease to be over at its very end, by an exact clock, would have stopped',
   );
 };
 

@@ -71,7 +71,8 @@ const accessRefused: Teller = (story) => {
   const earlier = find(story, 'earlier access', 'write', 'read');
   const letter = letterOf(story, refused.under);
   const late = `the ${refused.kind} that came ${at(refused)} with token ${refused.token}`;
-  const known = earlier === undefined ? '' : `: ${accessPhrase(earlier)} had been accepted before`;
+  const known =
+    earlier === undefined ? '' : `, because ${accessPhrase(earlier)}, which it accepted`;
   return {
     headline: `Rightful holder refused by \`${refused.process}\``,
     course: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,

@@ -37,7 +37,7 @@ test('a lease that is found live after its end was tested by a slow clock', () =
   const breach = breachOf(claim, [granted, leaseTest(11.5, 'alice', 1, 11)]);
   expect(breach.rule).toBe('live-past-end');
   expect(breach.words).toMatchInlineSnapshot(
-    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then \`lock\` ends A at 11 ms. However alice found at 11.5 ms that its lease was live. A holder whose lease is over at its very end, by a clock that is not slow, would have stopped."`,
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then \`lock\` ends A at 11 ms. However alice found at 11.5 ms that its lease was live. A holder that takes its lease to be over at its very end, by an exact clock, would have stopped."`,
   );
 });
 
@@ -48,7 +48,7 @@ test('at the very end a live lease is wrong only when the successor was there be
   expect(breach.rule).toBe('live-at-end');
   expect(breach.evidence).toEqual(['0 grant', '1 successor', '2 belief']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then \`lock\` ends A at 11 ms, and bob was granted B at 11 ms. However alice found at 11 ms that its lease was live. A holder whose lease is over at its very end, by a clock that is not slow, would have stopped."`,
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then \`lock\` ends A at 11 ms, and bob was granted B at 11 ms. However alice found at 11 ms that its lease was live. A holder that takes its lease to be over at its very end, by an exact clock, would have stopped."`,
   );
 });
 

@@ -27,7 +27,7 @@ test('a grant within the lease of another is a second holder, with the clock ste
   expect(breach.rule).toBe('granted-while-live');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 clock', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However A was live: counted from the request that left at 0 ms it lasts until 10 ms; meanwhile the clock of \`lock\` was moved by 20 ms at 1 ms. A lock service that waits until the lease before is over would have denied it."`,
+    `"\`db\` granted to bob while alice held it. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 5 ms). Then \`lock\` granted B at 5 ms. However A was live: counted from the request that left at 0 ms it lasts until 10 ms: the clock of \`lock\` was moved by 20 ms at 1 ms. A lock service that waits until the lease before is over would have denied it."`,
   );
 });
 

@@ -142,10 +142,10 @@ function faultPhrase(fault: FaultStrikes): string {
   }
 }
 
-/** `; meanwhile `alice` was paused from 3ms to 20ms`; '' without a fault other than `except`. */
+/** `: `alice` was paused from 3 ms to 20 ms`, the cause; '' without a fault other than `except`. */
 export function whileFaults(story: Story, except: readonly string[] = []): string {
   const faults = faultsOf(story, except);
-  return faults === '' ? '' : `; meanwhile ${faults}`;
+  return faults === '' ? '' : `: ${faults}`;
 }
 
 /** `at 15ms`. */

@@ -27,7 +27,7 @@ test('a counter that starts again gives a token twice', () => {
   expect(breach.rule).toBe('token-shared');
   expect(breach.evidence).toEqual(['0 earlier grant', '1 crash', '2 later grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Token given twice for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then A was given token 1 at 0 ms. However B was given the same token, 1, at 12 ms; meanwhile \`lock\` crashed at 3 ms. A counter that is kept for ever and raised at every grant would have given a higher one."`,
+    `"Token given twice for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then bob was granted B after A, at 12 ms. However its token is 1, the same as that of A, 1: \`lock\` crashed at 3 ms. A counter that is kept for ever and raised at every grant would have given a higher one."`,
   );
 });
 
@@ -35,7 +35,7 @@ test('a counter that starts again does not increase', () => {
   const breach = breachOf('tokens-increase', restarted);
   expect(breach.rule).toBe('token-not-higher');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Token did not increase for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then A was given token 1 at 0 ms. However B was given no higher token, 1, at 12 ms; meanwhile \`lock\` crashed at 3 ms. A counter that is kept for ever and raised at every grant would have given a higher one."`,
+    `"Token did not increase for \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (token 1, from 12 ms). Then bob was granted B after A, at 12 ms. However its token is 1, not above that of A, 1: \`lock\` crashed at 3 ms. A counter that is kept for ever and raised at every grant would have given a higher one."`,
   );
 });
 

@@ -19,7 +19,10 @@ export function explainPart(view: PartView, at: number, options: CheckOptions): 
     return required.has(index) ? 'core' : 'other';
   };
   const chosen = [...new Set([at, ...core.required])];
-  const shown = view.around(at, chosen.slice(0, MOST_CORE));
+  const shown = view.around(at, [
+    at,
+    ...core.required.filter((index) => index !== at).slice(-MOST_CORE),
+  ]);
   const effects = view.effectsOf(reasons.prefix, new Set(shown));
   const drawn = shown.map((index) => {
     const isPlaced = index !== at;
@@ -36,7 +39,7 @@ export function explainPart(view: PartView, at: number, options: CheckOptions): 
 }
 
 /** More of a core is listed and not drawn. */
-const MOST_CORE = 60;
+const MOST_CORE = 30;
 
 /**
  * What was called after the bad return has no part in it, so that it is left out before the history

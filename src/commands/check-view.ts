@@ -7,7 +7,7 @@ import type { Effect, ReportedMark, ReportedOperation } from '../report/history-
 import type { ReadHistory } from './check-read.ts';
 
 /** A picture of more is not read. */
-const MOST_DRAWN = 60;
+const MOST_DRAWN = 40;
 
 export class PartView {
   readonly history: History<CallData>;

@@ -70,7 +70,7 @@ export function describeFinding(found: {
     ...{ explanation, verdict, verdicts, trace, digest, plan },
     planText: renderPlan(plan, comment),
     size,
-    boundary: result.boundary === null ? null : boundaryText(result.boundary),
+    boundary: result.boundary === null ? result.whyNoBoundary : boundaryText(result.boundary),
     planFile,
     pageFile: pageFileOf(found.output, scenario),
   };

@@ -67,11 +67,15 @@ function report(outcomes: readonly ScenarioOutcome[], overview: Summary, session
   const { options, terminal } = session;
   const { colour, width } = terminal;
   for (const { findings, summary } of outcomes) {
+    const told = new Set<string>();
     for (const finding of findings) {
       writeText(finding.planFile, finding.planText);
       if (options.isJson) process.stdout.write(`${jsonFinding(finding)}\n`);
       terminal.print('');
-      terminal.print(renderFailure(finding, { colour, width }));
+      const story = JSON.stringify([finding.claim, finding.plan.clients, finding.plan.faults]);
+      if (told.has(story)) terminal.print(renderRepeat(finding));
+      else terminal.print(renderFailure(finding, { colour, width }));
+      told.add(story);
     }
     if (!options.reporters.has('html')) continue;
     const page = renderPage({ findings, overview: { ...overview, scenarios: [summary] } });
@@ -83,6 +87,11 @@ function report(outcomes: readonly ScenarioOutcome[], overview: Summary, session
   terminal.print('');
   terminal.print(renderOverview(overview, { colour, width, isFull: options.isVerbose }));
   if (options.isJson) process.stdout.write(`${JSON.stringify(overview)}\n`);
+}
+
+/** For a system that the counterexample of another one breaks too. */
+function renderRepeat({ system, claim, planFile }: Finding): string {
+  return `✗ The same breaks ${claim} of ${system}\nreplay: npx fencepost replay ${planFile}`;
 }
 
 function jsonFinding(finding: Finding): string {

@@ -119,12 +119,46 @@ const shrink = z.strictObject({
   digest,
 });
 
-/** Any line of `run`, `replay` and `shrink`; a field that is not listed is refused. */
+const coreEntry = z.strictObject({
+  process: z.string(),
+  operation: z.string().describe('with its answer: cas(4→4)=ok'),
+  invokeLine: count.describe('of the file'),
+  returnLine: count.nullable().describe('null when it never completed'),
+  role: z.enum(['first bad', 'core']).describe('first bad: no order satisfies its return'),
+});
+
+const checkedPart = z.strictObject({
+  key: z.string().describe('of an independent object; empty when there is one only'),
+  verdict: z.enum(['valid', 'invalid', 'unknown']),
+  operations: count,
+  configurations: count.describe('that the search met, a measure of its effort'),
+  returns: count.describe('completed operations'),
+  satisfied: count.describe(
+    'those that return before the first bad one, all satisfied by one order',
+  ),
+  core: z.array(coreEntry).describe('operations that contradict each other'),
+  isMinimal: z.boolean().nullable().describe('whether none of the core can be spared'),
+  because: z.string().describe('why it is not valid, in one sentence'),
+});
+
+const check = z.strictObject({
+  ...head('check'),
+  file: z.string(),
+  format: z.string(),
+  model: z.string(),
+  operations: count,
+  verdict: z.enum(['valid', 'invalid', 'unknown']),
+  configurations: count,
+  parts: z.array(checkedPart),
+});
+
+/** Any line of `run`, `replay`, `shrink` and `check`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
   finding,
   replay,
   shrink,
+  check,
 ]);
 
 /** The JSON Schema of those lines. */

@@ -115,12 +115,15 @@ function messageText(
   event: Extract<TraceEvent, { kind: 'send' | 'receive' | 'lose' }>,
   around: Surroundings,
 ): string {
-  const asked = isReply(event.message)
-    ? `answer to ${operationOf(event.message).split('/').at(-1) ?? ''}`
-    : askedBy(event.message, around.calls);
+  const asked = messageName(event.message, around);
   if (event.kind === 'send') return `sends ${asked} → ${event.to}`;
   if (event.kind === 'lose') return `✕ loses ${asked} (${event.cause})`;
   return `gets ${event.isCopy ? 'a copy of ' : ''}${asked}`;
+}
+
+function messageName(message: string, around: Surroundings): string {
+  if (!isReply(message)) return askedBy(message, around.calls);
+  return `answer to ${operationOf(message).split('/').at(-1) ?? message}`;
 }
 
 function returnText(event: Extract<TraceEvent, { kind: 'return' }>): string {
@@ -183,7 +186,7 @@ function readText(event: Read, around: Surroundings): string {
 
 function faultText(event: FaultStrikes, around: Surroundings): string {
   const amount = proseDuration(event.amount);
-  const struck = event.target === '' ? 'a message' : askedBy(event.target, around.calls);
+  const struck = event.target === '' ? 'a message' : messageName(event.target, around);
   switch (event.fault) {
     case 'pause':
       return `paused for ${amount}`;
