@@ -20,7 +20,9 @@ export type Part = readonly [role: string, found: { readonly index: number } | n
 /** The verdict on `claim` that follows from the findings. */
 export function conclude(claim: string, { exercised, breach }: Findings): Verdict {
   if (breach === null) return { kind: 'valid', claim, exercised };
-  return { kind: 'invalid', claim, exercised, rule: breach.rule, evidence: breach.evidence };
+  const { rule, evidence } = breach;
+  // What broke was tested, also where the hazard is counted by other signs.
+  return { kind: 'invalid', claim, exercised: Math.max(exercised, 1), rule, evidence };
 }
 
 /**

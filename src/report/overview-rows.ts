@@ -82,7 +82,7 @@ export function noteLines(system: SystemSummary): readonly string[] {
   );
   if (faults.length > 0) notes.push(`faults, in seeds: ${faults.join('; ')}`);
   const overlap = system.measured['holder-overlap'];
-  if (overlap !== undefined) {
+  if (overlap !== undefined && overlap.seeds > 0) {
     const longest = proseDuration(overlap.longestUs);
     notes.push(`holder-overlap measured on ${countOf(overlap.seeds, 'seed')}, at most ${longest}`);
   }
