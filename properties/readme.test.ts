@@ -1,0 +1,44 @@
+/** What the README shows is what is printed, and its commands and links exist. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { loadScenario } from '../src/load.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+test('the failure in the README is the one that the main job prints', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
+  const args = ['dist/cli.js', 'run', 'fixtures/zombie-writer.yaml', '--output', folder];
+  const env = { ...process.env, NO_COLOR: '1' };
+  const { stdout } = spawnSync('node', args, { cwd: root, encoding: 'utf8', env });
+  rmSync(folder, { recursive: true });
+  const [shown = ''] = /(?<=failure:begin -->\n```text\n)[\s\S]*?(?=\n```)/.exec(readme) ?? [];
+  const story = shown.slice(0, shown.indexOf('replay:'));
+  expect(story.length, 'run `npm run sample`').toBeGreaterThan(500);
+  expect(stdout).toContain(story);
+});
+
+test('the scenario in the README loads', () => {
+  const [text = ''] = /(?<=```yaml\n)[\s\S]*?(?=\n```)/.exec(readme) ?? [];
+  expect(loadScenario(text, 'README.md')).toMatchObject({ kind: 'scenario', warnings: [] });
+});
+
+test('every file that the README links to exists', () => {
+  const links = [...readme.matchAll(/\]\((?!http)([^)#]+)\)/g)].map((match) => match[1] ?? '');
+  expect(links.length).toBeGreaterThan(3);
+  for (const link of links) expect(existsSync(join(root, link)), link).toBe(true);
+});
+
+test('every command and option of the README exists', () => {
+  const help = ['run', 'replay', 'shrink', 'show', 'list', 'schema']
+    .map((name) =>
+      spawnSync('node', ['dist/cli.js', name, '--help'], { cwd: root, encoding: 'utf8' }),
+    )
+    .map(({ stdout }) => stdout)
+    .join('\n');
+  for (const [option = ''] of readme.matchAll(/(?<=`)--[a-z-]+/g)) expect(help).toContain(option);
+});
