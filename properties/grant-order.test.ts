@@ -5,7 +5,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { examine } from '../src/harness.ts';
-import type { Read, Recovered, Trace, TraceEvent, Write } from '../src/history/trace.ts';
+import type { Read, Recovered, Write } from '../src/history/server-events.ts';
+import type { Trace, TraceEvent } from '../src/history/trace.ts';
 import { runnablePlans } from './plans.ts';
 
 interface Access {

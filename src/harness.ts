@@ -1,7 +1,7 @@
 /**
- * The flow of the whole tool on one page: a scenario and a seed give a plan, a plan gives a trace, the
- * trace is judged, and a plan that breaks a claim is shrunk to the few events that matter. Every step
- * is a pure function over plain data.
+ * The flow of the whole tool on one page: a scenario and a seed give a plan, a plan gives a trace,
+ * the trace is judged, and a plan that breaks a claim is shrunk to the few events that matter.
+ * Every step is a pure function over plain data.
  */
 import { judgeSurvey } from './check/claims.ts';
 import { type HolderOverlap, measureHolderOverlap } from './check/measure.ts';
@@ -25,7 +25,9 @@ export interface Examination {
   readonly overlap: HolderOverlap;
 }
 
-/** Configurations that a linearizability search may visit; counted, so the same on every machine. */
+/**
+ * Configurations that a linearizability search may visit; counted, so the same on every machine.
+ */
 const MAX_CONFIGURATIONS = 100_000;
 
 /** Expands one seed of one system of a scenario, runs it and judges `claims`. */

@@ -28,7 +28,7 @@ const LAYERS: readonly string[] = [
     'index.ts',
     'commands',
   ],
-  ...['cli.ts', 'bench'],
+  ...['cli.ts', 'bench', 'fuzz'],
 ];
 
 /** What may be imported, where that is less than all to the left. */

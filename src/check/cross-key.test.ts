@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Read, TraceEvent, Write } from '../history/trace.ts';
+import type { Read, Write } from '../history/server-events.ts';
+import type { TraceEvent } from '../history/trace.ts';
 import { breachOf, grant, pause, read, verdictOn, write } from './trace-builder.fixture.ts';
 
 function readBoth(

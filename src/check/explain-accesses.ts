@@ -1,5 +1,7 @@
 /** Tells what a store should not have accepted or served: the rules about writes and reads. */
-import type { Answer, Write } from '../history/trace.ts';
+
+import type { Write } from '../history/server-events.ts';
+import type { Answer } from '../history/trace.ts';
 import { accessPhrase, at, latePhrase, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller } from './story.ts';
 

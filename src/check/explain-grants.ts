@@ -2,7 +2,7 @@
  * Tells what a lock service should not have granted, prolonged or ended, and what holders believed.
  */
 
-import type { Grant, Renew } from '../history/trace.ts';
+import type { Grant, Renew } from '../history/server-events.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { accessPhrase, at, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller, type Telling } from './story.ts';

@@ -3,7 +3,9 @@
  * discarded, and so is one that comes after its client stopped waiting or asked again: what such an
  * execution served, nobody has read.
  */
-import type { Read, Trace } from '../history/trace.ts';
+
+import type { Read } from '../history/server-events.ts';
+import type { Trace } from '../history/trace.ts';
 import type { Access, Survey } from './survey.ts';
 
 /** The reads of the trace that served a value which no program got. */

@@ -5,7 +5,7 @@
  * Exercised: writes, accepted or refused, that the store handled after a write of the same grant
  * that had been issued later, or a second time.
  */
-import type { Write } from '../history/trace.ts';
+import type { Write } from '../history/server-events.ts';
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
 import { type EffectiveWrite, isEffective } from './contents.ts';

@@ -6,7 +6,7 @@
  *
  * Exercised: acquires handled, granted or denied, while another client's grant was live.
  */
-import type { Grant, Renew } from '../history/trace.ts';
+import type { Grant, Renew } from '../history/server-events.ts';
 import { causesSince } from './causes.ts';
 import { type Breach, conclude, evidenceOf } from './conclude.ts';
 import type { GrantLog, LockLog, Numbered, Survey } from './survey.ts';

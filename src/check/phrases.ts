@@ -1,6 +1,7 @@
 /** Puts single events into words: grants, faults, accesses and how an access came to be late. */
 
-import type { FaultStrikes, Grant, Read, Write } from '../history/trace.ts';
+import type { Grant, Read, Write } from '../history/server-events.ts';
+import type { FaultStrikes } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { letterOf, type Story } from './story.ts';
 

@@ -1,6 +1,7 @@
 /** Gives the tellers of `explain` the events of a contradiction by the parts that they play. */
 
-import type { FaultStrikes, Grant, Trace, TraceEvent } from '../history/trace.ts';
+import type { Grant } from '../history/server-events.ts';
+import type { FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 

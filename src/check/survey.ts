@@ -4,22 +4,25 @@
  *
  * A lock and the resource that it guards have the same name, so a write's grant is looked up there.
  */
+
 import type {
   Deny,
-  Enter,
-  FaultStrikes,
   Grant,
-  Invoke,
-  LeaseTest,
-  Leave,
   Read,
   Recovered,
   Release,
   Renew,
+  Write,
+} from '../history/server-events.ts';
+import type {
+  Enter,
+  FaultStrikes,
+  Invoke,
+  LeaseTest,
+  Leave,
   Return,
   Trace,
   TraceEvent,
-  Write,
 } from '../history/trace.ts';
 
 /** An event and its number. */

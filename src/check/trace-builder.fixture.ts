@@ -3,28 +3,31 @@
  * guards the resource `db` in the store `store`, ttl 10 ms, token equal to ordinal unless said
  * otherwise.
  */
+
+import type {
+  Deny,
+  Grant,
+  Read,
+  Recovered,
+  Release,
+  Renew,
+  Write,
+} from '../history/server-events.ts';
 import type {
   Answer,
   Call,
-  Deny,
   Ending,
   Enter,
   FaultStrikes,
-  Grant,
   Healed,
   Invoke,
   LeaseTest,
   Leave,
   ProcessInfo,
-  Read,
-  Recovered,
-  Release,
-  Renew,
   Return,
   Send,
   Trace,
   TraceEvent,
-  Write,
 } from '../history/trace.ts';
 import { judge } from './claims.ts';
 import { explain, inWords } from './explain.ts';

@@ -1,6 +1,6 @@
 /**
- * Decides what has become of a kept plan: does it still break its claim, or was it fixed, or does it no
- * longer test anything?
+ * Decides what has become of a kept plan: does it still break its claim, or was it fixed, or does
+ * it no longer test anything?
  */
 import { claims } from '../check/claims.ts';
 import type { Verdict } from '../check/verdict.ts';
@@ -12,8 +12,9 @@ import { digestOf } from '../run.ts';
 export interface Replay {
   readonly claim: string;
   /**
-   * `reproduced`: the claim breaks; `fixed`: its hazard arose and it held; `diverged`: a name in the
-   * plan found no match in the run; `inert`: everything matched, but the hazard no longer arises.
+   * `reproduced`: the claim breaks; `fixed`: its hazard arose and it held; `diverged`: a name in
+   * the plan found no match in the run; `inert`: everything matched, but the hazard no longer
+   * arises.
    */
   readonly outcome: Expectation['outcome'];
   /** The first name in the plan that found no match; null when all did. */
@@ -26,7 +27,9 @@ export interface Replay {
 /** The claim that a replay judges when neither the plan nor the caller names one. */
 const DEFAULT_CLAIM = 'grant-order';
 
-/** Runs a plan and says what became of `claim`, by default the one that the plan expects to break. */
+/**
+ * Runs a plan and says what became of `claim`, by default the one that the plan expects to break.
+ */
 export function replay(plan: Plan, claim: string = plan.expect?.claim ?? DEFAULT_CLAIM): Replay {
   const { trace, verdicts } = examine(plan, [claim]);
   const verdict: Verdict = verdicts[0] ?? { kind: 'unknown', claim, exercised: 0, reason: '' };

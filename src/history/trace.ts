@@ -8,6 +8,7 @@
  */
 import type { Json } from '../kernel/json.ts';
 import type { FaultKind } from '../plan/fault.ts';
+import type { Deny, Grant, Read, Recovered, Release, Renew, Write } from './server-events.ts';
 
 export interface Trace {
   readonly processes: readonly ProcessInfo[];
@@ -91,7 +92,11 @@ export interface Invoke {
 }
 
 export type Call =
-  | { readonly verb: 'acquire' | 'renew' | 'release'; readonly lock: string; readonly token: number }
+  | {
+      readonly verb: 'acquire' | 'renew' | 'release';
+      readonly lock: string;
+      readonly token: number;
+    }
   | {
       readonly verb: 'read' | 'write' | 'open';
       readonly store: string;
@@ -100,7 +105,9 @@ export type Call =
       /** Null on a read. */
       readonly value: number | null;
       readonly token: number;
-      /** What a write adds to the value that its section read; null where it is not an increment. */
+      /**
+       * What a write adds to the value that its section read; null where it is not an increment.
+       */
       readonly adds: number | null;
     };
 
@@ -111,8 +118,8 @@ export interface Return {
   readonly process: string;
   readonly operation: string;
   /**
-   * `ok`: answered, `refused` and `denied` are answers too; `fail`: it was never executed; `info`: no
-   * answer came, it may or may not have happened, now or later.
+   * `ok`: answered, `refused` and `denied` are answers too; `fail`: it was never executed; `info`:
+   * no answer came, it may or may not have happened, now or later.
    */
   readonly outcome: 'ok' | 'fail' | 'info';
   readonly answer: Answer | null;
@@ -174,7 +181,9 @@ export interface Enter {
   readonly lock: string;
   readonly ordinal: number;
   readonly token: number;
-  /** True time at which its own clock, as it now runs, reaches what it takes for the lease's end. */
+  /**
+   * True time at which its own clock, as it now runs, reaches what it takes for the lease's end.
+   */
   readonly believedUntilUs: number;
 }
 
@@ -188,7 +197,9 @@ export interface Leave {
   readonly ordinal: number;
 }
 
-/** A program tests its lease by its own clock. Also emitted, as `isLive`, when a renew is confirmed. */
+/**
+ * A program tests its lease by its own clock. Also emitted, as `isLive`, when a renew is confirmed.
+ */
 export interface LeaseTest {
   readonly kind: 'lease-test';
   readonly atUs: number;
@@ -197,107 +208,4 @@ export interface LeaseTest {
   readonly ordinal: number;
   readonly isLive: boolean;
   readonly believedUntilUs: number;
-}
-
-/** The lock service gives a grant. */
-export interface Grant {
-  readonly kind: 'grant';
-  readonly atUs: number;
-  readonly process: string;
-  readonly lock: string;
-  readonly client: string;
-  readonly ordinal: number;
-  readonly token: number;
-  readonly ttlUs: number;
-  /** When the request that it answers left its sender. */
-  readonly sentAtUs: number;
-  /** True time at which the service's clock, as it now runs, ends the lease; null: never. */
-  readonly untilUs: number | null;
-  readonly message: string;
-}
-
-/** The lock service denies an acquire. */
-export interface Deny {
-  readonly kind: 'deny';
-  readonly atUs: number;
-  readonly process: string;
-  readonly lock: string;
-  readonly client: string;
-  readonly holder: string;
-  /** The grant because of which it denies. */
-  readonly holderOrdinal: number;
-  readonly message: string;
-}
-
-/** The lock service handles a renew. `under` is the grant that the caller meant. */
-export interface Renew {
-  readonly kind: 'renew';
-  readonly atUs: number;
-  readonly process: string;
-  readonly lock: string;
-  readonly client: string;
-  readonly under: number;
-  /** The grant that it extended, 0 when it was denied. */
-  readonly extended: number;
-  readonly token: number;
-  readonly ttlUs: number;
-  readonly sentAtUs: number;
-  readonly untilUs: number | null;
-  readonly message: string;
-}
-
-/** The lock service handles a release. `under` is the grant that the caller meant. */
-export interface Release {
-  readonly kind: 'release';
-  readonly atUs: number;
-  readonly process: string;
-  readonly lock: string;
-  readonly client: string;
-  readonly under: number;
-  /** The grant that it ended, 0 when it was denied. */
-  readonly released: number;
-  readonly message: string;
-}
-
-/** A store handles an access. */
-interface Handled {
-  readonly atUs: number;
-  readonly process: string;
-  readonly resource: string;
-  readonly key: string;
-  /** The token that it carries. */
-  readonly token: number;
-  /** The grant under which its client issued it. */
-  readonly under: number;
-  readonly client: string;
-  readonly operation: string;
-  /** The operation's place in the order in which its section issued its operations, from 1. */
-  readonly issue: number;
-  readonly isAccepted: boolean;
-  readonly message: string;
-}
-
-/** A write, or an `open`, which changes no value and has `value: null`. */
-export interface Write extends Handled {
-  readonly kind: 'write';
-  readonly value: number | null;
-  /** The store's highest token for that comparison, before this write; 0 when it keeps none. */
-  readonly highest: number;
-  readonly adds: number | null;
-}
-
-/** A refused read serves nothing: `value` is null. */
-export interface Read extends Handled {
-  readonly kind: 'read';
-  readonly value: number | null;
-}
-
-/** A store comes back after a crash or a failover: what it now holds of one resource. */
-export interface Recovered {
-  readonly kind: 'recovered';
-  readonly atUs: number;
-  readonly process: string;
-  readonly resource: string;
-  readonly highest: number;
-  readonly values: Readonly<Record<string, number>>;
 }

@@ -90,8 +90,8 @@ function unreadableAt(text: string): Place | null {
 }
 
 /**
- * Composing a document recurses, and Node can die without an exception where the stack ends inside a
- * regular expression; so the depth is measured first, on the tokens, without recursion.
+ * Composing a document recurses, and Node can die without an exception where the stack ends inside
+ * a regular expression; so the depth is measured first, on the tokens, without recursion.
  */
 function tooDeepAt(text: string): Place | null {
   let level: unknown[] = [...new Parser().parse(text)];

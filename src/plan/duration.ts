@@ -18,8 +18,8 @@ export const DURATION_PATTERN = '^(0|\\d+(\\.\\d+)?(us|ms|s|min|h))$';
 const DURATION = /^(\d{1,16})(?:\.(\d{1,16}))?(us|ms|s|min|h)$/;
 
 /**
- * `10ms`, `250us`, `1.5s`, `5min`, `2h` or `0`, in microseconds. Undefined when it is nothing of the
- * kind, no whole number of microseconds, or too large for a safe integer.
+ * `10ms`, `250us`, `1.5s`, `5min`, `2h` or `0`, in microseconds. Undefined when it is nothing of
+ * the kind, no whole number of microseconds, or too large for a safe integer.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
@@ -40,7 +40,9 @@ export function parseStep(text: string): number | undefined {
   return size === undefined || size === 0 ? size : -size;
 }
 
-/** `1ms..5ms`, or one duration for a range of one value. Undefined when the ends are out of order. */
+/**
+ * `1ms..5ms`, or one duration for a range of one value. Undefined when the ends are out of order.
+ */
 export function parseRange(text: string): RangeUs | undefined {
   return orderedRange(text, parseDuration);
 }

@@ -1,13 +1,13 @@
 /**
- * Everything that can be done to the simulated world, as data. All times are integer microseconds of
- * virtual time, all rates parts per million. The list is the one of the README's fault table.
+ * Everything that can be done to the simulated world, as data. All times are integer microseconds
+ * of virtual time, all rates parts per million. The list is the one of the README's fault table.
  */
 
 /**
- * When a fault strikes: at an instant; just before a point is reached; or just after it. A point is an
- * operation (`alice/1/write`, whose `before` is the instant at which the request is fixed but has not
- * left, and whose `after` is the instant at which its answer reached the program) or a mark that the
- * program sets (`alice/1/checked`; before and after are one instant).
+ * When a fault strikes: at an instant; just before a point is reached; or just after it. A point is
+ * an operation (`alice/1/write`, whose `before` is the instant at which the request is fixed but
+ * has not left, and whose `after` is the instant at which its answer reached the program) or a mark
+ * that the program sets (`alice/1/checked`; before and after are one instant).
  */
 export type When =
   | { readonly kind: 'at'; readonly atUs: number }
@@ -15,14 +15,17 @@ export type When =
   | { readonly kind: 'after'; readonly point: string };
 
 /**
- * Which message: one by its name (`alice/1/write/1/request`), or the first that `from` sends to `to`
- * at `atUs` or later.
+ * Which message: one by its name (`alice/1/write/1/request`), or the first that `from` sends to
+ * `to` at `atUs` or later.
  */
 export type Which =
   | { readonly kind: 'message'; readonly message: string }
   | { readonly kind: 'link'; readonly from: string; readonly to: string; readonly atUs: number };
 
-/** Which timer: one by its name (`alice/1/backoff-2`), or the first that `process` arms from `atUs` on. */
+/**
+ * Which timer: one by its name (`alice/1/backoff-2`), or the first that `process` arms from `atUs`
+ * on.
+ */
 export type WhichTimer =
   | { readonly kind: 'timer'; readonly timer: string }
   | { readonly kind: 'process'; readonly process: string; readonly atUs: number };
@@ -42,7 +45,9 @@ export type Fault =
 
 export type FaultKind = Fault['kind'];
 
-/** The process runs nothing for `forUs`. Its clocks run on (a garbage collection) or freeze (a VM). */
+/**
+ * The process runs nothing for `forUs`. Its clocks run on (a garbage collection) or freeze (a VM).
+ */
 export interface Pause {
   readonly kind: 'pause';
   readonly process: string;
@@ -51,7 +56,9 @@ export interface Pause {
   readonly clocks: 'run' | 'freeze';
 }
 
-/** Volatile state is gone; pending calls never answer. `restartAfterUs: null` means it stays down. */
+/**
+ * Volatile state is gone; pending calls never answer. `restartAfterUs: null` means it stays down.
+ */
 export interface Crash {
   readonly kind: 'crash';
   readonly process: string;
@@ -70,8 +77,8 @@ export interface Partition {
 }
 
 /**
- * A process believes another time from now on. `stepUs` moves its wall clock only; `ratePpm` sets how
- * much faster than true time both its clocks run (0 is exact). An offset is a step at time 0.
+ * A process believes another time from now on. `stepUs` moves its wall clock only; `ratePpm` sets
+ * how much faster than true time both its clocks run (0 is exact). An offset is a step at time 0.
  */
 export interface ClockFault {
   readonly kind: 'clock';

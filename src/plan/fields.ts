@@ -1,6 +1,6 @@
 /**
- * The smallest fields of a scenario or plan file, each as text on one side and as a value on the other:
- * durations, ranges, odds, rates and names. Both files are built from them.
+ * The smallest fields of a scenario or plan file, each as text on one side and as a value on the
+ * other: durations, ranges, odds, rates and names. Both files are built from them.
  */
 import { z } from 'zod';
 import {

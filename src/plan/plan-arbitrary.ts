@@ -1,6 +1,6 @@
 /**
- * Plans of every form as fast-check arbitraries: well-formed, with names that are awkward to write and
- * numbers at their limits, for properties of whatever takes a plan.
+ * Plans of every form as fast-check arbitraries: well-formed, with names that are awkward to write
+ * and numbers at their limits, for properties of whatever takes a plan.
  */
 import fc from 'fast-check';
 import type { Fault, FaultKind, When, Which } from './fault.ts';

@@ -3,7 +3,9 @@
  * what equals these, so that a shrunk plan is short; changing one changes the meaning of old plans.
  */
 
-/** A careful client: it tests its lease before each write, counted from when it sent its request. */
+/**
+ * A careful client: it tests its lease before each write, counted from when it sent its request.
+ */
 export const CLIENT_DEFAULTS = {
   ttlUs: 10_000,
   lockTimeoutUs: 30_000,

@@ -1,4 +1,6 @@
-/** What is wrong with a plan whose fields are each well-formed: names and ids that are used twice. */
+/**
+ * What is wrong with a plan whose fields are each well-formed: names and ids that are used twice.
+ */
 import type { Plan, Work } from './plan.ts';
 import type { Finding, Step } from './problem.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A plan as the text of a file and back, exactly: `readPlan(renderPlan(plan))` is the same plan. The
- * text is the unit of bug reports, so it states nothing that a default already says.
+ * A plan as the text of a file and back, exactly: `readPlan(renderPlan(plan))` is the same plan.
+ * The text is the unit of bug reports, so it states nothing that a default already says.
  */
 import { Document, isCollection, isScalar, visit } from 'yaml';
 import { settingsFields } from './client-text.ts';
@@ -42,7 +42,9 @@ export function readPlan(source: SourceFile): PlanRead {
   return { kind: 'problems', problems: parsed.locate(findings) };
 }
 
-/** The text of a plan file; each line of `comment` (what it shows, how to replay it) stands above. */
+/**
+ * The text of a plan file; each line of `comment` (what it shows, how to replay it) stands above.
+ */
 export function renderPlan(plan: Plan, comment = ''): string {
   const document = new Document(planFields(plan), { aliasDuplicateObjects: false });
   visit(document, {

@@ -1,7 +1,7 @@
 /**
- * A plan is the complete input of one run: the same plan gives the same trace, byte for byte. It names
- * decisions instead of numbering draws, so it survives changes of unrelated code, reads well in a pull
- * request and can be edited by hand. All times are integer microseconds.
+ * A plan is the complete input of one run: the same plan gives the same trace, byte for byte. It
+ * names decisions instead of numbering draws, so it survives changes of unrelated code, reads well
+ * in a pull request and can be edited by hand. All times are integer microseconds.
  */
 import type { Json } from '../kernel/json.ts';
 import type { Fault, FaultKind } from './fault.ts';
@@ -18,11 +18,14 @@ export interface Plan {
   /** What is still drawn, by keyed chance; `null` when the plan leaves nothing to chance. */
   readonly chance: ChancePlan | null;
   /**
-   * Drawn values that are fixed by name instead, in microseconds: a message's name gives its latency, a
-   * timer's name the length that a program would have drawn for it. They win over `chance`.
+   * Drawn values that are fixed by name instead, in microseconds: a message's name gives its
+   * latency, a timer's name the length that a program would have drawn for it. They win over
+   * `chance`.
    */
   readonly decisions: Readonly<Record<string, number>>;
-  /** Names of events; where several fall on one instant they happen in this order, before others. */
+  /**
+   * Names of events; where several fall on one instant they happen in this order, before others.
+   */
   readonly order: readonly string[];
   readonly limits: Limits;
   /** What the shrinker must stay inside; taken from the scenario. */
@@ -54,7 +57,9 @@ export interface ClientPlan {
   readonly pool: number;
   /** Whether the program tests its lease before each write, and skips the write when it is over. */
   readonly checksLease: boolean;
-  /** From when the client counts its lease: its request, the reply, or the grant's own issued-at. */
+  /**
+   * From when the client counts its lease: its request, the reply, or the grant's own issued-at.
+   */
   readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
   /** Whether a lease is over `at` its end (correct) or only `after` it (off by one). */
   readonly leaseEnds: 'at' | 'after';
@@ -96,7 +101,12 @@ export type Work =
     }
   | { readonly kind: 'read'; readonly id: number; readonly store: string; readonly key: string }
   /** Reads, adds one, writes: `alice/1/read`, then `alice/1/write`. */
-  | { readonly kind: 'increment'; readonly id: number; readonly store: string; readonly key: string }
+  | {
+      readonly kind: 'increment';
+      readonly id: number;
+      readonly store: string;
+      readonly key: string;
+    }
   /** Moves `amount` between two stores: reads both, then writes both. */
   | {
       readonly kind: 'transfer';
@@ -145,7 +155,9 @@ export interface ChancePlan {
 }
 
 export interface Limits {
-  /** When chance faults stop, partitions lift, pauses end, servers restart, clock rates return to 1. */
+  /**
+   * When chance faults stop, partitions lift, pauses end, servers restart, clock rates return to 1.
+   */
   readonly healAtUs: number;
   /** Whether a fresh client, `probe`, then takes each lock and writes. */
   readonly probe: boolean;
@@ -160,7 +172,9 @@ export interface Limits {
 export interface Bounds {
   readonly latency: RangeUs;
   readonly think: RangeUs;
-  /** Durations: of a pause, a delay, a partition, a restart, a failover's lag, a late timer, a copy. */
+  /**
+   * Durations: of a pause, a delay, a partition, a restart, a failover's lag, a late timer, a copy.
+   */
   readonly durations: Partial<Readonly<Record<FaultKind, RangeUs>>>;
   /** Largest absolute clock offset and rate that a process may have; `null` is unbounded. */
   readonly skewUs: number | null;

@@ -1,6 +1,6 @@
 /**
- * What is wrong in a file that a person wrote: where, what, and what was probably meant. Several are
- * reported at once, in the order of the file.
+ * What is wrong in a file that a person wrote: where, what, and what was probably meant. Several
+ * are reported at once, in the order of the file.
  */
 export interface Problem {
   readonly file: string;

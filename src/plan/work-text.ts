@@ -1,6 +1,6 @@
 /**
- * The steps of a section as a file writes them, each a map of one key: `write: { key: x, value: 1 }`.
- * A step's `id` is its place among the section's steps where it is left out.
+ * The steps of a section as a file writes them, each a map of one key: `write: { key: x, value: 1
+ * }`. A step's `id` is its place among the section's steps where it is left out.
  */
 import { z } from 'zod';
 import { formatDuration } from './duration.ts';

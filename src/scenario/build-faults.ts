@@ -1,6 +1,6 @@
 /**
- * Turns the faults of a scenario file into templates whose processes have names, and finds those that
- * could never strike or do not say enough.
+ * Turns the faults of a scenario file into templates whose processes have names, and finds those
+ * that could never strike or do not say enough.
  */
 import type { FaultKind } from '../plan/fault.ts';
 import type { RangeUs } from '../plan/plan.ts';

@@ -1,6 +1,6 @@
 /**
- * When a scenario's world heals, how patient the probe is, and what the shrinker must stay inside: as
- * the file says, else long enough for all the work.
+ * When a scenario's world heals, how patient the probe is, and what the shrinker must stay inside:
+ * as the file says, else long enough for all the work.
  */
 import type { FaultKind } from '../plan/fault.ts';
 import type { Bounds, Limits, RangeUs } from '../plan/plan.ts';

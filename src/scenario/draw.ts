@@ -1,6 +1,6 @@
 /**
- * A stream of draws that belongs to one name in one seed: the draws of one client never depend on how
- * many another client made. Integers only.
+ * A stream of draws that belongs to one name in one seed: the draws of one client never depend on
+ * how many another client made. Integers only.
  */
 import alea from 'seedrandom/lib/alea.js';
 import type { Odds, RangeUs } from '../plan/plan.ts';

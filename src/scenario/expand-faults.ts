@@ -1,6 +1,6 @@
 /**
- * The faults of one plan, drawn from a scenario's templates. Each process that a template names draws
- * for itself, from its own stream and in the order of the templates.
+ * The faults of one plan, drawn from a scenario's templates. Each process that a template names
+ * draws for itself, from its own stream and in the order of the templates.
  */
 import { nameOf } from '../kernel/name.ts';
 import type { Fault, When, Which, WhichTimer } from '../plan/fault.ts';
@@ -17,7 +17,9 @@ export interface FaultContext {
   readonly isWhole: boolean;
 }
 
-/** All but those that are left to the run's own chance. A verb that a section lacks strikes nobody. */
+/**
+ * All but those that are left to the run's own chance. A verb that a section lacks strikes nobody.
+ */
 export function expandFaults(
   templates: readonly FaultTemplate[],
   context: FaultContext,
@@ -179,7 +181,9 @@ function placed(
   }
 }
 
-/** The client whose name and the draw have the highest mix: another's absence does not change it. */
+/**
+ * The client whose name and the draw have the highest mix: another's absence does not change it.
+ */
 function chosen(clients: readonly ClientPlan[], drawn: number): ClientPlan | undefined {
   let best: ClientPlan | undefined;
   let highest = -1;

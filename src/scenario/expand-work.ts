@@ -7,8 +7,8 @@ import type { Draw } from './draw.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
 
 /**
- * Every write of a run has its own value, in digits that say whose it is: client, section and, where
- * sections have several, step. Alice's second section writes 12, its third step 123.
+ * Every write of a run has its own value, in digits that say whose it is: client, section and,
+ * where sections have several, step. Alice's second section writes 12, its third step 123.
  */
 export interface ValueScale {
   readonly client: number;

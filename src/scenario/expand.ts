@@ -1,7 +1,7 @@
 /**
- * A scenario, one of its systems and a seed give one plan. Everything is drawn from streams keyed by the
- * names of clients and servers, so all systems of a scenario get the same draws for one seed, and taking
- * one client away leaves what the others do as it was.
+ * A scenario, one of its systems and a seed give one plan. Everything is drawn from streams keyed
+ * by the names of clients and servers, so all systems of a scenario get the same draws for one
+ * seed, and taking one client away leaves what the others do as it was.
  */
 import { assert } from '../kernel/assert.ts';
 import { type ClientSettings, settingsOver } from '../plan/client-text.ts';

@@ -1,6 +1,6 @@
 /**
- * Faults as a scenario file writes them: a map of one key, with chances and ranges. The fields have the
- * names that they have in a plan, so a fault can be copied from a plan into a scenario.
+ * Faults as a scenario file writes them: a map of one key, with chances and ranges. The fields have
+ * the names that they have in a plan, so a fault can be copied from a plan into a scenario.
  */
 import { z } from 'zod';
 import type { FaultKind } from '../plan/fault.ts';

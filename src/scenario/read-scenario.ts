@@ -1,4 +1,7 @@
-/** Reads the text of a scenario file: the scenario that it means, or everything that is wrong with it. */
+/**
+ * Reads the text of a scenario file: the scenario that it means, or everything that is wrong with
+ * it.
+ */
 import { parseFile, type SourceFile } from '../plan/document.ts';
 import { check } from '../plan/findings.ts';
 import type { Finding, Problem } from '../plan/problem.ts';

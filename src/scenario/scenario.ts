@@ -1,7 +1,8 @@
 /**
- * A scenario is what a person writes once for many seeds: the systems to compare, the clients and their
- * work, the network, and faults as chances and ranges. Here everything has its value: defaults are
- * filled in, groups of processes are resolved to names. All times are integer microseconds.
+ * A scenario is what a person writes once for many seeds: the systems to compare, the clients and
+ * their work, the network, and faults as chances and ranges. Here everything has its value:
+ * defaults are filled in, groups of processes are resolved to names. All times are integer
+ * microseconds.
  */
 import type { ClientSettings, ReadSettings } from '../plan/client-text.ts';
 import type { FaultKind } from '../plan/fault.ts';
@@ -82,8 +83,8 @@ export type Target =
   | { readonly kind: 'process'; readonly processes: readonly string[]; readonly at: RangeUs };
 
 /**
- * One fault of a scenario. Each of `processes` (or of `from`) draws for itself whether it is struck:
- * always, where `odds` is null.
+ * One fault of a scenario. Each of `processes` (or of `from`) draws for itself whether it is
+ * struck: always, where `odds` is null.
  */
 export type FaultTemplate = { readonly odds: Odds | null } & (
   | {

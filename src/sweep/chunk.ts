@@ -1,6 +1,6 @@
 /**
- * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the range,
- * so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
+ * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the
+ * range, so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
  */
 import type { Examination } from '../harness.ts';
 import type { Trace } from '../history/trace.ts';
@@ -15,7 +15,9 @@ import {
   type Tally,
 } from './tally.ts';
 
-/** Seeds `from` to `to`, both included; `skip` are left out because they hung or crashed a worker. */
+/**
+ * Seeds `from` to `to`, both included; `skip` are left out because they hung or crashed a worker.
+ */
 export interface Chunk {
   readonly system: string;
   readonly from: number;

@@ -1,4 +1,6 @@
-/** Runs a seed twice and names the first event that differs: a run must be a function of its plan. */
+/**
+ * Runs a seed twice and names the first event that differs: a run must be a function of its plan.
+ */
 import type { Trace } from '../history/trace.ts';
 import { canonical, run } from '../run.ts';
 import { expand } from '../scenario/expand.ts';

@@ -1,7 +1,7 @@
 /**
  * Decides whether a system met what its scenario expects of it. What should hold must have held on
- * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard never
- * arose, leaves it unjudged. What should break must have broken on some seed.
+ * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard
+ * never arose, leaves it unjudged. What should break must have broken on some seed.
  */
 import type { Scenario, SystemScenario } from '../scenario/scenario.ts';
 import { claimTally, type Tally } from './tally.ts';
@@ -17,7 +17,9 @@ export interface Judgement {
   readonly vacuous: readonly string[];
 }
 
-/** `isWhole`: whether all seeds of the range were examined; else what should break is not judged. */
+/**
+ * `isWhole`: whether all seeds of the range were examined; else what should break is not judged.
+ */
 export function judgeSystem(
   scenario: Scenario,
   system: SystemScenario,

@@ -1,7 +1,7 @@
 /**
- * Runs chunks on worker threads, which stay warm from one scenario to the next. A worker that stays at
- * one seed for too long, or dies of one, is replaced: the seed becomes a finding, and the rest of its
- * chunk is examined again without it.
+ * Runs chunks on worker threads, which stay warm from one scenario to the next. A worker that stays
+ * at one seed for too long, or dies of one, is replaced: the seed becomes a finding, and the rest
+ * of its chunk is examined again without it.
  */
 import { Worker } from 'node:worker_threads';
 import type { Scenario } from '../scenario/scenario.ts';

@@ -1,6 +1,6 @@
 /**
- * Examines a range of seeds of every system of a scenario, on worker threads or in this one, until the
- * range is done or something asks it to stop.
+ * Examines a range of seeds of every system of a scenario, on worker threads or in this one, until
+ * the range is done or something asks it to stop.
  */
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
@@ -12,7 +12,9 @@ export interface SweepOptions {
   /** Seeds, both included. */
   readonly from: number;
   readonly to: number;
-  /** Opened and closed by the caller; null is this thread, which does not survive a seed that hangs. */
+  /**
+   * Opened and closed by the caller; null is this thread, which does not survive a seed that hangs.
+   */
   readonly pool: Pool | null;
   /** Asked before each chunk; true ends the sweep with what is known so far. */
   readonly shouldStop?: () => boolean;

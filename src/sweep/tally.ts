@@ -1,6 +1,6 @@
 /**
- * What many seeds of one system add up to. A tally is plain data; merging two is commutative, so the
- * result of a sweep does not depend on how it was cut into chunks or which worker was faster.
+ * What many seeds of one system add up to. A tally is plain data; merging two is commutative, so
+ * the result of a sweep does not depend on how it was cut into chunks or which worker was faster.
  */
 import type { FaultKind } from '../plan/fault.ts';
 

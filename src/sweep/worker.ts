@@ -1,6 +1,6 @@
 /**
- * A worker thread of a sweep: examines the chunks that it is sent and answers with tallies. Which seed
- * it is at stands in shared memory, so that the pool can name the seed of a worker that hangs.
+ * A worker thread of a sweep: examines the chunks that it is sent and answers with tallies. Which
+ * seed it is at stands in shared memory, so that the pool can name the seed of a worker that hangs.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Scenario } from '../scenario/scenario.ts';

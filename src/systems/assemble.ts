@@ -125,7 +125,9 @@ function mayBe({ values }: OptionInfo, value: Json): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The sequential specification that a plan's store promises to its clients, where one is written. */
+/**
+ * The sequential specification that a plan's store promises to its clients, where one is written.
+ */
 export function modelOf(plan: Plan): FenceModel | null {
   const rule = stores.get(plan.system.store);
   if (rule === undefined || rule.refuses === 'lower-or-repeated') return null;
