@@ -1,4 +1,6 @@
-/** The only place that reads and writes files for people: clear errors, and nothing half-written. */
+/**
+ * The only place that reads and writes files for people: clear errors, and nothing half-written.
+ */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { loadScenario } from '../load.ts';

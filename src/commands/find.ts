@@ -1,4 +1,6 @@
-/** Turns a seed that broke a claim into a finding: shrunk, explained, ready to be replayed and kept. */
+/**
+ * Turns a seed that broke a claim into a finding: shrunk, explained, ready to be replayed and kept.
+ */
 import { join } from 'node:path';
 import { explain } from '../check/explain.ts';
 import { type Examination, examine, shrinkFailure } from '../harness.ts';
@@ -22,10 +24,14 @@ export interface Failing {
   readonly seeds: readonly number[];
 }
 
-/** Seeds that are shrunk to find the simplest counterexample; one seed may be stuck with two faults. */
+/**
+ * Seeds that are shrunk to find the simplest counterexample; one seed may be stuck with two faults.
+ */
 const SEEDS_TRIED = 3;
 
-/** The simplest counterexample that the first few seeds shrink to; null when none broke it again. */
+/**
+ * The simplest counterexample that the first few seeds shrink to; null when none broke it again.
+ */
 export function findCounterexample(
   loaded: LoadedScenario,
   failing: Failing,

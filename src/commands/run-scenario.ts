@@ -1,4 +1,7 @@
-/** The stages of `run` for one scenario: corpus, determinism, seeds, shrinking; each says what it does. */
+/**
+ * The stages of `run` for one scenario: corpus, determinism, seeds, shrinking; each says what it
+ * does.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { replay } from '../corpus/replay.ts';

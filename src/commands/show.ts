@@ -1,4 +1,7 @@
-/** `fencepost show`: what happens in a plan, or in one seed of a scenario, and how every claim fares. */
+/**
+ * `fencepost show`: what happens in a plan, or in one seed of a scenario, and how every claim
+ * fares.
+ */
 import { examine } from '../harness.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';

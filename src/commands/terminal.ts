@@ -1,4 +1,6 @@
-/** Where output goes and how it looks: results on stdout, progress on stderr, colour when wanted. */
+/**
+ * Where output goes and how it looks: results on stdout, progress on stderr, colour when wanted.
+ */
 
 export interface Terminal {
   readonly colour: boolean;

@@ -119,7 +119,9 @@ function pasteLine(label: string, words: readonly string[], paint: Paint): strin
   return [`${paint.faint(label)} ${rest.join(' ')} \\`, quoted.at(-1) ?? ''];
 }
 
-/** The steps that fit `room` lines: evidence stays, lesser steps go first, and of equals the early. */
+/**
+ * The steps that fit `room` lines: evidence stays, lesser steps go first, and of equals the early.
+ */
 function fitSteps(steps: readonly Step[], room: number): readonly Step[] {
   if (steps.length <= room) return steps;
   const kept = Math.max(2, room - 1);

@@ -26,7 +26,9 @@ export interface Finding {
   readonly plan: Plan;
   readonly planText: string;
   readonly size: Size;
-  /** One clause: "breaks with a pause of 10.000 ms, holds with 9.999 ms"; null when none was found. */
+  /**
+   * One clause: "breaks with a pause of 10.000 ms, holds with 9.999 ms"; null when none was found.
+   */
   readonly boundary: string | null;
   /** Paths as a person types them from the project's root. */
   readonly planFile: string;

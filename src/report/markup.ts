@@ -1,6 +1,6 @@
 /**
- * Builds HTML and SVG so that text cannot become markup: a string is always text and is escaped; only
- * what `element` returns is markup.
+ * Builds HTML and SVG so that text cannot become markup: a string is always text and is escaped;
+ * only what `element` returns is markup.
  */
 import { visible } from './visible.ts';
 

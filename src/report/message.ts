@@ -1,4 +1,7 @@
-/** Reads a message's name (`alice/1/write-2/1/request`) and pairs each sending with what became of it. */
+/**
+ * Reads a message's name (`alice/1/write-2/1/request`) and pairs each sending with what became of
+ * it.
+ */
 import type { Call, Trace } from '../history/trace.ts';
 
 /** A message's name without its try and its leg: the operation that it belongs to. */
@@ -29,7 +32,9 @@ export function askedBy(message: string, calls: ReadonlyMap<string, Call>): stri
   return `${call.verb} ${what}, token ${call.token}`;
 }
 
-/** One flight of a message: events by index; `end` is null when it is still under way at the end. */
+/**
+ * One flight of a message: events by index; `end` is null when it is still under way at the end.
+ */
 export interface Flight {
   readonly message: string;
   readonly from: string;

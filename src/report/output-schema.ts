@@ -1,6 +1,6 @@
 /**
- * The lines that `--json` writes, as a schema: what machines may rely on. Every line has a `type` and
- * the `version` of this format, which rises when a field changes its meaning or goes.
+ * The lines that `--json` writes, as a schema: what machines may rely on. Every line has a `type`
+ * and the `version` of this format, which rises when a field changes its meaning or goes.
  */
 import { z } from 'zod';
 

@@ -1,4 +1,7 @@
-/** One finding on the page: the story, both pictures, the table, the verdicts, the plan, what to type. */
+/**
+ * One finding on the page: the story, both pictures, the table, the verdicts, the plan, what to
+ * type.
+ */
 import type { Verdict } from '../check/verdict.ts';
 import { keepCommand, replayCommand, shellWords } from './commands.ts';
 import { lead, sentence, shrunkText } from './failure.ts';

@@ -1,7 +1,7 @@
 /**
- * The colours of the page, by what they mean, for a light and a dark screen. Pictures carry the light
- * ones as attributes, which survive a policy that forbids styles, and classes that the style sheet
- * recolours.
+ * The colours of the page, by what they mean, for a light and a dark screen. Pictures carry the
+ * light ones as attributes, which survive a policy that forbids styles, and classes that the style
+ * sheet recolours.
  */
 
 export interface Shades {

@@ -1,6 +1,7 @@
 /**
- * Draws what lasts, in the sequence: leases solid, as the service has them; sections hatched, as their
- * holders believe; where the two contradict, red; and pauses, crashes and partitions behind them.
+ * Draws what lasts, in the sequence: leases solid, as the service has them; sections hatched, as
+ * their holders believe; where the two contradict, red; and pauses, crashes and partitions behind
+ * them.
  */
 import type { Trace } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';

@@ -1,6 +1,7 @@
 /**
- * Decides where everything in a sequence stands: a lane a process from left to right, a row a moment
- * from top to bottom. Time is warped: every moment gets a readable row, and long waits are compressed.
+ * Decides where everything in a sequence stands: a lane a process from left to right, a row a
+ * moment from top to bottom. Time is warped: every moment gets a readable row, and long waits are
+ * compressed.
  */
 import type { ProcessInfo, Trace } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';

@@ -1,6 +1,7 @@
 /**
- * Draws a finding at a glance: time runs to the right and is true to scale, a row a process. Nothing
- * is labelled that the sequence says better; what remains is who held what when, and what came late.
+ * Draws a finding at a glance: time runs to the right and is true to scale, a row a process.
+ * Nothing is labelled that the sequence says better; what remains is who held what when, and what
+ * came late.
  */
 import type { Trace } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';

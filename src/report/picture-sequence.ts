@@ -1,6 +1,7 @@
 /**
- * Draws a finding as a sequence: time runs downwards, a lane a process. Leases stand twice, solid as
- * the service has them and hatched as their holders believe; the red part is where both contradict.
+ * Draws a finding as a sequence: time runs downwards, a lane a process. Leases stand twice, solid
+ * as the service has them and hatched as their holders believe; the red part is where both
+ * contradict.
  */
 import type { Trace } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';

@@ -56,8 +56,8 @@ interface Column {
 }
 
 /**
- * Evenly spaced, so that the last column's texts still fit: others may run over the columns to their
- * right. A column whose texts would leave the screen starts further left.
+ * Evenly spaced, so that the last column's texts still fit: others may run over the columns to
+ * their right. A column whose texts would leave the screen starts further left.
  */
 function columnsOf(names: readonly string[], steps: readonly Step[], room: number): Column[] {
   const needs = names.map((name) => {

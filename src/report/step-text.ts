@@ -1,16 +1,9 @@
-/** Says in a few words what one event of a trace is, as seen from the process that it happens to. */
-import type {
-  Answer,
-  Call,
-  FaultStrikes,
-  Grant,
-  Read,
-  Release,
-  Renew,
-  Trace,
-  TraceEvent,
-  Write,
-} from '../history/trace.ts';
+/**
+ * Says in a few words what one event of a trace is, as seen from the process that it happens to.
+ */
+
+import type { Grant, Read, Release, Renew, Write } from '../history/server-events.ts';
+import type { Answer, Call, FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
 import { unreachable } from '../kernel/assert.ts';
 import { proseDuration } from '../plan/duration.ts';
 import type { Fault } from '../plan/fault.ts';
@@ -26,7 +19,9 @@ export interface Surroundings {
   readonly faults: readonly Fault[];
 }
 
-/** `faults` are those of the plan that gave the trace; without them a clock's change stays vague. */
+/**
+ * `faults` are those of the plan that gave the trace; without them a clock's change stays vague.
+ */
 export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surroundings {
   const tokens = new Map<number, number>();
   const locks = new Set<string>();

@@ -32,7 +32,9 @@ export interface SystemSummary {
   readonly unknown: number;
   readonly claims: Readonly<Record<string, ClaimSummary>>;
   readonly measured: Measured;
-  /** Fault kinds that never fired or never met a held grant, and claims that were never exercised. */
+  /**
+   * Fault kinds that never fired or never met a held grant, and claims that were never exercised.
+   */
   readonly vacuous: readonly string[];
   /** What each kind of fault really did, by its kind. */
   readonly faults: Readonly<Record<string, FaultSummary>>;
@@ -57,7 +59,9 @@ export interface Measured {
   readonly 'holder-overlap'?: HolderOverlap;
 }
 
-/** Two programs acted as holder of one lock at once: on how many seeds, and for how long at most. */
+/**
+ * Two programs acted as holder of one lock at once: on how many seeds, and for how long at most.
+ */
 export interface HolderOverlap {
   readonly seeds: number;
   readonly longestUs: number;
