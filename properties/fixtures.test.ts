@@ -113,6 +113,7 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['datagram-updates', 'fenced', 'no-lost-update', 2, 1, 2],
   ['datagram-writes', 'fenced', 'holder-order', 1, 1, 1],
   ['datagrams', 'unfenced', 'fence-monotone', 1, 1, 2],
+  ['failover', 'fenced', 'acknowledged-durable', 1, 1, 1],
   ['forgotten-fence', 'fenced-volatile', 'fence-durable', 1, 1, 1],
   ['forgotten-fence', 'fenced-volatile', 'fence-monotone', 2, 2, 2],
   ['late-reply', 'reply', 'lease-conservative', 1, 0, 0],
