@@ -7,6 +7,14 @@ function versionOfPackage(): string {
   return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }
 
+/** A reader that closes early, as `| head` does, is no error. */
+function endQuietlyWhenUnread(): void {
+  process.stdout.on('error', (error) => {
+    if ('code' in error && error.code === 'EPIPE') process.exit();
+    throw error;
+  });
+}
+
 async function main(argv: readonly string[]): Promise<number> {
   const version = versionOfPackage();
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
@@ -17,6 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return await runProgram(argv, version);
 }
 
+endQuietlyWhenUnread();
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

@@ -68,6 +68,14 @@ const writeAfterRead: Teller = (story) => {
   const read = need(story, 'later read', 'read');
   const stale = need(story, 'stale write', 'write');
   const untold = `the read had not told it that ${letterOf(story, stale.under)} was over`;
+  if (hadTakenLater(story, stale)) {
+    return {
+      headline: `Stale write accepted by \`${stale.process}\``,
+      course: accessPhrase(read),
+      however: `${latePhrase(story, stale)}, and the store took it: it never compares tokens`,
+      cure: 'A store that refuses tokens below the highest it has seen would have refused it',
+    };
+  }
   return {
     headline: `Write accepted by \`${stale.process}\` after a later holder had read`,
     course: accessPhrase(read),
@@ -75,6 +83,16 @@ const writeAfterRead: Teller = (story) => {
     cure: 'A store whose reads register their token would have refused it',
   };
 };
+
+/** Whether the store had accepted a higher token there before: then it compares none. */
+function hadTakenLater({ trace }: Story, stale: Write): boolean {
+  for (const event of trace.events) {
+    if (event === stale) return false;
+    if (event.kind !== 'write' || !event.isAccepted || event.process !== stale.process) continue;
+    if (event.resource === stale.resource && event.token > stale.token) return true;
+  }
+  return false;
+}
 
 const readOfLater: Teller = (story) => {
   const write = need(story, 'later write', 'write');

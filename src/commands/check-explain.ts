@@ -3,15 +3,17 @@
 import type { Json } from '../kernel/json.ts';
 import type { CheckOptions } from '../linearizability/decide.ts';
 import { explainHistory, type Reasons } from '../linearizability/explain.ts';
-import type { PartReport, ReportedOperation } from '../report/history-report.ts';
-import { refusalSentence } from '../report/history-words.ts';
+import { explainInWords } from '../linearizability/explain-in-words.ts';
+import { linesOf, type PartReport, type ReportedOperation } from '../report/history-report.ts';
 import type { PartView } from './check-view.ts';
 
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
 
 /** `at` is the operation whose return is the first that no order satisfies. */
 export function explainPart(view: PartView, at: number, options: CheckOptions): Explained {
-  const reasons = reasonsOf(view, at, options);
+  const indices = calledBefore(view, at);
+  if (indices.length > MOST_SEARCHED) return explainLong(view, at);
+  const reasons = reasonsOf(view, { at, indices }, options);
   const { core } = reasons;
   const required = new Set(core.required);
   const roleOf = (index: number): ReportedOperation['role'] => {
@@ -30,7 +32,7 @@ export function explainPart(view: PartView, at: number, options: CheckOptions): 
   });
   const inCore = chosen.map((index) => view.reported(index, roleOf(index)));
   return {
-    because: becauseOf(view, at, reasons),
+    because: becauseOf(view, reasons),
     core: inCore.sort((left, right) => left.invoke - right.invoke),
     isMinimal: core.isMinimal,
     drawn,
@@ -41,16 +43,44 @@ export function explainPart(view: PartView, at: number, options: CheckOptions): 
 /** More of a core is listed and not drawn. */
 const MOST_CORE = 30;
 
+/** A longer part is searched for minutes: a trial is as long as the part, and a core takes many. */
+const MOST_SEARCHED = 200_000;
+
+function explainLong(view: PartView, at: number): Explained {
+  const drawn = view.around(at, [at]).map((index) => {
+    return view.reported(index, index === at ? 'first bad' : 'other');
+  });
+  const none = { required: [at], optional: [], isMinimal: false };
+  const because = becauseOf(view, { at, prefix: [], possible: [], core: none });
+  const why = 'The history is too long to look for what contradicts it.';
+  return {
+    because: `${because} ${why}`,
+    core: [],
+    isMinimal: false,
+    drawn,
+    marks: view.marksAround(drawn),
+  };
+}
+
 /**
  * What was called after the bad return has no part in it, so that it is left out before the history
  * is searched again and again.
  */
-function reasonsOf(view: PartView, at: number, options: CheckOptions): Reasons<Json> {
+function calledBefore(view: PartView, at: number): readonly number[] {
   const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
   const indices: number[] = [];
   view.history.forEach(({ invoke }, index) => {
     if (invoke <= end) indices.push(index);
   });
+  return indices;
+}
+
+function reasonsOf(
+  view: PartView,
+  { at, indices }: { readonly at: number; readonly indices: readonly number[] },
+  options: CheckOptions,
+): Reasons<Json> {
+  const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
   const history = indices.flatMap((index) => view.history[index] ?? []);
   const { partition: _, ...model } = view.model;
   const verdict = {
@@ -62,23 +92,30 @@ function reasonsOf(view: PartView, at: number, options: CheckOptions): Reasons<J
   const reasons = explainHistory(history, model, verdict, options);
   const whole = (places: readonly number[]): number[] => places.map((place) => indices[place] ?? 0);
   const { core } = reasons;
+  const possible = reasons.possible.map(({ state, order }) => ({ state, order: whole(order) }));
   return {
     at,
     prefix: whole(reasons.prefix),
-    possible: reasons.possible.map(({ state, order }) => ({ state, order: whole(order) })),
+    possible: possible.sort((left, right) => doubtOf(left, end, view) - doubtOf(right, end, view)),
     core: { ...core, required: whole(core.required), optional: whole(core.optional) },
   };
 }
 
-function becauseOf(view: PartView, at: number, reasons: Reasons<Json>): string {
-  const call = view.history[at]?.call;
-  return refusalSentence({
-    operation: view.reported(at, 'first bad'),
-    needs: call === undefined ? '' : (view.model.needs?.(call) ?? ''),
-    possible: reasons.possible.map(({ state, order }) => {
-      const last = order.at(-1);
-      const after = last === undefined ? null : view.reported(last, 'other');
-      return { state: view.stateText(state), after };
-    }),
-  });
+/** A state that is certain convinces most: what a call left behind that returned long before. */
+function doubtOf({ order }: { order: readonly number[] }, end: number, view: PartView): number {
+  const last = view.history[order.at(-1) ?? -1];
+  if (last === undefined) return Number.MAX_SAFE_INTEGER;
+  return last.return === null ? end : Math.max(0, last.return - end);
+}
+
+/** In the sentence each client stands with the lines of its operation. */
+function becauseOf(view: PartView, reasons: Reasons<Json>): string {
+  const named = [...view.history];
+  for (const index of [reasons.at, ...reasons.possible.map(({ order }) => order.at(-1) ?? -1)]) {
+    const operation = view.history[index];
+    if (operation === undefined) continue;
+    const lines = linesOf(view.reported(index, 'other'));
+    named[index] = { ...operation, client: `${operation.client} (${lines})` };
+  }
+  return explainInWords(named, view.model, reasons);
 }

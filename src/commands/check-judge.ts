@@ -19,7 +19,8 @@ export interface JudgeOptions {
   /** As `CheckOptions` has it. */
   readonly failed: 'drop' | 'strict';
   readonly maxConfigurations: number | null;
-  readonly maxBytes: number | null;
+  /** Megabytes that the process may fill. */
+  readonly maxMb: number | null;
   readonly limits: Limits;
   /** Whether valid parts are drawn too, the first few of them. */
   readonly drawsValid: boolean;
@@ -110,13 +111,23 @@ function judgePart(
 
 const NOTHING = { because: '', core: [], isMinimal: false, drawn: [], marks: [] };
 
-function checkOptions({ maxConfigurations, maxBytes, limits }: JudgeOptions): CheckOptions {
+function checkOptions({ maxConfigurations, maxMb, limits }: JudgeOptions): CheckOptions {
   return {
     shouldStop: limits.shouldStop,
     ...(maxConfigurations === null ? {} : { maxConfigurations }),
-    ...(maxBytes === null ? {} : { maxBytes }),
+    ...(maxMb === null ? {} : { maxBytes: bytesLeft(maxMb) }),
   };
 }
+
+/**
+ * What the search may fill beside the history; a little in any case, so that it begins. Half of
+ * what is left, because what it outgrew stays in memory until the next collection.
+ */
+function bytesLeft(maxMb: number): number {
+  return Math.max(LEAST_BYTES, (maxMb * 1_048_576 - process.memoryUsage.rss()) / 2);
+}
+
+const LEAST_BYTES = 1 << 24;
 
 /** A valid verdict is worth its order, which shares no code with what found it. */
 function verify(

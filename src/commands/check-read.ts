@@ -1,4 +1,4 @@
-/** Reads a recorded history from a file, piece by piece, so that a large one is never held as text. */
+/** Reads a recorded history from a file, piece by piece, so that no large text is ever held. */
 import { createReadStream, statSync } from 'node:fs';
 import { Defect } from '../kernel/assert.ts';
 import {

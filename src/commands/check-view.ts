@@ -1,4 +1,7 @@
-/** Shows a part of a read history to people: its operations in words, with their lines, and which to draw. */
+/**
+ * Shows a part of a read history to people: its operations in words, with their lines, and which of
+ * them to draw.
+ */
 import type { Json } from '../kernel/json.ts';
 import type { Model } from '../linearizability/model.ts';
 import type { CallData, History } from '../linearizability/operation.ts';
@@ -51,11 +54,11 @@ export class PartView {
 
   /** The beginning of a valid part, in the order that was found. */
   drawValid(order: readonly number[]): readonly ReportedOperation[] {
-    const first = this.history
-      .map((_, index) => index)
-      .filter((index) => this.history[index]?.outcome !== 'fail')
-      .sort((left, right) => this.invokeOf(left) - this.invokeOf(right))
-      .slice(0, MOST_DRAWN);
+    const happened = new Lowest(MOST_DRAWN, (index) => this.invokeOf(index));
+    this.history.forEach(({ outcome }, index) => {
+      if (outcome !== 'fail') happened.push(index);
+    });
+    const first = happened.take();
     const effects = this.effectsOf(order, new Set(first));
     return first.map((index) => this.reported(index, 'other', effects.get(index) ?? null));
   }
@@ -69,13 +72,12 @@ export class PartView {
   around(at: number, chosen: readonly number[]): readonly number[] {
     const end = this.history[at]?.return ?? Number.POSITIVE_INFINITY;
     const must = new Set(chosen);
-    const others: number[] = [];
+    const room = Math.max(0, MOST_DRAWN - must.size);
+    const others = new Lowest(room, (index) => -this.lastOf(index));
     this.history.forEach(({ invoke, outcome }, index) => {
       if (invoke <= end && outcome !== 'fail' && !must.has(index)) others.push(index);
     });
-    others.sort((left, right) => this.lastOf(right) - this.lastOf(left));
-    const room = Math.max(0, MOST_DRAWN - must.size);
-    return [...chosen, ...others.slice(0, room)].sort(
+    return [...chosen, ...others.take()].sort(
       (left, right) => this.invokeOf(left) - this.invokeOf(right),
     );
   }
@@ -87,8 +89,8 @@ export class PartView {
   }
 
   /**
-   * When each of `shown` takes effect in an order: as early as it lets it. The state is told as long
-   * as the model leaves no choice.
+   * When each of `shown` takes effect in an order: as early as it lets it. The state is told as
+   * long as the model leaves no choice.
    */
   effectsOf(order: readonly number[], shown: ReadonlySet<number>): ReadonlyMap<number, Effect> {
     const effects = new Map<number, Effect>();
@@ -121,5 +123,27 @@ export class PartView {
   private lastOf(index: number): number {
     const operation = this.history[index];
     return operation?.return ?? operation?.invoke ?? 0;
+  }
+}
+
+/** The few lowest of many, without sorting them all. */
+class Lowest {
+  private kept: number[] = [];
+  private readonly count: number;
+  private readonly rank: (item: number) => number;
+
+  constructor(count: number, rank: (item: number) => number) {
+    this.count = count;
+    this.rank = rank;
+  }
+
+  push(item: number): void {
+    this.kept.push(item);
+    if (this.kept.length > 16 * this.count + 16) this.kept = this.take();
+  }
+
+  /** In their order; of equals the first. */
+  take(): number[] {
+    return this.kept.sort((left, right) => this.rank(left) - this.rank(right)).slice(0, this.count);
   }
 }

@@ -1,4 +1,4 @@
-/** `fencepost check`: is a history that somebody recorded linearizable to a model, and if not, why? */
+/** `fencepost check`: is a recorded history linearizable to a model, and if not, why? */
 import { basename, join } from 'node:path';
 import type { Json } from '../kernel/json.ts';
 import { dialects } from '../linearizability/formats/dialects.ts';
@@ -119,7 +119,7 @@ async function checkFile(file: string, options: FileOptions): Promise<HistoryRep
     file,
     failed,
     maxConfigurations,
-    maxBytes: memoryMb === null ? null : memoryMb * 1_048_576,
+    maxMb: memoryMb,
     limits,
     drawsValid: options.html !== null || options.output !== null,
     onProgress: (decided, parts) => {

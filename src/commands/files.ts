@@ -3,14 +3,18 @@
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { claims } from '../check/claims.ts';
 import { loadScenario } from '../load.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readPlan } from '../plan/plan-text.ts';
-import { renderProblem } from '../plan/problem.ts';
+import { renderProblem, suggest } from '../plan/problem.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { locks } from '../systems/assemble.ts';
 import { stores } from '../systems/store/fence.ts';
 import { UserError } from './exit.ts';
+
+const IS_PLAN = /^fencepost:/m;
+const IS_SCENARIO = /^systems:/m;
 
 /** Larger files are refused before they are read. */
 const MOST_BYTES = 1_000_000;
@@ -31,6 +35,10 @@ export function loadScenarios(files: readonly string[]): readonly LoadedScenario
       problems.push(text.error);
       return [];
     }
+    if (IS_PLAN.test(text.text)) {
+      problems.push(`${file}:1:1: this is a plan; \`fencepost replay\` takes it`);
+      return [];
+    }
     const read = loadScenario(text.text, file);
     if (read.kind === 'problems') {
       problems.push(...read.problems.map(renderProblem));
@@ -46,13 +54,16 @@ export function loadScenarios(files: readonly string[]): readonly LoadedScenario
 export function isPlanFile(file: string): boolean {
   const text = readText(file);
   if (text.kind === 'error') throw new UserError([text.error]);
-  return /^fencepost:/m.test(text.text);
+  return IS_PLAN.test(text.text);
 }
 
 /** Reads one plan file. */
 export function loadPlan(file: string): Plan {
   const text = readText(file);
   if (text.kind === 'error') throw new UserError([text.error]);
+  if (!IS_PLAN.test(text.text) && IS_SCENARIO.test(text.text)) {
+    throw new UserError([`${file}:1:1: this is a scenario; \`fencepost run\` takes it`]);
+  }
   const read = readPlan({ file, text: text.text });
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
   const { system } = read.plan;
@@ -63,6 +74,9 @@ export function loadPlan(file: string): Plan {
       : [`${file}:1:1 system.store: there is no store ${system.store}`]),
   ];
   if (unknown.length > 0) throw new UserError(unknown);
+  if (read.plan.expect !== undefined) {
+    requireClaim(read.plan.expect.claim, `${file}:1:1 expect.claim`);
+  }
   return read.plan;
 }
 
@@ -84,6 +98,12 @@ function readText(file: string): TextRead {
   } catch (error) {
     return fail(systemMessage(error));
   }
+}
+
+/** Refuses a name that is no claim; `where` is the file or the option that names it. */
+export function requireClaim(claim: string, where: string): void {
+  if (claims.has(claim)) return;
+  throw new UserError([`${where}: unknown claim "${claim}"${suggest(claim, [...claims.keys()])}`]);
 }
 
 /** Writes a file whole or not at all, with the folders above it. */

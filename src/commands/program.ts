@@ -121,7 +121,7 @@ function addReplay(program: Command, done: Done): void {
     program,
     'replay <plan...>',
     'run kept plans again: reproduced, fixed, inert or diverged',
-    'npx fencepost replay fixtures/plans/zombie-writer.yaml',
+    'npx fencepost replay fixtures/plans/zombie-writer-unfenced-grant-order.yaml',
   )
     .option('--claim <claim>', 'judge this claim instead of the plan’s')
     .option('--json', 'one JSON line a plan')

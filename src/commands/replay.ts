@@ -1,17 +1,15 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
 
-import { claims } from '../check/claims.ts';
 import { explain } from '../check/explain.ts';
-import { isClaim, type Replay, replay } from '../corpus/replay.ts';
+import { type Replay, replay } from '../corpus/replay.ts';
 import type { Plan } from '../plan/plan.ts';
-import { suggest } from '../plan/problem.ts';
 import { paintFor } from '../report/colour.ts';
 import { storyOf } from '../report/failure.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/steps.ts';
 import { wrap } from '../report/visible.ts';
-import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import { loadPlan } from './files.ts';
+import { type Exit, exits, worstOf } from './exit.ts';
+import { loadPlan, requireClaim } from './files.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export interface ReplayOptions {
@@ -23,9 +21,7 @@ export interface ReplayOptions {
 
 export function replayCommand(files: readonly string[], options: ReplayOptions): Exit {
   const { claim } = options;
-  if (claim !== null && !isClaim(claim)) {
-    throw new UserError([`unknown claim "${claim}"${suggest(claim, [...claims.keys()])}`]);
-  }
+  if (claim !== null) requireClaim(claim, '--claim');
   const terminal = openTerminal(options);
   const plans = files.map((file) => ({ file, plan: loadPlan(file) }));
   return worstOf(

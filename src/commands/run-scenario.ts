@@ -104,7 +104,7 @@ function replayCorpus(loaded: LoadedScenario, { terminal }: Session): Exit[] {
     const expected = plan.expect?.outcome ?? 'reproduced';
     if (outcome === expected) continue;
     const where = divergedAt === null ? '' : `; no match for ${divergedAt}`;
-    terminal.note(`  corpus: ${path} is ${outcome}, expected ${expected}${where}`);
+    terminal.print(`✗ kept plan ${path} is ${outcome}, expected ${expected}${where}`);
     codes.push(outcome === 'diverged' ? exits.nondeterministic : exits.broken);
   }
   terminal.note(

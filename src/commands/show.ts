@@ -3,10 +3,12 @@
  * fares.
  */
 import { examine } from '../harness.ts';
+import { proseDuration } from '../plan/duration.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { suggest } from '../plan/problem.ts';
 import { paintFor } from '../report/colour.ts';
+import { countOf } from '../report/prose.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps, listSteps } from '../report/steps.ts';
 import { digestOf, pin } from '../run.ts';
@@ -49,6 +51,10 @@ export function showCommand(file: string, options: ShowOptions): Exit {
   const steps = list(trace, { evidence, faults: plan.faults });
   const setting = { width: Math.min(terminal.width, 100), paint: paintFor(terminal.colour) };
   for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
+  const last = trace.events.at(-1)?.atUs ?? 0;
+  if (!options.isVerbose && (steps.at(-1)?.atUs ?? 0) < last) {
+    terminal.print(`… the run goes on until ${proseDuration(last)}; -v shows every event`);
+  }
   terminal.print('');
   for (const verdict of verdicts) printVerdict(verdict, terminal);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
@@ -60,12 +66,18 @@ function printVerdict(
   verdict: ReturnType<typeof examine>['verdicts'][number],
   terminal: Terminal,
 ): void {
-  const signs = { valid: '✓', invalid: '✗', unknown: '?' } as const;
-  const words = { valid: 'holds', invalid: 'breaks', unknown: 'unknown' } as const;
+  const signs = { valid: '✓', invalid: '✗', unknown: '?', idle: '–' } as const;
+  const words = {
+    valid: 'holds',
+    invalid: 'breaks',
+    unknown: 'unknown',
+    idle: 'not tested',
+  } as const;
+  const kind = verdict.kind === 'valid' && verdict.exercised === 0 ? 'idle' : verdict.kind;
   const why = verdict.kind === 'unknown' ? `: ${verdict.reason}` : '';
-  const times = `exercised ${verdict.exercised} times`;
+  const times = kind === 'idle' ? '' : `exercised ${countOf(verdict.exercised, 'time')}`;
   terminal.print(
-    `${signs[verdict.kind]} ${verdict.claim.padEnd(24)} ${words[verdict.kind].padEnd(8)} ${times}${why}`,
+    `${signs[kind]} ${verdict.claim.padEnd(24)} ${words[kind].padEnd(10)} ${times}${why}`.trimEnd(),
   );
 }
 

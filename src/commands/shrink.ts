@@ -7,7 +7,7 @@ import { digestOf } from '../run.ts';
 import type { Boundary } from '../shrink/boundary.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { loadPlan, writeText } from './files.ts';
+import { loadPlan, requireClaim, writeText } from './files.ts';
 import { boundaryText } from './find.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -24,6 +24,7 @@ export interface ShrinkCommandOptions {
 export function shrinkCommand(file: string, options: ShrinkCommandOptions): Exit {
   const terminal = openTerminal(options);
   const plan = loadPlan(file);
+  if (options.claim !== null) requireClaim(options.claim, '--claim');
   const claim = options.claim ?? plan.expect?.claim ?? firstBroken(plan);
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
   const startedMs = performance.now();

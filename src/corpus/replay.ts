@@ -2,7 +2,6 @@
  * Decides what has become of a kept plan: does it still break its claim, or was it fixed, or does
  * it no longer test anything?
  */
-import { claims } from '../check/claims.ts';
 import type { Verdict } from '../check/verdict.ts';
 import { examine } from '../harness.ts';
 import type { Trace } from '../history/trace.ts';
@@ -40,11 +39,6 @@ export function replay(plan: Plan, claim: string = plan.expect?.claim ?? DEFAULT
 
 function outcomeOf(verdict: Verdict, divergedAt: string | null): Expectation['outcome'] {
   if (verdict.kind === 'invalid') return 'reproduced';
-  if (verdict.kind === 'valid' && verdict.exercised > 0) return 'fixed';
-  return divergedAt === null ? 'inert' : 'diverged';
-}
-
-/** Whether a claim of that name can be judged. */
-export function isClaim(name: string): boolean {
-  return claims.has(name);
+  if (divergedAt !== null) return 'diverged';
+  return verdict.kind === 'valid' && verdict.exercised > 0 ? 'fixed' : 'inert';
 }
