@@ -3,6 +3,7 @@
  * [subject…]`. It judges nothing, since what a machine gives depends on the machine.
  */
 import { availableParallelism, cpus } from 'node:os';
+import { checker } from './checker.ts';
 import { crowd } from './crowd.ts';
 import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
@@ -11,7 +12,16 @@ import { seeds, workers } from './seeds.ts';
 import { shrinking } from './shrinking.ts';
 import { startup } from './startup.ts';
 
-const SUBJECTS: readonly Subject[] = [kernel, seeds, workers, memory, crowd, shrinking, startup];
+const SUBJECTS: readonly Subject[] = [
+  kernel,
+  seeds,
+  workers,
+  memory,
+  crowd,
+  shrinking,
+  startup,
+  checker,
+];
 const LONG_FLAG = '--long';
 
 const HEAD: Row = {

@@ -132,13 +132,23 @@ describe('a limit', () => {
     });
     expect(checkHistory(hard, counter()).kind).toBe('invalid');
   });
+  it('from outside leaves what is still to decide unknown', () => {
+    const other = hard.map((operation) => {
+      return { ...operation, call: { ...operation.call, key: 'y' } };
+    });
+    const parts = checkParts([...hard, ...other], counter(), { shouldStop: () => true });
+    expect(parts.map(({ decision }) => decision)).toEqual([
+      { kind: 'unknown', cause: 'shouldStop', deepest: 13, configurations: 0 },
+      { kind: 'unknown', cause: 'shouldStop', deepest: 27, configurations: 0 },
+    ]);
+  });
   it('from outside ends it soon', () => {
     let asked = 0;
     const shouldStop = (): boolean => ++asked === 3;
     expect(checkHistory(hard, counter(), { shouldStop })).toMatchObject({
       kind: 'unknown',
       cause: 'shouldStop',
-      configurations: 3 * 256,
+      configurations: 2 * 256,
     });
   });
 });

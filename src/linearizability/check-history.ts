@@ -3,6 +3,7 @@
  */
 import type { Json } from '../kernel/json.ts';
 import { type CheckOptions, type Decision, decide } from './decide.ts';
+import { readFailures } from './failures.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 import { mergeOrders, type Part, splitHistory } from './parts.ts';
@@ -49,7 +50,8 @@ export function checkParts<State extends Json, Call extends CallData>(
   model: Model<State, Call>,
   options: CheckOptions = {},
 ): readonly PartVerdict[] {
-  return splitHistory(history, model).map((part) => {
+  const read = readFailures(history, model, options.failed);
+  return splitHistory(read, model).map((part) => {
     return { name: part.name, decision: inWhole(part, decide(part.history, model, options)) };
   });
 }

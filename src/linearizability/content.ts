@@ -36,9 +36,15 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+/** Of a long text only some characters, and its end, where texts that grew differ. */
 function hashText(text: string): number {
   let hash = text.length;
-  for (let index = 0; index < text.length; index++) {
+  const step = 1 + (text.length >>> 5);
+  for (let index = 0; index < text.length; index += step) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  if (step === 1) return hash;
+  for (let index = text.length - 16; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
   return hash;

@@ -23,6 +23,8 @@ export interface Core {
 
 const defaultMaxConfigurations = 50_000;
 const maxConfigurationsOfTrial = 5_000;
+/** Once so many were spent, the core found so far has to do. */
+const mostBeforeAnotherWay = 3_000;
 
 /**
  * `at` is the operation whose return is the first that no order satisfies. `maxConfigurations`
@@ -34,18 +36,53 @@ export function findCore<State extends Json, Call extends CallData>(
   at: number,
   options: CheckOptions = {},
 ): Core {
-  const trials = new Trials(cutHistory(history, at, 'after'), model, options);
-  const isPure = ({ call }: Operation<Call>): boolean => model.isPure?.(call) ?? false;
+  const cut = cutHistory(history, at, 'after');
+  const maxConfigurations = options.maxConfigurations ?? defaultMaxConfigurations;
+  let left = maxConfigurations;
+  let best: Core | null = null;
+  for (const way of ways) {
+    const trials = new Trials(cut, model, { ...options, maxConfigurations: left });
+    const core = relaxAll(trials, model, at, way);
+    left = trials.left;
+    if (best === null || isSmaller(core, best)) best = core;
+    if (maxConfigurations - left > mostBeforeAnotherWay) break;
+  }
+  return best ?? { required: [], optional: [], isMinimal: false };
+}
+
+/** In which order less is asked: a minimal core is not always the smallest one. */
+interface Way {
+  readonly first: 'pure' | 'effects';
+  readonly from: 'the oldest' | 'the newest';
+}
+
+const ways: readonly Way[] = [
+  { first: 'pure', from: 'the oldest' },
+  { first: 'effects', from: 'the oldest' },
+  { first: 'pure', from: 'the newest' },
+  { first: 'effects', from: 'the newest' },
+];
+
+function isSmaller(one: Core, other: Core): boolean {
+  if (one.isMinimal !== other.isMinimal) return one.isMinimal;
+  return one.required.length < other.required.length;
+}
+
+function relaxAll<State extends Json, Call extends CallData>(
+  trials: Trials<State, Call>,
+  model: Model<State, Call>,
+  at: number,
+  { first, from }: Way,
+): Core {
+  const isPure = ({ operation }: Place<Call>): boolean => model.isPure?.(operation.call) ?? false;
   const others = trials.having('ok').filter(({ index }) => index !== at);
-  trials.relax(
-    others.filter(({ operation }) => isPure(operation)),
-    leaveOut,
-  );
-  trials.relax(
-    others.filter(({ operation }) => !isPure(operation)),
-    makeOptional,
-  );
-  const optional = trials.having('info').filter(({ operation }) => !isPure(operation));
+  if (from === 'the newest') others.reverse();
+  const pure = others.filter(isPure);
+  const effects = others.filter((place) => !isPure(place));
+  if (first === 'pure') trials.relax(pure, leaveOut);
+  trials.relax(effects, makeOptional);
+  if (first === 'effects') trials.relax(pure, leaveOut);
+  const optional = trials.having('info').filter((place) => !isPure(place));
   return {
     required: trials.having('ok').map(({ index }) => index),
     optional: optional.map(({ index }) => index),
@@ -64,7 +101,7 @@ class Trials<State extends Json, Call extends CallData> {
   private readonly operations: Operation<Call>[];
   private readonly model: Model<State, Call>;
   private readonly options: CheckOptions;
-  private left: number;
+  left: number;
 
   constructor(history: History<Call>, model: Model<State, Call>, options: CheckOptions) {
     this.operations = [...history];
@@ -99,7 +136,11 @@ class Trials<State extends Json, Call extends CallData> {
   private try(): 'valid' | 'invalid' | 'unknown' | 'stopped' {
     if (this.left <= 0 || this.options.shouldStop?.()) return 'stopped';
     const maxConfigurations = Math.min(this.left, maxConfigurationsOfTrial);
-    const decision = decide(this.operations, this.model, { ...this.options, maxConfigurations });
+    const decision = decide(this.operations, this.model, {
+      ...this.options,
+      maxConfigurations,
+      isRough: true,
+    });
     this.left -= decision.configurations;
     return decision.kind;
   }

@@ -5,11 +5,13 @@
 import type { Json } from '../kernel/json.ts';
 import type { HistoryVerdict } from './check-history.ts';
 import { type Core, findCore } from './core.ts';
-import { type CheckOptions, decide, findPossibleStates, type PossibleState } from './decide.ts';
+import { type CheckOptions, decide } from './decide.ts';
+import { readFailures } from './failures.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 import { splitHistory } from './parts.ts';
 import { cutHistory } from './relax.ts';
+import { findPossibleStates, type PossibleState } from './run-search.ts';
 
 /** All indices are those of the whole history, and all operations are of the verdict's part. */
 export interface Reasons<State> {
@@ -33,7 +35,8 @@ export function explainHistory<State extends Json, Call extends CallData>(
   verdict: Extract<HistoryVerdict, { kind: 'invalid' }>,
   options: CheckOptions = {},
 ): Reasons<State> {
-  const part = splitHistory(history, model).find(({ name }) => name === verdict.part);
+  const read = readFailures(history, model, options.failed);
+  const part = splitHistory(read, model).find(({ name }) => name === verdict.part);
   const indices = part?.indices ?? [];
   const own = part?.history ?? [];
   const at = indices.indexOf(verdict.at);

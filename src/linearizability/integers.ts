@@ -37,6 +37,11 @@ export class Integers {
     this.data = wider;
   }
 
+  /** How many bytes more it needs at once when it becomes `size` long: one longer by default. */
+  bytesToPush(size: number = this.length + 1): number {
+    return size <= this.data.length ? 0 : 4 * Math.max(size, 2 * this.data.length);
+  }
+
   /** Makes it `size` integers long, each equal to `value`. */
   reset(size: number, value: number): void {
     this.reserve(size);
@@ -49,6 +54,10 @@ export class Integers {
     this.reserve(size);
     this.data.fill(value, this.length, size);
     this.length = size;
+  }
+
+  copy(): Int32Array {
+    return this.data.slice(0, this.length);
   }
 
   toArray(): number[] {

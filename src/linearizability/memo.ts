@@ -11,6 +11,8 @@ const smallest = 256;
 export class Memo {
   /** How many configurations it holds. */
   count = 0;
+  /** How many configurations were compared with drafts, a measure of the time spent. */
+  compared = 0;
   /** Words of one configuration. */
   stride = 2;
   /** The words of configuration `i` begin at `i * stride`; after the last lies the draft. */
@@ -26,6 +28,7 @@ export class Memo {
 
   reset(completedWords: number, crashedWords: number): void {
     this.count = 0;
+    this.compared = 0;
     this.keyWords = 2 + completedWords;
     this.stride = this.keyWords + crashedWords;
     this.words.reset(64 * this.stride, 0);
@@ -44,6 +47,7 @@ export class Memo {
   keepDraft(parent: number, placed: number): boolean {
     const head = this.hash(this.draft) & (this.heads.length - 1);
     for (let met = this.heads.get(head) - 1; met >= 0; met = this.chain.get(met)) {
+      this.compared += 1;
       if (this.covers(met * this.stride)) return false;
     }
     this.chain.push(this.heads.get(head) - 1);
@@ -54,6 +58,11 @@ export class Memo {
     this.words.reserve(this.draft + this.stride);
     if (this.count > this.heads.length) this.widen();
     return true;
+  }
+
+  /** How many bytes it needs at once to keep one more, 0 while it has room. */
+  get bytesToGrow(): number {
+    return this.words.bytesToPush(this.draft + 2 * this.stride) + 3 * this.parent.bytesToPush();
   }
 
   private covers(met: number): boolean {

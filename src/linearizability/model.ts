@@ -2,11 +2,31 @@
  * A model is a sequential specification: what an object may answer when calls come one at a time.
  */
 import type { Json } from '../kernel/json.ts';
-import type { CallData } from './operation.ts';
+import type { CallData, History } from './operation.ts';
 
 /**
  * `State` and `Call` are plain data. They are compared by content and never changed, and a call
- * holds all that its effect depends on, its answer and, where it matters, its client included.
+ * holds all that its effect depends on, its answer and, where it matters, its client included. So a
+ * user's model is an object with three fields:
+ *
+ * ```ts
+ * type FlagCall =
+ *   | { readonly name: 'raise' }
+ *   | { readonly name: 'look'; readonly isRaised: boolean };
+ *
+ * const flag: Model<boolean, FlagCall> = {
+ *   name: 'flag',
+ *   init: false,
+ *   step(isRaised, call) {
+ *     if (call.name === 'raise') return [true];
+ *     return call.isRaised === isRaised ? [isRaised] : illegal;
+ *   },
+ * };
+ * checkHistory(history, flag);
+ * ```
+ *
+ * All else is optional: `isPure` and `partition` make the search quicker by much; `awaits` and what
+ * follows it by more, on objects that hold one value; the rest is for people to read.
  */
 export interface Model<State extends Json, Call extends CallData> {
   readonly name: string;
@@ -22,7 +42,41 @@ export interface Model<State extends Json, Call extends CallData> {
   partition?(call: Call): string;
   /** What tells states apart, where that is less than the whole state. */
   stateKey?(state: State): Json;
+  /** What a failed call says where it is an answer, e.g. that a cas missed; null: nothing. */
+  whenFailed?(call: Call): Call | null;
+
+  /**
+   * The one state that `call` tells from all others: it is legal there only, or everywhere else, or
+   * does there what it does nowhere else. Undefined: in every state it is legal and does the same.
+   * With it, states that no remaining call awaits count as one.
+   */
+  awaits?(call: Call): State | undefined;
+  /**
+   * The state that `call` leaves behind when it changes any, whatever it finds; undefined when what
+   * it leaves depends on what it finds. A model with `awaits` must have it.
+   */
+  provides?(call: Call): State | undefined;
+  /** Whether calls that provide nothing may make `awaited` of `state`. Absent: there are none. */
+  approaches?(state: State, awaited: State): boolean;
+
+  /** Decides some histories of one object without a search; null: not this one. */
+  fastPath?(history: History<Call>, model: Model<State, Call>): FastDecision | null;
+  /** The version that `call` made or saw; null: none, or nobody knows. For `decideByVersion`. */
+  versionOf?(call: Call): number | null;
+
+  /** `call` as it reads in a sentence: "cas(4→4)=ok". Absent: as JSON. */
+  describe?(call: Call): string;
+  /** What `call` needs: "the value 4". Asked of calls that are illegal somewhere. */
+  needs?(call: Call): string;
+  /** The object in `state`: "it is 2". */
+  describeState?(state: State): string;
 }
+
+/** What a fast path may say; indices are those of the history that it was given. */
+export type FastDecision =
+  | { readonly kind: 'valid'; readonly order: readonly number[] }
+  /** `at`: the operation whose return is the first that no order satisfies. */
+  | { readonly kind: 'invalid'; readonly at: number };
 
 /** What `step` returns for a call that is illegal. */
 export const illegal: readonly never[] = [];

@@ -25,6 +25,8 @@ export class PreparedHistory {
   readonly classOf: Integers = new Integers();
   readonly isPure: Integers = new Integers();
   readonly slotOf: Integers = new Integers();
+  /** By operation: the first return at which it is open; `completed` for what opens after all. */
+  readonly opensAt: Integers = new Integers();
   /** By crashed operation, counted from 0: the crashed one before it of the same class, or -1. */
   readonly twin: Integers = new Integers();
   /**
@@ -87,6 +89,7 @@ export class PreparedHistory {
     sortBy(byInvoke, (index) => invokes[index] ?? 0);
     this.slots = 0;
     this.slotOf.reset(this.completed, 0);
+    this.opensAt.reset(this.completed + this.crashed, this.completed);
     this.freeSlots.clear();
     this.open.clear();
     this.openStart.clear();
@@ -100,10 +103,12 @@ export class PreparedHistory {
         const operation = byInvoke[called] ?? 0;
         if ((invokes[operation] ?? 0) > position) break;
         this.insertOpen(operation, this.openStart.get(next));
+        this.opensAt.set(operation, next);
         this.slotOf.set(operation, this.freeSlots.length > 0 ? this.freeSlots.pop() : this.slots++);
       }
-      while ((crashedInvokes[crashedCalled] ?? Number.POSITIVE_INFINITY) <= position)
-        crashedCalled++;
+      while ((crashedInvokes[crashedCalled] ?? Number.POSITIVE_INFINITY) <= position) {
+        this.opensAt.set(this.completed + crashedCalled++, next);
+      }
       this.crashedOpen.push(crashedCalled);
     }
     this.openStart.push(this.open.length);

@@ -7,6 +7,7 @@
 import { Integers } from './integers.ts';
 import { Memo } from './memo.ts';
 import { PreparedHistory } from './prepare.ts';
+import type { LookAhead } from './prospects.ts';
 import { noState, TransitionTables } from './transitions.ts';
 
 /** What the search asks about states, by number; state 0 is the first. */
@@ -18,11 +19,22 @@ export interface Steps {
 
 export interface Budget {
   readonly maxConfigurations: number;
-  /** Asked every 256 configurations. */
+  /** How much the memory may hold, in bytes. */
+  readonly maxBytes: number;
+  /** Asked every 256 configurations, and sooner where they are compared with many. */
   readonly shouldStop: (() => boolean) | undefined;
 }
 
-export type Ending = 'found' | 'exhausted' | 'maxConfigurations' | 'shouldStop';
+/** What is looked for. */
+export interface Aim {
+  /** How many returns an order must satisfy; what returns later may come or not. */
+  readonly horizon: number;
+  readonly lookAhead: LookAhead | null;
+}
+
+export type Ending = 'found' | 'exhausted' | 'maxConfigurations' | 'maxBytes' | 'shouldStop';
+
+const comparedBetweenAsking = 1 << 16;
 
 export class Search {
   readonly history: PreparedHistory = new PreparedHistory();
@@ -39,8 +51,16 @@ export class Search {
   /** Frames `[configuration, next candidate, next choice, length of the order]`. */
   private readonly stack: Integers = new Integers();
 
+  private askedAt = 0;
+  private horizon = 0;
+  private lookAhead: LookAhead | null = null;
+  private readonly isPlacedInDraft = (operation: number): boolean =>
+    this.isPlaced(this.memo.draft, operation);
+
   /** Tries all orders of what `history` was loaded with. */
-  run(steps: Steps, budget: Budget): Ending {
+  run(steps: Steps, { horizon, lookAhead }: Aim, budget: Budget): Ending {
+    this.horizon = horizon;
+    this.lookAhead = lookAhead;
     this.lay();
     if (this.settle(steps)) return 'found';
     this.enter(-1, -1);
@@ -52,9 +72,22 @@ export class Search {
         continue;
       }
       if (this.memo.count >= budget.maxConfigurations) return 'maxConfigurations';
-      if (this.memo.count % 256 === 0 && budget.shouldStop?.()) return 'shouldStop';
+      const isTimeToAsk = this.isTimeToAsk();
+      if ((isTimeToAsk || this.memo.bytesToGrow > 0) && this.isFull(budget)) return 'maxBytes';
+      if (isTimeToAsk && budget.shouldStop?.()) return 'shouldStop';
     }
     return 'exhausted';
+  }
+
+  private isFull({ maxBytes }: Budget): boolean {
+    return this.bytes + this.memo.bytesToGrow > maxBytes;
+  }
+
+  private isTimeToAsk(): boolean {
+    const { count, compared } = this.memo;
+    if (count % 256 !== 0 && compared < this.askedAt + comparedBetweenAsking) return false;
+    this.askedAt = compared;
+    return true;
   }
 
   /** Lays out the words of a configuration and drafts the first one. */
@@ -73,6 +106,7 @@ export class Search {
     this.order.clear();
     this.stack.clear();
     this.deepest = 0;
+    this.askedAt = 0;
   }
 
   /** Places the next operation that the top frame can place; `exhausted` when it has none left. */
@@ -154,7 +188,7 @@ export class Search {
     const state = words.get(draft + 1);
     let next = words.get(draft);
     for (;;) {
-      if (next === history.completed) return true;
+      if (next >= this.horizon) return true;
       const end = history.openStart.get(next + 1);
       for (let place = history.openStart.get(next); place < end; place++) {
         const operation = history.open.get(place);
@@ -164,22 +198,32 @@ export class Search {
         this.order.push(operation);
       }
       if (!this.isPlaced(draft, next)) break;
-      while (next < history.completed && this.isPlaced(draft, next)) this.flip(draft, next++);
+      while (next < this.horizon && this.isPlaced(draft, next)) this.flip(draft, next++);
     }
     words.set(draft, next);
     if (next > this.deepest) this.deepest = next;
+    if (this.lookAhead !== null) words.set(draft + 1, this.lookAhead.canonical(next, state));
     return false;
   }
 
-  /** Makes the draft the top frame, unless it is covered by a configuration that was met. */
+  /**
+   * Makes the draft the top frame, unless it is hopeless or covered by a configuration that was
+   * met.
+   */
   private enter(parent: number, placed: number): boolean {
     const configuration = this.memo.count;
+    if (this.lookAhead !== null && this.isHopeless(this.lookAhead)) return false;
     if (!this.memo.keepDraft(parent, placed)) return false;
     this.stack.push(configuration);
     this.stack.push(0);
     this.stack.push(0);
     this.stack.push(this.order.length);
     return true;
+  }
+
+  private isHopeless(lookAhead: LookAhead): boolean {
+    const { draft, words } = this.memo;
+    return lookAhead.isHopeless(words.get(draft), words.get(draft + 1), this.isPlacedInDraft);
   }
 
   get bytes(): number {

@@ -57,12 +57,12 @@ export class TransitionTables {
   }
 
   private widen(): void {
-    const old = this.sparse.toArray();
+    const old = this.sparse.copy();
     this.sparse.reset(2 * old.length, -1);
     this.used = 0;
     for (let at = 0; at < old.length; at += 3) {
-      const [state = -1, callClass = 0, transition = 0] = old.slice(at, at + 3);
-      if (state !== -1) this.add(state, callClass, transition);
+      const state = old[at] ?? -1;
+      if (state !== -1) this.add(state, old[at + 1] ?? 0, old[at + 2] ?? 0);
     }
   }
 
@@ -131,7 +131,8 @@ export class Transitions<State extends Json, Call extends CallData> {
     return firstMany - (this.many.length - 1);
   }
 
-  private number(state: State): number {
+  /** The number of `state`. */
+  number(state: State): number {
     const key = this.model.stateKey === undefined ? state : this.model.stateKey(state);
     const number = this.tables.states.intern(key);
     if (number === this.states.length) this.states.push(state);

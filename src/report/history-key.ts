@@ -3,15 +3,14 @@ import { element, type Markup } from './markup.ts';
 import { ink } from './palette.ts';
 import { bar, label } from './picture-shapes.ts';
 
-export function renderHistoryKey(): Markup {
+/** `hasCore`: whether there is a contradiction to point out. */
+export function renderHistoryKey(hasCore: boolean): Markup {
   const box = { x: 1, y: 2, width: 32, height: 14 };
   const bad = { ...ink({ fill: 'tint', stroke: 'danger' }), 'stroke-width': 2 };
   const faint = { ...ink({ fill: 'guide', stroke: 'line' }), 'stroke-width': 1 };
   const cross = { role: 'danger', size: 13, isBold: true, anchor: 'middle' } as const;
   const dot = { cx: 17, cy: 9, r: 3.6, 'stroke-width': 1.6 };
-  return element(
-    'ul',
-    { class: 'key' },
+  const contradiction = [
     sample(
       [bar(box, ink({ fill: 'client0' }), '')],
       'part of the contradiction, from call to return',
@@ -20,7 +19,15 @@ export function renderHistoryKey(): Markup {
       [bar(box, bad, ''), label('✗', { x: 24, y: 9 }, { ...cross, hasHalo: false })],
       'its return fits into no order',
     ),
-    sample([bar(box, faint, '')], 'any other operation'),
+  ];
+  return element(
+    'ul',
+    { class: 'key' },
+    hasCore ? contradiction : [],
+    sample(
+      [bar(box, faint, '')],
+      hasCore ? 'any other operation' : 'an operation, from call to return',
+    ),
     sample(
       [bar(box, { ...faint, 'stroke-dasharray': '4 3' }, '')],
       '? nobody knows whether it happened',

@@ -1,7 +1,7 @@
 /**
  * Decides where the operations of a history stand in its picture: a lane a client, events from left
- * to right. Only their order is drawn, since that is all that counts; every event gets a place of its
- * own, and every bar is wide enough for its words.
+ * to right. Only their order is drawn, since that is all that counts; every event gets a place of
+ * its own, and every bar is wide enough for its words.
  */
 import type { ReportedMark, ReportedOperation } from './history-report.ts';
 import { byName } from './history-text.ts';
@@ -9,15 +9,16 @@ import { clientRole, type Role } from './palette.ts';
 import { clip, displayWidth, visible } from './visible.ts';
 
 const EVENT_PX = 15;
-const COLUMN_PX = 6.5;
+const COLUMN_PX = 6.8;
 /** Bold letters are wider. */
-const BOLD_COLUMN_PX = 7.3;
+const BOLD_COLUMN_PX = 7.5;
 const BAR_PADDING_PX = 20;
 /** For the cross at its end. */
 const BAD_PADDING_PX = 32;
 const WIDEST_TEXT = 34;
 const OPEN_PX = 46;
 const LEFT_PX = 14;
+const NARROWEST_PX = 240;
 
 export const ROW_PX = 34;
 export const BAR_HEIGHT_PX = 22;
@@ -144,7 +145,7 @@ class Axis {
     const right = Math.max(0, ...this.xs.values());
     const open = operations.filter((one) => one.return === null || one.return > this.end);
     const needs = open.map((one) => this.at(one.invoke) + widthOf(one));
-    this.width = Math.max(right + OPEN_PX, ...needs) + LEFT_PX;
+    this.width = Math.max(NARROWEST_PX, right + OPEN_PX, ...needs) + LEFT_PX;
   }
 
   at(position: number): number {
@@ -171,7 +172,7 @@ class Axis {
     });
   }
 
-  /** In their order, so that what a bar needs can push its return, and all after it, to the right. */
+  /** In their order, so that a bar can push its return, and all after it, to the right. */
   private place(): void {
     let x = LEFT_PX - EVENT_PX;
     let last = Number.NEGATIVE_INFINITY;

@@ -12,7 +12,7 @@ import { countOf, groupDigits } from './prose.ts';
 
 const STYLE = `
 .history{display:flex}.history svg{flex:none}
-.history svg.heads{order:-1;position:sticky;left:0;border-right:1px solid var(--line)}
+.history svg.heads{order:-1;position:sticky;left:0;box-sizing:content-box;border-right:1px solid var(--line)}
 .history.late{direction:rtl}.history.late svg{direction:ltr;order:0}.history.late svg:first-child{margin-right:auto}
 .because{font-size:17px;max-width:86ch;margin:14px 0 0;overflow-wrap:anywhere}
 article section figure{margin-top:20px}article section details{margin-top:16px}
@@ -79,7 +79,7 @@ function renderReport(report: HistoryReport, id: string): Markup {
     element('h2', { id: `${id}-title` }, element('bdi', {}, titleOf(report)), ' ', BADGES[verdict]),
     renderFacts(report),
     notes.map((note) => element('p', { class: 'faint' }, note)),
-    drawn.length === 0 ? [] : renderHistoryKey(),
+    drawn.length === 0 ? [] : renderHistoryKey(verdict === 'invalid'),
     drawn.map((part, at) => renderPart(part, `${id}-${at + 1}`)),
     renderOthers(shown.slice(MOST_PARTS)),
   );
@@ -120,14 +120,17 @@ function renderPart(part: PartReport, id: string): Markup {
 function renderCore(part: PartReport, id: string): Markup {
   const { core, operations, drawn } = part;
   const spare = part.isMinimal ? 'none of them can be spared' : 'perhaps fewer would do';
-  const title = `${core.length} of ${countOf(operations, 'operation')} contradict each other`;
+  const isOne = core.length === 1;
+  const total = countOf(operations, 'operation');
+  const title = `${groupDigits(core.length)} of ${total} ${isOne ? 'is impossible' : 'contradict each other'}`;
+  const text = isOne ? 'it cannot be true' : `they cannot all be true; ${spare}`;
   // Without the order found, which is one of all operations.
   const alone = core.slice(-MOST_CORE).map((operation) => ({ ...operation, effect: null }));
   const roles = rolesOf([...drawn, ...core]);
   return element(
     'figure',
     {},
-    caption(title, `Whatever else happened, they cannot all be true; ${spare}.`),
+    caption(title, `Whatever else happened, ${text}.`),
     drawHistory(alone, { id: `${id}-core`, title, marks: [], roles, isLate: true }),
   );
 }

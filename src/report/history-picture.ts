@@ -1,6 +1,6 @@
 /**
  * Draws a part of a history: bars from call to return, the contradiction solid and the rest faint,
- * where each operation takes effect in the order that was found, and the return that none satisfies.
+ * where each operation takes effect in the order that was found, and the return that fits none.
  */
 import {
   BAR_HEIGHT_PX,
@@ -203,17 +203,21 @@ function drawPoints({ points }: HistoryLayout): Child {
   );
 }
 
+const BAD_LABEL_PX = 230;
+
 function drawBad({ badX, bars, height }: HistoryLayout): Child {
   const bad = bars.find(({ operation }) => operation.role === 'first bad');
   if (badX === null || bad === undefined) return [];
   const text = 'no order satisfies this return';
-  const style = { role: 'danger', size: 12.5, isBold: true, anchor: 'end' } as const;
+  const style = { role: 'danger', size: 12.5, isBold: true } as const;
+  const isNarrow = badX < BAD_LABEL_PX;
+  const at = { x: isNarrow ? 8 : badX + 6, y: 14 };
   return [
     element('line', {
       ...{ x1: badX, x2: badX, y1: 24, y2: height - 26, 'stroke-width': 2 },
       ...ink({ stroke: 'danger' }),
     }),
-    label(`✗ ${text}`, { x: badX + 6, y: 14 }, style),
+    label(`✗ ${text}`, at, { ...style, anchor: isNarrow ? 'start' : 'end' }),
     label(
       '✗',
       { x: badX - 11, y: bad.y + BAR_HEIGHT_PX / 2 },

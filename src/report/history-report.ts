@@ -73,9 +73,8 @@ export interface ReportedMark {
   readonly line: number;
 }
 
-/** `line 12`, `lines 12–15`, `line 12, never answered`. */
+/** `line 12`, `lines 12–15`. */
 export function linesOf({ invokeLine, returnLine }: ReportedOperation): string {
-  if (returnLine === null) return `line ${invokeLine}, never answered`;
-  if (returnLine === invokeLine) return `line ${invokeLine}`;
+  if (returnLine === null || returnLine === invokeLine) return `line ${invokeLine}`;
   return `lines ${invokeLine}–${returnLine}`;
 }

@@ -21,7 +21,7 @@ interface Setting {
 const MOST_COLUMNS = 100;
 const MOST_BLOCKS = 3;
 const MOST_NAMED = 20;
-const MOST_EVENTS = 14;
+const MOST_EVENTS = 12;
 const MOST_STORY_LINES = 5;
 
 /** The lines, without a final line end. */
@@ -63,9 +63,11 @@ function partCounts({ parts }: HistoryReport): readonly string[] {
   if (parts.length === 1 && parts[0]?.key === '') return [];
   const count = (verdict: PartReport['verdict']): number =>
     parts.filter((part) => part.verdict === verdict).length;
-  const bad = [`${groupDigits(count('invalid'))} invalid`];
-  const unknown = count('unknown') === 0 ? [] : [`${groupDigits(count('unknown'))} unknown`];
-  return [`${countOf(parts.length, 'key')}: ${[...bad, ...unknown].join(', ')}`];
+  const counts = (['invalid', 'unknown'] as const).flatMap((verdict) =>
+    count(verdict) === 0 ? [] : [`${groupDigits(count(verdict))} ${verdict}`],
+  );
+  const keys = countOf(parts.length, 'key');
+  return [counts.length === 0 ? keys : `${keys}, ${counts.join(', ')}`];
 }
 
 function blockOf(part: PartReport, { width, paint }: Setting): readonly string[] {
@@ -79,14 +81,15 @@ function blockOf(part: PartReport, { width, paint }: Setting): readonly string[]
   const [first = '', ...rest] = story;
   const lines = [paint.bold(tone(first)), ...rest];
   if (part.core.length === 0) return lines;
-  return [...lines, '', ...renderCore(part.core, { width, paint }), ...sizeLines(part, paint)];
+  const size = wrap(sizeOf(part), width).map((line) => paint.faint(line));
+  return [...lines, '', ...renderCore(part.core, { width, paint }), ...size];
 }
 
-function sizeLines(part: PartReport, paint: Paint): readonly string[] {
+function sizeOf(part: PartReport): string {
   const minimal = part.isMinimal ? 'none of which can be spared' : 'perhaps more than is needed';
   const prefix = `an order satisfies the ${countOf(part.satisfied, 'return')} before it`;
-  const core = `core: ${part.core.length} of ${countOf(part.operations, 'operation')}, ${minimal}`;
-  return [paint.faint(`${core}; ${prefix}`)];
+  const core = `core: ${groupDigits(part.core.length)} of ${countOf(part.operations, 'operation')}, ${minimal}`;
+  return `${core}; ${prefix}`;
 }
 
 function othersOf(parts: readonly PartReport[], { width, paint }: Setting): readonly string[] {
@@ -111,7 +114,7 @@ interface LaneEvent {
 function renderCore(core: readonly ReportedOperation[], setting: Setting): readonly string[] {
   const all = eventsOf(core);
   const events = all.slice(-MOST_EVENTS);
-  const names = [...new Set(core.map(({ process }) => process))].sort(byName);
+  const names = [...new Set(events.map(({ operation }) => operation.process))].sort(byName);
   const numbers = Math.max(4, ...events.map(({ line }) => String(line).length));
   const room = setting.width - numbers - 2;
   const columns = columnsOf(names, events, room);

@@ -1,6 +1,7 @@
 /** A register that also compares and sets: it writes `value` only where it finds `expected`. */
+import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
-import { type RegisterCall, register, type Value } from './register.ts';
+import { type RegisterCall, register, show, type Value } from './register.ts';
 
 export type CasRegisterCall =
   | RegisterCall
@@ -26,5 +27,19 @@ export function casRegister(initial: Value = null): Model<Value, CasRegisterCall
     },
     isPure: (call) => call.name === 'read' || (call.name === 'cas' && call.answer === 'missed'),
     partition: (call) => call.key,
+    whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
+    awaits: (call) => (call.name === 'cas' ? call.expected : plain.awaits?.(call)),
+    provides: (call) => (call.name === 'cas' ? call.value : plain.provides?.(call)),
+    fastPath: decideByZones,
+    describe(call): string {
+      if (call.name !== 'cas') return plain.describe?.(call) ?? call.name;
+      const answer = { matched: 'ok', missed: 'missed', unknown: 'unknown' }[call.answer];
+      return `cas(${show(call.expected)}→${show(call.value)})=${answer}`;
+    },
+    needs(call): string {
+      if (call.name !== 'cas') return plain.needs?.(call) ?? 'nothing';
+      return `${call.answer === 'missed' ? 'any value but' : 'the value'} ${show(call.expected)}`;
+    },
+    describeState: (state) => `it is ${show(state)}`,
   };
 }

@@ -17,5 +17,9 @@ export function counter(initial = 0): Model<number, CounterCall> {
     },
     isPure: (call) => call.name === 'read',
     partition: (call) => call.key,
+    describe: (call) =>
+      call.name === 'increment' ? `increment(${call.by})` : `read=${call.value}`,
+    needs: (call) => (call.name === 'read' ? `the sum ${call.value}` : 'nothing'),
+    describeState: (sum) => `it is ${sum}`,
   };
 }

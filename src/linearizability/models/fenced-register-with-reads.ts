@@ -5,6 +5,8 @@
 import { illegal, type Model } from '../model.ts';
 import {
   accept,
+  describeFencedCall,
+  describeFencedState,
   type FencedCall,
   type FencedState,
   fencedRegister,
@@ -28,5 +30,12 @@ export function fencedRegisterWithReads(initial: Value = null): Model<FencedStat
     },
     isPure: (call) => (call.name === 'read' ? call.value : call.answer) === 'refused',
     partition: (call) => call.resource,
+    describe: describeFencedCall,
+    needs(call): string {
+      if (call.name !== 'read') return writes.needs?.(call) ?? 'nothing';
+      if (call.value === 'refused') return `a token above ${call.token} before it`;
+      return `${call.key} to be ${call.value} and every token before it at most ${call.token}`;
+    },
+    describeState: describeFencedState,
   };
 }

@@ -63,7 +63,28 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
     },
     isPure: (call) => call.name === 'read' || call.answer === 'refused',
     partition: (call) => call.resource,
+    describe: describeFencedCall,
+    needs(call): string {
+      if (call.name === 'read') return `${call.key} to be ${call.value}`;
+      const bound = isStrict ? 'below' : 'at most';
+      return call.answer === 'refused'
+        ? `a token of ${isStrict ? 'at least' : 'above'} ${call.token} before it`
+        : `every token before it to be ${bound} ${call.token}`;
+    },
+    describeState: (state) => describeFencedState(state),
   };
+}
+
+export function describeFencedCall(call: FencedCall): string {
+  const token = `with token ${call.token}`;
+  if (call.name === 'read') return `read(${call.key})=${call.value} ${token}`;
+  if (call.name === 'open') return `open ${token} (${call.answer})`;
+  return `write(${call.key}, ${call.value}) ${token} (${call.answer})`;
+}
+
+export function describeFencedState({ highest, values }: FencedState): string {
+  const held = Object.entries(values).map(([key, value]) => `${key} is ${value}`);
+  return [`the highest token is ${highest}`, ...held].join(', ');
 }
 
 /** What a read of `key` returns. */

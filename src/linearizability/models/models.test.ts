@@ -4,12 +4,19 @@ import type { Json } from '../../kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
 import type { Model } from '../model.ts';
 import type { CallData } from '../operation.ts';
+import { anonymousMutex } from './anonymous-mutex.ts';
 import { type CasRegisterCall, casRegister } from './cas-register.ts';
 import { type CounterCall, counter } from './counter.ts';
+import { type FencedMutexCall, fencedMutex, reentrantFencedMutex } from './fenced-mutex.ts';
 import { type Answer, type FencedCall, fencedRegister } from './fenced-register.ts';
 import { fencedRegisterWithReads } from './fenced-register-with-reads.ts';
+import { type KeyValueCall, keyValue } from './key-value.ts';
+import { type LeaseCall, lease } from './lease.ts';
 import { type MutexCall, mutex } from './mutex.ts';
+import { reentrantMutex } from './reentrant-mutex.ts';
 import { type RegisterCall, register } from './register.ts';
+import { type SemaphoreCall, semaphore } from './semaphore.ts';
+import { type VersionedCall, versionedRegister } from './versioned-register.ts';
 
 /** Whether `calls`, each after the one before has returned, are allowed. */
 function allows<State extends Json, Call extends CallData>(
@@ -63,13 +70,14 @@ describe('a counter', () => {
   it('loses no increment', () => expect(allows(counter(), calls(2))).toBe(false));
 });
 
+const acquire = (owner: string, answer: 'granted' | 'denied' = 'granted'): MutexCall => {
+  return { name: 'acquire', lock: 'l', owner, answer };
+};
+const release = (owner: string, answer: 'released' | 'denied' = 'released'): MutexCall => {
+  return { name: 'release', lock: 'l', owner, answer };
+};
+
 describe('a mutex', () => {
-  const acquire = (owner: string, answer: 'granted' | 'denied' = 'granted'): MutexCall => {
-    return { name: 'acquire', lock: 'l', owner, answer };
-  };
-  const release = (owner: string, answer: 'released' | 'denied' = 'released'): MutexCall => {
-    return { name: 'release', lock: 'l', owner, answer };
-  };
   it('passes from its owner to the next', () => {
     const calls = [acquire('a'), acquire('b', 'denied'), release('b', 'denied'), release('a')];
     expect(allows(mutex(), [...calls, acquire('b')])).toBe(true);
@@ -133,5 +141,135 @@ describe('a fenced register with reads', () => {
     expect(allows(reads, [write(2, 7, 'accepted'), read(1, 7)])).toBe(false);
     expect(allows(reads, [read(2, 0), write(1, 7, 'accepted')])).toBe(false);
     expect(allows(reads, [read(2, 0), read(2, 'refused')])).toBe(false);
+  });
+});
+
+describe('an anonymous mutex', () => {
+  it('is freed by anybody', () => {
+    const calls = [acquire('a'), acquire('b', 'denied'), release('b'), acquire('b')];
+    expect(allows(anonymousMutex(), calls)).toBe(true);
+  });
+  it('is neither granted while it is held nor released while it is free', () => {
+    expect(allows(anonymousMutex(), [acquire('a'), acquire('b')])).toBe(false);
+    expect(allows(anonymousMutex(), [release('a')])).toBe(false);
+  });
+});
+
+describe('a reentrant mutex', () => {
+  it('is free after as many releases as acquires', () => {
+    const calls = [acquire('a'), acquire('a'), release('a'), acquire('b', 'denied'), release('a')];
+    expect(allows(reentrantMutex(), [...calls, acquire('b')])).toBe(true);
+  });
+  it('is not free after fewer, and is taken no more often than it may', () => {
+    const twice = [acquire('a'), acquire('a')];
+    expect(allows(reentrantMutex(), [...twice, release('a'), acquire('b')])).toBe(false);
+    const bounded = reentrantMutex({ maxDepth: 2 });
+    expect(allows(bounded, [...twice, acquire('a')])).toBe(false);
+    expect(allows(bounded, [...twice, acquire('a', 'denied')])).toBe(true);
+  });
+});
+
+describe('a fenced mutex', () => {
+  const grant = (owner: string, token: number): FencedMutexCall => {
+    return { name: 'acquire', lock: 'l', owner, answer: 'granted', token };
+  };
+  const free = (owner: string): FencedMutexCall => {
+    return { name: 'release', lock: 'l', owner, answer: 'released' };
+  };
+  it('gives a higher token with every grant', () => {
+    expect(allows(fencedMutex(), [grant('a', 1), free('a'), grant('b', 5)])).toBe(true);
+    expect(allows(fencedMutex(), [grant('a', 5), free('a'), grant('b', 5)])).toBe(false);
+    expect(allows(fencedMutex(), [grant('a', 5), grant('b', 6)])).toBe(false);
+  });
+  it('gives the same again while it is held, if it is reentrant', () => {
+    const again = [grant('a', 3), grant('a', 3), free('a'), free('a')];
+    expect(allows(reentrantFencedMutex(), [...again, grant('b', 4)])).toBe(true);
+    expect(allows(reentrantFencedMutex(), [grant('a', 3), grant('a', 4)])).toBe(false);
+    expect(allows(reentrantFencedMutex(), [...again, grant('b', 3)])).toBe(false);
+  });
+});
+
+describe('a semaphore', () => {
+  const call = (
+    name: 'acquire' | 'release',
+    permits: number,
+    answer: 'granted' | 'released' | 'denied',
+  ): SemaphoreCall => {
+    const named = { semaphore: 's', permits };
+    if (name === 'acquire' && answer !== 'released') return { name, ...named, answer };
+    return { name: 'release', ...named, answer: answer === 'denied' ? answer : 'released' };
+  };
+  const two = call('acquire', 2, 'granted');
+  it('grants while enough permits are left, and denies no sooner', () => {
+    const calls = [two, call('acquire', 2, 'denied'), call('acquire', 1, 'granted')];
+    expect(allows(semaphore(3), [...calls, call('release', 2, 'released'), two])).toBe(true);
+    expect(allows(semaphore(3), [two, two])).toBe(false);
+    expect(allows(semaphore(3), [call('acquire', 3, 'denied')])).toBe(false);
+  });
+  it('takes back no more than was taken', () => {
+    expect(allows(semaphore(3), [two, call('release', 3, 'released')])).toBe(false);
+    expect(allows(semaphore(3), [two, call('release', 3, 'denied')])).toBe(true);
+  });
+});
+
+describe('a lease', () => {
+  const take = (owner: string): LeaseCall => {
+    return { name: 'acquire', lease: 'l', owner, answer: 'granted' };
+  };
+  const renew = (owner: string, answer: 'renewed' | 'denied'): LeaseCall => {
+    return { name: 'renew', lease: 'l', owner, answer };
+  };
+  it('may expire unseen', () => {
+    expect(allows(lease(), [take('a'), take('b'), renew('a', 'denied')])).toBe(true);
+    expect(allows(lease(), [take('a'), renew('a', 'denied'), take('b')])).toBe(true);
+  });
+  it('is renewed for nobody who lost it', () => {
+    expect(allows(lease(), [take('a'), take('b'), renew('a', 'renewed')])).toBe(false);
+    const expired: LeaseCall = { name: 'expire', lease: 'l' };
+    expect(allows(lease(), [take('a'), expired, renew('a', 'renewed')])).toBe(false);
+    expect(allows(lease(), [take('a'), renew('a', 'denied'), renew('a', 'renewed')])).toBe(false);
+  });
+  it('is denied to nobody while nobody holds it', () => {
+    const denied: LeaseCall = { name: 'acquire', lease: 'l', owner: 'b', answer: 'denied' };
+    expect(allows(lease(), [denied])).toBe(false);
+    expect(allows(lease(), [take('a'), denied])).toBe(true);
+  });
+});
+
+describe('a map', () => {
+  const key = 'x';
+  const get = (value: string | null): KeyValueCall => ({ name: 'get', key, value });
+  const put: KeyValueCall = { name: 'put', key, value: 'a' };
+  const append: KeyValueCall = { name: 'append', key, value: 'b' };
+  const cas = (expected: string, answer: 'matched' | 'missed'): KeyValueCall => {
+    return { name: 'cas', key, expected, value: 'c', answer };
+  };
+  it('returns what was put, appended, compared and deleted last', () => {
+    const gone: KeyValueCall = { name: 'delete', key };
+    const calls = [get(''), append, put, append, get('ab'), cas('b', 'missed')];
+    expect(allows(keyValue(), [...calls, cas('ab', 'matched'), get('c'), gone, get('')])).toBe(
+      true,
+    );
+    expect(allows(keyValue(null), [get(null), append, get('b'), gone, get(null)])).toBe(true);
+  });
+  it('loses no append and returns nothing that was replaced', () => {
+    expect(allows(keyValue(), [put, append, get('a')])).toBe(false);
+    expect(allows(keyValue(), [append, put, get('ba')])).toBe(false);
+    expect(allows(keyValue(), [put, cas('b', 'matched')])).toBe(false);
+  });
+});
+
+describe('a versioned register', () => {
+  const put = (value: number, version: number): VersionedCall => {
+    return { name: 'write', key: 'x', value, version };
+  };
+  const read = (value: number, version: number): VersionedCall => {
+    return { name: 'read', key: 'x', value, version };
+  };
+  it('counts its writes', () => {
+    expect(allows(versionedRegister(), [put(7, 1), put(7, 2), read(7, 2)])).toBe(true);
+    expect(allows(versionedRegister(), [put(7, 1), put(7, 2), read(7, 1)])).toBe(false);
+    expect(allows(versionedRegister(), [put(7, 1), put(8, 3)])).toBe(false);
+    expect(allows(versionedRegister(), [put(7, 1), read(8, 1)])).toBe(false);
   });
 });

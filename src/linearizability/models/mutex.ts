@@ -1,5 +1,7 @@
 /** A mutex that knows its owner: granted only when free, released only by the owner. */
+import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
+import { describeLockCall, describeOwner, mutexNeeds } from './lock-words.ts';
 
 export type MutexCall =
   | {
@@ -31,5 +33,10 @@ export function mutex(): Model<string | null, MutexCall> {
     },
     isPure: (call) => call.answer === 'denied',
     partition: (call) => call.lock,
+    whenFailed: (call) => ({ ...call, answer: 'denied' }),
+    fastPath: decidePairedLock,
+    describe: describeLockCall,
+    needs: mutexNeeds,
+    describeState: describeOwner,
   };
 }

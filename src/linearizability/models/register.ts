@@ -1,4 +1,5 @@
 /** A register: a read returns what the last write wrote. Each key is a register of its own. */
+import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
 
 /** What a register holds; null before anything was written. */
@@ -18,5 +19,17 @@ export function register(initial: Value = null): Model<Value, RegisterCall> {
     },
     isPure: (call) => call.name === 'read',
     partition: (call) => call.key,
+    awaits: (call) => (call.name === 'read' && call.value !== 'unknown' ? call.value : undefined),
+    provides: (call) => (call.name === 'write' ? call.value : undefined),
+    fastPath: decideByZones,
+    describe: (call) =>
+      call.name === 'write' ? `write(${show(call.value)})` : `read=${show(call.value)}`,
+    needs: (call) => `the value ${show(call.value)}`,
+    describeState: (state) => `it is ${show(state)}`,
   };
+}
+
+/** A value as it reads in a sentence. */
+export function show(value: Value | 'unknown'): string {
+  return value === null ? 'nothing' : String(value);
 }

@@ -4,6 +4,16 @@ import type { Json } from '../../kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
 import type { CallData } from '../operation.ts';
 import { refuteOrder } from '../verify-order.ts';
+import {
+  anonymousMutexes,
+  fencedMutexes,
+  keyValues,
+  leases,
+  reentrantFencedMutexes,
+  reentrantMutexes,
+  semaphores,
+  versionedRegisters,
+} from './more-repertoires.ts';
 import { isLinearizable } from './naive.ts';
 import { drawHistory, type HistoryShape, type Repertoire } from './random-history.ts';
 import {
@@ -64,6 +74,14 @@ describe('the search agrees with every order tried', () => {
   it('on CAS registers', () => expectAgreement(casRegisters));
   it('on counters', () => expectAgreement(counters));
   it('on mutexes', () => expectAgreement(mutexes));
+  it('on maps', () => expectAgreement(keyValues));
+  it('on anonymous mutexes', () => expectAgreement(anonymousMutexes));
+  it('on reentrant mutexes', () => expectAgreement(reentrantMutexes));
+  it('on fenced mutexes', () => expectAgreement(fencedMutexes));
+  it('on reentrant fenced mutexes', () => expectAgreement(reentrantFencedMutexes));
+  it('on semaphores', () => expectAgreement(semaphores));
+  it('on leases', () => expectAgreement(leases));
+  it('on versioned registers', () => expectAgreement(versionedRegisters));
   it('on fenced registers', () => expectAgreement(fencedRegisters));
   it('on strict fenced registers', () => expectAgreement(strictFencedRegisters));
   it('on fenced registers with reads', () => expectAgreement(fencedRegistersWithReads));

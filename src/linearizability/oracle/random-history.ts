@@ -54,14 +54,15 @@ export function drawHistory<State extends Json, Call extends CallData>(
   return operations.sort((a, b) => a.invoke - b.invoke);
 }
 
-interface Span {
+export interface Span {
   readonly client: number;
   readonly invoke: number;
   readonly end: number;
   readonly effect: number;
 }
 
-function drawSpans(shape: HistoryShape, below: (limit: number) => number): Span[] {
+/** Each client's are one after the other. */
+export function drawSpans(shape: HistoryShape, below: (limit: number) => number): Span[] {
   const free = Array.from({ length: shape.clients }, () => below(shape.longest));
   return Array.from({ length: shape.operations }, () => {
     const client = below(shape.clients);

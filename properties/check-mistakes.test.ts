@@ -1,0 +1,75 @@
+/** What `fencepost check` says of files that are no history, and of wrong command lines. */
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { check, file, fixture, folder } from './checking.ts';
+
+describe('a mistake in the input', () => {
+  async function refused(name: string, text: string | Uint8Array, what: RegExp): Promise<void> {
+    const { code, out, err } = await check(file(name, text));
+    expect(err).toMatch(what);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+  }
+
+  const invoke = '{"process":1,"type":"invoke","f":"write","value":1}';
+  const ok = '{"process":1,"type":"ok","f":"write"}';
+  test.each([
+    [
+      'twice.jsonl',
+      `${invoke}\n${invoke}\n`,
+      /:2:1: process 1 calls write while .* line 1 is open/,
+    ],
+    ['none.jsonl', `${ok}\n`, /:1:1: ok of process 1, which has no call open/],
+    [
+      'other.jsonl',
+      `${invoke}\n${ok.replace('write', 'read')}\n`,
+      /:2:1: ok of read, but .* line 1/,
+    ],
+    ['cut.jsonl', `${invoke}\n${ok.slice(0, -9)}`, /:2:29: this JSON ends too early; it was cut/],
+    ['bad.jsonl', `${invoke}\n{"process":1;}\n`, /:2:13: this is no JSON: unexpected ";"/],
+    ['type.jsonl', invoke.replace('invoke', 'invok'), /:1:1: unknown type "invok"; .*"invoke"/],
+    ['f.jsonl', invoke.replace('write', 'wirte'), /:1:1: no model knows all of wirte/],
+    ['cut.edn', '[{:process 1, :type :invoke, :f :read', /:1:2: the file ends inside this map/],
+    ['list.edn', '[{:process 1, :type :invoke, :f :read}', /:1:1: the file ends before "]"/],
+    ['odd.edn', '{:process 1, :type}', /:1:1: a key of this map has no value/],
+    ['cut.log', 'INFO  jepsen.util - 3 :invoke :write 4\nINFO  jepsen.ut', /:2:1: .* cut/],
+    ['value.log', 'INFO  jepsen.util - 3 :invoke :cas [1', /:1:36: "]" is missing/],
+    ['noise.log', 'INFO  jepsen.util - 3 :invoke :read nil\noops\n', /:2:1: expected an event/],
+    ['cut.json', '[{"process":1,"type":"invoke","f":"read"},', /:1:1: the file ends before "]"/],
+    ['return.json', '[{"Input":["get","x"],"Call":5,"Return":4}]', /:1:2: it returns before/],
+    ['empty.edn', '', /:1:1: the file is empty/],
+    ['nothing.edn', '[]\n', /:1:1: there are no operations/],
+    ['prose.txt', 'Dear reader,\n', /:1:1: this begins like no history; .*--format/],
+  ])('%s is told in one line, with file, line and column', refused);
+
+  test('that is binary, compressed, no text, a directory or nothing is told too', async () => {
+    await refused('binary', Uint8Array.from([1, 2, 0, 4]), /this is a binary file/);
+    await refused('gzip', Uint8Array.from([0x1f, 0x8b, 8, 0]), /gunzip it first/);
+    await refused('latin', Uint8Array.from([0x7b, 0xe9, 0x7d]), /no UTF-8/);
+    expect((await check(folder)).err).toContain('this is a directory');
+    expect((await check(join(folder, 'nothing'))).err).toContain('there is no such file');
+  });
+
+  test('on the command line has a suggestion', async () => {
+    const path = fixture('mutex-valid.jsonl');
+    expect(await check(path, '--model=mutx')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('did you mean "mutex"?'),
+    });
+    expect((await check(path, '--format=jsonn')).err).toContain('did you mean "json"?');
+    expect((await check(path, '--fail=maybe')).err).toContain('known: drop, strict');
+    expect((await check(path, '--init=1')).err).toContain('it always begins free');
+    expect((await check(path, '--model=kv')).err).toContain(':1:1: unknown operation "acquire"');
+    expect((await check(path, '--format=edn')).code).toBe(2);
+  });
+
+  test('in one file keeps no other from being judged, and wins', async () => {
+    const { code, out } = await check(
+      fixture('mutex-invalid.jsonl'),
+      join(folder, 'no'),
+      fixture('kv-valid.txt'),
+    );
+    expect(code).toBe(2);
+    expect(out).toMatch(/✗ invalid .*✓ valid/s);
+  });
+});

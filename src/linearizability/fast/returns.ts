@@ -1,0 +1,35 @@
+/** What the fast paths share: operations by return, and where a history first fails. */
+import type { History } from '../operation.ts';
+
+/** The indices of the operations that were answered, in the order of their returns. */
+export function answeredByReturn<Call>(history: History<Call>): number[] {
+  const returns = new Float64Array(history.length);
+  const answered: number[] = [];
+  let isSorted = true;
+  let last = Number.NEGATIVE_INFINITY;
+  history.forEach((operation, index) => {
+    if (operation.outcome !== 'ok') return;
+    const end = operation.return ?? 0;
+    returns[index] = end;
+    answered.push(index);
+    if (end < last) isSorted = false;
+    last = end;
+  });
+  if (isSorted) return answered;
+  return answered.sort((a, b) => (returns[a] ?? 0) - (returns[b] ?? 0) || a - b);
+}
+
+/**
+ * How many returns the shortest prefix has that is not linearizable, given that the whole, of
+ * `returns`, is not. Every longer prefix is not either, so halving finds it.
+ */
+export function shortestBadPrefix(returns: number, isGood: (returns: number) => boolean): number {
+  let good = 0;
+  let bad = returns;
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (isGood(middle)) good = middle;
+    else bad = middle;
+  }
+  return bad;
+}

@@ -1,0 +1,230 @@
+/**
+ * Reads EDN, the notation of Clojure's data (github.com/edn-format/edn), into plain data. What JSON
+ * has no word for becomes text or a map with one field, so that different data stays different.
+ */
+import type { Json } from '../../kernel/json.ts';
+import { isArray, sortByText, textOf } from './edn-text.ts';
+import { isName, isSpace, isTokenEnd, valueOfToken } from './edn-token.ts';
+
+export type EdnRead =
+  | { readonly kind: 'forms'; readonly forms: readonly Json[] }
+  /** `offset` is where the mistake stands in the text. */
+  | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };
+
+/**
+ * All forms of a text. Keywords and symbols become their text, with the colon; numbers too long to
+ * be exact, ratios and characters their text; lists and vectors arrays; a map an object, whose
+ * fields are its keywords without the colon, or the texts of other keys; a set `{"#set": […]}`, in
+ * the order of its texts; a tagged form `{"#tag": form}`, but a tagged vector is the vector.
+ */
+export function readEdn(text: string): EdnRead {
+  const reader = new EdnReader(text);
+  const forms = reader.readAll();
+  return reader.problem === null
+    ? { kind: 'forms', forms }
+    : { kind: 'malformed', ...reader.problem };
+}
+
+const MOST_DEPTH = 100;
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['t', '\t'],
+  ['r', '\r'],
+  ['n', '\n'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['\\', '\\'],
+  ['"', '"'],
+]);
+
+/** Past a problem it reads nothing more: every method then comes back at once. */
+class EdnReader {
+  problem: { readonly offset: number; readonly what: string } | null = null;
+  private readonly text: string;
+  private at = 0;
+  private depth = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  readAll(): readonly Json[] {
+    const forms: Json[] = [];
+    while (this.skip()) forms.push(this.readForm());
+    return forms;
+  }
+
+  private fail(offset: number, what: string): null {
+    this.problem ??= { offset, what };
+    this.at = this.text.length;
+    return null;
+  }
+
+  /** Passes over space, comments and discarded forms; whether anything follows. */
+  private skip(): boolean {
+    const { text } = this;
+    while (this.at < text.length) {
+      const code = text.charCodeAt(this.at);
+      if (isSpace(code)) this.at += 1;
+      else if (code === SEMICOLON) {
+        const end = text.indexOf('\n', this.at);
+        this.at = end < 0 ? text.length : end;
+      } else if (code === HASH && text.charAt(this.at + 1) === '_') this.discard();
+      else return true;
+    }
+    return false;
+  }
+
+  private discard(): void {
+    const start = this.at;
+    this.at += 2;
+    if (this.skip()) this.readForm();
+    else this.fail(start, 'nothing follows this #_');
+  }
+
+  /** Something that is not space stands here. */
+  private readForm(): Json {
+    const start = this.at;
+    const character = this.text.charAt(start);
+    switch (character) {
+      case '"':
+        return this.readString();
+      case '[':
+        return this.readSequence(']');
+      case '(':
+        return this.readSequence(')');
+      case '{':
+        return this.readMap();
+      case '#':
+        return this.readTagged();
+      case '\\':
+        return this.readCharacter();
+      case ']':
+      case ')':
+      case '}':
+        return this.fail(start, `nothing is open that "${character}" closes`);
+      default:
+        return this.readToken();
+    }
+  }
+
+  private readSequence(closer: string): Json[] {
+    const start = this.at;
+    const forms: Json[] = [];
+    this.depth += 1;
+    if (this.depth > MOST_DEPTH) this.fail(start, `more than ${MOST_DEPTH} levels deep`);
+    this.at += 1;
+    for (;;) {
+      if (!this.skip()) {
+        this.fail(start, `"${closer}" is missing`);
+        break;
+      }
+      if (this.text.charAt(this.at) === closer) break;
+      forms.push(this.readForm());
+    }
+    this.at += 1;
+    this.depth -= 1;
+    return forms;
+  }
+
+  private readMap(): Json {
+    const start = this.at;
+    const forms = this.readSequence('}');
+    if (this.problem !== null) return null;
+    if (forms.length % 2 === 1) return this.fail(start, 'a key of this map has no value');
+    const fields: Record<string, Json> = {};
+    for (let at = 0; at < forms.length; at += 2) {
+      const key = forms[at] ?? null;
+      const name = keyName(key);
+      if (Object.hasOwn(fields, name) || name === '__proto__') {
+        return this.fail(start, `the key ${textOf(key)} stands twice in this map`);
+      }
+      fields[name] = forms[at + 1] ?? null;
+    }
+    return fields;
+  }
+
+  private readTagged(): Json {
+    const start = this.at;
+    this.at += 1;
+    const next = this.text.charAt(this.at);
+    if (next === '{') {
+      const members = this.readSequence('}');
+      return { '#set': sortByText(members) };
+    }
+    if (next === '#') return this.readSymbolic(start);
+    const tag = this.tokenFrom(this.at);
+    if (!isName(tag)) return this.fail(start, 'expected a tag after #');
+    this.at += tag.length;
+    if (!this.skip()) return this.fail(start, `nothing follows the tag #${tag}`);
+    // A plain vector to everybody but its printer.
+    const form = this.readForm();
+    return isArray(form) ? form : { [`#${tag}`]: form };
+  }
+
+  /** `##Inf`, `##NaN`. */
+  private readSymbolic(start: number): Json {
+    const name = this.tokenFrom(start + 2);
+    this.at = start + 2 + name.length;
+    return /^(-?Inf|NaN)$/.test(name) ? `##${name}` : this.fail(start, `unknown ##${name}`);
+  }
+
+  private readCharacter(): Json {
+    const start = this.at;
+    const name = this.text.charAt(start + 1) + this.tokenFrom(start + 2);
+    if (name.trim() === '') return this.fail(start, 'expected a character after \\');
+    this.at = start + 1 + name.length;
+    return `\\${name}`;
+  }
+
+  private readString(): Json {
+    const start = this.at;
+    const { text } = this;
+    let read = '';
+    let from = start + 1;
+    for (let at = from; at < text.length; at++) {
+      const character = text.charAt(at);
+      if (character === '"') {
+        this.at = at + 1;
+        return read + text.slice(from, at);
+      }
+      if (character !== '\\') continue;
+      const escaped = this.escapeAt(at + 1);
+      if (escaped === null) return this.fail(at, 'unknown escape in a string');
+      read += text.slice(from, at) + escaped.character;
+      at += escaped.length;
+      from = at + 1;
+    }
+    return this.fail(start, 'this string is not closed');
+  }
+
+  private escapeAt(at: number): { readonly character: string; readonly length: number } | null {
+    const plain = ESCAPES.get(this.text.charAt(at));
+    if (plain !== undefined) return { character: plain, length: 1 };
+    const code = /^u([0-9a-fA-F]{4})/.exec(this.text.slice(at, at + 5))?.[1];
+    if (code === undefined) return null;
+    return { character: String.fromCharCode(Number.parseInt(code, 16)), length: 5 };
+  }
+
+  private tokenFrom(at: number): string {
+    let end = at;
+    while (end < this.text.length && !isTokenEnd(this.text.charCodeAt(end))) end += 1;
+    return this.text.slice(at, end);
+  }
+
+  private readToken(): Json {
+    const start = this.at;
+    const token = this.tokenFrom(start);
+    this.at += token.length;
+    const value = valueOfToken(token);
+    return value === undefined ? this.fail(start, `unexpected "${token}"`) : value;
+  }
+}
+
+const SEMICOLON = 0x3b;
+const HASH = 0x23;
+
+/** Of a keyword its name; of any other key its text, which cannot be mistaken for a name. */
+function keyName(key: Json): string {
+  if (typeof key !== 'string') return textOf(key);
+  return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
+}

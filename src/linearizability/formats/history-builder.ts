@@ -1,0 +1,140 @@
+/**
+ * Makes of recorded operations the history that the checker judges: chooses the model when nobody
+ * named it, and remembers where each operation stands in the file.
+ */
+import { assert } from '../../kernel/assert.ts';
+import type { Json } from '../../kernel/json.ts';
+import { suggest } from '../../plan/problem.ts';
+import { Integers } from '../integers.ts';
+import type { Model } from '../model.ts';
+import { models } from '../models.ts';
+import type { CallData, Operation } from '../operation.ts';
+import type { Dialect } from './dialect.ts';
+import { dialects, tellModel } from './dialects.ts';
+import { type Malformed, malformed, type Place, type RecordedOperation } from './record.ts';
+
+export interface BuildOptions {
+  /** The model's name; null: as the first operations tell. It must be a known one. */
+  readonly model: string | null;
+  /** What the object holds at first; undefined: as the model says. */
+  readonly initial: Json | undefined;
+  /** As `Format.hidesReads`: says nothing of an object that begins with nil. */
+  readonly hidesReads: boolean;
+}
+
+export interface BuiltHistory {
+  readonly model: Model<Json, CallData>;
+  /** Whether nobody had named the model. */
+  readonly isTold: boolean;
+  readonly history: readonly Operation<CallData>[];
+  /** By operation: the lines of its call and of its completion, 0 where there is none. */
+  readonly invokeLines: Integers;
+  readonly returnLines: Integers;
+  /** Reads of nil that say nothing, see `Format.hidesReads`. */
+  readonly hiddenReads: number;
+}
+
+/** So many operations tell the model. */
+const TELLING_OPERATIONS = 1000;
+const FIRST_LINE: Place = { line: 1, column: 1 };
+
+interface Chosen {
+  readonly dialect: Dialect;
+  readonly model: Model<Json, CallData>;
+}
+
+export class HistoryBuilder {
+  hiddenReads = 0;
+  private readonly options: BuildOptions;
+  private readonly history: Operation<CallData>[] = [];
+  private readonly invokeLines: Integers = new Integers();
+  private readonly returnLines: Integers = new Integers();
+  private chosen: Chosen | null = null;
+  /** Until the model is chosen. */
+  private waiting: RecordedOperation[] = [];
+
+  constructor(options: BuildOptions) {
+    this.options = options;
+  }
+
+  get size(): number {
+    return this.history.length + this.waiting.length;
+  }
+
+  take(operation: RecordedOperation): Malformed | null {
+    if (this.chosen !== null) return this.add(operation, this.chosen);
+    this.waiting.push(operation);
+    const isEnough = this.options.model !== null || this.waiting.length === TELLING_OPERATIONS;
+    return isEnough ? this.choose() : null;
+  }
+
+  /** The history, when the file has ended and nothing was wrong. */
+  finish(): BuiltHistory | Malformed {
+    const problem = this.chosen === null ? this.choose() : null;
+    if (problem !== null) return problem;
+    const { chosen, history, invokeLines, returnLines, hiddenReads } = this;
+    if (history.length === 0 || chosen === null) {
+      return malformed(FIRST_LINE, 'there are no operations in this file');
+    }
+    const isTold = this.options.model === null;
+    return { model: chosen.model, isTold, history, invokeLines, returnLines, hiddenReads };
+  }
+
+  private choose(): Malformed | null {
+    const first = this.waiting[0]?.invokedAt ?? FIRST_LINE;
+    if (this.waiting.length === 0 && this.options.model === null) return null;
+    const name = this.options.model ?? tellModel(this.waiting);
+    const dialect = name === null ? undefined : dialects.get(name);
+    if (dialect === undefined) {
+      const said = [...new Set(this.waiting.map(({ f }) => f))].slice(0, 5).join(', ');
+      const what = `no model knows all of ${said}; name one with --model`;
+      return malformed(first, what);
+    }
+    const beginning = dialect.begin(this.options.initial);
+    if (typeof beginning === 'string') return malformed(first, `--init for ${name}: ${beginning}`);
+    const model = models.get(dialect.model)?.(beginning);
+    assert(model !== undefined, 'a dialect is one of a known model');
+    this.chosen = { dialect, model };
+    for (const operation of this.waiting) {
+      const problem = this.add(operation, this.chosen);
+      if (problem !== null) return problem;
+    }
+    this.waiting = [];
+    return null;
+  }
+
+  private add(operation: RecordedOperation, { dialect, model }: Chosen): Malformed | null {
+    const name = dialect.words.get(operation.f);
+    if (name === undefined) {
+      const hint = suggest(operation.f, [...dialect.words.keys()]);
+      const isTold = this.options.model === null;
+      const told = isTold ? ', which the first operations told (--model names another)' : '';
+      const what = `unknown operation "${operation.f}" of the model ${dialect.model}${told}${hint}`;
+      return malformed(operation.invokedAt, what);
+    }
+    const call = dialect.callOf(name, operation);
+    if (typeof call === 'string')
+      return malformed(operation.returnedAt ?? operation.invokedAt, call);
+    this.push(operation, call, model);
+    return null;
+  }
+
+  private push(operation: RecordedOperation, call: CallData, model: Model<Json, CallData>): void {
+    const { process: client, invoke } = operation;
+    const isHidden = this.isHidden(call, operation, model);
+    if (isHidden) this.hiddenReads += 1;
+    const outcome = isHidden ? 'fail' : operation.outcome;
+    this.history.push({ client, call, invoke, return: operation.return, outcome });
+    this.invokeLines.push(operation.invokedAt.line);
+    this.returnLines.push(operation.returnedAt?.line ?? 0);
+  }
+
+  private isHidden(
+    call: CallData,
+    { outcome }: RecordedOperation,
+    model: Model<Json, CallData>,
+  ): boolean {
+    if (!this.options.hidesReads || model.init === null || outcome !== 'ok') return false;
+    return call.name === 'read' && 'value' in call && call['value'] === null;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Reads the text log of a Jepsen test, of which the lines of the logger `jepsen.util` are events:
+ *
+ *     INFO  jepsen.util - 3 :invoke :write 4
+ *     INFO  jepsen.util - 3 :info   :write :timed-out
+ */
+import type { Json } from '../../kernel/json.ts';
+import { readEdn } from './edn.ts';
+import { eventOf } from './event.ts';
+import { type Line, LineCutter } from './lines.ts';
+import { Pairing } from './pair.ts';
+import { type HistoryReader, type Malformed, malformed, type TakeOperation } from './record.ts';
+
+const LOGGER = 'jepsen.util';
+/** Process, type, what is called; then its value and, in newer logs, its error. */
+const EVENT = /^(:?[\w-]+)\s+(:[\w-]+)\s+(:\S+)(?=\s|$)/;
+/** How lines of other loggers begin: with a level, a time or a thread. */
+const OTHER = /^(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|\d{4}-\d\d-\d\d|\[|at )/;
+
+export function readJepsenLog(take: TakeOperation): HistoryReader {
+  const pairing = new Pairing(take);
+  const cutter = new LineCutter((line) => pushLine(pairing, line));
+  return {
+    push: (piece) => cutter.push(piece),
+    end: () => cutter.end() ?? pairing.end(),
+    marks: pairing.marks,
+  };
+}
+
+/** Whether a line of a file of unknown format is an event of this one. */
+export function isJepsenLine(text: string): boolean {
+  const event = eventPart(text);
+  return event !== null && EVENT.test(event.text);
+}
+
+function pushLine(pairing: Pairing, line: Line): Malformed | null {
+  const part = eventPart(line.text);
+  if (part === null) {
+    if (OTHER.test(line.text) && line.isClosed) return null;
+    const what = line.isClosed
+      ? `expected an event, "INFO ${LOGGER} - 3 :invoke :write 4"`
+      : 'the file ends in the middle of this line; it was cut';
+    return malformed(line, what);
+  }
+  const column = line.column + part.offset;
+  const match = EVENT.exec(part.text);
+  if (match === null) {
+    const what = 'expected a process, a type and what is called: "3 :invoke :write 4"';
+    return malformed({ line: line.line, column }, what);
+  }
+  const [head, process = '', type = '', f = ''] = match;
+  const read = readEdn(part.text.slice(head.length));
+  if (read.kind === 'malformed') {
+    return malformed({ line: line.line, column: column + head.length + read.offset }, read.what);
+  }
+  const [value, error] = read.forms;
+  if (value === undefined) return malformed(line, 'expected a value at the end of the line');
+  const named: Record<string, Json> = { process, type, f, value };
+  if (error !== undefined) named['error'] = error;
+  const event = eventOf(named, { line: line.line, column });
+  return event.kind === 'event' ? pairing.push(event.event) : event.problem;
+}
+
+/** What follows the logger's name; null when the line is another logger's. */
+function eventPart(text: string): { readonly text: string; readonly offset: number } | null {
+  const at = text.indexOf(LOGGER);
+  if (at < 0) return null;
+  const rest = text.slice(at + LOGGER.length);
+  const part = rest.replace(/^\s*[-:]?\s+/, '');
+  return part === rest ? null : { text: part, offset: text.length - part.length };
+}

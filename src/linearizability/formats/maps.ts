@@ -1,0 +1,252 @@
+/**
+ * Cuts a text that arrives in pieces into its outermost maps, `{…}`, for EDN and JSON alike: one
+ * after the other, or all in one list. So a list of a million maps is never held as a whole.
+ */
+import { type Malformed, MOST_CHARACTERS, malformed, type Place } from './record.ts';
+
+export interface CutMap extends Place {
+  /** From `{` to `}`. Only its brackets have been looked at. */
+  readonly text: string;
+}
+
+type Syntax = 'edn' | 'json';
+type Mode = 'code' | 'string' | 'escape' | 'comment' | 'character' | 'tag';
+
+const MOST_DEPTH = 100;
+const CLOSER: ReadonlyMap<string, string> = new Map([
+  ['{', '}'],
+  ['[', ']'],
+  ['(', ')'],
+]);
+
+const MATTERS: ReadonlyMap<Mode, RegExp> = new Map([
+  ['code', /["\\\n;{}()[\]]/g],
+  ['string', /["\\\n]/g],
+  ['comment', /\n/g],
+]);
+
+export class MapCutter {
+  private readonly syntax: Syntax;
+  private readonly take: (map: CutMap) => Malformed | null;
+  private mode: Mode = 'code';
+  /** What closes the brackets that are open, the list around all maps left out. */
+  private readonly closers: string[] = [];
+  /** What closes the list around all maps; '' before it and without one. */
+  private listCloser = '';
+  private listPlace: Place = { line: 1, column: 1 };
+  private isOver = false;
+  /** In JSON: what may come next in the list. */
+  private expects: 'map' | 'comma' | 'any' = 'any';
+  private isAfterComma = false;
+  private hasMaps = false;
+  private toDiscard = 0;
+  private hasTag = false;
+  /** The map that is open: its text in earlier pieces, and where it begins. */
+  private carried = '';
+  private mapPlace: Place = { line: 1, column: 1 };
+  private line = 1;
+  /** Offsets in the whole file. */
+  private lineStart = 0;
+  private base = 0;
+
+  constructor(syntax: Syntax, take: (map: CutMap) => Malformed | null) {
+    this.syntax = syntax;
+    this.take = take;
+  }
+
+  push(piece: string): Malformed | null {
+    let start = 0;
+    for (let at = 0; at < piece.length; at++) {
+      const isOutside = this.closers.length === 0;
+      if (!isOutside) at = this.passOver(piece, at);
+      if (at >= piece.length) break;
+      const problem = this.step(piece.charAt(at), at);
+      if (problem !== null) return problem;
+      if (isOutside) {
+        if (this.closers.length > 0) start = at;
+      } else if (this.closers.length === 0) {
+        const text = this.carried + piece.slice(start, at + 1);
+        this.carried = '';
+        start = at + 1;
+        const refused = this.finish(text);
+        if (refused !== null) return refused;
+      }
+    }
+    this.base += piece.length;
+    if (this.closers.length === 0) return null;
+    this.carried += piece.slice(start);
+    if (this.carried.length <= MOST_CHARACTERS) return null;
+    return malformed(this.mapPlace, `a map of more than ${MOST_CHARACTERS} characters`);
+  }
+
+  end(): Malformed | null {
+    if (this.closers.length > 0) {
+      return malformed(this.mapPlace, 'the file ends inside this map; it was cut');
+    }
+    if (this.hasTag || this.toDiscard > 0 || this.mode === 'tag') {
+      return malformed(this.here(0), 'the file ends where a map is expected; it was cut');
+    }
+    if (this.listCloser === '' || this.isOver) return null;
+    const what = `the file ends before "${this.listCloser}" closes this list; it was cut`;
+    return malformed(this.listPlace, what);
+  }
+
+  /** Inside a map: where something next stands that matters here. */
+  private passOver(piece: string, from: number): number {
+    const matters = MATTERS.get(this.mode);
+    if (matters === undefined) return from;
+    matters.lastIndex = from;
+    return matters.exec(piece)?.index ?? piece.length;
+  }
+
+  private here(at: number): Place {
+    return { line: this.line, column: this.base + at - this.lineStart + 1 };
+  }
+
+  private step(character: string, at: number): Malformed | null {
+    if (character === '\n') {
+      this.line += 1;
+      this.lineStart = this.base + at + 1;
+    }
+    switch (this.mode) {
+      case 'code':
+        return this.stepInCode(character, at);
+      case 'string':
+        if (character === '"') this.mode = 'code';
+        else if (character === '\\') this.mode = 'escape';
+        return null;
+      case 'escape':
+        this.mode = 'string';
+        return null;
+      case 'comment':
+        if (character === '\n') this.mode = 'code';
+        return null;
+      case 'character':
+        this.mode = 'code';
+        return null;
+      case 'tag':
+        return this.stepInTag(character, at);
+    }
+  }
+
+  private stepInCode(character: string, at: number): Malformed | null {
+    if (this.closers.length === 0) return this.stepOutside(character, at);
+    switch (character) {
+      case '{':
+      case '[':
+      case '(':
+        return this.open(character, at);
+      case '}':
+      case ']':
+      case ')':
+        return this.close(character, at);
+      case '"':
+        this.mode = 'string';
+        return null;
+      case ';':
+        if (this.syntax === 'edn') this.mode = 'comment';
+        return null;
+      case '\\':
+        if (this.syntax === 'edn') this.mode = 'character';
+        return null;
+      default:
+        return null;
+    }
+  }
+
+  private open(character: string, at: number): Malformed | null {
+    if (this.closers.length >= MOST_DEPTH) {
+      return malformed(this.here(at), `more than ${MOST_DEPTH} brackets inside each other`);
+    }
+    this.closers.push(CLOSER.get(character) ?? '');
+    return null;
+  }
+
+  private close(character: string, at: number): Malformed | null {
+    const expected = this.closers.pop();
+    if (character === expected) return null;
+    return malformed(this.here(at), `expected "${expected}", found "${character}"`);
+  }
+
+  /** Between the maps. */
+  private stepOutside(character: string, at: number): Malformed | null {
+    if (/\s/.test(character)) return null;
+    const isEdn = this.syntax === 'edn';
+    if (isEdn && character === ',') return null;
+    if (isEdn && character === ';') {
+      this.mode = 'comment';
+      return null;
+    }
+    if (this.isOver) return malformed(this.here(at), 'nothing may follow the list of records');
+    if (character === '{') return this.openMap(at);
+    if (character === this.listCloser && !this.hasTag && this.toDiscard === 0) {
+      this.isOver = true;
+      return this.expects === 'map' && this.isAfterComma
+        ? malformed(this.here(at), 'expected a map after the comma')
+        : null;
+    }
+    if (isEdn && character === '#' && !this.hasTag) {
+      this.mode = 'tag';
+      return null;
+    }
+    const mayOpen = character === '[' || (isEdn && character === '(');
+    if (mayOpen && this.listCloser === '' && !this.hasMaps) return this.openList(character, at);
+    if (character === ',' && this.expects === 'comma') {
+      this.expects = 'map';
+      this.isAfterComma = true;
+      return null;
+    }
+    return malformed(this.here(at), `expected a map, found ${JSON.stringify(character)}`);
+  }
+
+  private openList(character: string, at: number): null {
+    this.listCloser = CLOSER.get(character) ?? '';
+    this.listPlace = this.here(at);
+    if (this.syntax === 'json') this.expects = 'map';
+    return null;
+  }
+
+  private openMap(at: number): Malformed | null {
+    if (this.expects === 'comma') return malformed(this.here(at), 'expected a comma');
+    this.mapPlace = this.here(at);
+    this.hasTag = false;
+    this.hasMaps = true;
+    return this.open('{', at);
+  }
+
+  /** After `#`: a tag before a map, which changes nothing here, or `#_`, which drops the map. */
+  private stepInTag(character: string, at: number): Malformed | null {
+    if (character === '_' && !this.hasTag) {
+      this.toDiscard += 1;
+      this.mode = 'code';
+      return null;
+    }
+    const isEnd = character === '{' || /\s/.test(character);
+    if (!isEnd) {
+      this.hasTag = true;
+      return /[\w.*+!?$%&=<>/-]/.test(character)
+        ? null
+        : malformed(this.here(at), `expected a tag, found ${JSON.stringify(character)}`);
+    }
+    if (!this.hasTag) return malformed(this.here(at), 'expected a map, found a set');
+    this.mode = 'code';
+    return character === '{' ? this.openMap(at) : null;
+  }
+
+  private finish(text: string): Malformed | null {
+    if (this.listCloser !== '' && this.syntax === 'json') this.expects = 'comma';
+    if (this.toDiscard > 0) {
+      this.toDiscard -= 1;
+      return null;
+    }
+    return this.take({ text, ...this.mapPlace });
+  }
+}
+
+/** The place of an offset into the text of a map. */
+export function placeInMap(map: CutMap, offset: number): Place {
+  const before = map.text.slice(0, offset).split('\n');
+  const last = before.at(-1) ?? '';
+  if (before.length === 1) return { line: map.line, column: map.column + last.length };
+  return { line: map.line + before.length - 1, column: last.length + 1 };
+}

@@ -1,0 +1,140 @@
+/**
+ * Reads whole operations as JSON objects, in one array or one a line, with the fields of
+ * Porcupine's `Operation` in any case:
+ *
+ *     {"ClientId":0,"Input":{"op":"put","key":"x","value":"4"},"Call":10,"Output":null,"Return":30}
+ *
+ * `Call` and `Return` are times, in any unit; without a `Return` nobody knows how it ended. `Input`
+ * is an object with the name of the operation as `op` or `f`, or an array: `["put", "x", "4"]`,
+ * `["get", "x"]`, `["write", 4]`.
+ * `Output` is what was answered, or an object: `{"value": 4}`, `{"ok": false}`,
+ * `{"unknown": true}`.
+ */
+import type { Json } from '../../kernel/json.ts';
+import { isArray } from './edn-text.ts';
+import { nameOf } from './event.ts';
+import { isFields, readJsonFields } from './json-fields.ts';
+import { type CutMap, MapCutter, placeInMap } from './maps.ts';
+import {
+  type Fields,
+  type HistoryReader,
+  type Malformed,
+  malformed,
+  type RecordedOperation,
+  type TakeOperation,
+} from './record.ts';
+
+/** Unlike events, operations of one client may overlap: a client may stand for several threads. */
+export function readOperations(take: TakeOperation): HistoryReader {
+  const times = new Times();
+  const cutter = new MapCutter('json', (map) => pushOperation(map, times, take));
+  return { push: (piece) => cutter.push(piece), end: () => cutter.end(), marks: [] };
+}
+
+/** Times of nanoseconds since 1970 are no exact numbers, so they count from the first one. */
+class Times {
+  private base: bigint | null = null;
+
+  of(value: Json | undefined): number | null {
+    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+    if (typeof value !== 'string' || !/^-?\d+$/.test(value)) return null;
+    const exact = BigInt(value);
+    this.base ??= exact;
+    return Number(exact - this.base);
+  }
+}
+
+function pushOperation(map: CutMap, times: Times, take: TakeOperation): Malformed | null {
+  const read = readJsonFields(quoteLongNumbers(map.text));
+  if (read.kind === 'malformed') {
+    // Offsets are those of the text as it stands in the file.
+    const plain = readJsonFields(map.text);
+    const offset = plain.kind === 'malformed' ? plain.offset : 0;
+    return malformed(placeInMap(map, offset), read.what);
+  }
+  const built = operationOf(lowered(read.fields), times, map);
+  return typeof built === 'string' ? malformed(map, built) : take(built);
+}
+
+/** The operation, or what is wrong with it. */
+function operationOf(fields: Fields, times: Times, map: CutMap): RecordedOperation | string {
+  const invoke = times.of(fields['call']);
+  if (invoke === null) return 'expected Call, the time at which it was called';
+  const hasReturn = (fields['return'] ?? null) !== null;
+  const returned = hasReturn ? times.of(fields['return']) : null;
+  if (hasReturn && returned === null) return 'expected Return, the time at which it returned';
+  if (returned !== null && returned < invoke) return 'it returns before it is called';
+  const asked = askedOf(fields['input']);
+  if (asked === null) {
+    return 'expected Input, {"op": "put", "key": "x", "value": "4"} or ["put", "x", "4"]';
+  }
+  const answered = answeredOf(fields['output']);
+  const outcome = outcomeOf(returned, answered);
+  return {
+    process: nameOf(fields['clientid'] ?? fields['client']) ?? '0',
+    f: asked.f,
+    asked: asked.fields,
+    answered,
+    outcome,
+    invoke,
+    return: outcome === 'info' ? null : returned,
+    invokedAt: { line: map.line, column: map.column },
+    returnedAt: returned === null ? null : { line: map.line, column: map.column },
+  };
+}
+
+function outcomeOf(returned: number | null, answered: Fields): RecordedOperation['outcome'] {
+  if (returned === null || answered['unknown'] === true) return 'info';
+  return answered['ok'] === false ? 'fail' : 'ok';
+}
+
+/** What is called with a key and no value, where an array says no more. */
+const TAKES_KEY: ReadonlySet<string> = new Set([
+  ...['get', 'read', 'delete', 'remove', 'acquire', 'lock', 'release', 'unlock', 'renew'],
+]);
+
+function askedOf(input: Json | undefined): { f: string; fields: Fields } | null {
+  if (isArray(input)) {
+    const [name, ...rest] = input;
+    const f = nameOf(name);
+    if (f === null) return null;
+    const [first = null, second] = rest;
+    if (rest.length === 0) return { f, fields: {} };
+    if (second === undefined)
+      return { f, fields: TAKES_KEY.has(f) ? { key: first } : { value: first } };
+    return { f, fields: { key: first, value: rest.length === 2 ? second : rest.slice(1) } };
+  }
+  if (!isFields(input)) return null;
+  const fields = lowered(input);
+  const f = nameOf(fields['op'] ?? fields['f']);
+  return f === null ? null : { f, fields };
+}
+
+function answeredOf(output: Json | undefined): Fields {
+  if (isFields(output)) return lowered(output);
+  return output === undefined ? {} : { value: output };
+}
+
+/** Go writes the names of fields with a capital, others do not. */
+function lowered(fields: Fields): Fields {
+  const entries = Object.entries(fields);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.toLowerCase().replaceAll('_', ''), value]),
+  );
+}
+
+const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** JSON with every integer that is no exact number as a string. */
+function quoteLongNumbers(text: string): string {
+  if (!/\d{16}/.test(text)) return text;
+  return text.replace(STRINGS_AND_NUMBERS, (token) =>
+    /^-?\d{16,}$/.test(token) ? `"${token}"` : token,
+  );
+}
+
+/** Whether a file of unknown format holds operations, by its first object. */
+export function isOperation(fields: Fields): boolean {
+  const names = lowered(fields);
+  return names['input'] !== undefined && names['call'] !== undefined;
+}

@@ -1,0 +1,86 @@
+/** A map from keys to texts: get, put, append, compare and set, delete. Each key is independent. */
+import { illegal, type Model } from '../model.ts';
+
+/** What a key holds; null when it holds nothing and the map tells that from the empty text. */
+export type Text = string | null;
+
+export type KeyValueCall =
+  /** One without an answer may hold anything: it says nothing. */
+  | { readonly name: 'get'; readonly key: string; readonly value: Text }
+  | { readonly name: 'put'; readonly key: string; readonly value: string }
+  /** To a key that holds nothing it puts `value`. */
+  | { readonly name: 'append'; readonly key: string; readonly value: string }
+  | {
+      readonly name: 'cas';
+      readonly key: string;
+      readonly expected: Text;
+      readonly value: string;
+      /** `missed`: it found another text and put nothing. */
+      readonly answer: 'matched' | 'missed' | 'unknown';
+    }
+  | { readonly name: 'delete'; readonly key: string };
+
+/** `initial` is what a key holds that was never put, or was deleted. */
+export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
+  return {
+    name: 'kv',
+    init: initial,
+    step(state, call): readonly Text[] {
+      switch (call.name) {
+        case 'get':
+          return call.value === state ? [state] : illegal;
+        case 'put':
+          return [call.value];
+        case 'append':
+          return [(state ?? '') + call.value];
+        case 'delete':
+          return [initial];
+        case 'cas': {
+          const matches = state === call.expected;
+          if (call.answer !== 'unknown' && matches !== (call.answer === 'matched')) return illegal;
+          return [matches ? call.value : state];
+        }
+      }
+    },
+    isPure: (call) => call.name === 'get' || (call.name === 'cas' && call.answer === 'missed'),
+    partition: (call) => call.key,
+    whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
+    awaits(call): Text | undefined {
+      if (call.name === 'get') return call.value;
+      return call.name === 'cas' ? call.expected : undefined;
+    },
+    provides(call): Text | undefined {
+      if (call.name === 'put' || call.name === 'cas') return call.value;
+      return call.name === 'delete' ? initial : undefined;
+    },
+    approaches: (state, awaited) => awaited?.startsWith(state ?? '') ?? false,
+    describe: describeKeyValueCall,
+    needs(call): string {
+      if (call.name === 'get') return `the value ${quote(call.value)}`;
+      if (call.name !== 'cas') return 'nothing';
+      return `${call.answer === 'missed' ? 'any value but' : 'the value'} ${quote(call.expected)}`;
+    },
+    describeState: (state) => `it is ${quote(state)}`,
+  };
+}
+
+function describeKeyValueCall(call: KeyValueCall): string {
+  switch (call.name) {
+    case 'get':
+      return `get(${call.key})=${quote(call.value)}`;
+    case 'delete':
+      return `delete(${call.key})`;
+    case 'cas':
+      return `cas(${call.key}, ${quote(call.expected)}→${quote(call.value)})=${call.answer}`;
+    default:
+      return `${call.name}(${call.key}, ${quote(call.value)})`;
+  }
+}
+
+const longestQuote = 40;
+
+/** Of a long text the end, where texts that grew by appends differ. */
+function quote(text: Text): string {
+  if (text === null) return 'nothing';
+  return text.length <= longestQuote ? `"${text}"` : `"…${text.slice(1 - longestQuote)}"`;
+}

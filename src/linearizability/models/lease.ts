@@ -1,0 +1,72 @@
+/**
+ * A lease: a lock that may expire at any time, unseen. So a grant is always possible, but a renewal
+ * or a release succeeds only for the last one to whom it was granted, and nobody is denied a lease
+ * that no other client ever took.
+ */
+import { illegal, type Model } from '../model.ts';
+
+export type LeaseCall =
+  | {
+      readonly name: 'acquire';
+      readonly lease: string;
+      readonly owner: string;
+      /** `denied`: somebody else holds it. */
+      readonly answer: 'granted' | 'denied' | 'unknown';
+    }
+  | {
+      readonly name: 'renew';
+      readonly lease: string;
+      readonly owner: string;
+      /** `denied`: the caller does not hold it, perhaps no longer. */
+      readonly answer: 'renewed' | 'denied' | 'unknown';
+    }
+  | {
+      readonly name: 'release';
+      readonly lease: string;
+      readonly owner: string;
+      readonly answer: 'released' | 'denied' | 'unknown';
+    }
+  /** Somebody saw that it expired. */
+  | { readonly name: 'expire'; readonly lease: string };
+
+/**
+ * The state is who holds it; null: nobody. That it expires unseen takes no call: `step` lets it
+ * expire where a call needs it to.
+ */
+export function lease(): Model<string | null, LeaseCall> {
+  return {
+    name: 'lease',
+    init: null,
+    step(owner, call): readonly (string | null)[] {
+      if (call.name === 'expire') return [null];
+      if (call.name === 'acquire') {
+        if (call.answer !== 'denied') return [call.owner];
+        return owner !== null && owner !== call.owner ? [owner] : illegal;
+      }
+      const isHolder = owner === call.owner;
+      if (call.answer === 'denied') return [isHolder ? null : owner];
+      if (!isHolder) return call.answer === 'unknown' ? [owner] : illegal;
+      return [call.name === 'renew' ? owner : null];
+    },
+    isPure: isPure,
+    partition: (call) => call.lease,
+    whenFailed: (call) => (call.name === 'expire' ? null : { ...call, answer: 'denied' }),
+    describe: (call) =>
+      call.name === 'expire'
+        ? `expire(${call.lease})`
+        : `${call.name}(${call.lease})=${call.answer}`,
+    needs(call): string {
+      if (call.name === 'expire') return 'nothing';
+      if (call.name === 'acquire') return 'somebody else to hold the lease';
+      return `${call.owner} to be the last who was granted the lease`;
+    },
+    describeState: (owner) =>
+      owner === null ? 'nobody holds it' : `${owner} was the last to be granted it`,
+  };
+}
+
+/** A denied renewal is not: it may show that the lease has expired. */
+function isPure(call: LeaseCall): boolean {
+  if (call.name === 'acquire') return call.answer === 'denied';
+  return call.name === 'renew' && call.answer !== 'denied';
+}

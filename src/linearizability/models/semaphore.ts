@@ -1,0 +1,42 @@
+/** A semaphore: so many permits, of which an acquire takes some and a release gives some back. */
+import { illegal, type Model } from '../model.ts';
+
+export type SemaphoreCall =
+  | {
+      readonly name: 'acquire';
+      readonly semaphore: string;
+      readonly permits: number;
+      /** `denied`: too few were left. */
+      readonly answer: 'granted' | 'denied' | 'unknown';
+    }
+  | {
+      readonly name: 'release';
+      readonly semaphore: string;
+      readonly permits: number;
+      /** `denied`: so many were not taken. */
+      readonly answer: 'released' | 'denied' | 'unknown';
+    };
+
+/** The state is how many of its `permits` are left. */
+export function semaphore(permits = 1): Model<number, SemaphoreCall> {
+  return {
+    name: 'semaphore',
+    init: permits,
+    step(left, call): readonly number[] {
+      const next = call.name === 'acquire' ? left - call.permits : left + call.permits;
+      const isPossible = next >= 0 && next <= permits;
+      if (call.answer === 'denied') return isPossible ? illegal : [left];
+      if (isPossible) return [next];
+      return call.answer === 'unknown' ? [left] : illegal;
+    },
+    isPure: (call) => call.answer === 'denied',
+    partition: (call) => call.semaphore,
+    whenFailed: (call) => ({ ...call, answer: 'denied' }),
+    describe: (call) => `${call.name}(${call.permits})=${call.answer}`,
+    needs(call): string {
+      const bound = call.answer === 'denied' ? 'fewer than' : 'at least';
+      return `${bound} ${call.permits} ${call.name === 'acquire' ? 'left' : 'taken'}`;
+    },
+    describeState: (left) => `${left} of ${permits} are left`,
+  };
+}

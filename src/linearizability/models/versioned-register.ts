@@ -1,0 +1,55 @@
+/**
+ * A register that counts its writes: a write returns the version that it made, a read the version
+ * that it saw, as the `version` of a key in etcd or of a node in ZooKeeper does.
+ */
+import { decideByVersion } from '../fast/version-order.ts';
+import { illegal, type Model } from '../model.ts';
+import type { Value } from './register.ts';
+
+export type VersionedCall =
+  | {
+      readonly name: 'write';
+      readonly key: string;
+      readonly value: Value;
+      /** Null: unknown. */
+      readonly version: number | null;
+    }
+  | {
+      readonly name: 'read';
+      readonly key: string;
+      readonly value: Value;
+      readonly version: number;
+    };
+
+export type Versioned = { readonly value: Value; readonly version: number };
+
+/** The initial value has version 0. */
+export function versionedRegister(initial: Value = null): Model<Versioned, VersionedCall> {
+  return {
+    name: 'versioned-register',
+    init: { value: initial, version: 0 },
+    step(state, call): readonly Versioned[] {
+      if (call.name === 'read') {
+        return call.version === state.version && call.value === state.value ? [state] : illegal;
+      }
+      const version = state.version + 1;
+      if (call.version !== null && call.version !== version) return illegal;
+      return [{ value: call.value, version }];
+    },
+    isPure: (call) => call.name === 'read',
+    partition: (call) => call.key,
+    versionOf: (call) => call.version,
+    fastPath: decideByVersion,
+    describe(call): string {
+      const version = call.version === null ? '' : ` at version ${call.version}`;
+      return call.name === 'read'
+        ? `read=${call.value}${version}`
+        : `write(${call.value})${version}`;
+    },
+    needs(call): string {
+      if (call.name === 'read') return `the value ${call.value} at version ${call.version}`;
+      return call.version === null ? 'nothing' : `the version ${call.version - 1}`;
+    },
+    describeState: ({ value, version }) => `it is ${value} at version ${version}`,
+  };
+}

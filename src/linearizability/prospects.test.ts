@@ -1,0 +1,47 @@
+/** The search that looks ahead against the same search without, on histories of medium length. */
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../kernel/json.ts';
+import { checkHistory, type HistoryVerdict } from './check-history.ts';
+import type { CallData } from './operation.ts';
+import { keyValues } from './oracle/more-repertoires.ts';
+import { drawHistory, type HistoryShape, type Repertoire } from './oracle/random-history.ts';
+import { casRegisters, registers } from './oracle/repertoires.ts';
+
+const histories = 1_500;
+const medium: HistoryShape = {
+  operations: 26,
+  clients: 5,
+  longest: 12,
+  wrong: 12,
+  unknown: 8,
+  failed: 5,
+};
+
+function judgement(verdict: HistoryVerdict): string {
+  return verdict.kind === 'invalid' ? `invalid at ${verdict.at}` : verdict.kind;
+}
+
+function expectSameJudgements<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+): void {
+  const { awaits: _awaits, fastPath: _fastPath, ...blind } = repertoire.model;
+  let invalid = 0;
+  let spared = 0;
+  for (let seed = 0; seed < histories; seed++) {
+    const history = drawHistory(seed, repertoire, medium);
+    const looking = checkHistory(history, repertoire.model, { isSearchOnly: true });
+    const unseeing = checkHistory(history, blind);
+    expect(judgement(looking), `seed ${seed}`).toBe(judgement(unseeing));
+    if (looking.kind === 'invalid') invalid += 1;
+    if (looking.configurations < unseeing.configurations) spared += 1;
+  }
+  expect(invalid).toBeGreaterThan(histories / 5);
+  expect(invalid).toBeLessThan(histories / 1.25);
+  expect(spared).toBeGreaterThan(histories / 10);
+}
+
+describe('looking ahead changes neither the verdict nor the first bad return', () => {
+  it('on registers', () => expectSameJudgements(registers));
+  it('on CAS registers', () => expectSameJudgements(casRegisters));
+  it('on maps', () => expectSameJudgements(keyValues));
+});

@@ -1,0 +1,11 @@
+/** Where histories that other projects recorded lie beside this one, for those who have them. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const folder: string = fileURLToPath(new URL('../../../shared/data', import.meta.url));
+
+export const areRecordedHere: boolean = existsSync(folder);
+
+export function recordedFile(name: string): string {
+  return `${folder}/${name}`;
+}

@@ -1,0 +1,54 @@
+/** Short stretches of a history, by which a search that takes long may be spared. */
+import { describe, expect, it } from 'vitest';
+import { checkHistory, type HistoryVerdict } from './check-history.ts';
+import { type CasRegisterCall, casRegister } from './models/cas-register.ts';
+import type { History } from './operation.ts';
+import { drawCasRegister } from './oracle/long-history.ts';
+
+const model = casRegister(0);
+
+/** A legal history in which one read, that of index `at` or the next, got another value. */
+function misread(seed: number, values: number, at: number): History<CasRegisterCall> {
+  const history = drawCasRegister(seed, { operations: 120, clients: 5 }, values);
+  const wrong = history.findIndex(({ call }, index) => index >= at && call.name === 'read');
+  return history.map((operation, index) => {
+    if (index !== wrong || operation.call.name !== 'read') return operation;
+    const { value } = operation.call;
+    const other = typeof value === 'number' ? (value + 1) % values : 0;
+    return { ...operation, call: { ...operation.call, value: other } };
+  });
+}
+
+/** What does not depend on the effort. */
+function judgement(verdict: HistoryVerdict): string {
+  return verdict.kind === 'valid' ? 'valid' : `${verdict.kind} at ${JSON.stringify(verdict)}`;
+}
+
+describe('a contradiction in a short stretch', () => {
+  it('is one of the whole, and is found at the same return', () => {
+    let invalid = 0;
+    for (let seed = 0; seed < 600; seed++) {
+      const history = misread(seed, 3 + (seed % 10), 40 + (seed % 60));
+      const patient = checkHistory(history, model, { patience: Number.POSITIVE_INFINITY });
+      const hasty = checkHistory(history, model, { patience: 3 });
+      const same = { configurations: 0 };
+      expect(judgement({ ...hasty, ...same }), `seed ${seed}`).toBe(
+        judgement({ ...patient, ...same }),
+      );
+      if (patient.kind === 'invalid') invalid += 1;
+    }
+    expect(invalid).toBeGreaterThan(200);
+  });
+  it('spares the search of all that came before it', () => {
+    const large = drawCasRegister(1, { operations: 4_000, clients: 20 }, 20);
+    const wrong = large.findIndex(({ call }, index) => index > 3_500 && call.name === 'read');
+    const history = large.map((operation, index) => {
+      const { call } = operation;
+      if (index !== wrong || call.name !== 'read' || typeof call.value !== 'number') {
+        return operation;
+      }
+      return { ...operation, call: { ...call, value: (call.value + 10) % 20 } };
+    });
+    expect(checkHistory(history, model)).toMatchObject({ kind: 'invalid', at: wrong });
+  });
+});
