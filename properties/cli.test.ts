@@ -208,7 +208,7 @@ describe('replay', () => {
 });
 
 test('every command has a help text with an example', () => {
-  for (const name of ['run', 'replay', 'shrink', 'show', 'list', 'schema']) {
+  for (const name of ['run', 'replay', 'shrink', 'show', 'check', 'list', 'schema']) {
     const { code, out } = fencepost(name, '--help');
     expect(code).toBe(0);
     expect(out).toContain('Example:');

@@ -29,16 +29,30 @@ test('the scenario in the README loads', () => {
 
 test('every file that the README links to exists', () => {
   const links = [...readme.matchAll(/\]\((?!http)([^)#]+)\)/g)].map((match) => match[1] ?? '');
-  expect(links.length).toBeGreaterThan(3);
+  expect(links.length).toBeGreaterThan(2);
   for (const link of links) expect(existsSync(join(root, link)), link).toBe(true);
 });
 
 test('every command and option of the README exists', () => {
-  const help = ['run', 'replay', 'shrink', 'show', 'list', 'schema']
+  const help = ['run', 'replay', 'shrink', 'show', 'check', 'list', 'schema']
     .map((name) =>
       spawnSync('node', ['dist/cli.js', name, '--help'], { cwd: root, encoding: 'utf8' }),
     )
     .map(({ stdout }) => stdout)
     .join('\n');
   for (const [option = ''] of readme.matchAll(/(?<=`)--[a-z-]+/g)) expect(help).toContain(option);
+});
+
+test('the examples in the README run, and say what their comments say', () => {
+  const examples = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)].map(([text]) => text);
+  expect(examples.length).toBe(2);
+  const [sweep = '', classes = ''] = examples.map((text) =>
+    text.replaceAll("from 'fencepost'", "from './dist/index.js'"),
+  );
+  const run = (text: string): string =>
+    spawnSync('node', ['--input-type=module', '-e', text], { cwd: root, encoding: 'utf8' }).stdout;
+  expect(run(sweep)).toContain("kind: 'pause'");
+  expect(run(classes).match(/granted|denied|accepted|refused/g)).toEqual(
+    [...classes.matchAll(/\/\/ (\w+)/g)].map(([, word]) => word),
+  );
 });

@@ -1,7 +1,8 @@
 /**
  * Turns a seed that broke a claim into a finding: shrunk, explained, ready to be replayed and kept.
  */
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { explain } from '../check/explain.ts';
 import { type Examination, examine, shrinkFailure } from '../harness.ts';
 import { proseDuration } from '../plan/duration.ts';
@@ -69,6 +70,7 @@ export function describeFinding(found: {
   const explanation = explain(trace, verdict);
   const digest = digestOf(trace);
   const planFile = join(found.output, `${fileName([scenario, plan.system.name, claim])}.yaml`);
+  const keptIn = `${join(dirname(scenarioFile), 'plans')}/`;
   const comment = [explanation.headline, `npx fencepost replay ${planFile}`, digest].join('\n');
   const size = sizeOf(examine(original, [claim]), { plan, trace, verdicts: [verdict] });
   return {
@@ -78,6 +80,8 @@ export function describeFinding(found: {
     size,
     boundary: result.boundary === null ? result.whyNoBoundary : boundaryText(result.boundary),
     planFile,
+    keptIn,
+    isKeptInNew: !existsSync(keptIn),
     pageFile: pageFileOf(found.output, scenario),
   };
 }

@@ -80,7 +80,8 @@ export class Search {
   }
 
   private isFull({ maxBytes }: Budget): boolean {
-    return this.bytes + this.memo.bytesToGrow > maxBytes;
+    // What was outgrown is collected some time later, so that it counts too.
+    return 1.5 * this.bytes + 2 * this.memo.bytesToGrow > maxBytes;
   }
 
   private isTimeToAsk(): boolean {

@@ -6,16 +6,15 @@ export function replayCommand(finding: Finding): readonly string[] {
   return ['npx', 'fencepost', 'replay', finding.planFile];
 }
 
-/** `cp <plan> <folder of the scenario>/plans/`, as words: what lies there, `run` replays first. */
-export function keepCommand(finding: Finding): readonly string[] {
-  const { scenarioFile } = finding;
-  const folder = scenarioFile.slice(0, scenarioFile.lastIndexOf('/') + 1);
-  return ['cp', finding.planFile, `${folder}plans/`];
+/** Copies the plan to where `run` replays it first, as words; makes the folder if there is none. */
+export function keepCommand({ planFile, keptIn, isKeptInNew }: Finding): readonly string[] {
+  const copy = ['cp', planFile, keptIn];
+  return isKeptInNew ? ['mkdir', '-p', keptIn, '&&', ...copy] : copy;
 }
 
 /** Words that a POSIX shell reads back as they are. */
 export function shellWords(words: readonly string[]): readonly string[] {
   return words.map((word) =>
-    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
+    word === '&&' || /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
   );
 }
