@@ -56,7 +56,10 @@ describe('a scenario of fixtures/', () => {
     const { tallies } = await sweep(scenario, { from: 0, to: SEEDS - 1, pool: null });
     for (const system of scenario.systems) {
       const tally = tallies.get(system.name) ?? EMPTY_TALLY;
-      const { unexpected, missing, vacuous, met } = judgeSystem(scenario, system, tally, true);
+      const { unexpected, missing, vacuous, met } = judgeSystem(scenario, system, tally, {
+        isWhole: true,
+        isSingle: false,
+      });
       expect({ system: system.name, unexpected, missing, vacuous, met }).toEqual({
         ...{ system: system.name, unexpected: [], missing: [], vacuous: [], met: true },
       });

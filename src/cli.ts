@@ -11,7 +11,8 @@ function versionOfPackage(): string {
 function endQuietlyWhenUnread(): void {
   process.stdout.on('error', (error) => {
     if ('code' in error && error.code === 'EPIPE') process.exit();
-    throw error;
+    process.stderr.write(`stdout: ${error.message}\n`);
+    process.exit(3);
   });
 }
 

@@ -13,7 +13,12 @@ import type { Plan } from './plan/plan.ts';
 import { pin, run } from './run.ts';
 import { expand } from './scenario/expand.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './shrink/shrink.ts';
+import {
+  type ShrinkOptions,
+  type ShrinkResult,
+  shrinkWith,
+  shrinkWithAsync,
+} from './shrink/shrink.ts';
 import { modelOf } from './systems/assemble.ts';
 
 export interface Examination {
@@ -60,6 +65,23 @@ export function shrinkFailure(
   claim: string,
   options: ShrinkOptions = {},
 ): ShrinkResult {
-  const pinned: Plan = { ...pin(plan), expect: { claim, outcome: 'reproduced' } };
-  return shrinkWith(pinned, (candidate) => breaks(candidate, claim), options);
+  return shrinkWith(pinFailure(plan, claim), (candidate) => breaks(candidate, claim), options);
+}
+
+/** The same, waiting for `breathe` before each run, so that others get a turn. */
+export function shrinkFailureAsync(
+  plan: Plan,
+  claim: string,
+  options: ShrinkOptions,
+  breathe: () => Promise<void>,
+): Promise<ShrinkResult> {
+  const stillBreaks = async (candidate: Plan): Promise<boolean> => {
+    await breathe();
+    return breaks(candidate, claim);
+  };
+  return shrinkWithAsync(pinFailure(plan, claim), stillBreaks, options);
+}
+
+function pinFailure(plan: Plan, claim: string): Plan {
+  return { ...pin(plan), expect: { claim, outcome: 'reproduced' } };
 }

@@ -1,19 +1,28 @@
 /**
  * The only place that reads and writes files for people: clear errors, and nothing half-written.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { claims } from '../check/claims.ts';
 import { loadScenario } from '../load.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readPlan } from '../plan/plan-text.ts';
 import { renderProblem, suggest } from '../plan/problem.ts';
+import { whyRefused } from '../run.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { locks } from '../systems/assemble.ts';
-import { stores } from '../systems/store/fence.ts';
 import { UserError } from './exit.ts';
 
-const IS_PLAN = /^fencepost:/m;
+const IS_PLAN = /^[\uFEFF{\s]*["']?fencepost["']?\s*:/m;
 const IS_SCENARIO = /^systems:/m;
 
 /** Larger files are refused before they are read. */
@@ -66,14 +75,8 @@ export function loadPlan(file: string): Plan {
   }
   const read = readPlan({ file, text: text.text });
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
-  const { system } = read.plan;
-  const unknown = [
-    ...(locks.has(system.lock) ? [] : [`${file}:1:1 system.lock: there is no lock ${system.lock}`]),
-    ...(stores.has(system.store)
-      ? []
-      : [`${file}:1:1 system.store: there is no store ${system.store}`]),
-  ];
-  if (unknown.length > 0) throw new UserError(unknown);
+  const refusal = whyRefused(read.plan);
+  if (refusal !== null) throw new UserError([`${file}:1:1 system: ${refusal}`]);
   if (read.plan.expect !== undefined) {
     requireClaim(read.plan.expect.claim, `${file}:1:1 expect.claim`);
   }
@@ -84,8 +87,9 @@ type TextRead =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'error'; readonly error: string };
 
-/** The text of a file of at most `MOST_BYTES`. */
+/** The text of a file of at most `MOST_BYTES`; `-` is standard input. */
 function readText(file: string): TextRead {
+  if (file === '-') return { kind: 'text', text: readFileSync(0, 'utf8') };
   const fail = (what: string): TextRead => ({ kind: 'error', error: `${file}:1:1: ${what}` });
   try {
     const stat = statSync(file);
@@ -108,14 +112,45 @@ export function requireClaim(claim: string, where: string): void {
 
 /** Writes a file whole or not at all, with the folders above it. */
 export function writeText(file: string, text: string): void {
+  try {
+    makeFolder(dirname(file));
+    const target = existsSync(file) ? realpathSync(file) : file;
+    if (existsSync(target) && !statSync(target).isFile()) writeFileSync(target, text);
+    else writeWhole(target, text);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError([`${file}:1:1: cannot be written: ${systemMessage(error)}`]);
+  }
+}
+
+/** The new file takes the place of the old one in one step, so that nobody sees half of it. */
+function writeWhole(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
-    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(temporary, text);
     renameSync(temporary, file);
   } catch (error) {
-    rmSync(temporary, { force: true });
-    throw new UserError([`${file}:1:1: cannot be written: ${systemMessage(error)}`]);
+    if (existsSync(temporary)) rmSync(temporary);
+    throw error;
+  }
+}
+
+/** Makes a folder, and those above it, where there is none. */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new UserError([`${folder}:1:1: cannot be made a folder: ${systemMessage(error)}`]);
+  }
+}
+
+/** The files of a folder by name, sorted; none where there is no such folder. */
+export function listFolder(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    throw new UserError([`${folder}:1:1: cannot be read as a folder: ${systemMessage(error)}`]);
   }
 }
 
@@ -128,7 +163,12 @@ function systemMessage(error: unknown): string {
     case 'EPERM':
       return 'permission denied';
     case 'ENOTDIR':
+    case 'EEXIST':
       return 'a part of the path is not a directory';
+    case 'ELOOP':
+      return 'its links go round in a circle';
+    case 'ENOSPC':
+      return 'the disk is full';
     default:
       return error instanceof Error ? error.message : String(error);
   }

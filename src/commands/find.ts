@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { explain } from '../check/explain.ts';
-import { type Examination, examine, shrinkFailure } from '../harness.ts';
+import { type Examination, examine, shrinkFailureAsync } from '../harness.ts';
 import { proseDuration } from '../plan/duration.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
@@ -16,6 +16,7 @@ import type { Boundary } from '../shrink/boundary.ts';
 import type { ShrinkResult } from '../shrink/shrink.ts';
 import { isSimpler } from '../shrink/simpler.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
+import { breathe } from './breathe.ts';
 import type { LoadedScenario } from './files.ts';
 
 export interface Failing {
@@ -33,15 +34,17 @@ const SEEDS_TRIED = 3;
 /**
  * The simplest counterexample that the first few seeds shrink to; null when none broke it again.
  */
-export function findCounterexample(
+export async function findCounterexample(
   loaded: LoadedScenario,
   failing: Failing,
   output: string,
-): Finding | null {
+  shouldStop: () => boolean,
+): Promise<Finding | null> {
   let best: { seed: number; original: Plan; result: ShrinkResult } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
     const original = expand(loaded.scenario, failing.system, seed);
-    const result = shrinkFailure(original, failing.claim);
+    if (shouldStop()) break;
+    const result = await shrinkFailureAsync(original, failing.claim, { shouldStop }, breathe);
     if (!result.reproduced) continue;
     if (best === null || isSimpler(result.plan, best.result.plan))
       best = { seed, original, result };
@@ -93,7 +96,9 @@ export function pageFileOf(output: string, scenario: string): string {
 
 /** Names as one that any file system takes: `zombie-writer-unfenced-linearizable-register`. */
 function fileName(parts: readonly string[]): string {
-  return parts.map((part) => part.replace(/[^\w.]+/g, '-').replace(/^[-.]+|-+$/g, '')).join('-');
+  return parts
+    .map((part) => part.replace(/[^\p{L}\p{N}_.]+/gu, '-').replace(/^[-.]+|-+$/g, ''))
+    .join('-');
 }
 
 type Sized = Pick<Examination, 'plan' | 'trace' | 'verdicts'>;

@@ -2,7 +2,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { CHECK_HELP } from './check-help.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { freshSeeds, parseCount, parseSeeds, parseTimeMs } from './seeds.ts';
+import { freshSeeds, parseCount, parsePositive, parseSeeds, parseTimeMs } from './seeds.ts';
 
 const REPORTERS = ['text', 'html', 'json'];
 
@@ -149,7 +149,7 @@ function addShrink(program: Command, done: Done): void {
         shrinkCommand(file, {
           claim: flags.claim ?? null,
           output: flags.output ?? null,
-          maxRuns: flags.maxRuns === undefined ? null : parseCount(flags.maxRuns, '--max-runs'),
+          maxRuns: flags.maxRuns === undefined ? null : parsePositive(flags.maxRuns, '--max-runs'),
           isJson: flags.json === true,
           isQuiet: false,
         }),

@@ -2,7 +2,6 @@
  * The stages of `run` for one scenario: corpus, determinism, seeds, shrinking; each says what it
  * does.
  */
-import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { replay } from '../corpus/replay.ts';
 import type { Finding } from '../report/finding.ts';
@@ -14,8 +13,9 @@ import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
 import type { Pool } from '../sweep/pool.ts';
 import { type SweepResult, sweep } from '../sweep/sweep.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
+import { breathe } from './breathe.ts';
 import { type Exit, exits } from './exit.ts';
-import { type LoadedScenario, loadPlan } from './files.ts';
+import { type LoadedScenario, listFolder, loadPlan } from './files.ts';
 import { findCounterexample } from './find.ts';
 import { summarizeSystem } from './summarize.ts';
 import type { Terminal } from './terminal.ts';
@@ -64,20 +64,24 @@ export async function runScenario(
 ): Promise<ScenarioOutcome> {
   const { terminal, options } = session;
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
-  const codes: Exit[] = [...replayCorpus(loaded, session), ...selfCheck(loaded, session)];
+  const codes: Exit[] = [
+    ...(await replayCorpus(loaded, session)),
+    ...(await selfCheck(loaded, session)),
+  ];
   const result = await sweepSeeds(loaded, session);
   const systems: SystemSummary[] = [];
   const findings: Finding[] = [];
+  const { isWhole } = result;
+  const isSingle = options.from === options.to;
   let seeds = 0;
   let events = 0;
   for (const system of loaded.scenario.systems) {
     const tally = result.tallies.get(system.name) ?? EMPTY_TALLY;
-    const isWhole = result.isWhole && options.from !== options.to;
-    const judgement = judgeSystem(loaded.scenario, system, tally, isWhole);
-    const found = shrinkFirst(loaded, system, { tally, judgement }, session);
+    const judgement = judgeSystem(loaded.scenario, system, tally, { isWhole, isSingle });
+    const found = await shrinkFirst(loaded, system, { tally, judgement }, session);
     findings.push(...found);
     systems.push(summarizeSystem(system, tally, judgement, found[0] ?? null));
-    codes.push(...codesOf(tally, judgement, system));
+    codes.push(...codesOf(tally, judgement, !isWhole && !session.isInterrupted()));
     noteFailures(system, tally, terminal);
     seeds += tally.seeds;
     events += tally.events;
@@ -87,15 +91,15 @@ export async function runScenario(
 }
 
 /** Replays the kept plans of this scenario, from `plans/` beside its file. */
-function replayCorpus(loaded: LoadedScenario, { terminal }: Session): Exit[] {
+async function replayCorpus(loaded: LoadedScenario, session: Session): Promise<Exit[]> {
+  const { terminal, isInterrupted } = session;
   const folder = join(dirname(loaded.file), 'plans');
-  if (!existsSync(folder)) return [];
-  const files = readdirSync(folder)
-    .filter((file) => file.endsWith('.yaml'))
-    .sort();
+  const files = listFolder(folder).filter((file) => file.endsWith('.yaml'));
   const codes: Exit[] = [];
   let replayed = 0;
   for (const file of files) {
+    await breathe();
+    if (isInterrupted()) break;
     const path = join(folder, file);
     const plan = loadPlan(path);
     if (plan.scenario !== loaded.scenario.name) continue;
@@ -113,17 +117,22 @@ function replayCorpus(loaded: LoadedScenario, { terminal }: Session): Exit[] {
   return codes;
 }
 
-/** Seeds that are run twice even when nobody asks. */
+/** Seeds that are run twice even when nobody asks, while that takes no longer than this. */
 const SELF_CHECK_SEEDS = 3;
+const SELF_CHECK_MS = 2000;
 
-function selfCheck(loaded: LoadedScenario, { options, terminal, isInterrupted }: Session): Exit[] {
+async function selfCheck(loaded: LoadedScenario, session: Session): Promise<Exit[]> {
+  const { options, terminal, isInterrupted } = session;
   const { from } = options;
+  const untilMs = performance.now() + (options.checksDeterminism ? Infinity : SELF_CHECK_MS);
   const to = options.checksDeterminism
     ? options.to
     : Math.min(options.to, from + SELF_CHECK_SEEDS - 1);
   let checked = 0;
   for (const system of loaded.scenario.systems) {
-    for (let seed = from; seed <= to && !isInterrupted(); seed += 1) {
+    for (let seed = from; seed <= to; seed += 1) {
+      await breathe();
+      if (isInterrupted() || performance.now() > untilMs) break;
       const difference = repeatSeed(loaded.scenario, system.name, seed);
       checked += 1;
       if (difference === null) continue;
@@ -172,41 +181,37 @@ function runsOf(result: SweepResult): number {
 }
 
 /** Shrinks what broke: each claim that should hold, else the first that should break. */
-function shrinkFirst(
+async function shrinkFirst(
   loaded: LoadedScenario,
   system: SystemScenario,
   result: { tally: Tally; judgement: Judgement },
   { options, terminal, isInterrupted }: Session,
-): Finding[] {
+): Promise<Finding[]> {
   const { tally, judgement } = result;
   const broke = system.expect.breaks.filter((claim) => claimTally(tally, claim).broken > 0);
   const claims = judgement.unexpected.length > 0 ? judgement.unexpected : broke.slice(0, 1);
-  return claims.flatMap((claim) => {
-    if (isInterrupted()) return [];
+  const findings: Finding[] = [];
+  for (const claim of claims) {
     const startedMs = performance.now();
-    const seeds = claimTally(tally, claim).brokenSeeds;
-    const finding = findCounterexample(
-      loaded,
-      { system: system.name, claim, seeds },
-      options.output,
-    );
-    if (finding === null) return [];
-    const { size } = finding;
-    const took = groupDigits(performance.now() - startedMs);
+    const failing = { system: system.name, claim, seeds: claimTally(tally, claim).brokenSeeds };
+    const finding = await findCounterexample(loaded, failing, options.output, isInterrupted);
+    if (finding === null) continue;
+    findings.push(finding);
+    const { originalEvents, events } = finding.size;
+    const took = `${groupDigits(performance.now() - startedMs)} ms`;
     terminal.note(
-      `  shrink: ${system.name}, ${claim}: ${size.originalEvents} → ${size.events} events in ${took} ms`,
+      `  shrink: ${system.name}, ${claim}: ${originalEvents} → ${events} events in ${took}`,
     );
-    return [finding];
-  });
+  }
+  return findings;
 }
 
-function codesOf(tally: Tally, judgement: Judgement, system: SystemScenario): Exit[] {
+function codesOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {
   const codes: Exit[] = [];
   if (tally.failed > 0) codes.push(exits.failed);
   if (judgement.met === false) codes.push(exits.broken);
   const isOpen = judgement.met === null && tally.failed === 0;
-  const hasOpenHolds = system.expect.holds.some((claim) => claimTally(tally, claim).unknown > 0);
-  if (isOpen && (hasOpenHolds || judgement.vacuous.length > 0)) codes.push(exits.incomplete);
+  if (isOpen && (judgement.isIncomplete || isSpent)) codes.push(exits.incomplete);
   return codes;
 }
 

@@ -7,8 +7,8 @@ import { renderOverview } from '../report/overview.ts';
 import { renderPage } from '../report/page.ts';
 import type { Summary } from '../report/summary.ts';
 import { openPool } from '../sweep/sweep.ts';
-import { type Exit, exits, worstOf } from './exit.ts';
-import { loadScenarios, writeText } from './files.ts';
+import { type Exit, exits, UserError, worstOf } from './exit.ts';
+import { type LoadedScenario, loadScenarios, makeFolder, writeText } from './files.ts';
 import { pageFileOf } from './find.ts';
 import {
   type RunOptions,
@@ -20,6 +20,8 @@ import { openTerminal } from './terminal.ts';
 
 export async function runCommand(files: readonly string[], options: RunOptions): Promise<Exit> {
   const scenarios = loadScenarios(files);
+  requireOwnPages(scenarios, options.output);
+  makeFolder(options.output);
   const terminal = openTerminal(options);
   let interrupts = 0;
   const onInterrupt = (): void => {
@@ -87,6 +89,21 @@ function report(outcomes: readonly ScenarioOutcome[], overview: Summary, session
   terminal.print('');
   terminal.print(renderOverview(overview, { colour, width, isFull: options.isVerbose }));
   if (options.isJson) process.stdout.write(`${JSON.stringify(overview)}\n`);
+}
+
+/** Refuses two scenarios whose pages would be one file. */
+function requireOwnPages(scenarios: readonly LoadedScenario[], output: string): void {
+  const pages = new Map<string, string>();
+  for (const { file, scenario } of scenarios) {
+    const page = pageFileOf(output, scenario.name);
+    const other = pages.get(page);
+    if (other !== undefined) {
+      throw new UserError([
+        `${file}:1:1 name: ${other} is called the same; both would write ${page}`,
+      ]);
+    }
+    pages.set(page, file);
+  }
 }
 
 /** For a system that the counterexample of another one breaks too. */

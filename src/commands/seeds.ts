@@ -32,6 +32,13 @@ export function parseCount(text: string, flag: string): number {
   return value;
 }
 
+/** The same from 1. */
+export function parsePositive(text: string, flag: string): number {
+  const value = parseCount(text, flag);
+  if (value === 0) throw new UserError([`${flag} 0: at least 1 is needed`]);
+  return value;
+}
+
 /** `60s` in milliseconds. */
 export function parseTimeMs(text: string, flag: string): number {
   const us = parseDuration(text);

@@ -49,6 +49,7 @@ export function shrinkCommand(file: string, options: ShrinkCommandOptions): Exit
       milliseconds,
       boundary,
       digest,
+      plan: text,
     };
     process.stdout.write(`${JSON.stringify(line)}\n`);
     return result.isMinimal ? exits.met : exits.incomplete;

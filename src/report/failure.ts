@@ -109,14 +109,18 @@ function pasteLines(finding: Finding, paint: Paint): string[] {
   ];
 }
 
-/** One line where it fits; else the last word goes to a line of its own, as a shell accepts it. */
+/** One line where it fits; else words go to lines of their own, as a shell accepts it. */
 function pasteLine(label: string, words: readonly string[], paint: Paint): string[] {
-  const quoted = shellWords(words);
-  const line = `${label} ${quoted.join(' ')}`;
-  const rest = quoted.slice(0, -1);
-  const fits = line.length <= MOST_COLUMNS || rest.length === 0;
-  if (fits) return [`${paint.faint(label)} ${quoted.join(' ')}`];
-  return [`${paint.faint(label)} ${rest.join(' ')} \\`, quoted.at(-1) ?? ''];
+  const lines: string[] = [];
+  let line = label;
+  for (const word of shellWords(words)) {
+    if (line !== label && line.length + word.length + 3 > MOST_COLUMNS) {
+      lines.push(`${line} \\`);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  return lines.map((text) => text.replace(label, paint.faint(label)));
 }
 
 /**

@@ -33,7 +33,9 @@ export interface Finding {
   /** Paths as a person types them from the project's root. */
   readonly planFile: string;
   readonly pageFile: string;
-  /** The folder of kept plans of its scenario, with a final slash, and whether it has to be made. */
+  /**
+   * The folder of kept plans of its scenario, with a final slash, and whether it has to be made.
+   */
   readonly keptIn: string;
   readonly isKeptInNew: boolean;
 }

@@ -117,6 +117,7 @@ const shrink = z.strictObject({
     })
     .nullable(),
   digest,
+  plan: z.string().describe('the shrunk plan, as the text of a plan file'),
 });
 
 const coreEntry = z.strictObject({

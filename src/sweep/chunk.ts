@@ -134,16 +134,19 @@ class Count {
 }
 
 /**
- * The kinds of fault that struck, and whether one did while the service held a grant to be live. A
- * clock that was set wrong stays wrong, so that it meets the grants that come later too.
+ * The kinds of fault that struck, and whether one of them met a grant: struck while the service held one
+ * to be live, or lasted until one was given. A clock that was set wrong stays wrong.
  */
 function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
   const struck = new Map<FaultKind, boolean>();
+  const lastsUntilUs = new Map<FaultKind, number>();
   const liveUntilUs = new Map<string, number>();
   for (const event of trace.events) {
     switch (event.kind) {
       case 'grant':
-        if (struck.has('clock')) struck.set('clock', true);
+        for (const [kind, untilUs] of lastsUntilUs) {
+          if (untilUs > event.atUs) struck.set(kind, true);
+        }
         liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
         break;
       case 'renew':
@@ -156,6 +159,8 @@ function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
       case 'fault': {
         const met = [...liveUntilUs.values()].some((untilUs) => untilUs > event.atUs);
         struck.set(event.fault, met || struck.get(event.fault) === true);
+        const endUs = event.fault === 'clock' ? Number.POSITIVE_INFINITY : (event.untilUs ?? 0);
+        lastsUntilUs.set(event.fault, Math.max(endUs, lastsUntilUs.get(event.fault) ?? 0));
         break;
       }
     }

@@ -15,30 +15,43 @@ export interface Judgement {
   readonly missing: readonly string[];
   /** What made a `holds` unjudged: `pause never fired`, `grant-order was never exercised`, …. */
   readonly vacuous: readonly string[];
+  /** Whether a verdict was unknown, or something was not tested, on all the seeds there are. */
+  readonly isIncomplete: boolean;
+}
+
+/** How much of the range was examined: all of it, and whether that is a single seed. */
+export interface Coverage {
+  readonly isWhole: boolean;
+  readonly isSingle: boolean;
 }
 
 /**
- * `isWhole`: whether all seeds of the range were examined; else what should break is not judged.
+ * A claim that should break is judged once it broke, or when the whole range is done. Whether something
+ * was tested at all is judged on a whole range of more than one seed.
  */
 export function judgeSystem(
   scenario: Scenario,
   system: SystemScenario,
   tally: Tally,
-  isWhole: boolean,
+  { isWhole, isSingle }: Coverage,
 ): Judgement {
   const { holds, breaks } = system.expect;
+  const isFull = isWhole && !isSingle;
   const unexpected = holds.filter((claim) => claimTally(tally, claim).broken > 0);
   const missing = breaks.filter((claim) => claimTally(tally, claim).broken === 0);
-  const vacuous = scenario.faults.length === 0 ? [] : vacuity(scenario, system, tally);
-  const isOpen =
-    holds.some((claim) => claimTally(tally, claim).unknown > 0) ||
-    (holds.length > 0 && vacuous.length > 0) ||
-    tally.failed > 0;
-  const isFailed = unexpected.length > 0 || (isWhole && missing.length > 0);
-  const isUnjudged = isOpen || !isWhole;
-  const expectsNothing = holds.length + breaks.length === 0;
-  const met = isFailed ? false : isUnjudged && !expectsNothing ? null : tally.failed === 0;
-  return { met, unexpected, missing, vacuous };
+  const vacuous = isFull && scenario.faults.length > 0 ? vacuity(scenario, system, tally) : [];
+  const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
+  const isIncomplete = isUnknown || (holds.length > 0 && vacuous.length > 0);
+  const isFailed = unexpected.length > 0 || (isFull && missing.length > 0);
+  const isUntried = tally.seeds === 0 || missing.length > 0;
+  const isOpen = isIncomplete || isUntried || tally.failed > 0;
+  return {
+    met: isFailed ? false : isOpen ? null : true,
+    unexpected,
+    missing,
+    vacuous,
+    isIncomplete,
+  };
 }
 
 function vacuity(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {

@@ -55,20 +55,21 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     broken += tally.broken;
     options.onProgress?.({ done, total, broken });
   };
-  if (options.pool === null) sweepHere(scenario, chunks, onTally);
+  if (options.pool === null) await sweepHere(scenario, chunks, onTally);
   else await options.pool.run({ scenario, next: (seeds) => chunks.next(seeds), onTally });
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
 }
 
 const SEEDS_AT_ONCE = 64;
 
-function sweepHere(
+async function sweepHere(
   scenario: Scenario,
   chunks: ChunkSource,
   onTally: (tally: Tally, chunk: Chunk) => void,
-): void {
+): Promise<void> {
   const examiner = examinerOf(scenario);
   for (let chunk = chunks.next(SEEDS_AT_ONCE); chunk !== null; chunk = chunks.next(SEEDS_AT_ONCE)) {
+    await new Promise((resolve) => setImmediate(resolve)); // so that Ctrl-C is heard
     const { system } = chunk;
     const expect = scenario.systems.find(({ name }) => name === system)?.expect;
     onTally(
