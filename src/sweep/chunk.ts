@@ -134,8 +134,8 @@ class Count {
 }
 
 /**
- * The kinds of fault that struck, and whether one of them met a grant: struck while the service held one
- * to be live, or lasted until one was given. A clock that was set wrong stays wrong.
+ * The kinds of fault that struck, and whether one of them met a grant: struck while the service
+ * held one to be live, or lasted until one was given. A clock that was set wrong stays wrong.
  */
 function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
   const struck = new Map<FaultKind, boolean>();

@@ -26,8 +26,8 @@ export interface Coverage {
 }
 
 /**
- * A claim that should break is judged once it broke, or when the whole range is done. Whether something
- * was tested at all is judged on a whole range of more than one seed.
+ * A claim that should break is judged once it broke, or when the whole range is done. Whether
+ * something was tested at all is judged on a whole range of more than one seed.
  */
 export function judgeSystem(
   scenario: Scenario,
