@@ -1,6 +1,6 @@
 /** What the README shows is what is printed, and its commands and links exist. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,14 +45,26 @@ test('every command and option of the README exists', () => {
 
 test('the examples in the README run, and say what their comments say', () => {
   const examples = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)].map(([text]) => text);
-  expect(examples.length).toBe(2);
-  const [sweep = '', classes = ''] = examples.map((text) =>
-    text.replaceAll("from 'fencepost'", "from './dist/index.js'"),
+  expect(examples.length).toBe(3);
+  const folder = mkdtempSync(join(root, 'dist/readme-'));
+  const [sweep = '', classes = '', checker = ''] = examples.map((text) =>
+    text.replaceAll("from 'fencepost'", "from '../index.js'"),
   );
-  const run = (text: string): string =>
-    spawnSync('node', ['--input-type=module', '-e', text], { cwd: root, encoding: 'utf8' }).stdout;
+  const run = (text: string): string => {
+    writeFileSync(join(folder, 'example.ts'), text);
+    const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
+    const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck'];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const built = spawnSync('node', [tsc, ...options, ...types, join(folder, 'example.ts')], {
+      encoding: 'utf8',
+    });
+    expect(built.stdout).toBe('');
+    return spawnSync('node', [join(folder, 'example.js')], { cwd: root, encoding: 'utf8' }).stdout;
+  };
   expect(run(sweep)).toContain("kind: 'pause'");
   expect(run(classes).match(/granted|denied|accepted|refused/g)).toEqual(
     [...classes.matchAll(/\/\/ (\w+)/g)].map(([, word]) => word),
   );
+  expect(run(checker)).toContain('bob');
+  rmSync(folder, { recursive: true });
 });

@@ -10,9 +10,18 @@ export { type Replay, replay } from './corpus/replay.ts';
 export { breaks, type Examination, examine, examineSeed, shrinkFailure } from './harness.ts';
 export type { Ending, ProcessInfo, Trace, TraceEvent } from './history/trace.ts';
 // The linearizability checker by itself.
-export { checkHistory, type HistoryVerdict } from './linearizability/check-history.ts';
+export {
+  checkHistory,
+  checkParts,
+  type HistoryVerdict,
+  type PartVerdict,
+} from './linearizability/check-history.ts';
+export type { CheckOptions, Decision } from './linearizability/decide.ts';
+export { explainHistory, type Reasons } from './linearizability/explain.ts';
+export { explainInWords } from './linearizability/explain-in-words.ts';
 export type { Model } from './linearizability/model.ts';
-export type { History, Operation } from './linearizability/operation.ts';
+export { models } from './linearizability/models.ts';
+export type { CallData, History, Operation } from './linearizability/operation.ts';
 // Scenarios and plans, and their texts.
 export { loadScenario } from './load.ts';
 export type { Fault, FaultKind, When, Which } from './plan/fault.ts';
