@@ -10,7 +10,7 @@ import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import type { Finding, Size } from '../report/finding.ts';
 import { countSteps } from '../report/steps.ts';
-import { digestOf } from '../run.ts';
+import { digestOf, run } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Boundary } from '../shrink/boundary.ts';
 import type { ShrinkResult } from '../shrink/shrink.ts';
@@ -75,7 +75,7 @@ export function describeFinding(found: {
   const planFile = join(found.output, `${fileName([scenario, plan.system.name, claim])}.yaml`);
   const keptIn = `${join(dirname(scenarioFile), 'plans')}/`;
   const comment = [explanation.headline, `npx fencepost replay ${planFile}`, digest].join('\n');
-  const size = sizeOf(examine(original, [claim]), { plan, trace, verdicts: [verdict] });
+  const size = sizeOf({ plan: original, trace: run(original) }, { plan, trace });
   return {
     ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
     ...{ explanation, verdict, verdicts, trace, digest, plan },
@@ -101,9 +101,12 @@ function fileName(parts: readonly string[]): string {
     .join('-');
 }
 
-type Sized = Pick<Examination, 'plan' | 'trace' | 'verdicts'>;
+type Sized = Pick<Examination, 'plan' | 'trace'>;
 
-/** What shrinking achieved: steps that a person would number, and faults that struck. */
+/**
+ * What shrinking achieved: steps that a person would number until the world heals, and faults that
+ * struck.
+ */
 function sizeOf(before: Sized, after: Sized): Size {
   return {
     events: stepsOf(after),
@@ -113,9 +116,8 @@ function sizeOf(before: Sized, after: Sized): Size {
   };
 }
 
-function stepsOf({ plan, trace, verdicts: [verdict] }: Sized): number {
-  const evidence = verdict?.kind === 'invalid' ? verdict.evidence : [];
-  return countSteps(trace, { evidence, faults: plan.faults });
+function stepsOf({ plan, trace }: Sized): number {
+  return countSteps(trace, { evidence: [], faults: plan.faults });
 }
 
 function faultsIn({ trace }: Sized): number {
