@@ -90,6 +90,17 @@ test('a range, a step and odds give what they gave', () => {
       false,
     ]
   `);
+  const crowd = Array.from({ length: 20 }, (_, at) => `client-${at}`);
+  const struck = crowd.filter((name) => chance.happens(nameOf(name), draws.drop, odds));
+  expect(struck).toMatchInlineSnapshot(`
+    [
+      "client-1",
+      "client-3",
+      "client-6",
+      "client-9",
+      "client-13",
+    ]
+  `);
 });
 
 test('a stream of draws gives what it gave', () => {

@@ -19,7 +19,7 @@ import {
   shrinkWith,
   shrinkWithAsync,
 } from './shrink/shrink.ts';
-import { modelOf } from './systems/assemble.ts';
+import { isFenced, modelOf } from './systems/assemble.ts';
 
 export interface Examination {
   readonly plan: Plan;
@@ -49,7 +49,11 @@ export function examineSeed(
 export function examine(plan: Plan, claims: readonly string[]): Examination {
   const trace = run(plan);
   const survey = surveyTrace(trace);
-  const terms = termsOf(plan, modelOf(plan), MAX_CONFIGURATIONS);
+  const terms = termsOf(
+    plan,
+    { model: modelOf(plan), isFenced: isFenced(plan) },
+    MAX_CONFIGURATIONS,
+  );
   const verdicts = judgeSurvey(survey, terms, claims);
   return { plan, trace, verdicts, overlap: measureHolderOverlap(survey) };
 }

@@ -12,7 +12,6 @@ export const vocabulary: Vocabulary = {
   claims: [...claims.keys()],
   options: options.map(({ name, values }) => ({
     name,
-    of: [...locks.keys()],
     values: values === 'integer' ? null : values,
   })),
 };

@@ -6,7 +6,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Trace } from './history/trace.ts';
 import type { Plan } from './plan/plan.ts';
-import { assemble } from './systems/assemble.ts';
+import { assemble, UnknownSystem } from './systems/assemble.ts';
 import type { DrawLog } from './world/decider.ts';
 import { OrderLog } from './world/order-log.ts';
 import { World } from './world/world.ts';
@@ -16,6 +16,20 @@ export function run(plan: Plan): Trace {
   const world = new World(plan, null);
   assemble(plan, world);
   return world.run(null);
+}
+
+/**
+ * Why `run` would refuse a plan: it names a system, an option or an option's value that does not
+ * exist, or two processes alike. Null when it would run.
+ */
+export function whyRefused(plan: Plan): string | null {
+  try {
+    assemble(plan, new World(plan, null));
+    return null;
+  } catch (error) {
+    if (error instanceof UnknownSystem) return error.message;
+    throw error;
+  }
 }
 
 /**

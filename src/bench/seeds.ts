@@ -4,7 +4,7 @@ import { termsOf } from '../check/terms.ts';
 import { run } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
-import { modelOf } from '../systems/assemble.ts';
+import { isFenced, modelOf } from '../systems/assemble.ts';
 import { formatRate, formatRatio, medianMs, type Row, type Subject } from './measure.ts';
 import { fiveByFive, SYSTEM, sweepSeeds } from './workload.ts';
 
@@ -24,7 +24,12 @@ async function seedRows(): Promise<readonly Row[]> {
     run: () => plans.map((plan) => run(plan).events.length),
     check: () =>
       runs.map(
-        ({ plan, trace }) => judge(trace, termsOf(plan, modelOf(plan), 100_000), claims).length,
+        ({ plan, trace }) =>
+          judge(
+            trace,
+            termsOf(plan, { model: modelOf(plan), isFenced: isFenced(plan) }, 100_000),
+            claims,
+          ).length,
       ),
   });
   const ms = (name: string): number => took.get(name) ?? Number.NaN;

@@ -64,3 +64,11 @@ test('an answer that reaches its client after the recovery is no promise that wa
   const events = [first, second, third, crash, recovered(5, 1, {}), told];
   expect(verdictOn('acknowledged-durable', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
+
+test('a write that one recovery lost is not missed again at the next', () => {
+  const lost = [...written.slice(0, 3), recovered(2.5, 1, {}), ...written.slice(3)];
+  expect(verdictOn('acknowledged-durable', [...lost, recovered(7, 1, {})])).toMatchObject({
+    kind: 'valid',
+    exercised: 1,
+  });
+});

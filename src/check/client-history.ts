@@ -8,6 +8,7 @@ import type { CounterCall } from '../linearizability/models/counter.ts';
 import type { FencedCall } from '../linearizability/models/fenced-register.ts';
 import type { RegisterCall } from '../linearizability/models/register.ts';
 import type { Operation } from '../linearizability/operation.ts';
+import { isShared } from './several-stores.ts';
 import type { OperationLog, Survey } from './survey.ts';
 
 type StoreCall = Extract<Call, { readonly store: string }>;
@@ -19,6 +20,8 @@ export interface StoreOperation {
   /** Null: unknown. */
   readonly answer: Answer | null;
   readonly isAnswered: boolean;
+  /** Its key lies in several stores. */
+  readonly isShared: boolean;
 }
 
 /** A history with, for each of its operations, what it was made from. */
@@ -35,7 +38,8 @@ export function storeOperations(survey: Survey): readonly (readonly StoreOperati
     const returned = log.return?.event;
     if (!('store' in call) || returned?.outcome === 'fail') continue;
     const isAnswered = returned?.outcome === 'ok';
-    const operation = { log, call, answer: isAnswered ? returned.answer : null, isAnswered };
+    const answer = isAnswered ? returned.answer : null;
+    const operation = { log, call, answer, isAnswered, isShared: isShared(survey, call) };
     const resources = stores.get(call.store) ?? new Map<string, StoreOperation[]>();
     stores.set(call.store, resources);
     const known = resources.get(call.resource);
@@ -83,8 +87,8 @@ function acceptanceOf(answer: Answer): 'accepted' | 'refused' {
 
 /**
  * As calls of a counter: a read followed by the write of what it adds is one increment, from the
- * call of the read to the return of the write. Keys that somebody writes in another way are left
- * out.
+ * call of the read to the return of the write. Keys that somebody writes in another way, or
+ * moves between stores, are left out.
  */
 export function counterHistory(operations: readonly StoreOperation[]): ClientHistory<CounterCall> {
   const overwritten = new Set<string>();
@@ -95,7 +99,7 @@ export function counterHistory(operations: readonly StoreOperation[]): ClientHis
     const reader = `${log.invoke.event.process} ${call.key}`;
     if (call.verb === 'read') lastRead.set(reader, operation);
     if (call.verb !== 'write') continue;
-    if (call.adds === null) overwritten.add(call.key);
+    if (call.adds === null || operation.isShared) overwritten.add(call.key);
     const read = lastRead.get(reader);
     if (read !== undefined) readOfIncrement.set(operation, read);
     lastRead.delete(reader);

@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Read, Write } from '../history/server-events.ts';
-import type { TraceEvent } from '../history/trace.ts';
-import { breachOf, grant, pause, read, verdictOn, write } from './trace-builder.fixture.ts';
+import type { Invoke, TraceEvent } from '../history/trace.ts';
+import {
+  accepted,
+  breachOf,
+  grant,
+  invoke,
+  pause,
+  read,
+  recovered,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
 
 function readBoth(
   ms: number,
@@ -16,31 +26,47 @@ function readBoth(
   });
 }
 
-function writeTo(ms: number, who: string, under: number, label: string, value: number): Write {
+function writeTo(
+  ms: number,
+  section: string,
+  label: string,
+  what: { readonly value: number; readonly adds: number | null },
+): readonly [Invoke, Write] {
+  const [who = '', under] = section.split('/');
   const operation = `${who}/${under}/write-${label}`;
-  return write(ms, who, under, value, { process: `store-${label}`, operation, issue: 3 });
+  const store = `store-${label}`;
+  return [
+    invoke(ms - 0.1, operation, { store, ...what }),
+    write(ms, who, Number(under), what.value, {
+      ...{ process: store, operation, issue: 3, adds: what.adds },
+    }),
+  ];
 }
 
 const begun: readonly TraceEvent[] = [
   grant(0, 'alice', 1),
   ...readBoth(1, 'alice', 1, [0, 0]),
-  writeTo(3, 'alice', 1, 'from', -5),
+  ...writeTo(3, 'alice/1', 'from', { value: -5, adds: -5 }),
 ];
 
 test('a transfer that ends within its lease conserves the sum', () => {
   const events = [
     ...begun,
-    writeTo(4, 'alice', 1, 'to', 5),
+    ...writeTo(4, 'alice/1', 'to', { value: 5, adds: 5 }),
     grant(12, 'bob', 2),
     ...readBoth(13, 'bob', 2, [-5, 5]),
-    writeTo(15, 'bob', 2, 'from', -6),
-    writeTo(16, 'bob', 2, 'to', 6),
+    ...writeTo(15, 'bob/2', 'from', { value: -6, adds: -1 }),
+    ...writeTo(16, 'bob/2', 'to', { value: 6, adds: 1 }),
   ];
   expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
 
 test('a second write that arrives before anybody looks is exercised and conserves the sum', () => {
-  const events = [...begun, grant(12, 'bob', 2), writeTo(13, 'alice', 1, 'to', 5)];
+  const events = [
+    ...begun,
+    grant(12, 'bob', 2),
+    ...writeTo(13, 'alice/1', 'to', { value: 5, adds: 5 }),
+  ];
   expect(verdictOn('cross-key', events)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
 
@@ -54,11 +80,11 @@ test('a holder that is paused between its two writes shows its successor half a 
   expect(breach.rule).toBe('sum-read');
   expect(breach.evidence).toEqual([
     '0 earlier grant',
-    '3 write',
-    '4 pause',
-    '5 later grant',
-    '6 read',
+    '4 write',
+    '5 pause',
+    '6 later grant',
     '7 read',
+    '8 read',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
     `"Transfer of \`x\` seen half done. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice wrote -5 to \`x\` with token 1 at 3 ms in \`store-from\`. However bob read -5 from \`x\` with token 2 at 13 ms in \`store-from\` and bob read 0 from \`x\` with token 2 at 14 ms in \`store-to\`: \`alice\` was paused from 3.5 ms to 20 ms. Fencing orders the writes of one store; only a transaction changes two stores at once."`,
@@ -76,8 +102,8 @@ test('half a transfer that stays is found at the end', () => {
 test('one key in one store, and blind writes to two stores, are no transfer', () => {
   const blind = [
     grant(0, 'alice', 1),
-    writeTo(1, 'alice', 1, 'from', 1),
-    writeTo(2, 'alice', 1, 'to', 2),
+    ...writeTo(1, 'alice/1', 'from', { value: 1, adds: null }),
+    ...writeTo(2, 'alice/1', 'to', { value: 2, adds: null }),
   ];
   expect(verdictOn('cross-key', blind)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
@@ -85,10 +111,29 @@ test('one key in one store, and blind writes to two stores, are no transfer', ()
 test('a section that transfers twice reads anew after its own writes', () => {
   const events = [
     ...begun,
-    writeTo(4, 'alice', 1, 'to', 5),
+    ...writeTo(4, 'alice/1', 'to', { value: 5, adds: 5 }),
     ...readBoth(5, 'alice', 1, [-5, 5]),
-    writeTo(7, 'alice', 1, 'from', -6),
-    writeTo(8, 'alice', 1, 'to', 6),
+    ...writeTo(7, 'alice/1', 'from', { value: -6, adds: -1 }),
+    ...writeTo(8, 'alice/1', 'to', { value: 6, adds: 1 }),
   ];
   expect(verdictOn('cross-key', events).kind).toBe('valid');
+});
+
+test('a section that reads both stores and adds to one of them transfers nothing', () => {
+  const events = [
+    grant(0, 'alice', 1),
+    ...readBoth(1, 'alice', 1, [0, 0]),
+    ...writeTo(3, 'alice/1', 'from', { value: 1, adds: 1 }),
+  ];
+  expect(verdictOn('cross-key', events).kind).toBe('valid');
+  const both = [...events, ...writeTo(4, 'alice/1', 'to', { value: 1, adds: 1 })];
+  expect(verdictOn('cross-key', both).kind).toBe('valid');
+  const blind = [...begun, ...writeTo(5, 'bob/2', 'to', { value: 9, adds: null })];
+  expect(verdictOn('cross-key', blind).kind).toBe('valid');
+});
+
+test('what a transfer takes from one store is no counter of that store', () => {
+  const forgotten = { ...recovered(5, 0, {}), process: 'store-from' };
+  const events = [...begun, accepted(4, 'alice/1/write-from'), forgotten];
+  expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });

@@ -1,8 +1,8 @@
 /**
  * Judges `cross-key` for transfers: a key that is kept in several stores, and written only by
- * sections that read it from at least two of them first, adds up to what it began with. So it must
- * in every section that read all stores, between its own writes, and at the end. What a probe
- * writes afterwards is left aside.
+ * sections that add to it in one what they take from it in another, adds up to what it began with.
+ * So it must in every section that read all stores, between its own writes, and at the end. What a
+ * probe writes afterwards is left aside.
  *
  * Exercised: sections of which an access was handled when their lock had been granted anew.
  */
@@ -30,7 +30,7 @@ export function crossKey(survey: Survey): Verdict {
   const unheard = unheardReads(survey);
   for (const shared of sharedKeys(survey)) {
     const accesses = workOn(survey, shared).filter(({ event }) => !unheard.has(event));
-    if (!isTransferred(accesses)) continue;
+    if (!isTransferred(survey, shared, accesses)) continue;
     exercised += overlappedSections(accesses);
     breach ??= breachIn(survey, shared, accesses);
   }
@@ -67,16 +67,28 @@ function workOn(survey: Survey, shared: SharedKey): readonly Entry<Access>[] {
   return probed < 0 ? accesses : accesses.slice(0, probed);
 }
 
-function isTransferred(accesses: readonly Entry<Access>[]): boolean {
-  const readFrom = new Map<number, Set<string>>();
-  for (const access of accesses) {
-    const { event } = access;
-    if (event.kind === 'read') {
-      const stores = readFrom.get(event.under) ?? new Set();
-      readFrom.set(event.under, stores.add(event.process));
-    } else if (isEffective(access) && (readFrom.get(event.under)?.size ?? 0) < 2) return false;
+/**
+ * Whether all that was written is transfers: what a section takes from one store it means to add to
+ * another. A section may stop half way, after it took and before it gave.
+ */
+function isTransferred(
+  survey: Survey,
+  [first]: SharedKey,
+  accesses: readonly Entry<Access>[],
+): boolean {
+  if (accesses.some((access) => isEffective(access) && access.event.adds === null)) return false;
+  const taken = new Map<string, { readonly store: string; readonly amount: number }>();
+  for (const { invoke } of survey.operations.values()) {
+    const { call, operation } = invoke.event;
+    if (call.verb !== 'write' || call.adds === null) continue;
+    if (call.resource !== first?.place.resource || call.key !== first.log.key) continue;
+    const section = operation.slice(0, operation.lastIndexOf('/'));
+    const half = taken.get(section);
+    if (half === undefined) taken.set(section, { store: call.store, amount: -call.adds });
+    else if (half.store !== call.store && half.amount === call.adds) taken.delete(section);
+    else return false;
   }
-  return true;
+  return [...taken.values()].every(({ amount }) => amount >= 0);
 }
 
 function overlappedSections(accesses: readonly Entry<Access>[]): number {

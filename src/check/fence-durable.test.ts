@@ -25,3 +25,9 @@ test('a recovery before any token was accepted proves nothing', () => {
   const events = [recovered(5, 0, {})];
   expect(verdictOn('fence-durable', events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
+
+test('a store that compares no tokens has no fence to forget', () => {
+  const events = [...crashed, recovered(5, 0, { x: 1 })];
+  const verdict = verdictOn('fence-durable', events, { isFenced: false });
+  expect(verdict).toMatchObject({ kind: 'valid', exercised: 0 });
+});

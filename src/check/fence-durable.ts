@@ -1,6 +1,7 @@
 /**
  * Judges `fence-durable`: after a crash or a failover the store still knows the highest token that
- * it had accepted for a resource.
+ * it had accepted for a resource. A store that is not meant to compare tokens has no fence to
+ * forget.
  *
  * Exercised: recoveries of a resource for which a token above 0 had been accepted.
  */
@@ -8,13 +9,14 @@ import { accessBreach } from './access-breach.ts';
 import { causesIn } from './causes.ts';
 import { type Breach, conclude } from './conclude.ts';
 import type { Access, Numbered, Place, Survey } from './survey.ts';
+import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
 /** "The store's highest token never decreases: not across restart, failover or a move." */
-export function fenceDurable(survey: Survey): Verdict {
+export function fenceDurable(survey: Survey, terms: Terms): Verdict {
   let exercised = 0;
   let breach: Breach | null = null;
-  for (const place of survey.places) {
+  for (const place of terms.isFenced ? survey.places : []) {
     for (const recovery of place.recoveries) {
       const highest = highestBefore(place, recovery.index);
       if (highest === null) continue;

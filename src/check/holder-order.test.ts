@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breachOf, fault, grant, verdictOn, write } from './trace-builder.fixture.ts';
+import { breachOf, fault, grant, recovered, verdictOn, write } from './trace-builder.fixture.ts';
 
 const second = { issue: 2, operation: 'alice/1/write-2' };
 
@@ -45,4 +45,16 @@ test('a duplicate that is refused was exercised', () => {
   const again = write(5, 'alice', 1, 1, { isAccepted: false });
   const events = [grant(0, 'alice', 1), write(1, 'alice', 1, 1), again];
   expect(verdictOn('holder-order', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
+test('a write that a recovery lost may come again, one that it kept may not', () => {
+  const again = write(6, 'alice', 1, 2, second);
+  const written = [grant(0, 'alice', 1), write(1, 'alice', 1, 1), write(3, 'alice', 1, 2, second)];
+  const lost = [...written, recovered(5, 1, { x: 1 }), again];
+  expect(verdictOn('holder-order', lost).kind).toBe('valid');
+  expect(breachOf('holder-order', [...lost, write(7, 'alice', 1, 2, second)]).rule).toBe(
+    'applied-twice',
+  );
+  const kept = [...written, recovered(5, 1, { x: 2 }), again];
+  expect(breachOf('holder-order', kept).rule).toBe('applied-twice');
 });

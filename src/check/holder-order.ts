@@ -1,15 +1,15 @@
 /**
  * Judges `holder-order`, for each grant within one resource of one store. An `open` has no effect
- * that could be out of order, so it is left aside.
+ * that could be out of order, so it is left aside. What a recovery lost did not take effect.
  *
  * Exercised: writes, accepted or refused, that the store handled after a write of the same grant
  * that had been issued later, or a second time.
  */
-import type { Write } from '../history/server-events.ts';
+import type { Recovered } from '../history/server-events.ts';
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
-import { type EffectiveWrite, isEffective } from './contents.ts';
-import type { Entry, Numbered, Place, Survey } from './survey.ts';
+import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';
+import type { Entry, Place, Survey } from './survey.ts';
 import type { Verdict } from './verdict.ts';
 
 /** "The writes of one grant take effect in the order they were issued, each at most once." */
@@ -35,36 +35,50 @@ function outOfOrder(place: Place): number {
 }
 
 function breachAt(survey: Survey, place: Place): Breach | null {
-  const newest = new Map<number, Entry<EffectiveWrite>>();
+  let applied: Entry<EffectiveWrite>[] = [];
+  let newest = newestOf(applied);
+  let sinceIndex = -1;
   for (const write of place.accesses) {
     if (!isEffective(write) || write.event.under === 0) continue;
-    const newer = newest.get(write.event.under);
-    if (newer === undefined || write.event.issue > newer.event.issue) {
-      newest.set(write.event.under, write);
+    for (const recovery of place.recoveries) {
+      if (recovery.index < sinceIndex || recovery.index > write.index) continue;
+      applied = survivorsOf(applied, recovery.event);
+      newest = newestOf(applied);
+    }
+    sinceIndex = write.index;
+    const { under, operation, issue } = write.event;
+    const newer = newest.get(under);
+    if (newer === undefined || issue > newer.event.issue) {
+      newest.set(under, write);
+      applied.push(write);
       continue;
     }
-    const first = firstOf(place, write.event);
-    const isRepeated = first.index < write.index;
+    const first = applied.find(({ event }) => event.operation === operation);
+    const isRepeated = first !== undefined;
     return accessBreach(survey, isRepeated ? 'applied-twice' : 'issue-order', {
-      accesses: isRepeated
-        ? [
-            ['first time', first],
-            ['second time', write],
-          ]
-        : [
-            ['newer write', newer],
-            ['older write', write],
-          ],
+      accesses: [
+        isRepeated ? ['first time', first] : ['newer write', newer],
+        [isRepeated ? 'second time' : 'older write', write],
+      ],
       late: write,
     });
   }
   return null;
 }
 
-/** The first time that the operation of `write` was accepted. */
-function firstOf(place: Place, write: Write): Numbered<Write> {
-  for (const access of place.accesses) {
-    if (isEffective(access) && access.event.operation === write.operation) return access;
+/** The writes that a recovery may have kept: of each key those up to the last with its value. */
+function survivorsOf(
+  applied: readonly Entry<EffectiveWrite>[],
+  recovered: Recovered,
+): Entry<EffectiveWrite>[] {
+  const lastKept = new Map<string, number>();
+  for (const { event, index } of applied) {
+    if (event.value === recoveredValue(recovered, event.key)) lastKept.set(event.key, index);
   }
-  return { event: write, index: Number.POSITIVE_INFINITY };
+  return applied.filter(({ event, index }) => index <= (lastKept.get(event.key) ?? -1));
+}
+
+/** Of each grant the write that was issued last; `applied` is in order of issue. */
+function newestOf(applied: readonly Entry<EffectiveWrite>[]): Map<number, Entry<EffectiveWrite>> {
+  return new Map(applied.map((write) => [write.event.under, write]));
 }

@@ -5,6 +5,7 @@ import {
   fault,
   grant,
   leaseTest,
+  release,
   renew,
   verdictOn,
 } from './trace-builder.fixture.ts';
@@ -72,4 +73,19 @@ test('a lease without end is never compared', () => {
     kind: 'valid',
     exercised: 0,
   });
+});
+
+test('a holder that counts on its lease when its lock has been granted anew is later', () => {
+  const stepped = fault(2, 'clock', 'lock', { target: 'step', amount: 8000 });
+  const events = [granted, stepped, grant(4, 'bob', 2), leaseTest(5, 'alice', 1, 10)];
+  const breach = breachOf(claim, events, { skewUs: 8000 });
+  expect(breach.rule).toBe('live-past-end');
+  expect(breach.evidence).toEqual(['0 grant', '1 clock', '2 successor', '3 belief']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"alice counts on \`db\` longer than \`lock\` does. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then \`lock\` ends A at 11 ms, and bob was granted B at 4 ms. However alice found at 5 ms that its lease was live: the clock of \`lock\` was moved by 8 ms at 2 ms. A holder that takes its lease to be over at its very end, by an exact clock, would have stopped."`,
+  );
+  const released = [granted, release(3, 'alice', 1), grant(4, 'bob', 2)];
+  expect(verdictOn(claim, [...released, leaseTest(5, 'alice', 1, 10)]).kind).toBe('valid');
+  const own = [granted, grant(4, 'alice', 2), leaseTest(5, 'alice', 1, 10)];
+  expect(verdictOn(claim, own).kind).toBe('valid');
 });

@@ -9,7 +9,7 @@
 import type { Enter, LeaseTest } from '../history/trace.ts';
 import { causesSince } from './causes.ts';
 import { type Breach, conclude, evidenceOf } from './conclude.ts';
-import { serviceEndUs } from './lease-end.ts';
+import { actualEndUs } from './lease-end.ts';
 import type { Entry, GrantLog, LockLog, Numbered, Survey } from './survey.ts';
 import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
@@ -30,7 +30,7 @@ export function leaseConservative(survey: Survey, terms: Terms): Verdict {
       if (grant === undefined) continue;
       if (isExcused(excused, event.process, index)) continue;
       if (isExcused(excused, grant.event.process, index)) continue;
-      const endUs = serviceEndUs(grant, index);
+      const endUs = actualEndUs(lock, grant, index);
       if (endUs === Number.POSITIVE_INFINITY) continue;
       exercised++;
       const belief = { event, index, latest: entry.latest };

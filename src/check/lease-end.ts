@@ -1,7 +1,7 @@
 /**
  * Decides what the lock service itself held of a grant at a given event: its end, and its release.
  */
-import type { GrantLog } from './survey.ts';
+import type { GrantLog, LockLog } from './survey.ts';
 
 /** True time at which the service ends the lease, from what it handled before event `before`. */
 export function serviceEndUs(grant: GrantLog, before: number): number {
@@ -11,6 +11,17 @@ export function serviceEndUs(grant: GrantLog, before: number): number {
     if (event.kind === 'renew') untilUs = event.untilUs;
   }
   return untilUs ?? Number.POSITIVE_INFINITY;
+}
+
+/**
+ * The same, but no later than the grant by which the service gave the lock to another client: the
+ * end that it named counts only as long as its clock runs as it did then.
+ */
+export function actualEndUs(lock: LockLog, grant: GrantLog, before: number): number {
+  const endUs = serviceEndUs(grant, before);
+  const next = lock.grants.find(({ index }) => index > grant.index && index < before);
+  if (next === undefined || next.event.client === grant.event.client) return endUs;
+  return isReleasedBefore(grant, next.index) ? endUs : Math.min(endUs, next.event.atUs);
 }
 
 /** Whether the service had ended the grant, by a release handled before event `before`. */

@@ -144,3 +144,12 @@ test('the read of an increment is part of it, and no read of its own', () => {
   expect(verdictOn('linearizable(counter)', [...stale, ...increment]).kind).toBe('valid');
   expect(verdictOn('linearizable(counter)', stale).kind).toBe('invalid');
 });
+
+test('a store whose specification nobody wrote is not judged', () => {
+  expect(verdictOn('linearizable', zombie(true), { model: null })).toEqual({
+    kind: 'unknown',
+    claim: 'linearizable',
+    exercised: 0,
+    reason: 'nobody wrote the specification of this store',
+  });
+});

@@ -20,7 +20,7 @@ export interface Overlap {
   readonly untilUs: number;
 }
 
-/** From the grant that reaches a program until it leaves or crashes; up to the end of the trace. */
+/** From the grant that reaches a program until it leaves, as a crash makes it; up to the end. */
 export function measureHolderOverlap(survey: Survey): HolderOverlap {
   let times = 0;
   let longestUs = 0;
@@ -46,13 +46,7 @@ export function overlapsOf(survey: Survey, lock: LockLog): readonly Overlap[] {
     overlaps.push({ ...open, untilUs: atUs });
     open = null;
   };
-  const crashes = survey.faults.filter(({ event }) => event.fault === 'crash');
-  let crashed = 0;
   for (const { event, index } of lock.entries) {
-    for (; (crashes[crashed]?.index ?? index) < index; crashed++) {
-      const crash = crashes[crashed]?.event;
-      for (const process of crash?.processes ?? []) leave(process, crash?.atUs ?? 0);
-    }
     if (event.kind === 'leave') leave(event.process, event.atUs);
     if (event.kind !== 'enter') continue;
     const later = { event, index };
@@ -61,9 +55,6 @@ export function overlapsOf(survey: Survey, lock: LockLog): readonly Overlap[] {
     if (believers.size === 2 && earlier !== undefined) {
       open ??= { earlier, later, fromUs: event.atUs };
     }
-  }
-  for (const { event } of crashes.slice(crashed)) {
-    for (const process of event.processes) leave(process, event.atUs);
   }
   const endUs = survey.trace.events.at(-1)?.atUs ?? 0;
   if (open !== null) overlaps.push({ ...open, untilUs: endUs });

@@ -50,6 +50,13 @@ test('a release, or the next acquire of the same client, ends a grant', () => {
   expect(verdictOn(claim, [...again, grant(5, 'bob', 3)]).kind).toBe('valid');
 });
 
+test('a release that is denied ends the grant that it meant, and no other', () => {
+  const denied = [grant(0, 'alice', 1), release(3, 'alice', 1, { released: 0 })];
+  expect(verdictOn(claim, [...denied, grant(4, 'bob', 2)]).kind).toBe('valid');
+  const other = [grant(0, 'alice', 1), release(3, 'carol', 7, { released: 0 })];
+  expect(verdictOn(claim, [...other, grant(4, 'bob', 2)]).kind).toBe('invalid');
+});
+
 test('a renew prolongs a grant from its own departure', () => {
   const renewed = [grant(0, 'alice', 1), renew(6, 'alice', 1, { sentAtUs: 5000 })];
   expect(verdictOn(claim, [...renewed, grant(15, 'bob', 2)]).kind).toBe('valid');

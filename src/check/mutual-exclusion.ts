@@ -71,7 +71,9 @@ function examine(
         break;
       }
       case 'release':
+        // A holder that was denied its release has given the lock up all the same.
         tenures.delete(event.released);
+        tenures.delete(event.under);
     }
   }
   return { exercised, breach };

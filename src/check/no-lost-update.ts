@@ -1,13 +1,14 @@
 /**
  * Judges `no-lost-update` for every key that is only ever incremented: the sum of the increments
  * that clients know to have succeeded is in the final value, and nothing but what they tried. A
- * probe that overwrites a key ends its judgement there.
+ * probe that overwrites a key ends its judgement there; a key in several stores is `cross-key`'s.
  *
  * Exercised: increments between whose read and write the store handled an access of another grant.
  */
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
 import { contentsBefore, type EffectiveWrite, isEffective } from './contents.ts';
+import { isShared } from './several-stores.ts';
 import {
   type Access,
   type Entry,
@@ -28,6 +29,7 @@ export function noLostUpdate(survey: Survey): Verdict {
   for (const place of survey.places) {
     for (const key of place.keys.values()) {
       const range = ranges.get(key);
+      if (isShared(survey, { resource: place.resource, key: key.key })) continue;
       if (range === undefined || !isOnlyIncremented(key, range.before)) continue;
       exercised += overlappedIncrements(key);
       breach ??= breachOf(survey, { place, key, range });
@@ -56,7 +58,7 @@ function finalRanges(survey: Survey): ReadonlyMap<KeyLog, Range> {
       range = { min: INITIAL_VALUE, max: INITIAL_VALUE, before: probedAt(survey, key) };
       ranges.set(key, range);
     }
-    widen(range, call.adds, fateOf(operation, key, range.before));
+    widen(range, call.adds, fateOf(operation, range.before));
   }
   return ranges;
 }
@@ -83,16 +85,12 @@ function probedAt(survey: Survey, key: KeyLog): number {
   return overwritten?.index ?? Number.POSITIVE_INFINITY;
 }
 
-/** Whether an increment happened. A refusal says nothing of an earlier try that was accepted. */
-function fateOf(operation: OperationLog, key: KeyLog, before: number): 'yes' | 'no' | 'unknown' {
+/** Whether an increment happened; a refusal after a try that may have is an `info`. */
+function fateOf(operation: OperationLog, before: number): 'yes' | 'no' | 'unknown' {
   const answer = operation.return;
   if (answer === null || answer.event.outcome === 'info') return 'unknown';
   if (isAcknowledged(operation)) return answer.index < before ? 'yes' : 'unknown';
-  const returned = answer.event;
-  const isThere = key.accesses.some(
-    (access) => isEffective(access) && access.event.operation === returned.operation,
-  );
-  return isThere ? 'unknown' : 'no';
+  return 'no';
 }
 
 function widen(range: Range, adds: number, fate: 'yes' | 'no' | 'unknown'): void {

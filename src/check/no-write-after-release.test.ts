@@ -43,3 +43,17 @@ test('a write that comes before the answer to the release is in time', () => {
     exercised: 0,
   });
 });
+
+test('a write after the first of two answers to one release is a surprise', () => {
+  const twice = [
+    ...released,
+    write(8, 'alice', 1, 1),
+    invoke(9, 'alice/1/release-2'),
+    release(10, 'alice', 1, { message: 'alice/1/release-2/1/request' }),
+    answer(11, 'alice/1/release-2', { kind: 'released' }),
+  ];
+  expect(verdictOn('no-write-after-release', twice)).toMatchObject({
+    kind: 'invalid',
+    exercised: 1,
+  });
+});

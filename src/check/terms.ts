@@ -22,18 +22,35 @@ export interface Terms {
   readonly skewUs: number | null;
   /** How much later than twice `ttlUs` a fresh client may be granted a lock after healing. */
   readonly slackUs: number;
-  /** The longest ttl of any client. */
+  /** The longest ttl that any client asks for, as it acquires or renews. */
   readonly ttlUs: number;
   /** What `linearizable` means for this system; null where nobody wrote its specification. */
   readonly model: ModelName | null;
+  /** Whether the store is meant to remember the highest token. */
+  readonly isFenced: boolean;
   /** How many configurations the linearizability search may visit for one resource in one store. */
   readonly maxConfigurations: number;
 }
 
-/** The terms that a plan sets; the model is the system's. */
-export function termsOf(plan: Plan, model: ModelName | null, maxConfigurations: number): Terms {
-  let ttlUs = 0;
-  for (const client of plan.clients) ttlUs = Math.max(ttlUs, client.ttlUs);
+/** The terms that a plan sets; what the store is meant to be, its system says. */
+export function termsOf(
+  plan: Plan,
+  store: Pick<Terms, 'model' | 'isFenced'>,
+  maxConfigurations: number,
+): Terms {
   const { driftPpm, skewUs } = plan.bounds;
-  return { driftPpm, skewUs, slackUs: plan.limits.slackUs, ttlUs, model, maxConfigurations };
+  const { slackUs } = plan.limits;
+  return { driftPpm, skewUs, slackUs, ttlUs: longestTtlUs(plan), ...store, maxConfigurations };
+}
+
+/** The longest ttl that any client of the plan asks for, as it acquires or renews; 0 for none. */
+export function longestTtlUs(plan: Plan): number {
+  let longest = 0;
+  for (const { ttlUs, sections } of plan.clients) {
+    longest = Math.max(longest, ttlUs);
+    for (const step of sections.flatMap(({ work }) => work)) {
+      if (step.kind === 'renew') longest = Math.max(longest, step.ttlUs);
+    }
+  }
+  return longest;
 }

@@ -40,6 +40,7 @@ type More<E> = Partial<Omit<E, 'kind' | 'atUs'>>;
 const us = (ms: number): number => Math.round(ms * 1000);
 
 export const terms: Terms = {
+  isFenced: true,
   driftPpm: null,
   skewUs: null,
   slackUs: 1000,

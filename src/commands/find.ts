@@ -45,7 +45,7 @@ export async function findCounterexample(
     const original = expand(loaded.scenario, failing.system, seed);
     if (shouldStop()) break;
     const result = await shrinkFailureAsync(original, failing.claim, { shouldStop }, breathe);
-    if (!result.reproduced) continue;
+    if (result.reproduced !== true) continue;
     if (best === null || isSimpler(result.plan, best.result.plan))
       best = { seed, original, result };
   }

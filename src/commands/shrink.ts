@@ -31,7 +31,8 @@ export function shrinkCommand(file: string, options: ShrinkCommandOptions): Exit
   const limits = options.maxRuns === null ? {} : { maxRuns: options.maxRuns };
   const result = shrinkFailure(plan, claim, limits);
   const milliseconds = Math.round(performance.now() - startedMs);
-  if (!result.reproduced) throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
+  if (result.reproduced !== true)
+    throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
   const digest = digestOf(examine(result.plan, [claim]).trace);
   const text = renderPlan(result.plan, `breaks ${claim}\n${digest}`);
   if (options.output !== null) writeText(options.output, text);

@@ -96,7 +96,9 @@ export interface Read extends Handled {
   readonly value: number | null;
 }
 
-/** A store comes back after a crash or a failover: what it now holds of one resource. */
+/**
+ * A store comes back after a crash or a failover, or forgot a key: what it holds of one resource.
+ */
 export interface Recovered {
   readonly kind: 'recovered';
   readonly atUs: number;

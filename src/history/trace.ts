@@ -106,7 +106,8 @@ export type Call =
       readonly value: number | null;
       readonly token: number;
       /**
-       * What a write adds to the value that its section read; null where it is not an increment.
+       * What a write adds to the value that its section read, as increments and transfers do; else
+       * null.
        */
       readonly adds: number | null;
     };

@@ -78,7 +78,8 @@ export interface Partition {
 
 /**
  * A process believes another time from now on. `stepUs` moves its wall clock only; `ratePpm` sets
- * how much faster than true time both its clocks run (0 is exact). An offset is a step at time 0.
+ * how much faster than true time both its clocks run (0 is exact). `ratePpm` 0 beside a step leaves
+ * the rate as it is. An offset is a step at time 0.
  */
 export interface ClockFault {
   readonly kind: 'clock';

@@ -3,10 +3,11 @@
  * that could never strike or do not say enough.
  */
 import type { FaultKind } from '../plan/fault.ts';
+import type { Verb } from '../plan/operation-names.ts';
 import type { RangeUs } from '../plan/plan.ts';
 import { type Finding, suggest } from '../plan/problem.ts';
 import type { ReadFault } from './fault-file.ts';
-import type { ClientScenario, FaultTemplate, Place, Target, Verb } from './scenario.ts';
+import type { ClientScenario, FaultTemplate, Place, Target } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 
 /** What the faults of a scenario refer to. */

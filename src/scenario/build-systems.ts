@@ -68,11 +68,6 @@ function optionFindings(name: string, system: ReadSystem, { options }: Vocabular
       );
       return [{ path: at, isKey: true, what: `unknown option "${key}"${hint}` }];
     }
-    const of = option.of ?? [system.lock];
-    if (!of.includes(system.lock) && !of.includes(system.store)) {
-      const what = `${key} is an option of ${of.join(', ')}, and none of them is used here`;
-      return [{ path: at, isKey: true, what }];
-    }
     const wrong = valueProblem(option, value);
     return wrong === null ? [] : [{ path: at, isKey: false, what: wrong }];
   });

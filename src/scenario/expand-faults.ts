@@ -4,10 +4,10 @@
  */
 import { nameOf } from '../kernel/name.ts';
 import type { Fault, When, Which, WhichTimer } from '../plan/fault.ts';
+import { sectionPointsOf, type Verb } from '../plan/operation-names.ts';
 import type { ClientPlan } from '../plan/plan.ts';
 import { Draw } from './draw.ts';
-import { operationNames } from './operation-names.ts';
-import type { FaultTemplate, Place, Target, Verb } from './scenario.ts';
+import type { FaultTemplate, Place, Target } from './scenario.ts';
 
 export interface FaultContext {
   readonly clients: readonly ClientPlan[];
@@ -118,8 +118,10 @@ class FaultDrawer {
     const client = clients.find(({ name }) => name === process) ?? chosen(clients, drawnClient);
     const section = client?.sections[drawnSection % Math.max(1, client.sections.length)];
     if (client === undefined || section === undefined) return null;
-    const names = operationNames(client, section, { verb, store });
-    return names[drawnName % Math.max(1, names.length)] ?? null;
+    const points = sectionPointsOf({ client, section, store }).filter(
+      (point) => point.verb === verb,
+    );
+    return points[drawnName % Math.max(1, points.length)]?.point ?? null;
   }
 }
 

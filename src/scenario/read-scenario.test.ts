@@ -8,7 +8,7 @@ const vocabulary: Vocabulary = {
   stores: ['unfenced', 'fenced', 'fenced-open'],
   claims: ['grant-order', 'fence-monotone', 'linearizable(fenced-register)'],
   options: [
-    { name: 'counter', values: ['durable', 'volatile'], of: ['lock-service'] },
+    { name: 'counter', values: ['durable', 'volatile'] },
     { name: 'firstToken', values: null },
   ],
 };

@@ -61,7 +61,6 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
     jitter: file.jitter ?? null,
     faults: faults.faults,
     isSwarm: file.swarm ?? true,
-    clocks: { skewUs: file.clocks?.skew ?? null, driftPpm: file.clocks?.drift ?? null },
     limits,
     bounds: buildBounds(file, clients, faults.faults),
   };

@@ -6,6 +6,7 @@
  */
 import type { ClientSettings, ReadSettings } from '../plan/client-text.ts';
 import type { FaultKind } from '../plan/fault.ts';
+import type { Verb } from '../plan/operation-names.ts';
 import type { Bounds, Limits, NetworkPlan, Odds, RangeUs, SystemPlan } from '../plan/plan.ts';
 import type { ReadStep } from '../plan/work-text.ts';
 
@@ -20,8 +21,6 @@ export interface Scenario {
   readonly faults: readonly FaultTemplate[];
   /** Whether each seed enables a random subset of the kinds of fault that have a chance. */
   readonly isSwarm: boolean;
-  /** The declared bounds that drawn clock faults stay inside; null where none is declared. */
-  readonly clocks: { readonly skewUs: number | null; readonly driftPpm: number | null };
   readonly limits: Limits;
   readonly bounds: Bounds;
 }
@@ -54,9 +53,6 @@ export interface Workload {
   /** The steps of every section, for `steps`. */
   readonly steps: readonly ReadStep[];
 }
-
-/** The operations, and the mark `checked`, that a fault can be placed at by name alone. */
-export type Verb = 'acquire' | 'renew' | 'release' | 'read' | 'write' | 'open' | 'checked';
 
 /** When a fault strikes: at a drawn time, at a point of a drawn section, or at one given point. */
 export type Place =

@@ -15,8 +15,6 @@ export interface OptionWord {
   readonly name: string;
   /** Every value that it may have; null for a whole number from 0. */
   readonly values: readonly string[] | null;
-  /** The locks and stores that understand it; every lock, when it is left out. */
-  readonly of?: readonly string[];
 }
 
 /** Reported for every run, but no lock can promise it while processes may pause. */

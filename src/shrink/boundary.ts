@@ -73,7 +73,11 @@ function* boundaryOf(
   return { kind: 'none', reason };
 }
 
-const SPENT = { kind: 'none', reason: 'the budget of runs was spent' } as const;
+/** No answer, since no more plans may be judged. */
+export const SPENT: Extract<BoundaryAnswer, { readonly kind: 'none' }> = {
+  kind: 'none',
+  reason: 'the budget of runs was spent',
+};
 
 function* bisect(search: Search, parameter: Parameter, end: number): Steps<BoundaryAnswer> {
   let breaksAtUs = parameter.value;

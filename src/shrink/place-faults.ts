@@ -4,12 +4,13 @@
  * else.
  */
 import type { When } from '../plan/fault.ts';
+import { sectionPointsOf } from '../plan/operation-names.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changeFault } from './change.ts';
 import { sectionKeys, workKeys } from './drop-sections.ts';
 import { instantOf } from './fault-number.ts';
 import type { Pass, Search, Steps } from './search.ts';
-import { operationsOf, withoutSections, withoutWork } from './without.ts';
+import { withoutSections, withoutWork } from './without.ts';
 
 /** Points that a run of the plan passes, the likeliest first. */
 export type PointsOf = (plan: Plan) => readonly string[];
@@ -76,7 +77,7 @@ function placesFor(plan: Plan, index: number, pointsOf: PointsOf | undefined): r
 function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly When[] {
   const fault = plan.faults[index];
   const own = fault !== undefined && 'process' in fault ? fault.process : '';
-  const points = pointsOf?.(plan) ?? operationNames(plan, own);
+  const points = pointsOf?.(plan) ?? pointNames(plan, own);
   const places = points.flatMap((point): When[] => [
     { kind: 'before', point },
     { kind: 'after', point },
@@ -84,15 +85,14 @@ function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined):
   return places.slice(0, MAX_PLACES);
 }
 
-/** The operations of the client `own`, or of all clients when no client has that name. */
-function operationNames(plan: Plan, own: string): readonly string[] {
+/** The points of the client `own`, or of all clients when no client has that name. */
+function pointNames(plan: Plan, own: string): readonly string[] {
   const mine = plan.clients.filter((client) => client.name === own);
   const clients = mine.length > 0 ? mine : plan.clients;
+  const { store } = plan.system;
   return clients.flatMap((client) =>
-    client.sections.flatMap((section) => {
-      const prefix = `${client.name}/${section.id}`;
-      const work = section.work.flatMap(operationsOf).map((name) => `${prefix}/${name}`);
-      return [...work, `${prefix}/acquire`, ...(client.releases ? [`${prefix}/release`] : [])];
-    }),
+    client.sections.flatMap((section) =>
+      sectionPointsOf({ client, section, store }).map(({ point }) => point),
+    ),
   );
 }

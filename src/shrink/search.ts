@@ -23,9 +23,16 @@ export interface PassCount {
   readonly accepted: number;
 }
 
+/**
+ * Plans asked about, known or new, for each run that may be made. Passes repeat themselves far less
+ * often; without a limit, an order that is no order would let them go round known plans for ever.
+ */
+const ASKED_PER_RUN = 100;
+
 export class Search {
   private best: Plan;
   private runCount = 0;
+  private askCount = 0;
   private acceptCount = 0;
   private readonly allowed: Excess;
   private readonly shouldStop: () => boolean;
@@ -59,16 +66,25 @@ export class Search {
   }
 
   get isSpent(): boolean {
-    return this.runCount >= this.runLimit || this.shouldStop();
+    return this.runCount >= this.runLimit || this.isExhausted || this.shouldStop();
   }
 
-  /** Whether `plan` breaks the claim: asked once for each plan; null when the budget is spent. */
+  private get isExhausted(): boolean {
+    return this.askCount >= ASKED_PER_RUN * this.runLimit;
+  }
+
+  /**
+   * Whether `plan` breaks the claim: judged once for each plan. Null when the budget is spent, of
+   * runs or of questions.
+   */
   *ask(plan: Plan): Steps<boolean | null> {
+    if (this.isExhausted) return null;
+    this.askCount += 1;
     // Plans are copied piece by piece from one plan, so equal ones have their fields in one order.
     const key = JSON.stringify(plan);
     const known = this.verdicts.get(key);
     if (known !== undefined) return known;
-    if (this.isSpent) return null;
+    if (this.runCount >= this.runLimit || this.shouldStop()) return null;
     this.runCount += 1;
     const breaks = yield plan;
     this.verdicts.set(key, breaks);

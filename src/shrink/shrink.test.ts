@@ -163,6 +163,14 @@ describe('a shrink', () => {
     expect(result.plan).toBe(start);
   });
 
+  test('that may judge nothing does not say that the plan holds', () => {
+    const start = planWith([pause('alice', 12_000)]);
+    const unjudged = { plan: start, reproduced: null, isMinimal: false, runs: 0, boundary: null };
+    expect(shrinkWith(start, needsPause, { maxRuns: 0 })).toMatchObject(unjudged);
+    expect(shrinkWith(start, needsPause, { shouldStop: () => true })).toMatchObject(unjudged);
+    expect(shrinkWith(start, needsPause, { maxRuns: 1 }).reproduced).toBe(true);
+  });
+
   test('that is told to stop returns the best plan so far and does not call it minimal', () => {
     let asked = 0;
     const judge = (plan: Plan): boolean => {

@@ -3,7 +3,7 @@
  * it yields plans and receives whether each still breaks the same claim.
  */
 import type { Plan } from '../plan/plan.ts';
-import { type Boundary, findBoundary } from './boundary.ts';
+import { type Boundary, findBoundary, SPENT } from './boundary.ts';
 import { dropClients } from './drop-clients.ts';
 import { dropFaults, mergeFaults, narrowPartitions } from './drop-faults.ts';
 import { calmLatencies, dropChance, dropDecisions, dropOrder, dropProbe } from './drop-names.ts';
@@ -23,7 +23,7 @@ import { type Pass, type PassCount, Search, type Steps } from './search.ts';
 import { renumberValues, waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
 
 export interface ShrinkOptions {
-  /** Candidates that may be judged in all, the boundary's included; 1000 if absent. */
+  /** Plans that may be judged in all, the given one and the boundary's included; 1000 if absent. */
   readonly maxRuns?: number;
   /** Whether the probe stays; if absent, it stays when the plan expects `progress` to break. */
   readonly keepsProbe?: boolean;
@@ -34,10 +34,13 @@ export interface ShrinkOptions {
 }
 
 export interface ShrinkResult {
-  /** The simplest plan found. It was judged to break the claim, unless `reproduced` is false. */
+  /** The simplest plan found. It was judged to break the claim, if `reproduced` is true. */
   readonly plan: Plan;
-  /** False when the plan given did not break the claim when judged again; then it is unchanged. */
-  readonly reproduced: boolean;
+  /**
+   * False when the plan given did not break the claim when judged again; null when it was not
+   * judged, since `maxRuns` is below 1 or `shouldStop` said so. In both cases it is unchanged.
+   */
+  readonly reproduced: boolean | null;
   /** Whether no pass can make `plan` any simpler; false when the budget was spent before. */
   readonly isMinimal: boolean;
   /** Plans judged, and how many of them became the current one. */
@@ -58,9 +61,10 @@ export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkRe
   const maxRuns = options.maxRuns ?? DEFAULT_MAX_RUNS;
   const kept = Math.min(BOUNDARY_RUNS, Math.floor(maxRuns / 4));
   const search = new Search(plan, maxRuns - kept, options.shouldStop ?? (() => false));
-  if ((yield* search.ask(plan)) !== true) {
-    const whyNoBoundary = 'the plan was not seen to break the claim';
-    return resultOf(search, { reproduced: false, isMinimal: false, boundary: null, whyNoBoundary });
+  const reproduced = yield* search.ask(plan);
+  if (reproduced !== true) {
+    const whyNoBoundary = reproduced === null ? SPENT.reason : 'the plan does not break the claim';
+    return resultOf(search, { reproduced, isMinimal: false, boundary: null, whyNoBoundary });
   }
   yield* settle(search, [...passesThatDrop(plan, options), ...PASSES_THAT_LOWER]);
   const isMinimal = !search.isSpent;
@@ -68,7 +72,7 @@ export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkRe
   const answer = yield* findBoundary(search);
   const boundary = answer.kind === 'found' ? answer.boundary : null;
   const whyNoBoundary = answer.kind === 'none' ? answer.reason : null;
-  return resultOf(search, { reproduced: true, isMinimal, boundary, whyNoBoundary });
+  return resultOf(search, { reproduced, isMinimal, boundary, whyNoBoundary });
 }
 
 /** Large pieces first: each run saved on a large plan is a slow one. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
+import type { Plan, Work } from '../plan/plan.ts';
 import { pause, planWith } from './sample-plan.test.ts';
 import { withoutClients, withoutSections, withoutWork } from './without.ts';
 
@@ -14,6 +15,31 @@ describe('what is dropped', () => {
     expect(rest.faults).toEqual([pause('bob', 5_000), { ...partition, from: ['bob'] }]);
     expect(Object.keys(rest.decisions)).toEqual(['alice2/1/write/1/request', 'bob/1/backoff-2']);
     expect(rest.order).toEqual(['bob/1/acquire']);
+  });
+
+  test('takes along all operations of a transfer, its openings, its test, and a timer', () => {
+    const from = { kind: 'transfer', from: 'db', to: 'other', key: 'x', amount: 1 } as const;
+    const names = ['read-from-2', 'read-to-2', 'write-from-2', 'write-to-2', 'checked', 'open-2'];
+    const gone = [...names, 'compute'].map((name) => `alice/1/${name}`);
+    const kept = ['acquire', 'open', 'read-3', 'release'].map((name) => `alice/1/${name}`);
+    const start = planWith([]);
+    const [alice] = start.clients;
+    const [section] = alice?.sections ?? [];
+    if (alice === undefined || section === undefined) return expect.unreachable();
+    const work: readonly Work[] = [
+      { kind: 'compute', id: 1, forUs: 5 },
+      { ...from, id: 2 },
+      { kind: 'read', id: 3, store: 'db', key: 'x' },
+    ];
+    const opened: Plan = {
+      ...start,
+      system: { ...start.system, store: 'fenced-open' },
+      clients: [{ ...alice, sections: [{ ...section, work }] }],
+      decisions: Object.fromEntries([...gone, ...kept].map((name) => [`${name}/1/request`, 700])),
+    };
+    const keys = [1, 2].map((id) => ({ client: 'alice', section: 1, work: id }));
+    const left = Object.keys(withoutWork(opened, keys).decisions);
+    expect(left).toEqual(kept.map((name) => `${name}/1/request`));
   });
 
   test('leaves the ids, and so the names, of the rest', () => {

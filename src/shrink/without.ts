@@ -4,7 +4,8 @@
  * names stay valid.
  */
 import type { Fault } from '../plan/fault.ts';
-import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
+import { type PlacedSection, sectionPointsOf, timersOf } from '../plan/operation-names.ts';
+import type { ClientPlan, Plan } from '../plan/plan.ts';
 import { changeClient, type SectionKey } from './change.ts';
 
 export interface WorkKey extends SectionKey {
@@ -50,29 +51,21 @@ export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {
       ...client,
       sections: client.sections.map((section) => {
         if (section.id !== key.section) return section;
-        const step = section.work.find((work) => work.id === key.work);
-        const prefix = `${key.client}/${key.section}`;
-        if (step !== undefined) gone.push(...operationsOf(step).map((name) => `${prefix}/${name}`));
-        return { ...section, work: section.work.filter((work) => work.id !== key.work) };
+        const rest = { ...section, work: section.work.filter((work) => work.id !== key.work) };
+        const { store } = plan.system;
+        const left = namesOf({ client, section: rest, store });
+        const names = namesOf({ client, section, store });
+        gone.push(...names.filter((name) => !left.includes(name)));
+        return rest;
       }),
     }));
   }
   return withoutNames(next, gone);
 }
 
-/** The last part of the names of a step's operations: `write` for step 1, `write-2` for step 2. */
-export function operationsOf(work: Work): readonly string[] {
-  const suffix = work.id === 1 ? '' : `-${work.id}`;
-  switch (work.kind) {
-    case 'compute':
-      return [];
-    case 'increment':
-      return [`read${suffix}`, `write${suffix}`];
-    case 'transfer':
-      return [`read${suffix}`, `write${suffix}`];
-    default:
-      return [`${work.kind}${suffix}`];
-  }
+/** What can be named of a section's own: a step that goes may take a lease test along. */
+function namesOf(at: PlacedSection): readonly string[] {
+  return [...sectionPointsOf(at).map(({ point }) => point), ...timersOf(at)];
 }
 
 export function withoutFaults(plan: Plan, faults: readonly Fault[]): Plan {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Trace } from '../history/trace.ts';
 import type { Fault } from '../plan/fault.ts';
 import type { Work } from '../plan/plan.ts';
-import { run } from '../run.ts';
+import { run, whyRefused } from '../run.ts';
 import { storeNamesOf, UnknownSystem } from './assemble.ts';
 import { clientOf, eventsOf, MS, type PlanSetup, planOf, writeOf } from './plan.fixture.ts';
 
@@ -25,7 +25,13 @@ describe('a plan', () => {
     ['there are two processes store', { clients: [alice, clientOf('store', [])] }],
     ['there are two processes lock', { clients: [clientOf('a', [writeOf(1, { store: 'lock' })])] }],
   ])('is refused: %s', (what, setup) => {
-    expect(() => run(planOf({ clients: [alice], ...setup }))).toThrow(new UnknownSystem(what));
+    const plan = planOf({ clients: [alice], ...setup });
+    expect(() => run(plan)).toThrow(new UnknownSystem(what));
+    expect(whyRefused(plan)).toBe(what);
+  });
+
+  test('that can run is not refused', () => {
+    expect(whyRefused(planOf({ clients: [alice] }))).toBe(null);
   });
 
   test('has a store for each that its work names, at least one', () => {
@@ -158,5 +164,28 @@ describe('the probe', () => {
     expect(grants.map(({ client }) => client)).toEqual(['alice', 'probe']);
     expect(grants[1]?.atUs).toBeGreaterThanOrEqual(41 * MS);
     expect(grants[1]?.atUs).toBeLessThan(50 * MS);
+  });
+
+  test('asks for the longest lease of all, renewals included', () => {
+    const renew: Work = { kind: 'renew', id: 1, ttlUs: 90 * MS };
+    const holder = clientOf('alice', [renew], { ttlUs: 40 * MS });
+    const grants = eventsOf(run(planOf({ clients: [holder], probe: true })), 'grant');
+    expect(grants.map(({ ttlUs }) => ttlUs)).toEqual([40 * MS, 90 * MS]);
+  });
+});
+
+describe('an eviction from a store', () => {
+  test('is seen as what the store holds after it, its highest token unchanged', () => {
+    const writes = [writeOf(1), writeOf(2, { id: 2, key: 'y' })];
+    const evict: Fault = {
+      ...{ kind: 'evict', process: 'store', key: 'x' },
+      when: { kind: 'after', point: 'alice/1/write-2' },
+    };
+    const trace = run(planOf({ clients: [clientOf('alice', writes)], faults: [evict] }));
+    const at = trace.events.findIndex(({ kind }) => kind === 'fault');
+    expect(trace.events[at + 1]).toEqual({
+      ...{ kind: 'recovered', atUs: trace.events[at]?.atUs, process: 'store', resource: 'db' },
+      ...{ highest: 1, values: { y: 2 } },
+    });
   });
 });

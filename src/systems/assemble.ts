@@ -137,6 +137,11 @@ export function modelOf(plan: Plan): FenceModel | null {
 
 type FenceModel = 'fenced-register' | 'fenced-register-strict' | 'fenced-register-with-reads';
 
+/** Whether a plan's store is meant to remember the highest token. */
+export function isFenced(plan: Plan): boolean {
+  return stores.get(plan.system.store)?.refuses !== 'nothing';
+}
+
 /** The stores that the plan's work touches, in the order of their first use; at least `store`. */
 export function storeNamesOf(plan: Pick<Plan, 'clients'>): readonly string[] {
   const names = new Set<string>();
@@ -168,7 +173,7 @@ function probeOf(plan: Plan): ClientPlan {
       });
     }
   }
-  const ttlUs = Math.max(1, ...plan.clients.map((client) => client.ttlUs));
+  const ttlUs = Math.max(1, ...plan.clients.flatMap(ttlsOf));
   return {
     name: PROBE,
     ttlUs,
@@ -184,6 +189,12 @@ function probeOf(plan: Plan): ClientPlan {
     releases: true,
     sections: [...byLock.values()],
   };
+}
+
+/** The lengths of all leases that a client asks for. */
+function ttlsOf({ ttlUs, sections }: ClientPlan): readonly number[] {
+  const works = sections.flatMap(({ work }) => work);
+  return [ttlUs, ...works.flatMap((step) => (step.kind === 'renew' ? [step.ttlUs] : []))];
 }
 
 /** Larger than any value that a workload writes, so that the probe's write is told apart. */

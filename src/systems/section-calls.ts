@@ -2,6 +2,7 @@
  * What a section knows while it runs, and what its calls say: to the lock service, and to a store,
  * with the cached token attached.
  */
+import { assert } from '../kernel/assert.ts';
 import { type Name, under } from '../kernel/name.ts';
 import type { ClientPlan, SectionPlan } from '../plan/plan.ts';
 import type { CallSetting, PendingCall } from '../world/call.ts';
@@ -78,7 +79,7 @@ export function storeCall(
     | { kind: 'read' | 'open'; key: string; value: null; adds: null },
 ): CallSetting<StoreRequest, StoreReply> {
   const target = at.servers.stores.get(place.store);
-  if (target === undefined) throw new Error(`there is no store ${place.store}`);
+  assert(target !== undefined, `there is no store ${place.store}`);
   const resource = at.section.lock;
   const token = at.client.token(resource);
   const access = { resource, key: ask.key, token, sequence: at.self.nextIssue };

@@ -38,12 +38,15 @@ function* transfer(at: Section, work: Extract<Work, { kind: 'transfer' }>): Prog
   if (source === null) return false;
   const target = yield* read(at, { ...to, label: 'read-to' });
   if (target === null) return false;
-  const how = { adds: null, awaits: true };
   const isTaken = yield* write(at, {
-    ...{ ...from, ...how, label: 'write-from', value: source - amount },
+    ...{ ...from, label: 'write-from', value: source - amount },
+    ...{ adds: 0 - amount, awaits: true },
   });
   if (!isTaken) return false;
-  return yield* write(at, { ...to, ...how, label: 'write-to', value: target + amount });
+  return yield* write(at, {
+    ...{ ...to, label: 'write-to', value: target + amount },
+    ...{ adds: amount, awaits: true },
+  });
 }
 
 /** The value read; null when the read was refused or got no answer. */

@@ -62,6 +62,22 @@ describe('a late timer', () => {
     expect(trace.unmatched).toEqual(['alice/a/1/timeout']);
   });
 
+  test('that was called off leaves the fault to the next that its process sets', () => {
+    const faults = [lateness({ kind: 'process', process: 'alice', atUs: 0 })];
+    const script: Script = function* (alice) {
+      yield* alice.ask({ name: 'a', timeoutMs: 5 });
+      yield* alice.wait('nap', 1);
+      yield* alice.tell({ name: 'b' });
+    };
+    const trace = happen({ alice: script }, { faults });
+    expect(linesOf(trace, 'strike', 'call')).toEqual([
+      '0 call alice/a',
+      '3 strike late-timer alice/nap',
+      '10 call alice/b',
+    ]);
+    expect(trace.unmatched).toEqual([]);
+  });
+
   test('may be a timeout', () => {
     const faults = [lateness({ kind: 'timer', timer: 'alice/a/1/timeout' })];
     const script: Script = function* (alice) {

@@ -5,7 +5,8 @@
 import type { Name } from '../kernel/name.ts';
 import type { Due } from '../kernel/queue.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
-import type { Decider } from './decider.ts';
+import type { LateTimer } from '../plan/fault.ts';
+import type { Decider, Struck } from './decider.ts';
 import type { Process, Task } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -50,8 +51,8 @@ export class Alarm implements Task {
   private readonly dueMonotonicUs: number;
   private readonly tie: number;
   private readonly action: () => void;
-  /** How long faults hold it back once it is due, asked once. */
-  private late: (() => number) | null;
+  /** The faults that will hold it back once it is due. */
+  private waiting: readonly Struck<LateTimer>[];
   private timer: Timer | null = null;
   /** Its clock has reached its time, so that no change of the clock concerns it any more. */
   private isDue = false;
@@ -64,7 +65,7 @@ export class Alarm implements Task {
     this.dueMonotonicUs = process.clock.monotonicUs(scheduler.nowUs) + setting.waitUs;
     this.tie = decider.tie(setting.name);
     this.action = setting.action;
-    this.late = latenessOf(process, setting.name, parts);
+    this.waiting = decider.timerFaultsOf(setting.name, process.name, scheduler.nowUs);
     process.alarms.add(this);
     this.arm();
   }
@@ -96,15 +97,37 @@ export class Alarm implements Task {
   ring(timer: Timer): void {
     if (timer !== this.timer) return;
     this.isDue = true;
-    const lateUs = this.late === null ? 0 : this.late();
-    this.late = null;
+    const lateUs = this.waiting.length === 0 ? 0 : this.strike();
     if (lateUs > 0) this.scheduleAt(this.parts.scheduler.nowUs + lateUs);
     else this.process.acceptTimer(this);
+  }
+
+  /** How long the faults that waited for it hold it back. */
+  private strike(): number {
+    const { recorder, decider, scheduler } = this.parts;
+    const { nowUs } = scheduler;
+    const struck = decider.strikeTimer(this.waiting, nowUs);
+    this.waiting = [];
+    for (const { fault, index } of struck) {
+      recorder.record({
+        kind: 'fault',
+        atUs: nowUs,
+        fault: 'late-timer',
+        index,
+        processes: [this.process.name],
+        untilUs: nowUs + fault.byUs,
+        target: this.name.text,
+        amount: fault.byUs,
+      });
+    }
+    return struck.reduce((sumUs, { fault }) => sumUs + fault.byUs, 0);
   }
 
   cancel(): void {
     this.callOff();
     this.process.alarms.delete(this);
+    this.parts.decider.giveBack(this.waiting);
+    this.waiting = [];
   }
 
   run(): void {
@@ -116,30 +139,4 @@ export class Alarm implements Task {
   abandon(): void {
     this.cancel();
   }
-}
-
-/**
- * What the late-timer faults that wait for this timer will do when it is due; null when none waits.
- */
-function latenessOf(process: Process, timer: Name, parts: AlarmParts): (() => number) | null {
-  const { scheduler, recorder, decider } = parts;
-  const waiting = decider.timerFaultsOf(timer, process.name, scheduler.nowUs);
-  if (waiting.length === 0) return null;
-  return () => {
-    const nowUs = scheduler.nowUs;
-    const struck = decider.strikeTimer(waiting, nowUs);
-    for (const { fault, index } of struck) {
-      recorder.record({
-        kind: 'fault',
-        atUs: nowUs,
-        fault: 'late-timer',
-        index,
-        processes: [process.name],
-        untilUs: nowUs + fault.byUs,
-        target: timer.text,
-        amount: fault.byUs,
-      });
-    }
-    return struck.reduce((sumUs, { fault }) => sumUs + fault.byUs, 0);
-  };
 }

@@ -81,6 +81,7 @@ export class Calls implements Caller {
       to: target.process,
       connection: attempt.connection,
       isRequest: true,
+      life: target.process.crashes,
       body: attempt.request,
       passenger: attempt,
       isAwaited: () => true,

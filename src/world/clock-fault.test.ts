@@ -27,6 +27,21 @@ describe('a clock fault', () => {
     expect(readings([clockOf({ stepUs: -5000 })])[1]).toBe('11 do alice/wall total 15000 count 2');
   });
 
+  test('that only steps leaves an earlier rate as it is', () => {
+    const step = clockOf({ stepUs: 5000, when: { kind: 'at', atUs: 4 * MS } });
+    expect(readings([clockOf({ ratePpm: 1_000_000 }), step])).toEqual([
+      '7 do alice/mono total 10000 count 1',
+      '7 do alice/wall total 25000 count 2',
+    ]);
+  });
+
+  test('that neither steps nor drifts brings the true rate back', () => {
+    const back = clockOf({ when: { kind: 'at', atUs: 4 * MS } });
+    expect(readings([clockOf({ ratePpm: 1_000_000 }), back])[0]).toBe(
+      '9 do alice/mono total 10000 count 1',
+    );
+  });
+
   test('that changes the rate moves both clocks, and the timers with them', () => {
     // 2 ms at the true rate, then 8 ms on a clock that runs twice as fast.
     expect(readings([clockOf({ ratePpm: 1_000_000 - 1 + 1 })])).toEqual([

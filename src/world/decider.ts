@@ -199,6 +199,14 @@ export class Decider {
     return waiting;
   }
 
+  /** Their timer was called off: the plan's faults among them wait for another, in its order. */
+  giveBack(waiting: readonly Struck<LateTimer>[]): void {
+    const unstruck = waiting.filter((struck) => this.waitingTimers.delete(struck));
+    if (unstruck.length === 0) return;
+    this.timerFaults.push(...unstruck);
+    this.timerFaults.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
+  }
+
   private happens(name: Name, draw: 2 | 4 | 5 | 7, odds: Odds | null): odds is Odds {
     return odds !== null && this.chance?.happens(name, draw, odds) === true;
   }

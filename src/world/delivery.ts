@@ -15,6 +15,8 @@ export interface Parcel {
   readonly to: Process;
   readonly connection: Connection;
   readonly isRequest: boolean;
+  /** The life of `to` for which it was sent: how often that had crashed. */
+  readonly life: number;
   readonly body: Json;
   /** The call that waits behind a request; null for a reply. */
   readonly passenger: Passenger | null;
@@ -34,8 +36,6 @@ export class Delivery implements Due, Task {
   private readonly network: Network;
   private readonly parcel: Parcel;
   private readonly isCopy: boolean;
-  /** The life of the receiver for which it was sent. */
-  private readonly crashes: number;
 
   constructor(network: Network, parcel: Parcel, arrival: Readonly<Arrival>, isCopy: boolean) {
     this.network = network;
@@ -44,14 +44,13 @@ export class Delivery implements Due, Task {
     this.timeUs = arrival.timeUs;
     this.tie = arrival.tie;
     this.isCopy = isCopy;
-    this.crashes = parcel.to.crashes;
   }
 
   fire(): void {
     const { parcel, network } = this;
     const { to } = parcel;
     if (!to.isUp) network.bounce(parcel);
-    else if (to.crashes !== this.crashes && !network.outlivesCrash(parcel))
+    else if (to.crashes !== parcel.life && !network.outlivesCrash(parcel))
       network.lose(parcel, 'crash');
     else if (!parcel.isRequest && !parcel.connection.isOpen) network.lose(parcel, 'reset');
     else to.acceptMessage(this);

@@ -44,16 +44,17 @@ export class Injector {
       fault !== undefined && 'when' in fault,
       'a fault was to strike that has no time or place',
     );
-    if (this.reach.agenda.nowUs >= this.reach.healAtUs || !this.namesSomebody(fault)) return;
+    if (this.reach.agenda.nowUs >= this.reach.healAtUs || !this.namesProcesses(fault)) return;
     if (this.strikes.take(fault, index)) this.struck.add(index);
   }
 
-  private namesSomebody(fault: PlacedFault): boolean {
+  /** Whether every process that it names exists. */
+  private namesProcesses(fault: PlacedFault): boolean {
     const { processes } = this.reach;
     if ('process' in fault) return processes.has(fault.process);
     if (fault.kind === 'reset') return processes.has(fault.from) && processes.has(fault.to);
     const exists = (name: string): boolean => processes.has(name);
-    return fault.from.some(exists) && fault.to.some(exists);
+    return fault.from.every(exists) && fault.to.every(exists);
   }
 
   /** Clock rates return to 1; chance stops by itself, and all that lasts was cut to this time. */

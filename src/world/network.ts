@@ -10,17 +10,10 @@ import type { Lose } from '../history/trace.ts';
 import { type Name, under } from '../kernel/name.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Arrival, Connection, Passenger } from './connection.ts';
+import { type Cut, Cuts } from './cuts.ts';
 import type { Decider, MessageFault, Struck } from './decider.ts';
 import { Delivery, Notice, type Parcel } from './delivery.ts';
 import type { Recorder } from './recorder.ts';
-
-/** A set of links that carry nothing, until it heals. */
-export interface Cut {
-  readonly from: ReadonlySet<string>;
-  readonly to: ReadonlySet<string>;
-  readonly isBothWays: boolean;
-  readonly untilUs: number;
-}
 
 export interface NetworkParts {
   readonly scheduler: Scheduler;
@@ -33,7 +26,7 @@ export class Network {
   private readonly isDatagram: boolean;
   /** One way, of news that nobody draws a latency for. */
   private readonly latencyUs: number;
-  private cuts: Cut[] = [];
+  private readonly cuts: Cuts = new Cuts();
 
   constructor(parts: NetworkParts, link: { isDatagram: boolean; latencyUs: number }) {
     this.parts = parts;
@@ -58,38 +51,37 @@ export class Network {
       body: parcel.body,
     });
     if (passenger !== null) connection.passengers.add(passenger);
-    const heldUntilUs =
-      this.cuts.length === 0 ? nowUs : this.cutUntilUs(parcel.from.name, parcel.to.name);
-    if (this.isDatagram && heldUntilUs > nowUs) {
+    if (this.isDatagram && this.cuts.isCut(parcel, nowUs)) {
       this.lose(parcel, 'partition');
       return;
     }
-    const arrivesUs = heldUntilUs + decider.latencyUs(name);
-    if (decider.mayStrike(nowUs)) this.sendStruck(parcel, arrivesUs);
-    else this.deliver(parcel, arrivesUs);
+    const travelUs = decider.latencyUs(name);
+    if (decider.mayStrike(nowUs)) this.sendStruck(parcel, travelUs);
+    else this.deliver(parcel, travelUs);
   }
 
   /** The same for a message that faults may strike. */
-  private sendStruck(parcel: Parcel, dueUs: number): void {
+  private sendStruck(parcel: Parcel, latencyUs: number): void {
     const { name, isRequest } = parcel;
     const link = { from: parcel.from.name, to: parcel.to.name, nowUs: this.nowUs, isRequest };
     const struck = this.parts.decider.messageFaultsOf(name, link);
     if (struck.length === 0) {
-      this.deliver(parcel, dueUs);
+      this.deliver(parcel, latencyUs);
       return;
     }
-    let arrivesUs = dueUs;
+    const leavesUs = this.cuts.untilUs(parcel, this.nowUs); // as far as is known by now
+    let travelUs = latencyUs;
     let copyAfterUs: number | null = null;
     for (const { fault, index } of struck) {
-      if (fault.kind === 'delay') arrivesUs += fault.byUs;
+      if (fault.kind === 'delay') travelUs += fault.byUs;
       else if (fault.kind === 'duplicate') copyAfterUs = fault.byUs;
-      this.note(parcel, { fault, index }, fault.kind === 'delay' ? arrivesUs : null);
+      this.note(parcel, { fault, index }, fault.kind === 'delay' ? leavesUs + travelUs : null);
     }
-    if (struck.some(({ fault }) => fault.kind === 'drop')) this.drop(parcel, dueUs);
-    else this.deliver(parcel, arrivesUs);
+    if (struck.some(({ fault }) => fault.kind === 'drop')) this.drop(parcel, latencyUs);
+    else this.deliver(parcel, travelUs);
     if (copyAfterUs !== null) {
       const tie = this.parts.decider.tie(name);
-      this.schedule(parcel, { timeUs: arrivesUs + copyAfterUs, tie }, true);
+      this.schedule(parcel, { timeUs: this.nowUs + travelUs + copyAfterUs, tie }, true);
     }
   }
 
@@ -113,20 +105,23 @@ export class Network {
   /**
    * On a connection that is a reset, of which its calls learn when the message would have arrived.
    */
-  private drop(parcel: Parcel, dueUs: number): void {
+  private drop(parcel: Parcel, latencyUs: number): void {
     this.lose(parcel, 'drop');
     if (this.isDatagram) return;
     const name = under(parcel.name, 'loss');
-    this.notify(parcel.connection.close(), 'reset', {
-      name,
-      timeUs: Math.max(dueUs, this.nowUs + 1),
-    });
+    const passengers = parcel.connection.close();
+    this.cuts.whenOpen(parcel, this.nowUs, () =>
+      this.notify(passengers, 'reset', { name, timeUs: this.nowUs + Math.max(latencyUs, 1) }),
+    );
   }
 
-  private deliver(parcel: Parcel, timeUs: number): void {
-    const wish = { timeUs, tie: this.parts.decider.tie(parcel.name) };
-    const { connection, isRequest } = parcel;
-    this.schedule(parcel, this.isDatagram ? wish : connection.inOrder(isRequest, wish), false);
+  /** What a partition holds travels from its end on, and in the order in which it was sent. */
+  private deliver(parcel: Parcel, travelUs: number): void {
+    this.cuts.whenOpen(parcel, this.nowUs, () => {
+      const wish = { timeUs: this.nowUs + travelUs, tie: this.parts.decider.tie(parcel.name) };
+      const { connection, isRequest } = parcel;
+      this.schedule(parcel, this.isDatagram ? wish : connection.inOrder(isRequest, wish), false);
+    });
   }
 
   private schedule(parcel: Parcel, arrival: Readonly<Arrival>, isCopy: boolean): void {
@@ -173,9 +168,12 @@ export class Network {
     if (passenger === null || this.isDatagram) return;
     connection.passengers.delete(passenger);
     const name = under(parcel.name, 'refusal');
-    const timeUs = this.newsAtUs(parcel.to.name, parcel.from.name);
-    this.notify([passenger], 'refuse', { name, timeUs });
-    this.notify(connection.close(), 'reset', { name, timeUs });
+    const others = connection.close();
+    this.cuts.whenOpen({ from: parcel.to, to: parcel.from }, this.nowUs, () => {
+      const timeUs = this.nowUs + this.latencyUs;
+      this.notify([passenger], 'refuse', { name, timeUs });
+      this.notify(others, 'reset', { name, timeUs });
+    });
   }
 
   /** False where every message is a datagram of its own. */
@@ -196,9 +194,12 @@ export class Network {
     ends: { server: string; client: string; name: Name },
   ): void {
     if (this.isDatagram) return;
-    const timeUs = this.newsAtUs(ends.server, ends.client);
+    const way = { from: { name: ends.server }, to: { name: ends.client } };
     for (const connection of connections) {
-      this.notify(connection.close(), 'reset', { name: ends.name, timeUs });
+      const passengers = connection.close();
+      this.cuts.whenOpen(way, this.nowUs, () =>
+        this.notify(passengers, 'reset', { name: ends.name, timeUs: this.nowUs + this.latencyUs }),
+      );
     }
   }
 
@@ -213,27 +214,11 @@ export class Network {
     scheduler.schedule(new Notice({ name, timeUs, tie: decider.tie(name) }, passengers, news));
   }
 
-  /** When news of a server that is not there reaches a client. */
-  private newsAtUs(from: string, to: string): number {
-    return this.cutUntilUs(from, to) + this.latencyUs;
-  }
-
   cut(cut: Cut): void {
-    this.cuts.push(cut);
+    this.cuts.begin(cut);
   }
 
   heal(cut: Cut): void {
-    this.cuts = this.cuts.filter((other) => other !== cut);
-  }
-
-  /** When the last partition ends that now separates two processes; the present when none does. */
-  private cutUntilUs(from: string, to: string): number {
-    let untilUs = this.nowUs;
-    for (const cut of this.cuts) {
-      const isHit = cut.from.has(from) && cut.to.has(to);
-      const isHitBack = cut.isBothWays && cut.from.has(to) && cut.to.has(from);
-      if (isHit || isHitBack) untilUs = Math.max(untilUs, cut.untilUs);
-    }
-    return untilUs;
+    this.cuts.end(cut, this.nowUs);
   }
 }

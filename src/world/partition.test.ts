@@ -122,8 +122,53 @@ describe('a partition', () => {
     ]);
   });
 
-  test('of processes that do not exist strikes nothing', () => {
-    const trace = happen({ alice: asks }, { faults: [partitionOf({ from: ['zed'] })] });
+  /** Begins while the first one lasts, after things were sent, and ends later. */
+  const second = partitionOf({ when: { kind: 'at', atUs: 8 * MS }, forUs: 20 * MS });
+
+  test('that begins later holds what an earlier one still holds, in order', () => {
+    const tells: Script = function* (alice) {
+      yield* alice.wait('nap', 5);
+      yield* alice.tell({ name: 'a' });
+      yield* alice.wait('more', 5);
+      yield* alice.tell({ name: 'b' });
+    };
+    const decisions = { 'alice/a/1/request': 3 * MS };
+    const trace = happen({ alice: tells }, { faults: [partitionOf(), second], decisions });
+    expect(linesOf(trace, 'heal', 'do')).toEqual([
+      '13 heal alice echo',
+      '28 heal alice echo',
+      '31 do alice/a total 1 count 1',
+      '31 do alice/b total 2 count 2',
+    ]);
+  });
+
+  test('that begins later holds the news of a dead server too', () => {
+    const when = { kind: 'at', atUs: 5.5 * MS } as const;
+    const crash = { kind: 'crash', process: 'echo', when, restartAfterUs: null } as const;
+    const patient: Script = function* (alice) {
+      yield* alice.ask({ name: 'a' });
+      yield* alice.wait('nap', 3);
+      yield* alice.ask({ name: 'b', timeoutMs: 90 });
+    };
+    const back = { from: ['echo'], to: ['alice'], direction: 'one-way' } as const;
+    const faults = [crash, partitionOf(back), { ...second, ...back }];
+    const trace = happen({ alice: patient }, { faults });
+    expect(linesOf(trace, 'end')[1]).toBe('29 end alice/b info');
+  });
+
+  test('holds nothing for the next life of a server', () => {
+    const when = { kind: 'at', atUs: 7 * MS } as const;
+    const crash = { kind: 'crash', process: 'echo', when, restartAfterUs: MS } as const;
+    const trace = happen({ alice: asks }, { faults: [partitionOf(), crash] });
+    expect(linesOf(trace, 'lose')).toEqual(['14 lose alice/b/1/request crash']);
+  });
+
+  test.each([
+    [['zed'], ['echo']],
+    [['alice', 'zed'], ['echo']],
+    [['alice'], ['echo', 'zed']],
+  ])('of a process that does not exist strikes nothing: %j to %j', (from, to) => {
+    const trace = happen({ alice: asks }, { faults: [partitionOf({ from, to })] });
     expect(linesOf(trace, 'strike', 'heal')).toEqual([]);
     expect(trace.unmatched).toEqual(['partition at 3000 µs']);
   });

@@ -35,7 +35,7 @@ export interface Turn {
   grant(): number;
 }
 
-/** What a server may know while it starts again. */
+/** What a server may know while it starts again, or is made to forget something. */
 export interface Boot {
   readonly atUs: number;
   observe(event: TraceEvent): void;
@@ -48,8 +48,8 @@ export interface Server<Q extends Json, R extends Json> {
   restart(boot: Boot): void;
   /** A copy of the durable state, as a function that brings it back. */
   snapshot(): () => void;
-  /** Forgets one key; false where it had none. */
-  evict(key: string): boolean;
+  /** Forgets one key; false where it had none. Tells the observer what it now holds, if values. */
+  evict(key: string, boot: Boot): boolean;
 }
 
 interface Snapshot {
@@ -61,7 +61,8 @@ interface Snapshot {
 export interface Replaceable {
   keepSnapshots(): void;
   loadReplica(lagUs: number): void;
-  evict(key: string): boolean;
+  /** What the observer is to be told of it; null where there was no such key. */
+  evict(key: string): readonly TraceEvent[] | null;
 }
 
 export class ServerHost<Q extends Json, R extends Json> implements Resident, Replaceable {
@@ -101,6 +102,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
       to: attempt.caller.process,
       connection: attempt.connection,
       isRequest: false,
+      life: attempt.caller.process.crashes,
       body: attempt.reply,
       passenger: null,
       isAwaited: () => attempt.caller.awaits(attempt),
@@ -126,10 +128,13 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     snapshots.at(-1)?.restore();
   }
 
-  evict(key: string): boolean {
-    const hadKey = this.server.evict(key);
-    if (hadKey) this.remember();
-    return hadKey;
+  evict(key: string): readonly TraceEvent[] | null {
+    const events: TraceEvent[] = [];
+    const atUs = this.parts.scheduler.nowUs;
+    const hadKey = this.server.evict(key, { atUs, observe: (event) => events.push(event) });
+    if (!hadKey) return null;
+    this.remember();
+    return events;
   }
 
   resume(): void {}

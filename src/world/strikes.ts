@@ -15,7 +15,8 @@ import type {
 } from '../plan/fault.ts';
 import type { Agenda } from './agenda.ts';
 import type { ClientHost } from './client.ts';
-import type { Cut, Network } from './network.ts';
+import type { Cut } from './cuts.ts';
+import type { Network } from './network.ts';
 import type { Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
 import type { Replaceable } from './server.ts';
@@ -145,20 +146,23 @@ export class Strikes {
     const process = this.process(fault.process);
     const { stepUs, ratePpm } = fault;
     const strike = { processes: [fault.process], untilUs: null };
-    if (stepUs !== 0) this.note(fault.kind, index, { ...strike, amount: stepUs, target: 'step' });
+    if (stepUs !== 0) {
+      this.note(fault.kind, index, { ...strike, amount: stepUs, target: 'step' });
+      process.clock.step(stepUs);
+    }
     if (stepUs === 0 || ratePpm !== 0) {
       this.note(fault.kind, index, { ...strike, amount: ratePpm, target: 'rate' });
+      process.setClockRate(this.nowUs, ratePpm);
     }
-    process.clock.step(stepUs);
-    process.setClockRate(this.nowUs, ratePpm);
     return true;
   }
 
   private evict(fault: Evict, index: number): boolean {
-    const hadKey = this.reach.servers.get(fault.process)?.evict(fault.key) ?? false;
-    if (!hadKey) return false;
+    const events = this.reach.servers.get(fault.process)?.evict(fault.key) ?? null;
+    if (events === null) return false;
     const strike = { processes: [fault.process], untilUs: null, amount: 0, target: fault.key };
     this.note(fault.kind, index, strike);
+    for (const event of events) this.reach.recorder.record(event);
     return true;
   }
 

@@ -105,24 +105,28 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
 
   restart(boot: Boot): void {
     this.store.crash();
-    for (const resource of this.known) {
-      const { highest, values } = this.store.contents(resource);
-      boot.observe({
-        kind: 'recovered',
-        atUs: boot.atUs,
-        process: this.name,
-        resource,
-        highest,
-        values: Object.fromEntries(values),
-      });
-    }
+    for (const resource of this.known) this.observeContents(resource, boot);
+  }
+
+  private observeContents(resource: string, boot: Boot): void {
+    const { highest, values } = this.store.contents(resource);
+    boot.observe({
+      kind: 'recovered',
+      atUs: boot.atUs,
+      process: this.name,
+      resource,
+      highest,
+      values: Object.fromEntries(values),
+    });
   }
 
   snapshot(): () => void {
     return this.store.snapshot();
   }
 
-  evict(key: string): boolean {
-    return this.store.forget(key);
+  evict(key: string, boot: Boot): boolean {
+    const forgetful = this.store.forget(key);
+    for (const resource of forgetful) this.observeContents(resource, boot);
+    return forgetful.length > 0;
   }
 }

@@ -91,11 +91,10 @@ export class Store {
     };
   }
 
-  /** Forgets the values of a key; false where there were none. */
-  forget(key: string): boolean {
-    let found = false;
-    for (const resource of this.values.values()) found = resource.delete(key) || found;
-    return found;
+  /** Forgets the values of a key. Returns the resources that had one. */
+  forget(key: string): readonly string[] {
+    const forgetful = [...this.values].filter(([, values]) => values.delete(key));
+    return forgetful.map(([resource]) => resource);
   }
 
   /** What is left after a crash. */

@@ -1,0 +1,90 @@
+/** The names that scenarios and the shrinker give to operations are those that a run gives them. */
+import { describe, expect, test } from 'vitest';
+import type { TraceEvent } from '../src/history/trace.ts';
+import { type SectionPoint, sectionPointsOf } from '../src/plan/operation-names.ts';
+import type { ClientPlan, Plan, Work } from '../src/plan/plan.ts';
+import { CLIENT_DEFAULTS, LIMIT_DEFAULTS, NETWORK_DEFAULTS } from '../src/plan/plan-defaults.ts';
+import { run } from '../src/run.ts';
+import { stores } from '../src/systems/store/fence.ts';
+
+/** Each kind of work, as the first step of a section and as a later one. */
+const WORKS: readonly ((id: number) => Work)[] = [
+  (id) => ({ kind: 'write', id, store: 'one', key: 'x', value: 7, awaits: false }),
+  (id) => ({ kind: 'read', id, store: 'two', key: 'x' }),
+  (id) => ({ kind: 'increment', id, store: 'one', key: 'x' }),
+  (id) => ({ kind: 'transfer', id, from: 'one', to: 'two', key: 'x', amount: 1 }),
+  (id) => ({ kind: 'compute', id, forUs: 100 }),
+  (id) => ({ kind: 'renew', id, ttlUs: 1_000_000 }),
+];
+
+/** A section for each kind of work alone, and one in which they all follow one another. */
+function clientOf(name: string, settings: Partial<ClientPlan>): ClientPlan {
+  const all = WORKS.map((make, at) => make(at + 1));
+  const works = [...WORKS.map((make) => [make(1), make(2)]), all];
+  const sections = works.map((work, at) => ({ id: at + 1, thinkUs: 0, lock: name, work }));
+  return { ...CLIENT_DEFAULTS, ttlUs: 1_000_000, name, sections, ...settings };
+}
+
+function planOf(store: string): Plan {
+  return {
+    fencepost: 1,
+    scenario: '',
+    system: { name: 'any', lock: 'lock-service', store, options: {} },
+    clients: [
+      clientOf('alice', {}),
+      clientOf('bob', { checksLease: false }),
+      clientOf('carol', { releases: false, attempts: 1_000 }),
+    ],
+    network: NETWORK_DEFAULTS,
+    faults: [],
+    chance: null,
+    decisions: {},
+    order: [],
+    limits: { ...LIMIT_DEFAULTS, probe: false, healAtUs: 9_000_000 },
+    bounds: {
+      latency: { minUs: 0, maxUs: 1_000 },
+      think: { minUs: 0, maxUs: 0 },
+      durations: {},
+      skewUs: null,
+      driftPpm: null,
+    },
+  };
+}
+
+function pointsOf({ clients, system }: Plan): readonly SectionPoint[] {
+  return clients.flatMap((client) =>
+    client.sections.flatMap((section) => sectionPointsOf({ client, section, store: system.store })),
+  );
+}
+
+/** The operation or mark of an event; later attempts to take a lock count as the first. */
+function passed(event: TraceEvent): readonly SectionPoint[] {
+  if (event.kind === 'mark') return [{ verb: 'checked', point: event.point }];
+  if (event.kind !== 'invoke') return [];
+  return [{ verb: event.call.verb, point: event.operation.replace(/acquire-\d+$/, 'acquire') }];
+}
+
+const textOf = ({ verb, point }: SectionPoint): string => `${verb} ${point}`;
+
+// A strict store refuses the second access of a grant, and the section ends there.
+describe.each([...stores.keys()].filter((name) => name !== 'fenced-strict'))('with %s', (store) => {
+  const plan = planOf(store);
+  const points = pointsOf(plan);
+
+  test('a run without faults passes the points that are listed, and no others', () => {
+    const trace = run(plan);
+    expect(trace.ending.kind).toBe('complete');
+    const found = new Set(trace.events.flatMap(passed).map(textOf));
+    expect(points.map(textOf).sort()).toEqual([...found].sort());
+  });
+
+  test('a fault before or after any of them strikes', () => {
+    const faults = points.flatMap(({ point }) =>
+      (['before', 'after'] as const).map((kind) => ({
+        ...({ kind: 'pause', process: 'bob', forUs: 0, clocks: 'run' } as const),
+        when: { kind, point },
+      })),
+    );
+    expect(run({ ...plan, faults }).unmatched).toEqual([]);
+  });
+});

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest';
+import { conclude } from './conclude.ts';
+
+test('what broke was exercised, also where its hazard was counted nowhere', () => {
+  const breach = { rule: 'sum-at-end', evidence: [] };
+  expect(conclude('cross-key', { exercised: 0, breach })).toMatchObject({ exercised: 1 });
+  expect(conclude('cross-key', { exercised: 3, breach })).toMatchObject({ exercised: 3 });
+  expect(conclude('cross-key', { exercised: 0, breach: null })).toMatchObject({ exercised: 0 });
+});

@@ -1,0 +1,101 @@
+/**
+ * The points of a section at which a fault can be placed, as far as the plan decides them:
+ * `alice/2/write` is the write of step 1 in alice's section 2, `alice/2/write-3` that of step 3. A
+ * transfer has two of each: `alice/2/read-from`, `alice/2/write-to`.
+ */
+import type { ClientPlan, SectionPlan, Work } from './plan.ts';
+
+/** The operations, and the mark `checked`, that a fault can be placed at. */
+export type Verb = 'acquire' | 'renew' | 'release' | 'read' | 'write' | 'open' | 'checked';
+
+/** An operation or mark of one section. */
+export interface SectionPoint {
+  readonly verb: Verb;
+  /** Its name in a run: `alice/1/write-2`. */
+  readonly point: string;
+}
+
+export interface PlacedSection {
+  readonly client: ClientPlan;
+  readonly section: SectionPlan;
+  /** The kind of store, which decides whether tokens are announced. */
+  readonly store: string;
+}
+
+/** Stores that want a token announced before its first access. */
+const OPENED_STORES: readonly string[] = ['fenced-open'];
+
+/**
+ * The points that the section passes, each once, when nothing goes wrong: those of its steps first,
+ * in their order. Second and later attempts to acquire are none of them.
+ */
+export function sectionPointsOf({
+  client,
+  section,
+  store,
+}: PlacedSection): readonly SectionPoint[] {
+  const steps = section.work.flatMap(stepParts);
+  const opens = OPENED_STORES.includes(store) ? storesOf(section).length : 0;
+  const hasTest = client.checksLease && steps.some(({ verb }) => verb === 'write');
+  const parts: readonly Part[] = [
+    ...steps,
+    { verb: 'acquire', part: 'acquire' },
+    ...(client.releases ? [{ verb: 'release', part: 'release' } as const] : []),
+    ...(hasTest ? [{ verb: 'checked', part: 'checked' } as const] : []),
+    ...Array.from(
+      { length: opens },
+      (_, at): Part => ({ verb: 'open', part: nth('open', at + 1) }),
+    ),
+  ];
+  const prefix = `${client.name}/${section.id}`;
+  return parts.map(({ verb, part }) => ({ verb, point: `${prefix}/${part}` }));
+}
+
+/** The timers of a section's steps: `alice/1/compute-4`. */
+export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): readonly string[] {
+  return section.work
+    .filter(({ kind }) => kind === 'compute')
+    .map(({ id }) => `${client.name}/${section.id}/${nth('compute', id)}`);
+}
+
+/** A point without the name of its section. */
+interface Part {
+  readonly verb: Verb;
+  readonly part: string;
+}
+
+function stepParts({ kind, id }: Work): readonly Part[] {
+  return OPERATIONS[kind].map(([verb, label]) => ({ verb, part: nth(label, id) }));
+}
+
+/** What a step calls its operations, in their order. */
+const OPERATIONS: Readonly<Record<Work['kind'], readonly (readonly [Verb, string])[]>> = {
+  read: [['read', 'read']],
+  write: [['write', 'write']],
+  increment: [
+    ['read', 'read'],
+    ['write', 'write'],
+  ],
+  transfer: [
+    ['read', 'read-from'],
+    ['read', 'read-to'],
+    ['write', 'write-from'],
+    ['write', 'write-to'],
+  ],
+  compute: [],
+  renew: [['renew', 'renew']],
+};
+
+/** The different stores that a section accesses. */
+function storesOf({ work }: SectionPlan): readonly string[] {
+  const stores = work.flatMap((step) => {
+    if (step.kind === 'transfer') return [step.from, step.to];
+    return 'store' in step ? [step.store] : [];
+  });
+  return [...new Set(stores)];
+}
+
+/** `write`, `write-2`, …: the first has no number. */
+function nth(label: string, number: number): string {
+  return number === 1 ? label : `${label}-${number}`;
+}

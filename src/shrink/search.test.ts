@@ -1,0 +1,16 @@
+import { expect, test, vi } from 'vitest';
+import { pause, planWith } from './sample-plan.test.ts';
+import { shrinkWith } from './shrink.ts';
+
+// An order by which each plan is simpler than any other, and than itself.
+vi.mock('./simpler.ts', async (original) => ({
+  ...(await original<typeof import('./simpler.ts')>()),
+  isSimpler: (): boolean => true,
+}));
+
+test('a shrink ends even where the order of plans is none', () => {
+  const start = planWith([pause('alice', 12_000), pause('bob', 5_000)]);
+  const result = shrinkWith(start, () => true, { maxRuns: 20 });
+  expect(result.runs).toBeLessThanOrEqual(20);
+  expect(result.isMinimal).toBe(false);
+});
