@@ -12,7 +12,7 @@ export const MEMORY_FLAG = '--sweep-and-tell-size';
 
 /** Sweeps so many seeds in this process and prints its largest size in kilobytes. */
 export async function sweepAndTell(seeds: number): Promise<void> {
-  await sweepSeeds(seeds, 0);
+  await sweepSeeds(seeds, null);
   process.stdout.write(String(process.resourceUsage().maxRSS));
 }
 

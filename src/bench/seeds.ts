@@ -4,12 +4,13 @@ import { termsOf } from '../check/terms.ts';
 import { run } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
+import { openPool } from '../sweep/sweep.ts';
 import { isFenced, modelOf } from '../systems/assemble.ts';
 import { formatRate, formatRatio, medianMs, type Row, type Subject } from './measure.ts';
 import { fiveByFive, SYSTEM, sweepSeeds } from './workload.ts';
 
-const SEEDS = 500;
-const WORKER_SEEDS = 2_000;
+const SEEDS = 1_000;
+const WORKER_SEEDS = 3_000;
 
 async function seedRows(): Promise<readonly Row[]> {
   const scenario = fiveByFive();
@@ -19,7 +20,7 @@ async function seedRows(): Promise<readonly Row[]> {
   const runs = plans.map((plan) => ({ plan, trace: run(plan) }));
   const events = runs.reduce((sum, { trace }) => sum + trace.events.length, 0);
   const took = await medianMs({
-    sweep: () => sweepSeeds(SEEDS, 0),
+    sweep: () => sweepSeeds(SEEDS, null),
     expand: () => seeds.map((seed) => expand(scenario, SYSTEM, seed).faults.length),
     run: () => plans.map((plan) => run(plan).events.length),
     check: () =>
@@ -52,10 +53,14 @@ async function seedRows(): Promise<readonly Row[]> {
 }
 
 async function workerRows(): Promise<readonly Row[]> {
+  // As in a long sweep, the workers have been started and are warm.
+  const pools = { one: openPool({ workers: 1 }), two: openPool({ workers: 2 }) };
   const took = await medianMs({
-    one: () => sweepSeeds(WORKER_SEEDS, 1),
-    two: () => sweepSeeds(WORKER_SEEDS, 2),
+    one: () => sweepSeeds(WORKER_SEEDS, pools.one),
+    two: () => sweepSeeds(WORKER_SEEDS, pools.two),
   });
+  await pools.one.close();
+  await pools.two.close();
   const one = took.get('one') ?? Number.NaN;
   const two = took.get('two') ?? Number.NaN;
   return [

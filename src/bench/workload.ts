@@ -1,7 +1,8 @@
 /** The scenario that the benchmarks sweep: five clients, five read-modify-write sections each. */
 import { loadScenario } from '../load.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { openPool, sweep } from '../sweep/sweep.ts';
+import type { Pool } from '../sweep/pool.ts';
+import { sweep } from '../sweep/sweep.ts';
 
 const TEXT = `
 name: five-by-five
@@ -32,10 +33,8 @@ export function scenarioOf(text: string, file: string): Scenario {
 }
 
 /** Sweeps the first `seeds` seeds of the scenario; what throws would be quick, so it is refused. */
-export async function sweepSeeds(seeds: number, workers: number): Promise<void> {
-  const pool = workers === 0 ? null : openPool({ workers });
+export async function sweepSeeds(seeds: number, pool: Pool | null): Promise<void> {
   const { tallies } = await sweep(fiveByFive(), { from: 0, to: seeds - 1, pool });
-  await pool?.close();
   const [failure] = tallies.get(SYSTEM)?.failures ?? [];
   if (failure !== undefined) throw new Error(`seed ${failure.seed} failed: ${failure.error}`);
 }
