@@ -49,7 +49,7 @@ export interface ScenarioOutcome {
   readonly milliseconds: number;
 }
 
-export interface Session {
+export interface RunContext {
   /** Null examines in this thread. */
   readonly pool: Pool | null;
   readonly options: RunOptions;
@@ -60,15 +60,15 @@ export interface Session {
 /** Runs one scenario from its kept plans to its shrunk findings; writes nothing. */
 export async function runScenario(
   loaded: LoadedScenario,
-  session: Session,
+  context: RunContext,
 ): Promise<ScenarioOutcome> {
-  const { terminal, options } = session;
+  const { terminal, options } = context;
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
   const codes: Exit[] = [
-    ...(await replayCorpus(loaded, session)),
-    ...(await selfCheck(loaded, session)),
+    ...(await replayCorpus(loaded, context)),
+    ...(await selfCheck(loaded, context)),
   ];
-  const result = await sweepSeeds(loaded, session);
+  const result = await sweepSeeds(loaded, context);
   const systems: SystemSummary[] = [];
   const findings: Finding[] = [];
   const { isWhole } = result;
@@ -78,10 +78,10 @@ export async function runScenario(
   for (const system of loaded.scenario.systems) {
     const tally = result.tallies.get(system.name) ?? EMPTY_TALLY;
     const judgement = judgeSystem(loaded.scenario, system, tally, { isWhole, isSingle });
-    const found = await shrinkFirst(loaded, system, { tally, judgement }, session);
+    const found = await shrinkFirst(loaded, system, { tally, judgement }, context);
     findings.push(...found);
     systems.push(summarizeSystem(system, tally, judgement, found[0] ?? null));
-    codes.push(...codesOf(tally, judgement, !isWhole && !session.isInterrupted()));
+    codes.push(...codesOf(tally, judgement, !isWhole && !context.isInterrupted()));
     noteFailures(system, tally, terminal);
     seeds += tally.seeds;
     events += tally.events;
@@ -91,8 +91,8 @@ export async function runScenario(
 }
 
 /** Replays the kept plans of this scenario, from `plans/` beside its file. */
-async function replayCorpus(loaded: LoadedScenario, session: Session): Promise<Exit[]> {
-  const { terminal, isInterrupted } = session;
+async function replayCorpus(loaded: LoadedScenario, context: RunContext): Promise<Exit[]> {
+  const { terminal, isInterrupted } = context;
   const folder = join(dirname(loaded.file), 'plans');
   const files = listFolder(folder).filter((file) => file.endsWith('.yaml'));
   const codes: Exit[] = [];
@@ -121,8 +121,8 @@ async function replayCorpus(loaded: LoadedScenario, session: Session): Promise<E
 const SELF_CHECK_SEEDS = 3;
 const SELF_CHECK_MS = 2000;
 
-async function selfCheck(loaded: LoadedScenario, session: Session): Promise<Exit[]> {
-  const { options, terminal, isInterrupted } = session;
+async function selfCheck(loaded: LoadedScenario, context: RunContext): Promise<Exit[]> {
+  const { options, terminal, isInterrupted } = context;
   const { from } = options;
   const untilMs = performance.now() + (options.checksDeterminism ? Infinity : SELF_CHECK_MS);
   const to = options.checksDeterminism
@@ -146,16 +146,16 @@ async function selfCheck(loaded: LoadedScenario, session: Session): Promise<Exit
   return [];
 }
 
-async function sweepSeeds(loaded: LoadedScenario, session: Session): Promise<SweepResult> {
-  const { options, terminal } = session;
+async function sweepSeeds(loaded: LoadedScenario, context: RunContext): Promise<SweepResult> {
+  const { options, terminal } = context;
   const startedMs = performance.now();
   let broken = 0;
   const result = await sweep(loaded.scenario, {
     from: options.from,
     to: options.to,
-    pool: session.pool,
+    pool: context.pool,
     shouldStop: () =>
-      session.isInterrupted() ||
+      context.isInterrupted() ||
       (options.timeMs !== null && performance.now() - startedMs > options.timeMs) ||
       (options.maxFailures !== null && broken >= options.maxFailures),
     onProgress: (progress) => {
@@ -185,7 +185,7 @@ async function shrinkFirst(
   loaded: LoadedScenario,
   system: SystemScenario,
   result: { tally: Tally; judgement: Judgement },
-  { options, terminal, isInterrupted }: Session,
+  { options, terminal, isInterrupted }: RunContext,
 ): Promise<Finding[]> {
   const { tally, judgement } = result;
   const broke = system.expect.breaks.filter((claim) => claimTally(tally, claim).broken > 0);

@@ -11,10 +11,10 @@ import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { type LoadedScenario, loadScenarios, makeFolder, writeText } from './files.ts';
 import { pageFileOf } from './find.ts';
 import {
+  type RunContext,
   type RunOptions,
   runScenario,
   type ScenarioOutcome,
-  type Session,
 } from './run-scenario.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -32,13 +32,13 @@ export async function runCommand(files: readonly string[], options: RunOptions):
   process.on('SIGINT', onInterrupt);
   const workers = options.workers ?? availableParallelism();
   const pool = workers === 0 ? null : openPool({ workers });
-  const session: Session = { pool, options, terminal, isInterrupted: () => interrupts > 0 };
+  const context: RunContext = { pool, options, terminal, isInterrupted: () => interrupts > 0 };
   const outcomes: ScenarioOutcome[] = [];
   try {
     for (const loaded of scenarios) {
       for (const warning of loaded.warnings) terminal.note(`warning: ${warning}`);
-      outcomes.push(await runScenario(loaded, session));
-      if (session.isInterrupted()) break;
+      outcomes.push(await runScenario(loaded, context));
+      if (context.isInterrupted()) break;
     }
   } finally {
     process.off('SIGINT', onInterrupt);
@@ -46,8 +46,8 @@ export async function runCommand(files: readonly string[], options: RunOptions):
     terminal.endProgress();
   }
   const codes = outcomes.flatMap((outcome) => outcome.exits);
-  const exit = worstOf(session.isInterrupted() ? [...codes, exits.interrupted] : codes);
-  report(outcomes, summaryOf(outcomes, exit), session);
+  const exit = worstOf(context.isInterrupted() ? [...codes, exits.interrupted] : codes);
+  report(outcomes, summaryOf(outcomes, exit), context);
   return exit;
 }
 
@@ -65,8 +65,12 @@ function summaryOf(outcomes: readonly ScenarioOutcome[], exit: Exit): Summary {
   };
 }
 
-function report(outcomes: readonly ScenarioOutcome[], overview: Summary, session: Session): void {
-  const { options, terminal } = session;
+function report(
+  outcomes: readonly ScenarioOutcome[],
+  overview: Summary,
+  context: RunContext,
+): void {
+  const { options, terminal } = context;
   const { colour, width } = terminal;
   for (const { findings, summary } of outcomes) {
     const told = new Set<string>();
