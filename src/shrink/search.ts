@@ -93,6 +93,8 @@ export class Search {
 
   /** Makes `candidate` the current plan if it is simpler, in bounds, and breaks the claim. */
   *attempt(candidate: Plan): Steps<boolean> {
+    // First, since the comparisons below take long on a large plan.
+    if (this.shouldStop()) return false;
     if (!isSimpler(candidate, this.best) || !this.isAllowed(candidate)) return false;
     if ((yield* this.ask(candidate)) !== true) return false;
     this.best = candidate;
@@ -105,6 +107,7 @@ export class Search {
   }
 
   *turn(pass: Pass): Steps<void> {
+    if (this.shouldStop()) return;
     const before = { runs: this.runCount, accepted: this.acceptCount };
     yield* pass.run(this);
     const count = this.counts.get(pass.name);
