@@ -40,6 +40,9 @@ const VERBS: Readonly<Record<Work['kind'], readonly string[]>> = {
   transfer: ['read-from', 'read-to', 'write-from', 'write-to'],
   compute: [],
   renew: ['renew'],
+  lock: ['lock'],
+  job: [],
+  memoize: ['read', 'write'],
 };
 
 export function targetsOf(clients: readonly ClientPlan[]): Targets {

@@ -2,18 +2,18 @@
 
 import { aboutClaims } from '../check/about.ts';
 import { claims } from '../check/claims.ts';
-import { locks, options } from '../systems/assemble.ts';
+import type { OptionInfo } from '../systems/protocol.ts';
+import { protocols } from '../systems/protocols.ts';
 import { stores } from '../systems/store/fence.ts';
 import { type Exit, exits } from './exit.ts';
 
 export function listCommand(isJson: boolean): Exit {
   const groups = {
-    locks: [...locks].map(([name, { about }]) => ({ name, about })),
+    locks: [...protocols].flatMap(([name, { about, source, options }]) => [
+      { name, about: `${about} [${source}]` },
+      ...options.map(optionRow),
+    ]),
     stores: [...stores].map(([name, { about }]) => ({ name, about })),
-    options: options.map(({ name, values, fallback, about }) => ({
-      name: `${name}: ${values === 'integer' ? 'a number' : values.join(' | ')}`,
-      about: `${about} (${fallback})`,
-    })),
     claims: [...claims.keys()].map((name) => ({ name, about: aboutClaims.get(name) ?? '' })),
   };
   if (isJson) {
@@ -28,4 +28,10 @@ export function listCommand(isJson: boolean): Exit {
     }
   }
   return exits.met;
+}
+
+/** An option, indented below its lock. */
+function optionRow({ name, values, fallback, about }: OptionInfo): { name: string; about: string } {
+  const choice = values === 'integer' ? 'a number' : values.join(' | ');
+  return { name: `  ${name}: ${choice}`, about: `${about} (${fallback})` };
 }

@@ -43,6 +43,9 @@ export type TraceEvent =
   | Enter
   | Leave
   | LeaseTest
+  | Job
+  | Log
+  | Deadlock
   | Grant
   | Deny
   | Renew
@@ -196,6 +199,37 @@ export interface Leave {
   readonly section: string;
   readonly lock: string;
   readonly ordinal: number;
+}
+
+/** A guarded job begins or ends: the body that a lock is to keep from running twice. */
+export interface Job {
+  readonly kind: 'job';
+  readonly atUs: number;
+  readonly process: string;
+  readonly phase: 'begin' | 'end';
+  readonly section: string;
+  readonly lock: string;
+  /** Which occurrence of the job it is: it should run once. */
+  readonly tick: number;
+  readonly ordinal: number;
+}
+
+/** What a program or a server writes to its log. */
+export interface Log {
+  readonly kind: 'log';
+  readonly atUs: number;
+  readonly process: string;
+  readonly topic: string;
+  readonly text: string;
+}
+
+/** A lock service finds clients that wait for one another in a circle. */
+export interface Deadlock {
+  readonly kind: 'deadlock';
+  readonly atUs: number;
+  readonly process: string;
+  /** `client` waits for `lock`, which the next one holds; for the last one, the first. */
+  readonly waits: readonly { readonly client: string; readonly lock: string }[];
 }
 
 /**

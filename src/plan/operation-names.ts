@@ -51,11 +51,14 @@ export function sectionPointsOf({
   return parts.map(({ verb, part }) => ({ verb, point: `${prefix}/${part}` }));
 }
 
-/** The timers of a section's steps: `alice/1/compute-4`. */
+/** The timers of a section's steps: `alice/1/compute-4`, `alice/1/job`. */
 export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): readonly string[] {
   return section.work
-    .filter(({ kind }) => kind === 'compute')
-    .map(({ id }) => `${client.name}/${section.id}/${nth('compute', id)}`);
+    .filter(({ kind }) => 'compute' === kind || kind === 'job' || kind === 'memoize')
+    .map(({ kind, id }) => {
+      const label = kind === 'memoize' ? 'compute' : kind;
+      return `${client.name}/${section.id}/${nth(label, id)}`;
+    });
 }
 
 /** A point without the name of its section. */
@@ -84,6 +87,12 @@ const OPERATIONS: Readonly<Record<Work['kind'], readonly (readonly [Verb, string
   ],
   compute: [],
   renew: [['renew', 'renew']],
+  lock: [['acquire', 'lock']],
+  job: [],
+  memoize: [
+    ['read', 'read'],
+    ['write', 'write'],
+  ],
 };
 
 /** The different stores that a section accesses. */

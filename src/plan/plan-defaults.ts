@@ -23,7 +23,13 @@ export const CLIENT_DEFAULTS = {
 /** `thinkUs` is a plan's default; a scenario draws its think times. */
 export const SECTION_DEFAULTS = { thinkUs: 0, lock: 'db' } as const;
 
-export const WORK_DEFAULTS = { store: 'store', key: 'x', awaits: true, amount: 1 } as const;
+export const WORK_DEFAULTS = {
+  store: 'store',
+  key: 'x',
+  awaits: true,
+  amount: 1,
+  retries: 0,
+} as const;
 
 export const NETWORK_DEFAULTS = { link: 'connection', latencyUs: 1_000 } as const;
 

@@ -3,20 +3,18 @@
  */
 import type { Plan, Work } from './plan.ts';
 import type { Finding, Step } from './problem.ts';
-
-/** Processes that every run has. */
-const RUN_PROCESSES: readonly string[] = ['lock', 'probe'];
+import { isReserved } from './reserved-names.ts';
 
 /** In the order of the plan. */
 export function planFindings(plan: Plan): readonly Finding[] {
   const stores = plan.clients.flatMap(({ sections }) =>
     sections.flatMap(({ work }) => work.flatMap(storesOf)),
   );
-  const taken = new Set([...RUN_PROCESSES, ...stores]);
+  const taken = new Set(stores);
   const names = plan.clients.map(({ name }) => name);
   const findings = duplicates(names, (at) => ['clients', at, 'name'], 'client');
   for (const [at, { name, sections }] of plan.clients.entries()) {
-    if (taken.has(name)) {
+    if (taken.has(name) || isReserved(name)) {
       const what = `the name "${name}" is taken by a process that is no client`;
       findings.push({ path: ['clients', at, 'name'], isKey: false, what });
     }
@@ -43,8 +41,8 @@ export function planFindings(plan: Plan): readonly Finding[] {
 }
 
 function storesOf(work: Work): string[] {
-  if (work.kind === 'compute' || work.kind === 'renew') return [];
-  return work.kind === 'transfer' ? [work.from, work.to] : [work.store];
+  if (work.kind === 'transfer') return [work.from, work.to];
+  return 'store' in work ? [work.store] : [];
 }
 
 function duplicates(

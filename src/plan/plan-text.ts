@@ -70,6 +70,7 @@ const ONE_LINE: ReadonlySet<string> = new Set([
   ...['system', 'options', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
   ...['bounds', 'durations', 'from', 'to'],
   ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
+  ...['lock', 'job', 'memoize'],
   ...FAULT_KINDS,
 ]);
 

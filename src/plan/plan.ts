@@ -118,7 +118,30 @@ export type Work =
     }
   /** Works for a time without touching anything. */
   | { readonly kind: 'compute'; readonly id: number; readonly forUs: number }
-  | { readonly kind: 'renew'; readonly id: number; readonly ttlUs: number };
+  | { readonly kind: 'renew'; readonly id: number; readonly ttlUs: number }
+  /** Takes another lock as well, until the end of the section. */
+  | { readonly kind: 'lock'; readonly id: number; readonly lock: string }
+  /** Runs the guarded body of occurrence `tick`, which takes `forUs`; it should run once a tick. */
+  | {
+      readonly kind: 'job';
+      readonly id: number;
+      readonly tick: number;
+      /** How often the message that asks for this tick failed before; 0 on its first delivery. */
+      readonly retries: number;
+      readonly forUs: number;
+    }
+  /**
+   * Reads a cached value; on a miss takes the section's lock, reads again, computes `value` for
+   * `forUs`, stores it and releases. It must be the section's only step.
+   */
+  | {
+      readonly kind: 'memoize';
+      readonly id: number;
+      readonly store: string;
+      readonly key: string;
+      readonly value: number;
+      readonly forUs: number;
+    };
 
 export interface NetworkPlan {
   /** A connection is first in, first out and resets on loss; a datagram may overtake and double. */

@@ -34,12 +34,30 @@ export type ReadStep =
       readonly amount: number | undefined;
     }
   | { readonly kind: 'compute'; readonly id: number | undefined; readonly forUs: number }
-  | { readonly kind: 'renew'; readonly id: number | undefined; readonly ttlUs: number | undefined };
+  | { readonly kind: 'renew'; readonly id: number | undefined; readonly ttlUs: number | undefined }
+  | { readonly kind: 'lock'; readonly id: number | undefined; readonly lock: string }
+  | {
+      readonly kind: 'job';
+      readonly id: number | undefined;
+      readonly tick: number | undefined;
+      readonly retries: number | undefined;
+      readonly forUs: number;
+    }
+  | {
+      readonly kind: 'memoize';
+      readonly id: number | undefined;
+      readonly store: string | undefined;
+      readonly key: string | undefined;
+      readonly value: number | undefined;
+      readonly forUs: number;
+    };
 
 const id = whole(1, CAPS.worksPerSection).optional();
 const store = name.optional();
 const key = name.optional();
 const value = whole(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).optional();
+
+const count = whole(0, CAPS.sectionsPerClient).optional();
 
 const access = closed('field', { id, store, key }).optional();
 
@@ -50,6 +68,9 @@ const kinds = {
   transfer: closed('field', { id, from: store, to: store, key, amount: value }).optional(),
   compute: z.union([duration, closed('field', { id, for: duration })]).optional(),
   renew: closed('field', { id, ttl: positiveDuration.optional() }).optional(),
+  lock: z.union([name, closed('field', { id, lock: name })]).optional(),
+  job: closed('field', { id, tick: value, retries: count, for: duration }).optional(),
+  memoize: closed('field', { id, store, key, value, for: duration }).optional(),
 };
 
 type ReadKinds = z.output<z.ZodObject<typeof kinds>>;
@@ -80,6 +101,9 @@ function toStep({
   transfer,
   compute,
   renew,
+  lock,
+  job,
+  memoize,
 }: ReadKinds): ReadStep | undefined {
   if (write !== undefined) {
     const { id, store, key, value, awaits } = write;
@@ -95,12 +119,29 @@ function toStep({
   }
   if (typeof compute === 'number') return { kind: 'compute', id: undefined, forUs: compute };
   if (compute !== undefined) return { kind: 'compute', id: compute.id, forUs: compute.for };
-  return renew === undefined ? undefined : { kind: 'renew', id: renew.id, ttlUs: renew.ttl };
+  if (renew !== undefined) return { kind: 'renew', id: renew.id, ttlUs: renew.ttl };
+  return toGuardedStep({ lock, job, memoize });
+}
+
+/** The steps that only some locks know. */
+function toGuardedStep({
+  lock,
+  job,
+  memoize,
+}: Pick<ReadKinds, 'lock' | 'job' | 'memoize'>): ReadStep | undefined {
+  if (typeof lock === 'string') return { kind: 'lock', id: undefined, lock };
+  if (lock !== undefined) return { kind: 'lock', id: lock.id, lock: lock.lock };
+  if (job !== undefined) {
+    return { kind: 'job', id: job.id, tick: job.tick, retries: job.retries, forUs: job.for };
+  }
+  if (memoize === undefined) return undefined;
+  const { id, store, key, value } = memoize;
+  return { kind: 'memoize', id, store, key, value, forUs: memoize.for };
 }
 
 /**
  * A plan's step, complete: what was left out has its documented default, and a renew asks for the
- * client's ttl. Undefined when a write names no value, which has no default.
+ * client's ttl. Undefined when a write names no value, or a job no tick, which have no default.
  */
 export function completeStep(step: ReadStep, place: number, ttlUs: number): Work | undefined {
   const stepId = step.id ?? place;
@@ -125,6 +166,17 @@ export function completeStep(step: ReadStep, place: number, ttlUs: number): Work
       return { kind: 'compute', id: stepId, forUs: step.forUs };
     case 'renew':
       return { kind: 'renew', id: stepId, ttlUs: step.ttlUs ?? ttlUs };
+    case 'lock':
+      return { kind: 'lock', id: stepId, lock: step.lock };
+    case 'job': {
+      const { tick, retries = WORK_DEFAULTS.retries, forUs } = step;
+      return tick === undefined ? undefined : { kind: 'job', id: stepId, tick, retries, forUs };
+    }
+    case 'memoize': {
+      const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key, forUs } = step;
+      const put = step.value ?? WORK_DEFAULTS.amount;
+      return { kind: 'memoize', id: stepId, store: at, key: of, value: put, forUs };
+    }
   }
 }
 
@@ -149,6 +201,16 @@ function workFields(work: Work, ttlUs: number): FieldMap {
       return { for: formatDuration(work.forUs) };
     case 'renew':
       return work.ttlUs === ttlUs ? {} : { ttl: formatDuration(work.ttlUs) };
+    case 'lock':
+      return { lock: work.lock };
+    case 'job': {
+      const retries = work.retries === WORK_DEFAULTS.retries ? {} : { retries: work.retries };
+      return { tick: work.tick, ...retries, for: formatDuration(work.forUs) };
+    }
+    case 'memoize': {
+      const { key: of, value: put, forUs } = work;
+      return { ...storeField(work.store), key: of, value: put, for: formatDuration(forUs) };
+    }
   }
 }
 

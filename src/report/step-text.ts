@@ -75,6 +75,14 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
       return event.isLive
         ? `own clock: lease lives until ${proseDuration(event.believedUntilUs)}`
         : 'own clock: lease is over';
+    case 'job':
+      return `${event.phase === 'begin' ? 'starts' : 'ends'} job ${event.tick} of ${event.lock}`;
+    case 'log':
+      return `logs ${event.topic}: ${event.text}`;
+    case 'deadlock': {
+      const waits = event.waits.map(({ client, lock }) => `${client} waits for ${lock}`);
+      return `finds a deadlock: ${waits.join(', ')}`;
+    }
     default:
       return serverText(event, around);
   }

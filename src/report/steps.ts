@@ -103,6 +103,8 @@ function weightOf(event: TraceEvent, struck: ReadonlySet<string>): Step['weight'
     case 'resume':
     case 'restart':
     case 'recovered':
+    case 'job':
+    case 'deadlock':
       return 1;
     case 'renew':
     case 'release':

@@ -2,13 +2,14 @@
 import { settingsOver } from '../plan/client-text.ts';
 import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../plan/plan-defaults.ts';
 import { type Finding, type Step, suggest } from '../plan/problem.ts';
+import { isReserved } from '../plan/reserved-names.ts';
 import type { ReadStep } from '../plan/work-text.ts';
 import { clientNames, namesOf } from './client-names.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
 import type { ReadClient, ReadClientMap, ReadWorkload, ScenarioFile } from './scenario-file.ts';
 
-/** Words that name other processes, or groups of them. */
-const TAKEN: readonly string[] = ['lock', 'probe', 'clients', 'stores'];
+/** Words that name groups of processes. */
+const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
 
 const SECTIONS = 3;
 const THINK = { minUs: 0, maxUs: 5_000 };
@@ -90,6 +91,8 @@ function stepStores(step: ReadStep, stores: readonly string[]): readonly string[
   switch (step.kind) {
     case 'compute':
     case 'renew':
+    case 'lock':
+    case 'job':
       return [];
     case 'transfer':
       return transferStores(step, stores);
@@ -107,6 +110,10 @@ export function transferStores(
   return [step.from ?? first, step.to ?? second ?? 'store-b'];
 }
 
+function isTakenName(name: string): boolean {
+  return GROUPS.includes(name) || isReserved(name);
+}
+
 function nameFindings(
   file: ScenarioFile,
   names: readonly string[],
@@ -116,7 +123,7 @@ function nameFindings(
   const seen = new Set<string>();
   const findings: Finding[] = [];
   for (const [at, name] of names.entries()) {
-    const isTaken = TAKEN.includes(name) || stores.includes(name);
+    const isTaken = isTakenName(name) || stores.includes(name);
     if (isTaken || seen.has(name)) {
       const what = isTaken
         ? `the name "${name}" is taken by another process or group`
@@ -125,7 +132,7 @@ function nameFindings(
     }
     seen.add(name);
   }
-  for (const store of stores.filter((name) => TAKEN.includes(name))) {
+  for (const store of stores.filter(isTakenName)) {
     const what = `a store cannot be named "${store}"`;
     findings.push({ path: ['workload', 'stores'], isKey: false, what });
   }

@@ -14,6 +14,8 @@ import type { ScenarioFile } from './scenario-file.ts';
 export interface Cast {
   readonly clients: readonly ClientScenario[];
   readonly stores: readonly string[];
+  /** The servers of the locks of all systems. */
+  readonly locks: readonly string[];
   readonly healAtUs: number;
 }
 
@@ -50,7 +52,7 @@ export function buildFaults(file: ScenarioFile, cast: Cast): BuiltFaults {
 
 const VERBS: readonly Verb[] = ['acquire', 'renew', 'release', 'read', 'write', 'open', 'checked'];
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
-const GROUPS: readonly string[] = ['clients', 'stores'];
+const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
 
 /** Reads one fault; what is wrong with it goes to `report`, with the field that is meant. */
 class FaultBuilder {
@@ -134,10 +136,12 @@ class FaultBuilder {
   /** The processes that words and names stand for. */
   private named(field: string, words: readonly string[]): readonly string[] {
     const clients = this.cast.clients.map(({ name }) => name);
-    const servers = ['lock', ...this.cast.stores];
+    const { locks, stores } = this.cast;
+    const servers = [...locks, ...stores];
     const found = words.flatMap((word) => {
       if (word === 'clients') return clients;
-      if (word === 'stores') return this.cast.stores;
+      if (word === 'stores') return stores;
+      if (word === 'locks') return locks;
       if (clients.includes(word) || servers.includes(word)) return [word];
       const known = [...GROUPS, ...servers, ...clients];
       this.report(field, `unknown process "${word}"${suggest(word, known)}`);

@@ -17,7 +17,7 @@ export function buildSystems(file: ScenarioFile, vocabulary: Vocabulary): BuiltS
   const findings = entries.flatMap(([name, system]) => [
     ...unknownWord(system.lock, {
       noun: 'lock',
-      known: vocabulary.locks,
+      known: [...vocabulary.locks.keys()],
       path: path(name, 'lock'),
     }),
     ...unknownWord(system.store, {
@@ -36,10 +36,18 @@ export function buildSystems(file: ScenarioFile, vocabulary: Vocabulary): BuiltS
     lock: system.lock,
     store: system.store,
     options: system.options ?? {},
+    servers: serversOf(system, vocabulary),
     clients: system.clients ?? {},
     expect: { holds: system.expect?.holds ?? [], breaks: system.expect?.breaks ?? [] },
   }));
   return { systems, findings };
+}
+
+/** The processes of the system's lock; none where it is unknown or an option is wrong. */
+function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
+  const given = system.options ?? {};
+  const isWrong = optionFindings('', system, vocabulary).length > 0;
+  return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(given) ?? []);
 }
 
 function path(system: string, ...rest: readonly Step[]): readonly Step[] {
@@ -57,16 +65,16 @@ function unknownWord(word: string, { noun, known, path: at }: Word): Finding[] {
   return [{ path: at, isKey: false, what: `unknown ${noun} "${word}"${suggest(word, known)}` }];
 }
 
-function optionFindings(name: string, system: ReadSystem, { options }: Vocabulary): Finding[] {
+function optionFindings(name: string, system: ReadSystem, { locks }: Vocabulary): Finding[] {
+  const options = locks.get(system.lock)?.options;
+  if (options === undefined) return [];
   return Object.entries(system.options ?? {}).flatMap(([key, value]): Finding[] => {
     const at = path(name, 'options', key);
     const option = options.find((word) => word.name === key);
     if (option === undefined) {
-      const hint = suggest(
-        key,
-        options.map((word) => word.name),
-      );
-      return [{ path: at, isKey: true, what: `unknown option "${key}"${hint}` }];
+      const known = options.map((word) => word.name);
+      const what = `${system.lock} has no option "${key}"${suggest(key, known)}`;
+      return [{ path: at, isKey: true, what }];
     }
     const wrong = valueProblem(option, value);
     return wrong === null ? [] : [{ path: at, isKey: false, what: wrong }];

@@ -94,9 +94,19 @@ function expandStep(step: ReadStep, place: number, context: StepContext): Work {
       const key = step.key ?? draw.oneOf(workload.keys) ?? WORK_DEFAULTS.key;
       return { kind: 'transfer', id, from, to, key, amount: step.amount ?? WORK_DEFAULTS.amount };
     }
+    case 'lock':
+      return { kind: 'lock', id, lock: step.lock };
+    case 'job': {
+      const tick = step.tick ?? context.values.section;
+      return { kind: 'job', id, tick, retries: step.retries ?? 0, forUs: step.forUs };
+    }
     default: {
       const store = step.store ?? draw.oneOf(workload.stores) ?? WORK_DEFAULTS.store;
       const key = step.key ?? draw.oneOf(workload.keys) ?? WORK_DEFAULTS.key;
+      if (step.kind === 'memoize') {
+        const value = step.value ?? writtenValue(id, context);
+        return { kind: 'memoize', id, store, key, value, forUs: step.forUs };
+      }
       if (step.kind !== 'write') return { kind: step.kind, id, store, key };
       const value = step.value ?? writtenValue(id, context);
       return { kind: 'write', id, store, key, value, awaits: step.awaits ?? workload.awaits };

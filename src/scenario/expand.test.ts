@@ -7,10 +7,9 @@ import { readScenario } from './read-scenario.ts';
 import type { Scenario } from './scenario.ts';
 
 const vocabulary = {
-  locks: ['lock-service'],
+  locks: new Map([['lock-service', { options: [], servers: () => ['lock'] }]]),
   stores: ['unfenced', 'fenced', 'fenced-open'],
   claims: ['grant-order'],
-  options: [],
 };
 
 function scenarioOf(text: string): Scenario {

@@ -18,6 +18,7 @@ import type {
   Scenario,
   SystemScenario,
 } from './scenario.ts';
+import { strikingIn } from './striking-in.ts';
 
 /** The plan of one seed, a safe integer from 0. `systemName` is one of the scenario's systems. */
 export function expand(scenario: Scenario, systemName: string, seed: number): Plan {
@@ -33,7 +34,9 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     return expandClient(client, { system, draw, scale });
   });
   const { lock, store, options } = system;
-  const faults = scenario.faults.filter(({ kind, odds }) => odds === null || enabled.has(kind));
+  const faults = scenario.faults
+    .filter(({ kind, odds }) => odds === null || enabled.has(kind))
+    .map((fault) => strikingIn(system, fault));
   return {
     fencepost: 1,
     scenario: scenario.name,

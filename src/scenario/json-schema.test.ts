@@ -5,10 +5,12 @@ import { z } from 'zod';
 import { scenarioJsonSchema } from './json-schema.ts';
 
 const vocabulary = {
-  locks: ['lock-service', 'lock-service-published'],
+  locks: new Map([
+    ['lock-service', { options: [], servers: () => ['lock'] }],
+    ['lock-service-published', { options: [], servers: () => ['lock'] }],
+  ]),
   stores: ['unfenced', 'fenced', 'fenced-reads', 'fenced-open'],
   claims: ['grant-order'],
-  options: [],
 };
 
 const folder = new URL('../../fixtures/', import.meta.url);

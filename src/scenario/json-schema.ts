@@ -6,7 +6,7 @@ import type { Vocabulary } from './vocabulary.ts';
 /** Draft 7; with a vocabulary it lists the names that are known, for an editor to offer. */
 export function scenarioJsonSchema(vocabulary?: Vocabulary): object {
   const known = new Map<unknown, readonly string[]>([
-    [wordFields.lock, vocabulary?.locks ?? []],
+    [wordFields.lock, [...(vocabulary?.locks.keys() ?? [])]],
     [wordFields.store, vocabulary?.stores ?? []],
     [wordFields.claim, vocabulary?.claims ?? []],
   ]);

@@ -1,16 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import { renderProblem } from '../plan/problem.ts';
 import { readScenario, type ScenarioRead } from './read-scenario.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import type { LockWord, Vocabulary } from './vocabulary.ts';
 
-const vocabulary: Vocabulary = {
-  locks: ['lock-service', 'lock-service-published'],
-  stores: ['unfenced', 'fenced', 'fenced-open'],
-  claims: ['grant-order', 'fence-monotone', 'linearizable(fenced-register)'],
+const lock: LockWord = {
   options: [
     { name: 'counter', values: ['durable', 'volatile'] },
     { name: 'firstToken', values: null },
   ],
+  servers: () => ['lock'],
+};
+
+const vocabulary: Vocabulary = {
+  locks: new Map([
+    ['lock-service', lock],
+    ['lock-service-published', lock],
+    ['quorum', { options: [], servers: () => ['lock-1', 'lock-2'] }],
+  ]),
+  stores: ['unfenced', 'fenced', 'fenced-open'],
+  claims: ['grant-order', 'fence-monotone', 'linearizable(fenced-register)'],
 };
 
 const read = (text: string): ScenarioRead => readScenario({ text, file: 'z.yaml', vocabulary });
@@ -111,7 +119,12 @@ describe('a mistake is shown with its place and what was probably meant', () => 
     ],
     ['a store', 'store: unfenced', 'store: unfence', 'unknown store "unfence"; did you mean'],
     ['a claim', '[grant-order]', '[grant-odrer]', 'unknown claim "grant-odrer"; did you mean'],
-    ['an option', 'counter:', 'countr:', 'unknown option "countr"; did you mean "counter"?'],
+    [
+      'an option',
+      'counter:',
+      'countr:',
+      'lock-service has no option "countr"; did you mean "counter"?',
+    ],
     [
       'an option’s value',
       'volatile',

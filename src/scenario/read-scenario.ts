@@ -51,7 +51,8 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const cast = buildClients(file);
   const { clients, stores } = cast;
   const limits = buildLimits(file, clients);
-  const faults = buildFaults(file, { clients, stores, healAtUs: limits.healAtUs });
+  const locks = [...new Set(systems.systems.flatMap(({ servers }) => servers))];
+  const faults = buildFaults(file, { clients, stores, locks, healAtUs: limits.healAtUs });
   const scenario: Scenario = {
     name: file.name,
     description: file.description ?? '',

@@ -27,6 +27,8 @@ export interface Scenario {
 
 export interface SystemScenario extends SystemPlan {
   readonly expect: { readonly holds: readonly string[]; readonly breaks: readonly string[] };
+  /** The processes that serve its lock. */
+  readonly servers: readonly string[];
   /** Settings of all clients that differ in this system. */
   readonly clients: ReadSettings;
 }

@@ -65,7 +65,10 @@ function stepUs(step: Timed, latencyUs: number): number {
     case 'transfer':
       return 8 * latencyUs;
     case 'compute':
+    case 'job':
       return step.forUs;
+    case 'memoize':
+      return step.forUs + 6 * latencyUs;
     default:
       return 2 * latencyUs;
   }

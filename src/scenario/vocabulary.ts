@@ -1,16 +1,22 @@
 /** The words that a scenario may use for what other parts of fencepost provide. */
+import type { Json } from '../kernel/json.ts';
 
 export interface Vocabulary {
-  /** Names of lock services: `lock-service`, `lock-service-published`. */
-  readonly locks: readonly string[];
+  /** Lock protocols by name: `lock-service`, `lock-service-published`, … */
+  readonly locks: ReadonlyMap<string, LockWord>;
   /** Names of stores: `unfenced`, `fenced`, … */
   readonly stores: readonly string[];
   /** Names of claims with their parameters written out: `grant-order`, `linearizable(register)`. */
   readonly claims: readonly string[];
-  readonly options: readonly OptionWord[];
 }
 
-/** An option of a system, e.g. `counter: volatile`. */
+export interface LockWord {
+  readonly options: readonly OptionWord[];
+  /** The names of its processes under options that are all right. */
+  readonly servers: (options: Readonly<Record<string, Json>>) => readonly string[];
+}
+
+/** An option of a lock protocol, e.g. `counter: volatile`. */
 export interface OptionWord {
   readonly name: string;
   /** Every value that it may have; null for a whole number from 0. */

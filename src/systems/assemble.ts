@@ -1,64 +1,14 @@
 /** Puts the system that a plan names together: its servers, its clients' programs and the probe. */
-import type { Json } from '../kernel/json.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
 import type { World } from '../world/world.ts';
-import { LockServer, type LockServerOptions } from './lock-service/lock-server.ts';
+import { Options } from './protocol.ts';
+import { protocols } from './protocols.ts';
 import { sections } from './section.ts';
 import type { Servers } from './section-calls.ts';
 import { stores } from './store/fence.ts';
 import { StoreServer } from './store/store-server.ts';
 
-/** The lock services by name, with what `fencepost list` says of them. */
-export const locks: ReadonlyMap<string, { isPublished: boolean; about: string }> = new Map([
-  [
-    'lock-service',
-    {
-      isPublished: false,
-      about: 'leases with fencing tokens; its own clock, a renew or release names its grant',
-    },
-  ],
-  [
-    'lock-service-published',
-    {
-      isPublished: true,
-      about:
-        'the same to the letter of the book: expiry by the caller’s clock, release by client id',
-    },
-  ],
-]);
-
-export interface OptionInfo {
-  readonly name: string;
-  /** The values it may have; `integer` is any from 0. */
-  readonly values: readonly string[] | 'integer';
-  readonly fallback: string | number;
-  readonly about: string;
-}
-
-/** The options of the lock services. */
-export const options: readonly OptionInfo[] = [
-  {
-    name: 'counter',
-    values: ['durable', 'volatile'],
-    fallback: 'durable',
-    about: 'whether the token counter survives a crash of the lock service',
-  },
-  {
-    name: 'clock',
-    values: ['monotonic', 'wall'],
-    fallback: 'monotonic',
-    about: 'which clock of the lock service judges expiry',
-  },
-  {
-    name: 'firstToken',
-    values: 'integer',
-    fallback: 1,
-    about: 'the token of the first grant',
-  },
-];
-
-/** Names of processes that no client may have. */
-const LOCK = 'lock';
+/** The fresh client that comes after healing. */
 const PROBE = 'probe';
 
 /** A plan that names a lock, a store or an option that does not exist, or two processes alike. */
@@ -66,16 +16,21 @@ export class UnknownSystem extends Error {}
 
 /** Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. */
 export function assemble(plan: Plan, world: World): void {
-  const lockInfo = locks.get(plan.system.lock);
+  const protocol = protocols.get(plan.system.lock);
   const rule = stores.get(plan.system.store);
-  if (lockInfo === undefined) throw new UnknownSystem(`there is no lock ${plan.system.lock}`);
+  if (protocol === undefined) throw new UnknownSystem(`there is no lock ${plan.system.lock}`);
   if (rule === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
-  const names = [LOCK, PROBE, ...storeNamesOf(plan), ...plan.clients.map(({ name }) => name)];
+  const options = Options.read(protocol.options, plan.system.options);
+  if (typeof options === 'string') throw new UnknownSystem(options);
+  const locks = protocol.servers(options);
+  const names = [...locks, PROBE, ...storeNamesOf(plan), ...plan.clients.map(({ name }) => name)];
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new UnknownSystem(`there are two processes ${twice}`);
-  const lockOptions = readOptions(lockInfo.isPublished, plan.system.options);
+  if (!protocol.takesSeveral && plan.clients.some(hasLockStep)) {
+    throw new UnknownSystem(`${plan.system.lock} takes one lock a section`);
+  }
   const servers: Servers = {
-    lock: world.addServer({ name: LOCK, role: 'lock' }, new LockServer(LOCK, lockOptions)),
+    driverOf: protocol.build(world, options),
     stores: new Map(
       storeNamesOf(plan).map((name) => [
         name,
@@ -88,6 +43,10 @@ export function assemble(plan: Plan, world: World): void {
   if (plan.limits.probe) addClient(world, probeOf(plan), servers, 'probe');
 }
 
+function hasLockStep({ sections }: ClientPlan): boolean {
+  return sections.some(({ work }) => work.some(({ kind }) => kind === 'lock'));
+}
+
 function addClient(
   world: World,
   client: ClientPlan,
@@ -98,31 +57,6 @@ function addClient(
     { name: client.name, role },
     { pool: client.pool, factory: (self, from) => sections(self, from, client, servers) },
   );
-}
-
-function readOptions(
-  isPublished: boolean,
-  given: Readonly<Record<string, Json>>,
-): LockServerOptions {
-  for (const [name, value] of Object.entries(given)) {
-    const option = options.find((candidate) => candidate.name === name);
-    if (option === undefined) throw new UnknownSystem(`there is no option ${name}`);
-    if (!mayBe(option, value)) {
-      throw new UnknownSystem(`there is no option ${name}: ${JSON.stringify(value)}`);
-    }
-  }
-  const { counter, clock, firstToken } = given;
-  return {
-    isPublished,
-    counter: counter === 'volatile' ? 'volatile' : 'durable',
-    clock: clock === 'wall' ? 'wall' : 'monotonic',
-    firstToken: typeof firstToken === 'number' ? firstToken : 1,
-  };
-}
-
-function mayBe({ values }: OptionInfo, value: Json): boolean {
-  if (values !== 'integer') return typeof value === 'string' && values.includes(value);
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 /**
@@ -164,7 +98,7 @@ function probeOf(plan: Plan): ClientPlan {
   for (const client of plan.clients) {
     for (const section of client.sections) {
       if (byLock.has(section.lock)) continue;
-      const work = section.work.find((step) => step.kind !== 'compute' && step.kind !== 'renew');
+      const work = section.work.find((step) => PROBED.has(step.kind));
       byLock.set(section.lock, {
         id: byLock.size + 1,
         thinkUs: 0,
@@ -196,6 +130,9 @@ function ttlsOf({ ttlUs, sections }: ClientPlan): readonly number[] {
   const works = sections.flatMap(({ work }) => work);
   return [ttlUs, ...works.flatMap((step) => (step.kind === 'renew' ? [step.ttlUs] : []))];
 }
+
+/** The steps of which a probe does the like. */
+const PROBED: ReadonlySet<Work['kind']> = new Set(['write', 'read', 'increment', 'transfer']);
 
 /** Larger than any value that a workload writes, so that the probe's write is told apart. */
 const PROBE_VALUE = 1_000_000_000;

@@ -1,6 +1,6 @@
 /**
- * What a section knows while it runs, and what its calls say: to the lock service, and to a store,
- * with the cached token attached.
+ * What a section knows while it runs, and what its calls to a store say, with the cached token
+ * attached.
  */
 import { assert } from '../kernel/assert.ts';
 import { type Name, under } from '../kernel/name.ts';
@@ -8,13 +8,13 @@ import type { ClientPlan, SectionPlan } from '../plan/plan.ts';
 import type { CallSetting, PendingCall } from '../world/call.ts';
 import type { LeaseEnd, Self } from '../world/program.ts';
 import type { ServerHost } from '../world/server.ts';
-import type { LockClient } from './lock-service/lock-client.ts';
-import { describeLockReply, type LockReply, type LockRequest } from './lock-service/lock-server.ts';
+import type { LockDriver } from './protocol.ts';
 import { describeStoreReply, type StoreReply, type StoreRequest } from './store/store-server.ts';
 
 /** The servers that a client talks to. */
 export interface Servers {
-  readonly lock: ServerHost<LockRequest, LockReply>;
+  /** The lock protocol's driver for a client. */
+  readonly driverOf: (client: ClientPlan) => LockDriver;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
   /** Whether the stores want a token announced before its first access. */
   readonly needsOpen: boolean;
@@ -28,7 +28,7 @@ export interface Section {
   readonly plan: ClientPlan;
   readonly section: SectionPlan;
   readonly name: Name;
-  readonly client: LockClient;
+  readonly driver: LockDriver;
   readonly servers: Servers;
   /** Calls that were sent and not waited for. */
   readonly unanswered: StoreCall[];
@@ -49,24 +49,6 @@ export function part(verb: string, id: number): string {
   return id === 1 ? verb : `${verb}-${id}`;
 }
 
-/** A call to the lock service. */
-export function lockCall(
-  at: Section,
-  operation: Name,
-  ask: LockRequest,
-): CallSetting<LockRequest, LockReply> {
-  const token = ask.kind === 'acquire' ? 0 : ask.token;
-  return {
-    operation,
-    call: { verb: ask.kind, lock: ask.lock, token },
-    target: at.servers.lock,
-    request: ask,
-    timeoutUs: at.plan.lockTimeoutUs,
-    tries: at.plan.tries,
-    describe: describeLockReply,
-  };
-}
-
 /**
  * A store access under the section's lock, which names the resource, with the cached token
  * attached.
@@ -81,7 +63,7 @@ export function storeCall(
   const target = at.servers.stores.get(place.store);
   assert(target !== undefined, `there is no store ${place.store}`);
   const resource = at.section.lock;
-  const token = at.client.token(resource);
+  const token = at.driver.token(resource);
   const access = { resource, key: ask.key, token, sequence: at.self.nextIssue };
   const sent: StoreRequest =
     ask.kind === 'write'

@@ -1,9 +1,11 @@
 /** What a client does under its grant, step by step. */
+import { assert } from '../kernel/assert.ts';
 import { under } from '../kernel/name.ts';
 import type { Work } from '../plan/plan.ts';
 import { answerOf, type Program, request, send, sleep } from '../world/program.ts';
-import { leaseEnd, leaseIsLive, testLease } from './lease.ts';
-import { lockCall, type Place, part, type Section, storeCall } from './section-calls.ts';
+import { runJob } from './job.ts';
+import { leaseIsLive } from './lease.ts';
+import { type Place, part, type Section, storeCall } from './section-calls.ts';
 
 /** Does one step; false when the section must stop because the lease is over or lost. */
 export function* doWork(at: Section, work: Work): Program<boolean> {
@@ -12,7 +14,7 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
       yield* sleep(under(at.name, part('compute', work.id)), work.forUs);
       return true;
     case 'renew':
-      return yield* renew(at, work.id, work.ttlUs);
+      return yield* at.driver.renew(at, work);
     case 'read':
       return (yield* read(at, { ...work, label: 'read' })) !== null;
     case 'write':
@@ -27,6 +29,14 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
     }
     case 'transfer':
       return yield* transfer(at, work);
+    case 'job':
+      return yield* runJob(at, work);
+    case 'lock':
+      assert(at.driver.also !== undefined, 'this lock cannot be taken beside another');
+      return yield* at.driver.also(at, work);
+    case 'memoize':
+      // Its section does it instead: a memoize takes the lock itself.
+      return true;
   }
 }
 
@@ -81,26 +91,4 @@ function* open(at: Section, place: Place): Program<boolean> {
   const ask = { kind: 'open', key: place.key, value: null, adds: null } as const;
   const call = yield* request(at.self, storeCall(at, { ...place, id: 1, label }, ask));
   return call.reply?.kind === 'accepted';
-}
-
-function* renew(at: Section, id: number, ttlUs: number): Program<boolean> {
-  const { self, client, section } = at;
-  const { lock } = section;
-  const sentUs = self.monotonicUs();
-  const token = client.token(lock);
-  const ask = {
-    kind: 'renew',
-    lock,
-    client: client.id,
-    token,
-    ttlUs,
-    nowUs: self.wallUs(),
-  } as const;
-  const call = yield* request(self, lockCall(at, under(at.name, part('renew', id)), ask));
-  if (call.reply?.kind === 'denied') return false;
-  if (call.reply?.kind !== 'renewed') return true;
-  at.end = leaseEnd(at, { sentUs, issuedAtUs: call.reply.issuedAtUs, ttlUs });
-  // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
-  testLease(at);
-  return true;
 }

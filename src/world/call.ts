@@ -29,6 +29,8 @@ export interface CallSetting<Q extends Json, R extends Json> {
   readonly tries: number;
   /** What the trace says of an answer. */
   readonly describe: (reply: R) => Answer;
+  /** The grant that the call is made under, where that is not the one that was entered last. */
+  readonly under?: number;
 }
 
 export class PendingCall<Q extends Json, R extends Json> {
@@ -41,6 +43,8 @@ export class PendingCall<Q extends Json, R extends Json> {
   reply: R | null = null;
   /** The grant that the answered try brought; unseen by programs except to say what they enter. */
   granted = 0;
+  /** True time at which its first try left; unseen by programs. */
+  sentAtUs = 0;
   tryNumber = 0;
   mayHaveHappened = false;
   attempt: Attempt<Q, R> | null = null;

@@ -58,6 +58,7 @@ export class Calls implements Caller {
       operation: setting.operation.text,
       call: setting.call,
     });
+    call.sentAtUs = this.nowUs;
     this.sendTry(call);
   }
 

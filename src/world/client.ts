@@ -2,6 +2,8 @@
  * Runs a client's program as a process of the world: does what it asks, wakes it when what it waits
  * for has come, and stops it at the points where the plan places a fault.
  */
+
+import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import { Alarm } from './alarm.ts';
@@ -13,6 +15,7 @@ import { SystemFailure, underTest } from './failure.ts';
 import type { Points } from './points.ts';
 import type { Process, Resident } from './process.ts';
 import type { Awaitable, Effect, LeaseEnd, Program, Self } from './program.ts';
+import { Quorum } from './quorum.ts';
 
 /** A program that takes more steps than this without waiting for anything never will. */
 const STEPS_AT_ONE_INSTANT = 100_000;
@@ -30,6 +33,7 @@ export class ClientHost implements Resident, Self {
   private readonly factory: ProgramFactory;
   private readonly calls: Calls;
   private readonly belief: Belief;
+  private readonly ownGrants: Quorum;
   private program: Program<void> | null = null;
   /** What it waits for: a call, or (`timer`) a sleep. */
   private waitsFor: Awaitable | 'timer' | null = null;
@@ -53,6 +57,7 @@ export class ClientHost implements Resident, Self {
     };
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.belief = new Belief(process, parts);
+    this.ownGrants = new Quorum(process, parts);
     process.house(this);
   }
 
@@ -181,7 +186,7 @@ export class ClientHost implements Resident, Self {
 
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R> {
     this.issued += 1;
-    return new PendingCall(setting, this.belief.ordinal, this.issued);
+    return new PendingCall(setting, setting.under ?? this.belief.ordinal, this.issued);
   }
 
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
@@ -203,5 +208,26 @@ export class ClientHost implements Resident, Self {
 
   testLease(test: { isLive: boolean; end: LeaseEnd }): void {
     this.belief.testLease(test);
+  }
+
+  get quorum(): Quorum {
+    return this.ownGrants;
+  }
+
+  job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
+    this.parts.recorder.record({
+      kind: 'job',
+      atUs: this.nowUs,
+      process: this.name,
+      phase,
+      section: job.section.text,
+      lock: job.lock,
+      tick: job.tick,
+      ordinal: this.belief.ordinal,
+    });
+  }
+
+  log(topic: string, text: string): void {
+    this.parts.recorder.record({ kind: 'log', atUs: this.nowUs, process: this.name, topic, text });
   }
 }

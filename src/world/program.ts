@@ -3,10 +3,13 @@
  * point at which the world may pause, crash or delay it, so "checked the lease, was paused, wrote"
  * needs no extra code.
  */
+
+import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
 import type { Entry } from './belief.ts';
 import type { CallSetting, PendingCall } from './call.ts';
+import type { Quorum } from './quorum.ts';
 
 export type Program<T> = Generator<Effect, T, void>;
 
@@ -50,6 +53,12 @@ export interface Self {
   leave(): void;
   /** The program judged its lease by its own clock. */
   testLease(test: { isLive: boolean; end: LeaseEnd }): void;
+  /** For locks that a client takes by a quorum of servers, none of which gives the grant alone. */
+  readonly quorum: Quorum;
+  /** A guarded job begins or ends. */
+  job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void;
+  /** The program logs something, e.g. `log('cache-lock', 'dropped without release')`. */
+  log(topic: string, text: string): void;
 }
 
 /** What a program takes for the end of its lease, on one of its own clocks. */

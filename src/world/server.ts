@@ -15,8 +15,14 @@ import type { Network } from './network.ts';
 import type { Process, Resident } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
-/** What a server may know while it handles one request, and what it tells the observer. */
-export interface Turn {
+/** What `handle` returns when the reply is to come later, through the turn's `answer`. */
+export const LATER: unique symbol = Symbol('later');
+
+/**
+ * What a server may know while it handles one request, and what it tells the observer. A server
+ * that replies later keeps the turn: its times stay those of its own handling.
+ */
+export interface Turn<R extends Json = never> {
   readonly atUs: number;
   readonly wallUs: number;
   readonly monotonicUs: number;
@@ -33,6 +39,8 @@ export interface Turn {
   observe(event: TraceEvent): void;
   /** Numbers the grant that this turn gives, and sends the number along, unseen, with the reply. */
   grant(): number;
+  /** Sends the reply of a request that was not answered at once; a second call does nothing. */
+  answer(reply: R): void;
 }
 
 /** What a server may know while it starts again, or is made to forget something. */
@@ -42,9 +50,15 @@ export interface Boot {
 }
 
 export interface Server<Q extends Json, R extends Json> {
-  /** Answers one request; the reply leaves in the same instant. */
-  handle(request: Q, turn: Turn): R;
-  /** Comes back after a crash or as a replica: volatile state is lost, durable state stays. */
+  /**
+   * Answers one request; the reply leaves in the same instant, or, after `LATER`, when the server
+   * answers the turn that it kept.
+   */
+  handle(request: Q, turn: Turn<R>): R | typeof LATER;
+  /**
+   * Comes back after a crash or as a replica: volatile state is lost, durable state stays. Turns
+   * that were kept are volatile: nobody waits for them any more.
+   */
   restart(boot: Boot): void;
   /** A copy of the durable state, as a function that brings it back. */
   snapshot(): () => void;
@@ -87,16 +101,25 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
 
   /** Handles a request; the reply to a copy of one is discarded. */
   serve(attempt: Attempt<Q, R>, isCopy: boolean): void {
-    const { scheduler, network, recorder } = this.parts;
+    const { scheduler, recorder } = this.parts;
     const { nowUs } = scheduler;
-    const turn = new ServerTurn(attempt, { process: this.process, recorder, nowUs, isCopy });
+    let isAnswered = false;
+    const answer = (reply: R): void => {
+      if (!isAnswered && !isCopy) this.reply(attempt, reply);
+      isAnswered = true;
+    };
+    const parts = { process: this.process, recorder, nowUs, isCopy, answer };
+    const turn = new ServerTurn(attempt, parts);
     const reply = underTest(this.process.name, () =>
       this.server.handle(copy(attempt.request), turn),
     );
     this.remember();
-    if (isCopy) return;
+    if (reply !== LATER) answer(reply);
+  }
+
+  private reply(attempt: Attempt<Q, R>, reply: R): void {
     attempt.reply = copy(reply);
-    network.send({
+    this.parts.network.send({
       name: under(attempt.name, 'reply'),
       from: this.process,
       to: attempt.caller.process,
@@ -157,22 +180,30 @@ export interface HostParts {
   readonly recorder: Recorder;
 }
 
-class ServerTurn<Q extends Json, R extends Json> implements Turn {
+class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   readonly atUs: number;
   private readonly attempt: Attempt<Q, R>;
   private readonly process: Process;
   private readonly recorder: Recorder;
   private readonly isCopy: boolean;
+  readonly answer: (reply: R) => void;
 
   constructor(
     attempt: Attempt<Q, R>,
-    parts: { process: Process; recorder: Recorder; nowUs: number; isCopy: boolean },
+    parts: {
+      process: Process;
+      recorder: Recorder;
+      nowUs: number;
+      isCopy: boolean;
+      answer: (reply: R) => void;
+    },
   ) {
     this.attempt = attempt;
     this.process = parts.process;
     this.recorder = parts.recorder;
     this.atUs = parts.nowUs;
     this.isCopy = parts.isCopy;
+    this.answer = parts.answer;
   }
 
   get wallUs(): number {

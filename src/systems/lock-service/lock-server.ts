@@ -5,6 +5,7 @@
  */
 import type { Answer } from '../../history/trace.ts';
 import type { Boot, Server, Turn } from '../../world/server.ts';
+import { GrantBook } from '../grant-book.ts';
 import { type Grant, LockService } from './lock-service.ts';
 
 export type LockRequest =
@@ -61,16 +62,14 @@ export interface LockServerOptions {
 type Ask<K extends LockRequest['kind']> = Extract<LockRequest, { kind: K }>;
 
 export class LockServer implements Server<LockRequest, LockReply> {
-  private readonly name: string;
   private readonly options: LockServerOptions;
   private readonly service: LockService;
-  /** For the observer: the ordinal of each lock's entry. */
-  private ordinals: Map<string, number> = new Map();
+  private readonly book: GrantBook;
 
   constructor(name: string, options: LockServerOptions) {
-    this.name = name;
     this.options = options;
     this.service = new LockService(options.firstToken);
+    this.book = new GrantBook(name);
   }
 
   handle(request: LockRequest, turn: Turn): LockReply {
@@ -88,19 +87,13 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const { lock, client, ttlUs } = request;
     const now = this.now(request, turn);
     const answer = this.service.acquire({ lock, client, ttl: ttlUs, now });
-    const asked = { process: this.name, lock, client, message: turn.message, atUs: turn.atUs };
     if (answer.kind !== 'granted') {
       const holder = answer.kind === 'denied' ? answer.holder : '';
-      const holderOrdinal = this.ordinals.get(lock) ?? 0;
-      turn.observe({ kind: 'deny', ...asked, holder, holderOrdinal });
+      this.book.deny(turn, { lock, client, holder });
       return { kind: 'denied', holder };
     }
     const { token } = answer.grant;
-    const ordinal = turn.grant();
-    this.ordinals.set(lock, ordinal);
-    const untilUs = this.endOf(answer.grant, turn);
-    const { sentAtUs } = turn;
-    turn.observe({ kind: 'grant', ...asked, ordinal, token, ttlUs, sentAtUs, untilUs });
+    this.book.grant(turn, { lock, client, token, ttlUs, untilUs: this.endOf(answer.grant, turn) });
     return { kind: 'granted', token, issuedAtUs: now };
   }
 
@@ -108,24 +101,13 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const { lock, client, ttlUs } = request;
     const now = this.now(request, turn);
     const held = this.service.current(lock);
-    const token = this.options.isPublished ? null : request.token;
-    const answer = this.service.renew({ lock, client, token, ttl: ttlUs, now });
-    const isRenewed = answer.kind === 'renewed';
-    turn.observe({
-      kind: 'renew',
-      atUs: turn.atUs,
-      process: this.name,
-      lock,
-      client,
-      under: turn.under,
-      extended: isRenewed ? (this.ordinals.get(lock) ?? 0) : 0,
-      token: isRenewed ? answer.grant.token : (held?.token ?? 0),
-      ttlUs,
-      sentAtUs: turn.sentAtUs,
-      untilUs: isRenewed ? this.endOf(answer.grant, turn) : null,
-      message: turn.message,
-    });
-    if (isRenewed) return { kind: 'renewed', issuedAtUs: now };
+    const named = this.options.isPublished ? null : request.token;
+    const answer = this.service.renew({ lock, client, token: named, ttl: ttlUs, now });
+    const isEffective = answer.kind === 'renewed';
+    const token = isEffective ? answer.grant.token : (held?.token ?? 0);
+    const untilUs = isEffective ? this.endOf(answer.grant, turn) : null;
+    this.book.renew(turn, { lock, client, token, ttlUs, untilUs, isEffective });
+    if (isEffective) return { kind: 'renewed', issuedAtUs: now };
     return { kind: 'denied', holder: held?.client ?? '' };
   }
 
@@ -134,19 +116,9 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const token = this.options.isPublished ? null : request.token;
     const held = this.service.current(lock);
     const answer = this.service.release({ lock, client, token });
-    const isReleased = answer.kind === 'released';
-    turn.observe({
-      kind: 'release',
-      atUs: turn.atUs,
-      process: this.name,
-      lock,
-      client,
-      under: turn.under,
-      released: isReleased ? (this.ordinals.get(lock) ?? 0) : 0,
-      message: turn.message,
-    });
-    if (isReleased) return { kind: 'released' };
-    return { kind: 'denied', holder: held?.client ?? '' };
+    const isEffective = answer.kind === 'released';
+    this.book.release(turn, { lock, client, isEffective });
+    return isEffective ? { kind: 'released' } : { kind: 'denied', holder: held?.client ?? '' };
   }
 
   private now(request: LockRequest, turn: Turn): number {
@@ -168,10 +140,10 @@ export class LockServer implements Server<LockRequest, LockReply> {
 
   snapshot(): () => void {
     const state = this.service.save();
-    const ordinals = new Map(this.ordinals);
+    const restoreBook = this.book.snapshot();
     return () => {
       this.service.load(state);
-      this.ordinals = new Map(ordinals);
+      restoreBook();
     };
   }
 

@@ -1,0 +1,79 @@
+/**
+ * Tells the observer what a lock's server does with its grants, and remembers which grant each
+ * lock's entry belongs to. Every server that gives grants by itself keeps one; what it notes has no
+ * effect on what the server does.
+ */
+import type { Turn } from '../world/server.ts';
+
+/** Who asked for which lock. */
+interface Asked {
+  readonly lock: string;
+  readonly client: string;
+}
+
+interface Lent extends Asked {
+  readonly token: number;
+  readonly ttlUs: number;
+  /** True time at which the server's clock, as it now runs, ends the lease; null: never. */
+  readonly untilUs: number | null;
+}
+
+export class GrantBook {
+  private readonly process: string;
+  private ordinals: Map<string, number> = new Map();
+
+  constructor(process: string) {
+    this.process = process;
+  }
+
+  /** The ordinal of the grant that the lock's entry belongs to; 0 before the first. */
+  current(lock: string): number {
+    return this.ordinals.get(lock) ?? 0;
+  }
+
+  /** The server gives a grant: it is numbered, and the number travels with the reply. */
+  grant(turn: Turn, { lock, client, token, ttlUs, untilUs }: Lent): void {
+    const ordinal = turn.grant();
+    this.ordinals.set(lock, ordinal);
+    const { sentAtUs } = turn;
+    const asked = { ...this.noted(turn), lock, client };
+    turn.observe({ kind: 'grant', ...asked, ordinal, token, ttlUs, sentAtUs, untilUs });
+  }
+
+  /** The server denies an acquire because of `holder`, '' when nobody holds the lock. */
+  deny(turn: Turn, { lock, client, holder }: Asked & { readonly holder: string }): void {
+    const asked = { ...this.noted(turn), lock, client };
+    turn.observe({ kind: 'deny', ...asked, holder, holderOrdinal: this.current(lock) });
+  }
+
+  /** The server handles a renew; one that `isEffective` extends the lock's current entry. */
+  renew(turn: Turn, renewal: Lent & { readonly isEffective: boolean }): void {
+    const { lock, client, token, ttlUs, untilUs, isEffective } = renewal;
+    turn.observe({
+      kind: 'renew',
+      ...this.noted(turn),
+      ...{ lock, client, under: turn.under, token, ttlUs, untilUs },
+      extended: isEffective ? this.current(lock) : 0,
+      sentAtUs: turn.sentAtUs,
+    });
+  }
+
+  /** The server handles a release; one that `isEffective` ends the lock's current entry. */
+  release(turn: Turn, { lock, client, isEffective }: Asked & { isEffective: boolean }): void {
+    const released = isEffective ? this.current(lock) : 0;
+    const asked = { ...this.noted(turn), lock, client };
+    turn.observe({ kind: 'release', ...asked, under: turn.under, released });
+  }
+
+  private noted(turn: Turn): { atUs: number; process: string; message: string } {
+    return { atUs: turn.atUs, process: this.process, message: turn.message };
+  }
+
+  /** A copy of what it remembers, as a function that brings it back. */
+  snapshot(): () => void {
+    const ordinals = new Map(this.ordinals);
+    return () => {
+      this.ordinals = new Map(ordinals);
+    };
+  }
+}

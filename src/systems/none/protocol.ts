@@ -1,0 +1,28 @@
+/** No lock at all: what happens when nobody takes turns, to compare the locks with. */
+import type { LockDriver, Protocol } from '../protocol.ts';
+
+export const none: Protocol = {
+  about: 'no lock: everybody works at once',
+  source: 'the baseline',
+  options: [],
+  servers: () => [],
+  takesSeveral: false,
+  unpromised: ['no-lost-update', 'cross-key', 'linearizable'],
+  build: () => () => new NoLock(),
+};
+
+class NoLock implements LockDriver {
+  *acquire(): Generator<never, boolean, void> {
+    return true;
+  }
+
+  *renew(): Generator<never, boolean, void> {
+    return true;
+  }
+
+  *release(): Generator<never, void, void> {}
+
+  token(): number {
+    return 0;
+  }
+}

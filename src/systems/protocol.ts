@@ -1,0 +1,103 @@
+/**
+ * What a lock protocol is to the simulator: servers that it adds to the world, and a driver that
+ * takes, renews and gives back the lock on a client's behalf. One folder a protocol implements
+ * this, and `protocols.ts` names them all.
+ */
+import { assert } from '../kernel/assert.ts';
+import type { Json } from '../kernel/json.ts';
+import type { ClientPlan } from '../plan/plan.ts';
+import type { Program } from '../world/program.ts';
+import type { World } from '../world/world.ts';
+import type { Section } from './section-calls.ts';
+
+export interface Protocol {
+  /** One line for `fencepost list`. */
+  readonly about: string;
+  /** Where its rules are written down. */
+  readonly source: string;
+  readonly options: readonly OptionInfo[];
+  /**
+   * The processes that serve its lock under these options, in a fixed order. The first is `lock` or
+   * begins with `lock-`, as do all others; a lock without a server has none.
+   */
+  readonly servers: (options: Options) => readonly string[];
+  /** Whether a section may take other locks beside its own, with a `lock` step. */
+  readonly takesSeveral: boolean;
+  /** Claims that it does not promise, even where nothing goes wrong. */
+  readonly unpromised: readonly string[];
+  /** Adds its servers to the world; each life of a client's program gets a driver of its own. */
+  readonly build: (world: World, options: Options) => (client: ClientPlan) => LockDriver;
+}
+
+/** A client's side of the protocol. It keeps what the client remembers between sections. */
+export interface LockDriver {
+  /**
+   * One attempt, the `attempt`-th from 1, to take the section's lock. When it is true the section
+   * holds it: the driver has set `at.end`, and called `at.self.enter` where the lock has grants.
+   */
+  acquire(at: Section, attempt: number): Program<boolean>;
+  /** Prolongs the lease and moves `at.end`; false when the section must stop: the lease is lost. */
+  renew(at: Section, step: { readonly id: number; readonly ttlUs: number }): Program<boolean>;
+  /** Gives the lock back, as far as it still can. The section has left already. */
+  release(at: Section): Program<void>;
+  /** The token to attach to an access made now; 0, below every token of a grant, for none. */
+  token(lock: string): number;
+  /**
+   * Takes another lock, the step's, as well; it is given back with the section's. Only where the
+   * protocol `takesSeveral`.
+   */
+  also?(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean>;
+  /** Called before each access to a store, where a protocol has something to do there. */
+  beforeAccess?(at: Section): Program<void>;
+}
+
+export interface OptionInfo {
+  readonly name: string;
+  /** The values it may have; `integer` is any from 0. */
+  readonly values: readonly string[] | 'integer';
+  readonly fallback: string | number;
+  readonly about: string;
+}
+
+/** A system's options with their defaults filled in. */
+export class Options {
+  private readonly values: ReadonlyMap<string, string | number>;
+
+  private constructor(values: ReadonlyMap<string, string | number>) {
+    this.values = values;
+  }
+
+  /** What is given over the defaults of `infos`, or in words what is wrong with it. */
+  static read(
+    infos: readonly OptionInfo[],
+    given: Readonly<Record<string, Json>>,
+  ): Options | string {
+    const values = new Map(infos.map(({ name, fallback }) => [name, fallback]));
+    for (const [name, value] of Object.entries(given)) {
+      const info = infos.find((candidate) => candidate.name === name);
+      if (info === undefined) return `there is no option ${name}`;
+      if (typeof value === 'string' || typeof value === 'number') values.set(name, value);
+      if (!mayBe(info, value)) return `there is no option ${name}: ${JSON.stringify(value)}`;
+    }
+    return new Options(values);
+  }
+
+  /** The value of an option with words for values. */
+  word(name: string): string {
+    const value = this.values.get(name);
+    assert(typeof value === 'string', `${name} is no option with words for values`);
+    return value;
+  }
+
+  /** The value of an `integer` option. */
+  whole(name: string): number {
+    const value = this.values.get(name);
+    assert(typeof value === 'number', `${name} is no option with a number`);
+    return value;
+  }
+}
+
+function mayBe({ values }: OptionInfo, value: Json): boolean {
+  if (values !== 'integer') return typeof value === 'string' && values.includes(value);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
