@@ -73,3 +73,46 @@ describe('a mistake in the input', () => {
     expect(out).toMatch(/✗ invalid .*✓ valid/s);
   });
 });
+
+const wholeLog = 'INFO  jepsen.util - 3 :invoke :read nil\nINFO  jepsen.util - 3 :ok :read 12\n';
+
+describe('a text log that ends without a line end', () => {
+  const options = ['--model=register', '--init=1'];
+  test('is judged, with a note, since nobody can see whether its last value is whole', async () => {
+    const cut = await check(file('short.log', wholeLog.slice(0, -2)), ...options);
+    expect(cut).toMatchObject({ code: 0, err: '' });
+    expect(cut.out).toContain('it may be cut short');
+  });
+  test('differs from one that is whole', async () => {
+    const whole = await check(file('whole.log', wholeLog), ...options);
+    expect(whole.code).toBe(1);
+    expect(whole.out).not.toContain('cut short');
+  });
+});
+
+test('a register may begin with whatever it may hold', async () => {
+  const events = ['invoke', 'ok'].map((type) => ({ process: 1, type, f: 'read', value: 'red' }));
+  const path = file('red.jsonl', events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  expect((await check(path, '--model=register', '--init=red')).code).toBe(0);
+  expect((await check(path, '--model=register', '--init="red"')).code).toBe(0);
+  expect((await check(path, '--model=register', '--init=blue')).code).toBe(1);
+});
+
+describe('a search that may fill some megabytes only', () => {
+  const adders = Array.from({ length: 22 }, (_, process) => {
+    return { process, type: 'invoke', f: 'add', value: 3 ** process % 1000 };
+  });
+  const read = { process: 99, type: 'invoke', f: 'read' };
+  const events = [
+    ...adders,
+    ...adders.map((event) => ({ ...event, type: 'ok' })),
+    read,
+    { ...read, type: 'ok', value: -5 },
+  ];
+  test('ends as unknown and says why', async () => {
+    const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    const { code, out } = await check(file('hard.jsonl', text), '--model=counter', '--memory=1');
+    expect(code).toBe(5);
+    expect(out).toContain('The search used up its memory (--memory allows more)');
+  });
+});

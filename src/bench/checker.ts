@@ -6,7 +6,7 @@ import type { Json } from '../kernel/json.ts';
 import { checkHistory } from '../linearizability/check-history.ts';
 import { explainHistory } from '../linearizability/explain.ts';
 import type { Model } from '../linearizability/model.ts';
-import { casRegister } from '../linearizability/models/cas-register.ts';
+import { type CasRegisterCall, casRegister } from '../linearizability/models/cas-register.ts';
 import { fencedMutex } from '../linearizability/models/fenced-mutex.ts';
 import { register } from '../linearizability/models/register.ts';
 import type { CallData, History, Operation } from '../linearizability/operation.ts';
@@ -55,7 +55,8 @@ async function rows(): Promise<readonly Row[]> {
     ),
     await rowFor('register of unique values, valid', unique, register(0), UNIQUE),
     await rowFor('the same, a stale read', withStaleRead(unique), register(0), UNIQUE),
-    await shortLogs(),
+    await shortLogsRow(),
+    coresRow(),
     hugeLock(),
   ];
 }
@@ -118,29 +119,44 @@ function withStaleRead(history: ReturnType<typeof drawUniqueRegister>): typeof h
   });
 }
 
-/** Logs as short as those of Jepsen, every other one with a wrong read that is explained. */
-async function shortLogs(): Promise<Row> {
-  const model = casRegister(0);
-  const logs = Array.from({ length: LOGS }, (_, seed) => {
+/** Logs as short as those of Jepsen, every other one with a wrong read. */
+function shortLogs(): readonly History<CasRegisterCall>[] {
+  return Array.from({ length: LOGS }, (_, seed) => {
     const log = drawCasRegister(seed, SHORT, FEW_VALUES);
     return seed % 2 === 0 ? log : outdated(log, FEW_VALUES);
   });
+}
+
+async function shortLogsRow(): Promise<Row> {
+  const model = casRegister(0);
+  const logs = shortLogs();
   const took = await medianMs({ check: () => logs.map((log) => checkHistory(log, model)) });
-  const cores: number[] = [];
-  const explainedMs: number[] = [];
-  for (const log of logs) {
-    const verdict = checkHistory(log, model);
-    if (verdict.kind !== 'invalid') continue;
-    const startedMs = performance.now();
-    cores.push(explainHistory(log, model, verdict).core.required.length);
-    explainedMs.push(performance.now() - startedMs);
-  }
-  const slowest = Math.max(...explainedMs).toFixed(1);
   return {
     what: `check: ${LOGS} logs of ${SHORT.operations} operations`,
     figure: `${(took.get('check') ?? Number.NaN).toFixed(1)} ms`,
-    ratio: `a core has ${median(cores)} operations, at most ${slowest} ms each`,
-    target: '≤ 22 ms; cores ≤ 6, ≤ 200 ms',
+    ratio: '',
+    target: '≤ 22 ms',
+  };
+}
+
+/** What a person must look at of each invalid log, and how long it took to find. */
+function coresRow(): Row {
+  const model = casRegister(0);
+  const sizes: number[] = [];
+  const explainedMs: number[] = [];
+  for (const log of shortLogs()) {
+    const verdict = checkHistory(log, model);
+    if (verdict.kind !== 'invalid') continue;
+    const startedMs = performance.now();
+    const { core } = explainHistory(log, model, verdict);
+    explainedMs.push(performance.now() - startedMs);
+    sizes.push(core.required.length + core.optional.length);
+  }
+  return {
+    what: `check: cores of the ${sizes.length} invalid ones of these`,
+    figure: `${median(sizes)} operations`,
+    ratio: `at most ${Math.max(...sizes)}, and ${Math.max(...explainedMs).toFixed(1)} ms`,
+    target: 'median ≤ 6, each ≤ 200 ms',
   };
 }
 

@@ -1,6 +1,7 @@
 /** Explains a bad part: the contradiction, a sentence, and what to draw around it. */
 
 import type { Json } from '../kernel/json.ts';
+import { findCore } from '../linearizability/core.ts';
 import type { CheckOptions } from '../linearizability/decide.ts';
 import { explainHistory, type Reasons } from '../linearizability/explain.ts';
 import { explainInWords } from '../linearizability/explain-in-words.ts';
@@ -12,19 +13,15 @@ type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | '
 /** `at` is the operation whose return is the first that no order satisfies. */
 export function explainPart(view: PartView, at: number, options: CheckOptions): Explained {
   const indices = calledBefore(view, at);
-  if (indices.length > MOST_SEARCHED) return explainLong(view, at);
   const reasons = reasonsOf(view, { at, indices }, options);
   const { core } = reasons;
-  const required = new Set(core.required);
+  const inContradiction = new Set([...core.required, ...core.optional]);
   const roleOf = (index: number): ReportedOperation['role'] => {
     if (index === at) return 'first bad';
-    return required.has(index) ? 'core' : 'other';
+    return inContradiction.has(index) ? 'core' : 'other';
   };
-  const chosen = [...new Set([at, ...core.required])];
-  const shown = view.around(at, [
-    at,
-    ...core.required.filter((index) => index !== at).slice(-MOST_CORE),
-  ]);
+  const chosen = [...new Set([at, ...inContradiction])];
+  const shown = view.around(at, [at, ...chosen.filter((index) => index !== at).slice(-MOST_CORE)]);
   const effects = view.effectsOf(reasons.prefix, new Set(shown));
   const drawn = shown.map((index) => {
     const isPlaced = index !== at;
@@ -43,24 +40,8 @@ export function explainPart(view: PartView, at: number, options: CheckOptions): 
 /** More of a core is listed and not drawn. */
 const MOST_CORE = 30;
 
-/** A longer part is searched for minutes: a trial is as long as the part, and a core takes many. */
+/** Of a longer part, which is searched for minutes, only what came last is looked at. */
 const MOST_SEARCHED = 200_000;
-
-function explainLong(view: PartView, at: number): Explained {
-  const drawn = view.around(at, [at]).map((index) => {
-    return view.reported(index, index === at ? 'first bad' : 'other');
-  });
-  const none = { required: [at], optional: [], isMinimal: false };
-  const because = becauseOf(view, { at, prefix: [], possible: [], core: none });
-  const why = 'The history is too long to look for what contradicts it.';
-  return {
-    because: `${because} ${why}`,
-    core: [],
-    isMinimal: false,
-    drawn,
-    marks: view.marksAround(drawn),
-  };
-}
 
 /**
  * What was called after the bad return has no part in it, so that it is left out before the history
@@ -89,7 +70,15 @@ function reasonsOf(
     configurations: 0,
     part: '',
   } as const;
-  const reasons = explainHistory(history, model, verdict, options);
+  const reasons =
+    history.length > MOST_SEARCHED
+      ? {
+          at: verdict.at,
+          prefix: [],
+          possible: [],
+          core: findCore(history, model, verdict.at, options),
+        }
+      : explainHistory(history, model, verdict, options);
   const whole = (places: readonly number[]): number[] => places.map((place) => indices[place] ?? 0);
   const { core } = reasons;
   const possible = reasons.possible.map(({ state, order }) => ({ state, order: whole(order) }));
@@ -111,7 +100,9 @@ function doubtOf({ order }: { order: readonly number[] }, end: number, view: Par
 /** In the sentence each client stands with the lines of its operation. */
 function becauseOf(view: PartView, reasons: Reasons<Json>): string {
   const named = [...view.history];
-  for (const index of [reasons.at, ...reasons.possible.map(({ order }) => order.at(-1) ?? -1)]) {
+  const last = reasons.possible.map(({ order }) => order.at(-1) ?? -1);
+  const { required, optional } = reasons.core;
+  for (const index of new Set([reasons.at, ...last, ...required, ...optional])) {
     const operation = view.history[index];
     if (operation === undefined) continue;
     const lines = linesOf(view.reported(index, 'other'));

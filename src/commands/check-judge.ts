@@ -10,7 +10,7 @@ import { refuteOrder } from '../linearizability/verify-order.ts';
 import type { HistoryReport, PartReport } from '../report/history-report.ts';
 import { groupDigits } from '../report/prose.ts';
 import { explainPart } from './check-explain.ts';
-import type { Limits } from './check-limits.ts';
+import { LEAST_BYTES, type Limits } from './check-limits.ts';
 import type { ReadHistory } from './check-read.ts';
 import { PartView } from './check-view.ts';
 
@@ -64,12 +64,15 @@ function worstOf(parts: readonly PartReport[]): Verdict {
   return worst.find((verdict) => parts.some((part) => part.verdict === verdict)) ?? 'valid';
 }
 
-function notesOf({ hiddenReads }: ReadHistory): readonly string[] {
-  if (hiddenReads === 0) return [];
-  const reads = hiddenReads === 1 ? 'read of nil says' : 'reads of nil say';
-  return [
-    `${groupDigits(hiddenReads)} ${reads} nothing, as in Knossos: the object never holds nil.`,
-  ];
+function notesOf({ hiddenReads, mayBeCut }: ReadHistory): readonly string[] {
+  const notes: string[] = [];
+  if (hiddenReads > 0) {
+    const reads = hiddenReads === 1 ? 'read of nil says' : 'reads of nil say';
+    const why = 'as in Knossos: the object never holds nil';
+    notes.push(`${groupDigits(hiddenReads)} ${reads} nothing, ${why}.`);
+  }
+  if (mayBeCut) notes.push('The last line does not end with a newline: it may be cut short.');
+  return notes;
 }
 
 function judgePart(
@@ -119,15 +122,10 @@ function checkOptions({ maxConfigurations, maxMb, limits }: JudgeOptions): Check
   };
 }
 
-/**
- * What the search may fill beside the history; a little in any case, so that it begins. Half of
- * what is left, because what it outgrew stays in memory until the next collection.
- */
+/** What the search may fill beside the history; a little in any case, so that it begins. */
 function bytesLeft(maxMb: number): number {
-  return Math.max(LEAST_BYTES, (maxMb * 1_048_576 - process.memoryUsage.rss()) / 2);
+  return Math.max(LEAST_BYTES, maxMb * 1_048_576 - process.memoryUsage.rss());
 }
-
-const LEAST_BYTES = 1 << 24;
 
 /** A valid verdict is worth its order, which shares no code with what found it. */
 function verify(

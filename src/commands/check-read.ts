@@ -19,6 +19,7 @@ import type {
   RecordedMark,
 } from '../linearizability/formats/record.ts';
 import { UserError } from './exit.ts';
+import { systemMessage } from './files.ts';
 
 export interface ReadOptions extends Omit<BuildOptions, 'hidesReads'> {
   /** Null: as the file's beginning tells. */
@@ -30,6 +31,8 @@ export interface ReadOptions extends Omit<BuildOptions, 'hidesReads'> {
 export interface ReadHistory extends BuiltHistory {
   readonly format: Format;
   readonly marks: readonly RecordedMark[];
+  /** As `HistoryReader` has it. */
+  readonly mayBeCut: boolean;
 }
 
 /** The history in a file; what is wrong with it is in the `UserError`. */
@@ -99,7 +102,7 @@ class Reading {
     this.refuse(reader.end());
     const built = builder.finish();
     if ('what' in built) this.fail(built.what, built);
-    return { ...built, format, marks: reader.marks };
+    return { ...built, format, marks: reader.marks, mayBeCut: reader.mayBeCut?.() ?? false };
   }
 
   fail(what: string, { line, column }: Place = FIRST): never {
@@ -132,12 +135,4 @@ class Reading {
       return this.fail('this is no UTF-8 text');
     }
   }
-}
-
-function systemMessage(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : '';
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'ENOTDIR') return 'a part of the path is not a directory';
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  return error instanceof Error ? error.message : String(error);
 }

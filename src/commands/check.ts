@@ -113,7 +113,10 @@ async function checkFile(file: string, options: FileOptions): Promise<HistoryRep
     model,
     initial: start,
     format: known,
-    onProgress: (count) => terminal.progress(`${file}: ${groupDigits(count)} operations read`),
+    onProgress: (count) => {
+      limits.refuseMore(file);
+      terminal.progress(`${file}: ${groupDigits(count)} operations read`);
+    },
   });
   const report = judgeHistory(read, {
     file,

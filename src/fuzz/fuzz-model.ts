@@ -1,6 +1,7 @@
 /** Checks random histories of one model against every order tried, the definition itself. */
 import type { Json } from '../kernel/json.ts';
-import { checkHistory, type HistoryVerdict } from '../linearizability/check-history.ts';
+import type { DecideOptions } from '../linearizability/decide.ts';
+import { decideHistory, type HistoryVerdict } from '../linearizability/decide-history.ts';
 import type { Model } from '../linearizability/model.ts';
 import { type FencedMutexCall, fencedMutex } from '../linearizability/models/fenced-mutex.ts';
 import type { CallData, History } from '../linearizability/operation.ts';
@@ -49,16 +50,34 @@ export function fuzzModel<State extends Json, Call extends CallData>(
  */
 export function fuzzLookAhead<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
+  options: FuzzOptions,
+): FuzzCounts {
+  const sizeOf = (seed: number): number => 12 + (seed % 30);
+  return compareWithBlind(repertoire, options, { sizeOf, isSearchOnly: true });
+}
+
+/** The search that gives up at once and looks for a contradiction in the last few returns. */
+export function fuzzStretches<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+  options: FuzzOptions,
+): FuzzCounts {
+  const sizeOf = (seed: number): number => 24 + (seed % 40);
+  return compareWithBlind(repertoire, options, { sizeOf, isSearchOnly: true, patience: 3 });
+}
+
+function compareWithBlind<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
   { from, to }: FuzzOptions,
+  { sizeOf, ...check }: DecideOptions & { readonly sizeOf: (seed: number) => number },
 ): FuzzCounts {
   const { awaits: _awaits, fastPath: _fastPath, ...blind } = repertoire.model;
   const counts = { histories: 0, invalid: 0, fast: 0, crashed: 0 };
   for (let seed = from; seed < to; seed += 1) {
-    const shape = { ...shapeOf(seed), operations: 12 + (seed % 30), clients: 3 + (seed % 4) };
+    const shape = { ...shapeOf(seed), operations: sizeOf(seed), clients: 3 + (seed % 4) };
     const history = drawHistory(seed, repertoire, { ...shape, wrong: 8 });
     const [looking, unseeing] = [
-      checkHistory(history, repertoire.model, { isSearchOnly: true }),
-      checkHistory(history, blind),
+      decideHistory(history, repertoire.model, check),
+      decideHistory(history, blind),
     ];
     counts.histories += 1;
     if (unseeing.kind === 'invalid') counts.invalid += 1;
@@ -122,7 +141,7 @@ function flawOf<State extends Json, Call extends CallData>(
   model: Model<State, Call>,
   expected: { readonly isValid: boolean; readonly isSearchOnly: boolean; readonly seed: number },
 ): string | null {
-  const verdict = checkHistory(history, model, { isSearchOnly: expected.isSearchOnly });
+  const verdict = decideHistory(history, model, { isSearchOnly: expected.isSearchOnly });
   const isValid = verdict.kind === 'valid';
   if (verdict.kind === 'unknown' || isValid !== expected.isValid) return `judged ${verdict.kind}`;
   if (verdict.kind === 'valid') return refuteOrder(history, model, verdict.order);

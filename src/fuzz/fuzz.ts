@@ -11,6 +11,7 @@ import {
   fuzzLookAhead,
   fuzzModel,
   fuzzPairedLocks,
+  fuzzStretches,
 } from './fuzz-model.ts';
 
 const DEFAULT_HISTORIES = 1_000_000;
@@ -18,6 +19,7 @@ const DEFAULT_HISTORIES = 1_000_000;
 const SUBJECTS: ReadonlyMap<string, (options: FuzzOptions) => FuzzCounts> = new Map([
   ['register', (options) => fuzzModel(first.registers, options)],
   ['cas-register', (options) => fuzzModel(first.casRegisters, options)],
+  ['swap-register', (options) => fuzzModel(first.swapRegisters, options)],
   ['versioned-register', (options) => fuzzModel(more.versionedRegisters, options)],
   ['kv', (options) => fuzzModel(more.keyValues, options)],
   ['counter', (options) => fuzzModel(first.counters, options)],
@@ -26,7 +28,11 @@ const SUBJECTS: ReadonlyMap<string, (options: FuzzOptions) => FuzzCounts> = new 
   ['paired-lock', fuzzPairedLocks],
   ['look-ahead-register', (options) => fuzzLookAhead(first.registers, options)],
   ['look-ahead-cas-register', (options) => fuzzLookAhead(first.casRegisters, options)],
+  ['look-ahead-swap-register', (options) => fuzzLookAhead(first.swapRegisters, options)],
   ['look-ahead-kv', (options) => fuzzLookAhead(more.keyValues, options)],
+  ['stretch-register', (options) => fuzzStretches(first.registers, options)],
+  ['stretch-cas-register', (options) => fuzzStretches(first.casRegisters, options)],
+  ['stretch-swap-register', (options) => fuzzStretches(first.swapRegisters, options)],
   ['reentrant-mutex', (options) => fuzzModel(more.reentrantMutexes, options)],
   ['fenced-mutex', (options) => fuzzModel(more.fencedMutexes, options)],
   ['reentrant-fenced-mutex', (options) => fuzzModel(more.reentrantFencedMutexes, options)],

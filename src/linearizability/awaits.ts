@@ -44,6 +44,9 @@ export class Awaits<State extends Json, Call extends CallData> {
     this.model = model;
     this.transitions = transitions;
     for (const call of calls) this.number(call);
+    calls.forEach((call, callClass) => {
+      this.isGoal.push(this.needsAwaited(call, callClass) ? 1 : 0);
+    });
     this.lastAwait.reset(transitions.states.length, none);
     this.states = this.readAwaits(history, horizon);
     const openings = this.readOpenings(history);
@@ -58,8 +61,21 @@ export class Awaits<State extends Json, Call extends CallData> {
     const { transitions } = this;
     this.awaited.push(awaited === undefined ? none : transitions.number(awaited));
     this.provided.push(provided === undefined ? none : transitions.number(provided));
-    const isLegal = awaited !== undefined && this.model.step(awaited, call).length > 0;
-    this.isGoal.push(isLegal ? 1 : 0);
+  }
+
+  /** Those are legal in all other states alike, or in none: any one of them tells. */
+  private needsAwaited(call: Call, callClass: number): boolean {
+    const { model, transitions } = this;
+    const awaited = this.awaited.get(callClass);
+    const other = transitions.states[awaited === 0 ? 1 : 0];
+    const state = transitions.states[awaited];
+    if (state === undefined || other === undefined) return false;
+    return model.step(state, call).length > 0 && model.step(other, call).length === 0;
+  }
+
+  /** Every state that some call provides, perhaps more than once. */
+  providedStates(): readonly number[] {
+    return this.provided.toArray().filter((state) => state !== none);
   }
 
   private readAwaits(history: PreparedHistory, horizon: number): number[] {

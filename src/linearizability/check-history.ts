@@ -2,69 +2,48 @@
  * Decides whether a history is linearizable to a model: could its calls have come one at a time?
  */
 import type { Json } from '../kernel/json.ts';
-import { type CheckOptions, type Decision, decide } from './decide.ts';
-import { readFailures } from './failures.ts';
+import { type CheckOptions, refuseOptions } from './check-options.ts';
+import {
+  decideHistory,
+  decideParts,
+  type HistoryVerdict,
+  type PartVerdict,
+} from './decide-history.ts';
+import { refuseMalformed } from './malformed-operation.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
-import { mergeOrders, type Part, splitHistory } from './parts.ts';
-
-/**
- * A decision about a whole history. `part` names the object that it is about, '' when the model
- * knows only one; all indices are those of the whole history.
- */
-export type HistoryVerdict =
-  | Extract<Decision, { kind: 'valid' }>
-  | (Exclude<Decision, { kind: 'valid' }> & { readonly part: string });
-
-/** What was decided about one part. Its indices are those of the whole history. */
-export interface PartVerdict {
-  readonly name: string;
-  readonly decision: Decision;
-}
 
 /**
  * One verdict on the whole: invalid when a part is, at the earliest of the first bad returns; else
- * unknown when a part is. `configurations` counts those of all parts.
+ * unknown when a part is. `configurations` counts those of all parts. The order of a valid verdict
+ * can be replayed with `refuteOrder`.
+ *
+ * Throws a `MalformedOperation`, which has the operation's `index`, for what is none: an unknown
+ * `outcome`, an `invoke` or `return` that is no finite number, a return before the call, an `ok`
+ * without a return, a call without a name, or one that the model refuses (`Model.mistakeIn`; those
+ * of this package refuse unknown names and missing or impossible fields). Throws a `RangeError` for
+ * an option that is none.
  */
 export function checkHistory<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,
   options: CheckOptions = {},
 ): HistoryVerdict {
-  const orders: (readonly number[])[] = [];
-  let worst: Exclude<HistoryVerdict, { kind: 'valid' }> | null = null;
-  let configurations = 0;
-  for (const { name, decision } of checkParts(history, model, options)) {
-    configurations += decision.configurations;
-    if (decision.kind === 'valid') orders.push(decision.order);
-    else if (worst === null || isWorse(history, decision, worst))
-      worst = { ...decision, part: name };
-  }
-  if (worst !== null) return { ...worst, configurations };
-  return { kind: 'valid', order: mergeOrders(history, orders), configurations };
+  refuseOptions(options);
+  refuseMalformed(history, model);
+  return decideHistory(history, model, options);
 }
 
-/** Decides every part, in the order in which the history first names them. */
+/**
+ * Decides every part, in the order in which the history first names them: each on its own, so that
+ * all bad ones are told. Throws as `checkHistory` does.
+ */
 export function checkParts<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,
   options: CheckOptions = {},
 ): readonly PartVerdict[] {
-  const read = readFailures(history, model, options.failed);
-  return splitHistory(read, model).map((part) => {
-    return { name: part.name, decision: inWhole(part, decide(part.history, model, options)) };
-  });
-}
-
-function inWhole<Call>(part: Part<Call>, decision: Decision): Decision {
-  const whole = (index: number): number => part.indices[index] ?? index;
-  if (decision.kind === 'valid') return { ...decision, order: decision.order.map(whole) };
-  if (decision.kind === 'invalid') return { ...decision, at: whole(decision.at) };
-  return { ...decision, deepest: whole(decision.deepest) };
-}
-
-function isWorse<Call>(history: History<Call>, one: Decision, other: Decision): boolean {
-  if (one.kind !== 'invalid') return false;
-  if (other.kind !== 'invalid') return true;
-  return (history[one.at]?.return ?? 0) < (history[other.at]?.return ?? 0);
+  refuseOptions(options);
+  refuseMalformed(history, model);
+  return decideParts(history, model, options);
 }

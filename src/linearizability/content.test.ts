@@ -41,6 +41,11 @@ describe('content', () => {
     expect(hasSameContent({ a: 1, b: 'x' }, { b: 'x', a: 1 })).toBe(true);
     expect(hasSameContent({ a: 1 }, { a: 1, b: 'x' })).toBe(false);
   });
+  it('is no field that every object inherits', () => {
+    const named = (field: string): Json => ({ [field]: {} });
+    expect(hasSameContent(named('__proto__'), named('a'))).toBe(false);
+    expect(hasSameContent(named('__proto__'), named('__proto__'))).toBe(true);
+  });
 });
 
 describe('an interner', () => {

@@ -24,7 +24,7 @@ export function hasSameContent(a: Json, b: Json): boolean {
   if (isList(b)) return false;
   let fields = 0;
   for (const field in a) {
-    const other = b[field];
+    const other = Object.hasOwn(b, field) ? b[field] : undefined;
     if (other === undefined || !hasSameContent(a[field] ?? null, other)) return false;
     fields += 1;
   }

@@ -3,28 +3,15 @@
  * search.
  */
 import type { Json } from '../kernel/json.ts';
+import type { CheckOptions } from './check-options.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 import { searchFor } from './run-search.ts';
 
-export interface CheckOptions {
-  /**
-   * How many configurations each part may need, 1,000,000 by default. It is counted, so that a
-   * verdict is the same on every machine.
-   */
-  readonly maxConfigurations?: number;
-  /**
-   * How many bytes the tables of each part's search may fill, 2 GB by default: it ends before it
-   * would fill more.
-   */
-  readonly maxBytes?: number;
-  /** Asked now and then; for limits in time or memory, which this code cannot measure. */
-  readonly shouldStop?: () => boolean;
-  /**
-   * What a failed operation says. `drop`, the default: it did not happen. `strict`: that too, and
-   * why, where the model knows a reason, e.g. that a cas did not match.
-   */
-  readonly failed?: 'drop' | 'strict';
+export type { CheckOptions } from './check-options.ts';
+
+/** What the checker's own parts, and its tests, ask for beside it. */
+export interface DecideOptions extends CheckOptions {
   /**
    * After how many configurations a contradiction is looked for in short stretches of the history,
    * before the search goes on; 20,000 and four for each return by default.
@@ -67,17 +54,29 @@ export type Decision =
 export function decide<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,
-  options: CheckOptions = {},
+  options: DecideOptions = {},
 ): Decision {
-  const first = options.shouldStop?.() ? firstReturn(history) : null;
-  if (first !== null) {
-    return { kind: 'unknown', cause: 'shouldStop', deepest: first, configurations: 0 };
+  const cause = whyNotBegin(history, options);
+  const first = cause === null ? null : firstReturn(history);
+  if (cause !== null && first !== null) {
+    return { kind: 'unknown', cause, deepest: first, configurations: 0 };
   }
   if (!options.isSearchOnly) {
     const decision = model.fastPath?.(history, model) ?? null;
     if (decision !== null) return { ...decision, configurations: 0 };
   }
   return searchFor(history, model, options);
+}
+
+/** What each operation takes at least, as a number in lists. */
+const bytesOfOperation = 100;
+
+function whyNotBegin<Call>(
+  history: History<Call>,
+  { shouldStop, maxBytes = Number.POSITIVE_INFINITY }: CheckOptions,
+): 'shouldStop' | 'maxBytes' | null {
+  if (bytesOfOperation * history.length > maxBytes) return 'maxBytes';
+  return shouldStop?.() ? 'shouldStop' : null;
 }
 
 /** The operation that returns first; null when none was answered. */

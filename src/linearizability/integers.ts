@@ -1,9 +1,13 @@
 /**
  * A growable array of 32-bit integers that keeps its memory when it is cleared, to be used again.
  */
+const smallest = 64;
+/** Beyond so many it grows by less, since old and new are in memory together. */
+const large = 1 << 21;
+
 export class Integers {
   length = 0;
-  private data = new Int32Array(64);
+  private data = new Int32Array(smallest);
 
   /** 0 beyond what was ever set. */
   get(index: number): number {
@@ -32,19 +36,25 @@ export class Integers {
   /** Makes room for `size` integers; what is beyond the length may hold anything. */
   reserve(size: number): void {
     if (size <= this.data.length) return;
-    const wider = new Int32Array(Math.max(size, 2 * this.data.length));
+    const wider = new Int32Array(this.capacityFor(size));
     wider.set(this.data);
     this.data = wider;
   }
 
-  /** How many bytes more it needs at once when it becomes `size` long: one longer by default. */
-  bytesToPush(size: number = this.length + 1): number {
-    return size <= this.data.length ? 0 : 4 * Math.max(size, 2 * this.data.length);
+  /** How many bytes it takes, beside the old ones, to hold `size` integers; 0: it has room. */
+  bytesToHold(size: number): number {
+    return size <= this.data.length ? 0 : 4 * this.capacityFor(size);
   }
 
-  /** Makes it `size` integers long, each equal to `value`. */
+  private capacityFor(size: number): number {
+    const factor = this.data.length < large ? 2 : 1.25;
+    return Math.max(size, Math.ceil(factor * this.data.length));
+  }
+
+  /** Makes it `size` integers long, each equal to `value`. What it held is lost. */
   reset(size: number, value: number): void {
-    this.reserve(size);
+    // The old ones are let go first, so that they need not be in memory together.
+    if (size > this.data.length) this.data = new Int32Array(size);
     this.data.fill(value, 0, size);
     this.length = size;
   }
@@ -56,8 +66,12 @@ export class Integers {
     this.length = size;
   }
 
-  copy(): Int32Array {
-    return this.data.slice(0, this.length);
+  /** Gives its memory away and is empty. */
+  take(): Int32Array {
+    const taken = this.data.subarray(0, this.length);
+    this.data = new Int32Array(smallest);
+    this.length = 0;
+    return taken;
   }
 
   toArray(): number[] {

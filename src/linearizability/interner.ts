@@ -6,7 +6,9 @@ import { hashContent, hasSameContent } from './content.ts';
 import { Integers } from './integers.ts';
 
 const smallest = 256;
-const bytesOfValue = 64;
+/** What a text takes in the map, and any value in the lists that hold it. */
+const bytesOfText = 64;
+const bytesOfPlaces = 64;
 
 export class Interner {
   readonly values: Json[] = [];
@@ -15,8 +17,10 @@ export class Interner {
   private readonly hashes = new Integers();
   /** Open addressing: a number plus one, or 0 for a free place. Its size is a power of two. */
   private readonly places = new Integers();
+  private valueBytes = 0;
 
   reset(): void {
+    this.valueBytes = 0;
     this.values.length = 0;
     this.hashes.clear();
     this.texts.clear();
@@ -31,6 +35,7 @@ export class Interner {
     const known = this.places.get(place);
     if (known !== 0) return known - 1;
     this.values.push(value);
+    this.valueBytes += bytesOfPlaces + bytesOf(value);
     this.hashes.push(hash);
     this.places.set(place, this.values.length);
     if (2 * this.values.length > this.places.length) this.widen();
@@ -42,6 +47,7 @@ export class Interner {
     if (known !== undefined) return known;
     this.texts.set(text, this.values.length);
     this.values.push(text);
+    this.valueBytes += bytesOfPlaces + bytesOfText + bytesOf(text);
     this.hashes.push(0);
     return this.values.length - 1;
   }
@@ -73,6 +79,25 @@ export class Interner {
 
   /** About how many, since nobody can tell the size of a value. */
   get bytes(): number {
-    return this.hashes.bytes + this.places.bytes + bytesOfValue * this.values.length;
+    return this.hashes.bytes + this.places.bytes + this.valueBytes;
   }
+
+  /** How many bytes it takes to hold some more values beside those it holds; 0: it has room. */
+  get bytesToGrow(): number {
+    const { hashes, places } = this;
+    const more = hashes.length + (hashes.length >> 4);
+    return hashes.bytesToHold(more) + (2 * more > places.length ? 2 * places.bytes : 0);
+  }
+}
+
+/**
+ * About how many bytes an engine takes for a value, beside the place that refers to it, and for as
+ * many that nobody needs any more and that it has not collected yet.
+ */
+function bytesOf(value: Json): number {
+  if (typeof value === 'string') return 64 + value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = 128;
+  for (const item of Object.values<Json>(value)) bytes += 16 + bytesOf(item);
+  return bytes;
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../kernel/json.ts';
 import { checkHistory } from './check-history.ts';
+import { decideHistory } from './decide-history.ts';
 import type { Model } from './model.ts';
 import { type CasRegisterCall, casRegister } from './models/cas-register.ts';
 import { fencedMutex } from './models/fenced-mutex.ts';
@@ -134,7 +135,7 @@ function expectCaught<State extends Json, Call extends CallData>(
       index === at ? change(operation) : operation,
     );
     expect(checkHistory(broken, model).kind).toBe('invalid');
-    expect(checkHistory(broken, model, { isSearchOnly: true }).kind).toBe('invalid');
+    expect(decideHistory(broken, model, { isSearchOnly: true }).kind).toBe('invalid');
   }
 }
 

@@ -60,9 +60,13 @@ export class Memo {
     return true;
   }
 
-  /** How many bytes it needs at once to keep one more, 0 while it has room. */
-  get bytesToGrow(): number {
-    return this.words.bytesToPush(this.draft + 2 * this.stride) + 3 * this.parent.bytesToPush();
+  /** How many bytes it takes to keep so many more beside what it holds; 0 while it has room. */
+  bytesToGrow(more: number): number {
+    const { words, parent, heads, stride } = this;
+    const count = this.count + more;
+    const widened = count > heads.length ? 2 * heads.bytes : 0;
+    const drafts = words.bytesToHold((count + 1) * stride);
+    return drafts + 3 * parent.bytesToHold(count) + widened;
   }
 
   private covers(met: number): boolean {
@@ -87,7 +91,7 @@ export class Memo {
   }
 
   private widen(): void {
-    this.heads.reset(4 * this.heads.length, 0);
+    this.heads.reset(2 * this.heads.length, 0);
     const mask = this.heads.length - 1;
     for (let met = 0; met < this.count; met++) {
       const head = this.hash(met * this.stride) & mask;

@@ -42,13 +42,19 @@ export interface Model<State extends Json, Call extends CallData> {
   partition?(call: Call): string;
   /** What tells states apart, where that is less than the whole state. */
   stateKey?(state: State): Json;
+  /**
+   * What is wrong with a call that is none of the model's, as an untyped caller may bring it; null:
+   * nothing. `checkHistory` asks it of every call first. Absent: no call is refused.
+   */
+  mistakeIn?(call: Call): string | null;
   /** What a failed call says where it is an answer, e.g. that a cas missed; null: nothing. */
   whenFailed?(call: Call): Call | null;
 
   /**
-   * The one state that `call` tells from all others: it is legal there only, or everywhere else, or
-   * does there what it does nowhere else. Undefined: in every state it is legal and does the same.
-   * With it, states that no remaining call awaits count as one.
+   * The one state that `call` tells from all others, which are alike to it: it is legal there only,
+   * or everywhere else, or everywhere and does there what it does nowhere else. Undefined: in every
+   * state it is legal and does the same. With it, states that no remaining call awaits count as
+   * one.
    */
   awaits?(call: Call): State | undefined;
   /**
@@ -58,6 +64,12 @@ export interface Model<State extends Json, Call extends CallData> {
   provides?(call: Call): State | undefined;
   /** Whether calls that provide nothing may make `awaited` of `state`. Absent: there are none. */
   approaches?(state: State, awaited: State): boolean;
+
+  /**
+   * The states in which `calls` may find the object, whatever came before them; of those that they
+   * cannot tell apart one, or one that allows more. Absent: all that calls lead to.
+   */
+  startingStates?(calls: readonly Call[]): readonly State[];
 
   /** Decides some histories of one object without a search; null: not this one. */
   fastPath?(history: History<Call>, model: Model<State, Call>): FastDecision | null;

@@ -11,15 +11,15 @@ import { keyValue } from './models/key-value.ts';
 import { lease } from './models/lease.ts';
 import { mutex } from './models/mutex.ts';
 import { reentrantMutex } from './models/reentrant-mutex.ts';
-import { register } from './models/register.ts';
+import { register, type Value } from './models/register.ts';
 import { semaphore } from './models/semaphore.ts';
 import { versionedRegister } from './models/versioned-register.ts';
 import type { CallData } from './operation.ts';
 
 /** What may be told of an object's beginning; a model takes what it knows. */
 export interface Beginning {
-  /** What a register or a counter holds. */
-  readonly value?: number | null;
+  /** What a register holds, or a counter, which takes a number only. */
+  readonly value?: Value;
   /** What a key holds that was never put. */
   readonly text?: string | null;
   /** How many permits a semaphore has. */
@@ -33,7 +33,7 @@ export const models: ReadonlyMap<string, (beginning?: Beginning) => Model<Json, 
     ['cas-register', ({ value = null } = {}) => casRegister(value)],
     ['versioned-register', ({ value = null } = {}) => versionedRegister(value)],
     ['kv', ({ text = '' } = {}) => keyValue(text)],
-    ['counter', ({ value = 0 } = {}) => counter(value ?? 0)],
+    ['counter', ({ value = 0 } = {}) => counter(typeof value === 'number' ? value : 0)],
     ['mutex', () => mutex()],
     ['anonymous-mutex', () => anonymousMutex()],
     ['reentrant-mutex', () => reentrantMutex()],

@@ -1,11 +1,11 @@
 /** The search that looks ahead against the same search without, on histories of medium length. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../kernel/json.ts';
-import { checkHistory, type HistoryVerdict } from './check-history.ts';
+import { decideHistory, type HistoryVerdict } from './decide-history.ts';
 import type { CallData } from './operation.ts';
 import { keyValues } from './oracle/more-repertoires.ts';
 import { drawHistory, type HistoryShape, type Repertoire } from './oracle/random-history.ts';
-import { casRegisters, registers } from './oracle/repertoires.ts';
+import { casRegisters, registers, swapRegisters } from './oracle/repertoires.ts';
 
 const histories = 1_500;
 const medium: HistoryShape = {
@@ -29,8 +29,8 @@ function expectSameJudgements<State extends Json, Call extends CallData>(
   let spared = 0;
   for (let seed = 0; seed < histories; seed++) {
     const history = drawHistory(seed, repertoire, medium);
-    const looking = checkHistory(history, repertoire.model, { isSearchOnly: true });
-    const unseeing = checkHistory(history, blind);
+    const looking = decideHistory(history, repertoire.model, { isSearchOnly: true });
+    const unseeing = decideHistory(history, blind);
     expect(judgement(looking), `seed ${seed}`).toBe(judgement(unseeing));
     if (looking.kind === 'invalid') invalid += 1;
     if (looking.configurations < unseeing.configurations) spared += 1;
@@ -43,5 +43,6 @@ function expectSameJudgements<State extends Json, Call extends CallData>(
 describe('looking ahead changes neither the verdict nor the first bad return', () => {
   it('on registers', () => expectSameJudgements(registers));
   it('on CAS registers', () => expectSameJudgements(casRegisters));
+  it('on registers that swap unseen', () => expectSameJudgements(swapRegisters));
   it('on maps', () => expectSameJudgements(keyValues));
 });

@@ -12,12 +12,19 @@ import type { CallData } from './operation.ts';
 import type { PreparedHistory } from './prepare.ts';
 import type { Transitions } from './transitions.ts';
 
+/** What the look-ahead asks of completed and crashed operations that are open. */
+export interface OpenOperations {
+  isPlaced(operation: number): boolean;
+  /** Of one that returns: whether it comes from here on, and not perhaps before. */
+  mustCome(operation: number): boolean;
+}
+
 /** What the search asks; states are numbers of the transitions, `next` is the next return. */
 export interface LookAhead {
   /** The state that stands for all that what remains at `next` cannot tell from `state`. */
   canonical(next: number, state: number): number;
-  /** Whether some call that must come from here on cannot; `isPlaced` is asked of open ones. */
-  isHopeless(next: number, state: number, isPlaced: (operation: number) => boolean): boolean;
+  /** Whether some call that must come from here on cannot. */
+  isHopeless(next: number, state: number, open: OpenOperations): boolean;
 }
 
 export class Prospects<State extends Json, Call extends CallData> implements LookAhead {
@@ -72,6 +79,16 @@ export class Prospects<State extends Json, Call extends CallData> implements Loo
     return this.awaits.starved;
   }
 
+  /** Whether `statesAt` knows: where calls add to a state, it may be any. */
+  get knowsStates(): boolean {
+    return !this.doStatesGrow;
+  }
+
+  /** The states that an order may have at `next`. */
+  statesAt(next: number): readonly number[] {
+    return [...new Set([0, ...this.awaits.providedStates()].map((s) => this.canonical(next, s)))];
+  }
+
   canonical(next: number, state: number): number {
     const { lastAwait } = this.awaits;
     if (state < lastAwait.length && lastAwait.get(state) >= next) return state;
@@ -117,24 +134,20 @@ export class Prospects<State extends Json, Call extends CallData> implements Loo
     return low;
   }
 
-  isHopeless(next: number, state: number, isPlaced: (operation: number) => boolean): boolean {
+  isHopeless(next: number, state: number, open: OpenOperations): boolean {
     if (this.criticals === null) return false;
-    if (this.isSomeOpenHopeless(next, state, isPlaced)) return true;
+    if (this.isSomeOpenHopeless(next, state, open)) return true;
     const end = this.criticals.from(next + 1);
     for (let place = this.criticals.from(next); place < end; place++) {
       const awaited = this.criticals.at(place);
       if (this.awaits.leadsTo(state, awaited)) continue;
-      if (!this.isSupplied(next, awaited, isPlaced)) return true;
+      if (!this.isSupplied(next, awaited, open)) return true;
     }
     return false;
   }
 
   /** Whether some open call needs a state that nothing can bring about before it returns. */
-  private isSomeOpenHopeless(
-    next: number,
-    state: number,
-    isPlaced: (operation: number) => boolean,
-  ): boolean {
+  private isSomeOpenHopeless(next: number, state: number, open: OpenOperations): boolean {
     const { history, awaits } = this;
     const end = history.openStart.get(next + 1);
     for (let place = history.openStart.get(next); place < end; place++) {
@@ -143,8 +156,9 @@ export class Prospects<State extends Json, Call extends CallData> implements Loo
       const callClass = history.classOf.get(operation);
       if (awaits.isGoal.get(callClass) === 0 || awaits.supplyBefore.get(operation) > next) continue;
       const awaited = awaits.awaited.get(callClass);
-      if (awaits.leadsTo(state, awaited) || isPlaced(operation)) continue;
-      if (!this.isSupplied(next, awaited, isPlaced, operation)) return true;
+      if (awaits.leadsTo(state, awaited) || open.isPlaced(operation)) continue;
+      if (!open.mustCome(operation)) continue;
+      if (!this.isSupplied(next, awaited, open, operation)) return true;
     }
     return false;
   }
@@ -153,14 +167,14 @@ export class Prospects<State extends Json, Call extends CallData> implements Loo
   private isSupplied(
     next: number,
     awaited: number,
-    isPlaced: (operation: number) => boolean,
+    open: OpenOperations,
     needing: number = none,
   ): boolean {
     const { history, awaits } = this;
     const maySupply = (operation: number): boolean =>
       operation !== needing &&
       awaits.supplies(history.classOf.get(operation), awaited) &&
-      !isPlaced(operation);
+      !open.isPlaced(operation);
     const end = history.openStart.get(next + 1);
     for (let place = history.openStart.get(next); place < end; place++) {
       if (maySupply(history.open.get(place))) return true;

@@ -1,15 +1,18 @@
 /**
- * Lends the search its memory and puts its ending into words. A look-ahead may give up long before
- * the return that no order satisfies, so that is then looked for by searches of prefixes.
+ * Puts the ending of a search into words. A look-ahead may give up long before the return that no
+ * order satisfies, so that is then looked for by searches of prefixes.
  */
 import type { Json } from '../kernel/json.ts';
-import type { CheckOptions, Decision } from './decide.ts';
+import { none } from './awaits.ts';
+import type { DecideOptions, Decision } from './decide.ts';
+import { withSearch } from './lend-search.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 import { Prospects } from './prospects.ts';
-import { type Budget, type Ending, Search } from './search.ts';
+import { Search } from './search.ts';
+import { type Budget, type Ending, theBeginning } from './search-aim.ts';
+import { isStretchContradictory, returnsAhead, type Stretch, stretches } from './stretch.ts';
 import { Transitions } from './transitions.ts';
-import { cutStretch, type Stretch, statesBefore } from './window.ts';
 
 /** A state in which an operation may find the object, and the changes that lead to it. */
 export interface PossibleState<State> {
@@ -25,21 +28,12 @@ const maxConfigurationsApart = 20_000;
 /** After so many configurations, and so many for each return, a contradiction is looked for. */
 const firstConfigurations = 20_000;
 const configurationsPerReturn = 4;
-/** So many returns are looked at before the deepest, and so many from there on. */
-const stretches = [
-  ...[16, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256].map((before) => [before, 1] as const),
-  ...[32, 64, 128].map((before) => [before, 32] as const),
-  ...[256, 512, 1024].map((ahead) => [64, ahead] as const),
-];
-const mostStatesBefore = 200;
-const stretchLimits = { maxConfigurations: 20_000, patience: 20_000, isRough: true };
-const keptBytes = 1 << 26;
-const spareSearches: Search[] = [];
+const mostPatience = 0.9;
 
 export function searchFor<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,
-  options: CheckOptions,
+  options: DecideOptions,
 ): Decision {
   // A table that was large before would not have to grow, so that no limit would be met.
   if (options.maxBytes !== undefined)
@@ -55,7 +49,7 @@ export function searchFor<State extends Json, Call extends CallData>(
 export function findPossibleStates<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,
-  options: CheckOptions & { readonly limit: number },
+  options: DecideOptions & { readonly limit: number },
 ): readonly PossibleState<State>[] {
   return withSearch((search) => {
     const run = new Run(search, history, model, options);
@@ -79,23 +73,27 @@ class Run<State extends Json, Call extends CallData> {
   private readonly budget: Budget;
   private readonly isRough: boolean;
   private readonly patience: number | undefined;
-  private readonly stretchOptions: CheckOptions;
   private spent = 0;
-  /** A stretch that has no order, when one was found. */
-  private refuted: Stretch | null = null;
+  private latest: {
+    readonly horizon: number;
+    readonly lookAhead: Prospects<State, Call> | null;
+  } | null = null;
+  /** As in the search that began with the history's beginning. */
+  private deepest = 0;
+  /** The return from which on there is no order, when one was just found. */
+  private contradictoryFrom = none;
 
   constructor(
     search: Search,
     history: History<Call>,
     model: Model<State, Call>,
-    options: CheckOptions,
+    options: DecideOptions,
   ) {
     this.search = search;
     this.history = history;
     this.model = model;
     this.isRough = options.isRough ?? false;
     this.patience = options.patience;
-    this.stretchOptions = { ...options, ...stretchLimits };
     this.calls = search.history.load(history, model);
     this.transitions = new Transitions(model, this.calls, search.tables);
     this.budget = {
@@ -114,14 +112,11 @@ class Run<State extends Json, Call extends CallData> {
       return this.invalid({ returns: starved + 1, isFirst: false });
     }
     const ending = this.look(starved, maxConfigurations);
-    const { deepest } = search;
-    if (ending === 'refuted') {
-      return this.invalid(this.shortestBadPrefix(deepest, this.refuted?.to ?? starved));
+    const { deepest } = this;
+    if (ending === 'exhausted' || ending === 'refuted') {
+      const bad = { returns: starved, isFirst: false };
+      return this.invalid(this.isRough ? bad : this.shortestBadPrefix(deepest, starved));
     }
-    if (ending === 'exhausted' && this.isRough) {
-      return this.invalid({ returns: starved, isFirst: false });
-    }
-    if (ending === 'exhausted') return this.invalid(this.shortestBadPrefix(deepest, starved));
     if (starved < completed) {
       return this.invalid({ returns: starved + 1, isFirst: ending === 'found' });
     }
@@ -145,16 +140,18 @@ class Run<State extends Json, Call extends CallData> {
     const least = { good, bad };
     let left = this.budget.maxConfigurations;
     for (let step = 1; least.bad - least.good > 1; ) {
-      const tried = Math.min(least.good + step, (least.good + least.bad) >> 1);
       const before = this.spent;
-      const ending = this.isRefutedUpTo(tried) ? 'refuted' : this.look(tried, left);
+      const middle = Math.min(least.good + step, (least.good + least.bad) >> 1);
+      const tried = this.lessen(least) ? least.bad - 1 : middle;
+      if (tried <= least.good) break;
+      const ending = this.look(tried, left);
       left -= this.spent - before;
       if (ending === 'found') {
         least.good = tried;
         step *= 2;
       } else if (ending === 'exhausted' || ending === 'refuted') {
         least.bad = tried;
-        if (ending === 'exhausted') least.good = Math.max(least.good, this.search.deepest);
+        least.good = Math.max(least.good, this.deepest);
         step = 1;
       } else return { returns: least.bad, isFirst: false };
     }
@@ -162,43 +159,59 @@ class Run<State extends Json, Call extends CallData> {
   }
 
   /**
-   * Looks for an order of the first `horizon` returns; when that takes long, for a short stretch
-   * without one, which ends at `refuted`.
+   * Lowers `bad` to the least that the contradiction found last refutes, once; false when it was.
+   */
+  private lessen(least: { readonly good: number; bad: number }): boolean {
+    const { contradictoryFrom: from } = this;
+    if (from === none) return false;
+    this.contradictoryFrom = none;
+    let low = Math.max(from, least.good);
+    for (let step = 1; least.bad - low > 1; ) {
+      const tried = Math.min(low + step, (low + least.bad) >> 1);
+      if (this.isContradictory({ from, horizon: tried, ahead: tried })) {
+        least.bad = tried;
+        step = 1;
+      } else {
+        low = tried;
+        step *= 2;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Looks for an order of the first `horizon` returns; when that takes long, for a contradiction in
+   * what came just before the deepest return.
    */
   private look(horizon: number, maxConfigurations: number): Ending | 'refuted' {
-    const patience = this.patience ?? firstConfigurations + configurationsPerReturn * horizon;
-    if (patience >= maxConfigurations) return this.try(horizon, maxConfigurations);
+    if (this.lookAhead(horizon)?.knowsStates !== true) return this.try(horizon, maxConfigurations);
+    const long = this.patience ?? firstConfigurations + configurationsPerReturn * horizon;
+    const patience = Math.min(long, Math.ceil(maxConfigurations * mostPatience));
     const ending = this.try(horizon, patience);
     if (ending !== 'maxConfigurations') return ending;
-    const { deepest } = this.search;
-    for (const [before, ahead] of stretches) {
-      const stretch = { from: deepest - before, to: Math.min(horizon, deepest + ahead) };
-      if (stretch.from <= 0 || !this.isRefutedBy(stretch)) continue;
-      this.refuted = stretch;
+    const { deepest } = this;
+    for (const before of stretches) {
+      if (before >= deepest) break;
+      const stretch = { from: deepest - before, horizon, ahead: deepest + returnsAhead };
+      if (!this.isContradictory(stretch)) continue;
+      this.contradictoryFrom = stretch.from;
       return 'refuted';
     }
     const left = maxConfigurations - patience;
-    return left > 0 ? this.try(horizon, left) : ending;
+    return left > patience ? this.try(horizon, left) : ending;
   }
 
-  /** Whether the stretch that was found has no order even when it ends at `to`. */
-  private isRefutedUpTo(to: number): boolean {
-    const from = this.refuted?.from ?? to;
-    return from < to && this.isRefutedBy({ from, to });
-  }
-
-  private isRefutedBy(stretch: Stretch): boolean {
-    const { search, model, calls, history } = this;
-    const operations = cutStretch(search.history, model, stretch, (operation) => {
-      return history[search.history.source.get(operation)];
+  private isContradictory(stretch: Stretch): boolean {
+    const { search, transitions, budget } = this;
+    const lookAhead = this.lookAhead(stretch.horizon);
+    if (lookAhead === null) return false;
+    const isContradictory = isStretchContradictory(search, transitions, {
+      ...stretch,
+      lookAhead,
+      budget,
     });
-    const states = statesBefore(calls, operations, model);
-    if (states === null || states.length > mostStatesBefore) return false;
-    return states.every((init) => {
-      const decision = searchFor(operations, { ...model, init }, this.stretchOptions);
-      this.spent += decision.configurations;
-      return decision.kind === 'invalid';
-    });
+    this.spent += search.memo.count;
+    return isContradictory;
   }
 
   /** Looks for an order of the first `horizon` returns. */
@@ -210,16 +223,27 @@ class Run<State extends Json, Call extends CallData> {
     const { search, transitions, budget } = this;
     const ending = search.run(
       transitions,
-      { horizon, lookAhead },
+      { horizon, lookAhead, start: theBeginning },
       { ...budget, maxConfigurations },
     );
     this.spent += search.memo.count;
+    this.deepest = search.deepest;
     return ending;
   }
 
-  private lookAhead(horizon: number, givesUp = true): Prospects<State, Call> | null {
+  /** That of the last horizon is kept, which is often asked for again. */
+  private lookAhead(horizon: number): Prospects<State, Call> | null {
+    if (this.latest?.horizon !== horizon) {
+      this.latest = { horizon, lookAhead: this.lookUpTo({ horizon, givesUp: true }) };
+    }
+    return this.latest.lookAhead;
+  }
+
+  private lookUpTo(options: {
+    readonly horizon: number;
+    readonly givesUp: boolean;
+  }): Prospects<State, Call> | null {
     const { search, model, calls, transitions } = this;
-    const options = { horizon, givesUp };
     return Prospects.of(model, calls, search.history, transitions, options);
   }
 
@@ -229,7 +253,7 @@ class Run<State extends Json, Call extends CallData> {
     const { maxConfigurations } = this.budget;
     const few = Math.min(maxConfigurations, maxConfigurationsApart);
     if (this.try(completed, few, null) === 'exhausted') return true;
-    const merging = this.lookAhead(completed, false);
+    const merging = this.lookUpTo({ horizon: completed, givesUp: false });
     return this.try(completed, maxConfigurations, merging) === 'exhausted';
   }
 
@@ -270,12 +294,4 @@ class Run<State extends Json, Call extends CallData> {
     }
     return way.reverse();
   }
-}
-
-/** Borrows a search, so that its memory serves the next history too, unless it grew large. */
-function withSearch<Result>(use: (search: Search) => Result): Result {
-  const search = spareSearches.pop() ?? new Search();
-  const result = use(search);
-  if (search.bytes <= keptBytes) spareSearches.push(search);
-  return result;
 }

@@ -7,33 +7,14 @@
 import { Integers } from './integers.ts';
 import { Memo } from './memo.ts';
 import { PreparedHistory } from './prepare.ts';
-import type { LookAhead } from './prospects.ts';
+import type { LookAhead, OpenOperations } from './prospects.ts';
+import type { Aim, Budget, Ending, Steps } from './search-aim.ts';
 import { noState, TransitionTables } from './transitions.ts';
 
-/** What the search asks about states, by number; state 0 is the first. */
-export interface Steps {
-  next(state: number, callClass: number): number;
-  count(transition: number): number;
-  pick(transition: number, choice: number): number;
-}
-
-export interface Budget {
-  readonly maxConfigurations: number;
-  /** How much the memory may hold, in bytes. */
-  readonly maxBytes: number;
-  /** Asked every 256 configurations, and sooner where they are compared with many. */
-  readonly shouldStop: (() => boolean) | undefined;
-}
-
-/** What is looked for. */
-export interface Aim {
-  /** How many returns an order must satisfy; what returns later may come or not. */
-  readonly horizon: number;
-  readonly lookAhead: LookAhead | null;
-}
-
-export type Ending = 'found' | 'exhausted' | 'maxConfigurations' | 'maxBytes' | 'shouldStop';
-
+/** The rest is for what was outgrown and nobody has collected yet. */
+const shareOfTables = 0.7;
+/** Whether there is room is looked at so often, for as many configurations. */
+const configurationsAhead = 32;
 const comparedBetweenAsking = 1 << 16;
 
 export class Search {
@@ -53,17 +34,24 @@ export class Search {
 
   private askedAt = 0;
   private horizon = 0;
+  private startNext = 0;
   private lookAhead: LookAhead | null = null;
-  private readonly isPlacedInDraft = (operation: number): boolean =>
-    this.isPlaced(this.memo.draft, operation);
+  private readonly inDraft: OpenOperations = {
+    isPlaced: (operation) => this.isPlaced(this.memo.draft, operation),
+    mustCome: (operation) => !this.mayHaveCome(operation),
+  };
 
   /** Tries all orders of what `history` was loaded with. */
-  run(steps: Steps, { horizon, lookAhead }: Aim, budget: Budget): Ending {
+  run(steps: Steps, { horizon, lookAhead, start }: Aim, budget: Budget): Ending {
     this.horizon = horizon;
     this.lookAhead = lookAhead;
+    this.startNext = start.next;
     this.lay();
-    if (this.settle(steps)) return 'found';
-    this.enter(-1, -1);
+    for (const state of start.states) {
+      this.draftStart(state);
+      if (this.settle(steps)) return 'found';
+      this.enter(-1, -1);
+    }
     while (this.stack.length > 0) {
       const ending = this.advance(steps);
       if (ending === 'found') return 'found';
@@ -73,15 +61,21 @@ export class Search {
       }
       if (this.memo.count >= budget.maxConfigurations) return 'maxConfigurations';
       const isTimeToAsk = this.isTimeToAsk();
-      if ((isTimeToAsk || this.memo.bytesToGrow > 0) && this.isFull(budget)) return 'maxBytes';
+      const isTimeToCount = isTimeToAsk || this.memo.count % configurationsAhead === 0;
+      if (isTimeToCount && this.isFull(budget)) return 'maxBytes';
       if (isTimeToAsk && budget.shouldStop?.()) return 'shouldStop';
     }
     return 'exhausted';
   }
 
+  /** Whether there is no room for what the next steps may keep. */
   private isFull({ maxBytes }: Budget): boolean {
-    // What was outgrown is collected some time later, so that it counts too.
-    return 1.5 * this.bytes + 2 * this.memo.bytesToGrow > maxBytes;
+    const { memo, tables, stack } = this;
+    const bytesToGrow =
+      memo.bytesToGrow(configurationsAhead) +
+      tables.bytesToGrow +
+      stack.bytesToHold(stack.length + 4 * configurationsAhead);
+    return this.bytes + bytesToGrow > shareOfTables * maxBytes;
   }
 
   private isTimeToAsk(): boolean {
@@ -91,23 +85,38 @@ export class Search {
     return true;
   }
 
-  /** Lays out the words of a configuration and drafts the first one. */
+  /** Lays out the words of a configuration: what may come or not has the slots of the crashed. */
   private lay(): void {
     const { history, memo } = this;
     const completedWords = (history.slots + 31) >>> 5;
-    memo.reset(completedWords, (history.crashed + 31) >>> 5);
+    let crashedSlots = history.crashed;
     this.wordOf.clear();
     this.bitOf.clear();
     for (let operation = 0; operation < history.completed + history.crashed; operation++) {
-      const slot = history.slotOf.get(operation);
-      const firstWord = operation < history.completed ? 2 : 2 + completedWords;
-      this.wordOf.push(firstWord + (slot >>> 5));
+      const mayHaveCome = operation >= this.startNext && this.mayHaveCome(operation);
+      const slot = mayHaveCome ? crashedSlots++ : history.slotOf.get(operation);
+      const isCompleted = operation < history.completed && !mayHaveCome;
+      this.wordOf.push((isCompleted ? 2 : 2 + completedWords) + (slot >>> 5));
       this.bitOf.push(1 << (slot & 31));
     }
+    memo.reset(completedWords, (crashedSlots + 31) >>> 5);
     this.order.clear();
     this.stack.clear();
-    this.deepest = 0;
+    this.deepest = this.startNext;
     this.askedAt = 0;
+  }
+
+  private draftStart(state: number): void {
+    const { words, draft, stride } = this.memo;
+    for (let word = 0; word < stride; word++) words.set(draft + word, 0);
+    words.set(draft, this.startNext);
+    words.set(draft + 1, state);
+  }
+
+  /** Whether it was open when the search starts, and returned. */
+  private mayHaveCome(operation: number): boolean {
+    if (this.startNext === 0 || operation >= this.history.completed) return false;
+    return this.history.opensAt.get(operation) < this.startNext;
   }
 
   /** Places the next operation that the top frame can place; `exhausted` when it has none left. */
@@ -128,11 +137,12 @@ export class Search {
         ? history.open.get(firstOpen + candidate)
         : history.completed + candidate - opens;
       if (!this.mayTry(start, operation, firstOpen, isCompleted ? candidate : opens)) continue;
+      const mustCome = isCompleted && !this.mayHaveCome(operation);
       const transition = steps.next(state, history.classOf.get(operation));
       const choices = steps.count(transition);
       for (let choice = stack.get(frame + 2); choice < choices; choice++) {
         const reached = steps.pick(transition, choice);
-        if (!isCompleted && reached === state) continue;
+        if (!mustCome && reached === state) continue;
         this.draftFrom(start, operation, reached);
         if (this.settle(steps)) return 'found';
         stack.set(frame + 1, candidate);
@@ -142,7 +152,19 @@ export class Search {
       }
       stack.set(frame + 2, 0);
     }
-    return 'exhausted';
+    if (stack.get(frame + 1) > candidates || !this.mayHaveCome(next)) return 'exhausted';
+    stack.set(frame + 1, candidates + 1);
+    return this.passOver(steps, from);
+  }
+
+  /** Goes on as if what returns next, and is not placed, came before the search starts. */
+  private passOver(steps: Steps, from: number): 'found' | 'exhausted' | 'entered' {
+    const { words, stride, draft } = this.memo;
+    for (let word = 0; word < stride; word++)
+      words.set(draft + word, words.get(from * stride + word));
+    words.set(draft, words.get(draft) + 1);
+    if (this.settle(steps)) return 'found';
+    return this.enter(from, -1) ? 'entered' : 'exhausted';
   }
 
   /** Whether it makes sense to place `operation` next: `before` open ones return before it. */
@@ -153,7 +175,10 @@ export class Search {
     const callClass = history.classOf.get(operation);
     for (let earlier = firstOpen; earlier < firstOpen + before; earlier++) {
       const other = history.open.get(earlier);
-      if (history.classOf.get(other) === callClass && !this.isPlaced(start, other)) return false;
+      if (history.classOf.get(other) !== callClass || this.isPlaced(start, other)) continue;
+      // What need not come cannot come in place of what must.
+      const mustCome = operation < history.completed && !this.mayHaveCome(operation);
+      if (!mustCome || !this.mayHaveCome(other)) return false;
     }
     if (operation < history.completed) return true;
     const twin = history.twin.get(operation - history.completed);
@@ -194,17 +219,29 @@ export class Search {
       for (let place = history.openStart.get(next); place < end; place++) {
         const operation = history.open.get(place);
         if (history.isPure.get(operation) === 0 || this.isPlaced(draft, operation)) continue;
+        if (this.mayHaveCome(operation)) continue;
         if (steps.next(state, history.classOf.get(operation)) === noState) continue;
         this.flip(draft, operation);
         this.order.push(operation);
       }
-      if (!this.isPlaced(draft, next)) break;
-      while (next < this.horizon && this.isPlaced(draft, next)) this.flip(draft, next++);
+      const before = next;
+      while (next < this.horizon && this.passes(next)) next++;
+      if (next === before) break;
     }
     words.set(draft, next);
     if (next > this.deepest) this.deepest = next;
     if (this.lookAhead !== null) words.set(draft + 1, this.lookAhead.canonical(next, state));
     return false;
+  }
+
+  /** Whether the draft satisfies a return; then the bit is free for others. */
+  private passes(operation: number): boolean {
+    const { draft } = this.memo;
+    if (!this.isPlaced(draft, operation)) {
+      return this.history.isPure.get(operation) === 1 && this.mayHaveCome(operation);
+    }
+    this.flip(draft, operation);
+    return true;
   }
 
   /**
@@ -224,7 +261,7 @@ export class Search {
 
   private isHopeless(lookAhead: LookAhead): boolean {
     const { draft, words } = this.memo;
-    return lookAhead.isHopeless(words.get(draft), words.get(draft + 1), this.isPlacedInDraft);
+    return lookAhead.isHopeless(words.get(draft), words.get(draft + 1), this.inDraft);
   }
 
   get bytes(): number {

@@ -16,6 +16,7 @@ const firstMany = -3;
 
 const denseCells = 1 << 18;
 const smallestSparse = 256;
+const bytesOfMany = 128;
 
 /** The memory behind the tables, used again for the next history. */
 export class TransitionTables {
@@ -25,12 +26,15 @@ export class TransitionTables {
   /** Open addressing: `[state, class, transition]`, a free place has state -1. */
   readonly sparse: Integers = new Integers();
   used = 0;
+  /** What transitions to several states take, which are held elsewhere. */
+  manyBytes = 0;
 
   reset(): void {
     this.states.reset();
     this.dense.clear();
     this.sparse.reset(3 * smallestSparse, -1);
     this.used = 0;
+    this.manyBytes = 0;
   }
 
   /** Where the sparse cell of the pair begins, whether it is used or free. */
@@ -57,7 +61,7 @@ export class TransitionTables {
   }
 
   private widen(): void {
-    const old = this.sparse.copy();
+    const old = this.sparse.take();
     this.sparse.reset(2 * old.length, -1);
     this.used = 0;
     for (let at = 0; at < old.length; at += 3) {
@@ -67,7 +71,14 @@ export class TransitionTables {
   }
 
   get bytes(): number {
-    return this.states.bytes + this.dense.bytes + this.sparse.bytes;
+    return this.states.bytes + this.dense.bytes + this.sparse.bytes + this.manyBytes;
+  }
+
+  /** How many bytes it takes to hold some more beside what it holds; 0 while it has room. */
+  get bytesToGrow(): number {
+    const { used, sparse } = this;
+    const isAlmostFull = 2 * (used + (used >> 4)) > sparse.length / 3;
+    return this.states.bytesToGrow + (isAlmostFull ? 2 * sparse.bytes : 0);
   }
 }
 
@@ -128,6 +139,7 @@ export class Transitions<State extends Json, Call extends CallData> {
     if (first === undefined) return noState;
     if (found.length === 1) return first === from ? state : this.number(first);
     this.many.push(found.map((next) => this.number(next)));
+    this.tables.manyBytes += bytesOfMany + 16 * found.length;
     return firstMany - (this.many.length - 1);
   }
 

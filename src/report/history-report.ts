@@ -27,7 +27,7 @@ export interface PartReport {
   readonly because: string;
   /**
    * The contradiction, in the order of the calls; empty unless it is invalid. It stands whatever
-   * else happened: all others may have taken effect at any time after their calls, or never.
+   * the object held before it and whatever else happened meanwhile, at any time or never.
    */
   readonly core: readonly ReportedOperation[];
   /** Whether each operation of the core was tried alone. */

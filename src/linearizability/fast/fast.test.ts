@@ -1,7 +1,7 @@
 /** The fast paths against the search, on many small histories to which they apply. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../kernel/json.ts';
-import { checkHistory } from '../check-history.ts';
+import { decideHistory } from '../decide-history.ts';
 import type { Model } from '../model.ts';
 import { anonymousMutex } from '../models/anonymous-mutex.ts';
 import { type FencedMutexCall, fencedMutex } from '../models/fenced-mutex.ts';
@@ -35,7 +35,7 @@ function compare<State extends Json, Call extends CallData>(
     const fast = model.fastPath?.(history, model) ?? null;
     decided[fast?.kind ?? 'left'] += 1;
     if (fast === null) continue;
-    const searched = checkHistory(history, model, { isSearchOnly: true });
+    const searched = decideHistory(history, model, { isSearchOnly: true });
     const found = { kind: fast.kind, at: fast.kind === 'invalid' ? fast.at : null };
     const expected = { kind: searched.kind, at: searched.kind === 'invalid' ? searched.at : null };
     if (JSON.stringify(found) !== JSON.stringify(expected)) {

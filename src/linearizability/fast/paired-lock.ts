@@ -46,7 +46,7 @@ function isConsistent(
 ): boolean {
   let heldUntil = never;
   let freeFrom = never;
-  let token = 0;
+  let token = never;
   let met = 0;
   /** Passes the denied acquires that return before `to`; false when one met the lock free. */
   const passDenied = (to: number): boolean => {
@@ -63,7 +63,7 @@ function isConsistent(
     const section = sections[answered];
     if (section === undefined || section.place >= prefix) break;
     if (section.token !== null && section.token <= token) return false;
-    token = section.token ?? token;
+    token = section.token ?? token + 1;
     if (heldUntil > section.return || !passDenied(section.invoke)) return false;
     heldUntil = section.releaseInvoke;
     freeFrom = section.releasePlace < prefix ? section.releaseReturn : forever;
@@ -111,7 +111,7 @@ function orderOf(
       order.push(index);
     }
   };
-  const token = sections.reduce((last, section) => section.token ?? last, 0);
+  const token = sections.reduce((last, section) => section.token ?? last + 1, never);
   const tail = earliest(history, crashed, token);
   for (const [place, section] of sections.entries()) {
     order.push(section.acquire);

@@ -5,6 +5,7 @@
 import type { Json } from '../../kernel/json.ts';
 import { isArray, sortByText, textOf } from './edn-text.ts';
 import { isName, isSpace, isTokenEnd, valueOfToken } from './edn-token.ts';
+import { MOST_DEPTH } from './record.ts';
 
 export type EdnRead =
   | { readonly kind: 'forms'; readonly forms: readonly Json[] }
@@ -25,7 +26,6 @@ export function readEdn(text: string): EdnRead {
     : { kind: 'malformed', ...reader.problem };
 }
 
-const MOST_DEPTH = 100;
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
   ['r', '\r'],

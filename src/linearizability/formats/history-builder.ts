@@ -6,6 +6,7 @@ import { assert } from '../../kernel/assert.ts';
 import type { Json } from '../../kernel/json.ts';
 import { suggest } from '../../plan/problem.ts';
 import { Integers } from '../integers.ts';
+import { Interner } from '../interner.ts';
 import type { Model } from '../model.ts';
 import { models } from '../models.ts';
 import type { CallData, Operation } from '../operation.ts';
@@ -36,6 +37,8 @@ export interface BuiltHistory {
 
 /** So many operations tell the model. */
 const TELLING_OPERATIONS = 1000;
+/** So many different calls are remembered at once. */
+const MOST_CALLS = 1 << 14;
 const FIRST_LINE: Place = { line: 1, column: 1 };
 
 interface Chosen {
@@ -49,6 +52,7 @@ export class HistoryBuilder {
   private readonly history: Operation<CallData>[] = [];
   private readonly invokeLines: Integers = new Integers();
   private readonly returnLines: Integers = new Integers();
+  private readonly calls: DistinctCalls = new DistinctCalls();
   private chosen: Chosen | null = null;
   /** Until the model is chosen. */
   private waiting: RecordedOperation[] = [];
@@ -115,7 +119,7 @@ export class HistoryBuilder {
     const call = dialect.callOf(name, operation);
     if (typeof call === 'string')
       return malformed(operation.returnedAt ?? operation.invokedAt, call);
-    this.push(operation, call, model);
+    this.push(operation, this.calls.share(call), model);
     return null;
   }
 
@@ -136,5 +140,25 @@ export class HistoryBuilder {
   ): boolean {
     if (!this.options.hidesReads || model.init === null || outcome !== 'ok') return false;
     return call.name === 'read' && 'value' in call && call['value'] === null;
+  }
+}
+
+/** Keeps equal calls in memory once, most of the time: a long history repeats few. */
+class DistinctCalls {
+  private readonly numbers: Interner = new Interner();
+  private readonly calls: CallData[] = [];
+
+  constructor() {
+    this.numbers.reset();
+  }
+
+  share(call: CallData): CallData {
+    if (this.calls.length >= MOST_CALLS) {
+      this.numbers.reset();
+      this.calls.length = 0;
+    }
+    const number = this.numbers.intern(call);
+    if (number === this.calls.length) this.calls.push(call);
+    return this.calls[number] ?? call;
   }
 }

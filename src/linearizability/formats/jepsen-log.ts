@@ -19,11 +19,16 @@ const OTHER = /^(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|\d{4}-\d\d-\d\d|\[|at )/;
 
 export function readJepsenLog(take: TakeOperation): HistoryReader {
   const pairing = new Pairing(take);
-  const cutter = new LineCutter((line) => pushLine(pairing, line));
+  let isClosed = true;
+  const cutter = new LineCutter((line) => {
+    isClosed = line.isClosed;
+    return pushLine(pairing, line);
+  });
   return {
     push: (piece) => cutter.push(piece),
     end: () => cutter.end() ?? pairing.end(),
     marks: pairing.marks,
+    mayBeCut: () => !isClosed,
   };
 }
 

@@ -1,35 +1,102 @@
 /** Reads one JSON object into fields, and says where it goes wrong. */
 import type { Json } from '../../kernel/json.ts';
-import type { Fields } from './record.ts';
+import { quoteInexact } from './decimal.ts';
+import { type Fields, MOST_DEPTH } from './record.ts';
 
 export type FieldsRead =
   | { readonly kind: 'fields'; readonly fields: Fields }
   /** `offset` is where the mistake stands in the text. */
   | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };
 
+/** A number that is no exact double is read as its text, so that different data stays different. */
 export function readJsonFields(text: string): FieldsRead {
+  const deep = whereTooDeep(text);
+  if (deep !== null) {
+    return malformedAt(deep, `more than ${MOST_DEPTH} brackets inside each other`);
+  }
   let value: Json;
   try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return explain(text, error instanceof Error ? error.message : '');
+    value = JSON.parse(quoteInexact(text));
+  } catch {
+    return explain(text);
   }
-  return isFields(value)
-    ? { kind: 'fields', fields: value }
-    : { kind: 'malformed', offset: 0, what: 'expected an object, {"process": …}' };
+  if (!isFields(value)) return malformedAt(0, 'expected an object, {"process": …}');
+  const twice = mayHoldTwice(text, value) ? firstTwice(text) : null;
+  if (twice !== null) return malformedAt(twice.offset, `${twice.key} stands twice in this object`);
+  return { kind: 'fields', fields: value };
 }
 
 export function isFields(value: Json | undefined): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Engines say where in their own words, if they say it; else it is the end. */
-function explain(text: string, message: string): FieldsRead {
-  const position = /at position (\d+)/.exec(message)?.[1];
-  const offset = position === undefined ? text.length : Number(position);
-  if (offset >= text.length) {
-    return { kind: 'malformed', offset: text.length, what: 'this JSON ends too early; it was cut' };
+function malformedAt(offset: number, what: string): FieldsRead {
+  return { kind: 'malformed', offset, what };
+}
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
+
+/** The offset of the first bracket that is too deep inside others. */
+function whereTooDeep(text: string): number | null {
+  if (text.length <= MOST_DEPTH) return null;
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    if (depth > MOST_DEPTH) return index;
   }
+  return null;
+}
+
+/** Whether there are more keys in the text than were kept; a string may look like one. */
+function mayHoldTwice(text: string, value: Json): boolean {
+  return (text.match(/"\s*:/g)?.length ?? 0) > countKeys(value);
+}
+
+function countKeys(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inside = Object.values(value).reduce<number>((sum, one) => sum + countKeys(one), 0);
+  return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
+}
+
+/** The first key that stands twice in one object of a text that is known to be JSON. */
+function firstTwice(text: string): { readonly key: string; readonly offset: number } | null {
+  const open: Set<string>[] = [];
+  let string = { key: '', offset: 0 };
+  for (const { 0: token, index } of text.matchAll(TOKENS)) {
+    if (token === '{' || token === '[') open.push(new Set());
+    else if (token === '}' || token === ']') open.pop();
+    else if (token === ':') {
+      const keys = open.at(-1);
+      if (keys?.has(string.key)) return string;
+      keys?.add(string.key);
+    } else if (token !== ',') string = { key: JSON.stringify(JSON.parse(token)), offset: index };
+  }
+  return null;
+}
+
+/** Engines say where in their own words, some by what stands there only. */
+function explain(text: string): FieldsRead {
+  const offset = whereWrong(text);
+  if (offset === null) return malformedAt(0, 'this is no JSON');
+  if (offset >= text.length) return malformedAt(offset, 'this JSON ends too early; it was cut');
   const near = JSON.stringify(text.charAt(offset));
-  return { kind: 'malformed', offset, what: `this is no JSON: unexpected ${near}` };
+  return malformedAt(offset, `this is no JSON: unexpected ${near}`);
+}
+
+/** Null when the engine does not tell. */
+function whereWrong(text: string): number | null {
+  let message = '';
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    message = error instanceof Error ? error.message : '';
+  }
+  const position = /at position (\d+)/.exec(message)?.[1];
+  if (position !== undefined) return Number(position);
+  if (/end of JSON|end of data|Unterminated/.test(message)) return text.length;
+  const token = /token '?(.)'?,? /u.exec(message)?.[1];
+  if (token === undefined) return null;
+  const at = text.indexOf(token);
+  return at === text.lastIndexOf(token) && at >= 0 ? at : null;
 }

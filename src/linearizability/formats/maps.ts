@@ -2,7 +2,7 @@
  * Cuts a text that arrives in pieces into its outermost maps, `{…}`, for EDN and JSON alike: one
  * after the other, or all in one list. So a list of a million maps is never held as a whole.
  */
-import { type Malformed, MOST_CHARACTERS, malformed, type Place } from './record.ts';
+import { type Malformed, MOST_CHARACTERS, MOST_DEPTH, malformed, type Place } from './record.ts';
 
 export interface CutMap extends Place {
   /** From `{` to `}`. Only its brackets have been looked at. */
@@ -12,7 +12,6 @@ export interface CutMap extends Place {
 type Syntax = 'edn' | 'json';
 type Mode = 'code' | 'string' | 'escape' | 'comment' | 'character' | 'tag';
 
-const MOST_DEPTH = 100;
 const CLOSER: ReadonlyMap<string, string> = new Map([
   ['{', '}'],
   ['[', ']'],

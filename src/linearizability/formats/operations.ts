@@ -4,7 +4,8 @@
  *
  *     {"ClientId":0,"Input":{"op":"put","key":"x","value":"4"},"Call":10,"Output":null,"Return":30}
  *
- * `Call` and `Return` are times, in any unit; without a `Return` nobody knows how it ended. `Input`
+ * `Call` and `Return` are times, in any unit; without a `Return`, or with the largest number of 64
+ * bits, which some write for one that is pending, nobody knows how it ended. `Input`
  * is an object with the name of the operation as `op` or `f`, or an array: `["put", "x", "4"]`,
  * `["get", "x"]`, `["write", 4]`.
  * `Output` is what was answered, or an object: `{"value": 4}`, `{"ok": false}`,
@@ -23,6 +24,7 @@ import {
   type RecordedOperation,
   type TakeOperation,
 } from './record.ts';
+import { isNever, Times } from './times.ts';
 
 /** Unlike events, operations of one client may overlap: a client may stand for several threads. */
 export function readOperations(take: TakeOperation): HistoryReader {
@@ -31,27 +33,9 @@ export function readOperations(take: TakeOperation): HistoryReader {
   return { push: (piece) => cutter.push(piece), end: () => cutter.end(), marks: [] };
 }
 
-/** Times of nanoseconds since 1970 are no exact numbers, so they count from the first one. */
-class Times {
-  private base: bigint | null = null;
-
-  of(value: Json | undefined): number | null {
-    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-    if (typeof value !== 'string' || !/^-?\d+$/.test(value)) return null;
-    const exact = BigInt(value);
-    this.base ??= exact;
-    return Number(exact - this.base);
-  }
-}
-
 function pushOperation(map: CutMap, times: Times, take: TakeOperation): Malformed | null {
-  const read = readJsonFields(quoteLongNumbers(map.text));
-  if (read.kind === 'malformed') {
-    // Offsets are those of the text as it stands in the file.
-    const plain = readJsonFields(map.text);
-    const offset = plain.kind === 'malformed' ? plain.offset : 0;
-    return malformed(placeInMap(map, offset), read.what);
-  }
+  const read = readJsonFields(map.text);
+  if (read.kind === 'malformed') return malformed(placeInMap(map, read.offset), read.what);
   const built = operationOf(lowered(read.fields), times, map);
   return typeof built === 'string' ? malformed(map, built) : take(built);
 }
@@ -60,7 +44,7 @@ function pushOperation(map: CutMap, times: Times, take: TakeOperation): Malforme
 function operationOf(fields: Fields, times: Times, map: CutMap): RecordedOperation | string {
   const invoke = times.of(fields['call']);
   if (invoke === null) return 'expected Call, the time at which it was called';
-  const hasReturn = (fields['return'] ?? null) !== null;
+  const hasReturn = (fields['return'] ?? null) !== null && !isNever(fields['return']);
   const returned = hasReturn ? times.of(fields['return']) : null;
   if (hasReturn && returned === null) return 'expected Return, the time at which it returned';
   if (returned !== null && returned < invoke) return 'it returns before it is called';
@@ -120,16 +104,6 @@ function lowered(fields: Fields): Fields {
   const entries = Object.entries(fields);
   return Object.fromEntries(
     entries.map(([name, value]) => [name.toLowerCase().replaceAll('_', ''), value]),
-  );
-}
-
-const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-/** JSON with every integer that is no exact number as a string. */
-function quoteLongNumbers(text: string): string {
-  if (!/\d{16}/.test(text)) return text;
-  return text.replace(STRINGS_AND_NUMBERS, (token) =>
-    /^-?\d{16,}$/.test(token) ? `"${token}"` : token,
   );
 }
 

@@ -70,7 +70,15 @@ export interface HistoryReader {
   end(): Malformed | null;
   /** So far. */
   readonly marks: readonly RecordedMark[];
+  /**
+   * Asked after the end: whether what came last reads well, but no line end closes it, so that it
+   * may have been longer, `:read 1` for `:read 12`. Absent: the format shows where a record ends.
+   */
+  mayBeCut?(): boolean;
 }
 
 /** Longer lines and maps are refused, so that a file without line ends does not fill the memory. */
 export const MOST_CHARACTERS = 1_000_000;
+
+/** Deeper brackets are refused, so that whoever walks through a value comes back. */
+export const MOST_DEPTH = 100;

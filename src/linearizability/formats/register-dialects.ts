@@ -64,9 +64,8 @@ export const registerDialects: readonly Dialect[] = [
   },
 ];
 
-function beginWith(initial: Json | undefined): Beginning | string {
-  const value = scalarOf(initial ?? null);
-  return typeof value === 'string' ? 'expected a number, or nil' : { value };
+function beginWith(initial: Json | undefined): Beginning {
+  return { value: scalarOf(initial ?? null) };
 }
 
 function readOrWrite(name: string, operation: RecordedOperation): NamedFields | string {

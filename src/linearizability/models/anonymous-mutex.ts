@@ -1,8 +1,9 @@
 /** A mutex that knows no owner: granted only when free, and anybody's release frees it. */
 
+import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
-import { describeLockCall } from './lock-words.ts';
+import { describeLockCall, lockShapes } from './lock-words.ts';
 import type { MutexCall } from './mutex.ts';
 
 /** The state is whether it is held. */
@@ -17,6 +18,7 @@ export function anonymousMutex(): Model<boolean, MutexCall> {
       return call.answer === 'granted' || call.answer === 'released' ? illegal : [isHeld];
     },
     isPure: (call) => call.answer === 'denied',
+    mistakeIn: mistakesIn(lockShapes),
     partition: (call) => call.lock,
     whenFailed: (call) => ({ ...call, answer: 'denied' }),
     fastPath: decidePairedLock,

@@ -1,7 +1,8 @@
 /** A register that also compares and sets: it writes `value` only where it finds `expected`. */
+import { mistakesIn, oneOf, type Shapes, scalar, text } from '../call-shape.ts';
 import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
-import { type RegisterCall, register, show, type Value } from './register.ts';
+import { type RegisterCall, register, registerShapes, show, type Value } from './register.ts';
 
 export type CasRegisterCall =
   | RegisterCall
@@ -13,6 +14,16 @@ export type CasRegisterCall =
       /** `missed`: it found another value and wrote nothing. */
       readonly answer: 'matched' | 'missed' | 'unknown';
     };
+
+const shapes: Shapes<CasRegisterCall> = {
+  ...registerShapes,
+  cas: {
+    key: text,
+    expected: scalar,
+    value: scalar,
+    answer: oneOf('matched', 'missed', 'unknown'),
+  },
+};
 
 export function casRegister(initial: Value = null): Model<Value, CasRegisterCall> {
   const plain = register(initial);
@@ -26,6 +37,7 @@ export function casRegister(initial: Value = null): Model<Value, CasRegisterCall
       return [matches ? call.value : state];
     },
     isPure: (call) => call.name === 'read' || (call.name === 'cas' && call.answer === 'missed'),
+    mistakeIn: mistakesIn(shapes),
     partition: (call) => call.key,
     whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
     awaits: (call) => (call.name === 'cas' ? call.expected : plain.awaits?.(call)),

@@ -1,11 +1,22 @@
 /**
  * A counter: an increment adds, a read returns the sum so far. Each key is a counter of its own.
  */
+import { amount, type Field, mistakesIn, type Shapes, text } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 export type CounterCall =
   | { readonly name: 'increment'; readonly key: string; readonly by: number }
   | { readonly name: 'read'; readonly key: string; readonly value: number | 'unknown' };
+
+const sum: Field = {
+  expected: 'a number or unknown',
+  accepts: (value) => value === 'unknown' || Number.isFinite(value),
+};
+
+const shapes: Shapes<CounterCall> = {
+  increment: { key: text, by: amount },
+  read: { key: text, value: sum },
+};
 
 export function counter(initial = 0): Model<number, CounterCall> {
   return {
@@ -16,6 +27,7 @@ export function counter(initial = 0): Model<number, CounterCall> {
       return call.value === state || call.value === 'unknown' ? [state] : illegal;
     },
     isPure: (call) => call.name === 'read',
+    mistakeIn: mistakesIn(shapes),
     partition: (call) => call.key,
     describe: (call) =>
       call.name === 'increment' ? `increment(${call.by})` : `read=${call.value}`,

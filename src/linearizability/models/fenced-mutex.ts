@@ -2,6 +2,7 @@
  * A mutex whose every grant carries a fencing token above all before; the reentrant one gives its
  * owner the same token again while it is held.
  */
+import { amount, mistakesIn, oneOf, orNull, type Shapes, text } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
 import { mutexNeeds } from './lock-words.ts';
@@ -23,12 +24,38 @@ export type FencedMutexCall =
       readonly answer: 'released' | 'denied' | 'unknown';
     };
 
-/** `highest` is the last token given, 0 at first. */
-export type FencedHold = { readonly hold: Hold; readonly highest: number };
+export type FencedHold = {
+  readonly hold: Hold;
+  /**
+   * The last token given, or the lowest that it can have been; null when it may be any, or none
+   * was.
+   */
+  readonly highest: number | null;
+  /** False while it is held with a token that nobody saw. */
+  readonly isSeen: boolean;
+};
 
-/** Tokens are integers. */
+const shapes: Shapes<FencedMutexCall> = {
+  acquire: {
+    lock: text,
+    owner: text,
+    answer: oneOf('granted', 'denied', 'unknown'),
+    token: orNull(amount),
+  },
+  release: { lock: text, owner: text, answer: oneOf('released', 'denied', 'unknown') },
+};
+
+/** Tokens are integers, of which the first may be any. */
 export function fencedMutex(): Model<FencedHold, FencedMutexCall> {
-  return { ...withDepth('fenced-mutex', 1), fastPath: decidePairedLock };
+  return { ...withDepth('fenced-mutex', 1), fastPath: decidePairedLock, startingStates };
+}
+
+/** The lower the last token was the more is allowed: none will do. */
+function startingStates(calls: readonly FencedMutexCall[]): readonly FencedHold[] {
+  const owners = [...new Set(calls.map(({ owner }) => owner))];
+  const stranger = `not ${owners.join(' or ')}`;
+  const holds = [...owners, stranger].map((owner): Hold => ({ owner, depth: 1 }));
+  return [null, ...holds].map((hold) => ({ hold, highest: null, isSeen: true }));
 }
 
 /** `maxDepth` is how many times its owner may hold it at once; no limit by default. */
@@ -41,21 +68,24 @@ export function reentrantFencedMutex(
 function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMutexCall> {
   return {
     name,
-    init: { hold: null, highest: 0 },
+    init: { hold: null, highest: null, isSeen: true },
     step(state, call): readonly FencedHold[] {
-      const { hold, highest } = state;
+      const { hold, highest, isSeen } = state;
       const next =
         call.name === 'acquire' ? acquired(hold, call.owner, maxDepth) : released(hold, call.owner);
       if (call.answer === 'denied') return next === hold ? [state] : illegal;
       if (next === hold) return call.answer === 'unknown' ? [state] : illegal;
-      if (call.name === 'release') return [{ hold: next, highest }];
+      if (call.name === 'release') {
+        return [{ hold: next, highest, isSeen: isSeen || next === null }];
+      }
       const isAgain = hold !== null;
-      // A token that nobody saw is the lowest possible: any other allows less afterwards.
-      const token = call.token ?? (isAgain ? highest : highest + 1);
-      const isFitting = isAgain ? token === highest : token > highest;
-      return isFitting ? [{ hold: next, highest: token }] : illegal;
+      if (call.token === null) return [isAgain ? { ...state, hold: next } : unseen(next, highest)];
+      return mayBe(call.token, state)
+        ? [{ hold: next, highest: call.token, isSeen: true }]
+        : illegal;
     },
     isPure: (call) => call.answer === 'denied',
+    mistakeIn: mistakesIn(shapes),
     partition: (call) => call.lock,
     whenFailed: (call) =>
       call.name === 'acquire'
@@ -66,8 +96,25 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
       if (call.name === 'release' || call.token === null) return mutexNeeds(call);
       return `${mutexNeeds(call)} and every token before to be below ${call.token}`;
     },
-    describeState: ({ hold, highest }) => `${describeHold(hold)} and the last token was ${highest}`,
+    describeState: (state) => `${describeHold(state.hold)} and ${describeToken(state)}`,
   };
+}
+
+/** Granted anew with the lowest token possible: any other allows less afterwards. */
+function unseen(hold: Hold, highest: number | null): FencedHold {
+  return { hold, highest: highest === null ? null : highest + 1, isSeen: false };
+}
+
+/** Whether a grant may carry `token`. */
+function mayBe(token: number, { hold, highest, isSeen }: FencedHold): boolean {
+  if (highest === null) return true;
+  if (hold === null) return token > highest;
+  return isSeen ? token === highest : token >= highest;
+}
+
+function describeToken({ highest, isSeen }: FencedHold): string {
+  if (highest === null) return 'no token is known yet';
+  return `the last token was ${isSeen ? '' : 'at least '}${highest}`;
 }
 
 function describeFencedMutexCall(call: FencedMutexCall): string {

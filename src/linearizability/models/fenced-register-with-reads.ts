@@ -2,6 +2,7 @@
  * A fenced register whose reads carry a token too: a read below the highest is refused, any other
  * registers its token, so that what a holder has read cannot change under it by an older holder.
  */
+import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 import {
   accept,
@@ -10,6 +11,7 @@ import {
   type FencedCall,
   type FencedState,
   fencedRegister,
+  fencedShapes,
   held,
 } from './fenced-register.ts';
 import type { Value } from './register.ts';
@@ -29,6 +31,7 @@ export function fencedRegisterWithReads(initial: Value = null): Model<FencedStat
         : illegal;
     },
     isPure: (call) => (call.name === 'read' ? call.value : call.answer) === 'refused',
+    mistakeIn: mistakesIn(fencedShapes),
     partition: (call) => call.resource,
     describe: describeFencedCall,
     needs(call): string {

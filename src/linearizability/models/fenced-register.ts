@@ -3,6 +3,7 @@
  * 2016): it accepts a write iff its token is at least the highest that it has seen. Reads register
  * nothing.
  */
+import { amount, mistakesIn, oneOf, type Shapes, scalar, text } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 import type { Value } from './register.ts';
 
@@ -45,6 +46,16 @@ export interface FencedOptions {
   readonly isStrict?: boolean;
 }
 
+const place = { resource: text, key: text };
+const answer = oneOf('accepted', 'refused', 'unknown');
+
+/** What the calls of a fenced register must hold. */
+export const fencedShapes: Shapes<FencedCall> = {
+  write: { ...place, value: scalar, token: amount, answer },
+  open: { resource: text, token: amount, answer },
+  read: { ...place, token: amount, value: scalar },
+};
+
 export function fencedRegister(options: FencedOptions = {}): Model<FencedState, FencedCall> {
   const initial = options.initial ?? null;
   const isStrict = options.isStrict ?? false;
@@ -62,6 +73,7 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
       return [passes ? accept(state, call) : state];
     },
     isPure: (call) => call.name === 'read' || call.answer === 'refused',
+    mistakeIn: mistakesIn(fencedShapes),
     partition: (call) => call.resource,
     describe: describeFencedCall,
     needs(call): string {
@@ -89,7 +101,7 @@ export function describeFencedState({ highest, values }: FencedState): string {
 
 /** What a read of `key` returns. */
 export function held(state: FencedState, key: string, initial: Value): Value {
-  const value = state.values[key];
+  const value = Object.hasOwn(state.values, key) ? state.values[key] : undefined;
   return value === undefined ? initial : value;
 }
 

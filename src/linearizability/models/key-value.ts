@@ -1,4 +1,5 @@
 /** A map from keys to texts: get, put, append, compare and set, delete. Each key is independent. */
+import { mistakesIn, oneOf, orNull, type Shapes, text } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 /** What a key holds; null when it holds nothing and the map tells that from the empty text. */
@@ -19,6 +20,19 @@ export type KeyValueCall =
       readonly answer: 'matched' | 'missed' | 'unknown';
     }
   | { readonly name: 'delete'; readonly key: string };
+
+const shapes: Shapes<KeyValueCall> = {
+  get: { key: text, value: orNull(text) },
+  put: { key: text, value: text },
+  append: { key: text, value: text },
+  cas: {
+    key: text,
+    expected: orNull(text),
+    value: text,
+    answer: oneOf('matched', 'missed', 'unknown'),
+  },
+  delete: { key: text },
+};
 
 /** `initial` is what a key holds that was never put, or was deleted. */
 export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
@@ -43,19 +57,22 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
       }
     },
     isPure: (call) => call.name === 'get' || (call.name === 'cas' && call.answer === 'missed'),
+    mistakeIn: mistakesIn(shapes),
     partition: (call) => call.key,
     whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
-    awaits(call): Text | undefined {
-      if (call.name === 'get') return call.value;
-      return call.name === 'cas' ? call.expected : undefined;
-    },
+    awaits: awaitedText,
     provides(call): Text | undefined {
       if (call.name === 'put' || call.name === 'cas') return call.value;
       return call.name === 'delete' ? initial : undefined;
     },
     approaches: (state, awaited) => awaited?.startsWith(state ?? '') ?? false,
+    startingStates,
     describe: describeKeyValueCall,
     needs(call): string {
+      if (call.name === 'get' && call.value === null && initial !== null) {
+        const missing = `a key that was never put holds ${quote(initial)}`;
+        return `nothing, where ${missing} (unless the map begins with null)`;
+      }
       if (call.name === 'get') return `the value ${quote(call.value)}`;
       if (call.name !== 'cas') return 'nothing';
       return `${call.answer === 'missed' ? 'any value but' : 'the value'} ${quote(call.expected)}`;
@@ -63,6 +80,28 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
     describeState: (state) => `it is ${quote(state)}`,
   };
 }
+
+function awaitedText(call: KeyValueCall): Text | undefined {
+  if (call.name === 'get') return call.value;
+  return call.name === 'cas' ? call.expected : undefined;
+}
+
+/** What is awaited, what appends can make that of, and a text that is longer. */
+function startingStates(calls: readonly KeyValueCall[]): readonly Text[] {
+  const awaited = calls.map(awaitedText).filter((text) => text !== undefined);
+  const texts = new Set<Text>([null, '', ...awaited]);
+  const appended = new Set<string>();
+  for (const call of calls) if (call.name === 'append') appended.add(call.value);
+  for (const text of texts) {
+    for (const end of appended) if (text?.endsWith(end)) texts.add(text.slice(0, -end.length));
+    if (texts.size > mostStarts) break;
+  }
+  const longest = Math.max(...awaited.map((text) => text?.length ?? 0), 0);
+  return [...texts, ' '.repeat(longest + 1)];
+}
+
+/** Beyond so many nobody tries them all. */
+const mostStarts = 1_000;
 
 function describeKeyValueCall(call: KeyValueCall): string {
   switch (call.name) {

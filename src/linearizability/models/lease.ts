@@ -1,8 +1,10 @@
 /**
  * A lease: a lock that may expire at any time, unseen. So a grant is always possible, but a renewal
- * or a release succeeds only for the last one to whom it was granted, and nobody is denied a lease
- * that no other client ever took.
+ * or a release succeeds only for the last one to whom it was granted. It is denied while somebody
+ * may hold it, the caller included, whose own earlier attempt may not have been answered; never
+ * while it was not taken, or was given back or seen to have expired, since it was taken last.
  */
+import { mistakesIn, oneOf, type Shapes, text } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 export type LeaseCall =
@@ -10,7 +12,7 @@ export type LeaseCall =
       readonly name: 'acquire';
       readonly lease: string;
       readonly owner: string;
-      /** `denied`: somebody else holds it. */
+      /** `denied`: it is held and may not have expired, by whomever. */
       readonly answer: 'granted' | 'denied' | 'unknown';
     }
   | {
@@ -29,6 +31,13 @@ export type LeaseCall =
   /** Somebody saw that it expired. */
   | { readonly name: 'expire'; readonly lease: string };
 
+const shapes: Shapes<LeaseCall> = {
+  acquire: { lease: text, owner: text, answer: oneOf('granted', 'denied', 'unknown') },
+  renew: { lease: text, owner: text, answer: oneOf('renewed', 'denied', 'unknown') },
+  release: { lease: text, owner: text, answer: oneOf('released', 'denied', 'unknown') },
+  expire: { lease: text },
+};
+
 /**
  * The state is who holds it; null: nobody. That it expires unseen takes no call: `step` lets it
  * expire where a call needs it to.
@@ -41,7 +50,7 @@ export function lease(): Model<string | null, LeaseCall> {
       if (call.name === 'expire') return [null];
       if (call.name === 'acquire') {
         if (call.answer !== 'denied') return [call.owner];
-        return owner !== null && owner !== call.owner ? [owner] : illegal;
+        return owner === null ? illegal : [owner];
       }
       const isHolder = owner === call.owner;
       if (call.answer === 'denied') return [isHolder ? null : owner];
@@ -49,6 +58,7 @@ export function lease(): Model<string | null, LeaseCall> {
       return [call.name === 'renew' ? owner : null];
     },
     isPure: isPure,
+    mistakeIn: mistakesIn(shapes),
     partition: (call) => call.lease,
     whenFailed: (call) => (call.name === 'expire' ? null : { ...call, answer: 'denied' }),
     describe: (call) =>
@@ -57,7 +67,7 @@ export function lease(): Model<string | null, LeaseCall> {
         : `${call.name}(${call.lease})=${call.answer}`,
     needs(call): string {
       if (call.name === 'expire') return 'nothing';
-      if (call.name === 'acquire') return 'somebody else to hold the lease';
+      if (call.name === 'acquire') return 'somebody to hold the lease';
       return `${call.owner} to be the last who was granted the lease`;
     },
     describeState: (owner) =>

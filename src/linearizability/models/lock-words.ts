@@ -1,5 +1,12 @@
 /** What calls of locks are called and what they need, in the sentences of an explanation. */
+import { oneOf, type Shapes, text } from '../call-shape.ts';
 import type { MutexCall } from './mutex.ts';
+
+/** What the calls of a lock must hold. */
+export const lockShapes: Shapes<MutexCall> = {
+  acquire: { lock: text, owner: text, answer: oneOf('granted', 'denied', 'unknown') },
+  release: { lock: text, owner: text, answer: oneOf('released', 'denied', 'unknown') },
+};
 
 /** `acquire(db)=granted`. */
 export function describeLockCall(call: MutexCall): string {

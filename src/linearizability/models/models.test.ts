@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../../kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
 import type { Model } from '../model.ts';
-import type { CallData } from '../operation.ts';
+import type { CallData, History } from '../operation.ts';
 import { anonymousMutex } from './anonymous-mutex.ts';
 import { type CasRegisterCall, casRegister } from './cas-register.ts';
 import { type CounterCall, counter } from './counter.ts';
@@ -129,6 +129,21 @@ describe('a fenced register', () => {
     expect(allows(strict, [write(1, 7, 'accepted'), write(1, 8, 'refused')])).toBe(true);
     expect(allows(strict, [write(1, 7, 'accepted'), write(1, 8, 'accepted')])).toBe(false);
   });
+  it.each(['constructor', 'toString', '__proto__'])('holds nothing under the key %s', (key) => {
+    const told: FencedCall = { name: 'read', resource: 'db', key, token: 1, value: null };
+    expect(allows(fencedRegister(), [told])).toBe(true);
+    const put: FencedCall = {
+      name: 'write',
+      resource: 'db',
+      key,
+      token: 1,
+      value: 7,
+      answer: 'accepted',
+    };
+    const calls: FencedCall[] = [put, { ...told, value: 7 }];
+    expect(allows(fencedRegister(), calls)).toBe(true);
+    expect(allows(fencedRegister(), [...calls, told])).toBe(false);
+  });
 });
 
 describe('a fenced register with reads', () => {
@@ -180,6 +195,38 @@ describe('a fenced mutex', () => {
     expect(allows(fencedMutex(), [grant('a', 1), free('a'), grant('b', 5)])).toBe(true);
     expect(allows(fencedMutex(), [grant('a', 5), free('a'), grant('b', 5)])).toBe(false);
     expect(allows(fencedMutex(), [grant('a', 5), grant('b', 6)])).toBe(false);
+  });
+  const unseen: FencedMutexCall = {
+    name: 'acquire',
+    lock: 'l',
+    owner: 'a',
+    answer: 'granted',
+    token: null,
+  };
+  it.each([0, -3])('may give %d as its first token', (token) => {
+    expect(allows(fencedMutex(), [grant('a', token), free('a'), grant('b', token + 1)])).toBe(true);
+    expect(allows(fencedMutex(), [grant('a', token), free('a'), grant('b', token)])).toBe(false);
+    expect(allows(fencedMutex(), [unseen, free('a'), grant('b', token)])).toBe(true);
+    expect(allows(reentrantFencedMutex(), [grant('a', token), grant('a', token)])).toBe(true);
+  });
+  it('leaves room for a token that nobody saw', () => {
+    const around = (last: number): FencedMutexCall[] => {
+      return [grant('a', 1), free('a'), unseen, free('a'), grant('b', last)];
+    };
+    expect(allows(fencedMutex(), around(3))).toBe(true);
+    expect(allows(fencedMutex(), around(2))).toBe(false);
+  });
+  it('shows with a second grant what the first of its owner was', () => {
+    const calls = [unseen, grant('a', 5), free('a'), free('a')];
+    expect(allows(reentrantFencedMutex(), [...calls, grant('b', 6)])).toBe(true);
+    expect(allows(reentrantFencedMutex(), [...calls, grant('b', 5)])).toBe(false);
+    const later = [grant('b', 4), free('b'), ...calls];
+    expect(allows(reentrantFencedMutex(), [...later, grant('b', 6)])).toBe(true);
+    expect(allows(reentrantFencedMutex(), [grant('b', 5), free('b'), ...calls])).toBe(false);
+  });
+  it('says that no token is known as long as none is', () => {
+    const { describeState, init } = fencedMutex();
+    expect(describeState?.(init)).toBe('it is free and no token is known yet');
   });
   it('gives the same again while it is held, if it is reentrant', () => {
     const again = [grant('a', 3), grant('a', 3), free('a'), free('a')];
@@ -234,6 +281,17 @@ describe('a lease', () => {
     expect(allows(lease(), [denied])).toBe(false);
     expect(allows(lease(), [take('a'), denied])).toBe(true);
   });
+  it('may be denied to the client that took it, whose first attempt was not answered', () => {
+    const denied: LeaseCall = { name: 'acquire', lease: 'l', owner: 'a', answer: 'denied' };
+    const asked: LeaseCall = { name: 'acquire', lease: 'l', owner: 'a', answer: 'unknown' };
+    const history: History<LeaseCall> = [
+      { client: 'a', call: asked, invoke: 0, return: null, outcome: 'info' },
+      { client: 'a', call: denied, invoke: 2, return: 3, outcome: 'ok' },
+    ];
+    expect(checkHistory(history, lease()).kind).toBe('valid');
+    expect(checkHistory(history.slice(1), lease()).kind).toBe('invalid');
+    expect(allows(lease(), [take('a'), renew('a', 'denied'), denied])).toBe(false);
+  });
 });
 
 describe('a map', () => {
@@ -256,6 +314,16 @@ describe('a map', () => {
     expect(allows(keyValue(), [put, append, get('a')])).toBe(false);
     expect(allows(keyValue(), [append, put, get('ba')])).toBe(false);
     expect(allows(keyValue(), [put, cas('b', 'matched')])).toBe(false);
+  });
+});
+
+describe('a get of nothing', () => {
+  it('of a map in which a missing key holds a text is told how to begin with nothing', () => {
+    const get: KeyValueCall = { name: 'get', key: 'x', value: null };
+    expect(keyValue().needs?.(get)).toBe(
+      'nothing, where a key that was never put holds "" (unless the map begins with null)',
+    );
+    expect(keyValue(null).needs?.(get)).toBe('the value nothing');
   });
 });
 

@@ -1,7 +1,8 @@
 /** A mutex that knows its owner: granted only when free, released only by the owner. */
+import { mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
-import { describeLockCall, describeOwner, mutexNeeds } from './lock-words.ts';
+import { describeLockCall, describeOwner, lockShapes, mutexNeeds } from './lock-words.ts';
 
 export type MutexCall =
   | {
@@ -32,6 +33,7 @@ export function mutex(): Model<string | null, MutexCall> {
       return [call.name === 'acquire' ? call.owner : null];
     },
     isPure: (call) => call.answer === 'denied',
+    mistakeIn: mistakesIn(lockShapes),
     partition: (call) => call.lock,
     whenFailed: (call) => ({ ...call, answer: 'denied' }),
     fastPath: decidePairedLock,

@@ -1,6 +1,7 @@
 /** A mutex that its owner may take again; it is free after as many releases as acquires. */
+import { mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
-import { describeLockCall, mutexNeeds } from './lock-words.ts';
+import { describeLockCall, lockShapes, mutexNeeds } from './lock-words.ts';
 import type { MutexCall } from './mutex.ts';
 
 /** Who holds it and how many times; null when it is free. */
@@ -24,6 +25,7 @@ export function reentrantMutex(options: ReentrantOptions = {}): Model<Hold, Mute
       return [next];
     },
     isPure: (call) => call.answer === 'denied',
+    mistakeIn: mistakesIn(lockShapes),
     partition: (call) => call.lock,
     whenFailed: (call) => ({ ...call, answer: 'denied' }),
     describe: describeLockCall,

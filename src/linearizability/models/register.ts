@@ -1,13 +1,23 @@
 /** A register: a read returns what the last write wrote. Each key is a register of its own. */
+import { mistakesIn, type Shapes, scalar, text } from '../call-shape.ts';
 import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
 
-/** What a register holds; null before anything was written. */
-export type Value = number | null;
+/**
+ * What a register holds; null before anything was written. A text must be none of the words that
+ * calls say in place of a value, `unknown` and `refused`; recorded ones stand in quotes.
+ */
+export type Value = number | string | null;
 
 export type RegisterCall =
   | { readonly name: 'read'; readonly key: string; readonly value: Value | 'unknown' }
   | { readonly name: 'write'; readonly key: string; readonly value: Value };
+
+/** What the calls of a register must hold. */
+export const registerShapes: Shapes<RegisterCall> = {
+  read: { key: text, value: scalar },
+  write: { key: text, value: scalar },
+};
 
 export function register(initial: Value = null): Model<Value, RegisterCall> {
   return {
@@ -18,6 +28,7 @@ export function register(initial: Value = null): Model<Value, RegisterCall> {
       return call.value === state || call.value === 'unknown' ? [state] : illegal;
     },
     isPure: (call) => call.name === 'read',
+    mistakeIn: mistakesIn(registerShapes),
     partition: (call) => call.key,
     awaits: (call) => (call.name === 'read' && call.value !== 'unknown' ? call.value : undefined),
     provides: (call) => (call.name === 'write' ? call.value : undefined),

@@ -1,4 +1,5 @@
 /** A semaphore: so many permits, of which an acquire takes some and a release gives some back. */
+import { amount, mistakesIn, oneOf, type Shapes, text } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 export type SemaphoreCall =
@@ -17,6 +18,11 @@ export type SemaphoreCall =
       readonly answer: 'released' | 'denied' | 'unknown';
     };
 
+const shapes: Shapes<SemaphoreCall> = {
+  acquire: { semaphore: text, permits: amount, answer: oneOf('granted', 'denied', 'unknown') },
+  release: { semaphore: text, permits: amount, answer: oneOf('released', 'denied', 'unknown') },
+};
+
 /** The state is how many of its `permits` are left. */
 export function semaphore(permits = 1): Model<number, SemaphoreCall> {
   return {
@@ -30,6 +36,7 @@ export function semaphore(permits = 1): Model<number, SemaphoreCall> {
       return call.answer === 'unknown' ? [left] : illegal;
     },
     isPure: (call) => call.answer === 'denied',
+    mistakeIn: mistakesIn(shapes),
     partition: (call) => call.semaphore,
     whenFailed: (call) => ({ ...call, answer: 'denied' }),
     describe: (call) => `${call.name}(${call.permits})=${call.answer}`,

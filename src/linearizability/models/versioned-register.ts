@@ -2,6 +2,7 @@
  * A register that counts its writes: a write returns the version that it made, a read the version
  * that it saw, as the `version` of a key in etcd or of a node in ZooKeeper does.
  */
+import { amount, mistakesIn, orNull, type Shapes, scalar, text } from '../call-shape.ts';
 import { decideByVersion } from '../fast/version-order.ts';
 import { illegal, type Model } from '../model.ts';
 import type { Value } from './register.ts';
@@ -23,6 +24,11 @@ export type VersionedCall =
 
 export type Versioned = { readonly value: Value; readonly version: number };
 
+const shapes: Shapes<VersionedCall> = {
+  write: { key: text, value: scalar, version: orNull(amount) },
+  read: { key: text, value: scalar, version: amount },
+};
+
 /** The initial value has version 0. */
 export function versionedRegister(initial: Value = null): Model<Versioned, VersionedCall> {
   return {
@@ -37,6 +43,7 @@ export function versionedRegister(initial: Value = null): Model<Versioned, Versi
       return [{ value: call.value, version }];
     },
     isPure: (call) => call.name === 'read',
+    mistakeIn: mistakesIn(shapes),
     partition: (call) => call.key,
     versionOf: (call) => call.version,
     fastPath: decideByVersion,

@@ -32,7 +32,7 @@ export const reentrantMutexes: Repertoire<Hold, MutexCall> = {
   model: reentrantMutex({ maxDepth: 2 }),
 };
 
-function fencedCalls(tokens: readonly number[]): readonly FencedMutexCall[] {
+function fencedCalls(tokens: readonly (number | null)[]): readonly FencedMutexCall[] {
   return owners.flatMap((owner): FencedMutexCall[] => [
     ...tokens.map((token): FencedMutexCall => {
       return { name: 'acquire', lock: 'l', owner, answer: 'granted', token };
@@ -51,7 +51,7 @@ function forgetFenced(call: FencedMutexCall): FencedMutexCall {
 
 export const fencedMutexes: Repertoire<FencedHold, FencedMutexCall> = {
   model: fencedMutex(),
-  calls: fencedCalls([1, 2, 3, 4]),
+  calls: fencedCalls([0, 1, 2, 3, null]),
   forget: forgetFenced,
 };
 

@@ -24,6 +24,7 @@ import {
   mutexes,
   registers,
   strictFencedRegisters,
+  swapRegisters,
 } from './repertoires.ts';
 
 const histories = 10_000;
@@ -72,6 +73,7 @@ function expectAgreement<State extends Json, Call extends CallData>(
 describe('the search agrees with every order tried', () => {
   it('on registers', () => expectAgreement(registers));
   it('on CAS registers', () => expectAgreement(casRegisters));
+  it('on registers that swap unseen', () => expectAgreement(swapRegisters));
   it('on counters', () => expectAgreement(counters));
   it('on mutexes', () => expectAgreement(mutexes));
   it('on maps', () => expectAgreement(keyValues));

@@ -48,11 +48,16 @@ export function drawPairedLock(seed: number, shape: HistoryShape): History<Fence
     const call: FencedMutexCall = isRelease
       ? { name: 'release', lock: 'l', owner, answer: 'released' }
       : isGranted
-        ? { name: 'acquire', lock: 'l', owner, answer: 'granted', token }
+        ? granted(owner, below(10) === 0 ? null : token)
         : { name: 'acquire', lock: 'l', owner, answer: 'denied', token: null };
     operations.push({ ...span, call, return: end, outcome: 'ok' });
   }
   return operations.sort((a, b) => a.invoke - b.invoke);
+}
+
+/** `token` is null where nobody saw it. */
+function granted(owner: string, token: number | null): FencedMutexCall {
+  return { name: 'acquire', lock: 'l', owner, answer: 'granted', token };
 }
 
 function unknown(owner: string, isRelease: boolean): FencedMutexCall {

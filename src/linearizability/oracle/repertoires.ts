@@ -1,4 +1,5 @@
 /** For each model the calls that random histories of it are made of: few, so that they collide. */
+import type { Model } from '../model.ts';
 import type { CasRegisterCall } from '../models/cas-register.ts';
 import { casRegister } from '../models/cas-register.ts';
 import { type CounterCall, counter } from '../models/counter.ts';
@@ -36,10 +37,51 @@ export const casRegisters: Repertoire<Value, CasRegisterCall> = {
       values.flatMap((value): CasRegisterCall[] => [
         { name: 'cas', key, expected, value, answer: 'matched' },
         { name: 'cas', key, expected, value, answer: 'missed' },
+        { name: 'cas', key, expected, value, answer: 'unknown' },
       ]),
     ),
   ],
   forget: (call) => (call.name === 'cas' ? { ...call, answer: 'unknown' } : forgetRead(call)),
+};
+
+/**
+ * A call that is legal in every state and yet tells one from all others: it puts `value` in place
+ * of `expected` and says nothing of whether it did.
+ */
+type SwapCall =
+  | RegisterCall
+  | {
+      readonly name: 'swap';
+      readonly key: string;
+      readonly expected: Value;
+      readonly value: Value;
+    };
+
+const plain = register();
+
+const swapRegister: Model<Value, SwapCall> = {
+  name: 'swap-register',
+  init: null,
+  step(state, call): readonly Value[] {
+    if (call.name !== 'swap') return plain.step(state, call);
+    return [state === call.expected ? call.value : state];
+  },
+  isPure: (call) => call.name === 'read',
+  awaits: (call) => (call.name === 'swap' ? call.expected : plain.awaits?.(call)),
+  provides: (call) => (call.name === 'swap' ? call.value : plain.provides?.(call)),
+};
+
+/** Mostly reads, which alone can be wrong. */
+export const swapRegisters: Repertoire<Value, SwapCall> = {
+  model: swapRegister,
+  calls: [
+    ...registerCalls,
+    ...registerCalls.filter(({ name }) => name === 'read'),
+    ...[null, 1, 2].map((expected): SwapCall => {
+      return { name: 'swap', key, expected, value: (expected ?? 0) + 1 };
+    }),
+  ],
+  forget: (call) => (call.name === 'swap' ? call : forgetRead(call)),
 };
 
 export const counters: Repertoire<number, CounterCall> = {

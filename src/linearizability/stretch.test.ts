@@ -1,6 +1,6 @@
-/** Short stretches of a history, by which a search that takes long may be spared. */
+/** Stretches of a history that contradict themselves, by which a search is spared. */
 import { describe, expect, it } from 'vitest';
-import { checkHistory, type HistoryVerdict } from './check-history.ts';
+import { decideHistory, type HistoryVerdict } from './decide-history.ts';
 import { type CasRegisterCall, casRegister } from './models/cas-register.ts';
 import type { History } from './operation.ts';
 import { drawCasRegister } from './oracle/long-history.ts';
@@ -9,7 +9,14 @@ const model = casRegister(0);
 
 /** A legal history in which one read, that of index `at` or the next, got another value. */
 function misread(seed: number, values: number, at: number): History<CasRegisterCall> {
-  const history = drawCasRegister(seed, { operations: 120, clients: 5 }, values);
+  return misreadOf(drawCasRegister(seed, { operations: 120, clients: 5 }, values), values, at);
+}
+
+function misreadOf(
+  history: History<CasRegisterCall>,
+  values: number,
+  at: number,
+): History<CasRegisterCall> {
   const wrong = history.findIndex(({ call }, index) => index >= at && call.name === 'read');
   return history.map((operation, index) => {
     if (index !== wrong || operation.call.name !== 'read') return operation;
@@ -29,8 +36,8 @@ describe('a contradiction in a short stretch', () => {
     let invalid = 0;
     for (let seed = 0; seed < 600; seed++) {
       const history = misread(seed, 3 + (seed % 10), 40 + (seed % 60));
-      const patient = checkHistory(history, model, { patience: Number.POSITIVE_INFINITY });
-      const hasty = checkHistory(history, model, { patience: 3 });
+      const patient = decideHistory(history, model, { patience: Number.POSITIVE_INFINITY });
+      const hasty = decideHistory(history, model, { patience: 3 });
       const same = { configurations: 0 };
       expect(judgement({ ...hasty, ...same }), `seed ${seed}`).toBe(
         judgement({ ...patient, ...same }),
@@ -49,6 +56,18 @@ describe('a contradiction in a short stretch', () => {
       }
       return { ...operation, call: { ...call, value: (call.value + 10) % 20 } };
     });
-    expect(checkHistory(history, model)).toMatchObject({ kind: 'invalid', at: wrong });
+    expect(decideHistory(history, model)).toMatchObject({ kind: 'invalid', at: wrong });
+  });
+  it('is soon found among ten thousand operations, wherever it is', () => {
+    let invalid = 0;
+    for (let seed = 0; seed < 8; seed++) {
+      const large = drawCasRegister(seed, { operations: 10_000, clients: 20 }, 20);
+      const history = misreadOf(large, 20, 1_100 * (seed + 1));
+      const verdict = decideHistory(history, model);
+      expect(verdict.kind, `seed ${seed}`).not.toBe('unknown');
+      expect(verdict.configurations, `seed ${seed}`).toBeLessThan(200_000);
+      if (verdict.kind === 'invalid') invalid += 1;
+    }
+    expect(invalid).toBeGreaterThan(3);
   });
 });

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../kernel/json.ts';
+import { checkHistory, checkParts } from './check-history.ts';
+import type { CheckOptions } from './check-options.ts';
+import { MalformedOperation } from './malformed-operation.ts';
+import type { Model } from './model.ts';
+import { mutex } from './models/mutex.ts';
+import { register } from './models/register.ts';
+import { models } from './models.ts';
+import type { CallData, History } from './operation.ts';
+import * as more from './oracle/more-repertoires.ts';
+import { drawHistory, type Repertoire } from './oracle/random-history.ts';
+import * as first from './oracle/repertoires.ts';
+
+/** As from plain JavaScript, where no type is checked. */
+function untyped(operations: readonly object[]): History<CallData> {
+  return JSON.parse(
+    JSON.stringify(operations, (_, value: unknown) => (Number.isNaN(value) ? 'NaN' : value)),
+    (_, value: unknown) => (value === 'NaN' ? Number.NaN : value),
+  );
+}
+
+const good = {
+  client: 'a',
+  call: { name: 'read', key: 'x', value: null },
+  invoke: 1,
+  return: 2,
+  outcome: 'ok',
+};
+
+function check(operations: readonly object[], model: Model<Json, CallData> = register()): unknown {
+  return checkHistory(untyped(operations), model);
+}
+
+describe('what is no operation is refused by its index', () => {
+  it.each([
+    [{ return: 0 }, 'it returns at 0, before it is called at 1'],
+    [{ outcome: 'OK' }, '"outcome" must be ok, fail or info, not "OK"'],
+    [{ invoke: Number.NaN }, '"invoke" must be a number, not NaN'],
+    [{ return: Number.NaN }, '"return" must be a number or null, not NaN'],
+    [{ return: null }, 'it is ok, so that "return" must be a number'],
+    [{ return: '2' }, '"return" must be a number or null, not "2"'],
+    [{ client: 7 }, '"client" must be a text, not 7'],
+    [{ call: 'read' }, '"call" must be an object with a "name", not "read"'],
+    [{ call: { name: 'cas' } }, 'unknown call "cas"; known: read, write'],
+    [
+      { call: { name: 'read', key: 'x' } },
+      '"value" of its read must be a number, a text or null, not undefined',
+    ],
+  ])('%j', (change, message) => {
+    const history = [good, { ...good, ...change }];
+    expect(() => check(history)).toThrow(new MalformedOperation(1, message));
+    const model: Model<Json, CallData> = register();
+    expect(() => checkParts(untyped(history), model)).toThrow(MalformedOperation);
+  });
+  it('a grant without an answer', () => {
+    const call = { name: 'acquire', lock: 'l', owner: 'a' };
+    const message = '"answer" of its acquire must be granted, denied or unknown, not undefined';
+    expect(() => check([{ ...good, call }], mutex())).toThrow(new MalformedOperation(0, message));
+  });
+  it('but an operation without an answer needs no return', () => {
+    expect(check([{ ...good, outcome: 'info', return: null }])).toMatchObject({ kind: 'valid' });
+    expect(check([{ ...good, outcome: 'fail', return: null }])).toMatchObject({ kind: 'valid' });
+  });
+});
+
+/** Each call of its histories is one of the model's, and none is without one of its fields. */
+function expectKnown<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+): void {
+  const model: Model<Json, CallData> = repertoire.model;
+  const shape = { operations: 7, clients: 3, longest: 8, wrong: 18, unknown: 15, failed: 5 };
+  for (let seed = 0; seed < 200; seed++) {
+    for (const { call } of drawHistory(seed, repertoire, shape)) {
+      expect(model.mistakeIn?.(call)).toBeNull();
+      for (const field of Object.keys(call).filter((name) => name !== 'name')) {
+        const fields = Object.entries(call).filter(([name]) => name !== field);
+        const [less] = untyped([{ ...good, call: Object.fromEntries(fields) }]);
+        expect(less && model.mistakeIn?.(less.call), field).toContain(`"${field}"`);
+      }
+    }
+  }
+}
+
+describe('a model of this package knows its own calls and no others', () => {
+  it('whatever a client asks and hears', () => {
+    expectKnown(first.registers);
+    expectKnown(first.casRegisters);
+    expectKnown(first.counters);
+    expectKnown(first.mutexes);
+    expectKnown(first.fencedRegisters);
+    expectKnown(first.strictFencedRegisters);
+    expectKnown(first.fencedRegistersWithReads);
+    expectKnown(more.anonymousMutexes);
+    expectKnown(more.reentrantMutexes);
+    expectKnown(more.fencedMutexes);
+    expectKnown(more.reentrantFencedMutexes);
+    expectKnown(more.semaphores);
+    expectKnown(more.leases);
+    expectKnown(more.keyValues);
+    expectKnown(more.versionedRegisters);
+  });
+  it.each([...models])('%s', (_, make) => {
+    expect(make().mistakeIn?.({ name: 'no such call' })).toContain('unknown call "no such call"');
+  });
+});
+
+describe('a limit that is none is refused', () => {
+  it.each([0, -1, Number.NaN, 1.5])('%d', (limit) => {
+    for (const name of ['maxConfigurations', 'maxBytes']) {
+      const options: CheckOptions = { [name]: limit };
+      const message = `${name} must be a whole number from 1 on, not ${limit}`;
+      expect(() => checkHistory([], register(), options)).toThrow(new RangeError(message));
+    }
+  });
+  it('but none at all is a limit too', () => {
+    const options = { maxConfigurations: Number.POSITIVE_INFINITY };
+    expect(checkHistory([], register(), options).kind).toBe('valid');
+  });
+});
