@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import type { Job, TraceEvent } from '../history/trace.ts';
+import { breachOf, fault, grant, pause, release, verdictOn } from './trace-builder.fixture.ts';
+
+/** `alice/1` begins, ends or skips the tick under the grant of its number; 0 is none. */
+function job(ms: number, section: string, phase: Job['phase'], tick: number): Job {
+  const [process = '', number = ''] = section.split('/');
+  const what = { process, phase, section, lock: 'db', tick, ordinal: Number(number) };
+  return { kind: 'job', atUs: ms * 1000, ...what };
+}
+
+const once: readonly TraceEvent[] = [
+  grant(0, 'alice', 1),
+  job(1, 'alice/1', 'begin', 1),
+  job(2, 'alice/1', 'end', 1),
+  release(3, 'alice', 1),
+  grant(4, 'bob', 2),
+];
+
+describe('a job', () => {
+  test('that runs once per tick keeps the claim, which nothing tested', () => {
+    const events = [...once, job(5, 'bob/2', 'begin', 2), job(6, 'bob/2', 'end', 2)];
+    expect(verdictOn('at-most-once', events)).toMatchObject({ kind: 'valid', exercised: 0 });
+  });
+
+  test('whose second delivery is skipped keeps the claim', () => {
+    const events = [...once, job(5, 'bob/2', 'skip', 1)];
+    expect(verdictOn('at-most-once', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+  });
+
+  test('of another lock is another job', () => {
+    const other = { ...job(5, 'bob/2', 'begin', 1), lock: 'mail' };
+    expect(verdictOn('at-most-once', [...once, other]).kind).toBe('valid');
+  });
+
+  test('that is delivered twice and not known runs again', () => {
+    const breach = breachOf('at-most-once', [...once, job(5, 'bob/2', 'begin', 1)]);
+    expect(breach.rule).toBe('ran-again');
+    expect(breach.evidence).toEqual([
+      '0 earlier grant',
+      '1 earlier run',
+      '4 later grant',
+      '5 later run',
+    ]);
+    expect(breach.words).toMatchInlineSnapshot(`"Job 1 of \`db\` ran again. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then alice began job 1 under A at 1 ms. However bob began job 1 under B at 5 ms. A worker that claims a key of the occurrence before it runs would have skipped it."`);
+  });
+
+  const paused = [
+    grant(0, 'alice', 1),
+    job(1, 'alice/1', 'begin', 1),
+    pause(2, 'alice', 30),
+    grant(12, 'bob', 2),
+  ];
+
+  test('that outlives its lease runs beside the next', () => {
+    const breach = breachOf('at-most-once', [...paused, job(13, 'bob/2', 'begin', 1)]);
+    expect(breach.rule).toBe('ran-at-once');
+    expect(breach.evidence).toContain('2 pause');
+    expect(breach.words).toMatchInlineSnapshot(`"Job 1 of \`db\` ran twice at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However bob began job 1 under B at 13 ms, before alice had ended its own: \`alice\` was paused from 2 ms to 30 ms. A worker that claims a key of the occurrence before it runs would have skipped it."`);
+    const next = breachOf('at-most-once', [...paused, job(13, 'bob/2', 'begin', 2)]);
+    expect(next.words).toMatchInlineSnapshot(`"Jobs 1 and 2 of \`db\` ran at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However bob began job 2 under B at 13 ms, before alice had ended its own: \`alice\` was paused from 2 ms to 30 ms. No lease rules this out once a process may pause: what a job touches must refuse its late acts."`);
+  });
+
+  test('that a crash cut short has run, but runs no longer', () => {
+    const crashed = [...paused.slice(0, 2), fault(2, 'crash', 'alice'), grant(12, 'bob', 2)];
+    expect(breachOf('at-most-once', [...crashed, job(13, 'bob/2', 'begin', 1)]).rule).toBe(
+      'ran-again',
+    );
+    expect(verdictOn('at-most-once', [...crashed, job(13, 'bob/2', 'begin', 2)]).kind).toBe(
+      'valid',
+    );
+  });
+
+  test('that nobody guards tells its story without grants', () => {
+    const events = [
+      job(0, 'alice/0', 'begin', 1),
+      pause(1, 'alice', 4),
+      job(2, 'bob/0', 'begin', 1),
+    ];
+    const breach = breachOf('at-most-once', events);
+    expect(breach.evidence).toEqual(['0 earlier run', '1 pause', '2 later run']);
+    expect(breach.words).toContain('alice began job 1 under no grant at 0 ms');
+  });
+});

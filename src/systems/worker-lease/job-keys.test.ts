@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { JobKeys } from './job-keys.ts';
+
+const step = { lock: 'm', tick: 1, fence: null };
+
+describe('a key', () => {
+  test('is claimed once', () => {
+    const keys = new JobKeys();
+    expect([keys.has(step), keys.claim(step), keys.has(step), keys.claim(step)]).toEqual([
+      ...[false, true, true, false],
+    ]);
+  });
+
+  test('of another step or machine is another key', () => {
+    const keys = new JobKeys();
+    keys.claim(step);
+    expect(keys.claim({ ...step, tick: 2 })).toBe(true);
+    expect(keys.claim({ ...step, lock: 'n' })).toBe(true);
+  });
+
+  test('with a fence is claimed once by each holder, and by none that comes late', () => {
+    const keys = new JobKeys();
+    const claims = [2, 2, 3, 2, 1, 3].map((fence) => keys.claim({ ...step, fence }));
+    expect(claims).toEqual([true, false, true, false, false, false]);
+    expect(keys.claim({ ...step, tick: 2, fence: 2 })).toBe(false);
+    expect(keys.claim({ ...step, lock: 'n', fence: 1 })).toBe(true);
+  });
+
+  test('that came after a snapshot is unknown when it is restored', () => {
+    const keys = new JobKeys();
+    const restore = keys.snapshot();
+    keys.claim({ ...step, fence: 9 });
+    restore();
+    expect(keys.claim({ ...step, fence: 1 })).toBe(true);
+  });
+});

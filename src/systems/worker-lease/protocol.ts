@@ -1,0 +1,178 @@
+/** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
+import type { ClientPlan } from '../../plan/plan.ts';
+import type { World } from '../../world/world.ts';
+import type { LockDriver, OptionInfo, Options, Protocol } from '../protocol.ts';
+import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
+import { CacheBackEnd } from './cache-back-end.ts';
+import { KEY_LIFE_SECONDS } from './cache-leases.ts';
+import { CacheServer, type CacheSetting } from './cache-server.ts';
+import { WorkerLeaseDriver } from './driver.ts';
+import { type Idempotency, JobGuard } from './job-guard.ts';
+import { JobKeyServer } from './job-key-server.ts';
+import type { LeaseTerms } from './lease-terms.ts';
+import { type Counting, LeaseTime } from './lease-time.ts';
+import { TableBackEnd } from './table-back-end.ts';
+import { TableServer } from './table-server.ts';
+
+/** Keeps the idempotency keys. */
+const KEYS = 'lock-keys';
+
+const shared: readonly OptionInfo[] = [
+  {
+    name: 'clock',
+    values: ['client', 'server'],
+    fallback: 'client',
+    about: 'whose clock judges whether a lease has timed out: as published, the asking client’s',
+  },
+  {
+    name: 'seconds',
+    values: ['whole', 'truncated', 'exact'],
+    fallback: 'whole',
+    about: 'how time is counted: whole seconds (a ttl rounded up, or truncated), or exactly',
+  },
+  {
+    name: 'takeover',
+    values: ['raises', 'keeps'],
+    fallback: 'raises',
+    about: 'whether taking over a lease that timed out raises the fence token',
+  },
+  {
+    name: 'expiry',
+    values: ['recorded', 'own'],
+    fallback: 'recorded',
+    about: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
+  },
+  {
+    name: 'standby',
+    values: ['no', 'yes'],
+    fallback: 'no',
+    about: 'whether there is a secondary, with tokens of its own, for when the primary is away',
+  },
+  {
+    name: 'idempotency',
+    values: ['none', 'marked', 'step', 'step-fence'],
+    fallback: 'none',
+    about: 'how a step that comes again is known: marked after it ran, or its key claimed before',
+  },
+];
+
+const ofCaches: readonly OptionInfo[] = [
+  ...shared,
+  {
+    name: 'keyLife',
+    values: 'integer',
+    fallback: KEY_LIFE_SECONDS,
+    about: 'seconds that a key lives after it was stored; the published 24 hours by default',
+  },
+  {
+    name: 'absent',
+    values: ['one', 'clock'],
+    fallback: 'one',
+    about: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
+  },
+];
+
+const common: Pick<Protocol, 'source' | 'servers' | 'takesSeveral' | 'unpromised'> = {
+  source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
+  servers,
+  takesSeveral: false,
+  unpromised: ['at-most-once'],
+};
+
+export const leaseMemcached: Protocol = {
+  ...common,
+  about: 'leases of at-least-once workers in memcached (gets, cas, add), which may evict them',
+  options: [
+    ...ofCaches,
+    {
+      name: 'vacant',
+      values: ['add', 'set'],
+      fallback: 'add',
+      about: 'how a first lease is stored: only where none is, or, as in early versions, over any',
+    },
+  ],
+  build: (world, given) => {
+    const vacant = given.word('vacant') === 'set' ? 'set' : 'add';
+    return build(world, given, { isDurable: false, vacant });
+  },
+};
+
+export const leaseRedis: Protocol = {
+  ...common,
+  about: 'leases of at-least-once workers on one Redis node (WATCH, MULTI)',
+  options: [
+    ...ofCaches,
+    {
+      name: 'persistence',
+      values: ['none', 'always'],
+      fallback: 'none',
+      about: 'whether Redis finds its leases again after a crash',
+    },
+  ],
+  build: (world, given) => {
+    const isDurable = given.word('persistence') === 'always';
+    return build(world, given, { isDurable, vacant: 'add' });
+  },
+};
+
+export const leaseDynamodb: Protocol = {
+  ...common,
+  about: 'leases of at-least-once workers in DynamoDB: one conditional update, tokens are kept',
+  options: shared,
+  build: (world, given) => build(world, given, null),
+};
+
+function backEndsOf(given: Options): readonly string[] {
+  return given.word('standby') === 'yes' ? [PRIMARY, STANDBY] : [PRIMARY];
+}
+
+function servers(given: Options): readonly string[] {
+  return given.word('idempotency') === 'none' ? backEndsOf(given) : [...backEndsOf(given), KEYS];
+}
+
+/** `cache` is null where a table keeps the leases. */
+function build(
+  world: World,
+  given: Options,
+  cache: Pick<CacheSetting, 'isDurable' | 'vacant'> | null,
+): (client: ClientPlan) => LockDriver {
+  const absent = cache === null ? 'one' : given.word('absent') === 'clock' ? 'clock' : 'one';
+  const terms = { ...termsOf(given), absent } as const;
+  const backEnds = backEndsOf(given).map((name): LeaseBackEnd => {
+    const process = { name, role: 'lock' } as const;
+    if (cache === null) {
+      return new TableBackEnd(world.addServer(process, new TableServer(name, terms)), terms);
+    }
+    const setting = { keyLifeUs: given.whole('keyLife') * 1_000_000, ...cache };
+    const server = new CacheServer(name, terms, setting);
+    return new CacheBackEnd(world.addServer(process, server), terms);
+  });
+  const idempotency = idempotencyOf(given.word('idempotency'));
+  const guard =
+    idempotency === 'none'
+      ? null
+      : new JobGuard(
+          world.addServer({ name: KEYS, role: 'lock' }, new JobKeyServer()),
+          idempotency,
+        );
+  return () => new WorkerLeaseDriver(backEnds, guard);
+}
+
+function termsOf(given: Options): Omit<LeaseTerms, 'absent'> {
+  return {
+    rules: {
+      takeover: given.word('takeover') === 'keeps' ? 'keeps' : 'raises',
+      expiry: given.word('expiry') === 'own' ? 'own' : 'recorded',
+    },
+    time: new LeaseTime(countingOf(given.word('seconds'))),
+    clock: given.word('clock') === 'server' ? 'server' : 'client',
+  };
+}
+
+function countingOf(word: string): Counting {
+  return word === 'exact' || word === 'truncated' ? word : 'whole';
+}
+
+function idempotencyOf(word: string): Idempotency {
+  return word === 'marked' || word === 'step' || word === 'step-fence' ? word : 'none';
+}

@@ -1,0 +1,45 @@
+/**
+ * Leases kept in a table, as in DynamoDB: taking one and giving it back is one conditional update
+ * each, and a record, with its fence token, is never forgotten.
+ */
+import {
+  freedBy,
+  type LeaseAsk,
+  type LeaseRecord,
+  type LeaseReturn,
+  type LeaseRules,
+  PUBLISHED_RULES,
+  takenBy,
+} from './lease-rules.ts';
+
+export class TableLeases {
+  private records: Map<string, LeaseRecord> = new Map();
+
+  /** The fence token, or false when somebody holds the lease. */
+  acquire(key: string, ask: LeaseAsk, rules: LeaseRules = PUBLISHED_RULES): number | false {
+    const taken = takenBy(this.current(key), ask, rules);
+    if (taken === null) return false;
+    this.records.set(key, taken);
+    return taken.fence;
+  }
+
+  /** Whether the lease was that one and is free now. */
+  release(key: string, given: LeaseReturn): boolean {
+    const freed = freedBy(this.current(key), given);
+    if (freed === null) return false;
+    this.records.set(key, freed);
+    return true;
+  }
+
+  current(key: string): LeaseRecord | null {
+    return this.records.get(key) ?? null;
+  }
+
+  /** A copy of its state, as a function that brings it back. */
+  snapshot(): () => void {
+    const records = new Map(this.records);
+    return () => {
+      this.records = new Map(records);
+    };
+  }
+}
