@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { Deadlock, TraceEvent } from '../history/trace.ts';
+import { breachOf, fault, grant, release, verdictOn } from './trace-builder.fixture.ts';
+
+const circle = (ms: number): Deadlock => ({
+  ...{ kind: 'deadlock', atUs: ms * 1000, process: 'lock' },
+  waits: [
+    { client: 'alice', lock: 'b' },
+    { client: 'bob', lock: 'a' },
+  ],
+});
+
+const held = { untilUs: null };
+const closed: readonly TraceEvent[] = [
+  grant(1, 'alice', 1, { ...held, lock: 'a' }),
+  grant(2, 'bob', 2, { ...held, lock: 'b' }),
+  circle(5),
+];
+
+test('a circle in which nobody gives anything back breaks `progress`, and is named', () => {
+  const breach = breachOf('progress', closed);
+  expect(breach.rule).toBe('deadlock');
+  expect(breach.evidence).toEqual(['0 holder grant', '1 holder grant', '2 circle']);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"Deadlock over \`b\` and \`a\`: each waits for the other. Let A be alice's grant 1 of \`a\` (from 1 ms, no end) and B be bob's grant 2 of \`b\` (from 2 ms, no end). Then alice waits for b, held by bob, who waits for a, held by alice. However the circle closed at 5 ms and none of them gave its lock back. Clients that take their locks in one order never wait in a circle, and a lock service that denies the request which closes it breaks it up."`,
+  );
+});
+
+test('a fault that struck a holder before the circle closed is told with it', () => {
+  const [first, ...rest] = closed;
+  const events = first === undefined ? [] : [first, fault(1.5, 'pause', 'alice'), ...rest];
+  expect(breachOf('progress', events).evidence).toContain('1 pause');
+});
+
+test('a circle that somebody leaves is no breach, but was a hazard', () => {
+  const events = [...closed, { ...release(9, 'bob', 2), lock: 'b' }];
+  expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});

@@ -1,0 +1,156 @@
+/**
+ * What a client of the pessimistic lock sends. It remembers what its section holds, in the order in
+ * which it was taken, and gives it back in the reverse order. When a further lock is not given, it
+ * gives all of them back, waits a while, and takes them again from the first: a new *round*.
+ */
+import { type Name, under } from '../../kernel/name.ts';
+import type { CallSetting } from '../../world/call.ts';
+import { backOff, type Program, request } from '../../world/program.ts';
+import type { ServerHost } from '../../world/server.ts';
+import type { LockDriver } from '../protocol.ts';
+import { part, type Section } from '../section-calls.ts';
+import { describeLockReply, type LockReply, type LockRequest } from './lock-server.ts';
+
+type Host = ServerHost<LockRequest, LockReply>;
+
+/** A lock that the section wants, and what it calls taking it and giving it back. */
+interface Wish {
+  readonly lock: string;
+  readonly take: string;
+  readonly giveBack: string;
+}
+
+interface Holding extends Wish {
+  readonly ordinal: number;
+  readonly token: number;
+  /** The request that brought it. */
+  readonly request: string;
+}
+
+/** A lease that nobody ends, a hundred years long. */
+const NEVER_US = 3_155_760_000_000_000;
+
+export class PessimisticDriver implements LockDriver {
+  private readonly client: string;
+  private readonly server: Host;
+  /** The locks of the present section, its own first. */
+  private wishes: readonly Wish[] = [];
+  private holdings: readonly Holding[] = [];
+  private round = 1;
+
+  constructor(client: string, server: Host) {
+    this.client = client;
+    this.server = server;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean> {
+    if (!at.plan.releases) {
+      // Without a ttl, `releases: false` would mean that it keeps the lock for good.
+      at.self.log('pessimistic', `${at.section.lock} is not taken, as it would not be given back`);
+      return false;
+    }
+    const wish = { lock: at.section.lock, take: part('acquire', attempt), giveBack: 'release' };
+    this.wishes = [wish];
+    this.holdings = [];
+    this.round = 1;
+    return yield* this.take(at, wish);
+  }
+
+  *also(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean> {
+    const { lock, id } = step;
+    const wish = { lock, take: part('lock', id), giveBack: part('unlock', id) };
+    this.wishes = [...this.wishes, wish];
+    let isTaken = yield* this.take(at, wish);
+    while (!isTaken) {
+      at.self.leave();
+      yield* this.giveAllBack(at);
+      if (this.round >= at.plan.attempts) return false;
+      yield* backOff(under(at.name, `backoff-round-${this.round}`), at.plan.backoffUs);
+      this.round += 1;
+      isTaken = yield* this.takeAll(at);
+    }
+    return true;
+  }
+
+  /** Nothing ends by itself, so there is nothing to prolong. */
+  *renew(): Program<boolean> {
+    return true;
+  }
+
+  *release(at: Section): Program<void> {
+    yield* this.giveAllBack(at);
+    this.wishes = [];
+  }
+
+  token(lock: string): number {
+    return this.holdings.find((holding) => holding.lock === lock)?.token ?? 0;
+  }
+
+  private *takeAll(at: Section): Program<boolean> {
+    for (const wish of this.wishes) {
+      if (!(yield* this.take(at, wish))) return false;
+    }
+    return true;
+  }
+
+  private *take(at: Section, wish: Wish): Program<boolean> {
+    const { lock } = wish;
+    const operation = this.nameOf(at, wish.take);
+    const named = { lock, client: this.client, request: operation.text };
+    const ask = { kind: 'acquire', ...named, sinceUs: at.self.monotonicUs() } as const;
+    const call = yield* request(at.self, this.call(at, operation, ask, 0));
+    if (call.state === 'unknown') yield* this.giveUp(at, operation, named);
+    if (call.reply?.kind !== 'granted') return false;
+    const { token } = call.reply;
+    const ordinal = call.granted;
+    this.holdings = [...this.holdings, { ...wish, ordinal, token, request: operation.text }];
+    if (this.holdings.length > 1) return true;
+    at.end = { clock: 'monotonic', us: NEVER_US };
+    at.self.enter({ section: at.name, lock, ordinal, token, end: at.end });
+    return true;
+  }
+
+  /** Leaves its place in line, or gives back what it was given without hearing of it. */
+  private *giveUp(
+    at: Section,
+    acquire: Name,
+    named: { readonly lock: string; readonly client: string; readonly request: string },
+  ): Program<void> {
+    const operation = under(at.name, `${acquire.text.split('/').at(-1) ?? ''}-cancel`);
+    yield* request(at.self, this.call(at, operation, { kind: 'release', ...named }, 0));
+  }
+
+  private *giveAllBack(at: Section): Program<void> {
+    const given = [...this.holdings].reverse();
+    this.holdings = [];
+    for (const { lock, giveBack, request: named, ordinal, token } of given) {
+      const operation = this.nameOf(at, giveBack);
+      const ask = { kind: 'release', lock, client: this.client, request: named } as const;
+      const setting = this.call(at, operation, ask, token);
+      yield* request(at.self, { ...setting, under: ordinal });
+    }
+  }
+
+  /** `alice/1/lock` in the first round, then `alice/1/lock-round-2`. */
+  private nameOf(at: Section, label: string): Name {
+    return under(at.name, this.round === 1 ? label : `${label}-round-${this.round}`);
+  }
+
+  private call(
+    at: Section,
+    operation: Name,
+    ask: LockRequest,
+    token: number,
+  ): CallSetting<LockRequest, LockReply> {
+    return {
+      operation,
+      call: { verb: ask.kind, lock: ask.lock, token },
+      target: this.server,
+      request: ask,
+      timeoutUs: at.plan.lockTimeoutUs,
+      tries: at.plan.tries,
+      describe: describeLockReply,
+      under: 0,
+    };
+  }
+}
