@@ -1,0 +1,100 @@
+/** `fencepost compare`: measures systems side by side, and says what the folklore is worth. */
+import { join } from 'node:path';
+import { type Cell, figuresOf } from '../compare/comparison.ts';
+import {
+  FAULTS_ABOUT,
+  TERMS_ABOUT,
+  type Trial,
+  trialsAsWritten,
+  trialsFor,
+} from '../compare/conditions.ts';
+import { judgeFolklore } from '../compare/folklore.ts';
+import { drawResamples } from '../compare/statistics.ts';
+import { chooseSystems, FAMILIAR, patiently, rolesOf } from '../compare/systems.ts';
+import { comparisonLine, comparisonSummary } from '../report/compare-json.ts';
+import { renderComparePage } from '../report/compare-page.ts';
+import type { Comparison } from '../report/compare-rows.ts';
+import { renderComparison } from '../report/compare-text.ts';
+import { whyRefused } from '../run.ts';
+import { expand } from '../scenario/expand.ts';
+import type { SystemScenario } from '../scenario/scenario.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
+import { measureTrials, type Table } from './compare-measure.ts';
+import { type Exit, UserError, worstOf } from './exit.ts';
+import { type LoadedScenario, loadScenarios, makeFolder, writeText } from './files.ts';
+import { openTerminal } from './terminal.ts';
+
+export interface CompareOptions {
+  readonly from: number;
+  readonly to: number;
+  /** As it was typed; null for all there are. */
+  readonly systems: string | null;
+  /** The page; null for none. */
+  readonly html: string | null;
+  readonly output: string | null;
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+}
+
+/** Compares the systems of a scenario file, or the familiar ones. */
+export async function compareCommand(file: string | null, options: CompareOptions): Promise<Exit> {
+  const [loaded = null] = file === null ? [] : loadScenarios([file]);
+  const systems = systemsFor(loaded, options.systems);
+  const pageFile = options.html ?? (options.output && join(options.output, 'compare.html'));
+  if (options.output !== null) makeFolder(options.output);
+  const trials = [
+    ...trialsFor(systems.map(patiently)),
+    ...(loaded === null ? [] : trialsAsWritten({ ...loaded.scenario, systems })),
+  ];
+  const terminal = openTerminal(options);
+  await prepare(systems);
+  requireRunnable(trials);
+  const table = await measureTrials(trials, systems, { ...options, terminal });
+  const exit = worstOf(table.exits);
+  if (table.seeds === 0) return exit;
+  const comparison = comparisonOf(table, systems);
+  if (pageFile !== null) writeText(pageFile, renderComparePage(comparison));
+  const { colour, width } = terminal;
+  terminal.print(renderComparison(comparison, { colour, width }));
+  if (pageFile !== null) terminal.note(`report: ${pageFile}`);
+  if (options.isJson) {
+    for (const cell of comparison.cells) process.stdout.write(`${comparisonLine(cell)}\n`);
+    process.stdout.write(`${comparisonSummary(comparison, exit)}\n`);
+  }
+  return exit;
+}
+
+function systemsFor(loaded: LoadedScenario | null, text: string | null): readonly SystemScenario[] {
+  const chosen = chooseSystems(text, loaded?.scenario.systems ?? FAMILIAR);
+  if (chosen.kind === 'problem') throw new UserError([`--systems ${text ?? ''}: ${chosen.what}`]);
+  return chosen.systems;
+}
+
+/** Refuses a lock and a store that do not go together, or a lock that cannot do the work. */
+function requireRunnable(trials: readonly Trial[]): void {
+  for (const { scenario } of trials) {
+    for (const { name } of scenario.systems) {
+      const refusal = whyRefused(expand(scenario, name, 0));
+      if (refusal !== null) throw new UserError([`${name}, ${scenario.name}: ${refusal}`]);
+    }
+  }
+}
+
+function comparisonOf({ columns, seeds }: Table, systems: readonly SystemScenario[]): Comparison {
+  const resamples = drawResamples(seeds);
+  const cells = columns.map(
+    ({ system, trial, runs }): Cell => ({
+      ...{ system, condition: trial.condition, runs },
+      figures: figuresOf(runs, resamples),
+    }),
+  );
+  return {
+    systems: systems.map(({ name, lock, store }) => ({
+      name,
+      about: `lock ${lock}, store ${store}`,
+    })),
+    cells,
+    folklore: judgeFolklore(cells, rolesOf(systems), resamples),
+    ...{ seeds, terms: TERMS_ABOUT, faults: FAULTS_ABOUT },
+  };
+}

@@ -1,0 +1,28 @@
+/** Cells of a comparison with planted numbers. */
+import { type Cell, type Condition, figuresOf } from './comparison.ts';
+import type { RunMeasures } from './measure-run.ts';
+import type { Resamples } from './statistics.ts';
+
+interface Planted {
+  readonly doneMs?: number;
+  readonly commitMs?: number;
+  readonly lost?: number;
+}
+
+/** One run of ten acknowledged sections in `doneMs`, each committed after `commitMs`. */
+export function runOf({ doneMs = 100, commitMs = 10, lost = 0 }: Planted = {}): RunMeasures {
+  const us = Array.from({ length: 10 }, () => commitMs * 1000);
+  return {
+    ...{ planned: 10, begun: 10, acknowledged: 10, doneUs: doneMs * 1000 },
+    ...{ waitsUs: us, commitsUs: us, retries: 0, aborts: 0, deadlocks: 0, stuck: 0, lost },
+  };
+}
+
+/** A cell of these runs. */
+export function cellOf(
+  system: string,
+  condition: Condition,
+  { runs, resamples }: { readonly runs: readonly RunMeasures[]; readonly resamples: Resamples },
+): Cell {
+  return { system, condition, runs, figures: figuresOf(runs, resamples) };
+}

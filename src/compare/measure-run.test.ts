@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import type { Fault } from '../plan/fault.ts';
+import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
+import { run } from '../run.ts';
+import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
+import { measureRun, type RunMeasures } from './measure-run.ts';
+
+const increment: Work = { kind: 'increment', id: 1, store: 'store', key: 'x' };
+
+function measured(
+  setup: Pick<PlanSetup, 'clients'> & Partial<PlanSetup>,
+  more: Partial<Plan> = {},
+): RunMeasures {
+  const plan = { ...planOf({ lock: 'pessimistic', store: 'unfenced', ...setup }), ...more };
+  return measureRun(plan, run(plan));
+}
+
+function worker(name: string, thinkMs: number, more: Partial<ClientPlan> = {}): ClientPlan {
+  const section = { thinkUs: thinkMs * MS };
+  return clientOf(name, [increment], { lockTimeoutUs: null, checksLease: false, section, ...more });
+}
+
+const pause: Fault = {
+  ...{ kind: 'pause', process: 'alice', when: { kind: 'before', point: 'alice/1/write' } },
+  ...{ forUs: 40 * MS, clocks: 'run' },
+};
+const crash: Fault = {
+  ...{ kind: 'crash', process: 'alice', when: { kind: 'before', point: 'alice/1/write' } },
+  restartAfterUs: null,
+};
+
+describe('the measures of a run', () => {
+  test('are those of a section that is alone: 2 ms to its lock, 6 to its commit, 8 to its end', () => {
+    expect(measured({ clients: [worker('alice', 0)] })).toEqual({
+      ...{ planned: 1, begun: 1, acknowledged: 1, doneUs: 8 * MS },
+      ...{ waitsUs: [2 * MS], commitsUs: [6 * MS] },
+      ...{ retries: 0, aborts: 0, deadlocks: 0, stuck: 0, lost: 0 },
+    });
+  });
+
+  test('count from the first request, not from when the client thought', () => {
+    const { waitsUs, doneUs } = measured({ clients: [worker('alice', 5)] });
+    expect([waitsUs, doneUs]).toEqual([[2 * MS], 13 * MS]);
+  });
+
+  test('say how long who stands in line waits', () => {
+    // Alice gives her lock back at 7 ms, and bob, who asked at 1 ms, hears of it at 8 ms.
+    const { waitsUs } = measured({ clients: [worker('alice', 0), worker('bob', 1)] });
+    expect(waitsUs).toEqual([2 * MS, 7 * MS]);
+  });
+
+  test('count the attempts at a busy lock after the first one', () => {
+    const clients = [worker('alice', 0), worker('bob', 1)];
+    const { retries, acknowledged } = measured({ clients, lock: 'lock-service' });
+    // Denied at 2 ms, again 4 ms after that, and granted 4 ms later.
+    expect([retries, acknowledged]).toEqual([2, 2]);
+  });
+
+  test('wait to the commit, and count outrun attempts, where there is no lock', () => {
+    const setup = { lock: 'optimistic', store: 'versioned' };
+    const clients = [worker('alice', 0), worker('bob', 1)];
+    const { retries, waitsUs, commitsUs } = measured({ clients, ...setup });
+    expect(retries).toBe(1);
+    expect(waitsUs).toEqual(commitsUs);
+    expect(waitsUs[0]).toBe(4 * MS);
+  });
+
+  test('count updates that were acknowledged and are gone', () => {
+    const clients = [worker('alice', 0), worker('bob', 20)];
+    const lease = measured({ clients, lock: 'lock-service', faults: [pause] });
+    expect([lease.acknowledged, lease.lost]).toEqual([2, 1]);
+    expect(measured({ clients, faults: [pause] }).lost).toBe(0);
+  });
+
+  test('count who waits for ever behind a holder that crashed, until the world heals', () => {
+    const clients = [worker('alice', 0), worker('bob', 1)];
+    const measures = measured({ clients, faults: [crash], healAtUs: 300 * MS });
+    expect(measures).toMatchObject({ begun: 2, acknowledged: 0, stuck: 1, doneUs: 300 * MS });
+  });
+
+  test('count a section that gives up as aborted', () => {
+    const impatient = worker('bob', 1, { attempts: 1 });
+    const clients = [worker('alice', 0), impatient];
+    const { aborts, acknowledged } = measured({ clients, lock: 'lock-service' });
+    expect([aborts, acknowledged]).toEqual([1, 1]);
+  });
+
+  test('leave out what a client never came to', () => {
+    const two = [1, 2].map((id) => ({ id, thinkUs: 0, lock: 'db', work: [increment] }));
+    const alice = { ...worker('alice', 0), sections: two };
+    const measures = measured({ clients: [alice], faults: [crash] });
+    expect(measures).toMatchObject({ planned: 2, begun: 1, acknowledged: 0, aborts: 0, stuck: 0 });
+  });
+});
+
+describe('a deadlock', () => {
+  const opposite = (['a', 'b'] as const).map((lock, at) =>
+    clientOf(
+      at === 0 ? 'alice' : 'bob',
+      [
+        { kind: 'lock', id: 1, lock: lock === 'a' ? 'b' : 'a' },
+        { ...increment, id: 2 },
+      ],
+      { lockTimeoutUs: null, checksLease: false, section: { lock } },
+    ),
+  );
+
+  test('leaves two sections stuck', () => {
+    const measures = measured({ clients: opposite });
+    expect(measures).toMatchObject({ deadlocks: 1, stuck: 2, aborts: 0, acknowledged: 0 });
+  });
+
+  test('costs an abort and a retry where it is broken up', () => {
+    const measures = measured({ clients: opposite, options: { onDeadlock: 'abort' } });
+    expect(measures).toMatchObject({ deadlocks: 1, aborts: 1, retries: 1, acknowledged: 2 });
+  });
+});

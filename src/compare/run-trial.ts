@@ -1,0 +1,18 @@
+/** Runs one seed of one system under one condition, and measures it. */
+import type { Ending } from '../history/trace.ts';
+import { run } from '../run.ts';
+import { expand } from '../scenario/expand.ts';
+import type { Trial } from './conditions.ts';
+import { measureRun, type RunMeasures } from './measure-run.ts';
+
+export interface TrialRun {
+  readonly measures: RunMeasures;
+  readonly ending: Ending;
+}
+
+/** The same trial, system and seed give the same numbers. */
+export function runTrial({ scenario }: Trial, system: string, seed: number): TrialRun {
+  const plan = expand(scenario, system, seed);
+  const trace = run(plan);
+  return { measures: measureRun(plan, trace), ending: trace.ending };
+}

@@ -1,0 +1,155 @@
+/**
+ * What became of each section of a run, and how long it waited, as its client saw it. A section's
+ * operations are found by their names: `alice/2/…` are those of alice's second section.
+ */
+import type { Survey } from '../check/survey.ts';
+import type { Call, Trace } from '../history/trace.ts';
+import type { Plan, SectionPlan, Work } from '../plan/plan.ts';
+
+/**
+ * `acknowledged`: every write was answered with yes; `unknown`: one got no answer; `stuck`: it
+ * waits for ever; `crashed`: its client did, in it; `given-up`: it ended without its writes;
+ * `never`: its client did not get to it.
+ */
+export type Fate = 'acknowledged' | 'unknown' | 'stuck' | 'crashed' | 'given-up' | 'never';
+
+export interface SectionFate {
+  readonly fate: Fate;
+  /**
+   * From its first request to its lock being held, or, where there is no lock, to the first write
+   * that was accepted; null where neither came.
+   */
+  readonly waitUs: number | null;
+  /** From its first request to the answer that its last write was accepted; null without one. */
+  readonly commitUs: number | null;
+  /** Attempts at its lock, and at its writes, beyond the first ones. */
+  readonly retries: number;
+}
+
+interface Seen {
+  firstUs: number | null;
+  enteredUs: number | null;
+  /** When the first, and when the last of its writes was acknowledged. */
+  writtenUs: number | null;
+  committedUs: number | null;
+  acquires: number;
+  repeats: number;
+  isOpen: boolean;
+  isCrashed: boolean;
+  /** By the first operation that is to do it: whether a write was accepted, or may have been. */
+  readonly writes: Map<string, 'yes' | 'perhaps' | 'no'>;
+}
+
+/** The fate of every section that the plan's clients have, in the plan's order. */
+export function sectionFates(plan: Plan, survey: Survey): readonly SectionFate[] {
+  const seen = new Map<string, Seen>();
+  const places = plan.clients.flatMap(({ name, sections }) =>
+    sections.map((section) => ({ name: `${name}/${section.id}`, section })),
+  );
+  for (const { name } of places) seen.set(name, nothingYet());
+  noteOperations(survey, seen, new Map(places.map(({ name, section }) => [name, section])));
+  noteEvents(survey.trace, seen);
+  return places.map(({ name, section }) => fateOf(seen.get(name) ?? nothingYet(), section));
+}
+
+function nothingYet(): Seen {
+  return {
+    ...{ firstUs: null, enteredUs: null, writtenUs: null, committedUs: null },
+    ...{ acquires: 0, repeats: 0, isOpen: false, isCrashed: false, writes: new Map() },
+  };
+}
+
+function noteOperations(
+  survey: Survey,
+  seen: ReadonlyMap<string, Seen>,
+  sections: ReadonlyMap<string, SectionPlan>,
+): void {
+  for (const [operation, { invoke, return: answer }] of survey.operations) {
+    const name = sectionOf(operation);
+    const section = seen.get(name);
+    if (section === undefined) continue;
+    const { call, atUs } = invoke.event;
+    section.firstUs ??= atUs;
+    section.isOpen = answer === null;
+    if (call.verb === 'acquire' && call.lock === sections.get(name)?.lock) section.acquires += 1;
+    if (call.verb !== 'write') continue;
+    if (call.repeats !== undefined) section.repeats += 1;
+    const isTaken = answer?.event.outcome === 'ok' && answer.event.answer?.kind === 'accepted';
+    if (isTaken) {
+      section.writtenUs ??= answer.event.atUs;
+      section.committedUs = answer.event.atUs;
+    }
+    noteWrite(section, call, {
+      operation,
+      fate: isTaken ? 'yes' : answer?.event.outcome === 'info' ? 'perhaps' : 'no',
+    });
+  }
+}
+
+function noteWrite(
+  { writes }: Seen,
+  call: Extract<Call, { adds: number | null }>,
+  { operation, fate }: { operation: string; fate: 'yes' | 'perhaps' | 'no' },
+): void {
+  const intent = call.repeats ?? operation;
+  const before = writes.get(intent) ?? 'no';
+  writes.set(intent, before === 'yes' || fate === 'no' ? before : fate);
+}
+
+function noteEvents({ events }: Trace, seen: ReadonlyMap<string, Seen>): void {
+  for (const event of events) {
+    if (event.kind === 'enter') {
+      const section = seen.get(event.section);
+      if (section !== undefined) section.enteredUs = event.atUs;
+    }
+    if (event.kind !== 'fault' || event.fault !== 'crash') continue;
+    for (const process of event.processes) markCrashed(seen, { process, atUs: event.atUs });
+  }
+}
+
+/** A crash ends the section that is under way: the last one that had begun, with an open call. */
+function markCrashed(
+  seen: ReadonlyMap<string, Seen>,
+  { process, atUs }: { process: string; atUs: number },
+): void {
+  let last: Seen | null = null;
+  for (const [name, section] of seen) {
+    if (!name.startsWith(`${process}/`) || section.firstUs === null) continue;
+    if (section.firstUs <= atUs) last = section;
+  }
+  if (last !== null) last.isCrashed = true;
+}
+
+function fateOf(seen: Seen, section: SectionPlan): SectionFate {
+  const { firstUs, enteredUs, writtenUs, committedUs, acquires, repeats } = seen;
+  const fate = endOf(seen, section);
+  const since = (us: number | null): number | null =>
+    firstUs === null || us === null ? null : us - firstUs;
+  return {
+    fate,
+    waitUs: since(enteredUs ?? writtenUs),
+    commitUs: fate === 'acknowledged' ? since(committedUs) : null,
+    retries: Math.max(0, acquires - 1) + repeats,
+  };
+}
+
+function endOf(seen: Seen, { work }: SectionPlan): Fate {
+  if (seen.firstUs === null) return 'never';
+  const planned = work.reduce((sum, step) => sum + writesOf(step), 0);
+  const fates = [...seen.writes.values()];
+  const accepted = fates.filter((fate) => fate === 'yes').length;
+  if (accepted >= planned && (planned > 0 || seen.enteredUs !== null)) return 'acknowledged';
+  if (seen.isCrashed) return 'crashed';
+  if (seen.isOpen) return 'stuck';
+  return fates.includes('perhaps') ? 'unknown' : 'given-up';
+}
+
+function writesOf({ kind }: Work): number {
+  if (kind === 'transfer') return 2;
+  return kind === 'write' || kind === 'increment' || kind === 'memoize' ? 1 : 0;
+}
+
+/** `alice/2` of `alice/2/write-again`. */
+function sectionOf(operation: string): string {
+  return operation.split('/', 2).join('/');
+}

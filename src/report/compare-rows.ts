@@ -1,0 +1,146 @@
+/** The measures of a comparison, in words and figures: shared by the terminal and the page. */
+import type { Cell, Condition, Figures } from '../compare/comparison.ts';
+import type { Evidence, Finding, Ruling, Saying } from '../compare/folklore.ts';
+import { type Estimate, RESAMPLES, type Share } from '../compare/statistics.ts';
+import { countOf, groupDigits } from './prose.ts';
+
+/** All that the terminal and the page show. */
+export interface Comparison {
+  readonly systems: readonly { readonly name: string; readonly about: string }[];
+  readonly cells: readonly Cell[];
+  readonly folklore: readonly Saying[];
+  /** Of each system under each condition. */
+  readonly seeds: number;
+  readonly terms: string;
+  readonly faults: string;
+}
+
+export interface Measure {
+  readonly name: string;
+  readonly unit: string;
+  /** A figure and its bounds, in `unit`; the shown value where it is no plain number. */
+  readonly of: (figures: Figures) => Estimate & { readonly shown?: string };
+}
+
+/** The rows of the table, and the panels of the plot. */
+export const MEASURES: readonly Measure[] = [
+  { name: 'throughput', unit: 'sections/s', of: ({ throughput }) => throughput },
+  { name: 'wait p50', unit: 'ms', of: ({ waitP50 }) => scaled(waitP50, 0.001) },
+  { name: 'wait p99', unit: 'ms', of: ({ waitP99 }) => scaled(waitP99, 0.001) },
+  { name: 'commit p99', unit: 'ms', of: ({ commitP99 }) => scaled(commitP99, 0.001) },
+  { name: 'retries', unit: 'per section', of: ({ retries }) => retries },
+  { name: 'aborts', unit: '%', of: ({ aborts }) => scaled(aborts, 100) },
+  { name: 'deadlocks', unit: '%', of: ({ deadlocks }) => scaled(deadlocks, 100) },
+  { name: 'stuck for ever', unit: '%', of: ({ stuck }) => scaled(stuck, 100) },
+  { name: 'lost updates', unit: '%', of: ({ lost }) => scaled(lost, 100) },
+  { name: 'runs that lose one', unit: '%', of: ({ losing }) => ofShare(losing) },
+];
+
+function scaled({ value, lower, upper }: Estimate, by: number): Estimate {
+  const times = (one: number | null): number | null => (one === null ? null : one * by);
+  return { value: times(value), lower: times(lower), upper: times(upper) };
+}
+
+function ofShare({ hits, runs, lower, upper }: Share): Estimate {
+  const value = runs === 0 ? null : (100 * hits) / runs;
+  return { value, lower: 100 * lower, upper: 100 * upper };
+}
+
+/** Three digits that count: `64.5`, `207`, `0.23`; `–` for nothing. */
+export function figureText(value: number | null): string {
+  if (value === null) return '–';
+  if (value === 0) return '0';
+  const size = Math.abs(value);
+  return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+}
+
+/** `205–210`; '' where there is no interval. */
+export function intervalText({ lower, upper }: Estimate): string {
+  if (lower === null || upper === null) return '';
+  const [from, to] = [figureText(lower), figureText(upper)];
+  return lower < 0 ? `${from} to ${to}` : `${from}–${to}`;
+}
+
+/** `207 (205–210)`. */
+export function estimateText(estimate: Estimate): string {
+  const interval = intervalText(estimate);
+  return interval === ''
+    ? figureText(estimate.value)
+    : `${figureText(estimate.value)} (${interval})`;
+}
+
+/** `high contention, with faults`. */
+export function conditionTitle({ contention, hasFaults }: Condition): string {
+  const level = contention === 'as written' ? 'as written' : `${contention} contention`;
+  return `${level}, ${hasFaults ? 'with faults' : 'without faults'}`;
+}
+
+/** The conditions of the cells, each once, in their order. */
+export function conditionsOf(cells: readonly Cell[]): readonly Condition[] {
+  return [...new Set(cells.map(({ condition }) => condition))];
+}
+
+export const SIGNS: Readonly<Record<Ruling, string>> = {
+  holds: '✓',
+  fails: '✗',
+  mixed: '±',
+  undecided: '?',
+  'not measured': '–',
+};
+
+/** `8 clients, …: 110 against 236 sections/s, a difference of -125 (-130 to -121)`. */
+export function findingText({ contention, hasFaults, ours, theirs, evidence }: Finding): string {
+  const level = contention === 'any' ? '' : `${contention} contention, `;
+  const where = `${level}${hasFaults ? 'with faults' : 'without faults'}`;
+  return `${where}: ${evidenceText(evidence, { ours, theirs })}`;
+}
+
+function evidenceText(
+  evidence: Evidence,
+  { ours, theirs }: { readonly ours: string; readonly theirs: string },
+): string {
+  if (evidence.kind === 'losing') {
+    const of = ({ hits, runs }: Share): string => `${hits} of ${countOf(runs, 'run')}`;
+    return `${ours} lost updates in ${of(evidence.ours)}, ${theirs} in ${of(evidence.theirs)}`;
+  }
+  if (evidence.kind === 'throughput') {
+    const { gain } = evidence;
+    const figures = `${figureText(evidence.ours.value)} sections/s, ${theirs} ${figureText(evidence.theirs.value)}`;
+    return `${ours} does ${figures}; difference ${signed(gain)}`;
+  }
+  const [our = NOTHING, their = NOTHING] = [evidence.ours, evidence.theirs].map((one) =>
+    scaled(one, 0.001),
+  );
+  const { value, lower, upper } = scaled(evidence.gain, -0.001);
+  const within = `${figureText(our.value)} ms, of ${theirs} within ${figureText(their.value)} ms`;
+  const difference = signed({ value, lower: upper, upper: lower });
+  return `99 % of the commits of ${ours} come within ${within}; difference ${difference}`;
+}
+
+const NOTHING: Estimate = { value: null, lower: null, upper: null };
+
+function signed({ value, lower, upper }: Estimate): string {
+  const text = (one: number | null): string =>
+    one === null ? '–' : `${one > 0 ? '+' : ''}${figureText(one)}`;
+  return lower === null ? text(value) : `${text(value)} (${text(lower)} to ${text(upper)})`;
+}
+
+/** How the figures came about, a sentence each. */
+export function methodNotes({ seeds, terms, faults }: Comparison): readonly string[] {
+  return [
+    `${countOf(seeds, 'seed')} of each system under each condition, the same for all; ${terms}.`,
+    `Faults: ${faults}.`,
+    'In brackets: 95 % intervals, percentiles of ' +
+      `${groupDigits(RESAMPLES)} bootstrap resamples of whole runs; of runs that lose one, Wilson’s. ` +
+      'A difference is of the same seeds.',
+    'Throughput: acknowledged sections per virtual second until the last client is done, or, where ' +
+      'one waits for ever, until the world heals.',
+    'Wait: from the first request to holding the lock; without a lock, to the commit. Commit: to the ' +
+      'answer to its last write, in every system. Who waits for ever is in neither.',
+    'Aborts: sections given up, or denied to break a deadlock; these, deadlocks and who is stuck are ' +
+      'per hundred sections that began. Lost updates: acknowledged minus final, per hundred acknowledged.',
+    'A section takes one lock in low, medium and high contention: a circle can close there only around ' +
+      'a lock that a client held as it crashed. Servers answer any number of messages at once, so what ' +
+      'is tried in vain costs nobody else anything.',
+  ];
+}
