@@ -1,34 +1,12 @@
 /**
- * A store as a server of the world: answers accesses, and tells the observer what it did with each.
+ * A store that goes by tokens as a server of the world: answers accesses, and tells the observer
+ * what it did with each.
  */
-import type { Answer } from '../../history/trace.ts';
 import type { Boot, Server, Turn } from '../../world/server.ts';
 import type { FenceRule } from './fence.ts';
+import type { StoreReply, StoreRequest } from './request.ts';
 import { Store, type StoreAnswer } from './store.ts';
-
-export type StoreRequest =
-  | {
-      readonly kind: 'write';
-      readonly resource: string;
-      readonly key: string;
-      readonly value: number;
-      readonly token: number;
-      readonly sequence: number;
-    }
-  | {
-      readonly kind: 'read' | 'open';
-      readonly resource: string;
-      readonly key: string;
-      readonly token: number;
-      readonly sequence: number;
-    };
-
-export type StoreReply = StoreAnswer;
-
-/** What the trace says of a reply. */
-export function describeStoreReply(reply: StoreReply): Answer {
-  return reply;
-}
+import { noteContents, noteRead, noteWrite } from './witness.ts';
 
 export class StoreServer implements Server<StoreRequest, StoreReply> {
   private readonly name: string;
@@ -41,83 +19,28 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
     this.store = new Store(rule);
   }
 
-  handle(request: StoreRequest, turn: Turn): StoreReply {
+  handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply {
     const highest = this.store.highest(request);
+    if (request.kind === 'fence') return { kind: 'value', value: highest };
     const answer = this.answer(request);
     this.known.add(request.resource);
-    if (request.kind === 'read') this.observeRead(request, answer, turn);
-    else this.observeWrite(request, { answer, highest }, turn);
+    if (request.kind === 'read') noteRead(this.name, { request, answer }, turn);
+    else noteWrite(this.name, turn, { request, answer, highest });
     return answer;
   }
 
   private answer(request: StoreRequest): StoreAnswer {
-    switch (request.kind) {
-      case 'write':
-        return this.store.write(request, request.value);
-      case 'read':
-        return this.store.read(request);
-      case 'open':
-        return this.store.open(request);
-    }
-  }
-
-  private observeRead(request: StoreRequest, answer: StoreAnswer, turn: Turn): void {
-    turn.observe({
-      kind: 'read',
-      atUs: turn.atUs,
-      process: this.name,
-      resource: request.resource,
-      key: request.key,
-      value: answer.kind === 'value' ? answer.value : null,
-      token: request.token,
-      under: turn.under,
-      client: turn.client,
-      operation: turn.operation,
-      issue: turn.issue,
-      isAccepted: answer.kind !== 'refused',
-      message: turn.message,
-    });
-  }
-
-  private observeWrite(
-    request: StoreRequest,
-    { answer, highest }: { answer: StoreAnswer; highest: number },
-    turn: Turn,
-  ): void {
-    turn.observe({
-      kind: 'write',
-      atUs: turn.atUs,
-      process: this.name,
-      resource: request.resource,
-      key: request.key,
-      value: request.kind === 'write' ? request.value : null,
-      token: request.token,
-      under: turn.under,
-      client: turn.client,
-      operation: turn.operation,
-      issue: turn.issue,
-      isAccepted: answer.kind !== 'refused',
-      highest,
-      adds: turn.adds,
-      message: turn.message,
-    });
+    if (request.kind === 'write') return this.store.write(request, request.value);
+    return request.kind === 'open' ? this.store.open(request) : this.store.read(request);
   }
 
   restart(boot: Boot): void {
     this.store.crash();
-    for (const resource of this.known) this.observeContents(resource, boot);
+    for (const resource of this.known) this.noteContents(resource, boot);
   }
 
-  private observeContents(resource: string, boot: Boot): void {
-    const { highest, values } = this.store.contents(resource);
-    boot.observe({
-      kind: 'recovered',
-      atUs: boot.atUs,
-      process: this.name,
-      resource,
-      highest,
-      values: Object.fromEntries(values),
-    });
+  private noteContents(resource: string, boot: Boot): void {
+    noteContents(this.name, { resource, ...this.store.contents(resource) }, boot);
   }
 
   snapshot(): () => void {
@@ -126,7 +49,7 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
 
   evict(key: string, boot: Boot): boolean {
     const forgetful = this.store.forget(key);
-    for (const resource of forgetful) this.observeContents(resource, boot);
+    for (const resource of forgetful) this.noteContents(resource, boot);
     return forgetful.length > 0;
   }
 }

@@ -4,7 +4,7 @@ import { stores } from './fence.ts';
 import { Store, type StoreAnswer } from './store.ts';
 
 interface Ask {
-  readonly verb: 'write' | 'read' | 'open' | 'crash';
+  readonly verb: 'write' | 'read' | 'open' | 'crash' | 'failover';
   readonly token: number;
   readonly key: string;
   readonly sequence: number;
@@ -26,7 +26,8 @@ function answer(store: Store, { verb, token, key, sequence }: Ask): StoreAnswer 
   if (verb === 'write') return store.write(access, token);
   if (verb === 'read') return store.read(access);
   if (verb === 'open') return store.open(access);
-  store.crash();
+  if (verb === 'crash') store.crash();
+  else store.snapshot()();
   return null;
 }
 
@@ -39,13 +40,42 @@ function pattern(name: string, asks: readonly Ask[]): string {
     .join('');
 }
 
+const all = [...stores.keys()];
+/** Those that a lower token passes, each for a reason of its own. */
+const blind = ['unfenced', 'fence-inverted', 'highest-not-updated', 'client-side-fence'];
+
+function allBut(...names: readonly string[]): readonly string[] {
+  return all.filter((name) => !names.includes(name));
+}
+
 /** Sequences after which a variant behaves unlike others; what each of them must answer. */
 const sequences: ReadonlyMap<string, { asks: readonly Ask[]; minus: readonly string[] }> = new Map([
   [
     'a lower token',
     {
       asks: [ask('write', 2), ask('write', 1)],
-      minus: [...stores.keys()].filter((name) => name !== 'unfenced'),
+      minus: allBut(...blind),
+    },
+  ],
+  [
+    'a higher token',
+    {
+      asks: [ask('write', 1), ask('write', 2)],
+      minus: ['unique-token', 'fence-inverted', 'fence-equality'],
+    },
+  ],
+  [
+    'no token',
+    {
+      asks: [ask('write', 2), ask('write', 0)],
+      minus: allBut(...blind, 'token-missing-accepted'),
+    },
+  ],
+  [
+    'a lower token after a failover',
+    {
+      asks: [ask('write', 2), ask('failover', 0), ask('write', 1)],
+      minus: allBut(...blind, 'highest-on-one-replica'),
     },
   ],
   [
@@ -68,14 +98,14 @@ const sequences: ReadonlyMap<string, { asks: readonly Ask[]; minus: readonly str
     'a lower token after a crash',
     {
       asks: [ask('write', 2), ask('crash', 0), ask('write', 1)],
-      minus: [...stores.keys()].filter((name) => !['unfenced', 'fenced-volatile'].includes(name)),
+      minus: allBut(...blind, 'fenced-volatile'),
     },
   ],
   [
     'a lower token on another key',
     {
       asks: [ask('write', 2), ask('write', 1, { key: 'y' })],
-      minus: [...stores.keys()].filter((name) => !['unfenced', 'fenced-per-key'].includes(name)),
+      minus: allBut(...blind, 'fenced-per-key'),
     },
   ],
 ]);
@@ -91,18 +121,39 @@ describe('a store', () => {
     });
   }
 
-  test('is told from every other by these sequences, but for what it wants to be announced', () => {
+  test('is told from every other by these, but for what is announced, and who compares', () => {
     const prints = new Map(
       [...stores.keys()].map((name) => [
         name,
         [...sequences.values()].map(({ asks }) => pattern(name, asks)).join(' '),
       ]),
     );
-    expect(prints.get('fenced-open')).toBe(prints.get('fenced-reads'));
-    prints.delete('fenced-open');
-    expect(new Set(prints.values()).size).toBe(stores.size - 1);
-    const wanting = [...stores].filter(([, rule]) => rule.needsOpen).map(([name]) => name);
-    expect(wanting).toEqual(['fenced-open']);
+    const alike = [
+      ['fenced-open', 'fenced-reads'],
+      ['unique-token', 'fence-equality'],
+      ['highest-not-updated', 'unfenced'],
+      ['client-side-fence', 'unfenced'],
+    ] as const;
+    for (const [one, other] of alike) expect(prints.get(one)).toBe(prints.get(other));
+    expect(new Set(prints.values()).size).toBe(stores.size - alike.length);
+    const wanting = all.filter((name) => stores.get(name)?.needsOpen);
+    expect(wanting).toEqual(['fenced-open', 'unique-token']);
+  });
+
+  test('of unique tokens goes by whichever was announced last, even a lower one', () => {
+    const store = storeOf('unique-token');
+    answer(store, ask('open', 2));
+    expect(answer(store, ask('write', 1))).toEqual({ kind: 'refused', highest: 2 });
+    expect(answer(store, ask('open', 1))).toEqual({ kind: 'accepted' });
+    expect(answer(store, ask('write', 2))).toEqual({ kind: 'refused', highest: 1 });
+    expect(answer(store, ask('write', 1))).toEqual({ kind: 'accepted' });
+  });
+
+  test('that leaves the comparison to its client knows the highest token, and takes any', () => {
+    const store = storeOf('client-side-fence');
+    answer(store, ask('write', 2));
+    answer(store, ask('write', 1));
+    expect(store.contents('db')).toEqual({ highest: 2, values: new Map([['x', 1]]) });
   });
 
   test('shuts out earlier tokens from the moment a later one is announced', () => {

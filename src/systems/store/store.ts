@@ -28,12 +28,15 @@ type ByResource<V> = Map<string, Map<string, V>>;
 
 export class Store {
   readonly rule: FenceRule;
+  /** Whether no token is looked at. */
+  private isOpen: boolean;
   private values: ByResource<number> = new Map();
   /** By resource, and there by key; under '' where the whole resource has one highest token. */
   private registered: ByResource<Registered> = new Map();
 
   constructor(rule: FenceRule) {
     this.rule = rule;
+    this.isOpen = rule.refuses === 'nothing' && !rule.registers;
   }
 
   write(access: Access, value: number): StoreAnswer {
@@ -51,6 +54,8 @@ export class Store {
 
   /** Announces a token before the first access under it. */
   open(access: Access): StoreAnswer {
+    if (this.rule.opensAnything)
+      partOf(this.registered, access.resource).delete(this.scopeOf(access.key));
     return this.register(access) ?? { kind: 'accepted' };
   }
 
@@ -61,21 +66,31 @@ export class Store {
 
   /** Registers the access's token, or says why it is too low. */
   private register(access: Access): StoreAnswer | null {
-    if (this.rule.refuses === 'nothing') return null;
+    if (this.isOpen) return null;
     const { resource, token, sequence } = access;
+    if (token === 0 && this.rule.takesMissing) return null;
     const scope = this.scopeOf(access.key);
     const last = this.registered.get(resource)?.get(scope);
     if (last !== undefined && this.refuses(last, access)) {
       return { kind: 'refused', highest: last.highest };
     }
-    partOf(this.registered, resource).set(scope, { highest: token, sequence });
+    if (!this.rule.registers) return null;
+    const highest = last === undefined || token > last.highest ? token : last.highest;
+    partOf(this.registered, resource).set(scope, { highest, sequence });
     return null;
   }
 
   private refuses(last: Registered, { token, sequence }: Access): boolean {
-    if (token !== last.highest) return token < last.highest;
-    if (this.rule.refuses === 'lower-or-repeated') return sequence <= last.sequence;
-    return this.rule.refuses === 'lower-or-equal';
+    const { refuses } = this.rule;
+    if (token === last.highest) {
+      if (refuses === 'lower-or-repeated') return sequence <= last.sequence;
+      return refuses === 'lower-or-equal';
+    }
+    if (refuses === 'lower' || refuses === 'lower-or-equal' || refuses === 'lower-or-repeated') {
+      return token < last.highest;
+    }
+    if (refuses === 'higher') return token > last.highest;
+    return refuses === 'other';
   }
 
   private scopeOf(key: string): string {
@@ -102,11 +117,12 @@ export class Store {
     if (!this.rule.isDurable) this.registered = new Map();
   }
 
-  /** A copy of its state, as a function that brings it back. */
+  /** A copy of its state, as a function that brings it back, in a replica. */
   snapshot(): () => void {
     const values = twinOf(this.values);
     const registered = twinOf(this.registered);
     return () => {
+      if (!this.rule.replicaCompares) this.isOpen = true;
       this.values = twinOf(values);
       this.registered = twinOf(registered);
     };

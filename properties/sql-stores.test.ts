@@ -1,0 +1,66 @@
+/**
+ * Laws of the stores in a SQL engine: they answer exactly as those in memory do, whatever happens
+ * to them, and a run leaves nothing behind for the next one.
+ */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Plan } from '../src/plan/plan.ts';
+import { digestOf, run, whyRefused } from '../src/run.ts';
+import { firstDifference } from '../src/sweep/determinism.ts';
+import { UnpreparedSystem } from '../src/systems/assemble.ts';
+import { prepare } from '../src/systems/store/store-kinds.ts';
+import { runnablePlans, samplePlans } from './plans.ts';
+
+const PAIRS = [
+  ['versioned', 'versioned-sql'],
+  ['timestamped', 'timestamped-sql'],
+] as const;
+
+const SYSTEMS = [
+  { lock: 'optimistic', options: { unknownCommit: 'read-again' } },
+  { lock: 'optimistic', options: { unknownCommit: 'retry-blindly' } },
+  { lock: 'lock-service', options: {} },
+] as const;
+
+function before(plan: Plan, system: Partial<Plan['system']>): Plan {
+  return { ...plan, system: { ...plan.system, ...system } };
+}
+
+test('a plan before a SQL store is refused until that is prepared', async () => {
+  const [plan] = samplePlans(runnablePlans({ stores: ['versioned-sql'] }), 1, 1);
+  if (plan === undefined) throw new Error('there is no plan');
+  expect(() => run(plan)).toThrow(UnpreparedSystem);
+  expect(whyRefused(plan)).toBe(null);
+  await prepare([plan.system]);
+  expect(run(plan).ending.kind).toBe('complete');
+});
+
+describe.each(PAIRS)('%s and %s', (memory, sql) => {
+  beforeAll(() => prepare([{ store: sql }]));
+
+  test.each(SYSTEMS)('give the same trace under any plan, with $lock $options', (system) => {
+    fc.assert(
+      fc.property(runnablePlans({ stores: [memory] }), (plan) => {
+        const traces = [memory, sql].map((store) => run(before(plan, { ...system, store })));
+        const [one, other] = traces;
+        if (one === undefined || other === undefined) throw new Error('there are two');
+        expect(firstDifference(one, other)).toBe(null);
+        expect(digestOf(one)).toBe(digestOf(other));
+      }),
+      { seed: 1, numRuns: 150 },
+    );
+  });
+});
+
+test('what the plans do to these stores includes refusals, repetitions, crashes and failovers', () => {
+  const system = { lock: 'optimistic', store: 'versioned', options: {} };
+  const plans = samplePlans(runnablePlans({ stores: ['versioned'] }), 250, 1);
+  const events = plans.flatMap((plan) => run(before(plan, system)).events);
+  const count = (is: (event: (typeof events)[number]) => boolean): number =>
+    events.filter(is).length;
+  expect(count((event) => event.kind === 'write' && !event.isAccepted)).toBeGreaterThan(10);
+  expect(count((event) => event.kind === 'log' && event.topic === 'repeated')).toBeGreaterThan(5);
+  expect(count((event) => event.kind === 'recovered')).toBeGreaterThan(10);
+  expect(count((event) => event.kind === 'fault' && event.fault === 'failover')).toBeGreaterThan(5);
+  expect(count((event) => event.kind === 'fault' && event.fault === 'evict')).toBeGreaterThan(5);
+});

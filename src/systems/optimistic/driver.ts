@@ -1,0 +1,81 @@
+/**
+ * A client without a lock: reads a value and its version, writes with that version, and begins
+ * anew when the store says that somebody was faster.
+ */
+import { under } from '../../kernel/name.ts';
+import { backOff, type Program, request } from '../../world/program.ts';
+import type { Change, LockDriver } from '../protocol.ts';
+import { labelOf, type Section, storeCall } from '../section-calls.ts';
+import type { Policy } from './policy.ts';
+
+/** How one attempt at a change ended. */
+type Attempted = 'written' | 'outrun' | 'unread' | 'unknown';
+
+export class OptimisticDriver implements LockDriver {
+  private readonly policy: Policy;
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+  }
+
+  *acquire(): Program<boolean> {
+    return true;
+  }
+
+  *renew(): Program<boolean> {
+    return true;
+  }
+
+  *release(): Program<void> {}
+
+  token(): number {
+    return 0;
+  }
+
+  *change(at: Section, change: Change): Program<boolean> {
+    const sent = { writes: 0 };
+    for (let again = 0; again < at.plan.attempts; again += 1) {
+      if (again > 0) {
+        const label = labelOf({ label: `${change.labels.write}-backoff`, id: change.id });
+        const timer = again === 1 ? label : `${label}-again-${again - 1}`;
+        yield* backOff(under(at.name, timer), at.plan.backoffUs);
+      }
+      const attempted = yield* this.attempt(at, change, { again, sent });
+      if (attempted === 'written') return true;
+      if (attempted === 'unknown' && this.policy === 'give-up') return false;
+    }
+    return false;
+  }
+
+  private *attempt(
+    at: Section,
+    change: Change,
+    { again, sent }: { readonly again: number; readonly sent: { writes: number } },
+  ): Program<Attempted> {
+    const { id, store, key, labels, by } = change;
+    const ask = { kind: 'read', key, value: null, adds: null } as const;
+    const from = { id, store, key, label: labels.read, again };
+    const read = yield* request(at.self, storeCall(at, from, ask));
+    if (read.reply?.kind !== 'value') return 'unread';
+    const { value, version = null } = read.reply;
+    const first = `${at.name.text}/${labelOf({ label: labels.write, id })}`;
+    const once = this.policy === 'read-again' ? first : null;
+    const to = { id, store, key, label: labels.write, again: sent.writes };
+    const write = yield* request(
+      at.self,
+      storeCall(at, to, {
+        kind: 'write',
+        key,
+        value: 'adds' in by ? value + by.adds : by.value,
+        adds: 'adds' in by ? by.adds : null,
+        condition: at.versions === null ? undefined : { version, once, wallUs: at.self.wallUs() },
+        ...(sent.writes === 0 ? {} : { repeats: first }),
+      }),
+    );
+    sent.writes += 1;
+    if (write.reply?.kind === 'accepted') return 'written';
+    // What was never executed can be tried again; a refusal says nothing of a try before it.
+    const isOpen = write.mayHaveHappened || write.state === 'unknown';
+    return isOpen ? 'unknown' : 'outrun';
+  }
+}

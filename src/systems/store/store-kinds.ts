@@ -1,0 +1,125 @@
+/** Every store by the name that scenarios call it, with what clients and checkers must know. */
+import { assert } from '../../kernel/assert.ts';
+import type { Server } from '../../world/server.ts';
+import type { CheckToken } from '../protocol.ts';
+import { AskingServer } from './asking-server.ts';
+import { type FenceRule, stores } from './fence.ts';
+import type { Manners, StoreReply, StoreRequest } from './request.ts';
+import { isSqlLoaded, loadSqlEngine } from './sql-engine.ts';
+import { SqlTable } from './sql-table.ts';
+import { StoreServer } from './store-server.ts';
+import { type Version, VersionServer } from './version-server.ts';
+import { MemoryTable } from './version-table.ts';
+
+/** The sequential specification that a store promises to its clients. */
+export type FenceModel =
+  | 'fenced-register'
+  | 'fenced-register-strict'
+  | 'fenced-register-with-reads';
+
+/** A store's server; what it holds outside of the run is given back with `close`. */
+export type AnyStoreServer = Server<StoreRequest, StoreReply> & { readonly close?: () => void };
+
+export interface StoreKind {
+  /** One line for `fencepost list`. */
+  readonly about: string;
+  /** Where its rule is written down. */
+  readonly source: string;
+  /** Claims that it does not promise, even where nothing goes wrong. */
+  readonly unpromised: readonly string[];
+  readonly manners: Manners;
+  /** Null where none is written. */
+  readonly model: FenceModel | null;
+  /** Whether it is meant to remember the highest token. */
+  readonly isFenced: boolean;
+  /** Whether it needs the SQL engine. */
+  readonly needsSql: boolean;
+  /** Whether it asks the lock about tokens; its `build` then needs to be told how. */
+  readonly asksLock: boolean;
+  readonly build: (name: string, check: CheckToken | null) => AnyStoreServer;
+}
+
+const ABOUT: Readonly<Record<Version, string>> = {
+  count: 'accepts a write if the version that it expects is the current one, and counts it up',
+  clock: 'the same, but the version is the time of the last change, in whole milliseconds',
+  'client-clock': 'the same by the clock of the client that made the change',
+};
+
+const checkSequencer: StoreKind = {
+  about: 'asks the lock service whether the token of a write is still that of a running lease',
+  source: 'Burrows, The Chubby lock service (OSDI 2006), 2.4',
+  unpromised: [],
+  manners: { needsOpen: false, comparesItself: false, hasVersions: false },
+  model: null,
+  isFenced: false,
+  needsSql: false,
+  asksLock: true,
+  build: (name, check) => {
+    assert(check !== null, 'a store that asks is told how');
+    return new AskingServer(name, check);
+  },
+};
+
+/** All stores: those that go by tokens, and those that go by versions. */
+export const storeKinds: ReadonlyMap<string, StoreKind> = new Map<string, StoreKind>([
+  ...[...stores].map(([name, rule]) => [name, fenceKind(rule)] as const),
+  ['check-sequencer', checkSequencer],
+  ['versioned', versionKind('count', false)],
+  ['timestamped', versionKind('clock', false)],
+  ['timestamped-by-client', versionKind('client-clock', false)],
+  ['versioned-sql', versionKind('count', true)],
+  ['timestamped-sql', versionKind('clock', true)],
+]);
+
+function fenceKind(rule: FenceRule): StoreKind {
+  const { about, source, unpromised, needsOpen, comparedBy } = rule;
+  const manners = { needsOpen, comparesItself: comparedBy === 'client', hasVersions: false };
+  return {
+    ...{ about, source, unpromised, manners },
+    model: modelOf(rule),
+    isFenced: rule.refuses !== 'nothing' && !rule.opensAnything,
+    needsSql: false,
+    asksLock: false,
+    build: (name) => new StoreServer(name, rule),
+  };
+}
+
+function modelOf({
+  refuses,
+  coversReads,
+  opensAnything,
+  comparedBy,
+}: FenceRule): FenceModel | null {
+  if (refuses === 'lower-or-repeated' || opensAnything || comparedBy === 'client') return null;
+  if (refuses === 'lower-or-equal') return 'fenced-register-strict';
+  return coversReads ? 'fenced-register-with-reads' : 'fenced-register';
+}
+
+function versionKind(version: Version, isSql: boolean): StoreKind {
+  return {
+    about: isSql ? `${ABOUT[version]}; in SQLite` : ABOUT[version],
+    source: 'optimistic locking, Kung and Robinson (1981)',
+    unpromised: version === 'count' ? [] : ['no-lost-update'],
+    manners: { needsOpen: false, comparesItself: false, hasVersions: true },
+    model: null,
+    isFenced: false,
+    needsSql: isSql,
+    asksLock: false,
+    build: (name) => new VersionServer(name, version, isSql ? new SqlTable() : new MemoryTable()),
+  };
+}
+
+/**
+ * Loads what the stores of these systems need, before the first run of any; a run of one that was
+ * not prepared is refused.
+ */
+export async function prepare(systems: Iterable<{ readonly store: string }>): Promise<void> {
+  for (const { store } of systems) {
+    if (storeKinds.get(store)?.needsSql === true) await loadSqlEngine();
+  }
+}
+
+/** Whether a run of this store can begin. */
+export function isPrepared(kind: StoreKind): boolean {
+  return !kind.needsSql || isSqlLoaded();
+}
