@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { replay } from '../src/corpus/replay.ts';
 import { examineSeed, shrinkFailure } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
@@ -15,6 +15,7 @@ import { isSimpler, workOf } from '../src/shrink/simpler.ts';
 import { judgeSystem } from '../src/sweep/expectation.ts';
 import { sweep } from '../src/sweep/sweep.ts';
 import { EMPTY_TALLY } from '../src/sweep/tally.ts';
+import { prepare } from '../src/systems/store/store-kinds.ts';
 
 const SEEDS = 300;
 
@@ -44,6 +45,10 @@ function planOf(name: string): Plan {
 
 const scenarios = filesIn(folder).map((file) => file.replace(/\.yaml$/, ''));
 const plans = filesIn(`${folder}plans`).map((file) => file.replace(/\.yaml$/, ''));
+
+beforeAll(async () => {
+  for (const name of scenarios) await prepare(scenarioOf(name).systems);
+});
 
 describe('a scenario of fixtures/', () => {
   test.each(scenarios)('%s is what it is called and says so in words', (name) => {
@@ -108,11 +113,20 @@ function writesOf({ kind }: Work): number {
 /** Each broken system, its claim, and the fewest clients, faults and writes that can break it. */
 const OPTIMA: readonly (readonly [string, string, string, number, number, number])[] = [
   ['boundary', 'after', 'lease-conservative', 2, 0, 1],
+  ['cache-lock-eviction', 'published', 'mutual-exclusion', 2, 1, 0],
+  ['cache-lock-eviction', 'published', 'owner-only-release', 2, 1, 0],
+  ['cache-lock-extension', 'published', 'owner-only-release', 2, 1, 0],
+  ['cache-lock-extension', 'published', 'renew-live', 2, 1, 0],
+  ['cache-lock-late-reply', 'published', 'lease-conservative', 1, 0, 0],
+  ['cache-lock-release', 'published', 'owner-only-release', 2, 1, 0],
   ['caller-clock', 'published', 'mutual-exclusion', 2, 1, 0],
   ['caller-clock', 'published', 'owner-only-release', 1, 1, 0],
   ['check-then-act', 'unfenced', 'grant-order', 2, 1, 2],
   ['check-then-act-late', 'unfenced', 'grant-order', 2, 1, 2],
+  ['check-sequencer', 'unfenced', 'fence-monotone', 2, 1, 2],
+  ['check-sequencer-late', 'check-sequencer', 'fence-monotone', 2, 1, 2],
   ['clock-step', 'wall', 'mutual-exclusion', 2, 1, 0],
+  ['crashed-holder', 'pessimistic', 'progress', 1, 1, 0],
   ['datagram-updates', 'fenced', 'no-lost-update', 2, 1, 2],
   ['datagram-writes', 'fenced', 'holder-order', 1, 1, 1],
   ['datagrams', 'unfenced', 'fence-monotone', 1, 1, 2],
@@ -123,17 +137,58 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['late-reply', 'reply', 'grant-order', 2, 1, 2],
   ['lost-update', 'fenced', 'no-lost-update', 2, 1, 2],
   ['lost-update', 'fenced', 'read-fence', 2, 1, 2],
+  ['opposite-order', 'wait', 'progress', 2, 0, 0],
+  ['patient-lock', 'lease', 'grant-order', 2, 1, 2],
   ['per-key-fence', 'fenced-per-key', 'fence-monotone', 2, 1, 2],
+  ['redis-failover', 'replicated', 'mutual-exclusion', 2, 1, 0],
+  ['redis-release', 'compare-and-delete', 'grant-order', 2, 1, 2],
+  ['redis-release', 'delete', 'owner-only-release', 2, 1, 0],
+  ['redis-release', 'get-then-delete', 'owner-only-release', 2, 0, 1],
+  ['redlock', 'redlock', 'grant-order', 2, 1, 2],
+  ['redlock-clock-step', 'wall', 'mutual-exclusion', 2, 1, 0],
+  ['redlock-late-reply', 'unchecked', 'holder-overlap', 2, 1, 0],
+  ['redlock-late-reply', 'unchecked', 'mutual-exclusion', 2, 1, 0],
+  ['redlock-restart', 'at-once', 'mutual-exclusion', 2, 1, 0],
   ['same-token-reorder', 'fenced', 'holder-order', 1, 1, 2],
+  ['one-replica', 'highest-on-one-replica', 'fence-monotone', 2, 2, 2],
+  ['optimistic', 'unversioned', 'no-lost-update', 2, 0, 2],
   ['several-writes', 'fenced-strict', 'progress', 1, 0, 2],
   ['several-writes', 'fenced-pool', 'holder-order', 1, 0, 2],
+  ['timestamp-skew', 'by-client', 'no-lost-update', 2, 1, 2],
+  ['timestamp-step', 'timestamped', 'no-lost-update', 2, 1, 2],
+  ['timestamp-tick', 'timestamped', 'no-lost-update', 2, 0, 2],
+  ['timestamp-tick', 'timestamped-sql', 'no-lost-update', 2, 0, 2],
+  ['token-missing', 'token-missing-accepted', 'fence-monotone', 2, 1, 2],
+  ['stampede-eviction', 'published', 'mutual-exclusion', 2, 1, 0],
   ['token-regression', 'volatile', 'tokens-increase', 1, 1, 0],
   ['token-regression', 'volatile', 'progress', 1, 1, 2],
   ['two-stores', 'fenced', 'cross-key', 2, 1, 4],
+  ['unique-token', 'fenced', 'no-lost-update', 2, 1, 2],
+  ['unique-token-duplicate', 'unique-token', 'no-lost-update', 2, 2, 2],
+  ['unknown-commit', 'retry-blindly', 'no-lost-update', 1, 1, 1],
+  ['who-compares', 'client-side-fence', 'fence-monotone', 2, 1, 2],
+  ['who-compares', 'highest-not-updated', 'fence-monotone', 2, 1, 2],
   ['write-after-release', 'impatient', 'no-write-after-release', 1, 1, 1],
   ['write-data', 'unfenced', 'fence-monotone', 2, 1, 2],
+  ['wrong-comparison', 'fence-equality', 'progress', 1, 0, 1],
+  ['wrong-comparison', 'fence-inverted', 'progress', 1, 0, 1],
   ['zombie-writer', 'unfenced', 'grant-order', 2, 1, 2],
   ['zombie-writer', 'unfenced', 'linearizable', 2, 1, 2],
+  ['evicted-lease', 'memcached', 'mutual-exclusion', 2, 1, 0],
+  ['evicted-lease', 'memcached', 'owner-only-release', 2, 1, 0],
+  ['evicted-lease', 'memcached', 'tokens-increase', 1, 1, 0],
+  ['evicted-lease', 'memcached', 'tokens-unique', 1, 1, 0],
+  ['fast-acquirer', 'client-clock', 'mutual-exclusion', 2, 1, 0],
+  ['idle-lease', 'memcached', 'tokens-increase', 1, 0, 0],
+  ['idle-lease', 'memcached', 'tokens-unique', 1, 0, 0],
+  ['repeated-jobs', 'lease-only', 'at-most-once', 2, 0, 0],
+  ['repeated-jobs', 'marked', 'at-most-once', 2, 1, 0],
+  ['repeated-jobs', 'step-fence', 'at-most-once', 2, 0, 0],
+  ['stalled-job', 'marked', 'at-most-once', 2, 1, 0],
+  ['standby-lease', 'standby', 'mutual-exclusion', 2, 1, 0],
+  ['standby-lease', 'standby', 'tokens-increase', 1, 1, 0],
+  ['vacant-lease', 'set', 'mutual-exclusion', 2, 0, 0],
+  ['vacant-lease', 'set', 'tokens-unique', 2, 0, 0],
 ];
 
 /** Two clients can do it too, and one seed in ten finds the way that needs only one. */

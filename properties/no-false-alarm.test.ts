@@ -4,12 +4,13 @@
  * every claim holds before every store; `holder-overlap` is measured and promised by nobody.
  */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { claims } from '../src/check/claims.ts';
 import { examine } from '../src/harness.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../src/plan/plan.ts';
 import { modelOf } from '../src/systems/assemble.ts';
-import { stores } from '../src/systems/store/fence.ts';
+import { protocols } from '../src/systems/protocols.ts';
+import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 import { BOUNDS, LIMITS } from './plans.ts';
 
 const LATENCY = { minUs: 500, maxUs: 2_000 };
@@ -68,7 +69,7 @@ function clientOf(name: string, section: fc.Arbitrary<SectionPlan>): fc.Arbitrar
     name: fc.constant(name),
     ttlUs: fc.integer({ min: ttlFor(3), max: 2 * ttlFor(3) }),
     lockTimeoutUs: fc.option(fc.constant(2 * ROUND_TRIP_US), { nil: null }),
-    storeTimeoutUs: fc.option(fc.constant(2 * ROUND_TRIP_US), { nil: null }),
+    storeTimeoutUs: fc.option(fc.constant(3 * ROUND_TRIP_US), { nil: null }),
     pool: fc.integer({ min: 1, max: 3 }),
     checksLease: fc.boolean(),
     countsLeaseFrom: fc.constant('sent'),
@@ -115,15 +116,19 @@ const PROMISED: readonly string[] = [...claims.keys()].filter(
   (claim) => claim !== 'holder-overlap' && !claim.includes('('),
 );
 
+beforeAll(() => prepare([...storeKinds.keys()].map((store) => ({ store }))));
+
 describe.each(['lock-service', 'lock-service-published'])('%s', (lock) => {
-  test.each([...stores.keys()])(
+  test.each([...storeKinds.keys()])(
     'before a store that is %s breaks nothing without faults',
     (store) => {
       fc.assert(
         fc.property(calmPlans({ lock, store }, store === 'fenced-strict'), (plan) => {
           const isJudged = (claim: string): boolean =>
             claim !== 'linearizable' || modelOf(plan) !== null;
-          const { verdicts } = examine(plan, PROMISED);
+          const unpromised = storeKinds.get(store)?.unpromised ?? [];
+          const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
+          const { verdicts } = examine(plan, claims);
           const alarms = verdicts.filter(
             ({ kind, claim }) => kind === 'invalid' || (kind === 'unknown' && isJudged(claim)),
           );
@@ -134,6 +139,65 @@ describe.each(['lock-service', 'lock-service-published'])('%s', (lock) => {
     },
   );
 });
+
+describe.each(['lease-dynamodb', 'lease-memcached', 'lease-redis'])('%s', (lock) => {
+  test('breaks nothing without faults', () => {
+    fc.assert(
+      fc.property(calmPlans({ lock, store: 'fenced' }, false), (plan) => {
+        const alarms = examine(plan, PROMISED).verdicts.filter(({ kind }) => kind !== 'valid');
+        expect(alarms).toEqual([]);
+      }),
+      { seed: 1, numRuns: 60 },
+    );
+  });
+});
+
+describe.each(['unfenced', 'fenced', 'fenced-reads'])('pessimistic before %s', (store) => {
+  test.each(['wait', 'abort'])('breaks nothing without faults (onDeadlock: %s)', (onDeadlock) => {
+    fc.assert(
+      fc.property(calmPlans({ lock: 'pessimistic', store }, false), (calm) => {
+        const plan = { ...calm, system: { ...calm.system, options: { onDeadlock } } };
+        const alarms = examine(plan, PROMISED).verdicts.filter(({ kind }) => kind !== 'valid');
+        expect(alarms).toEqual([]);
+      }),
+      { seed: 1, numRuns: 60 },
+    );
+  });
+});
+
+describe.each(['redis', 'redlock'])('%s, whose grants have no tokens,', (lock) => {
+  test.each(['unfenced', 'fenced'])(
+    'before a store that is %s breaks nothing without faults',
+    (store) => {
+      const unpromised = protocols.get(lock)?.unpromised ?? [];
+      const claims = PROMISED.filter((claim) => !unpromised.includes(claim));
+      fc.assert(
+        fc.property(calmPlans({ lock, store }, false), (plan) => {
+          const alarms = examine(plan, claims).verdicts.filter(({ kind }) => kind !== 'valid');
+          expect(alarms).toEqual([]);
+        }),
+        { seed: 1, numRuns: 60 },
+      );
+    },
+  );
+});
+
+describe.each([...storeKinds].filter(([, { manners }]) => manners.hasVersions))(
+  'no lock, before a store that is %s,',
+  (store, { unpromised }) => {
+    test('breaks nothing without faults but transfers and, by its clock, counters', () => {
+      const left = ['cross-key', ...unpromised];
+      const claims = PROMISED.filter((claim) => !left.includes(claim) && claim !== 'linearizable');
+      fc.assert(
+        fc.property(calmPlans({ lock: 'optimistic', store }, false), (plan) => {
+          const alarms = examine(plan, claims).verdicts.filter(({ kind }) => kind !== 'valid');
+          expect(alarms).toEqual([]);
+        }),
+        { seed: 1, numRuns: 60 },
+      );
+    });
+  },
+);
 
 test('a store that refuses equal tokens breaks `progress` when a grant writes twice', () => {
   const plans = fc.sample(calmPlans({ lock: 'lock-service', store: 'fenced-strict' }, false), {

@@ -34,7 +34,7 @@ test('every file that the README links to exists', () => {
 });
 
 test('every command and option of the README exists', () => {
-  const help = ['run', 'replay', 'shrink', 'show', 'check', 'list', 'schema']
+  const help = ['run', 'replay', 'shrink', 'show', 'check', 'compare', 'list', 'schema']
     .map((name) =>
       spawnSync('node', ['dist/cli.js', name, '--help'], { cwd: root, encoding: 'utf8' }),
     )

@@ -5,6 +5,7 @@
  */
 import { judgeSurvey } from './check/claims.ts';
 import { type HolderOverlap, measureHolderOverlap } from './check/measure.ts';
+import { measureStampede, type Stampede } from './check/stampede.ts';
 import { surveyTrace } from './check/survey.ts';
 import { termsOf } from './check/terms.ts';
 import type { Verdict } from './check/verdict.ts';
@@ -28,6 +29,8 @@ export interface Examination {
   readonly verdicts: readonly Verdict[];
   /** How often, and how long, two programs believed at once: measured, never judged. */
   readonly overlap: HolderOverlap;
+  /** How many programs computed one memoized value at once: measured, never judged. */
+  readonly stampede: Stampede;
 }
 
 /**
@@ -55,7 +58,8 @@ export function examine(plan: Plan, claims: readonly string[]): Examination {
     MAX_CONFIGURATIONS,
   );
   const verdicts = judgeSurvey(survey, terms, claims);
-  return { plan, trace, verdicts, overlap: measureHolderOverlap(survey) };
+  const overlap = measureHolderOverlap(survey);
+  return { plan, trace, verdicts, overlap, stampede: measureStampede(survey) };
 }
 
 /** Whether `plan` breaks `claim`. */

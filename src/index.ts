@@ -10,13 +10,10 @@ export { type Replay, replay } from './corpus/replay.ts';
 export { breaks, type Examination, examine, examineSeed, shrinkFailure } from './harness.ts';
 export type { Ending, ProcessInfo, Trace, TraceEvent } from './history/trace.ts';
 // The linearizability checker by itself.
-export {
-  checkHistory,
-  checkParts,
-  type HistoryVerdict,
-  type PartVerdict,
-} from './linearizability/check-history.ts';
-export type { CheckOptions, Decision } from './linearizability/decide.ts';
+export { checkHistory, checkParts } from './linearizability/check-history.ts';
+export type { CheckOptions } from './linearizability/check-options.ts';
+export type { Decision } from './linearizability/decide.ts';
+export type { HistoryVerdict, PartVerdict } from './linearizability/decide-history.ts';
 export { explainHistory, type Reasons } from './linearizability/explain.ts';
 export { explainInWords } from './linearizability/explain-in-words.ts';
 export type { Model } from './linearizability/model.ts';
@@ -71,3 +68,4 @@ export {
 } from './systems/lock-service/lock-service.ts';
 export { type FenceRule, stores } from './systems/store/fence.ts';
 export { type Access, Store, type StoreAnswer } from './systems/store/store.ts';
+export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';

@@ -4,12 +4,12 @@ import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
 import type { LockWord, Vocabulary } from './scenario/vocabulary.ts';
 import { Options, type Protocol } from './systems/protocol.ts';
 import { protocols } from './systems/protocols.ts';
-import { stores } from './systems/store/fence.ts';
+import { storeKinds } from './systems/store/store-kinds.ts';
 
 /** What fencepost itself provides. */
 export const vocabulary: Vocabulary = {
   locks: new Map([...protocols].map(([name, protocol]) => [name, wordOf(protocol)])),
-  stores: [...stores.keys()],
+  stores: [...storeKinds.keys()],
   claims: [...claims.keys()],
 };
 

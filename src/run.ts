@@ -5,17 +5,29 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Trace } from './history/trace.ts';
+import type { Watcher } from './kernel/scheduler.ts';
 import type { Plan } from './plan/plan.ts';
-import { assemble, UnknownSystem } from './systems/assemble.ts';
+import { assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 import type { DrawLog } from './world/decider.ts';
 import { OrderLog } from './world/order-log.ts';
 import { World } from './world/world.ts';
 
-/** Runs a plan. Pure: the same plan gives the same trace. Throws `UnknownSystem`. */
+/**
+ * Runs a plan. Pure: the same plan gives the same trace. Throws `UnknownSystem`, and
+ * `UnpreparedSystem` where a store is to be loaded first.
+ */
 export function run(plan: Plan): Trace {
-  const world = new World(plan, null);
-  assemble(plan, world);
-  return world.run(null);
+  return runIn(new World(plan, null), plan, null);
+}
+
+function runIn(world: World, plan: Plan, watcher: Watcher | null): Trace {
+  requirePrepared(plan);
+  const close = assemble(plan, world);
+  try {
+    return world.run(watcher);
+  } finally {
+    close();
+  }
 }
 
 /**
@@ -41,8 +53,7 @@ export function pin(plan: Plan): Plan {
   const log: DrawLog = { decisions: new Map(), faults: [] };
   const order = new OrderLog();
   const world = new World(plan, log);
-  assemble(plan, world);
-  world.run((due, previous) => order.see(due, previous));
+  runIn(world, plan, (due, previous) => order.see(due, previous));
   return {
     ...plan,
     faults: [...plan.faults, ...log.faults],

@@ -17,6 +17,7 @@ export const aboutClaims: ReadonlyMap<string, string> = new Map([
   ['renew-live', 'a late renew extends nobody else’s grant and undoes no release'],
   ['lease-conservative', 'the holder never counts on its lease for longer than the service does'],
   ['cross-key', 'a sum over two stores is the same after every section'],
+  ['at-most-once', 'a job runs at most once per tick, and never two at the same time'],
   ['progress', 'after healing a fresh client gets the lock; the rightful holder is not refused'],
   ['acknowledged-durable', 'a write that was acknowledged stays'],
   ['linearizable', 'the clients’ history fits the store’s own sequential specification'],

@@ -42,7 +42,9 @@ describe('a job', () => {
       '4 later grant',
       '5 later run',
     ]);
-    expect(breach.words).toMatchInlineSnapshot(`"Job 1 of \`db\` ran again. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then alice began job 1 under A at 1 ms. However bob began job 1 under B at 5 ms. A worker that claims a key of the occurrence before it runs would have skipped it."`);
+    expect(breach.words).toMatchInlineSnapshot(
+      `"Job 1 of \`db\` ran again. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 4 ms). Then alice began job 1 under A at 1 ms. However bob began job 1 under B at 5 ms. A worker that claims a key of the occurrence before it runs would have skipped it."`,
+    );
   });
 
   const paused = [
@@ -56,9 +58,13 @@ describe('a job', () => {
     const breach = breachOf('at-most-once', [...paused, job(13, 'bob/2', 'begin', 1)]);
     expect(breach.rule).toBe('ran-at-once');
     expect(breach.evidence).toContain('2 pause');
-    expect(breach.words).toMatchInlineSnapshot(`"Job 1 of \`db\` ran twice at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However bob began job 1 under B at 13 ms, before alice had ended its own: \`alice\` was paused from 2 ms to 30 ms. A worker that claims a key of the occurrence before it runs would have skipped it."`);
+    expect(breach.words).toMatchInlineSnapshot(
+      `"Job 1 of \`db\` ran twice at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However bob began job 1 under B at 13 ms, before alice had ended its own: \`alice\` was paused from 2 ms to 30 ms. A worker that claims a key of the occurrence before it runs would have skipped it."`,
+    );
     const next = breachOf('at-most-once', [...paused, job(13, 'bob/2', 'begin', 2)]);
-    expect(next.words).toMatchInlineSnapshot(`"Jobs 1 and 2 of \`db\` ran at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However bob began job 2 under B at 13 ms, before alice had ended its own: \`alice\` was paused from 2 ms to 30 ms. No lease rules this out once a process may pause: what a job touches must refuse its late acts."`);
+    expect(next.words).toMatchInlineSnapshot(
+      `"Jobs 1 and 2 of \`db\` ran at once. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then alice began job 1 under A at 1 ms. However bob began job 2 under B at 13 ms, before alice had ended its own: \`alice\` was paused from 2 ms to 30 ms. No lease rules this out once a process may pause: what a job touches must refuse its late acts."`,
+    );
   });
 
   test('that a crash cut short has run, but runs no longer', () => {

@@ -5,6 +5,7 @@
  */
 import type { FaultStrikes } from '../history/trace.ts';
 import type { Part } from './conclude.ts';
+import { serversOf } from './grant-servers.ts';
 import { type Access, type GrantLog, grantUnder, type Numbered, type Survey } from './survey.ts';
 
 /** The part of a run in which a fault counts as a cause. */
@@ -38,9 +39,15 @@ export function causesSince(
   grant: GrantLog,
   later: { readonly index: number },
 ): readonly Part[] {
-  const { client, process, sentAtUs, message } = grant.event;
-  const processes = [client, process];
-  return causesIn(survey, { processes, message, fromUs: sentAtUs, before: later.index });
+  const { client, sentAtUs, message } = grant.event;
+  const span = { message, fromUs: sentAtUs, before: later.index };
+  const causes = new Map<number, Part>();
+  for (const server of serversOf(survey, grant.event)) {
+    for (const cause of causesIn(survey, { ...span, processes: [client, server] })) {
+      causes.set(cause[1]?.index ?? 0, cause);
+    }
+  }
+  return [...causes].sort(([a], [b]) => a - b).map(([, cause]) => cause);
 }
 
 function overlaps(fault: Numbered<FaultStrikes>, span: Span): boolean {

@@ -3,6 +3,7 @@
 import type { Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
 import { acknowledgedDurable } from './acknowledged-durable.ts';
+import { atMostOnce } from './at-most-once.ts';
 import { crossKey } from './cross-key.ts';
 import { fenceDurable } from './fence-durable.ts';
 import { fenceMonotone } from './fence-monotone.ts';
@@ -47,6 +48,7 @@ export const claims: ReadonlyMap<string, Checker> = new Map<string, Checker>([
   ['renew-live', renewLive],
   ['lease-conservative', leaseConservative],
   ['cross-key', crossKey],
+  ['at-most-once', atMostOnce],
   ['progress', progress],
   ['acknowledged-durable', acknowledgedDurable],
   ['linearizable', linearizable],

@@ -36,7 +36,7 @@ export function storeOperations(survey: Survey): readonly (readonly StoreOperati
   for (const log of survey.operations.values()) {
     const { call } = log.invoke.event;
     const returned = log.return?.event;
-    if (!('store' in call) || returned?.outcome === 'fail') continue;
+    if (!('store' in call) || call.verb === 'fence' || returned?.outcome === 'fail') continue;
     const isAnswered = returned?.outcome === 'ok';
     const answer = isAnswered ? returned.answer : null;
     const operation = { log, call, answer, isAnswered, isShared: isShared(survey, call) };

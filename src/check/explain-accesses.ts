@@ -192,7 +192,21 @@ const updateLost: Teller = (story) => {
     headline: `Acknowledged increment lost in \`${over.process}\``,
     course: `${base}${accessPhrase(over)}`,
     however: `${missed}, between that read and that write, so one of the two increments is gone`,
-    cure: 'A store whose reads register their token would have refused the older one',
+    cure:
+      over.under === 0
+        ? 'A store that compares a version which every change raises would have refused the second'
+        : 'A store whose reads register their token would have refused the older one',
+  };
+};
+
+const updateRepeated: Teller = (story) => {
+  const first = need(story, 'first write', 'write');
+  const again = need(story, 'repeated write', 'write');
+  return {
+    headline: `One increment applied twice in \`${first.process}\``,
+    course: accessPhrase(first),
+    however: `${again.client} did not learn of it and did it again: ${accessPhrase(again)}`,
+    cure: 'A store that keeps a key of what it applied would have taken it for the same',
   };
 };
 
@@ -240,6 +254,7 @@ export const accessTellers: readonly (readonly [rule: string, teller: Teller])[]
   ['wrong-value', wrongValue],
   ['write-after-release', writeAfterRelease],
   ['update-lost', updateLost],
+  ['update-repeated', updateRepeated],
   ['update-invented', updateInvented],
   ['no-order', noOrder],
 ];

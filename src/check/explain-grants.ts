@@ -4,6 +4,7 @@
 
 import type { Grant, Renew } from '../history/server-events.ts';
 import { proseDuration } from '../plan/duration.ts';
+import { isQuorumGrant } from './grant-servers.ts';
 import { accessPhrase, at, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller, type Telling } from './story.ts';
 
@@ -13,11 +14,18 @@ const grantedWhileLive: Teller = (story) => {
   const end = endPhrase(find(story, 'renewal', 'renew') ?? earlier);
   return {
     headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
-    course: `\`${later.process}\` granted ${letterOf(story, later.ordinal)} ${at(later)}`,
+    course: `${giverOf(later)} granted ${letterOf(story, later.ordinal)} ${at(later)}`,
     however: `${letterOf(story, earlier.ordinal)} was live: ${end}${whileFaults(story)}`,
-    cure: 'A lock service that waits until the lease before is over would have denied it',
+    cure: isQuorumGrant(later)
+      ? 'A majority of nodes that keep each key to its end, asked in time, would have denied it'
+      : 'A lock service that waits until the lease before is over would have denied it',
   };
 };
+
+/** Who gave a grant: a server by its name, or the servers that its client asked together. */
+function giverOf(grant: Grant): string {
+  return isQuorumGrant(grant) ? 'a quorum' : `\`${grant.process}\``;
+}
 
 function endPhrase({ sentAtUs, ttlUs, untilUs, kind }: Grant | Renew): string {
   if (untilUs === null) return 'it has no end but its release';
@@ -33,7 +41,7 @@ const revivedWhileLive: Teller = (story) => {
   const revived = `${letterOf(story, earlier.ordinal)} was live again${whileFaults(story)}`;
   return {
     headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
-    course: `\`${later.process}\` granted ${letterOf(story, later.ordinal)} ${at(later)}`,
+    course: `${giverOf(later)} granted ${letterOf(story, later.ordinal)} ${at(later)}`,
     however: `${renewal.client}'s renew was handled ${at(renewal)} and ${revived}`,
     cure: 'A lock service that denies the renew of an expired grant would have kept one holder',
   };
@@ -137,8 +145,8 @@ function beliefStory(story: Story, claim: string, cure: string): Telling {
       ? ''
       : `, and ${successor.client} was granted ${entryOf(story, successor)}`;
   return {
-    headline: `${belief.process} counts on \`${grant.lock}\` longer than \`${grant.process}\` does`,
-    course: `\`${grant.process}\` ends ${letter} at ${proseDuration(until ?? 0)}${next}`,
+    headline: `${belief.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
+    course: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${next}`,
     however: `${belief.process} ${claim}${whileFaults(story)}`,
     cure,
   };

@@ -57,7 +57,8 @@ const probeWaited: Teller = (story) => {
   const lock = 'lock' in first.call ? first.call.lock : '';
   const end = grant === undefined ? 'was never granted it' : `was granted it only ${at(grant)}`;
   const who = holder === undefined ? '' : `, because ${letterOf(story, holder.ordinal)} held it`;
-  const denied = denial === undefined ? '' : `, last denied ${at(denial)}${who}`;
+  const verb = denial?.waits === true ? 'put in line' : 'last denied';
+  const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
   return {
     headline: `\`${lock}\` is not given to a fresh client after healing`,
     course: `${first.process} asked for \`${lock}\` from ${at(first).slice(3)} on`,

@@ -5,7 +5,9 @@
 import type { Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
 import { accessTellers } from './explain-accesses.ts';
+import { deadlockTellers } from './explain-deadlock.ts';
 import { grantTellers } from './explain-grants.ts';
+import { jobTellers } from './explain-jobs.ts';
 import { promiseTellers } from './explain-promises.ts';
 import { grantsOf } from './phrases.ts';
 import { storyOf, type Teller } from './story.ts';
@@ -13,7 +15,9 @@ import type { Explanation, Invalid } from './verdict.ts';
 
 const tellers: ReadonlyMap<string, Teller> = new Map([
   ...accessTellers,
+  ...deadlockTellers,
   ...grantTellers,
+  ...jobTellers,
   ...promiseTellers,
 ]);
 

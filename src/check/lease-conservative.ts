@@ -9,6 +9,7 @@
 import type { Enter, LeaseTest } from '../history/trace.ts';
 import { causesSince } from './causes.ts';
 import { type Breach, conclude, evidenceOf } from './conclude.ts';
+import { serversOf } from './grant-servers.ts';
 import { actualEndUs } from './lease-end.ts';
 import type { Entry, GrantLog, LockLog, Numbered, Survey } from './survey.ts';
 import type { Terms } from './terms.ts';
@@ -29,7 +30,7 @@ export function leaseConservative(survey: Survey, terms: Terms): Verdict {
       const grant = lock.byOrdinal.get(event.ordinal);
       if (grant === undefined) continue;
       if (isExcused(excused, event.process, index)) continue;
-      if (isExcused(excused, grant.event.process, index)) continue;
+      if (serversOf(survey, grant.event).some((name) => isExcused(excused, name, index))) continue;
       const endUs = actualEndUs(lock, grant, index);
       if (endUs === Number.POSITIVE_INFINITY) continue;
       exercised++;

@@ -6,7 +6,8 @@
  * Exercised, for a model with tokens: accesses that the store handled under a grant that was no
  * longer the latest of its lock; for any other: calls made while another client's was open.
  */
-import { checkHistory, type HistoryVerdict } from '../linearizability/check-history.ts';
+import { checkHistory } from '../linearizability/check-history.ts';
+import type { HistoryVerdict } from '../linearizability/decide-history.ts';
 import { counter } from '../linearizability/models/counter.ts';
 import { fencedRegister } from '../linearizability/models/fenced-register.ts';
 import { fencedRegisterWithReads } from '../linearizability/models/fenced-register-with-reads.ts';

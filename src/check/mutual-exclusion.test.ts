@@ -102,3 +102,18 @@ test('grants of different locks do not meet', () => {
   const events = [grant(0, 'alice', 1), grant(1, 'bob', 2, { lock: 'mail' })];
   expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 0 });
 });
+
+test('a second grant tells of the clock, or the cut link, of the client that was given it', () => {
+  const fast = fault(0, 'clock', 'bob', { target: 'step', amount: 20_000 });
+  const stolen = breachOf(claim, [fast, grant(1, 'alice', 1), grant(5, 'bob', 2)]);
+  expect(stolen.evidence).toEqual(['0 clock', '1 earlier grant', '2 later grant']);
+  const cut = fault(2, 'partition', 'bob', { processes: ['bob', 'lock'], untilMs: 9 });
+  const other = fault(2, 'partition', 'bob', { processes: ['bob', 'store'], untilMs: 9 });
+  const past = fault(0, 'partition', 'bob', { processes: ['bob', 'lock'], untilMs: 1 });
+  const paused = fault(2, 'pause', 'bob', { untilMs: 3 });
+  const events = [past, grant(1, 'alice', 1), cut, other, paused];
+  const standby = grant(5, 'bob', 2, { process: 'lock-standby' });
+  expect(breachOf(claim, [...events, standby]).evidence).toEqual([
+    ...['1 earlier grant', '2 partition', '5 later grant'],
+  ]);
+});

@@ -8,6 +8,7 @@
  */
 import type { Grant, Renew } from '../history/server-events.ts';
 import { causesSince } from './causes.ts';
+import { causesOfTaking } from './causes-of-taking.ts';
 import { type Breach, conclude, evidenceOf } from './conclude.ts';
 import type { GrantLog, LockLog, Numbered, Survey } from './survey.ts';
 import type { Terms } from './terms.ts';
@@ -131,6 +132,7 @@ function breachBetween(
       ['renewal', at.renewal ?? earlier.renewal],
       ['later grant', at.later],
       ...causesSince(survey, earlier.grant, at),
+      ...causesOfTaking(survey, { earlier: earlier.grant, later: at.later }),
     ]),
   };
 }

@@ -72,6 +72,48 @@ test('a counter that holds more than was tried is not believed', () => {
   );
 });
 
+/** Alice writes twice for one increment: the first write got no answer. */
+function repeated(isAppliedTwice: boolean): readonly TraceEvent[] {
+  const again = { value: 2, adds: 1, repeats: 'alice/1/write' } as const;
+  const second = { operation: 'alice/1/write-again', issue: 4, adds: 1 };
+  return [
+    read(1, 'alice', 0, 0, { operation: 'alice/1/read' }),
+    invoke(2, 'alice/1/write', { value: 1, adds: 1 }),
+    write(3, 'alice', 0, 1, { ...adding, operation: 'alice/1/write' }),
+    unknown(9, 'alice/1/write'),
+    read(10, 'alice', 0, 1, { issue: 3, operation: 'alice/1/read-again' }),
+    invoke(11, 'alice/1/write-again', again),
+    ...(isAppliedTwice ? [write(12, 'alice', 0, 2, second)] : []),
+    accepted(13, 'alice/1/write-again'),
+  ];
+}
+
+test('an increment that is written twice under one key counts once', () => {
+  expect(verdictOn('no-lost-update', repeated(false)).kind).toBe('valid');
+});
+
+test('an increment that is applied twice is one more than was tried', () => {
+  const breach = breachOf('no-lost-update', repeated(true));
+  expect(breach.rule).toBe('update-repeated');
+  expect(breach.words).toMatchInlineSnapshot(
+    `"One increment applied twice in \`store\`. Then alice wrote 1 to \`x\` without a token at 3 ms. However alice did not learn of it and did it again: alice wrote 2 to \`x\` without a token at 12 ms. A store that keeps a key of what it applied would have taken it for the same."`,
+  );
+});
+
+test('without grants, another section between read and write is what is tested', () => {
+  const events = [
+    read(1, 'alice', 0, 0, { operation: 'alice/1/read' }),
+    read(1, 'bob', 0, 0, { operation: 'bob/1/read' }),
+    invoke(2, 'bob/1/write', { value: 1, adds: 1 }),
+    invoke(2, 'alice/1/write', { value: 1, adds: 1 }),
+    write(3, 'bob', 0, 1, { ...adding, operation: 'bob/1/write' }),
+    write(4, 'alice', 0, 1, { ...adding, operation: 'alice/1/write', isAccepted: false }),
+    accepted(5, 'bob/1/write'),
+    answer(5, 'alice/1/write', { kind: 'refused', highest: 0, version: 1 }),
+  ];
+  expect(verdictOn('no-lost-update', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
 test('an increment that a restart undoes is lost', () => {
   const events = [...interleaved(0, false), recovered(20, 2, {})];
   expect(breachOf('no-lost-update', events).rule).toBe('lost-in-recovery');

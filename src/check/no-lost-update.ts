@@ -1,13 +1,16 @@
 /**
  * Judges `no-lost-update` for every key that is only ever incremented: the sum of the increments
- * that clients know to have succeeded is in the final value, and nothing but what they tried. A
- * probe that overwrites a key ends its judgement there; a key in several stores is `cross-key`'s.
+ * that clients know to have succeeded is in the final value, and nothing but what they tried. An
+ * increment is what a step wants, however often its client writes for it: it counts once. A probe
+ * that overwrites a key ends its judgement there; a key in several stores is `cross-key`'s.
  *
- * Exercised: increments between whose read and write the store handled an access of another grant.
+ * Exercised: increments between whose read and write the store handled an access of another grant,
+ * or, without grants, of another section; and what was written for again.
  */
-import { accessBreach } from './access-breach.ts';
+import { type AccessPart, accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
 import { contentsBefore, type EffectiveWrite, isEffective } from './contents.ts';
+import { intentOf, repeatsOf } from './repeats.ts';
 import { isShared } from './several-stores.ts';
 import {
   type Access,
@@ -31,7 +34,7 @@ export function noLostUpdate(survey: Survey): Verdict {
       const range = ranges.get(key);
       if (isShared(survey, { resource: place.resource, key: key.key })) continue;
       if (range === undefined || !isOnlyIncremented(key, range.before)) continue;
-      exercised += overlappedIncrements(key);
+      exercised += overlappedIncrements(key) + range.repeated;
       breach ??= breachOf(survey, { place, key, range });
     }
   }
@@ -42,23 +45,32 @@ export function noLostUpdate(survey: Survey): Verdict {
 interface Range {
   min: number;
   max: number;
+  /** How often a client wrote again for an increment that it had written for. */
+  repeated: number;
   readonly before: number;
 }
 
 function finalRanges(survey: Survey): ReadonlyMap<KeyLog, Range> {
   const keys = keysByName(survey);
   const ranges = new Map<KeyLog, Range>();
+  const repeats = repeatsOf(survey);
   for (const operation of survey.operations.values()) {
-    const { call } = operation.invoke.event;
-    if (call.verb !== 'write' || call.adds === null) continue;
+    const { call, operation: name } = operation.invoke.event;
+    if (call.verb !== 'write' || call.adds === null || call.repeats !== undefined) continue;
     const key = keys.get(call.store)?.get(call.resource)?.get(call.key);
     if (key === undefined) continue;
     let range = ranges.get(key);
     if (range === undefined) {
-      range = { min: INITIAL_VALUE, max: INITIAL_VALUE, before: probedAt(survey, key) };
+      const before = probedAt(survey, key);
+      range = { min: INITIAL_VALUE, max: INITIAL_VALUE, repeated: 0, before };
       ranges.set(key, range);
     }
-    widen(range, call.adds, fateOf(operation, range.before));
+    let fate = fateOf(operation, range.before);
+    for (const repeat of repeats.get(name) ?? []) {
+      fate = eitherOf(fate, fateOf(repeat, range.before));
+      range.repeated += 1;
+    }
+    widen(range, call.adds, fate);
   }
   return ranges;
 }
@@ -85,15 +97,23 @@ function probedAt(survey: Survey, key: KeyLog): number {
   return overwritten?.index ?? Number.POSITIVE_INFINITY;
 }
 
-/** Whether an increment happened; a refusal after a try that may have is an `info`. */
-function fateOf(operation: OperationLog, before: number): 'yes' | 'no' | 'unknown' {
+type Fate = 'yes' | 'no' | 'unknown';
+
+/** Whether an increment happened that was tried in two ways, either of which counts. */
+function eitherOf(one: Fate, other: Fate): Fate {
+  if (one === 'yes' || other === 'yes') return 'yes';
+  return one === 'unknown' || other === 'unknown' ? 'unknown' : 'no';
+}
+
+/** Whether a write happened; a refusal after a try that may have is an `info`. */
+function fateOf(operation: OperationLog, before: number): Fate {
   const answer = operation.return;
   if (answer === null || answer.event.outcome === 'info') return 'unknown';
   if (isAcknowledged(operation)) return answer.index < before ? 'yes' : 'unknown';
   return 'no';
 }
 
-function widen(range: Range, adds: number, fate: 'yes' | 'no' | 'unknown'): void {
+function widen(range: Range, adds: number, fate: Fate): void {
   if (fate === 'no') return;
   if (fate === 'yes' || adds < 0) range.min += adds;
   if (fate === 'yes' || adds > 0) range.max += adds;
@@ -109,18 +129,24 @@ function isOnlyIncremented(key: KeyLog, before: number): boolean {
 
 function overlappedIncrements(key: KeyLog): number {
   let overlapped = 0;
-  const readAt = new Map<number, number>();
-  let latest = { under: 0, index: -1 };
+  const readAt = new Map<number | string, number>();
+  let latest: { holder: number | string; index: number } = { holder: 0, index: -1 };
   let otherIndex = -1;
   for (const { event, index } of key.accesses) {
-    if (event.under !== latest.under) {
+    const holder = holderOf(event);
+    if (holder !== latest.holder) {
       otherIndex = latest.index;
-      latest = { under: event.under, index };
+      latest = { holder, index };
     } else latest.index = index;
-    if (event.kind === 'read') readAt.set(event.under, index);
-    else if (event.adds !== null && otherIndex > (readAt.get(event.under) ?? index)) overlapped++;
+    if (event.kind === 'read') readAt.set(holder, index);
+    else if (event.adds !== null && otherIndex > (readAt.get(holder) ?? index)) overlapped++;
   }
   return overlapped;
+}
+
+/** The grant under which an access was made; where there are none, its section: `alice/1`. */
+function holderOf({ under, operation }: Access): number | string {
+  return under > 0 ? under : operation.slice(0, operation.lastIndexOf('/'));
 }
 
 function breachOf(
@@ -130,6 +156,10 @@ function breachOf(
   const { value, recovery } = contentsBefore(place, key, range.before);
   if (value >= range.min && value <= range.max) return null;
   if (value > range.max) {
+    const twice = appliedTwice(survey, key);
+    if (twice !== null) {
+      return accessBreach(survey, 'update-repeated', { accesses: twice, late: null });
+    }
     const last = key.accesses.findLast(isEffective);
     return accessBreach(survey, 'update-invented', {
       accesses: [['last write', last]],
@@ -155,6 +185,24 @@ function breachOf(
   });
 }
 
+/** Two writes for one intent that both took effect, if there are such. */
+function appliedTwice(survey: Survey, key: KeyLog): readonly AccessPart[] | null {
+  const applied = new Map<string, Entry<Access>>();
+  for (const access of key.accesses) {
+    if (!isEffective(access)) continue;
+    const intent = intentOf(survey, access.event.operation);
+    const first = applied.get(intent);
+    if (first !== undefined) {
+      return [
+        ['first write', first],
+        ['repeated write', access],
+      ];
+    }
+    applied.set(intent, access);
+  }
+  return null;
+}
+
 /** Whether an increment wrote something else than what stood there plus what it adds. */
 function overwrites(
   place: Place,
@@ -168,8 +216,9 @@ function overwrites(
 
 /** The read that an increment was computed from. */
 function readOf(key: KeyLog, write: Entry<EffectiveWrite>): Entry<Access> | undefined {
+  const holder = holderOf(write.event);
   return key.accesses.findLast(
     ({ event, index }) =>
-      event.kind === 'read' && event.under === write.event.under && index < write.index,
+      event.kind === 'read' && index < write.index && holderOf(event) === holder,
   );
 }

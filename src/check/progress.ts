@@ -3,30 +3,26 @@
  * of its first try, and the first write that it sends to a store is accepted. And at no time does a
  * store refuse the holder of the latest grant while the lock service still holds that lease.
  * Refusing what comes again, or after a later-issued write of the same grant, is right and no such
- * refusal.
+ * refusal. And no circle of clients that wait for one another stays (`deadlock.ts`).
  *
- * Exercised: locks that a probe asked for, and accesses handled under a live latest grant.
+ * Exercised: locks that a probe asked for, circles, and accesses handled under a live latest grant.
  */
 import { accessBreach } from './access-breach.ts';
 import { causesSince } from './causes.ts';
 import { type Breach, conclude, evidenceOf, type Findings, type Part } from './conclude.ts';
+import { examineDeadlocks } from './deadlock.ts';
 import { isHeldAt } from './lease-end.ts';
-import {
-  type Access,
-  type Entry,
-  type GrantLog,
-  isAcknowledged,
-  type LockLog,
-  type OperationLog,
-  type Place,
-  type Survey,
-} from './survey.ts';
+import { isCarriedOut } from './repeats.ts';
+import type { Access, Entry, GrantLog, LockLog, OperationLog, Place, Survey } from './survey.ts';
 import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
 /** "After healing, a fresh client is granted the lock … the rightful holder is not refused." */
 export function progress(survey: Survey, terms: Terms): Verdict {
-  let { exercised, breach } = examineProbes(survey, terms);
+  let { exercised, breach } = examineDeadlocks(survey);
+  const probes = examineProbes(survey, terms);
+  exercised += probes.exercised;
+  breach ??= probes.breach;
   for (const place of survey.places) {
     const findings = examinePlace(survey, place);
     exercised += findings.exercised;
@@ -105,7 +101,7 @@ function lastDenialOf(
 /** What came of the first write that a probe sent to a store. */
 function breachOfFirstWrite(survey: Survey, operation: OperationLog): Breach | null {
   const { event: invoke, index } = operation.invoke;
-  if (isAcknowledged(operation)) return null;
+  if (isCarriedOut(survey, operation)) return null;
   for (const place of survey.places) {
     for (const access of place.accesses) {
       if (access.event.operation !== invoke.operation) continue;

@@ -5,6 +5,7 @@
  */
 
 import { causesSince } from './causes.ts';
+import { causesOfTaking } from './causes-of-taking.ts';
 import { type Breach, conclude, evidenceOf } from './conclude.ts';
 import type { GrantLog, Survey } from './survey.ts';
 import type { Verdict } from './verdict.ts';
@@ -37,6 +38,7 @@ export function breachBetween(
       ['earlier grant', earlier],
       ['later grant', later],
       ...causesSince(survey, earlier, later),
+      ...causesOfTaking(survey, { earlier, later }),
     ]),
   };
 }

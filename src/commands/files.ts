@@ -154,7 +154,8 @@ export function listFolder(folder: string): readonly string[] {
   }
 }
 
-function systemMessage(error: unknown): string {
+/** What an error of the file system says to people. */
+export function systemMessage(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   switch (code) {
     case 'ENOENT':

@@ -4,7 +4,7 @@ import { aboutClaims } from '../check/about.ts';
 import { claims } from '../check/claims.ts';
 import type { OptionInfo } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
-import { stores } from '../systems/store/fence.ts';
+import { storeKinds } from '../systems/store/store-kinds.ts';
 import { type Exit, exits } from './exit.ts';
 
 export function listCommand(isJson: boolean): Exit {
@@ -13,7 +13,10 @@ export function listCommand(isJson: boolean): Exit {
       { name, about: `${about} [${source}]` },
       ...options.map(optionRow),
     ]),
-    stores: [...stores].map(([name, { about }]) => ({ name, about })),
+    stores: [...storeKinds].map(([name, { about, source }]) => ({
+      name,
+      about: `${about} [${source}]`,
+    })),
     claims: [...claims.keys()].map((name) => ({ name, about: aboutClaims.get(name) ?? '' })),
   };
   if (isJson) {

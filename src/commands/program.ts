@@ -1,6 +1,8 @@
 /** The command line: its commands, options and examples, and what each calls. */
 import { Command, CommanderError, Option } from 'commander';
 import { CHECK_HELP } from './check-help.ts';
+import { describedCommand as command, type Done } from './command.ts';
+import { addCompare } from './compare-options.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { freshSeeds, parseCount, parsePositive, parseSeeds, parseTimeMs } from './seeds.ts';
 
@@ -24,6 +26,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   addShrink(program, done);
   addShow(program, done);
   addCheck(program, done);
+  addCompare(program, done);
   addList(program, done);
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -34,13 +37,6 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     for (const line of error.lines) process.stderr.write(`${line}\n`);
     return exits.usage;
   }
-}
-
-type Done = (code: Exit) => void;
-
-/** `--help` ends with one real example. */
-function command(program: Command, usage: string, about: string, example: string): Command {
-  return program.command(usage).description(about).addHelpText('after', `\nExample:\n  ${example}`);
 }
 
 interface RunFlags {
@@ -128,7 +124,7 @@ function addReplay(program: Command, done: Done): void {
     .action(async (files: string[], flags: CommonFlags) => {
       const { replayCommand } = await import('./replay.ts');
       const isJson = flags.json === true;
-      done(replayCommand(files, { claim: flags.claim ?? null, isJson, isQuiet: false }));
+      done(await replayCommand(files, { claim: flags.claim ?? null, isJson, isQuiet: false }));
     });
 }
 
@@ -146,7 +142,7 @@ function addShrink(program: Command, done: Done): void {
     .action(async (file: string, flags: CommonFlags & { output?: string; maxRuns?: string }) => {
       const { shrinkCommand } = await import('./shrink.ts');
       done(
-        shrinkCommand(file, {
+        await shrinkCommand(file, {
           claim: flags.claim ?? null,
           output: flags.output ?? null,
           maxRuns: flags.maxRuns === undefined ? null : parsePositive(flags.maxRuns, '--max-runs'),
@@ -180,7 +176,7 @@ function addShow(program: Command, done: Done): void {
     .action(async (file: string, flags: ShowFlags) => {
       const { showCommand } = await import('./show.ts');
       done(
-        showCommand(file, {
+        await showCommand(file, {
           seed: parseCount(flags.seed, '--seed'),
           system: flags.system ?? null,
           plan: flags.plan ?? 'none',

@@ -8,6 +8,7 @@ import { storyOf } from '../report/failure.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/steps.ts';
 import { wrap } from '../report/visible.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, worstOf } from './exit.ts';
 import { loadPlan, requireClaim } from './files.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -19,11 +20,15 @@ export interface ReplayOptions {
   readonly isQuiet: boolean;
 }
 
-export function replayCommand(files: readonly string[], options: ReplayOptions): Exit {
+export async function replayCommand(
+  files: readonly string[],
+  options: ReplayOptions,
+): Promise<Exit> {
   const { claim } = options;
   if (claim !== null) requireClaim(claim, '--claim');
   const terminal = openTerminal(options);
   const plans = files.map((file) => ({ file, plan: loadPlan(file) }));
+  await prepare(plans.map(({ plan }) => plan.system));
   return worstOf(
     plans.map(({ file, plan }) => {
       const result = replay(plan, claim ?? undefined);

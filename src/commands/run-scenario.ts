@@ -13,6 +13,7 @@ import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
 import type { Pool } from '../sweep/pool.ts';
 import { type SweepResult, sweep } from '../sweep/sweep.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
 import { breathe } from './breathe.ts';
 import { type Exit, exits } from './exit.ts';
 import { type LoadedScenario, listFolder, loadPlan } from './files.ts';
@@ -64,6 +65,7 @@ export async function runScenario(
 ): Promise<ScenarioOutcome> {
   const { terminal, options } = context;
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
+  await prepare(loaded.scenario.systems);
   const codes: Exit[] = [
     ...(await replayCorpus(loaded, context)),
     ...(await selfCheck(loaded, context)),
@@ -104,6 +106,7 @@ async function replayCorpus(loaded: LoadedScenario, context: RunContext): Promis
     const plan = loadPlan(path);
     if (plan.scenario !== loaded.scenario.name) continue;
     replayed += 1;
+    await prepare([plan.system]);
     const { outcome, divergedAt } = replay(plan);
     const expected = plan.expect?.outcome ?? 'reproduced';
     if (outcome === expected) continue;

@@ -14,6 +14,7 @@ import { essentialSteps, listSteps } from '../report/steps.ts';
 import { digestOf, pin } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { isPlanFile, loadPlan, loadScenarios } from './files.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -30,9 +31,10 @@ export interface ShowOptions {
   readonly isQuiet: boolean;
 }
 
-export function showCommand(file: string, options: ShowOptions): Exit {
+export async function showCommand(file: string, options: ShowOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const plan = isPlanFile(file) ? loadPlan(file) : planOfScenario(file, options);
+  await prepare([plan.system]);
   if (options.plan !== 'none') {
     process.stdout.write(renderPlan(options.plan === 'pinned' ? pin(plan) : plan));
     return exits.met;

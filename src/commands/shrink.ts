@@ -6,6 +6,7 @@ import { groupDigits } from '../report/prose.ts';
 import { digestOf } from '../run.ts';
 import type { Boundary } from '../shrink/boundary.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { loadPlan, requireClaim, writeText } from './files.ts';
 import { boundaryText } from './find.ts';
@@ -21,9 +22,10 @@ export interface ShrinkCommandOptions {
   readonly isQuiet: boolean;
 }
 
-export function shrinkCommand(file: string, options: ShrinkCommandOptions): Exit {
+export async function shrinkCommand(file: string, options: ShrinkCommandOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const plan = loadPlan(file);
+  await prepare([plan.system]);
   if (options.claim !== null) requireClaim(options.claim, '--claim');
   const claim = options.claim ?? plan.expect?.claim ?? firstBroken(plan);
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);

@@ -24,7 +24,10 @@ export function summarizeSystem(
     broken: tally.broken,
     unknown: tally.unknown,
     claims: Object.fromEntries(claims),
-    measured: { 'holder-overlap': tally.overlap },
+    measured: {
+      'holder-overlap': tally.overlap,
+      ...(tally.stampede.computations === 0 ? null : { stampede: tally.stampede }),
+    },
     vacuous: judgement.vacuous,
     // The order in which kinds first struck depends on how the seeds were cut into chunks.
     faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -30,6 +30,8 @@ export interface Deny {
   readonly holder: string;
   /** The grant because of which it denies. */
   readonly holderOrdinal: number;
+  /** It does not send the client away: the answer comes when the lock is free. */
+  readonly waits?: true;
   readonly message: string;
 }
 

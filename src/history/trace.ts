@@ -96,12 +96,17 @@ export interface Invoke {
 
 export type Call =
   | {
-      readonly verb: 'acquire' | 'renew' | 'release';
+      /**
+       * `check` is a store's question: is this the token of a lease that still runs? `fetch` is a
+       * client's: which token is the current one?
+       */
+      readonly verb: 'acquire' | 'renew' | 'release' | 'claim' | 'check' | 'fetch';
       readonly lock: string;
       readonly token: number;
     }
   | {
-      readonly verb: 'read' | 'write' | 'open';
+      /** `fence` asks for the highest token and touches no value. */
+      readonly verb: 'read' | 'write' | 'open' | 'fence';
       readonly store: string;
       readonly resource: string;
       readonly key: string;
@@ -113,6 +118,8 @@ export type Call =
        * null.
        */
       readonly adds: number | null;
+      /** The first operation of those that carry out what this write is for; absent on itself. */
+      readonly repeats?: string;
     };
 
 /** A client learns how its call ended. */
@@ -135,7 +142,9 @@ export type Answer =
   | { readonly kind: 'renewed' }
   | { readonly kind: 'released' }
   | { readonly kind: 'accepted' }
-  | { readonly kind: 'refused'; readonly highest: number }
+  | { readonly kind: 'current' | 'outdated' }
+  /** Because of the highest token, or of the version that the store has instead. */
+  | { readonly kind: 'refused'; readonly highest: number; readonly version?: number }
   | { readonly kind: 'value'; readonly value: number };
 
 /** A fault really strikes. `fault` is its index in the plan, null when it was drawn by chance. */
@@ -201,12 +210,15 @@ export interface Leave {
   readonly ordinal: number;
 }
 
-/** A guarded job begins or ends: the body that a lock is to keep from running twice. */
+/**
+ * A guarded job begins or ends: the body that a lock is to keep from running twice. Or it is
+ * skipped: it was delivered, and must not run again.
+ */
 export interface Job {
   readonly kind: 'job';
   readonly atUs: number;
   readonly process: string;
-  readonly phase: 'begin' | 'end';
+  readonly phase: 'begin' | 'end' | 'skip';
   readonly section: string;
   readonly lock: string;
   /** Which occurrence of the job it is: it should run once. */

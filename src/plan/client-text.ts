@@ -31,9 +31,9 @@ export const clientFields: ClientFields = {
     .optional()
     .describe('From when it counts its lease. Default sent: when the request left.'),
   leaseEnds: z
-    .enum(['at', 'after'])
+    .enum(['at', 'after', 'refused'])
     .optional()
-    .describe('Whether a lease is over at its end, or only after it. Default at.'),
+    .describe('Whether a lease is over at its end, after it, or once it is refused. Default at.'),
   tries: whole(1, CAPS.tries)
     .optional()
     .describe('How often a call is tried while its outcome is unknown. Default 1.'),

@@ -6,7 +6,15 @@
 import type { ClientPlan, SectionPlan, Work } from './plan.ts';
 
 /** The operations, and the mark `checked`, that a fault can be placed at. */
-export type Verb = 'acquire' | 'renew' | 'release' | 'read' | 'write' | 'open' | 'checked';
+export type Verb =
+  | 'acquire'
+  | 'renew'
+  | 'release'
+  | 'read'
+  | 'write'
+  | 'open'
+  | 'fence'
+  | 'checked';
 
 /** An operation or mark of one section. */
 export interface SectionPoint {
@@ -23,7 +31,15 @@ export interface PlacedSection {
 }
 
 /** Stores that want a token announced before its first access. */
-const OPENED_STORES: readonly string[] = ['fenced-open'];
+const OPENED_STORES: readonly string[] = ['fenced-open', 'unique-token'];
+
+/** Stores whose clients ask for the highest token before each write. */
+const FENCE_READ_STORES: readonly string[] = ['client-side-fence'];
+
+function fencesOf(steps: readonly Part[]): readonly Part[] {
+  const writes = steps.filter(({ verb }) => verb === 'write');
+  return writes.map(({ part }) => ({ verb: 'fence', part: part.replace('write', 'fence') }));
+}
 
 /**
  * The points that the section passes, each once, when nothing goes wrong: those of its steps first,
@@ -34,8 +50,11 @@ export function sectionPointsOf({
   section,
   store,
 }: PlacedSection): readonly SectionPoint[] {
-  const steps = section.work.flatMap(stepParts);
+  const steps = section.work
+    .flatMap(stepParts)
+    .filter(({ verb }) => verb !== 'release' || client.releases);
   const opens = OPENED_STORES.includes(store) ? storesOf(section).length : 0;
+  const fences = FENCE_READ_STORES.includes(store) ? fencesOf(steps) : [];
   const hasTest = client.checksLease && steps.some(({ verb }) => verb === 'write');
   const parts: readonly Part[] = [
     ...steps,
@@ -46,6 +65,7 @@ export function sectionPointsOf({
       { length: opens },
       (_, at): Part => ({ verb: 'open', part: nth('open', at + 1) }),
     ),
+    ...fences,
   ];
   const prefix = `${client.name}/${section.id}`;
   return parts.map(({ verb, part }) => ({ verb, point: `${prefix}/${part}` }));
@@ -55,9 +75,9 @@ export function sectionPointsOf({
 export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): readonly string[] {
   return section.work
     .filter(({ kind }) => 'compute' === kind || kind === 'job' || kind === 'memoize')
-    .map(({ kind, id }) => {
-      const label = kind === 'memoize' ? 'compute' : kind;
-      return `${client.name}/${section.id}/${nth(label, id)}`;
+    .flatMap((step) => {
+      const labels = step.kind === 'memoize' ? pieceLabels('compute', step.pieces) : [step.kind];
+      return labels.map((label) => `${client.name}/${section.id}/${nth(label, step.id)}`);
     });
 }
 
@@ -67,8 +87,17 @@ interface Part {
   readonly part: string;
 }
 
-function stepParts({ kind, id }: Work): readonly Part[] {
-  return OPERATIONS[kind].map(([verb, label]) => ({ verb, part: nth(label, id) }));
+function stepParts(step: Work): readonly Part[] {
+  const { kind, id } = step;
+  const parts = OPERATIONS[kind].map(([verb, label]): Part => ({ verb, part: nth(label, id) }));
+  if (kind !== 'memoize') return parts;
+  const labels = step.pieces === 1 ? [] : pieceLabels('write-piece', step.pieces);
+  const pieces = labels.map((label): Part => ({ verb: 'write', part: nth(label, id) }));
+  return [...parts, { verb: 'read', part: `${nth('read', id)}-again` }, ...pieces];
+}
+
+function pieceLabels(label: string, pieces: number): readonly string[] {
+  return Array.from({ length: pieces }, (_, at) => nth(label, at + 1));
 }
 
 /** What a step calls its operations, in their order. */
@@ -87,7 +116,10 @@ const OPERATIONS: Readonly<Record<Work['kind'], readonly (readonly [Verb, string
   ],
   compute: [],
   renew: [['renew', 'renew']],
-  lock: [['acquire', 'lock']],
+  lock: [
+    ['acquire', 'lock'],
+    ['release', 'unlock'],
+  ],
   job: [],
   memoize: [
     ['read', 'read'],

@@ -155,6 +155,7 @@ const work: fc.Arbitrary<Work> = fc.oneof(
     key: plainName,
     value: safe,
     forUs: us,
+    pieces: fc.integer({ min: 1, max: 100 }),
   }),
 );
 
@@ -162,7 +163,10 @@ const section = fc.record({
   id,
   thinkUs: us,
   lock: fc.oneof(fc.constant('db'), plainName),
-  work: fc.uniqueArray(work, { maxLength: 4, selector: (step) => step.id }),
+  work: fc.uniqueArray(work, { maxLength: 4, selector: (step) => step.id }).map((steps) => {
+    const alone = steps.find(({ kind }) => kind === 'memoize');
+    return alone === undefined ? steps : [alone];
+  }),
 });
 
 const client = fc.record({
@@ -174,7 +178,7 @@ const client = fc.record({
   pool: positive,
   checksLease: fc.boolean(),
   countsLeaseFrom: fc.constantFrom('sent', 'reply', 'issued'),
-  leaseEnds: fc.constantFrom('at', 'after'),
+  leaseEnds: fc.constantFrom('at', 'after', 'refused'),
   tries: positive,
   backoffUs: us,
   attempts: positive,

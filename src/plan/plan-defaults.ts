@@ -29,6 +29,7 @@ export const WORK_DEFAULTS = {
   awaits: true,
   amount: 1,
   retries: 0,
+  pieces: 1,
 } as const;
 
 export const NETWORK_DEFAULTS = { link: 'connection', latencyUs: 1_000 } as const;
@@ -45,6 +46,7 @@ export const CAPS = {
   clients: 1_000,
   sectionsPerClient: 10_000,
   worksPerSection: 1_000,
+  pieces: 100,
   pool: 64,
   tries: 100,
   attempts: 1_000_000,

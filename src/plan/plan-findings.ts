@@ -35,9 +35,22 @@ export function planFindings(plan: Plan): readonly Finding[] {
           'step',
         ),
       );
+      findings.push(...memoizeFindings(work, inSection));
     }
   }
   return findings;
+}
+
+/** A memoize that has company, wherever it stands. */
+export function memoizeFindings(
+  steps: readonly { readonly kind: Work['kind'] }[],
+  pathOf: (at: number) => readonly Step[],
+): readonly Finding[] {
+  if (steps.length < 2) return [];
+  const what = 'a memoize must be the only step of its section: it takes the lock itself';
+  return steps.flatMap(({ kind }, at) =>
+    kind === 'memoize' ? [{ path: pathOf(at), isKey: false, what }] : [],
+  );
 }
 
 function storesOf(work: Work): string[] {

@@ -146,6 +146,13 @@ describe('a plan with mistakes', () => {
     ['another version', 'fencepost: 1', 'fencepost: 2', 'expected 1, the version of the format'],
     ['a fault without its process', 'process: alice, ', '', 'is missing; expected text'],
     ['two faults in one entry', '- pause:', '- drop: {message: m}\n    pause:', 'a map of one key'],
+    [
+      'a memoize in company',
+      '- write:',
+      '- memoize: { id: 9, for: 1ms }\n          - write:',
+      'clients[0].sections[0].work[0]: a memoize must be the only step of its section',
+    ],
+    ['no pieces', '- write:', '- memoize: {for: 1ms, pieces: 0}\n            write:', 'at least 1'],
     ['an unknown step', '- write:', '- wriet:', 'unknown step "wriet"; did you mean "write"?'],
   ])('is refused for %s', (_, from, to, what) => {
     expect(problemsOf((text) => text.replace(from, to)).join('\n')).toContain(what);

@@ -61,8 +61,11 @@ export interface ClientPlan {
    * From when the client counts its lease: its request, the reply, or the grant's own issued-at.
    */
   readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
-  /** Whether a lease is over `at` its end (correct) or only `after` it (off by one). */
-  readonly leaseEnds: 'at' | 'after';
+  /**
+   * Whether a lease is over `at` its end (correct), only `after` it (off by one), or not before
+   * something is `refused`: the client has no timer.
+   */
+  readonly leaseEnds: 'at' | 'after' | 'refused';
   /** Times a lock or store call is tried when its outcome is unknown, at least 1. */
   readonly tries: number;
   /** Time between attempts to take a busy lock. */
@@ -132,7 +135,9 @@ export type Work =
     }
   /**
    * Reads a cached value; on a miss takes the section's lock, reads again, computes `value` for
-   * `forUs`, stores it and releases. It must be the section's only step.
+   * `forUs`, stores it and releases. It must be the section's only step. With several `pieces`,
+   * each takes `forUs` and is stored under a key of its own (`x/1`, `x/2`), and `value` under `x`
+   * says that they are complete.
    */
   | {
       readonly kind: 'memoize';
@@ -141,6 +146,7 @@ export type Work =
       readonly key: string;
       readonly value: number;
       readonly forUs: number;
+      readonly pieces: number;
     };
 
 export interface NetworkPlan {

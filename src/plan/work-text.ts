@@ -50,6 +50,7 @@ export type ReadStep =
       readonly key: string | undefined;
       readonly value: number | undefined;
       readonly forUs: number;
+      readonly pieces: number | undefined;
     };
 
 const id = whole(1, CAPS.worksPerSection).optional();
@@ -58,6 +59,7 @@ const key = name.optional();
 const value = whole(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).optional();
 
 const count = whole(0, CAPS.sectionsPerClient).optional();
+const pieces = whole(1, CAPS.pieces).optional();
 
 const access = closed('field', { id, store, key }).optional();
 
@@ -70,7 +72,7 @@ const kinds = {
   renew: closed('field', { id, ttl: positiveDuration.optional() }).optional(),
   lock: z.union([name, closed('field', { id, lock: name })]).optional(),
   job: closed('field', { id, tick: value, retries: count, for: duration }).optional(),
-  memoize: closed('field', { id, store, key, value, for: duration }).optional(),
+  memoize: closed('field', { id, store, key, value, for: duration, pieces }).optional(),
 };
 
 type ReadKinds = z.output<z.ZodObject<typeof kinds>>;
@@ -135,8 +137,8 @@ function toGuardedStep({
     return { kind: 'job', id: job.id, tick: job.tick, retries: job.retries, forUs: job.for };
   }
   if (memoize === undefined) return undefined;
-  const { id, store, key, value } = memoize;
-  return { kind: 'memoize', id, store, key, value, forUs: memoize.for };
+  const { id, store, key, value, pieces } = memoize;
+  return { kind: 'memoize', id, store, key, value, forUs: memoize.for, pieces };
 }
 
 /**
@@ -174,8 +176,8 @@ export function completeStep(step: ReadStep, place: number, ttlUs: number): Work
     }
     case 'memoize': {
       const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key, forUs } = step;
-      const put = step.value ?? WORK_DEFAULTS.amount;
-      return { kind: 'memoize', id: stepId, store: at, key: of, value: put, forUs };
+      const { value: put = WORK_DEFAULTS.amount, pieces: cut = WORK_DEFAULTS.pieces } = step;
+      return { kind: 'memoize', id: stepId, store: at, key: of, value: put, forUs, pieces: cut };
     }
   }
 }
@@ -208,8 +210,10 @@ function workFields(work: Work, ttlUs: number): FieldMap {
       return { tick: work.tick, ...retries, for: formatDuration(work.forUs) };
     }
     case 'memoize': {
-      const { key: of, value: put, forUs } = work;
-      return { ...storeField(work.store), key: of, value: put, for: formatDuration(forUs) };
+      const { key: of, value: put, forUs, pieces: cut } = work;
+      const several = cut === WORK_DEFAULTS.pieces ? {} : { pieces: cut };
+      const placed = { ...storeField(work.store), key: of, value: put };
+      return { ...placed, for: formatDuration(forUs), ...several };
     }
   }
 }

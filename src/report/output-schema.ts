@@ -43,6 +43,10 @@ const system = z.strictObject({
   claims: z.record(z.string(), claim),
   measured: z.strictObject({
     'holder-overlap': z.strictObject({ seeds: count, longestUs: count }).optional(),
+    stampede: z
+      .strictObject({ seeds: count, computations: count, most: count })
+      .optional()
+      .describe('of memoized values, where any was computed; `most` by so many clients at once'),
   }),
   vacuous: z.array(z.string()).describe('faults and claims that tested nothing'),
   faults: z.record(z.string(), z.strictObject({ fired: count, overlapped: count })),
@@ -153,13 +157,77 @@ const check = z.strictObject({
   parts: z.array(checkedPart),
 });
 
-/** Any line of `run`, `replay`, `shrink` and `check`; a field that is not listed is refused. */
+const estimate = z
+  .strictObject({
+    value: z.number().nullable(),
+    lower: z.number().nullable(),
+    upper: z.number().nullable(),
+  })
+  .describe('with its 95 % interval, bootstrapped over whole runs; null for nothing');
+
+const share = z
+  .strictObject({ hits: count, runs: count, lower: z.number(), upper: z.number() })
+  .describe('of runs, with its 95 % interval after Wilson');
+
+const comparison = z.strictObject({
+  ...head('comparison'),
+  system: z.string(),
+  contention: z.string().describe('low, medium, high, or `as written` in the scenario'),
+  hasFaults: z.boolean(),
+  about: z.string().describe('what the level of contention means'),
+  seeds: count,
+  figures: z.strictObject({
+    throughput: estimate.describe('acknowledged sections per virtual second'),
+    waitP50: estimate.describe('µs, from the first request to the lock, or without one the commit'),
+    waitP99: estimate,
+    commitP99: estimate.describe('µs, from the first request to the answer to the last write'),
+    retries: estimate.describe('per section that began'),
+    aborts: estimate.describe('per section that began'),
+    deadlocks: estimate.describe('per section that began'),
+    stuck: estimate.describe('sections that wait for ever, per section that began'),
+    lost: estimate.describe('updates, per acknowledged section'),
+    losing: share.describe('runs that lost an update'),
+  }),
+});
+
+const rulings = z.enum(['holds', 'fails', 'mixed', 'undecided', 'not measured']);
+
+const folkloreFinding = z.strictObject({
+  contention: z.string().describe('`any`: all levels together'),
+  hasFaults: z.boolean(),
+  ruling: rulings,
+  ours: z.string().describe('the system that the saying is for'),
+  theirs: z.string(),
+  evidence: z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.enum(['throughput', 'commit-p99']),
+      ours: estimate,
+      theirs: estimate,
+      gain: estimate.describe('positive where ours is better; of the same seeds'),
+    }),
+    z.strictObject({ kind: z.literal('losing'), ours: share, theirs: share }),
+  ]),
+});
+
+const compareSummary = z.strictObject({
+  ...head('compare-summary'),
+  exit: count.describe('the exit code'),
+  seeds: count.describe('of each system under each condition'),
+  systems: z.array(z.strictObject({ name: z.string(), about: z.string() })),
+  folklore: z.array(
+    z.strictObject({ saying: z.string(), ruling: rulings, findings: z.array(folkloreFinding) }),
+  ),
+});
+
+/** Any line that a command writes with `--json`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
   finding,
   replay,
   shrink,
   check,
+  comparison,
+  compareSummary,
 ]);
 
 /** The JSON Schema of those lines. */

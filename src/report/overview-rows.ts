@@ -86,5 +86,11 @@ export function noteLines(system: SystemSummary): readonly string[] {
     const longest = proseDuration(overlap.longestUs);
     notes.push(`holder-overlap measured on ${countOf(overlap.seeds, 'seed')}, at most ${longest}`);
   }
+  const { stampede } = system.measured;
+  if (stampede !== undefined) {
+    const computed = `${countOf(stampede.computations, 'computation')} measured`;
+    const most = `at most ${stampede.most} of one value at once`;
+    notes.push(`stampede: ${computed}, ${most}, several on ${countOf(stampede.seeds, 'seed')}`);
+  }
   return notes;
 }

@@ -13,6 +13,9 @@ describe('renderOverview', () => {
     expect(text).toContain('vacuous, tested nothing: fence-monotone, drop');
     expect(text).toContain('pause fired on 994, under a held grant on 951');
     expect(text).toContain('holder-overlap measured on 902 seeds, at most 48.25 ms');
+    expect(text.replace(/\s+/g, ' ')).toContain(
+      'stampede: 1,012 computations measured, at most 2 of one value at once, several on 12 seeds',
+    );
     expect(text).toContain('1 of 2 expectations met, 1 not judged; 8,123 seeds/s');
   });
 

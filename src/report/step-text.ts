@@ -68,15 +68,15 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
     case 'mark':
       return `passes ${event.point.split('/').at(-1) ?? event.point}`;
     case 'enter':
-      return `believes it holds ${event.lock} until ${proseDuration(event.believedUntilUs)}`;
+      return `believes it holds ${event.lock}${untilText(event.believedUntilUs)}`;
     case 'leave':
       return `leaves ${event.lock}`;
     case 'lease-test':
       return event.isLive
-        ? `own clock: lease lives until ${proseDuration(event.believedUntilUs)}`
+        ? `own clock: lease lives${untilText(event.believedUntilUs)}`
         : 'own clock: lease is over';
     case 'job':
-      return `${event.phase === 'begin' ? 'starts' : 'ends'} job ${event.tick} of ${event.lock}`;
+      return `${PHASES[event.phase]} job ${event.tick} of ${event.lock}`;
     case 'log':
       return `logs ${event.topic}: ${event.text}`;
     case 'deadlock': {
@@ -86,6 +86,15 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
     default:
       return serverText(event, around);
   }
+}
+
+const PHASES = { begin: 'starts', end: 'ends', skip: 'skips' } as const;
+
+/** Beyond any run, as the end of a lock that nothing but its release ends. */
+const NEVER_US = 1e15;
+
+function untilText(us: number): string {
+  return us > NEVER_US ? '' : ` until ${proseDuration(us)}`;
 }
 
 type ServerEvent = Extract<
@@ -98,7 +107,9 @@ function serverText(event: ServerEvent, around: Surroundings): string {
     case 'grant':
       return grantText(event, around);
     case 'deny':
-      return `denies ${event.client}: ${event.holder} holds ${event.lock}`;
+      return event.waits === true
+        ? `lets ${event.client} wait: ${event.holder} holds ${event.lock}`
+        : `denies ${event.client}: ${event.holder} holds ${event.lock}`;
     case 'renew':
       return renewText(event, around);
     case 'release':
@@ -138,8 +149,13 @@ function returnText(event: Extract<TraceEvent, { kind: 'return' }>): string {
 
 function answerText(answer: Answer): string {
   if (answer.kind === 'granted') return `granted, token ${answer.token}`;
-  if (answer.kind === 'denied') return `denied, ${answer.holder} holds it`;
-  if (answer.kind === 'refused') return `refused, highest token ${answer.highest}`;
+  if (answer.kind === 'denied') {
+    return answer.holder === '' ? 'denied' : `denied, ${answer.holder} holds it`;
+  }
+  if (answer.kind === 'refused') {
+    if (answer.version !== undefined) return `refused, version ${answer.version} is there`;
+    return `refused, highest token ${answer.highest}`;
+  }
   if (answer.kind === 'value') return `value ${answer.value}`;
   return answer.kind;
 }

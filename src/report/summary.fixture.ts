@@ -24,7 +24,10 @@ export const sampleSummary: Summary = {
             'fence-monotone': { broken: 871, firstSeed: 0, exercised: 991 },
             'mutual-exclusion': { broken: 0, firstSeed: null, exercised: 1000 },
           },
-          measured: { 'holder-overlap': { seeds: 902, longestUs: 48_250 } },
+          measured: {
+            'holder-overlap': { seeds: 902, longestUs: 48_250 },
+            stampede: { seeds: 12, computations: 1_012, most: 2 },
+          },
           vacuous: [],
           faults: { pause: { fired: 994, overlapped: 951 } },
           counterexample: null,

@@ -57,6 +57,7 @@ export interface ClaimSummary {
 /** What is measured and never judged. */
 export interface Measured {
   readonly 'holder-overlap'?: HolderOverlap;
+  readonly stampede?: Stampede;
 }
 
 /**
@@ -65,6 +66,16 @@ export interface Measured {
 export interface HolderOverlap {
   readonly seeds: number;
   readonly longestUs: number;
+}
+
+/**
+ * Memoized values that were computed: on how many seeds one by several programs at once, how often
+ * any over all seeds, and by how many programs at once at most.
+ */
+export interface Stampede {
+  readonly seeds: number;
+  readonly computations: number;
+  readonly most: number;
 }
 
 /** Seeds on which the fault fired, and on which it fired while some client held a grant. */

@@ -1,6 +1,7 @@
 /** Gives every client of a scenario its name, its settings and its work. */
 import { settingsOver } from '../plan/client-text.ts';
 import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../plan/plan-defaults.ts';
+import { memoizeFindings } from '../plan/plan-findings.ts';
 import { type Finding, type Step, suggest } from '../plan/problem.ts';
 import { isReserved } from '../plan/reserved-names.ts';
 import type { ReadStep } from '../plan/work-text.ts';
@@ -188,11 +189,12 @@ function workloadFindings(
 /** Steps are numbered by their place where they have no id of their own. */
 function stepFindings(steps: readonly ReadStep[], path: readonly Step[]): readonly Finding[] {
   const seen = new Set<number>();
-  return steps.flatMap((step, at) => {
+  const twice = steps.flatMap((step, at) => {
     const id = step.id ?? at + 1;
     const what = `there is another step ${id}`;
     const isTwice = seen.has(id);
     seen.add(id);
     return isTwice ? [{ path: [...path, at], isKey: false, what }] : [];
   });
+  return [...twice, ...memoizeFindings(steps, (at) => [...path, at])];
 }

@@ -105,7 +105,8 @@ function expandStep(step: ReadStep, place: number, context: StepContext): Work {
       const key = step.key ?? draw.oneOf(workload.keys) ?? WORK_DEFAULTS.key;
       if (step.kind === 'memoize') {
         const value = step.value ?? writtenValue(id, context);
-        return { kind: 'memoize', id, store, key, value, forUs: step.forUs };
+        const { forUs, pieces = WORK_DEFAULTS.pieces } = step;
+        return { kind: 'memoize', id, store, key, value, forUs, pieces };
       }
       if (step.kind !== 'write') return { kind: step.kind, id, store, key };
       const value = step.value ?? writtenValue(id, context);

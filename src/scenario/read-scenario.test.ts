@@ -163,6 +163,12 @@ describe('a mistake is shown with its place and what was probably meant', () => 
       'steps: [raed]',
       'unknown value "raed"; did you mean "read"?',
     ],
+    [
+      'a memoize in company',
+      'keys: [x, y]',
+      'steps: [read, memoize: { for: 1ms }]',
+      'workload.steps[1]: a memoize must be the only step of its section',
+    ],
     ['a step twice', 'keys: [x, y]', 'steps: [read, read: {id: 1}]', 'there is another step 1'],
     [
       'a claim twice',

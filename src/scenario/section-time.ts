@@ -68,8 +68,14 @@ function stepUs(step: Timed, latencyUs: number): number {
     case 'job':
       return step.forUs;
     case 'memoize':
-      return step.forUs + 6 * latencyUs;
+      return memoizeUs(step.forUs, step.pieces ?? 1, latencyUs);
     default:
       return 2 * latencyUs;
   }
+}
+
+/** Two reads and a write; of several pieces each has a write of its own. */
+function memoizeUs(forUs: number, pieces: number, latencyUs: number): number {
+  const writes = pieces === 1 ? 1 : pieces + 1;
+  return pieces * forUs + 2 * (2 + writes) * latencyUs;
 }

@@ -61,7 +61,8 @@ class Count {
   private readonly sums: Growing<
     Pick<Tally, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>
   > = { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
-  private readonly overlap: Growing<Tally['overlap']> = { seeds: 0, longestUs: 0 };
+  private readonly overlap: Growing<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
+  private readonly stampede: Growing<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Growing<ClaimTally>> = new Map();
   private readonly faults: Map<FaultKind, Growing<FaultTally>> = new Map();
@@ -70,7 +71,7 @@ class Count {
     this.listed = listed;
   }
 
-  add(seed: number, { trace, verdicts, overlap }: Examination): void {
+  add(seed: number, { trace, verdicts, overlap, stampede }: Examination): void {
     const { sums } = this;
     sums.seeds += 1;
     sums.events += trace.events.length;
@@ -85,6 +86,9 @@ class Count {
     this.addFaults(trace);
     if (overlap.times > 0) this.overlap.seeds += 1;
     this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
+    if (stampede.most > 1) this.stampede.seeds += 1;
+    this.stampede.computations += stampede.computations;
+    this.stampede.most = Math.max(this.stampede.most, stampede.most);
     const { ending } = trace;
     if (ending.kind !== 'failed') return;
     this.keepFailure({ seed, error: `${ending.process}: ${ending.error}` });
@@ -127,17 +131,40 @@ class Count {
   }
 
   tally(): Tally {
-    const { sums, overlap, failures } = this;
+    const { sums, overlap, stampede, failures } = this;
     const claims = Object.fromEntries(this.claims);
-    return { ...sums, claims, faults: Object.fromEntries(this.faults), overlap, failures };
+    const faults = Object.fromEntries(this.faults);
+    return { ...sums, claims, faults, overlap, stampede, failures };
   }
 }
 
 /**
  * The kinds of fault that struck, and whether one of them met a grant: struck while the service
- * held one to be live, or lasted until one was given. A clock that was set wrong stays wrong.
+ * held one to be live, or lasted until one was given. A clock that was set wrong stays wrong. Where
+ * nobody asks for a lock, a fault met something if a store was accessed after it.
  */
 function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
+  return hasLock(trace) ? faultsUnderGrants(trace) : faultsBeforeAccesses(trace);
+}
+
+function hasLock({ events }: Trace): boolean {
+  return events.some(
+    (event) => event.kind === 'grant' || (event.kind === 'invoke' && 'lock' in event.call),
+  );
+}
+
+function faultsBeforeAccesses({ events }: Trace): ReadonlyMap<FaultKind, boolean> {
+  const struck = new Map<FaultKind, boolean>();
+  for (const event of events) {
+    if (event.kind === 'fault') struck.set(event.fault, struck.get(event.fault) ?? false);
+    else if (event.kind === 'read' || event.kind === 'write') {
+      for (const kind of struck.keys()) struck.set(kind, true);
+    }
+  }
+  return struck;
+}
+
+function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
   const struck = new Map<FaultKind, boolean>();
   const lastsUntilUs = new Map<FaultKind, number>();
   const liveUntilUs = new Map<string, number>();

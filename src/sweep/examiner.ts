@@ -2,6 +2,7 @@
 import { claims } from '../check/claims.ts';
 import { examineSeed } from '../harness.ts';
 import type { Scenario } from '../scenario/scenario.ts';
+import { prepare as prepareSystems } from '../systems/store/store-kinds.ts';
 import type { Examiner } from './chunk.ts';
 
 /** Examines with all claims that cost little, and with those that the scenario lists. */
@@ -14,6 +15,11 @@ export function examinerOf(scenario: Scenario): Examiner {
   );
   return (system, seed) =>
     examineSeed(scenario, system, seed, bySystem.get(system) ?? claimsJudged([]));
+}
+
+/** Loads what the stores of the scenario's systems need. */
+export async function prepare(scenario: Scenario): Promise<void> {
+  await prepareSystems(scenario.systems);
 }
 
 /** The claims that are judged on every run: those listed, and all that have no parameter. */

@@ -4,7 +4,7 @@
  */
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
-import { examinerOf } from './examiner.ts';
+import { examinerOf, prepare } from './examiner.ts';
 import { Pool, type PoolOptions } from './pool.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
@@ -67,6 +67,7 @@ async function sweepHere(
   chunks: ChunkSource,
   onTally: (tally: Tally, chunk: Chunk) => void,
 ): Promise<void> {
+  await prepare(scenario);
   const examiner = examinerOf(scenario);
   for (let chunk = chunks.next(SEEDS_AT_ONCE); chunk !== null; chunk = chunks.next(SEEDS_AT_ONCE)) {
     await new Promise((resolve) => setImmediate(resolve)); // so that Ctrl-C is heard

@@ -14,6 +14,7 @@ export interface Tally {
   readonly claims: Readonly<Record<string, ClaimTally>>;
   readonly faults: Readonly<Partial<Record<FaultKind, FaultTally>>>;
   readonly overlap: OverlapTally;
+  readonly stampede: StampedeTally;
   /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
@@ -43,6 +44,14 @@ export interface OverlapTally {
   readonly longestUs: number;
 }
 
+export interface StampedeTally {
+  /** On which one value was computed by several programs at once. */
+  readonly seeds: number;
+  /** Over all seeds. */
+  readonly computations: number;
+  readonly most: number;
+}
+
 export interface SeedFailure {
   readonly seed: number;
   readonly error: string;
@@ -59,6 +68,7 @@ export const EMPTY_TALLY: Tally = {
   claims: {},
   faults: {},
   overlap: { seeds: 0, longestUs: 0 },
+  stampede: { seeds: 0, computations: 0, most: 0 },
   failures: [],
   failed: 0,
 };
@@ -86,6 +96,11 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
     overlap: {
       seeds: a.overlap.seeds + b.overlap.seeds,
       longestUs: Math.max(a.overlap.longestUs, b.overlap.longestUs),
+    },
+    stampede: {
+      seeds: a.stampede.seeds + b.stampede.seeds,
+      computations: a.stampede.computations + b.stampede.computations,
+      most: Math.max(a.stampede.most, b.stampede.most),
     },
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, KEPT_SEEDS),
     failed: a.failed + b.failed,

@@ -30,11 +30,14 @@ export interface ChunkDone {
 /** The shape of an examiner module. */
 export interface ExaminerModule {
   readonly examinerOf: (scenario: Scenario) => Examiner;
+  /** Waited for before the first seed of each chunk, where there is one. */
+  readonly prepare?: (scenario: Scenario) => Promise<void>;
 }
 
 async function work({ examinerUrl, seedCell }: WorkerSetting): Promise<void> {
   const module: ExaminerModule = await import(examinerUrl);
-  parentPort?.on('message', ({ scenario, chunk }: ChunkOrder) => {
+  parentPort?.on('message', async ({ scenario, chunk }: ChunkOrder) => {
+    await module.prepare?.(scenario);
     const startedMs = performance.now();
     const system = scenario.systems.find(({ name }) => name === chunk.system);
     const expect = system?.expect ?? { holds: [], breaks: [] };

@@ -5,8 +5,7 @@ import { Options } from './protocol.ts';
 import { protocols } from './protocols.ts';
 import { sections } from './section.ts';
 import type { Servers } from './section-calls.ts';
-import { stores } from './store/fence.ts';
-import { StoreServer } from './store/store-server.ts';
+import { type FenceModel, isPrepared, storeKinds } from './store/store-kinds.ts';
 
 /** The fresh client that comes after healing. */
 const PROBE = 'probe';
@@ -14,12 +13,27 @@ const PROBE = 'probe';
 /** A plan that names a lock, a store or an option that does not exist, or two processes alike. */
 export class UnknownSystem extends Error {}
 
-/** Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. */
-export function assemble(plan: Plan, world: World): void {
+/** A plan whose store is to be loaded first. */
+export class UnpreparedSystem extends Error {}
+
+/** Throws `UnpreparedSystem` unless the plan's store is unknown, or ready to be used. */
+export function requirePrepared({ system }: Plan): void {
+  const kind = storeKinds.get(system.store);
+  if (kind === undefined || isPrepared(kind)) return;
+  throw new UnpreparedSystem(
+    `the store ${system.store} is not loaded: \`await prepare([plan.system])\` before the first run`,
+  );
+}
+
+/**
+ * Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. What it returns
+ * gives back, after the run, what servers hold outside of it.
+ */
+export function assemble(plan: Plan, world: World): () => void {
   const protocol = protocols.get(plan.system.lock);
-  const rule = stores.get(plan.system.store);
+  const kind = storeKinds.get(plan.system.store);
   if (protocol === undefined) throw new UnknownSystem(`there is no lock ${plan.system.lock}`);
-  if (rule === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
+  if (kind === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
   const options = Options.read(protocol.options, plan.system.options);
   if (typeof options === 'string') throw new UnknownSystem(options);
   const locks = protocol.servers(options);
@@ -29,18 +43,31 @@ export function assemble(plan: Plan, world: World): void {
   if (!protocol.takesSeveral && plan.clients.some(hasLockStep)) {
     throw new UnknownSystem(`${plan.system.lock} takes one lock a section`);
   }
+  const asked = kind.asksLock ? protocol.buildAsked?.(world, options) : null;
+  if (asked === undefined) {
+    throw new UnknownSystem(
+      `${plan.system.lock} cannot be asked by the store ${plan.system.store}`,
+    );
+  }
+  const driverOf = asked?.driverOf ?? protocol.build(world, options);
+  const built = storeNamesOf(plan).map((name) => ({
+    name,
+    server: kind.build(name, asked?.check ?? null),
+  }));
   const servers: Servers = {
-    driverOf: protocol.build(world, options),
+    driverOf,
     stores: new Map(
-      storeNamesOf(plan).map((name) => [
-        name,
-        world.addServer({ name, role: 'store' }, new StoreServer(name, rule)),
-      ]),
+      built.map(({ name, server }) => [name, world.addServer({ name, role: 'store' }, server)]),
     ),
-    needsOpen: rule.needsOpen,
+    manners: kind.manners,
   };
   for (const client of plan.clients) addClient(world, client, servers, 'client');
-  if (plan.limits.probe) addClient(world, probeOf(plan), servers, 'probe');
+  const probe = probeOf(plan);
+  const patient = protocol.waitsInLine === true ? { lockTimeoutUs: null } : null;
+  if (plan.limits.probe) addClient(world, { ...probe, ...patient }, servers, 'probe');
+  return () => {
+    for (const { server } of built) server.close?.();
+  };
 }
 
 function hasLockStep({ sections }: ClientPlan): boolean {
@@ -63,17 +90,12 @@ function addClient(
  * The sequential specification that a plan's store promises to its clients, where one is written.
  */
 export function modelOf(plan: Plan): FenceModel | null {
-  const rule = stores.get(plan.system.store);
-  if (rule === undefined || rule.refuses === 'lower-or-repeated') return null;
-  if (rule.refuses === 'lower-or-equal') return 'fenced-register-strict';
-  return rule.coversReads ? 'fenced-register-with-reads' : 'fenced-register';
+  return storeKinds.get(plan.system.store)?.model ?? null;
 }
-
-type FenceModel = 'fenced-register' | 'fenced-register-strict' | 'fenced-register-with-reads';
 
 /** Whether a plan's store is meant to remember the highest token. */
 export function isFenced(plan: Plan): boolean {
-  return stores.get(plan.system.store)?.refuses !== 'nothing';
+  return storeKinds.get(plan.system.store)?.isFenced !== false;
 }
 
 /** The stores that the plan's work touches, in the order of their first use; at least `store`. */
@@ -132,18 +154,20 @@ function ttlsOf({ ttlUs, sections }: ClientPlan): readonly number[] {
 }
 
 /** The steps of which a probe does the like. */
-const PROBED: ReadonlySet<Work['kind']> = new Set(['write', 'read', 'increment', 'transfer']);
+const PROBED: ReadonlySet<Work['kind']> = new Set([
+  ...(['write', 'read', 'increment', 'transfer', 'memoize'] as const),
+]);
 
 /** Larger than any value that a workload writes, so that the probe's write is told apart. */
 const PROBE_VALUE = 1_000_000_000;
 
 /**
  * Reads what the others left behind, then writes: as one increment or transfer where they do so
- * too.
+ * too. Where they memoize it does not: it would find the value and never ask for the lock.
  */
 function probing(work: Work): readonly Work[] {
   if (work.kind === 'increment' || work.kind === 'transfer') return [{ ...work, id: 1 }];
-  if (work.kind !== 'write' && work.kind !== 'read') return [];
+  if (work.kind !== 'write' && work.kind !== 'read' && work.kind !== 'memoize') return [];
   const { store, key } = work;
   const place = { id: 1, store, key };
   return [

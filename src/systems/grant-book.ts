@@ -16,6 +16,19 @@ interface Lent extends Asked {
   readonly ttlUs: number;
   /** True time at which the server's clock, as it now runs, ends the lease; null: never. */
   readonly untilUs: number | null;
+  /** When the first of several requests left that the grant rests on; else its own request did. */
+  readonly sentAtUs?: number;
+}
+
+interface Denied extends Asked {
+  readonly holder: string;
+  readonly waits?: true;
+}
+
+interface Returned extends Asked {
+  readonly isEffective: boolean;
+  /** The grant that the caller meant, where its turn does not say so. */
+  readonly under?: number;
 }
 
 export class GrantBook {
@@ -31,19 +44,27 @@ export class GrantBook {
     return this.ordinals.get(lock) ?? 0;
   }
 
-  /** The server gives a grant: it is numbered, and the number travels with the reply. */
-  grant(turn: Turn, { lock, client, token, ttlUs, untilUs }: Lent): void {
+  /**
+   * The server gives a grant: it is numbered, and the number travels with the reply. `atUs` is when
+   * it does so, where the turn was kept.
+   */
+  grant(turn: Turn, lent: Lent, atUs: number = turn.atUs): void {
+    const { lock, client, token, ttlUs, untilUs, ...since } = lent;
     const ordinal = turn.grant();
     this.ordinals.set(lock, ordinal);
-    const { sentAtUs } = turn;
-    const asked = { ...this.noted(turn), lock, client };
+    const { sentAtUs } = { sentAtUs: turn.sentAtUs, ...since };
+    const asked = { ...this.noted(turn), atUs, lock, client };
     turn.observe({ kind: 'grant', ...asked, ordinal, token, ttlUs, sentAtUs, untilUs });
   }
 
-  /** The server denies an acquire because of `holder`, '' when nobody holds the lock. */
-  deny(turn: Turn, { lock, client, holder }: Asked & { readonly holder: string }): void {
+  /**
+   * The server denies an acquire because of `holder`, '' when nobody holds the lock; one that
+   * `waits` may be granted later.
+   */
+  deny(turn: Turn, { lock, client, holder, waits }: Denied): void {
     const asked = { ...this.noted(turn), lock, client };
-    turn.observe({ kind: 'deny', ...asked, holder, holderOrdinal: this.current(lock) });
+    const denial = { kind: 'deny', ...asked, holder, holderOrdinal: this.current(lock) } as const;
+    turn.observe(waits === true ? { ...denial, waits } : denial);
   }
 
   /** The server handles a renew; one that `isEffective` extends the lock's current entry. */
@@ -59,10 +80,10 @@ export class GrantBook {
   }
 
   /** The server handles a release; one that `isEffective` ends the lock's current entry. */
-  release(turn: Turn, { lock, client, isEffective }: Asked & { isEffective: boolean }): void {
+  release(turn: Turn, { lock, client, isEffective, under = turn.under }: Returned): void {
     const released = isEffective ? this.current(lock) : 0;
     const asked = { ...this.noted(turn), lock, client };
-    turn.observe({ kind: 'release', ...asked, under: turn.under, released });
+    turn.observe({ kind: 'release', ...asked, under, released });
   }
 
   private noted(turn: Turn): { atUs: number; process: string; message: string } {

@@ -1,4 +1,5 @@
 /** What a client takes for the end of its lease, and whether it has come by its own clock. */
+import type { ClientPlan } from '../plan/plan.ts';
 import { type LeaseEnd, mark, type Program } from '../world/program.ts';
 import type { Section } from './section-calls.ts';
 
@@ -27,7 +28,19 @@ export function* leaseIsLive(at: Section): Program<boolean> {
 /** Tests the lease by the client's own clock. */
 export function testLease({ end, self, plan }: Section): boolean {
   const nowUs = end.clock === 'wall' ? self.wallUs() : self.monotonicUs();
-  const isLive = plan.leaseEnds === 'at' ? nowUs < end.us : nowUs <= end.us;
+  const isLive = isBefore(nowUs, end.us, plan.leaseEnds);
   self.testLease({ isLive, end });
   return isLive;
+}
+
+function isBefore(nowUs: number, endUs: number, leaseEnds: ClientPlan['leaseEnds']): boolean {
+  switch (leaseEnds) {
+    case 'at':
+      return nowUs < endUs;
+    case 'after':
+      return nowUs <= endUs;
+    case 'refused':
+      // A section stops at the first refusal, so none has come yet.
+      return true;
+  }
 }

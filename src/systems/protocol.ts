@@ -5,10 +5,12 @@
  */
 import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
-import type { ClientPlan } from '../plan/plan.ts';
-import type { Program } from '../world/program.ts';
+import type { ClientPlan, Work } from '../plan/plan.ts';
+import type { Program, Self } from '../world/program.ts';
+import type { Turn } from '../world/server.ts';
 import type { World } from '../world/world.ts';
 import type { Section } from './section-calls.ts';
+import type { StoreReply } from './store/request.ts';
 
 export interface Protocol {
   /** One line for `fencepost list`. */
@@ -23,19 +25,37 @@ export interface Protocol {
   readonly servers: (options: Options) => readonly string[];
   /** Whether a section may take other locks beside its own, with a `lock` step. */
   readonly takesSeveral: boolean;
+  /** Whether an acquire is answered only when its turn has come: asking again would not help. */
+  readonly waitsInLine?: boolean;
   /** Claims that it does not promise, even where nothing goes wrong. */
   readonly unpromised: readonly string[];
   /** Adds its servers to the world; each life of a client's program gets a driver of its own. */
   readonly build: (world: World, options: Options) => (client: ClientPlan) => LockDriver;
+  /** The same for stores that ask about tokens; absent where there is no server that could say. */
+  readonly buildAsked?: (
+    world: World,
+    options: Options,
+  ) => { readonly driverOf: (client: ClientPlan) => LockDriver; readonly check: CheckToken };
 }
+
+/**
+ * How a store asks the lock, while it handles `turn`, whether `token` is that of a lease which
+ * still runs. `told` learns it at true time `atUs`; null when no answer comes.
+ */
+export type CheckToken = (
+  turn: Turn<StoreReply>,
+  asked: { readonly lock: string; readonly token: number },
+  told: (isCurrent: boolean | null, atUs: number) => void,
+) => void;
 
 /** A client's side of the protocol. It keeps what the client remembers between sections. */
 export interface LockDriver {
   /**
    * One attempt, the `attempt`-th from 1, to take the section's lock. When it is true the section
    * holds it: the driver has set `at.end`, and called `at.self.enter` where the lock has grants.
+   * After `given up` no other attempt is made.
    */
-  acquire(at: Section, attempt: number): Program<boolean>;
+  acquire(at: Section, attempt: number): Program<boolean | 'given up'>;
   /** Prolongs the lease and moves `at.end`; false when the section must stop: the lease is lost. */
   renew(at: Section, step: { readonly id: number; readonly ttlUs: number }): Program<boolean>;
   /** Gives the lock back, as far as it still can. The section has left already. */
@@ -47,8 +67,38 @@ export interface LockDriver {
    * protocol `takesSeveral`.
    */
   also?(at: Section, step: { readonly id: number; readonly lock: string }): Program<boolean>;
-  /** Called before each access to a store, where a protocol has something to do there. */
-  beforeAccess?(at: Section): Program<void>;
+  /**
+   * Changes one value by a read and a write, where the protocol has a way of its own to do so;
+   * false when the section must stop.
+   */
+  change?(at: Section, change: Change): Program<boolean>;
+  /** Whether it holds this lock already and would refuse it, where a protocol does so. */
+  holds?(lock: string): boolean;
+  /** Called when the client's program ends by itself, not in a crash. */
+  finish?(self: Self): void;
+  /**
+   * Called right before a write to a store, `label` is its last name, where a protocol has
+   * something to do there.
+   */
+  beforeWrite?(at: Section, label: string): Program<void>;
+  /** Called before the body of a job; false when it must not run, because it has run already. */
+  claimJob?(at: Section, job: JobStep): Program<boolean>;
+  /** Called when the body of a job has run. */
+  finishJob?(at: Section, job: JobStep): Program<void>;
+}
+
+/** Occurrence `tick` of a job, delivered after `retries` failures. */
+export type JobStep = Extract<Work, { readonly kind: 'job' }>;
+
+/** A value that a step is to read and then to write. */
+export interface Change {
+  readonly id: number;
+  readonly store: string;
+  readonly key: string;
+  /** What its operations are called: `read` and `write`, or those of a transfer. */
+  readonly labels: { readonly read: string; readonly write: string };
+  /** What to add to the value read, or to write instead of it. */
+  readonly by: { readonly adds: number } | { readonly value: number };
 }
 
 export interface OptionInfo {

@@ -1,10 +1,24 @@
 /** Every lock protocol by the name that scenarios call it. */
+import { cacheLock } from './cache-lock/protocol.ts';
 import { lockService, lockServicePublished } from './lock-service/protocol.ts';
 import { none } from './none/protocol.ts';
+import { optimistic } from './optimistic/protocol.ts';
+import { pessimistic } from './pessimistic/protocol.ts';
 import type { Protocol } from './protocol.ts';
+import { redis } from './redis/protocol.ts';
+import { redlock } from './redlock/protocol.ts';
+import { leaseDynamodb, leaseMemcached, leaseRedis } from './worker-lease/protocol.ts';
 
 export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
+  ['cache-lock', cacheLock],
   ['lock-service', lockService],
   ['lock-service-published', lockServicePublished],
   ['none', none],
+  ['optimistic', optimistic],
+  ['pessimistic', pessimistic],
+  ['lease-dynamodb', leaseDynamodb],
+  ['lease-memcached', leaseMemcached],
+  ['lease-redis', leaseRedis],
+  ['redis', redis],
+  ['redlock', redlock],
 ]);

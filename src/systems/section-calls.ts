@@ -9,15 +9,21 @@ import type { CallSetting, PendingCall } from '../world/call.ts';
 import type { LeaseEnd, Self } from '../world/program.ts';
 import type { ServerHost } from '../world/server.ts';
 import type { LockDriver } from './protocol.ts';
-import { describeStoreReply, type StoreReply, type StoreRequest } from './store/store-server.ts';
+import {
+  type Condition,
+  describeStoreReply,
+  type Manners,
+  type StoreReply,
+  type StoreRequest,
+} from './store/request.ts';
 
 /** The servers that a client talks to. */
 export interface Servers {
   /** The lock protocol's driver for a client. */
   readonly driverOf: (client: ClientPlan) => LockDriver;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
-  /** Whether the stores want a token announced before its first access. */
-  readonly needsOpen: boolean;
+  /** What all of these stores want of a client. */
+  readonly manners: Manners;
 }
 
 type StoreCall = PendingCall<StoreRequest, StoreReply>;
@@ -33,6 +39,8 @@ export interface Section {
   /** Calls that were sent and not waited for. */
   readonly unanswered: StoreCall[];
   readonly opened: Set<string>;
+  /** The versions that it knows of, by store and key; null where stores have none. */
+  readonly versions: Map<string, number> | null;
   end: LeaseEnd;
 }
 
@@ -42,12 +50,36 @@ export interface Place {
   readonly label: string;
   readonly store: string;
   readonly key: string;
+  /** How often its step was tried before; absent, like 0, the first time. */
+  readonly again?: number;
 }
 
 /** `write`, `write-2`, …: the first of a kind has no number. */
 export function part(verb: string, id: number): string {
   return id === 1 ? verb : `${verb}-${id}`;
 }
+
+/** `write`, `write-2` of step 2, and of what is tried again `write-again`, `write-2-again-2`. */
+export function labelOf(place: Pick<Place, 'label' | 'id' | 'again'>): string {
+  const { again = 0 } = place;
+  const first = part(place.label, place.id);
+  return again === 0 ? first : `${first}-${part('again', again)}`;
+}
+
+interface WriteAsk {
+  readonly kind: 'write';
+  readonly key: string;
+  readonly value: number;
+  readonly adds: number | null;
+  /** Only where stores have versions. */
+  readonly condition?: Condition | undefined;
+  /** The operation that it carries out again. */
+  readonly repeats?: string;
+}
+
+type StoreAsk =
+  | WriteAsk
+  | { kind: 'read' | 'open' | 'fence'; key: string; value: null; adds: null };
 
 /**
  * A store access under the section's lock, which names the resource, with the cached token
@@ -56,34 +88,32 @@ export function part(verb: string, id: number): string {
 export function storeCall(
   at: Section,
   place: Place,
-  ask:
-    | { kind: 'write'; key: string; value: number; adds: number | null }
-    | { kind: 'read' | 'open'; key: string; value: null; adds: null },
+  ask: StoreAsk,
 ): CallSetting<StoreRequest, StoreReply> {
   const target = at.servers.stores.get(place.store);
   assert(target !== undefined, `there is no store ${place.store}`);
   const resource = at.section.lock;
   const token = at.driver.token(resource);
-  const access = { resource, key: ask.key, token, sequence: at.self.nextIssue };
-  const sent: StoreRequest =
-    ask.kind === 'write'
-      ? { kind: 'write', ...access, value: ask.value }
-      : { kind: ask.kind, ...access };
+  const { kind: verb, key, value, adds } = ask;
+  const call = { verb, store: place.store, resource, key, value, token, adds };
   return {
-    operation: under(at.name, part(place.label, place.id)),
-    call: {
-      verb: ask.kind,
-      store: place.store,
-      resource,
-      key: ask.key,
-      value: ask.value,
-      token,
-      adds: ask.adds,
-    },
+    operation: under(at.name, labelOf(place)),
+    call: 'repeats' in ask ? { ...call, repeats: ask.repeats } : call,
     target,
-    request: sent,
+    request: requestOf(ask, { resource, token, sequence: at.self.nextIssue }),
     timeoutUs: at.plan.storeTimeoutUs,
     tries: at.plan.tries,
     describe: describeStoreReply,
   };
+}
+
+function requestOf(
+  ask: StoreAsk,
+  { resource, token, sequence }: { resource: string; token: number; sequence: number },
+): StoreRequest {
+  const { key } = ask;
+  if (ask.kind !== 'write') return { kind: ask.kind, resource, key, token, sequence };
+  const { kind, value, condition } = ask;
+  const sent = { kind, resource, key, token, sequence, value };
+  return condition === undefined ? sent : { ...sent, ...condition };
 }

@@ -4,15 +4,10 @@
  */
 import { nameOf, under } from '../kernel/name.ts';
 import type { ClientPlan } from '../plan/plan.ts';
-import {
-  answerOf,
-  backOff,
-  type LeaseEnd,
-  type Program,
-  type Self,
-  sleep,
-} from '../world/program.ts';
-import { part, type Section, type Servers } from './section-calls.ts';
+import { type LeaseEnd, type Program, type Self, sleep } from '../world/program.ts';
+import { memoize } from './memoize.ts';
+import { underLock } from './scope.ts';
+import type { Section, Servers } from './section-calls.ts';
 import { doWork } from './work.ts';
 
 /** The program of a client: its sections one after the other, from the `from`-th on. */
@@ -29,28 +24,23 @@ export function* sections(
     const name = under(root, String(section.id));
     const end: LeaseEnd = { clock: 'monotonic', us: 0 };
     const parts = { self, plan, section, name, driver, servers, end };
-    yield* runSection({ ...parts, unanswered: [], opened: new Set() });
+    const versions = servers.manners.hasVersions ? new Map<string, number>() : null;
+    yield* runSection({ ...parts, unanswered: [], opened: new Set(), versions });
   }
+  driver.finish?.(self);
 }
 
 function* runSection(at: Section): Program<void> {
   yield* sleep(under(at.name, 'think'), at.section.thinkUs);
-  const isHeld = yield* takeLock(at);
-  if (!isHeld) return;
-  for (const work of at.section.work) {
-    const goesOn = yield* doWork(at, work);
-    if (!goesOn) break;
-  }
-  for (const call of at.unanswered) yield* answerOf(call);
-  at.self.leave();
-  if (at.plan.releases) yield* at.driver.release(at);
+  const [only] = at.section.work;
+  if (only?.kind === 'memoize') yield* memoize(at, only);
+  else yield* underLock(at, () => doAll(at));
 }
 
-function* takeLock(at: Section): Program<boolean> {
-  for (let attempt = 1; attempt <= at.plan.attempts; attempt += 1) {
-    if (attempt > 1)
-      yield* backOff(under(at.name, part('backoff', attempt - 1)), at.plan.backoffUs);
-    if (yield* at.driver.acquire(at, attempt)) return true;
+/** Up to the first step that is refused. */
+function* doAll(at: Section): Program<void> {
+  for (const work of at.section.work) {
+    const goesOn = yield* doWork(at, work);
+    if (!goesOn) return;
   }
-  return false;
 }

@@ -5,7 +5,8 @@ import type { Work } from '../plan/plan.ts';
 import { answerOf, type Program, request, send, sleep } from '../world/program.ts';
 import { runJob } from './job.ts';
 import { leaseIsLive } from './lease.ts';
-import { type Place, part, type Section, storeCall } from './section-calls.ts';
+import { labelOf, type Place, part, type Section, storeCall } from './section-calls.ts';
+import type { Condition } from './store/request.ts';
 
 /** Does one step; false when the section must stop because the lease is over or lost. */
 export function* doWork(at: Section, work: Work): Program<boolean> {
@@ -18,8 +19,14 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
     case 'read':
       return (yield* read(at, { ...work, label: 'read' })) !== null;
     case 'write':
+      if (at.driver.change !== undefined) {
+        return yield* at.driver.change(at, { ...work, ...PLAIN, by: { value: work.value } });
+      }
       return yield* write(at, { ...work, label: 'write', adds: null });
     case 'increment': {
+      if (at.driver.change !== undefined) {
+        return yield* at.driver.change(at, { ...work, ...PLAIN, by: { adds: 1 } });
+      }
       const value = yield* read(at, { ...work, label: 'read' });
       if (value === null) return false;
       return yield* write(at, {
@@ -40,10 +47,18 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
   }
 }
 
+const PLAIN = { labels: { read: 'read', write: 'write' } } as const;
+const FROM = { labels: { read: 'read-from', write: 'write-from' } } as const;
+const TO = { labels: { read: 'read-to', write: 'write-to' } } as const;
+
 function* transfer(at: Section, work: Extract<Work, { kind: 'transfer' }>): Program<boolean> {
   const { id, key, amount } = work;
   const from = { id, key, store: work.from };
   const to = { id, key, store: work.to };
+  if (at.driver.change !== undefined) {
+    const isTaken = yield* at.driver.change(at, { ...from, ...FROM, by: { adds: 0 - amount } });
+    return isTaken && (yield* at.driver.change(at, { ...to, ...TO, by: { adds: amount } }));
+  }
   const source = yield* read(at, { ...from, label: 'read-from' });
   if (source === null) return false;
   const target = yield* read(at, { ...to, label: 'read-to' });
@@ -60,32 +75,72 @@ function* transfer(at: Section, work: Extract<Work, { kind: 'transfer' }>): Prog
 }
 
 /** The value read; null when the read was refused or got no answer. */
-function* read(at: Section, place: Place): Program<number | null> {
+export function* read(at: Section, place: Place): Program<number | null> {
   if (!(yield* open(at, place))) return null;
-  const ask = { kind: 'read', key: place.key } as const;
-  const call = yield* request(at.self, storeCall(at, place, { ...ask, value: null, adds: null }));
-  return call.reply?.kind === 'value' ? call.reply.value : null;
+  return yield* look(at, place);
 }
 
-function* write(
+/** The same without announcing a token, for a read under no lock. */
+export function* look(at: Section, place: Place): Program<number | null> {
+  const ask = { kind: 'read', key: place.key } as const;
+  const call = yield* request(at.self, storeCall(at, place, { ...ask, value: null, adds: null }));
+  if (call.reply?.kind !== 'value') return null;
+  const { value, version } = call.reply;
+  if (version !== undefined) at.versions?.set(versionName(place), version);
+  return value;
+}
+
+/** False when it was refused, or left out because the lease is over. */
+export function* write(
   at: Section,
   place: Place & { value: number; adds: number | null; awaits: boolean },
 ): Program<boolean> {
   if (!(yield* open(at, place))) return false;
   if (at.plan.checksLease && !(yield* leaseIsLive(at))) return false;
-  const ask = { kind: 'write', key: place.key, value: place.value, adds: place.adds } as const;
+  if (at.servers.manners.comparesItself && !(yield* passesFence(at, place))) return false;
+  if (at.driver.beforeWrite !== undefined) yield* at.driver.beforeWrite(at, labelOf(place));
+  const { key, value, adds } = place;
+  const ask = { kind: 'write', key, value, adds, condition: takeVersion(at, place) } as const;
   const call = yield* send(at.self, storeCall(at, place, ask));
   if (!place.awaits) {
     at.unanswered.push(call);
     return true;
   }
   yield* answerOf(call);
-  return call.reply?.kind !== 'refused';
+  const { reply } = call;
+  if (reply?.kind === 'accepted' && reply.version !== undefined) {
+    at.versions?.set(versionName(place), reply.version);
+  }
+  return reply?.kind !== 'refused';
+}
+
+function versionName({ store, key }: Place): string {
+  return JSON.stringify([store, key]);
+}
+
+/**
+ * What a write says to a store with versions: it expects the one that the section knows, if any.
+ * Until its answer has come the section knows none.
+ */
+function takeVersion(at: Section, place: Place): Condition | undefined {
+  if (at.versions === null) return undefined;
+  const name = versionName(place);
+  const version = at.versions.get(name) ?? null;
+  at.versions.delete(name);
+  return { version, once: null, wallUs: at.self.wallUs() };
+}
+
+/** Asks for the store's highest token: whether the client's own is none of those below it. */
+function* passesFence(at: Section, place: Place): Program<boolean> {
+  const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
+  const label = place.label.replace('write', 'fence');
+  const call = yield* request(at.self, storeCall(at, { ...place, label }, ask));
+  return call.reply?.kind === 'value' && at.driver.token(at.section.lock) >= call.reply.value;
 }
 
 /** Announces the token to a store that wants it, once a section; false when it is too low. */
 function* open(at: Section, place: Place): Program<boolean> {
-  if (!at.servers.needsOpen || at.opened.has(place.store)) return true;
+  if (!at.servers.manners.needsOpen || at.opened.has(place.store)) return true;
   at.opened.add(place.store);
   const label = at.opened.size === 1 ? 'open' : `open-${at.opened.size}`;
   const ask = { kind: 'open', key: place.key, value: null, adds: null } as const;

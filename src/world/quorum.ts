@@ -17,6 +17,11 @@ interface Term<Q extends Json, R extends Json> {
   readonly since: PendingCall<Q, R>;
   /** When the client takes the lease to end. */
   readonly end: LeaseEnd;
+  /**
+   * True time from which on too few of its servers hold the lease, as the observer knows; without
+   * it, the client's own end counts.
+   */
+  readonly heldUntilUs?: number;
 }
 
 export class Quorum {
@@ -72,10 +77,11 @@ export class Quorum {
   private span<Q extends Json, R extends Json>({
     since,
     end,
+    heldUntilUs,
   }: Term<Q, R>): { sentAtUs: number; untilUs: number } {
     const { clock } = this.process;
-    const untilUs =
+    const ownUs =
       end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
-    return { sentAtUs: since.sentAtUs, untilUs };
+    return { sentAtUs: since.sentAtUs, untilUs: heldUntilUs ?? ownUs };
   }
 }

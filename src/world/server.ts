@@ -7,13 +7,13 @@
 import type { TraceEvent } from '../history/trace.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
-import { under } from '../kernel/name.ts';
-import type { Scheduler } from '../kernel/scheduler.ts';
+import { type Name, under } from '../kernel/name.ts';
 import type { Attempt } from './call.ts';
+import type { CallsParts } from './calls.ts';
 import { underTest } from './failure.ts';
-import type { Network } from './network.ts';
 import type { Process, Resident } from './process.ts';
 import type { Recorder } from './recorder.ts';
+import { type Question, ServerCalls, type Told } from './server-calls.ts';
 
 /** What `handle` returns when the reply is to come later, through the turn's `answer`. */
 export const LATER: unique symbol = Symbol('later');
@@ -37,10 +37,15 @@ export interface Turn<R extends Json = never> {
   readonly sentAtUs: number;
   readonly adds: number | null;
   observe(event: TraceEvent): void;
-  /** Numbers the grant that this turn gives, and sends the number along, unseen, with the reply. */
-  grant(): number;
+  /**
+   * Numbers the grant that this turn gives, and sends the number along, unseen, with the reply;
+   * `again` is the number of one that was given before and is told once more.
+   */
+  grant(again?: number): number;
   /** Sends the reply of a request that was not answered at once; a second call does nothing. */
   answer(reply: R): void;
+  /** Asks another server, while the request waits. */
+  ask<Q extends Json, A extends Json>(question: Question<Q, A>, told: Told<Q, A>): void;
 }
 
 /** What a server may know while it starts again, or is made to forget something. */
@@ -84,6 +89,15 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
   private readonly server: Server<Q, R>;
   private readonly parts: HostParts;
   private snapshots: Snapshot[] | null = null;
+  /** Made by its first question; most servers never ask. */
+  private calls: ServerCalls | null = null;
+  private readonly asking: Asking = (question, told) => {
+    this.calls ??= new ServerCalls(this.process, this.parts);
+    this.calls.ask(question, (call, atUs) => {
+      told(call, atUs);
+      this.remember();
+    });
+  };
 
   constructor(process: Process, server: Server<Q, R>, parts: HostParts) {
     this.process = process;
@@ -108,7 +122,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
       if (!isAnswered && !isCopy) this.reply(attempt, reply);
       isAnswered = true;
     };
-    const parts = { process: this.process, recorder, nowUs, isCopy, answer };
+    const parts = { process: this.process, recorder, nowUs, isCopy, answer, ask: this.asking };
     const turn = new ServerTurn(attempt, parts);
     const reply = underTest(this.process.name, () =>
       this.server.handle(copy(attempt.request), turn),
@@ -162,7 +176,9 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
 
   resume(): void {}
 
-  crash(): void {}
+  crash(): void {
+    this.calls?.crash();
+  }
 
   restart(): void {
     const { scheduler, recorder } = this.parts;
@@ -174,11 +190,14 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
   }
 }
 
-export interface HostParts {
-  readonly scheduler: Scheduler;
-  readonly network: Network;
-  readonly recorder: Recorder;
-}
+export type HostParts = CallsParts;
+
+type Asked<Q extends Json, R extends Json> = { readonly operation: Name } & Omit<
+  Question<Q, R>,
+  'label'
+>;
+
+type Asking = <Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>) => void;
 
 class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   readonly atUs: number;
@@ -187,6 +206,7 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   private readonly recorder: Recorder;
   private readonly isCopy: boolean;
   readonly answer: (reply: R) => void;
+  private readonly asking: Asking;
 
   constructor(
     attempt: Attempt<Q, R>,
@@ -196,6 +216,7 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
       nowUs: number;
       isCopy: boolean;
       answer: (reply: R) => void;
+      ask: Asking;
     },
   ) {
     this.attempt = attempt;
@@ -204,6 +225,7 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
     this.atUs = parts.nowUs;
     this.isCopy = parts.isCopy;
     this.answer = parts.answer;
+    this.asking = parts.ask;
   }
 
   get wallUs(): number {
@@ -249,12 +271,18 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
     return 'adds' in call ? call.adds : null;
   }
 
+  ask<A extends Json, B extends Json>(question: Question<A, B>, told: Told<A, B>): void {
+    const { label, ...rest } = question;
+    const name = this.isCopy ? `${label}-copy` : label;
+    this.asking({ ...rest, operation: under(this.attempt.name, name) }, told);
+  }
+
   observe(event: TraceEvent): void {
     this.recorder.record(event);
   }
 
-  grant(): number {
-    const ordinal = this.recorder.nextOrdinal();
+  grant(again?: number): number {
+    const ordinal = again ?? this.recorder.nextOrdinal();
     if (!this.isCopy) this.attempt.granted = ordinal;
     return ordinal;
   }

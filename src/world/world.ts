@@ -57,8 +57,9 @@ export class World {
     info: ProcessInfo,
     server: Server<Q, R>,
   ): ServerHost<Q, R> {
-    const { scheduler, recorder, network } = this;
-    const host = new ServerHost(this.addProcess(info), server, { scheduler, recorder, network });
+    const { scheduler, recorder, network, decider } = this;
+    const parts = { scheduler, recorder, network, decider };
+    const host = new ServerHost(this.addProcess(info), server, parts);
     const failsOver = this.plan.faults.some(
       (fault) => fault.kind === 'failover' && fault.process === info.name,
     );

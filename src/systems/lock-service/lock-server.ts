@@ -6,7 +6,8 @@
 import type { Answer } from '../../history/trace.ts';
 import type { Boot, Server, Turn } from '../../world/server.ts';
 import { GrantBook } from '../grant-book.ts';
-import { type Grant, LockService } from './lock-service.ts';
+import { LockLine } from './lock-line.ts';
+import { type Grant, hasExpired, type LockRules, LockService } from './lock-service.ts';
 
 export type LockRequest =
   | {
@@ -15,6 +16,8 @@ export type LockRequest =
       readonly client: string;
       readonly ttlUs: number;
       readonly nowUs: number;
+      /** Its place in line, 0 while it has none; absent where nobody waits in line. */
+      readonly place?: number;
     }
   | {
       readonly kind: 'renew';
@@ -30,13 +33,25 @@ export type LockRequest =
       readonly client: string;
       readonly token: number;
       readonly nowUs: number;
-    };
+    }
+  | {
+      /** A store asks whether this is the token of a lease that still runs. */
+      readonly kind: 'check';
+      readonly lock: string;
+      readonly token: number;
+      readonly nowUs: number;
+    }
+  /** Which token is the current one, whosesoever it is? */
+  | { readonly kind: 'fetch'; readonly lock: string };
 
 export type LockReply =
   | { readonly kind: 'granted'; readonly token: number; readonly issuedAtUs: number }
-  | { readonly kind: 'renewed'; readonly issuedAtUs: number }
+  /** `token` is a new one, where a renew gives any. */
+  | { readonly kind: 'renewed'; readonly issuedAtUs: number; readonly token?: number }
   | { readonly kind: 'released' }
-  | { readonly kind: 'denied'; readonly holder: string };
+  | { readonly kind: 'current' | 'outdated' }
+  | { readonly kind: 'denied'; readonly holder: string; readonly place?: number }
+  | { readonly kind: 'token'; readonly token: number };
 
 /** What the trace says of a reply. */
 export function describeLockReply(reply: LockReply): Answer {
@@ -45,6 +60,8 @@ export function describeLockReply(reply: LockReply): Answer {
       return { kind: 'granted', token: reply.token };
     case 'denied':
       return { kind: 'denied', holder: reply.holder };
+    case 'token':
+      return { kind: 'value', value: reply.token };
     default:
       return { kind: reply.kind };
   }
@@ -57,18 +74,27 @@ export interface LockServerOptions {
   /** Which of its clocks judges expiry; the published scheme uses neither. */
   readonly clock: 'monotonic' | 'wall';
   readonly firstToken: number;
+  readonly rules: LockRules;
+  /** Whether a release names its grant, or is for whatever the client holds. */
+  readonly release: 'named' | 'by-client';
+  /** Whether a busy lock is asked for again, or a place in line awaited. */
+  readonly waits: 'retry' | 'in-line' | 'in-line-unverified';
 }
 
 type Ask<K extends LockRequest['kind']> = Extract<LockRequest, { kind: K }>;
 
 export class LockServer implements Server<LockRequest, LockReply> {
   private readonly options: LockServerOptions;
-  private readonly service: LockService;
+  private readonly service: LockService | LockLine;
   private readonly book: GrantBook;
 
   constructor(name: string, options: LockServerOptions) {
     this.options = options;
-    this.service = new LockService(options.firstToken);
+    const { firstToken, rules, waits } = options;
+    this.service =
+      waits === 'retry'
+        ? new LockService(firstToken, rules)
+        : new LockLine(firstToken, waits === 'in-line');
     this.book = new GrantBook(name);
   }
 
@@ -80,17 +106,21 @@ export class LockServer implements Server<LockRequest, LockReply> {
         return this.renew(request, turn);
       case 'release':
         return this.release(request, turn);
+      case 'check':
+        return { kind: this.isCurrent(request, turn) ? 'current' : 'outdated' };
+      case 'fetch':
+        return { kind: 'token', token: this.service.current(request.lock)?.token ?? 0 };
     }
   }
 
   private acquire(request: Ask<'acquire'>, turn: Turn): LockReply {
-    const { lock, client, ttlUs } = request;
+    const { lock, client, ttlUs, place = 0 } = request;
     const now = this.now(request, turn);
-    const answer = this.service.acquire({ lock, client, ttl: ttlUs, now });
+    const answer = this.service.acquire({ lock, client, ttl: ttlUs, now, place });
     if (answer.kind !== 'granted') {
-      const holder = answer.kind === 'denied' ? answer.holder : '';
-      this.book.deny(turn, { lock, client, holder });
-      return { kind: 'denied', holder };
+      const denied = answer.kind === 'denied' ? answer : { kind: 'denied' as const, holder: '' };
+      this.book.deny(turn, { lock, client, holder: denied.holder });
+      return denied;
     }
     const { token } = answer.grant;
     this.book.grant(turn, { lock, client, token, ttlUs, untilUs: this.endOf(answer.grant, turn) });
@@ -107,13 +137,14 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const token = isEffective ? answer.grant.token : (held?.token ?? 0);
     const untilUs = isEffective ? this.endOf(answer.grant, turn) : null;
     this.book.renew(turn, { lock, client, token, ttlUs, untilUs, isEffective });
-    if (isEffective) return { kind: 'renewed', issuedAtUs: now };
+    const renewed = { kind: 'renewed', issuedAtUs: now } as const;
+    if (isEffective) return this.options.rules.renewRaises ? { ...renewed, token } : renewed;
     return { kind: 'denied', holder: held?.client ?? '' };
   }
 
   private release(request: Ask<'release'>, turn: Turn): LockReply {
     const { lock, client } = request;
-    const token = this.options.isPublished ? null : request.token;
+    const token = this.options.release === 'by-client' ? null : request.token;
     const held = this.service.current(lock);
     const answer = this.service.release({ lock, client, token });
     const isEffective = answer.kind === 'released';
@@ -121,7 +152,13 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return isEffective ? { kind: 'released' } : { kind: 'denied', holder: held?.client ?? '' };
   }
 
-  private now(request: LockRequest, turn: Turn): number {
+  private isCurrent(request: Ask<'check'>, turn: Turn): boolean {
+    const held = this.service.current(request.lock);
+    if (held === null || held.token !== request.token) return false;
+    return !hasExpired(held, this.now(request, turn));
+  }
+
+  private now(request: Exclude<LockRequest, { kind: 'fetch' }>, turn: Turn): number {
     if (this.options.isPublished) return request.nowUs;
     return this.options.clock === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
@@ -139,10 +176,10 @@ export class LockServer implements Server<LockRequest, LockReply> {
   }
 
   snapshot(): () => void {
-    const state = this.service.save();
+    const restoreService = this.service.snapshot();
     const restoreBook = this.book.snapshot();
     return () => {
-      this.service.load(state);
+      restoreService();
       restoreBook();
     };
   }

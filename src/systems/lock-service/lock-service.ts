@@ -3,6 +3,7 @@
  * (chapters 8 and 9): pure state and rules, no clock and no network, usable without the simulator.
  * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds.
  */
+import { type Numbering, tokenOf } from './numbering.ts';
 
 /** One acquisition. It has expired when `now >= issuedAt + ttl`: issued at 0 with ttl 10, at 10. */
 export interface Grant {
@@ -27,20 +28,33 @@ export type LockAnswer =
   | { readonly kind: 'released' }
   | { readonly kind: 'denied'; readonly holder: string };
 
+/** What a lock service may do differently from the book. */
+export interface LockRules {
+  readonly numbering: Numbering;
+  /** Whether a renew gives a new token, instead of keeping the grant's. */
+  readonly renewRaises: boolean;
+  /** How long after the end of a lease that nobody released the lock is given to nobody. */
+  readonly lockDelay: number;
+}
+
+const BOOK: LockRules = { numbering: 'exact', renewRaises: false, lockDelay: 0 };
+
 export interface LockServiceState {
+  /** How many tokens were given. */
   readonly counter: number;
   readonly grants: readonly Grant[];
 }
 
 export class LockService {
-  private counter: number;
+  private counter = 0;
   private readonly firstToken: number;
+  private readonly rules: LockRules;
   private readonly grants: Map<string, Grant> = new Map();
 
   /** `firstToken` is the token of the first grant, 1 unless a picture needs another number. */
-  constructor(firstToken: number = 1) {
+  constructor(firstToken: number = 1, rules: Partial<LockRules> = {}) {
     this.firstToken = firstToken;
-    this.counter = firstToken - 1;
+    this.rules = { ...BOOK, ...rules };
   }
 
   /**
@@ -50,13 +64,23 @@ export class LockService {
   acquire(ask: { lock: string; client: string; ttl: number; now: number }): LockAnswer {
     const { lock, client, ttl, now } = ask;
     const held = this.grants.get(lock);
-    if (held !== undefined && held.client !== client && !hasExpired(held, now)) {
+    if (held !== undefined && !this.isFreeFor(client, held, now)) {
       return { kind: 'denied', holder: held.client };
     }
-    this.counter += 1;
-    const grant: Grant = { token: this.counter, lock, client, issuedAt: now, ttl };
+    const grant: Grant = { token: this.nextToken(), lock, client, issuedAt: now, ttl };
     this.grants.set(lock, grant);
     return { kind: 'granted', grant };
+  }
+
+  private isFreeFor(client: string, held: Grant, now: number): boolean {
+    if (!hasExpired(held, now)) return held.client === client;
+    return now >= held.issuedAt + held.ttl + this.rules.lockDelay;
+  }
+
+  private nextToken(): number {
+    const { firstToken, counter } = this;
+    this.counter += 1;
+    return tokenOf(this.rules.numbering, { first: firstToken, before: counter });
   }
 
   /**
@@ -72,7 +96,8 @@ export class LockService {
   }): LockAnswer {
     const held = this.heldBy(ask);
     if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
-    const grant: Grant = { ...held, issuedAt: ask.now, ttl: ask.ttl };
+    const token = this.rules.renewRaises ? this.nextToken() : held.token;
+    const grant: Grant = { ...held, token, issuedAt: ask.now, ttl: ask.ttl };
     this.grants.set(ask.lock, grant);
     return { kind: 'renewed', grant };
   }
@@ -106,7 +131,13 @@ export class LockService {
 
   /** Begins to count from the first token again. */
   resetCounter(): void {
-    this.counter = this.firstToken - 1;
+    this.counter = 0;
+  }
+
+  /** A copy of its state, as a function that brings it back. */
+  snapshot(): () => void {
+    const state = this.save();
+    return () => this.load(state);
   }
 
   save(): LockServiceState {

@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { FOR_EVER, type LockArguments, refusalsOf } from './arguments.ts';
+
+const GOOD: LockArguments = { key: 'db', expiration: 10, retry: 2, timeout: FOR_EVER };
+
+describe('the arguments of a lock', () => {
+  test('are accepted with a key, positive times, and a timeout or none', () => {
+    const good = [GOOD, { ...GOOD, timeout: 1 }, { ...GOOD, expiration: 1, retry: 0.25 }];
+    expect(good.flatMap(refusalsOf)).toEqual([]);
+  });
+
+  test.each([
+    [{ key: '' }, 'a lock needs a key'],
+    [{ expiration: 0 }, 'an expiration is longer than 0, not 0'],
+    [{ expiration: -10 }, 'an expiration is longer than 0, not -10'],
+    [{ retry: 0 }, 'a retry interval is longer than 0, not 0'],
+    [{ retry: Number.NaN }, 'a retry interval is longer than 0, not NaN'],
+    [{ timeout: 0 }, 'a timeout is longer than 0, or -1 for ever, not 0'],
+    [{ timeout: -2 }, 'a timeout is longer than 0, or -1 for ever, not -2'],
+  ])('are refused with %o', (wrong, message) => {
+    expect(refusalsOf({ ...GOOD, ...wrong })).toEqual([message]);
+  });
+
+  test('are told everything that is wrong with them at once', () => {
+    expect(refusalsOf({ key: '', expiration: 0, retry: 0, timeout: 0 })).toHaveLength(4);
+  });
+});

@@ -1,0 +1,200 @@
+/**
+ * djblets' CacheLock as a client uses it: a value of its own under the lock's key, put there by
+ * `add`, prolonged by `touch`, given back by touch, get and delete. No command of a cache compares
+ * and deletes, and its documentation calls the lock imperfect and lossy for that.
+ */
+import { type Name, under } from '../../kernel/name.ts';
+import { proseDuration } from '../../plan/duration.ts';
+import type { CallSetting, PendingCall } from '../../world/call.ts';
+import { type Program, request, type Self } from '../../world/program.ts';
+import type { ServerHost } from '../../world/server.ts';
+import { testLease } from '../lease.ts';
+import type { LockDriver } from '../protocol.ts';
+import { part, type Section } from '../section-calls.ts';
+import { FOR_EVER, refusalsOf } from './arguments.ts';
+import { type CacheReply, type CacheRequest, describeCacheReply } from './cache-server.ts';
+
+export interface CacheLockOptions {
+  readonly blocks: boolean;
+  /** `FOR_EVER`, or how long a busy lock is waited for. */
+  readonly timeoutUs: number;
+  readonly countsFrom: 'reply' | 'request';
+  readonly extends: 'anyone' | 'owner';
+  readonly release: 'published' | 'compare-and-delete' | 'delete';
+  /** Whether all sections of a client use one lock, or each makes its own. */
+  readonly isShared: boolean;
+}
+
+type Verb = 'acquire' | 'renew' | 'release';
+type Sent = PendingCall<CacheRequest, CacheReply>;
+
+/** A lock that was acquired and not released, whether its key is still there or not. */
+interface Held {
+  readonly lock: string;
+  readonly value: string;
+}
+
+const TOPIC = 'cache-lock';
+
+export class CacheLockDriver implements LockDriver {
+  private readonly options: CacheLockOptions;
+  private readonly server: ServerHost<CacheRequest, CacheReply>;
+  private readonly held: Map<string, Held> = new Map();
+  private readonly dropped: Held[] = [];
+  /** When the acquire that goes on began, by the client's monotonic clock. */
+  private sinceUs = 0;
+
+  constructor(options: CacheLockOptions, server: ServerHost<CacheRequest, CacheReply>) {
+    this.options = options;
+    this.server = server;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
+    const { self, plan, section } = at;
+    const { lock: key } = section;
+    const { ttlUs } = plan;
+    if (attempt === 1 && !this.mayAcquire(at)) return 'given up';
+    const value = at.name.text;
+    const sentUs = self.monotonicUs();
+    const operation = under(at.name, part('acquire', attempt));
+    const ask = { kind: 'add', key, value, ttlUs } as const;
+    const call = yield* this.ask(at, { verb: 'acquire', operation, ask });
+    if (call.reply?.kind !== 'done') return this.goesOnWaiting(at) ? false : 'given up';
+    this.held.set(key, { lock: key, value });
+    this.countOn(at, { sentUs, ttlUs });
+    self.enter({ section: at.name, lock: key, ordinal: call.granted, token: 0, end: at.end });
+    self.log(TOPIC, `acquired ${key} for ${proseDuration(ttlUs)}`);
+    return true;
+  }
+
+  /** Whether the lock is made with good arguments, and not held by this instance already. */
+  private mayAcquire(at: Section): boolean {
+    const { self, plan, section } = at;
+    this.sinceUs = self.monotonicUs();
+    const { ttlUs: expiration, backoffUs: retry } = plan;
+    const { timeoutUs: timeout } = this.options;
+    const refusals = refusalsOf({ key: section.lock, expiration, retry, timeout });
+    for (const refusal of refusals) self.log(TOPIC, `refused: ${refusal}`);
+    const { lock } = section;
+    const held = this.held.get(lock);
+    if (held === undefined) return refusals.length === 0;
+    if (this.options.isShared) {
+      self.log(TOPIC, `refused: this lock on ${lock} is acquired already`);
+      return false;
+    }
+    // The section before lost its lock without releasing it; this one makes another.
+    this.held.delete(lock);
+    this.dropped.push(held);
+    return refusals.length === 0;
+  }
+
+  private goesOnWaiting({ self, section }: Section): boolean {
+    const { blocks, timeoutUs } = this.options;
+    if (!blocks) return false;
+    if (timeoutUs === FOR_EVER || self.monotonicUs() - this.sinceUs < timeoutUs) return true;
+    self.log(TOPIC, `timed out waiting for ${section.lock}`);
+    return false;
+  }
+
+  holds(lock: string): boolean {
+    return this.options.isShared && this.held.has(lock);
+  }
+
+  *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
+    const { self, section } = at;
+    const { lock: key } = section;
+    const sentUs = self.monotonicUs();
+    const operation = under(at.name, part('renew', id));
+    const onlyIf = this.owner(at.name.text);
+    const ask = { kind: 'touch', key, ttlUs, onlyIf } as const;
+    const call = yield* this.ask(at, { verb: 'renew', operation, ask });
+    if (call.reply === null) return true;
+    if (call.reply.kind !== 'done') {
+      self.log(TOPIC, `${key} fell out of the cache; the lock is no longer valid`);
+      // As published the lock counts as acquired all the same, until its own time is over.
+      return this.options.extends === 'anyone';
+    }
+    this.countOn(at, { sentUs, ttlUs });
+    self.log(TOPIC, `extended ${key} to ${proseDuration(ttlUs)}`);
+    // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
+    testLease(at);
+    return true;
+  }
+
+  *release(at: Section): Program<void> {
+    const { self, section } = at;
+    const { lock } = section;
+    const held = this.held.get(lock);
+    if (held === undefined) return;
+    this.held.delete(lock);
+    if (!testLease(at)) {
+      self.log(TOPIC, `released ${lock}, which had expired`);
+      return;
+    }
+    const isThere = yield* this.giveBack(at, held.value);
+    if (!isThere) self.log(TOPIC, `${lock} fell out of the cache`);
+    self.log(TOPIC, `released ${lock}`);
+  }
+
+  /** False when the key turned out not to be there, or not to be its own. */
+  private *giveBack(at: Section, value: string): Program<boolean> {
+    const key = at.section.lock;
+    const { release } = this.options;
+    if (release === 'published' && !(yield* this.isStillOwn(at, value))) return false;
+    const onlyIf = release === 'compare-and-delete' ? value : null;
+    const ask = { kind: 'delete', key, onlyIf } as const;
+    const operation = under(at.name, 'release');
+    const call = yield* this.ask(at, { verb: 'release', operation, ask });
+    return call.reply?.kind !== 'not-done';
+  }
+
+  /** Touches the key, so that it lives long enough to be deleted, and reads whose it is. */
+  private *isStillOwn(at: Section, value: string): Program<boolean> {
+    const key = at.section.lock;
+    const touch = { kind: 'touch', key, ttlUs: at.plan.ttlUs, onlyIf: this.owner(value) } as const;
+    const touched = yield* this.ask(at, {
+      ...{ verb: 'renew', operation: under(at.name, 'release-touch'), ask: touch },
+    });
+    if (touched.reply?.kind !== 'done') return false;
+    const operation = under(at.name, 'release-get');
+    const call = yield* this.ask(at, { verb: 'release', operation, ask: { kind: 'get', key } });
+    return call.reply?.kind === 'value' && call.reply.value === value;
+  }
+
+  token(): number {
+    return 0;
+  }
+
+  /** The program ends: what it lost without releasing it is collected as garbage. */
+  finish(self: Self): void {
+    for (const { lock } of [...this.dropped, ...this.held.values()]) {
+      self.log(TOPIC, `${lock} was dropped without release`);
+    }
+  }
+
+  private countOn(at: Section, { sentUs, ttlUs }: { sentUs: number; ttlUs: number }): void {
+    const fromUs = this.options.countsFrom === 'reply' ? at.self.monotonicUs() : sentUs;
+    at.end = { clock: 'monotonic', us: fromUs + ttlUs };
+  }
+
+  /** What a touch of the key with this value compares with; null for nothing. */
+  private owner(value: string): string | null {
+    return this.options.extends === 'owner' ? value : null;
+  }
+
+  private ask(
+    at: Section,
+    { verb, operation, ask }: { verb: Verb; operation: Name; ask: CacheRequest },
+  ): Program<Sent> {
+    const setting: CallSetting<CacheRequest, CacheReply> = {
+      operation,
+      call: { verb, lock: ask.key, token: 0 },
+      target: this.server,
+      request: ask,
+      timeoutUs: at.plan.lockTimeoutUs,
+      tries: at.plan.tries,
+      describe: describeCacheReply(ask),
+    };
+    return request(at.self, setting);
+  }
+}

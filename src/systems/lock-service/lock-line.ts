@@ -1,0 +1,124 @@
+/**
+ * A lock service where who asks gets a place in line, as in etcd's mutex: an entry with a lease of
+ * its own, which each further request prolongs. The first in line holds the lock. A client whose
+ * entry expired while it waited has lost its place; one that only looks whether nobody is ahead of
+ * the place that it once had takes the lock without holding it (etcd 3.4.3).
+ */
+import { type Grant, hasExpired, type LockAnswer } from './lock-service.ts';
+
+/** A place in line is a grant from the moment that its client was told so. */
+interface Entry extends Grant {
+  readonly isHeld: boolean;
+}
+
+/** A denied acquire has a `place` in line; the next one names it. */
+type LineAnswer = LockAnswer | { kind: 'denied'; holder: string; place: number };
+
+export class LockLine {
+  private readonly firstToken: number;
+  /** Whether who comes to the front is asked for its entry. */
+  private readonly verifies: boolean;
+  private counter = 0;
+  /** In the order of their tokens, of all locks. */
+  private entries: readonly Entry[] = [];
+
+  constructor(firstToken: number, verifies: boolean) {
+    this.firstToken = firstToken;
+    this.verifies = verifies;
+  }
+
+  /** `place` is the one that the client was told, 0 at first. Its lease counts from `now` again. */
+  acquire(ask: {
+    lock: string;
+    client: string;
+    ttl: number;
+    now: number;
+    place: number;
+  }): LineAnswer {
+    const { lock, client, ttl, now, place } = ask;
+    this.entries = this.entries.filter((entry) => !hasExpired(entry, now));
+    const own = this.entries.find((entry) => isOf(ask, entry) && !entry.isHeld);
+    const token = own?.token ?? (this.verifies ? 0 : place);
+    const isLapsed = own === undefined && token > 0;
+    const ahead = this.entries.find(
+      (entry) =>
+        entry.lock === lock && entry.client !== client && (token === 0 || entry.token < token),
+    );
+    const isHeld = ahead === undefined;
+    // A grant of an entry that is no more ends at once.
+    if (isLapsed && isHeld) {
+      return { kind: 'granted', grant: { token, lock, client, issuedAt: now, ttl: 0 } };
+    }
+    if (isLapsed) return { kind: 'denied', holder: ahead?.client ?? '', place: token };
+    const grant = { token: token || this.nextToken(), lock, client, issuedAt: now, ttl };
+    const others = this.entries.filter((entry) => !isOf(ask, entry));
+    this.entries = [...others, { ...grant, isHeld }].sort((a, b) => a.token - b.token);
+    if (isHeld) return { kind: 'granted', grant };
+    return { kind: 'denied', holder: ahead.client, place: grant.token };
+  }
+
+  private nextToken(): number {
+    this.counter += 1;
+    return this.firstToken + this.counter - 1;
+  }
+
+  /** As that of `LockService`; only who holds the lock may. */
+  renew(ask: {
+    lock: string;
+    client: string;
+    token: number | null;
+    ttl: number;
+    now: number;
+  }): LockAnswer {
+    const held = this.heldBy(ask);
+    if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
+    const grant: Entry = { ...held, issuedAt: ask.now, ttl: ask.ttl };
+    this.entries = this.entries.map((entry) => (entry === held ? grant : entry));
+    return { kind: 'renewed', grant };
+  }
+
+  release(ask: { lock: string; client: string; token: number | null }): LockAnswer {
+    const held = this.heldBy(ask);
+    if (held === null) return this.denial(ask.lock);
+    this.entries = this.entries.filter((entry) => entry !== held);
+    return { kind: 'released' };
+  }
+
+  private heldBy(ask: { lock: string; client: string; token: number | null }): Entry | null {
+    const held = this.entries.find((entry) => isOf(ask, entry) && entry.isHeld);
+    return held !== undefined && (ask.token === null || ask.token === held.token) ? held : null;
+  }
+
+  private denial(lock: string): LockAnswer {
+    return { kind: 'denied', holder: this.current(lock)?.client ?? '' };
+  }
+
+  /** Who holds the lock, or held it last. */
+  current(lock: string): Grant | null {
+    return this.entries.find((entry) => entry.lock === lock && entry.isHeld) ?? null;
+  }
+
+  /** Drops the whole line of a lock. */
+  forget(lock: string): boolean {
+    const others = this.entries.filter((entry) => entry.lock !== lock);
+    const hadAny = others.length < this.entries.length;
+    this.entries = others;
+    return hadAny;
+  }
+
+  resetCounter(): void {
+    this.counter = 0;
+  }
+
+  snapshot(): () => void {
+    const { counter, entries } = this;
+    return () => {
+      this.counter = counter;
+      this.entries = entries;
+    };
+  }
+}
+
+function isOf(ask: { lock: string; client: string }, entry: Entry): boolean {
+  return entry.lock === ask.lock && entry.client === ask.client;
+}

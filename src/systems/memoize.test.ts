@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { measureStampede, type Stampede } from '../check/stampede.ts';
+import { surveyTrace } from '../check/survey.ts';
+import type { Trace } from '../history/trace.ts';
+import type { Fault } from '../plan/fault.ts';
+import { sectionPointsOf, timersOf } from '../plan/operation-names.ts';
+import type { ClientPlan, Work } from '../plan/plan.ts';
+import { run } from '../run.ts';
+import { clientOf, eventsOf, MS, type PlanSetup, planOf, writeOf } from './plan.fixture.ts';
+
+type Memoize = Extract<Work, { kind: 'memoize' }>;
+
+function memoizeOf(value: number, more: Partial<Memoize> = {}): Work {
+  const place = { id: 1, store: 'store', key: 'x' };
+  return { kind: 'memoize', ...place, value, forUs: 3 * MS, pieces: 1, ...more };
+}
+
+function runOf(clients: readonly ClientPlan[], setup: Partial<PlanSetup> = {}): Trace {
+  return run(planOf({ clients, lock: 'cache-lock', store: 'unfenced', ...setup }));
+}
+
+function calls(trace: Trace): readonly string[] {
+  return eventsOf(trace, 'invoke').map(({ atUs, operation }) => `${atUs / MS} ${operation}`);
+}
+
+function stampedeOf(trace: Trace): Stampede {
+  return measureStampede(surveyTrace(trace));
+}
+
+const COMPARES = { release: 'compare-and-delete' };
+
+describe('a memoized value', () => {
+  test('is missed, locked, missed again, computed, stored, and the lock given back', () => {
+    const trace = runOf([clientOf('alice', [memoizeOf(7)])], { options: COMPARES });
+    expect(calls(trace)).toEqual([
+      '0 alice/1/read',
+      '2 alice/1/acquire',
+      '4 alice/1/read-again',
+      '9 alice/1/write',
+      '11 alice/1/release',
+    ]);
+    expect(eventsOf(trace, 'mark').map(({ atUs, point }) => [atUs / MS, point])).toEqual([
+      [6, 'alice/1/computing'],
+      [9, 'alice/1/computed'],
+      [9, 'alice/1/checked'],
+    ]);
+    expect(eventsOf(trace, 'write')).toMatchObject([{ key: 'x', value: 7, under: 1 }]);
+  });
+
+  test('that is there is read without the lock', () => {
+    const bob = clientOf('bob', [memoizeOf(8)], { section: { thinkUs: 30 * MS } });
+    const trace = runOf([clientOf('alice', [memoizeOf(7)]), bob]);
+    expect(calls(trace).filter((call) => call.includes('bob'))).toEqual(['30 bob/1/read']);
+    expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
+  });
+
+  test('that came while its lock was waited for is not computed again', () => {
+    const bob = clientOf('bob', [memoizeOf(8)], { section: { thinkUs: 1 * MS } });
+    const trace = runOf([clientOf('alice', [memoizeOf(7)]), bob], { options: COMPARES });
+    const own = eventsOf(trace, 'read').filter(({ client }) => client === 'bob');
+    expect(own.map(({ value }) => value)).toEqual([0, 7]);
+    expect(calls(trace).at(-1)).toMatch(/bob\/1\/release$/);
+    expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
+  });
+
+  test('is stored in pieces before its own key says that they are complete', () => {
+    const work = [memoizeOf(7, { id: 2, pieces: 3, forUs: MS })];
+    const trace = runOf([clientOf('alice', work, { ttlUs: 30 * MS })], { options: COMPARES });
+    expect(calls(trace).slice(3)).toEqual([
+      '7 alice/1/write-piece-2',
+      '10 alice/1/write-piece-2-2',
+      '13 alice/1/write-piece-3-2',
+      '15 alice/1/write-2',
+      '17 alice/1/release',
+    ]);
+    expect(eventsOf(trace, 'write').map(({ key }) => key)).toEqual(['x/1', 'x/2', 'x/3', 'x']);
+    expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
+  });
+
+  test('is not stored when the lease is over, and then nobody finds it', () => {
+    const trace = runOf([clientOf('alice', [memoizeOf(7, { forUs: 20 * MS })])]);
+    expect(eventsOf(trace, 'write')).toEqual([]);
+  });
+
+  test('is refused where its lock is held already', () => {
+    const alice = clientOf('alice', [], { releases: false });
+    const first = { id: 1, thinkUs: 0, lock: 'db', work: [] };
+    const sections = [first, { ...first, id: 2, work: [memoizeOf(7)] }];
+    const trace = runOf([{ ...alice, sections }], { options: { instance: 'client' } });
+    expect(calls(trace)).toEqual(['0 alice/1/acquire']);
+    expect(eventsOf(trace, 'log').map(({ text }) => text)).toContain(
+      'refused: the lock on db is held already',
+    );
+  });
+
+  test('works with any lock, and with none', () => {
+    const locks = ['none', 'lock-service', 'lock-service-published', 'cache-lock'];
+    const written = locks.map((lock) => {
+      const work = [memoizeOf(7, { pieces: 2, forUs: MS })];
+      const trace = runOf([clientOf('alice', work, { ttlUs: 30 * MS })], { lock });
+      return eventsOf(trace, 'write').map(({ key, value }) => [key, value]);
+    });
+    const all = [
+      ['x/1', 7],
+      ['x/2', 7],
+      ['x', 7],
+    ];
+    expect(written).toEqual(locks.map(() => all));
+  });
+
+  test('is no obstacle to a probe, which asks for the lock and writes', () => {
+    const trace = runOf([clientOf('alice', [memoizeOf(7)])], { probe: true });
+    const probed = calls(trace).filter((call) => call.includes('probe'));
+    expect(probed.map((call) => call.split('/').at(-1))).toEqual([
+      ...['acquire', 'read', 'write', 'release-touch', 'release-get', 'release'],
+    ]);
+  });
+
+  test.each([1, 2, 3])('passes the points that are listed, as step %i', (id) => {
+    for (const pieces of [1, 3]) {
+      const alice = clientOf('alice', [memoizeOf(7, { id, pieces, forUs: MS })], {
+        ttlUs: 99 * MS,
+      });
+      const [section] = alice.sections;
+      if (section === undefined) expect.fail('it has a section');
+      const points = sectionPointsOf({ client: alice, section, store: 'unfenced' });
+      const when = points.map(({ point }) => ({ kind: 'before', point }) as const);
+      const faults: Fault[] = when.map((at) => ({
+        ...({ kind: 'pause', process: 'alice', forUs: 0, clocks: 'run' } as const),
+        when: at,
+      }));
+      const late = timersOf({ client: alice, section }).map(
+        (timer): Fault => ({
+          ...({ kind: 'late-timer', byUs: MS } as const),
+          which: { kind: 'timer', timer },
+        }),
+      );
+      const trace = runOf([alice], { faults: [...faults, ...late], options: COMPARES });
+      expect(trace.unmatched).toEqual([]);
+      expect(late).toHaveLength(pieces);
+      const named = new Set(points.map(({ point }) => point));
+      expect(
+        eventsOf(trace, 'invoke')
+          .map(({ operation }) => operation)
+          .filter((name) => !named.has(name)),
+      ).toEqual([]);
+    }
+  });
+});
+
+describe('a stampede', () => {
+  const names = ['alice', 'bob', 'carol'];
+  const late = { ttlUs: 10 * MS, backoffUs: 1 * MS, checksLease: false };
+  const crowd = names.map((name, at) =>
+    clientOf(name, [memoizeOf(at + 1, { forUs: 4 * MS })], late),
+  );
+  const evict: Fault = {
+    kind: 'evict',
+    process: 'lock',
+    key: 'db',
+    when: { kind: 'at', atUs: 5 * MS },
+  };
+  const pause: Fault = {
+    kind: 'pause',
+    process: 'alice',
+    when: { kind: 'after', point: 'alice/1/computing' },
+    forUs: 30 * MS,
+    clocks: 'run',
+  };
+
+  test('is everybody without a lock, one with it, and two after an eviction or a pause', () => {
+    expect(stampedeOf(runOf(crowd, { lock: 'none' }))).toEqual({ computations: 3, most: 3 });
+    expect(stampedeOf(runOf(crowd))).toEqual({ computations: 1, most: 1 });
+    expect(stampedeOf(runOf(crowd, { faults: [evict] }))).toEqual({ computations: 2, most: 2 });
+    expect(stampedeOf(runOf(crowd, { faults: [pause] }))).toEqual({ computations: 2, most: 2 });
+  });
+
+  test('counts each key by itself, and nothing that was not memoized', () => {
+    const apart = names.map((name, at) => clientOf(name, [memoizeOf(1, { key: `k${at}` })], late));
+    expect(stampedeOf(runOf(apart, { lock: 'none' }))).toEqual({ computations: 3, most: 1 });
+    expect(stampedeOf(runOf([clientOf('alice', [writeOf(1)])]))).toEqual({
+      ...{ computations: 0, most: 0 },
+    });
+  });
+
+  test('a crash ends what its program computed', () => {
+    const [alice, bob] = crowd.slice(0, 2).map((client, at) => ({
+      ...client,
+      sections: client.sections.map((section) => ({ ...section, thinkUs: at * 2 * MS })),
+    }));
+    if (alice === undefined || bob === undefined) expect.fail('there are two');
+    const when = { kind: 'at', atUs: 5 * MS } as const;
+    const crash: Fault = { kind: 'crash', process: 'alice', when, restartAfterUs: null };
+    const clients = [alice, bob];
+    expect(stampedeOf(runOf(clients, { lock: 'none' }))).toEqual({ computations: 2, most: 2 });
+    expect(stampedeOf(runOf(clients, { lock: 'none', faults: [crash] }))).toEqual({
+      ...{ computations: 2, most: 1 },
+    });
+  });
+});

@@ -1,0 +1,26 @@
+/**
+ * The scope of a lock: waited for, held while a body runs, and given back however far the body
+ * came.
+ */
+import { under } from '../kernel/name.ts';
+import { answerOf, backOff, type Program } from '../world/program.ts';
+import { part, type Section } from './section-calls.ts';
+
+/** Runs `body` while the section's lock is held; not at all when it cannot be had. */
+export function* underLock(at: Section, body: () => Program<void>): Program<void> {
+  if (!(yield* takeLock(at))) return;
+  yield* body();
+  for (const call of at.unanswered) yield* answerOf(call);
+  at.self.leave();
+  if (at.plan.releases) yield* at.driver.release(at);
+}
+
+function* takeLock(at: Section): Program<boolean> {
+  for (let attempt = 1; attempt <= at.plan.attempts; attempt += 1) {
+    if (attempt > 1)
+      yield* backOff(under(at.name, part('backoff', attempt - 1)), at.plan.backoffUs);
+    const answer = yield* at.driver.acquire(at, attempt);
+    if (answer !== false) return answer === true;
+  }
+  return false;
+}
