@@ -1,4 +1,4 @@
-/** One line on each claim, for people who choose among them. */
+/** One line on each claim, and where it comes from, for people who choose among them. */
 
 export const aboutClaims: ReadonlyMap<string, string> = new Map([
   ['grant-order', 'replaying what took effect, one holder after another, gives what was read'],
@@ -26,4 +26,33 @@ export const aboutClaims: ReadonlyMap<string, string> = new Map([
   ['linearizable(fenced-register)', 'the same, a write is accepted iff its token ≥ the highest'],
   ['linearizable(fenced-register-with-reads)', 'the same, and a read registers its token too'],
   ['holder-overlap', 'two programs never believe at once (measured; no lease can promise it)'],
+]);
+
+/** Where each claim comes from: who stated it, or the property that it is an instance of. */
+export const sourcesOfClaims: ReadonlyMap<string, string> = new Map([
+  ['grant-order', 'sequential turns, as a critical section promises (Lamport, 1974)'],
+  ['mutual-exclusion', 'Dijkstra (1965); for leases Gray and Cheriton (1989)'],
+  ['tokens-unique', 'Kleppmann, How to do distributed locking (2016)'],
+  ['tokens-increase', 'Kleppmann (2016); Burrows, Chubby (2006): lock generation'],
+  ['token-stable', 'Burrows, Chubby (2006): one sequencer an acquisition'],
+  ['token-bound', 'Burrows, Chubby (2006): the sequencer belongs to the acquisition'],
+  ['fence-monotone', 'Kleppmann, Designing Data-Intensive Applications, chapter 8'],
+  ['fence-durable', 'Kleppmann, Designing Data-Intensive Applications, chapter 8'],
+  ['read-fence', 'Hazelcast, FencedLock: a fence covers reads too'],
+  ['holder-order', 'program order within one session (Terry et al., 1994)'],
+  ['no-lost-update', 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4'],
+  ['no-write-after-release', 'Burrows, Chubby (2006): lock-delay'],
+  ['owner-only-release', 'redis.io, Distributed Locks: delete only what is one’s own'],
+  ['renew-live', 'redis.io, Distributed Locks: extend only what is one’s own'],
+  ['lease-conservative', 'Gray and Cheriton, Leases (1989)'],
+  ['cross-key', 'consistency of a transaction (Gray and Reuter, 1993)'],
+  ['at-most-once', 'Workiva, aws-lambda-fsm-workflows; ShedLock'],
+  ['progress', 'deadlock freedom; redis.io, Distributed Locks, liveness A'],
+  ['acknowledged-durable', 'durability (Härder and Reuter, 1983)'],
+  ['linearizable', 'Herlihy and Wing (1990)'],
+  ['linearizable(register)', 'Herlihy and Wing (1990)'],
+  ['linearizable(counter)', 'Herlihy and Wing (1990)'],
+  ['linearizable(fenced-register)', 'Herlihy and Wing (1990), Kleppmann (2016)'],
+  ['linearizable(fenced-register-with-reads)', 'Herlihy and Wing (1990), Hazelcast, FencedLock'],
+  ['holder-overlap', 'Gray and Cheriton, Leases (1989)'],
 ]);

@@ -1,40 +1,83 @@
-/** `fencepost list`: the words that a scenario may use, each with what it means. */
+/** `fencepost list`: the words that a scenario may use, each with what it means and its source. */
 
-import { aboutClaims } from '../check/about.ts';
+import { aboutClaims, sourcesOfClaims } from '../check/about.ts';
 import { claims } from '../check/claims.ts';
-import type { OptionInfo } from '../systems/protocol.ts';
+import type { OptionInfo, Protocol } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { type Exit, exits } from './exit.ts';
 
+interface Word {
+  readonly name: string;
+  readonly about: string;
+  readonly source: string;
+}
+
 export function listCommand(isJson: boolean): Exit {
-  const groups = {
-    locks: [...protocols].flatMap(([name, { about, source, options }]) => [
-      { name, about: `${about} [${source}]` },
-      ...options.map(optionRow),
-    ]),
-    stores: [...storeKinds].map(([name, { about, source }]) => ({
-      name,
-      about: `${about} [${source}]`,
-    })),
-    claims: [...claims.keys()].map((name) => ({ name, about: aboutClaims.get(name) ?? '' })),
-  };
-  if (isJson) {
-    process.stdout.write(`${JSON.stringify({ type: 'list', ...groups })}\n`);
-    return exits.met;
-  }
-  for (const [title, rows] of Object.entries(groups)) {
-    process.stdout.write(`${title}\n`);
-    const width = Math.max(...rows.map(({ name }) => name.length));
-    for (const { name, about } of rows) {
-      process.stdout.write(`  ${name.padEnd(width)}  ${about}\n`);
-    }
-  }
+  process.stdout.write(isJson ? `${JSON.stringify(listing())}\n` : listText());
   return exits.met;
 }
 
-/** An option, indented below its lock. */
-function optionRow({ name, values, fallback, about }: OptionInfo): { name: string; about: string } {
-  const choice = values === 'integer' ? 'a number' : values.join(' | ');
-  return { name: `  ${name}: ${choice}`, about: `${about} (${fallback})` };
+function words(kinds: ReadonlyMap<string, Omit<Word, 'name'>>): readonly Word[] {
+  return [...kinds].map(([name, { about, source }]) => ({ name, about, source }));
+}
+
+function claimWords(): readonly Word[] {
+  return [...claims.keys()].map((name) => ({
+    name,
+    about: aboutClaims.get(name) ?? '',
+    source: sourcesOfClaims.get(name) ?? '',
+  }));
+}
+
+function listing(): object {
+  return {
+    version: 1,
+    type: 'list',
+    locks: words(protocols).map((word) => ({
+      ...word,
+      options: protocols.get(word.name)?.options ?? [],
+    })),
+    stores: words(storeKinds),
+    claims: claimWords(),
+  };
+}
+
+/** Each kind of word in two columns; a lock's options follow it, those of a variant only once. */
+function listText(): string {
+  const described = new Map<readonly OptionInfo[], string>();
+  const locks = [...protocols].flatMap(([name, protocol]) => [
+    rowOf({ name, ...protocol }),
+    ...optionRows(name, protocol, described),
+  ]);
+  return [
+    ...section('locks', locks),
+    ...section('stores', words(storeKinds).map(rowOf)),
+    ...section('claims', claimWords().map(rowOf)),
+  ].join('');
+}
+
+type Row = readonly [string, string];
+
+function rowOf({ name, about, source }: Word): Row {
+  return [name, `${about} [${source}]`];
+}
+
+function optionRows(
+  lock: string,
+  { options }: Protocol,
+  described: Map<readonly OptionInfo[], string>,
+): readonly Row[] {
+  const first = described.get(options);
+  if (first !== undefined && options.length > 0) return [['', `options: those of ${first}`]];
+  described.set(options, lock);
+  return options.map(({ name, values, fallback, about }) => {
+    const choice = values === 'integer' ? 'a number' : values.join(' | ');
+    return [`  ${name}: ${choice}`, `${about} (${fallback})`];
+  });
+}
+
+function section(title: string, rows: readonly Row[]): readonly string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [`${title}\n`, ...rows.map(([name, about]) => `  ${name.padEnd(width)}  ${about}\n`)];
 }
