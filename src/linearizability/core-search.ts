@@ -3,9 +3,9 @@
  * which operations less can be asked, in different orders.
  */
 import type { Json } from '../kernel/json.ts';
+import type { CheckOptions } from './check-options.ts';
 import type { Core } from './core.ts';
 import { CoreTrials } from './core-trials.ts';
-import type { CheckOptions } from './decide.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 import { beginHistory } from './relax.ts';

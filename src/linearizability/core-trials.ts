@@ -1,6 +1,7 @@
 /** Asks less and less of an invalid history, as long as it stays invalid. */
 import type { Json } from '../kernel/json.ts';
-import { type CheckOptions, decide } from './decide.ts';
+import type { CheckOptions } from './check-options.ts';
+import { decide } from './decide.ts';
 import { FreeCalls } from './free-calls.ts';
 import type { Model } from './model.ts';
 import type { CallData, History, Operation } from './operation.ts';

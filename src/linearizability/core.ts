@@ -4,8 +4,8 @@
  * of them resolves the contradiction.
  */
 import type { Json } from '../kernel/json.ts';
+import type { CheckOptions } from './check-options.ts';
 import { CoreSearch } from './core-search.ts';
-import type { CheckOptions } from './decide.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 import { cutHistory } from './relax.ts';

@@ -8,8 +8,6 @@ import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 import { searchFor } from './run-search.ts';
 
-export type { CheckOptions } from './check-options.ts';
-
 /** What the checker's own parts, and its tests, ask for beside it. */
 export interface DecideOptions extends CheckOptions {
   /**

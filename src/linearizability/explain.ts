@@ -46,7 +46,11 @@ const maxConfigurationsThere = 50_000;
 /** In place of an index: there is none. */
 const none = -1;
 
-/** Costs many times what the verdict did, so it is not part of it. */
+/**
+ * `history`, `model` and `options` are those of `verdict`, which `checkHistory` gave; here
+ * `maxConfigurations` bounds the search for a core, 50,000 by default, and each of the others.
+ * Costs many times what the verdict did, so it is not part of it.
+ */
 export function explainHistory<State extends Json, Call extends CallData>(
   history: History<Call>,
   model: Model<State, Call>,

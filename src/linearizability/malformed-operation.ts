@@ -4,7 +4,7 @@ import { shown } from './call-shape.ts';
 import type { Model } from './model.ts';
 import type { CallData, History, Operation } from './operation.ts';
 
-/** The caller's mistake in one operation of a history; the message says which, and what is wrong. */
+/** The caller's mistake in one operation; the message says in which, and what is wrong. */
 export class MalformedOperation extends Error {
   override readonly name: string = 'MalformedOperation';
   /** Its index in the history. */

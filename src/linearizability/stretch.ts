@@ -17,7 +17,11 @@ export interface Stretch {
   readonly ahead: number;
 }
 
-/** So many returns before the deepest a stretch begins, and up to so many behind it it ends. */
+/**
+ * So many returns before the deepest a stretch begins, and up to so many behind it it ends. Two
+ * steps double it: so none is half again as long as it need be, and the ones tried in vain cost
+ * about as much together as two and a half of the last, where the effort grows with the length.
+ */
 export const stretches: readonly number[] = [
   8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024,
 ];

@@ -8,6 +8,9 @@ import type { CallData, History } from './operation.ts';
 
 /**
  * Why `order` (indices of the whole history) does not show it to be linearizable; null: it does.
+ * Whoever does not trust a valid verdict replays its order with it: it shares no code with what
+ * found the order, and takes linear time. `history` is the one that was judged; failed operations
+ * are taken not to have happened, as with `failed: 'drop'`.
  */
 export function refuteOrder<State extends Json, Call extends CallData>(
   history: History<Call>,

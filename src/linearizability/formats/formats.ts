@@ -8,31 +8,25 @@ import type { Fields, HistoryReader, TakeOperation } from './record.ts';
 
 export interface Format {
   readonly name: string;
-  readonly about: string;
   readonly open: (take: TakeOperation) => HistoryReader;
   /**
    * Whether a read of nil means that nobody saw what it read, as in Knossos, where an object does
    * not begin with nil.
    */
   readonly hidesReads: boolean;
+  /** Whether a value of two may be `[key value]`, as Jepsen writes those of independent objects. */
+  readonly readsPairs: boolean;
 }
 
-function format(
-  name: string,
-  open: Format['open'],
-  about: string,
-  options: { readonly hidesReads: boolean } = { hidesReads: false },
-): Format {
-  return { name, open, about, ...options };
-}
-
-const hidden = { hidesReads: true };
-const jepsenLog = format('jepsen-log', readJepsenLog, 'Jepsen’s text log', hidden);
-const porcupine = format('porcupine', readPorcupineEvents, 'Porcupine’s key-value lines');
-const edn = format('edn', readEdnEvents, 'EDN of Jepsen, Knossos and Maelstrom', hidden);
-const json = format('json', readJsonEvents, 'a JSON array of such events, as for elle-cli', hidden);
-const operations = format('operations', readOperations, 'JSON with ClientId, Input, Call, Return');
-const jsonl = format('jsonl', readJsonLines, 'fencepost’s own: one JSON event a line');
+const hidden = { hidesReads: true, readsPairs: true };
+const plain = { hidesReads: false, readsPairs: true };
+const jepsenLog: Format = { name: 'jepsen-log', open: readJepsenLog, ...hidden };
+const porcupine: Format = { name: 'porcupine', open: readPorcupineEvents, ...plain };
+const edn: Format = { name: 'edn', open: readEdnEvents, ...hidden };
+const json: Format = { name: 'json', open: readJsonEvents, ...hidden };
+const operations: Format = { name: 'operations', open: readOperations, ...plain };
+/** A key has a field of its own. */
+const jsonl: Format = { name: 'jsonl', open: readJsonLines, hidesReads: false, readsPairs: false };
 
 export const formats: readonly Format[] = [jepsenLog, porcupine, edn, json, operations, jsonl];
 

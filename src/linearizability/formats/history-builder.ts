@@ -13,6 +13,7 @@ import type { CallData, Operation } from '../operation.ts';
 import type { Dialect } from './dialect.ts';
 import { dialects, tellModel } from './dialects.ts';
 import { type Malformed, malformed, type Place, type RecordedOperation } from './record.ts';
+import { readSaid } from './said.ts';
 
 export interface BuildOptions {
   /** The model's name; null: as the first operations tell. It must be a known one. */
@@ -21,6 +22,8 @@ export interface BuildOptions {
   readonly initial: Json | undefined;
   /** As `Format.hidesReads`: says nothing of an object that begins with nil. */
   readonly hidesReads: boolean;
+  /** As `Format.readsPairs`. */
+  readonly readsPairs: boolean;
 }
 
 export interface BuiltHistory {
@@ -33,6 +36,10 @@ export interface BuiltHistory {
   readonly returnLines: Integers;
   /** Reads of nil that say nothing, see `Format.hidesReads`. */
   readonly hiddenReads: number;
+  /** Operations whose key is the first of a value of two, see `Format.readsPairs`. */
+  readonly keyedByPair: number;
+  /** Operations with a value that says nothing of them. */
+  readonly ignoredValues: number;
 }
 
 /** So many operations tell the model. */
@@ -47,7 +54,9 @@ interface Chosen {
 }
 
 export class HistoryBuilder {
-  hiddenReads = 0;
+  private hiddenReads = 0;
+  private keyedByPair = 0;
+  private ignoredValues = 0;
   private readonly options: BuildOptions;
   private readonly history: Operation<CallData>[] = [];
   private readonly invokeLines: Integers = new Integers();
@@ -76,12 +85,14 @@ export class HistoryBuilder {
   finish(): BuiltHistory | Malformed {
     const problem = this.chosen === null ? this.choose() : null;
     if (problem !== null) return problem;
-    const { chosen, history, invokeLines, returnLines, hiddenReads } = this;
+    const { chosen, history, invokeLines, returnLines } = this;
     if (history.length === 0 || chosen === null) {
       return malformed(FIRST_LINE, 'there are no operations in this file');
     }
     const isTold = this.options.model === null;
-    return { model: chosen.model, isTold, history, invokeLines, returnLines, hiddenReads };
+    const { hiddenReads, keyedByPair, ignoredValues } = this;
+    const counts = { hiddenReads, keyedByPair, ignoredValues };
+    return { model: chosen.model, isTold, history, invokeLines, returnLines, ...counts };
   }
 
   private choose(): Malformed | null {
@@ -116,9 +127,14 @@ export class HistoryBuilder {
       const what = `unknown operation "${operation.f}" of the model ${dialect.model}${told}${hint}`;
       return malformed(operation.invokedAt, what);
     }
-    const call = dialect.callOf(name, operation);
-    if (typeof call === 'string')
-      return malformed(operation.returnedAt ?? operation.invokedAt, call);
+    const place = operation.returnedAt ?? operation.invokedAt;
+    const { readsPairs } = this.options;
+    const said = readSaid(name, operation, { dialect, readsPairs });
+    if (typeof said === 'string') return malformed(place, said);
+    const call = dialect.callOf(name, operation, said);
+    if (typeof call === 'string') return malformed(place, call);
+    if (said.isFromPair) this.keyedByPair += 1;
+    if (said.isValueIgnored) this.ignoredValues += 1;
     this.push(operation, this.calls.share(call), model);
     return null;
   }
@@ -139,6 +155,7 @@ export class HistoryBuilder {
     model: Model<Json, CallData>,
   ): boolean {
     if (!this.options.hidesReads || model.init === null || outcome !== 'ok') return false;
+    // Not a `get`: of a map, nil is what says that a key is not there.
     return call.name === 'read' && 'value' in call && call['value'] === null;
   }
 }

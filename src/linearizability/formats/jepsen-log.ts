@@ -14,8 +14,8 @@ import { type HistoryReader, type Malformed, malformed, type TakeOperation } fro
 const LOGGER = 'jepsen.util';
 /** Process, type, what is called; then its value and, in newer logs, its error. */
 const EVENT = /^(:?[\w-]+)\s+(:[\w-]+)\s+(:\S+)(?=\s|$)/;
-/** How lines of other loggers begin: with a level, a time or a thread. */
-const OTHER = /^(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|\d{4}-\d\d-\d\d|\[|at )/;
+/** What a line of this logger holds that may be a broken event; it says other things too. */
+const TYPE = /:(invoke|ok|fail|info)\b/;
 
 export function readJepsenLog(take: TakeOperation): HistoryReader {
   const pairing = new Pairing(take);
@@ -41,15 +41,14 @@ export function isJepsenLine(text: string): boolean {
 function pushLine(pairing: Pairing, line: Line): Malformed | null {
   const part = eventPart(line.text);
   if (part === null) {
-    if (OTHER.test(line.text) && line.isClosed) return null;
-    const what = line.isClosed
-      ? `expected an event, "INFO ${LOGGER} - 3 :invoke :write 4"`
-      : 'the file ends in the middle of this line; it was cut';
-    return malformed(line, what);
+    // Of other loggers: stack traces and results span lines of their own.
+    if (line.isClosed) return null;
+    return malformed(line, 'the file ends in the middle of this line; it was cut');
   }
   const column = line.column + part.offset;
   const match = EVENT.exec(part.text);
   if (match === null) {
+    if (line.isClosed && !TYPE.test(part.text)) return null;
     const what = 'expected a process, a type and what is called: "3 :invoke :write 4"';
     return malformed({ line: line.line, column }, what);
   }

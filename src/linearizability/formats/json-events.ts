@@ -13,15 +13,21 @@
  * - `value`: what is written, or put, or added; what was read. Of a cas: `[expected, new]`.
  * - `key`, `lock`, `resource`: on which of several independent objects; absent, there is one.
  * - `token`: of a fenced mutex, in the `ok` of an acquire; of a fenced register, in each `invoke`.
+ * - `owner`: who acquires or releases, where that is not the process.
  * - `answer`: what was answered where that is not the obvious: `denied`, `refused`, `missed`.
  * - `version`: of a versioned register, in the `ok`. `permits`: of a semaphore, 1 when absent.
+ *
+ * The process `nemesis` is no client: its events are the faults that the recorder put in, which are
+ * drawn and not judged.
  */
+import { suggest } from '../../plan/problem.ts';
 import { eventOf } from './event.ts';
 import { readJsonFields } from './json-fields.ts';
 import { LineCutter } from './lines.ts';
 import { MapCutter, placeInMap } from './maps.ts';
-import { Pairing } from './pair.ts';
+import { NEMESIS, Pairing } from './pair.ts';
 import {
+  type Fields,
   type HistoryReader,
   type Malformed,
   malformed,
@@ -33,7 +39,11 @@ import {
 export function readJsonEvents(take: TakeOperation): HistoryReader {
   const pairing = new Pairing(take);
   const cutter = new MapCutter('json', (map) =>
-    pushEvent(pairing, { ...map, placeAt: (offset) => placeInMap(map, offset) }),
+    pushEvent(pairing, {
+      ...map,
+      placeAt: (offset) => placeInMap(map, offset),
+      refuse: () => null,
+    }),
   );
   return {
     push: (piece) => cutter.push(piece),
@@ -46,10 +56,11 @@ export function readJsonEvents(take: TakeOperation): HistoryReader {
 export function readJsonLines(take: TakeOperation): HistoryReader {
   const pairing = new Pairing(take);
   const cutter = new LineCutter((line) => {
+    const refuse = refuseUnknownField;
     const placeAt = (offset: number): Place => {
       return { line: line.line, column: line.column + offset };
     };
-    return pushEvent(pairing, { ...line, placeAt });
+    return pushEvent(pairing, { ...line, placeAt, refuse });
   });
   return {
     push: (piece) => cutter.push(piece),
@@ -61,11 +72,30 @@ export function readJsonLines(take: TakeOperation): HistoryReader {
 interface Source extends Place {
   readonly text: string;
   readonly placeAt: (offset: number) => Place;
+  /** What is wrong with its fields. */
+  readonly refuse: (fields: Fields) => string | null;
+}
+
+const FIELDS: readonly string[] = [
+  ...['process', 'type', 'f', 'value', 'key', 'lock', 'lease', 'semaphore', 'resource', 'owner'],
+  ...['token', 'fence', 'version', 'permits', 'answer', 'ok', 'expected', 'new', 'from', 'to'],
+  // For people.
+  ...['time', 'index', 'error', 'note'],
+];
+
+/** In our own format a field that nobody reads is a mistake; of a fault anything may be told. */
+function refuseUnknownField(fields: Fields): string | null {
+  if (fields['process'] === NEMESIS) return null;
+  const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));
+  if (unknown === undefined) return null;
+  return `unknown field "${unknown}"${suggest(unknown, FIELDS)}`;
 }
 
 function pushEvent(pairing: Pairing, source: Source): Malformed | null {
   const read = readJsonFields(source.text);
   if (read.kind === 'malformed') return malformed(source.placeAt(read.offset), read.what);
+  const wrong = source.refuse(read.fields);
+  if (wrong !== null) return malformed(source, wrong);
   const event = eventOf(read.fields, source);
   return event.kind === 'event' ? pairing.push(event.event) : event.problem;
 }

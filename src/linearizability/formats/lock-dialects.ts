@@ -1,61 +1,62 @@
 /** How logs speak of locks, semaphores and leases: acquire and release, and the like. */
 import type { Json } from '../../kernel/json.ts';
 import type { Beginning } from '../models.ts';
-import {
-  answerOf,
-  answerWord,
-  type Dialect,
-  isAnyPair,
-  type NamedFields,
-  subjectOf,
-  words,
-} from './dialect.ts';
+import type { Answers } from './answers.ts';
+import { ANY_KEY, answerOf, type Dialect, type NamedFields, words } from './dialect.ts';
 import type { RecordedOperation } from './record.ts';
+import { keyText, type Said } from './said.ts';
 
 const ACQUIRE = ['lock', 'tryLock', 'try-lock', 'tryAcquire', 'try-acquire'];
 const RELEASE = ['unlock'];
 
-const ANSWERS: ReadonlyMap<string, string> = new Map([
-  ['acquire', 'granted'],
-  ['renew', 'renewed'],
-  ['release', 'released'],
+const NO = ['denied', 'refused', 'rejected', 'busy'];
+
+/** The first yes is the model's word for it. */
+const ANSWERS: ReadonlyMap<string, Answers> = new Map([
+  ['acquire', { yes: ['granted', 'acquired', 'locked'], no: NO, mayBeValue: true }],
+  ['renew', { yes: ['renewed', 'extended'], no: NO, mayBeValue: true }],
+  ['release', { yes: ['released', 'unlocked'], no: NO, mayBeValue: true }],
 ]);
 
+/** A semaphore's value is a number of permits. */
+const SEMAPHORE = {
+  model: 'semaphore',
+  words: words({ acquire: ACQUIRE, release: RELEASE }),
+  keys: ANY_KEY,
+  answers: ANSWERS,
+  begin: beginSemaphore,
+  callOf: permitsOf,
+};
+
+const LEASE = {
+  model: 'lease',
+  words: words({ acquire: ACQUIRE, renew: ['extend'], release: RELEASE, expire: [] }),
+  keys: ANY_KEY,
+  answers: ANSWERS,
+  isNamedByValue: true,
+  begin: beginFree,
+  callOf: leaseOf,
+};
+
 export const lockDialects: readonly Dialect[] = [
-  mutexDialect('mutex', 'granted when free, released by its owner'),
-  mutexDialect('anonymous-mutex', 'granted when free, released by anybody'),
-  mutexDialect('reentrant-mutex', 'its owner may take it again'),
-  {
-    ...mutexDialect('fenced-mutex', 'a mutex whose grants have rising tokens'),
-    callOf: fencedOf,
-  },
-  {
-    ...mutexDialect('reentrant-fenced-mutex', 'the same, reentrant'),
-    callOf: fencedOf,
-  },
-  {
-    model: 'semaphore',
-    about: 'so many permits; --init says how many',
-    words: words({ acquire: ACQUIRE, release: RELEASE }),
-    begin: beginSemaphore,
-    callOf: permitsOf,
-  },
-  {
-    model: 'lease',
-    about: 'a lock that may expire at any time, unseen',
-    words: words({ acquire: ACQUIRE, renew: ['extend'], release: RELEASE, expire: [] }),
-    begin: beginFree,
-    callOf: leaseOf,
-  },
+  mutexDialect('mutex', lockCallOf),
+  mutexDialect('anonymous-mutex', lockCallOf),
+  mutexDialect('reentrant-mutex', lockCallOf),
+  mutexDialect('fenced-mutex', fencedOf),
+  mutexDialect('reentrant-fenced-mutex', fencedOf),
+  SEMAPHORE,
+  LEASE,
 ];
 
-function mutexDialect(model: string, about: string): Dialect {
+function mutexDialect(model: string, callOf: Dialect['callOf']): Dialect {
   return {
     model,
-    about,
     words: words({ acquire: ACQUIRE, release: RELEASE }),
+    keys: ANY_KEY,
+    answers: ANSWERS,
+    isNamedByValue: true,
     begin: beginFree,
-    callOf: lockCallOf,
+    callOf,
   };
 }
 
@@ -69,52 +70,41 @@ function beginSemaphore(initial: Json | undefined): Beginning | string {
   return isCount ? { permits } : 'expected a whole number of permits';
 }
 
-function lockCallOf(name: string, operation: RecordedOperation): NamedFields {
-  return {
-    name,
-    lock: lockOf(operation),
-    owner: ownerOf(operation),
-    answer: heard(name, operation),
-  };
+function lockCallOf(name: string, operation: RecordedOperation, said: Said): NamedFields {
+  const owner = ownerOf(operation);
+  return { name, lock: said.key, owner, answer: heard(name, operation, said) };
 }
 
-function fencedOf(name: string, operation: RecordedOperation): NamedFields | string {
-  const call = { ...lockCallOf(name, operation), name };
+function fencedOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
+  const call = { ...lockCallOf(name, operation, said), name };
   if (name !== 'acquire') return call;
   const { answered } = operation;
-  const token = answered['token'] ?? answered['fence'] ?? answered['value'] ?? null;
-  const isGranted = heard(name, operation) === 'granted' && operation.outcome === 'ok';
-  if (!isGranted) return { ...call, token: null };
+  const token = answered['token'] ?? answered['fence'] ?? said.answered ?? null;
+  if (said.isNo || operation.outcome !== 'ok') return { ...call, token: null };
   return typeof token === 'number' && Number.isSafeInteger(token)
     ? { ...call, token }
-    : 'expected a token, a whole number';
+    : 'expected a token, a whole number below 2^53';
 }
 
-function permitsOf(name: string, operation: RecordedOperation): NamedFields | string {
-  const { key, asked } = subjectOf(operation, isAnyPair, ['semaphore', 'resource']);
-  const permits = operation.asked['permits'] ?? asked ?? 1;
+function permitsOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
+  const permits = operation.asked['permits'] ?? said.asked ?? 1;
   if (typeof permits !== 'number' || !Number.isSafeInteger(permits) || permits < 1) {
     return 'expected permits, a whole number';
   }
-  return { name, semaphore: key, permits, answer: heard(name, operation) };
+  return { name, semaphore: said.key, permits, answer: heard(name, operation, said) };
 }
 
-function leaseOf(name: string, operation: RecordedOperation): NamedFields {
-  const { key } = subjectOf(operation, isAnyPair, ['lease', 'lock', 'resource']);
-  if (name === 'expire') return { name, lease: key };
-  return { name, lease: key, owner: ownerOf(operation), answer: heard(name, operation) };
-}
-
-function lockOf(operation: RecordedOperation): string {
-  return subjectOf(operation, isAnyPair, ['lock', 'resource']).key;
+function leaseOf(name: string, operation: RecordedOperation, said: Said): NamedFields {
+  if (name === 'expire') return { name, lease: said.key };
+  const answer = heard(name, operation, said);
+  return { name, lease: said.key, owner: ownerOf(operation), answer };
 }
 
 function ownerOf({ asked, process }: RecordedOperation): string {
-  const owner = asked['owner'];
-  return typeof owner === 'string' ? owner : process;
+  const owner = asked['owner'] ?? null;
+  return owner === null ? process : keyText(owner);
 }
 
-function heard(name: string, operation: RecordedOperation): string {
-  const isDenied = ['denied', 'refused', 'busy'].includes(answerWord(operation));
-  return answerOf(operation, isDenied ? 'denied' : (ANSWERS.get(name) ?? ''));
+function heard(name: string, operation: RecordedOperation, { isNo }: Said): string {
+  return answerOf(operation, isNo ? 'denied' : (ANSWERS.get(name)?.yes[0] ?? ''));
 }

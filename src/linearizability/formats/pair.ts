@@ -11,8 +11,8 @@ import {
   type TakeOperation,
 } from './record.ts';
 
-/** Jepsen's name for the process that puts the faults in. */
-const NEMESIS = 'nemesis';
+/** Jepsen's name for the process that puts the faults in, which no client can have. */
+export const NEMESIS = 'nemesis';
 
 interface OpenCall {
   readonly event: RecordedEvent;

@@ -1,75 +1,61 @@
 /** How logs speak of registers: read, write, cas; with versions; and behind a fence. */
 import type { Json } from '../../kernel/json.ts';
 import type { Beginning } from '../models.ts';
-import {
-  answerOf,
-  answerWord,
-  type Dialect,
-  isAnyPair,
-  isPairOfPair,
-  type NamedFields,
-  scalarOf,
-  subjectOf,
-  words,
-} from './dialect.ts';
+import type { Answers } from './answers.ts';
+import { ANY_KEY, answerOf, type Dialect, type NamedFields, scalarOf, words } from './dialect.ts';
 import { isArray } from './edn-text.ts';
 import type { Fields, RecordedOperation } from './record.ts';
+import { keyText, type Said } from './said.ts';
+import { CAS_ANSWERS } from './value-dialects.ts';
 
 const READ = ['get', 'r'];
 const WRITE = ['put', 'set', 'w'];
 const CAS = ['compare-and-set', 'compare-and-swap', 'compareAndSet'];
 
+const FENCE: Answers = { yes: ['accepted'], no: ['refused', 'denied', 'rejected'] };
+
 export const registerDialects: readonly Dialect[] = [
   {
-    model: 'register',
-    about: 'a read returns what the last write wrote',
+    ...registerDialect('register', readOrWrite),
     words: words({ read: READ, write: WRITE }),
-    begin: beginWith,
-    callOf: readOrWrite,
   },
   {
-    model: 'cas-register',
-    about: 'a register that also compares and sets',
+    ...registerDialect('cas-register', readWriteOrCas),
     words: words({ read: READ, write: WRITE, cas: CAS }),
-    begin: beginWith,
-    callOf: (name, operation) => (name === 'cas' ? casOf(operation) : readOrWrite(name, operation)),
+    answers: new Map([['cas', CAS_ANSWERS]]),
   },
   {
-    model: 'versioned-register',
-    about: 'a register that counts its writes',
+    ...registerDialect('versioned-register', versionedOf),
     words: words({ read: READ, write: WRITE }),
-    begin: beginWith,
-    callOf: versionedOf,
   },
-  {
-    model: 'fenced-register',
-    about: 'accepts a write iff its token is at least the highest',
-    words: words({ read: READ, write: WRITE, open: [] }),
-    begin: beginWith,
-    callOf: fencedOf,
-  },
-  {
-    model: 'strict-fenced-register',
-    about: 'accepts a write iff its token is above the highest',
-    words: words({ read: READ, write: WRITE, open: [] }),
-    begin: beginWith,
-    callOf: fencedOf,
-  },
-  {
-    model: 'fenced-register-with-reads',
-    about: 'a fenced register whose reads register their token too',
-    words: words({ read: READ, write: WRITE, open: [] }),
-    begin: beginWith,
-    callOf: fencedOf,
-  },
+  fencedDialect('fenced-register'),
+  fencedDialect('strict-fenced-register'),
+  fencedDialect('fenced-register-with-reads'),
 ];
+
+function registerDialect(model: string, callOf: Dialect['callOf']): Omit<Dialect, 'words'> {
+  return { model, keys: ANY_KEY, answers: new Map(), begin: beginWith, callOf };
+}
+
+/** Its keys lie in a resource, and the resource has the fence. */
+function fencedDialect(model: string): Dialect {
+  return {
+    ...registerDialect(model, fencedOf),
+    words: words({ read: READ, write: WRITE, open: [] }),
+    keys: ['key'],
+    answers: new Map(['read', 'write', 'open'].map((name) => [name, FENCE])),
+  };
+}
 
 function beginWith(initial: Json | undefined): Beginning {
   return { value: scalarOf(initial ?? null) };
 }
 
-function readOrWrite(name: string, operation: RecordedOperation): NamedFields | string {
-  const { key, asked, answered } = subjectOf(operation, isAnyPair);
+function readOrWrite(
+  name: string,
+  operation: RecordedOperation,
+  { key, asked, answered }: Said,
+): NamedFields | string {
   if (name === 'read') {
     const value = operation.outcome === 'ok' ? answered : null;
     if (value === undefined) return 'expected a value: what was read';
@@ -79,16 +65,20 @@ function readOrWrite(name: string, operation: RecordedOperation): NamedFields | 
   return { name, key, value: scalarOf(asked) };
 }
 
-function casOf(operation: RecordedOperation): NamedFields | string {
-  const { key, asked } = subjectOf(operation, isPairOfPair);
+function readWriteOrCas(
+  name: string,
+  operation: RecordedOperation,
+  said: Said,
+): NamedFields | string {
+  if (name !== 'cas') return readOrWrite(name, operation, said);
+  const { key, asked, isNo } = said;
   const pair = isArray(asked) ? asked : namedPair(operation.asked);
   const [expected, value] = pair;
   if (pair.length !== 2 || expected === undefined || value === undefined) {
     return 'expected a value of two: [expected new]';
   }
-  const isMissed = ['missed', 'denied', 'refused'].includes(answerWord(operation));
-  const answer = answerOf(operation, isMissed ? 'missed' : 'matched');
-  return { name: 'cas', key, expected: scalarOf(expected), value: scalarOf(value), answer };
+  const answer = answerOf(operation, isNo ? 'missed' : 'matched');
+  return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
 }
 
 /** The same as fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`. */
@@ -99,36 +89,31 @@ function namedPair(fields: Fields): readonly (Json | undefined)[] {
   ];
 }
 
-function versionedOf(name: string, operation: RecordedOperation): NamedFields | string {
-  const plain = readOrWrite(name, operation);
+function versionedOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
+  const plain = readOrWrite(name, operation, said);
   if (typeof plain === 'string') return plain;
   const version = operation.answered['version'];
   if (operation.outcome === 'ok' && !Number.isSafeInteger(version)) {
-    return 'expected a version, a whole number';
+    return 'expected a version, a whole number below 2^53';
   }
   return { ...plain, version: typeof version === 'number' ? version : null };
 }
 
-function fencedOf(name: string, operation: RecordedOperation): NamedFields | string {
+function fencedOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
   const { asked, answered } = operation;
   const token = asked['token'] ?? answered['token'];
   if (typeof token !== 'number' || !Number.isSafeInteger(token)) {
-    return 'expected a token, a whole number';
+    return 'expected a token, a whole number below 2^53';
   }
-  const resource = typeof asked['resource'] === 'string' ? asked['resource'] : '';
-  const isRefused = ['refused', 'denied', 'rejected'].includes(answerWord(operation));
-  const answer = answerOf(operation, isRefused ? 'refused' : 'accepted');
+  const resource = keyText(asked['resource'] ?? '');
+  const answer = answerOf(operation, said.isNo ? 'refused' : 'accepted');
   if (name === 'open') return { name, resource, token, answer };
-  const plain = readOrWrite(name, isRefused ? withoutValue(operation) : operation);
+  // A refused read has no value, and needs none.
+  const plain = readOrWrite(name, operation, said.isNo ? { ...said, answered: null } : said);
   if (typeof plain === 'string') return plain;
   if (name === 'write') return { ...plain, resource, token, answer };
   if (operation.outcome === 'info') return { ...plain, resource, token, value: 'unknown' };
-  return isRefused
+  return said.isNo
     ? { ...plain, resource, token, value: 'refused' }
     : { ...plain, resource, token };
-}
-
-/** A refused read has no value, and needs none. */
-function withoutValue(operation: RecordedOperation): RecordedOperation {
-  return { ...operation, answered: { ...operation.answered, value: null } };
 }

@@ -7,6 +7,8 @@ const PLACES = 12;
 const ONE = scaleUp(1n, PLACES);
 /** The largest number of 64 bits, which Go programs write for "not yet". */
 const NEVER = scaleUp(9_223_372_036_854_775_807n, PLACES);
+/** No clock counts further. */
+const MOST = scaleUp(1n, PLACES + 30);
 /** Times from a beginning that is larger, like that of 1970 in nanoseconds, count from the first. */
 const FAR = 1n << 32n;
 
@@ -40,6 +42,7 @@ function exactTime(value: Json | undefined): bigint | null {
   const decimal = decimalOf(String(value));
   if (decimal === null) return null;
   const { digits, places } = decimal;
-  if (places <= PLACES) return scaleUp(digits, PLACES - places);
-  return digits / scaleUp(1n, places - PLACES);
+  const units =
+    places <= PLACES ? scaleUp(digits, PLACES - places) : digits / scaleUp(1n, places - PLACES);
+  return units < MOST && units > -MOST ? units : null;
 }

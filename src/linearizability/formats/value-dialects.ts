@@ -1,23 +1,22 @@
 /** How logs speak of key-value maps and of counters. */
 import type { Json } from '../../kernel/json.ts';
 import type { Beginning } from '../models.ts';
-import {
-  answerOf,
-  answerWord,
-  type Dialect,
-  isAnyPair,
-  isPairOfPair,
-  type NamedFields,
-  subjectOf,
-  words,
-} from './dialect.ts';
+import type { Answers } from './answers.ts';
+import { ANY_KEY, answerOf, type Dialect, type NamedFields, words } from './dialect.ts';
 import { isArray, textOf } from './edn-text.ts';
 import type { RecordedOperation } from './record.ts';
+import type { Said } from './said.ts';
+
+/** What a cas may answer, of whatever object. */
+export const CAS_ANSWERS: Answers = {
+  yes: ['matched', 'swapped'],
+  no: ['missed', 'denied', 'refused', 'mismatch', 'mismatched'],
+  mayBeValue: true,
+};
 
 export const valueDialects: readonly Dialect[] = [
   {
     model: 'kv',
-    about: 'a map from keys to texts: get, put, append, cas, delete',
     words: words({
       get: ['read'],
       put: ['write', 'set'],
@@ -25,13 +24,16 @@ export const valueDialects: readonly Dialect[] = [
       cas: ['compare-and-set', 'compare-and-swap'],
       delete: ['remove'],
     }),
+    keys: ANY_KEY,
+    answers: new Map([['cas', CAS_ANSWERS]]),
     begin: (initial) => ({ text: initial === undefined ? '' : plainText(initial) }),
     callOf: keyValueOf,
   },
   {
     model: 'counter',
-    about: 'an increment adds, a read returns the sum',
     words: words({ increment: ['add', 'inc', 'incr'], decrement: ['dec', 'decr'], read: ['get'] }),
+    keys: ANY_KEY,
+    answers: new Map(),
     begin: beginCounter,
     callOf: counterOf,
   },
@@ -42,8 +44,8 @@ function plainText(value: Json): string | null {
   return value === null || typeof value === 'string' ? value : textOf(value);
 }
 
-function keyValueOf(name: string, operation: RecordedOperation): NamedFields | string {
-  const { key, asked, answered } = subjectOf(operation, name === 'cas' ? isPairOfPair : isAnyPair);
+function keyValueOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
+  const { key, asked, answered } = said;
   switch (name) {
     case 'get': {
       const value = operation.outcome === 'ok' ? answered : null;
@@ -54,7 +56,7 @@ function keyValueOf(name: string, operation: RecordedOperation): NamedFields | s
     case 'delete':
       return { name, key };
     case 'cas':
-      return casOf(key, asked, operation);
+      return casOf(operation, said);
     default:
       return asked === undefined || asked === null
         ? 'expected a value: what is written'
@@ -62,18 +64,13 @@ function keyValueOf(name: string, operation: RecordedOperation): NamedFields | s
   }
 }
 
-function casOf(
-  key: string,
-  asked: Json | undefined,
-  operation: RecordedOperation,
-): NamedFields | string {
+function casOf(operation: RecordedOperation, { key, asked, isNo }: Said): NamedFields | string {
   const { from, to } = { from: operation.asked['from'], to: operation.asked['to'] };
   const [expected, value] = isArray(asked) && asked.length === 2 ? asked : [from, to];
   if (expected === undefined || value === undefined || value === null) {
     return 'expected a value of two: [expected new]';
   }
-  const isMissed = ['missed', 'denied', 'refused'].includes(answerWord(operation));
-  const answer = answerOf(operation, isMissed ? 'missed' : 'matched');
+  const answer = answerOf(operation, isNo ? 'missed' : 'matched');
   return { name: 'cas', key, expected: plainText(expected), value: plainText(value), answer };
 }
 
@@ -82,8 +79,11 @@ function beginCounter(initial: Json | undefined): Beginning | string {
   return typeof value === 'number' ? { value } : 'expected a number';
 }
 
-function counterOf(name: string, operation: RecordedOperation): NamedFields | string {
-  const { key, asked, answered } = subjectOf(operation, isAnyPair);
+function counterOf(
+  name: string,
+  operation: RecordedOperation,
+  { key, asked, answered }: Said,
+): NamedFields | string {
   if (name === 'read') {
     if (operation.outcome !== 'ok') return { name, key, value: 'unknown' };
     return typeof answered === 'number'

@@ -71,7 +71,7 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
     needs(call): string {
       if (call.name === 'get' && call.value === null && initial !== null) {
         const missing = `a key that was never put holds ${quote(initial)}`;
-        return `nothing, where ${missing} (unless the map begins with null)`;
+        return `nothing, where ${missing} (unless the map begins with null, as with --init null)`;
       }
       if (call.name === 'get') return `the value ${quote(call.value)}`;
       if (call.name !== 'cas') return 'nothing';

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { checkHistory } from '../check-history.ts';
+import { refuteOrder } from '../verify-order.ts';
+import { readHistory } from './read-history.ts';
+
+const recorded = ['counter', 'fenced-register', 'independent', 'kv', 'mutex', 'operations'].flatMap(
+  (name) => {
+    const endings = { counter: 'json', kv: 'txt', independent: 'edn', operations: 'json' };
+    const ending = new Map(Object.entries(endings)).get(name) ?? 'jsonl';
+    return ['valid', 'invalid'].map((kind) => [`${name}-${kind}.${ending}`, kind] as const);
+  },
+);
+
+describe('a recorded history can be read and judged by a program', () => {
+  it.each([
+    ...recorded,
+    ['register-valid.log', 'valid'] as const,
+    ['register-invalid.log', 'invalid'] as const,
+  ])('%s is %s', (name, kind) => {
+    const file = new URL(`../../../fixtures/histories/${name}`, import.meta.url);
+    const read = readHistory(readFileSync(file, 'utf8'));
+    if (read.kind !== 'history') expect.fail(read.what);
+    const verdict = checkHistory(read.history, read.model);
+    expect(verdict.kind).toBe(kind);
+    if (verdict.kind === 'valid') {
+      expect(refuteOrder(read.history, read.model, verdict.order)).toBeNull();
+    }
+    expect(read.invokeLines).toHaveLength(read.history.length);
+  });
+  it('and what is wrong in it has its place', () => {
+    const line = '{"process":"a","type":"invoke","f":"write","value":1}';
+    expect(readHistory(`${line}\n{"process"`)).toMatchObject({ kind: 'malformed', line: 2 });
+    expect(readHistory('hello')).toMatchObject({ kind: 'malformed', line: 1, column: 1 });
+  });
+  it('but an unknown format or model is a mistake of the program', () => {
+    expect(() => readHistory('', { format: 'jsonp' })).toThrow('unknown format "jsonp"; did you');
+    expect(() => readHistory('', { model: 'registr' })).toThrow('did you mean "register"?');
+  });
+});
