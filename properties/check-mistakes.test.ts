@@ -34,7 +34,11 @@ describe('a mistake in the input', () => {
     ['odd.edn', '{:process 1, :type}', /:1:1: a key of this map has no value/],
     ['cut.log', 'INFO  jepsen.util - 3 :invoke :write 4\nINFO  jepsen.ut', /:2:1: .* cut/],
     ['value.log', 'INFO  jepsen.util - 3 :invoke :cas [1', /:1:36: "]" is missing/],
-    ['noise.log', 'INFO  jepsen.util - 3 :invoke :read nil\noops\n', /:2:1: expected an event/],
+    [
+      'noise.log',
+      'INFO  jepsen.util - 3 :invoke :read nil\nINFO  jepsen.util - 3 :ok\n',
+      /:2:21: .* a type/,
+    ],
     ['cut.json', '[{"process":1,"type":"invoke","f":"read"},', /:1:1: the file ends before "]"/],
     ['return.json', '[{"Input":["get","x"],"Call":5,"Return":4}]', /:1:2: it returns before/],
     ['empty.edn', '', /:1:1: the file is empty/],
@@ -61,6 +65,17 @@ describe('a mistake in the input', () => {
     expect((await check(path, '--init=1')).err).toContain('it always begins free');
     expect((await check(path, '--model=kv')).err).toContain(':1:1: unknown operation "acquire"');
     expect((await check(path, '--format=edn')).code).toBe(2);
+    for (const option of ['--max-configurations', '--memory']) {
+      expect((await check(path, `${option}=0`)).err).toBe(`${option} 0: at least 1 is needed\n`);
+    }
+  });
+
+  test('in where a page is written is told', async () => {
+    const path = fixture('mutex-valid.jsonl');
+    expect(await check(path, '--html', folder)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('cannot be written: this is a directory; name a file in it'),
+    });
   });
 
   test('in one file keeps no other from being judged, and wins', async () => {

@@ -6,6 +6,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { CHECK_HELP } from '../src/commands/check-help.ts';
+import { aboutFormats, aboutModels } from '../src/linearizability/formats/about.ts';
 import { dialects } from '../src/linearizability/formats/dialects.ts';
 import { formatOf, formats } from '../src/linearizability/formats/formats.ts';
 import {
@@ -120,7 +122,8 @@ describe('the same history', () => {
 
   function read(name: string, text: string, sizes: Iterator<number>): unknown {
     const initial = undefined;
-    const builder = new HistoryBuilder({ model: 'cas-register', initial, hidesReads: false });
+    const options = { hidesReads: false, readsPairs: true };
+    const builder = new HistoryBuilder({ model: 'cas-register', initial, ...options });
     const format = formats.find((one) => one.name === name);
     const reader = format?.open((operation) => builder.take(operation));
     for (let at = 0; at < text.length; ) {
@@ -144,8 +147,14 @@ describe('the same history', () => {
   }
 });
 
-test('every model can be named', () => {
+test('every model and every format can be named, and is told in the help', () => {
   expect([...dialects.keys()].sort()).toEqual([...models.keys()].sort());
+  expect([...aboutModels.keys()].sort()).toEqual([...models.keys()].sort());
+  expect([...aboutFormats.keys()]).toEqual(formats.map(({ name }) => name));
+  for (const line of CHECK_HELP.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+  for (const about of [...aboutModels.values(), ...aboutFormats.values()]) {
+    expect(CHECK_HELP).toContain(about);
+  }
 });
 
 /** Histories that others recorded may lie beside the project, in a folder of any name. */

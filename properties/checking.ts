@@ -52,6 +52,7 @@ export interface Line {
     readonly key: string;
     readonly verdict: string;
     readonly because: string;
+    readonly satisfied: number | null;
     readonly isMinimal: boolean | null;
     readonly core: readonly { readonly role: string; readonly invokeLine: number }[];
   }[];

@@ -34,13 +34,24 @@ test('every file that the README links to exists', () => {
 });
 
 test('every command and option of the README exists', () => {
-  const help = ['run', 'replay', 'shrink', 'show', 'check', 'compare', 'list', 'schema']
+  const help = ['run', 'replay', 'shrink', 'show', 'check', 'compare', 'mutants', 'list', 'schema']
     .map((name) =>
       spawnSync('node', ['dist/cli.js', name, '--help'], { cwd: root, encoding: 'utf8' }),
     )
     .map(({ stdout }) => stdout)
     .join('\n');
   for (const [option = ''] of readme.matchAll(/(?<=`)--[a-z-]+/g)) expect(help).toContain(option);
+});
+
+test('every check that the README shows judges a history', () => {
+  const commands = [...readme.matchAll(/(?<=`npx fencepost )check [^`]+/g)].map(([text]) => text);
+  expect(commands.length).toBeGreaterThan(0);
+  for (const command of commands) {
+    const args = ['dist/cli.js', ...command.split(/\s+/)];
+    const { status, stdout } = spawnSync('node', args, { cwd: root, encoding: 'utf8' });
+    expect([0, 1], command).toContain(status);
+    expect(stdout).toMatch(/[✓✗] (in)?valid/);
+  }
 });
 
 test('the examples in the README run, and say what their comments say', () => {

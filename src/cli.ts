@@ -7,10 +7,13 @@ function versionOfPackage(): string {
   return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }
 
-/** A reader that closes early, as `| head` does, is no error. */
-function endQuietlyWhenUnread(): void {
+/**
+ * A reader that closes early, as `| head` does, is no error, and ends nothing: pages are written
+ * all the same, and the exit code is the whole result's.
+ */
+function goOnUnread(): void {
   process.stdout.on('error', (error) => {
-    if ('code' in error && error.code === 'EPIPE') process.exit();
+    if ('code' in error && error.code === 'EPIPE') return;
     process.stderr.write(`stdout: ${error.message}\n`);
     process.exit(3);
   });
@@ -26,7 +29,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return await runProgram(argv, version);
 }
 
-endQuietlyWhenUnread();
+goOnUnread();
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

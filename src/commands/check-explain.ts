@@ -1,19 +1,20 @@
 /** Explains a bad part: the contradiction, a sentence, and what to draw around it. */
 
 import type { Json } from '../kernel/json.ts';
-import { findCore } from '../linearizability/core.ts';
-import type { CheckOptions } from '../linearizability/decide.ts';
+import type { CheckOptions } from '../linearizability/check-options.ts';
+import { type Core, findCore } from '../linearizability/core.ts';
 import { explainHistory, type Reasons } from '../linearizability/explain.ts';
 import { explainInWords } from '../linearizability/explain-in-words.ts';
 import { linesOf, type PartReport, type ReportedOperation } from '../report/history-report.ts';
-import type { PartView } from './check-view.ts';
+import type { BadReturn, PartView } from './check-view.ts';
 
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
 
-/** `at` is the operation whose return is the first that no order satisfies. */
-export function explainPart(view: PartView, at: number, options: CheckOptions): Explained {
+/** Of a return that is perhaps late only the core is looked for, which stands by itself. */
+export function explainPart(view: PartView, bad: BadReturn, options: CheckOptions): Explained {
+  const { at, isPerhapsLate } = bad;
   const indices = calledBefore(view, at);
-  const reasons = reasonsOf(view, { at, indices }, options);
+  const reasons = reasonsOf(view, { at, isPerhapsLate, indices }, options);
   const { core } = reasons;
   const inContradiction = new Set([...core.required, ...core.optional]);
   const roleOf = (index: number): ReportedOperation['role'] => {
@@ -28,13 +29,27 @@ export function explainPart(view: PartView, at: number, options: CheckOptions): 
     return view.reported(index, roleOf(index), isPlaced ? (effects.get(index) ?? null) : null);
   });
   const inCore = chosen.map((index) => view.reported(index, roleOf(index)));
+  const around = { drawn, marks: view.marksAround(drawn) };
+  if (isUnfound(core, indices.length)) {
+    const why = 'What contradicts it was not found within the limits.';
+    return { because: `${view.unexplained(bad)} ${why}`, core: [], isMinimal: false, ...around };
+  }
   return {
-    because: becauseOf(view, reasons),
+    because: isPerhapsLate ? view.unexplained(bad) : becauseOf(view, reasons),
     core: inCore.sort((left, right) => left.invoke - right.invoke),
-    isMinimal: core.isMinimal,
-    drawn,
-    marks: view.marksAround(drawn),
+    // The bad return itself was not tried.
+    isMinimal: core.isMinimal && !isPerhapsLate,
+    ...around,
   };
+}
+
+/**
+ * Whether a core says nothing: it is the bad return alone, which was not tried, since what is
+ * impossible by itself is minimal; or so many operations as nobody reads, of which none was spared.
+ */
+function isUnfound({ required, optional, isMinimal }: Core, operations: number): boolean {
+  const size = required.length + optional.length;
+  return !isMinimal && (size <= 1 || (size > MOST_CORE && size === operations));
 }
 
 /** More of a core is listed and not drawn. */
@@ -58,7 +73,11 @@ function calledBefore(view: PartView, at: number): readonly number[] {
 
 function reasonsOf(
   view: PartView,
-  { at, indices }: { readonly at: number; readonly indices: readonly number[] },
+  {
+    at,
+    isPerhapsLate,
+    indices,
+  }: Pick<BadReturn, 'at' | 'isPerhapsLate'> & { readonly indices: readonly number[] },
   options: CheckOptions,
 ): Reasons<Json> {
   const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
@@ -71,7 +90,7 @@ function reasonsOf(
     part: '',
   } as const;
   const reasons =
-    history.length > MOST_SEARCHED
+    isPerhapsLate || history.length > MOST_SEARCHED
       ? {
           at: verdict.at,
           prefix: [],
@@ -81,7 +100,10 @@ function reasonsOf(
       : explainHistory(history, model, verdict, options);
   const whole = (places: readonly number[]): number[] => places.map((place) => indices[place] ?? 0);
   const { core } = reasons;
-  const possible = reasons.possible.map(({ state, order }) => ({ state, order: whole(order) }));
+  const possible = reasons.possible.map(({ order, witness, ...found }) => {
+    const seen = witness === undefined ? {} : { witness: indices[witness] ?? witness };
+    return { ...found, ...seen, order: whole(order) };
+  });
   return {
     at,
     prefix: whole(reasons.prefix),
@@ -100,7 +122,7 @@ function doubtOf({ order }: { order: readonly number[] }, end: number, view: Par
 /** In the sentence each client stands with the lines of its operation. */
 function becauseOf(view: PartView, reasons: Reasons<Json>): string {
   const named = [...view.history];
-  const last = reasons.possible.map(({ order }) => order.at(-1) ?? -1);
+  const last = reasons.possible.flatMap(({ order, witness = -1 }) => [order.at(-1) ?? -1, witness]);
   const { required, optional } = reasons.core;
   for (const index of new Set([reasons.at, ...last, ...required, ...optional])) {
     const operation = view.history[index];

@@ -1,22 +1,34 @@
-/** What `fencepost check --help` says beyond its options: models, formats, exit codes. */
+/** What `fencepost check --help` says beyond its options: models, formats, limits, exit codes. */
+import { aboutFormats, aboutModels } from '../linearizability/formats/about.ts';
 
-export const CHECK_HELP: string = `
-Models:
-  register, cas-register, versioned-register, kv, counter, semaphore, lease, mutex,
-  anonymous-mutex, reentrant-mutex, fenced-mutex, reentrant-fenced-mutex, fenced-register,
-  strict-fenced-register, fenced-register-with-reads
-
-Formats:
-  jepsen-log  INFO  jepsen.util - 3 :invoke :write 4
-  porcupine   {:process 3, :type :invoke, :f :put, :key "x", :value "4"}
-  edn         the events of Jepsen, Knossos, Maelstrom: a map each, or one vector of them
-  json        [{"process":3,"type":"invoke","f":"write","value":4}, …]
-  operations  {"ClientId":3,"Input":{"op":"put","key":"x","value":"4"},"Call":10,"Return":30}
-  jsonl       fencepost's own, a line an event, in the order in which they happened:
+const OWN_FORMAT = `\
               {"process":"alice","type":"invoke","f":"write","value":4,"token":33}
               {"process":"alice","type":"ok","f":"write","answer":"refused"}
   In jsonl, type is invoke, ok, fail (it did not happen) or info (nobody knows). An invoke says
-  what is asked: value (of a cas [expected, new]), key or lock or resource, token, permits. Its
-  completion says what is answered: value, token, version, answer (denied, refused, missed).
+  what is asked: value (of a cas [expected, new]), key or lock or resource, token, owner, permits.
+  Its completion says what is answered: value, token, version, answer (denied, refused, missed).
+  time, index, error and note are for people; any other field is refused. Elsewhere a value of two
+  may be [key value], as Jepsen writes it, which the report then says.
+  In every format the process nemesis is no client: its events are faults, drawn and not judged.`;
 
-Exit codes: 0 valid, 1 invalid, 2 unreadable, 5 unknown.`;
+/** Ends with the exit codes. */
+export const CHECK_HELP: string = `
+Models:
+${rows(aboutModels)}
+
+Formats:
+${rows(aboutFormats)}
+${OWN_FORMAT}
+
+Limits:
+  Each history has its own. --time counts from its first decision, when it has been read;
+  --memory is what the process takes, the history and fencepost itself included, without what
+  histories before it left behind; --max-configurations is for each key. Past one of them the
+  verdict is unknown, with its cause; Ctrl-C ends with what is known so far.
+
+Exit codes: 0 valid, 1 invalid, 2 unreadable, 5 unknown, 130 interrupted.`;
+
+function rows(table: ReadonlyMap<string, string>): string {
+  const width = Math.max(...[...table.keys()].map((name) => name.length));
+  return [...table].map(([name, about]) => `  ${name.padEnd(width)}  ${about}`).join('\n');
+}

@@ -1,6 +1,6 @@
 /** Reads a recorded history from a file, piece by piece, so that no large text is ever held. */
-import { createReadStream, statSync } from 'node:fs';
-import { Defect } from '../kernel/assert.ts';
+import { createReadStream } from 'node:fs';
+import { addAbortSignal, type Readable } from 'node:stream';
 import {
   type Format,
   formatOf,
@@ -21,11 +21,13 @@ import type {
 import { UserError } from './exit.ts';
 import { systemMessage } from './files.ts';
 
-export interface ReadOptions extends Omit<BuildOptions, 'hidesReads'> {
+export interface ReadOptions extends Omit<BuildOptions, 'hidesReads' | 'readsPairs'> {
   /** Null: as the file's beginning tells. */
   readonly format: Format | null;
   /** Told now and then how many operations have been read. */
   readonly onProgress: (operations: number) => void;
+  /** Ends the reading, which then throws an `AbortError`. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ReadHistory extends BuiltHistory {
@@ -35,20 +37,30 @@ export interface ReadHistory extends BuiltHistory {
   readonly mayBeCut: boolean;
 }
 
-/** The history in a file; what is wrong with it is in the `UserError`. */
+/** The history in a file, `-` for standard input; what is wrong with it is in the `UserError`. */
 export async function readHistory(file: string, options: ReadOptions): Promise<ReadHistory> {
   const reading = new Reading(file, options);
+  const { signal = new AbortController().signal } = options;
   try {
-    if (statSync(file).isDirectory()) reading.fail('this is a directory; name a file in it');
-    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+    for await (const chunk of openFile(file, signal)) {
       if (chunk instanceof Uint8Array) reading.push(chunk);
       options.onProgress(reading.size);
     }
-    return reading.finish();
   } catch (error) {
-    if (error instanceof UserError || error instanceof Defect) throw error;
+    // Others are ours.
+    if (!isOfSystem(error) || signal.aborted) throw error;
     return reading.fail(systemMessage(error));
   }
+  return reading.finish();
+}
+
+function openFile(file: string, signal: AbortSignal): Readable {
+  if (file === '-') return addAbortSignal(signal, process.stdin);
+  return createReadStream(file, { highWaterMark: CHUNK_BYTES, signal });
+}
+
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 const CHUNK_BYTES = 1 << 18;
@@ -115,7 +127,8 @@ class Reading {
       const names = formats.map(({ name }) => name).join(', ');
       this.fail(`this begins like no history; name its format with --format: ${names}`);
     }
-    const builder = new HistoryBuilder({ ...this.options, hidesReads: format.hidesReads });
+    const { hidesReads, readsPairs } = format;
+    const builder = new HistoryBuilder({ ...this.options, hidesReads, readsPairs });
     const reader = format.open((operation) => builder.take(operation));
     this.opened = { format, reader, builder };
     this.refuse(reader.push(this.head));

@@ -7,7 +7,17 @@ import type { Model } from '../linearizability/model.ts';
 import type { CallData, History } from '../linearizability/operation.ts';
 import type { Part } from '../linearizability/parts.ts';
 import type { Effect, ReportedMark, ReportedOperation } from '../report/history-report.ts';
+import { countOf } from '../report/prose.ts';
 import type { ReadHistory } from './check-read.ts';
+
+/** The operation whose return no order satisfies, together with those before. */
+export interface BadReturn {
+  readonly at: number;
+  /** How many returns come before. */
+  readonly satisfied: number;
+  /** Whether those before may already fit into no order. */
+  readonly isPerhapsLate: boolean;
+}
 
 /** A picture of more is not read. */
 const MOST_DRAWN = 40;
@@ -46,6 +56,15 @@ export class PartView {
       role,
       effect,
     };
+  }
+
+  /** Why a part is invalid, in short. */
+  unexplained({ at, satisfied, isPerhapsLate }: BadReturn): string {
+    const { text, process, returnLine } = this.reported(at, 'first bad');
+    if (!isPerhapsLate) return `\`${text}\` by ${process} fits into no order.`;
+    const returns = countOf(satisfied + 1, 'return');
+    const where = `No order satisfies the first ${returns}, up to line ${returnLine ?? 0}`;
+    return `${where}; which of them is the first that fits into none was not found within the limits.`;
   }
 
   describe(call: CallData): string {

@@ -10,6 +10,8 @@ import { renderHistoryPage } from '../report/history-page.ts';
 import type { HistoryReport } from '../report/history-report.ts';
 import { renderHistory } from '../report/history-text.ts';
 import { groupDigits } from '../report/prose.ts';
+import { breathe } from './breathe.ts';
+import { Interruption } from './check-interrupt.ts';
 import { judgeHistory } from './check-judge.ts';
 import { Limits } from './check-limits.ts';
 import { readHistory } from './check-read.ts';
@@ -42,37 +44,45 @@ const VERDICT_EXITS = {
   unknown: exits.incomplete,
 } as const;
 
-/** Every file is judged, even when another one cannot be read. */
+/** Every file is judged, even when another cannot be read; Ctrl-C ends it with what is known. */
 export async function checkCommand(
   files: readonly string[],
   options: CheckCommandOptions,
 ): Promise<Exit> {
   const checker = prepare(options);
   const terminal = openTerminal(options);
+  const interruption = new Interruption();
   const codes: Exit[] = [];
   const reports: HistoryReport[] = [];
-  for (const file of files) {
-    try {
-      const report = await checkFile(file, { ...options, ...checker, terminal });
-      printReport(report, { isFirst: reports.length === 0, isJson: options.isJson, terminal });
-      reports.push(report);
-      codes.push(VERDICT_EXITS[report.verdict]);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      terminal.endProgress();
-      for (const line of error.lines) process.stderr.write(`${line}\n`);
-      codes.push(exits.usage);
+  const left = [...files];
+  interruption.listen();
+  try {
+    for (const file of files) {
+      const report = await checkFile(file, { ...options, ...checker, terminal, interruption });
+      if (report !== null) {
+        printReport(report, { isFirst: reports.length === 0, isJson: options.isJson, terminal });
+        reports.push(report);
+      }
+      if (report !== null || !interruption.isInterrupted) left.shift();
+      codes.push(report === null ? exits.usage : VERDICT_EXITS[report.verdict]);
+      await breathe();
+      if (interruption.isInterrupted) break;
     }
+  } finally {
+    interruption.end();
   }
   writePages(reports, options, terminal);
-  return worstOf(codes);
+  if (!interruption.isInterrupted) return worstOf(codes);
+  terminal.note(left.length === 0 ? 'interrupted' : `interrupted; not judged: ${left.join(', ')}`);
+  return exits.interrupted;
 }
 
 interface Checker {
   readonly known: Format | null;
   readonly failed: 'drop' | 'strict';
   readonly start: Json | undefined;
-  readonly limits: Limits;
+  /** What the process took before it read anything, in bytes. */
+  readonly firstBytes: number;
 }
 
 /** Looks at what was typed before any file is read. */
@@ -92,7 +102,8 @@ function prepare(options: CheckCommandOptions): Checker {
   if (fail !== 'drop' && fail !== 'strict') {
     throw new UserError([`--fail ${fail}: unknown policy "${fail}"; known: drop, strict`]);
   }
-  return { known, failed: fail, start: parseInitial(initial), limits: new Limits(options) };
+  const firstBytes = process.memoryUsage.rss();
+  return { known, failed: fail, start: parseInitial(initial), firstBytes };
 }
 
 /** JSON, or EDN, or else a text as it stands. */
@@ -105,14 +116,33 @@ function parseInitial(text: string | null): Json | undefined {
   return isOne ? value : text;
 }
 
-type FileOptions = CheckCommandOptions & Checker & { readonly terminal: Terminal };
+type FileOptions = CheckCommandOptions &
+  Checker & { readonly terminal: Terminal; readonly interruption: Interruption };
 
-async function checkFile(file: string, options: FileOptions): Promise<HistoryReport> {
-  const { terminal, model, known, start, limits, failed, maxConfigurations, memoryMb } = options;
+/** Null for a file that cannot be read, which it says, or when reading it was interrupted. */
+async function checkFile(file: string, options: FileOptions): Promise<HistoryReport | null> {
+  try {
+    return await judgeFile(file, options);
+  } catch (error) {
+    if (!(error instanceof UserError)) {
+      if (options.interruption.isInterrupted) return null;
+      throw error;
+    }
+    options.terminal.endProgress();
+    for (const line of error.lines) process.stderr.write(`${line}\n`);
+    return null;
+  }
+}
+
+async function judgeFile(file: string, options: FileOptions): Promise<HistoryReport> {
+  const { terminal, interruption, failed, maxConfigurations } = options;
+  const leftBehind = Math.max(0, process.memoryUsage.rss() - options.firstBytes);
+  const limits = new Limits({ ...options, leftBehind });
   const read = await readHistory(file, {
-    model,
-    initial: start,
-    format: known,
+    model: options.model,
+    initial: options.start,
+    format: options.known,
+    signal: interruption.signal,
     onProgress: (count) => {
       limits.refuseMore(file);
       terminal.progress(`${file}: ${groupDigits(count)} operations read`);
@@ -122,8 +152,8 @@ async function checkFile(file: string, options: FileOptions): Promise<HistoryRep
     file,
     failed,
     maxConfigurations,
-    maxMb: memoryMb,
     limits,
+    interruption,
     drawsValid: options.html !== null || options.output !== null,
     onProgress: (decided, parts) => {
       terminal.progress(`${file}: ${groupDigits(decided)} of ${groupDigits(parts)} keys decided`);
@@ -149,10 +179,14 @@ function writePages(
 ): void {
   const [first] = reports;
   if (first === undefined) return;
-  const inFolder = output === null ? null : join(output, `${basename(first.file)}.html`);
-  const file = html === null ? inFolder : html;
-  if (file === null) return;
-  writeText(file, renderHistoryPage(reports));
-  terminal.print('');
-  terminal.print(`report: ${file}`);
+  const name = first.file === '-' ? 'stdin' : basename(first.file);
+  const inFolder = output === null ? null : join(output, `${name}.html`);
+  const files = [html, inFolder].flatMap((file) => file ?? []);
+  if (files.length === 0) return;
+  const page = renderHistoryPage(reports);
+  for (const file of files) {
+    writeText(file, page);
+    terminal.print('');
+    terminal.print(`report: ${file}`);
+  }
 }

@@ -119,7 +119,9 @@ export function writeText(file: string, text: string): void {
     else writeWhole(target, text);
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError([`${file}:1:1: cannot be written: ${systemMessage(error)}`]);
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const why = isMissing ? 'its folder takes no new files' : systemMessage(error);
+    throw new UserError([`${file}:1:1: cannot be written: ${why}`]);
   }
 }
 
@@ -163,6 +165,8 @@ export function systemMessage(error: unknown): string {
     case 'EACCES':
     case 'EPERM':
       return 'permission denied';
+    case 'EISDIR':
+      return 'this is a directory; name a file in it';
     case 'ENOTDIR':
     case 'EEXIST':
       return 'a part of the path is not a directory';

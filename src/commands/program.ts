@@ -1,9 +1,10 @@
 /** The command line: its commands, options and examples, and what each calls. */
 import { Command, CommanderError, Option } from 'commander';
-import { CHECK_HELP } from './check-help.ts';
+import { addCheck } from './check-options.ts';
 import { describedCommand as command, type Done } from './command.ts';
 import { addCompare } from './compare-options.ts';
 import { type Exit, exits, UserError } from './exit.ts';
+import { addMutants } from './mutants-options.ts';
 import { freshSeeds, parseCount, parsePositive, parseSeeds, parseTimeMs } from './seeds.ts';
 
 const REPORTERS = ['text', 'html', 'json'];
@@ -27,6 +28,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   addShow(program, done);
   addCheck(program, done);
   addCompare(program, done);
+  addMutants(program, done);
   addList(program, done);
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -183,61 +185,6 @@ function addShow(program: Command, done: Done): void {
           isVerbose: flags.verbose === true,
           isJson: flags.json === true,
           isQuiet: false,
-        }),
-      );
-    });
-}
-
-interface CheckFlags {
-  readonly model?: string;
-  readonly format: string;
-  readonly fail: string;
-  readonly init?: string;
-  readonly maxConfigurations?: string;
-  readonly time?: string;
-  readonly memory?: string;
-  readonly html?: string;
-  readonly output?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
-
-function addCheck(program: Command, done: Done): void {
-  command(
-    program,
-    'check <history...>',
-    'is a recorded history linearizable to a model, and if not, why?',
-    'npx fencepost check jepsen.log --model cas-register --fail strict --html why.html',
-  )
-    .option('--model <name>', 'the sequential specification (default: told by the operations)')
-    .option('--format <name>', 'how the file is written', 'auto')
-    .option('--fail <policy>', 'a failed call: drop (it did not happen), strict (say why)', 'drop')
-    .option('--init <value>', 'what the object holds at first (default: nothing)')
-    .option('--max-configurations <N>', 'how many the search may meet for each key')
-    .option('--time <duration>', 'stop the search after this long, e.g. 60s')
-    .option('--memory <MB>', 'how much memory the search may use')
-    .option('--html <file>', 'where a page with the picture is written')
-    .option('--output <folder>', 'the same, named after the history')
-    .option('--json', 'one JSON line a history on stdout and nothing else')
-    .option('-q, --quiet', 'no progress')
-    .addHelpText('after', CHECK_HELP)
-    .action(async (files: string[], flags: CheckFlags) => {
-      const { checkCommand } = await import('./check.ts');
-      const count = (text: string | undefined, flag: string): number | null =>
-        text === undefined ? null : parseCount(text, flag);
-      done(
-        await checkCommand(files, {
-          model: flags.model ?? null,
-          format: flags.format,
-          fail: flags.fail,
-          initial: flags.init ?? null,
-          maxConfigurations: count(flags.maxConfigurations, '--max-configurations'),
-          timeMs: flags.time === undefined ? null : parseTimeMs(flags.time, '--time'),
-          memoryMb: count(flags.memory, '--memory'),
-          html: flags.html ?? null,
-          output: flags.output ?? null,
-          isJson: flags.json === true,
-          isQuiet: flags.quiet === true,
         }),
       );
     });

@@ -26,7 +26,8 @@ export function explainInWords<State extends Json, Call extends CallData>(
   if (told.length === 0) return `${subject} needs ${needs}, which no order allows.`;
   const cases = told.map((possible) => caseInWords(history, model, bad, possible));
   const left = reasons.possible.length - told.length;
-  const others = left > 0 ? `, nor is it in ${left} other possible states` : '';
+  const states = left === 1 ? 'the other possible state' : `${left} other possible states`;
+  const others = left > 0 ? `, nor is it in ${states}` : '';
   const story = `${subject} needs ${needs}, but ${cases.join(', or ')}${others}.`;
   return story + remediesInWords(history, model, bad, reasons);
 }

@@ -27,7 +27,7 @@ export interface ExplainedState<State> extends PossibleState<State> {
 
 /** All indices are those of the whole history, and all operations are of the verdict's part. */
 export interface Reasons<State> {
-  /** The operation whose return is the first that no order satisfies. */
+  /** The operation whose return no order satisfies: the first such one, as far as is known. */
   readonly at: number;
   /**
    * An order of all that returned before, with what else it needs: the longest linearizable prefix.

@@ -9,7 +9,8 @@ export function historyLine(report: HistoryReport): string {
 }
 
 function partOf(part: PartReport): object {
-  const { key, verdict, operations, configurations, returns, satisfied, because } = part;
+  const { key, verdict, operations, configurations, returns, because, isPerhapsLate } = part;
+  const satisfied = isPerhapsLate ? null : part.satisfied;
   const counts = { operations, configurations, returns, satisfied };
   const isMinimal = part.core.length === 0 ? null : part.isMinimal;
   return { key, verdict, ...counts, core: part.core.map(coreEntry), isMinimal, because };

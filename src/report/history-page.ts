@@ -125,17 +125,25 @@ function renderCore(part: PartReport, id: string): Markup {
   const title = `${groupDigits(core.length)} of ${total} ${isOne ? 'is impossible' : 'contradict each other'}`;
   const text = isOne ? 'it cannot be true' : `they cannot all be true; ${spare}`;
   // Without the order found, which is one of all operations.
-  const alone = core.slice(-MOST_CORE).map((operation) => ({ ...operation, effect: null }));
+  const alone = lastOf(core).map((operation) => ({ ...operation, effect: null }));
+  const shown = alone.length < core.length ? ` Showing ${groupDigits(alone.length)} of them.` : '';
   const roles = rolesOf([...drawn, ...core]);
   return element(
     'figure',
     {},
-    caption(title, `Whatever else happened, ${text}.`),
+    caption(title, `Whatever else happened, ${text}.${shown}`),
     drawHistory(alone, { id: `${id}-core`, title, marks: [], roles, isLate: true }),
   );
 }
 
 const MOST_CORE = 60;
+
+/** The bad return in any case, and what was called last. */
+function lastOf(core: PartReport['core']): PartReport['core'] {
+  const kept = core.slice(-MOST_CORE);
+  const bad = core.find(({ role }) => role === 'first bad');
+  return bad === undefined || kept.includes(bad) ? kept : [bad, ...kept.slice(1)];
+}
 
 function renderAround(part: PartReport, id: string): Markup {
   const { drawn, core, marks, operations, satisfied, returns, verdict } = part;
@@ -144,7 +152,7 @@ function renderAround(part: PartReport, id: string): Markup {
   const which = isBad
     ? `the ${countOf(satisfied, 'return')} before it`
     : `all ${countOf(returns, 'return')}`;
-  const hasOrder = drawn.some(({ effect }) => effect !== null);
+  const hasOrder = drawn.some(({ effect }) => effect !== null) && !part.isPerhapsLate;
   const order = hasOrder ? ` The dots show an order that satisfies ${which}.` : '';
   const shown = `Showing ${groupDigits(drawn.length)} of ${countOf(operations, 'operation')}.${order}`;
   const roles = rolesOf([...drawn, ...core]);

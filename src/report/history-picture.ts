@@ -203,21 +203,22 @@ function drawPoints({ points }: HistoryLayout): Child {
   );
 }
 
-const BAD_LABEL_PX = 230;
+const BAD_LABEL_PX = 206;
+/** How far the words may reach beyond the line: what is seen first of a narrow screen. */
+const BEYOND_PX = 60;
 
-function drawBad({ badX, bars, height }: HistoryLayout): Child {
+function drawBad({ badX, bars, width, height }: HistoryLayout): Child {
   const bad = bars.find(({ operation }) => operation.role === 'first bad');
   if (badX === null || bad === undefined) return [];
   const text = 'no order satisfies this return';
   const style = { role: 'danger', size: 12.5, isBold: true } as const;
-  const isNarrow = badX < BAD_LABEL_PX;
-  const at = { x: isNarrow ? 8 : badX + 6, y: 14 };
+  const x = Math.max(BAD_LABEL_PX, Math.min(width - 6, badX + BEYOND_PX));
   return [
     element('line', {
       ...{ x1: badX, x2: badX, y1: 24, y2: height - 26, 'stroke-width': 2 },
       ...ink({ stroke: 'danger' }),
     }),
-    label(`✗ ${text}`, at, { ...style, anchor: isNarrow ? 'start' : 'end' }),
+    label(`✗ ${text}`, { x, y: 14 }, { ...style, anchor: 'end' }),
     label(
       '✗',
       { x: badX - 11, y: bad.y + BAR_HEIGHT_PX / 2 },

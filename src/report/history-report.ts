@@ -32,9 +32,12 @@ export interface PartReport {
   readonly core: readonly ReportedOperation[];
   /** Whether each operation of the core was tried alone. */
   readonly isMinimal: boolean;
-  /** How many completed operations there are, and how many of them an order satisfies. */
+  /** How many completed operations there are. */
   readonly returns: number;
+  /** How many return before the bad one: an order satisfies those, unless it is perhaps late. */
   readonly satisfied: number;
+  /** Whether the bad return is one that no order satisfies, but perhaps not the first such. */
+  readonly isPerhapsLate: boolean;
   /** What to draw: the core and what lies around it, in the order of the calls; may be empty. */
   readonly drawn: readonly ReportedOperation[];
   /** Faults that its recorder put in while that happened. */

@@ -30,7 +30,9 @@ export function renderHistory(report: HistoryReport, options: HistoryTextOptions
   const setting = { width, paint: paintFor(options.colour) };
   const bad = report.parts.filter(({ verdict }) => verdict !== 'valid');
   const blocks = bad.slice(0, MOST_BLOCKS).map((part) => ['', ...blockOf(part, setting)]);
-  const notes = report.notes.map((note) => setting.paint.faint(clip(visible(note), width)));
+  const notes = report.notes.flatMap((note) =>
+    wrap(visible(note), width).map((line) => setting.paint.faint(line)),
+  );
   return [
     ...headlineOf(report, setting),
     ...notes,
@@ -75,9 +77,11 @@ function blockOf(part: PartReport, { width, paint }: Setting): readonly string[]
   const tone = part.verdict === 'invalid' ? paint.red : paint.yellow;
   const subject = part.key === '' ? '' : `key ${part.key}: `;
   const said = wrap(visible(`${subject}${part.because}`), width - 2);
-  const story = said
-    .slice(0, MOST_STORY_LINES)
-    .map((line, at) => `${at === 0 ? sign : ' '} ${line}`);
+  const cut =
+    said.slice(MOST_STORY_LINES).length > 0 ? ['… (the whole of it: --html, --json)'] : [];
+  const story = [...said.slice(0, MOST_STORY_LINES), ...cut].map((line, at) => {
+    return `${at === 0 ? sign : ' '} ${line}`;
+  });
   const [first = '', ...rest] = story;
   const lines = [paint.bold(tone(first)), ...rest];
   if (part.core.length === 0) return lines;
@@ -87,9 +91,9 @@ function blockOf(part: PartReport, { width, paint }: Setting): readonly string[]
 
 function sizeOf(part: PartReport): string {
   const minimal = part.isMinimal ? 'none of which can be spared' : 'perhaps more than is needed';
-  const prefix = `an order satisfies the ${countOf(part.satisfied, 'return')} before it`;
   const core = `core: ${groupDigits(part.core.length)} of ${countOf(part.operations, 'operation')}, ${minimal}`;
-  return `${core}; ${prefix}`;
+  if (part.isPerhapsLate) return core;
+  return `${core}; an order satisfies the ${countOf(part.satisfied, 'return')} before it`;
 }
 
 function othersOf(parts: readonly PartReport[], { width, paint }: Setting): readonly string[] {
@@ -220,10 +224,14 @@ function laneLine(event: LaneEvent, { columns, open, room, paint }: LaneSetting)
   return `${paint.faint(before.padEnd(start))}${shown}${paint.faint(after)}`;
 }
 
-/** Numbers by their size, then names. */
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+/** Numbers by their size, then names: a total order. */
 export function byName(left: string, right: string): number {
-  const [one, other] = [Number(left), Number(right)];
-  if (Number.isFinite(one) && Number.isFinite(other) && one !== other) return one - other;
+  const [isNumber, isOther] = [NUMBER.test(left), NUMBER.test(right)];
+  if (isNumber !== isOther) return isNumber ? -1 : 1;
+  const difference = isNumber ? Number(left) - Number(right) : 0;
+  if (difference !== 0) return difference;
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }

@@ -138,9 +138,11 @@ const checkedPart = z.strictObject({
   operations: count,
   configurations: count.describe('that the search met, a measure of its effort'),
   returns: count.describe('completed operations'),
-  satisfied: count.describe(
-    'those that return before the first bad one, all satisfied by one order',
-  ),
+  satisfied: count
+    .nullable()
+    .describe(
+      'those that return before the first bad one, all satisfied by one order; null when a limit was reached before the first one was found',
+    ),
   core: z.array(coreEntry).describe('operations that contradict each other'),
   isMinimal: z.boolean().nullable().describe('whether none of the core can be spared'),
   because: z.string().describe('why it is not valid, in one sentence'),
@@ -219,6 +221,51 @@ const compareSummary = z.strictObject({
   ),
 });
 
+const mutatedSystem = z.strictObject({
+  lock: z.string(),
+  store: z.string(),
+  options: z.record(z.string(), z.json()).optional(),
+  clients: z.record(z.string(), z.json()).optional(),
+});
+
+const aboutMutant = {
+  name: z.string(),
+  change: z.string().describe('the mistake'),
+  caughtBy: z.string().describe('the claim that has to find it'),
+  needs: z.string().describe('what has to go wrong; empty for nothing'),
+  systems: z.strictObject({ base: mutatedSystem, mutant: mutatedSystem }),
+};
+
+const mutant = z.strictObject({
+  ...head('mutant'),
+  ...aboutMutant,
+  seeds: count.describe('of each system'),
+  base: z.strictObject({
+    verdict: z.enum(['held', 'broke', 'untested']),
+    broken: count.describe('seeds on which it broke the claim'),
+    why: z.array(z.string()).describe('what made it untested'),
+  }),
+  found: share.describe('seeds that found it, with a 95 % interval after Wilson'),
+  seedsToFind: count.nullable().describe('the median of searches; null for more than they had'),
+  firstSeed: count.nullable(),
+  alsoBreaks: z.array(z.string()).describe('claims that it breaks beside, and its base does not'),
+  failed: count.describe('runs that failed'),
+  size: z
+    .strictObject({ clients: count, faults: count, events: count })
+    .nullable()
+    .describe('of the shrunk plan'),
+});
+
+const listedMutant = z.strictObject({ ...head('listed-mutant'), ...aboutMutant });
+
+const mutantsSummary = z.strictObject({
+  ...head('mutants-summary'),
+  exit: count.describe('the exit code'),
+  mutants: count,
+  found: count,
+  basesHeld: count,
+});
+
 /** Any line that a command writes with `--json`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
@@ -228,6 +275,9 @@ export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   check,
   comparison,
   compareSummary,
+  mutant,
+  listedMutant,
+  mutantsSummary,
 ]);
 
 /** The JSON Schema of those lines. */

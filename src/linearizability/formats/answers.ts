@@ -18,7 +18,7 @@ export interface Answers {
 /** Whatever was called. */
 const ALWAYS_YES = ['ok', 'done', 'success'];
 
-/** Whether an `ok` says no; text says what nobody understands. Of another completion it is false. */
+/** Whether an `ok` says no; text says what nobody understands. Of other completions: false. */
 export function saysNo(operation: RecordedOperation, answers: Answers): boolean | string {
   const { answered, asked, outcome } = operation;
   if (outcome !== 'ok') return false;

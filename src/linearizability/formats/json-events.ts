@@ -21,7 +21,7 @@
  * drawn and not judged.
  */
 import { suggest } from '../../plan/problem.ts';
-import { eventOf } from './event.ts';
+import { eventOf, nameOf } from './event.ts';
 import { readJsonFields } from './json-fields.ts';
 import { LineCutter } from './lines.ts';
 import { MapCutter, placeInMap } from './maps.ts';
@@ -85,7 +85,7 @@ const FIELDS: readonly string[] = [
 
 /** In our own format a field that nobody reads is a mistake; of a fault anything may be told. */
 function refuseUnknownField(fields: Fields): string | null {
-  if (fields['process'] === NEMESIS) return null;
+  if (nameOf(fields['process']) === NEMESIS) return null;
   const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));
   if (unknown === undefined) return null;
   return `unknown field "${unknown}"${suggest(unknown, FIELDS)}`;

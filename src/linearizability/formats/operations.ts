@@ -40,13 +40,15 @@ function pushOperation(map: CutMap, times: Times, take: TakeOperation): Malforme
   return typeof built === 'string' ? malformed(map, built) : take(built);
 }
 
+const TIME = 'a time less than 2^53 from the first';
+
 /** The operation, or what is wrong with it. */
 function operationOf(fields: Fields, times: Times, map: CutMap): RecordedOperation | string {
   const invoke = times.of(fields['call']);
-  if (invoke === null) return 'expected Call, the time at which it was called';
+  if (invoke === null) return `expected Call, when it was called, ${TIME}`;
   const hasReturn = (fields['return'] ?? null) !== null && !isNever(fields['return']);
   const returned = hasReturn ? times.of(fields['return']) : null;
-  if (hasReturn && returned === null) return 'expected Return, the time at which it returned';
+  if (hasReturn && returned === null) return `expected Return, when it returned, ${TIME}`;
   if (returned !== null && returned < invoke) return 'it returns before it is called';
   const asked = askedOf(fields['input']);
   if (asked === null) {

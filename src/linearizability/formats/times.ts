@@ -9,7 +9,7 @@ const ONE = scaleUp(1n, PLACES);
 const NEVER = scaleUp(9_223_372_036_854_775_807n, PLACES);
 /** No clock counts further. */
 const MOST = scaleUp(1n, PLACES + 30);
-/** Times from a beginning that is larger, like that of 1970 in nanoseconds, count from the first. */
+/** Times that are larger, like those since 1970 in nanoseconds, count from the first one. */
 const FAR = 1n << 32n;
 
 /**

@@ -1,0 +1,48 @@
+/** Hears Ctrl-C during a check, whose searches keep the event loop waiting. */
+import { createContext, Script } from 'node:vm';
+import { exits } from './exit.ts';
+
+const WORK = new Script('work()');
+
+/** From `listen` to `end` the first Ctrl-C is noted, and the second one ends the process. */
+export class Interruption {
+  isInterrupted = false;
+  private readonly aborter: AbortController = new AbortController();
+  private readonly onInterrupt = (): void => this.interrupt();
+
+  /** For streams, which wait for more. */
+  get signal(): AbortSignal {
+    return this.aborter.signal;
+  }
+
+  listen(): void {
+    process.on('SIGINT', this.onInterrupt);
+  }
+
+  end(): void {
+    process.off('SIGINT', this.onInterrupt);
+  }
+
+  /** Runs what does not wait for anything; Ctrl-C ends it wherever it is, and is no error. */
+  run(work: () => void): void {
+    try {
+      // The only way to hear a signal without the event loop.
+      WORK.runInContext(createContext({ work }), { breakOnSigint: true });
+    } catch (error) {
+      if (!isInterruption(error)) throw error;
+      this.interrupt();
+    }
+  }
+
+  private interrupt(): void {
+    if (this.isInterrupted) process.exit(exits.interrupted);
+    this.isInterrupted = true;
+    this.aborter.abort();
+  }
+}
+
+/** It is an error of the script's own realm, so that `instanceof` does not know it. */
+function isInterruption(error: unknown): boolean {
+  const isObject = typeof error === 'object' && error !== null;
+  return isObject && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED';
+}
