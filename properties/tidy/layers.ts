@@ -24,6 +24,7 @@ const LAYERS: readonly string[] = [
     'load.ts',
     'sweep',
     'compare',
+    'mutants',
     'corpus',
     'report',
     'index.ts',

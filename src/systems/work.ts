@@ -15,7 +15,7 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
       yield* sleep(under(at.name, part('compute', work.id)), work.forUs);
       return true;
     case 'renew':
-      return yield* at.driver.renew(at, work);
+      return at.driver.renew === undefined ? false : yield* at.driver.renew(at, work);
     case 'read':
       return (yield* read(at, { ...work, label: 'read' })) !== null;
     case 'write':
@@ -135,7 +135,8 @@ function* passesFence(at: Section, place: Place): Program<boolean> {
   const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
   const label = place.label.replace('write', 'fence');
   const call = yield* request(at.self, storeCall(at, { ...place, label }, ask));
-  return call.reply?.kind === 'value' && at.driver.token(at.section.lock) >= call.reply.value;
+  const token = at.driver.token?.(at.section.lock) ?? 0;
+  return call.reply?.kind === 'value' && token >= call.reply.value;
 }
 
 /** Announces the token to a store that wants it, once a section; false when it is too low. */

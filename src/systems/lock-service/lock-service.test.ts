@@ -186,4 +186,25 @@ describe('the lock service', () => {
       grant: { token: 31, client: 'bob' },
     });
   });
+
+  test('gives nobody a lock that was not released until its delay is over, the end exclusive', () => {
+    const grantedAt = (now: number, isReleased: boolean): string => {
+      const service = new LockService(1, { lockDelay: 5 });
+      service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
+      if (isReleased) service.release({ lock: 'db', client: 'alice', token: 1 });
+      return service.acquire({ lock: 'db', client: 'bob', ttl: 10, now }).kind;
+    };
+    expect([10, 14, 15].map((now) => grantedAt(now, false))).toEqual([
+      ...['denied', 'denied', 'granted'],
+    ]);
+    expect(grantedAt(1, true)).toBe('granted');
+  });
+
+  test('gives a new token with a renew only where its rules say so', () => {
+    const service = new LockService(1, { renewRaises: true });
+    service.acquire({ lock: 'db', client: 'alice', ttl: 10, now: 0 });
+    const renewal = { lock: 'db', client: 'alice', token: 1, ttl: 10, now: 5 };
+    expect(service.renew(renewal)).toMatchObject({ kind: 'renewed', grant: { token: 2 } });
+    expect(service.renew(renewal)).toEqual({ kind: 'denied', holder: 'alice' });
+  });
 });

@@ -1,0 +1,111 @@
+/** The table of mutants in the terminal: whether each was found, how soon, and how small it got. */
+import type { PlanSize, Trial } from '../mutants/trial.ts';
+import { type Paint, paintFor } from './colour.ts';
+import { countOf, groupDigits } from './prose.ts';
+import { clip, displayWidth, pad, visible } from './visible.ts';
+
+/** A mutant's outcome; `size` is null where no plan was shrunk. */
+export interface MutantRow {
+  readonly trial: Trial;
+  readonly size: PlanSize | null;
+}
+
+interface TableOptions {
+  readonly colour: boolean;
+  /** Columns of the terminal; no line is longer. */
+  readonly width: number;
+}
+
+const HEAD = ['mutant', 'caught by', 'base', 'per 1,000 seeds', 'seeds', 'plan'];
+
+/** The table, its notes and its sum as lines joined by `\n`, without a final one. */
+export function renderMutants(rows: readonly MutantRow[], { colour, width }: TableOptions): string {
+  const paint = paintFor(colour);
+  const cells = rows.map(cellsOf);
+  const widths = HEAD.map((name, at) =>
+    Math.max(...[name, ...cells.map((row) => row[at] ?? '')].map(displayWidth)),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => pad(cell, widths[at] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [
+    paint.faint(clip(`  ${line(HEAD)}`, width)),
+    ...rows.map((row, at) => `${signOf(row, paint)} ${clip(line(cells[at] ?? []), width - 2)}`),
+    ...rows.flatMap(notesOf).map((note) => clip(visible(note), width)),
+    '',
+    ...LEGEND.map((text) => paint.faint(clip(text, width))),
+    clip(sumOf(rows), width),
+  ].join('\n');
+}
+
+function signOf({ trial }: MutantRow, paint: Paint): string {
+  if (trial.found.hits === 0 || trial.base.verdict === 'broke') return paint.red('✗');
+  return trial.base.verdict === 'untested' || trial.failed > 0
+    ? paint.yellow('?')
+    : paint.green('✓');
+}
+
+function cellsOf({ trial, size }: MutantRow): readonly string[] {
+  const { mutant, base, found, seedsToFind } = trial;
+  return [
+    mutant.name,
+    mutant.caughtBy,
+    base.verdict,
+    found.hits === 0 ? 'survived' : rateText(trial),
+    seedsToFind === null ? '–' : groupDigits(seedsToFind),
+    size === null ? '–' : sizeText(size),
+  ];
+}
+
+/** `610 (567–652)`: seeds of a thousand that break the claim, with the interval of 95 %. */
+export function rateText({ found: { hits, runs, lower, upper } }: Pick<Trial, 'found'>): string {
+  const perThousand = (share: number): string => groupDigits(1000 * share);
+  return `${perThousand(hits / runs)} (${perThousand(lower)}–${perThousand(upper)})`;
+}
+
+/** `2/1/8`: clients, faults and events. */
+function sizeText({ clients, faults, events }: PlanSize): string {
+  return `${clients}/${faults}/${events}`;
+}
+
+function notesOf({ trial }: MutantRow): readonly string[] {
+  const { mutant, base, failure, failed } = trial;
+  return [
+    ...(base.verdict === 'broke'
+      ? [`${mutant.name}: the base breaks ${mutant.caughtBy} on ${countOf(base.broken, 'seed')}`]
+      : []),
+    ...base.why.map((why) => `${mutant.name}: the base was not tested: ${why}`),
+    ...(failure === null ? [] : [`${mutant.name}: ${countOf(failed, 'run')} failed, ${failure}`]),
+  ];
+}
+
+const LEGEND = [
+  'per 1,000 seeds: how many break the claim, with the 95 % interval after Wilson.',
+  'seeds: until it was found, the median of five searches. plan: clients/faults/events, shrunk.',
+];
+
+/** `39 of 39 mutants found, every base held; 500 seeds of each`. */
+function sumOf(rows: readonly MutantRow[]): string {
+  const found = rows.filter(({ trial }) => trial.found.hits > 0).length;
+  const held = rows.filter(({ trial }) => trial.base.verdict === 'held').length;
+  const bases = held === rows.length ? 'every base held' : `bases that held: ${held}`;
+  const seeds = Math.max(0, ...rows.map(({ trial }) => trial.seeds));
+  const mutants = countOf(rows.length, 'mutant');
+  return `${found} of ${mutants} found, ${bases}; ${countOf(seeds, 'seed')} of each`;
+}
+
+/** The mutants by name, each with what it does wrong, as lines joined by `\n`. */
+export function renderMutantList(
+  mutants: readonly Trial['mutant'][],
+  { width }: Pick<TableOptions, 'width'>,
+): string {
+  const longest = Math.max(...mutants.map(({ name }) => displayWidth(name)));
+  const claims = Math.max(...mutants.map(({ caughtBy }) => displayWidth(caughtBy)));
+  return mutants
+    .map(({ name, caughtBy, change }) =>
+      clip(`${pad(name, longest)}  ${pad(caughtBy, claims)}  ${change}`, width),
+    )
+    .join('\n');
+}
