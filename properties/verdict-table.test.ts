@@ -1,0 +1,48 @@
+/**
+ * The verdict table, row by row: what is said to hold holds on every seed, was tested, and the
+ * faults that it is said to survive did strike; what is said to break breaks on some seed, and not
+ * for another reason than the faults. `FENCEPOST_SEEDS` says on how many seeds it must hold. The
+ * table's last row, in which nothing goes wrong, has tests of its own in `verdict-table/`.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { prepare } from '../src/systems/store/store-kinds.ts';
+import { objections, tallyOf } from './verdict-table/judging.ts';
+import { scenarioOf, titleOf } from './verdict-table/row.ts';
+import { LATER, rows } from './verdict-table/rows.ts';
+
+const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 300);
+const BUDGET = { holding: SEEDS, breaking: 3_000 };
+const CALM_BUDGET = { holding: 100, breaking: 0 };
+
+beforeAll(async () => {
+  for (const { stores } of rows) await prepare(stores.map((store) => ({ store })));
+});
+
+describe.each(rows.map((row) => [titleOf(row), row] as const))('%s', (_, row) => {
+  const { holds = [], breaks = [] } = row;
+  const said = [...holds.map((claim) => `holds ${claim}`), ...breaks.map((it) => `breaks ${it}`)];
+  const note = row.note === undefined ? '' : ` (${row.note})`;
+
+  test.each(row.stores)(`%s: ${said.join(', ')}${note}`, (store) => {
+    const scenario = scenarioOf(row, { isCalm: false });
+    const system = scenario.systems.find(({ name }) => name === store);
+    if (system === undefined) expect.fail(`there is no system ${store}`);
+    const found = objections(scenario, system, tallyOf(scenario, system, BUDGET));
+    const isExpected = (line: string): boolean =>
+      row.prevents === true && line.endsWith('was never exercised');
+    expect(found.filter((line) => !isExpected(line))).toEqual([]);
+  });
+
+  if (breaks.length === 0 || row.faults.length === 0) return;
+  test.each(row.stores)('%s: and without the faults it does not break', (store) => {
+    const scenario = scenarioOf(row, { isCalm: true });
+    const broken = scenario.systems.find(({ name }) => name === store);
+    if (broken === undefined) expect.fail(`there is no system ${store}`);
+    const calm = { ...broken, expect: { holds: broken.expect.breaks, breaks: [] } };
+    expect(objections(scenario, calm, tallyOf(scenario, calm, CALM_BUDGET))).toEqual([]);
+  });
+});
+
+describe('systems that are not there', () => {
+  for (const [row, why] of LATER) test.todo(`${row}: ${why}`);
+});

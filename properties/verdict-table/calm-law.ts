@@ -1,0 +1,55 @@
+/**
+ * The law of the table's last row: no false alarm, ever. `FENCEPOST_SEEDS` says on how many seeds
+ * of each system.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { claimTally, EMPTY_TALLY, mergeTallies } from '../../src/sweep/tally.ts';
+import { prepare, storeKinds } from '../../src/systems/store/store-kinds.ts';
+import { type Calm, calmScenario, calmTitle, promisedBy } from './calm.ts';
+import { objections, tallyOf } from './judging.ts';
+
+const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 500);
+const TIMEOUT_MS = 600_000;
+
+/** Tests that each of these systems holds all that it promises where nothing goes wrong. */
+export function testCalm(systems: readonly Calm[]): void {
+  beforeAll(async () => {
+    for (const { stores } of systems) await prepare(stores.map((store) => ({ store })));
+  });
+
+  const titled = systems.map((system) => [calmTitle(system), system] as const);
+  describe.each(titled)('%s · any work · none', (_, system) => {
+    test.each(system.stores)(
+      '%s: holds all that it promises',
+      (store) => expect(alarmsOf(system, store)).toEqual([]),
+      TIMEOUT_MS,
+    );
+  });
+}
+
+function alarmsOf(system: Calm, store: string): string[] {
+  const budget = { holding: Math.ceil(SEEDS / system.works.length), breaking: 0 };
+  let all = EMPTY_TALLY;
+  const alarms = system.works.flatMap((work) => {
+    const scenario = calmScenario(system, work);
+    const found = scenario.systems.find(({ name }) => name === store);
+    if (found === undefined) throw new Error(`there is no system ${store}`);
+    const expected = { holds: promisedBy(system, store, work), breaks: [] };
+    const promising = { ...found, expect: expected };
+    const tally = tallyOf(scenario, promising, budget);
+    all = mergeTallies(all, tally);
+    return objections(scenario, promising, tally).map((line) => `${work.name}: ${line}`);
+  });
+  const untested = testedIn(system, store).filter(
+    (claim) => claimTally(all, claim).exercised === 0,
+  );
+  return [...alarms, ...untested.map((claim) => `${claim} was never exercised`)];
+}
+
+/** What is exercised although nothing goes wrong, as far as it is promised. */
+function testedIn({ lock, promises = [] }: Calm, store: string): readonly string[] {
+  if (lock === 'none') return [];
+  const tested = lock === 'optimistic' ? ['no-lost-update'] : ['mutual-exclusion', 'progress'];
+  const unpromised = storeKinds.get(store)?.unpromised ?? [];
+  return [...promises, ...tested.filter((claim) => !unpromised.includes(claim))];
+}

@@ -1,0 +1,15 @@
+/** The table's last row for every other lock; in two files, so that they run at the same time. */
+import { expect, test } from 'vitest';
+import { protocols } from '../../src/systems/protocols.ts';
+import { storeKinds } from '../../src/systems/store/store-kinds.ts';
+import { calm, isLockService } from './calm.ts';
+import { testCalm } from './calm-law.ts';
+
+testCalm(calm.filter((system) => !isLockService(system)));
+
+test('no lock and no store is left out', () => {
+  const locks = new Set(calm.map(({ lock }) => lock));
+  const stores = new Set(calm.flatMap((system) => system.stores));
+  expect([...protocols.keys()].filter((lock) => !locks.has(lock))).toEqual([]);
+  expect([...storeKinds.keys()].filter((store) => !stores.has(store))).toEqual([]);
+});

@@ -1,0 +1,168 @@
+/**
+ * The letters of the table's column of faults: what each does to a scenario whose leases last so
+ * and so long. All of them strike by chance, so that they meet in many ways.
+ */
+import type { Json } from '../../src/kernel/json.ts';
+
+/** One or two faults of a scenario file. */
+export interface Letter {
+  readonly letter: string;
+  readonly strikes: (time: Breath) => readonly Json[];
+}
+
+/** Times of a scenario as its faults need them, as text. */
+export interface Breath {
+  /** A tenth of the ttl to three times it. */
+  readonly long: string;
+  /** A small part of the ttl. */
+  readonly short: string;
+  /** Any time of the first five ttl. */
+  readonly any: string;
+  /** Further than the ttl, both ways. */
+  readonly off: string;
+  /** Less far than the ttl, both ways. */
+  readonly within: string;
+  /** Further than the ttl, forwards. */
+  readonly ahead: string;
+}
+
+export function breathOf(ttlUs: number): Breath {
+  const tenth = Math.ceil(ttlUs / 10);
+  return {
+    long: `${tenth}us..${30 * tenth}us`,
+    short: `${tenth}us..${2 * tenth}us`,
+    any: `0us..${50 * tenth}us`,
+    off: `-${40 * tenth}us..${40 * tenth}us`,
+    within: `-${9 * tenth}us..${9 * tenth}us`,
+    ahead: `${10 * tenth}us..${40 * tenth}us`,
+  };
+}
+
+const clients = 'clients';
+const stores = 'stores';
+const locks = 'locks';
+
+function letter(name: string, strikes: Letter['strikes']): Letter {
+  return { letter: name, strikes };
+}
+
+/** A client is paused: as it is about to write, or at any time. */
+export const P: Letter = letter('P', ({ long, any }) => [
+  { pause: { process: clients, before: 'write', for: long, chance: '1/2' } },
+  { pause: { process: clients, at: any, for: long, chance: '1/4' } },
+]);
+
+export const P_BEFORE_WRITE: Letter = letter('P before the write', ({ long }) => [
+  { pause: { process: clients, before: 'write', for: long, chance: '1/2' } },
+]);
+
+/** Before the client compares how long the attempt took. */
+export const P_WHILE_ACQUIRING: Letter = letter('P before the check', ({ long, any }) => [
+  { pause: { process: clients, at: any, for: long, chance: '1/2' } },
+  { pause: { process: clients, before: 'acquire', for: long, chance: '1/4' } },
+]);
+
+export const P_AFTER_CHECK: Letter = letter('P after the check', ({ long }) => [
+  { pause: { process: clients, after: 'checked', for: long, chance: '1/2' } },
+]);
+
+export const P_IN_RELEASE: Letter = letter('P in release', ({ long }) => [
+  { pause: { process: clients, before: 'release', for: long, chance: '1/2' } },
+]);
+
+function pauseAndDelay(name: string, pause: string): Letter {
+  return letter(name, () => [
+    { pause: { process: clients, before: 'write', for: pause, chance: '1/2' } },
+    { delay: { message: 'write', leg: 'request', by: '1ms..30ms', chance: '1/2' } },
+  ]);
+}
+
+/** A pause and a delay, together less than `LOCK_DELAY_MS`. */
+export const P_R_WITHIN: Letter = pauseAndDelay('P + R < d', '1ms..25ms');
+
+/** The same, at times more. */
+export const P_R_BEYOND: Letter = pauseAndDelay('P + R > d', '1ms..120ms');
+
+export const LOCK_DELAY_MS = 60;
+
+/** Messages of the lock are late. */
+export const D: Letter = letter('D', ({ long }) => [
+  { delay: { message: 'acquire', leg: 'request', by: long, chance: '1/4' } },
+  { delay: { message: 'acquire', leg: 'reply', by: long, chance: '1/4' } },
+  { delay: { message: 'release', leg: 'request', by: long, chance: '1/4' } },
+]);
+
+/** Messages of the store are late. */
+export const R: Letter = letter('R', ({ long }) => [
+  { delay: { message: 'write', leg: 'request', by: long, chance: '1/2' } },
+]);
+
+export const L: Letter = letter('L', () => [{ drop: { chance: '1/30' } }]);
+
+/** Datagrams are doubled, and overtake each other. */
+export const U: Letter = letter('U', ({ long }) => [{ duplicate: { by: long, chance: '1/8' } }]);
+
+/** Connections are replaced, so that what is sent later overtakes what was sent before. */
+export const O: Letter = letter('O', () => [
+  { reset: { from: clients, to: stores, before: 'write', chance: '1/2' } },
+]);
+
+/** Clocks of clients are further off than a ttl. */
+export const S: Letter = letter('S', ({ off }) => [
+  { clock: { process: clients, at: '0us', step: off, chance: '1/2' } },
+]);
+
+/** By less than a ttl: it is enough that it is more than what is left of the lease. */
+export const S_WITHIN: Letter = letter('S < ttl', ({ within }) => [
+  { clock: { process: clients, at: '0us', step: within, chance: '1/2' } },
+]);
+
+/** Clocks of clients differ by some milliseconds. */
+export const S_SOME_MS: Letter = letter('S', () => [
+  { clock: { process: clients, at: '0us', step: '-20ms..20ms', chance: '3/4' } },
+]);
+
+/** Clocks run too fast or too slow, within the drift that is declared. */
+export const Q: Letter = letter('Q', () => [
+  { clock: { process: clients, at: '0us', chance: '1/2' } },
+  { clock: { process: locks, at: '0us', chance: '1/2' } },
+]);
+
+/** The clock of one node is set forwards. */
+export const J_ON_ONE_NODE: Letter = letter('J on one node', ({ any, ahead }) => [
+  { clock: { process: 'lock-2', at: any, step: ahead } },
+]);
+
+/** The clocks of stores are set back. */
+export const J_OF_STORES: Letter = letter('J', ({ any }) => [
+  { clock: { process: stores, at: any, step: '-10ms..-1ms', chance: '3/4' } },
+]);
+
+export const C: Letter = letter('C', ({ short }) => [
+  { crash: { process: clients, after: 'acquire', restart: short, chance: '1/4' } },
+]);
+
+export const C_FOR_EVER: Letter = letter('C', () => [
+  { crash: { process: clients, after: 'acquire', chance: '1/3' } },
+]);
+
+export const CL: Letter = letter('CL', ({ any, short }) => [
+  { crash: { process: locks, at: any, restart: short, chance: '3/4' } },
+]);
+
+export const CR: Letter = letter('CR', ({ short }) => [
+  { crash: { process: stores, after: 'write', restart: short, chance: '2/3' } },
+]);
+
+export const F: Letter = letter('F', ({ short }) => [
+  { failover: { process: locks, after: 'acquire', lag: short, chance: '2/3' } },
+]);
+
+export const E: Letter = letter('E', ({ any }) => [
+  { evict: { process: locks, at: any, key: 'db', chance: '3/4' } },
+]);
+
+/** A client does not reach the primary for a while. */
+export const N: Letter = letter('N', ({ any, long }) => [
+  { partition: { from: clients, to: ['lock'], at: any, for: long, chance: '1/2' } },
+]);

@@ -1,0 +1,54 @@
+/** Sweeps a system of a row until its expectations are decided, and says what is against them. */
+import { examineSeed } from '../../src/harness.ts';
+import type { Scenario, SystemScenario } from '../../src/scenario/scenario.ts';
+import { examineChunk } from '../../src/sweep/chunk.ts';
+import { judgeSystem } from '../../src/sweep/expectation.ts';
+import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../src/sweep/tally.ts';
+
+const CHUNK = 50;
+
+/** How many seeds: what holds is tried on `holding`, what breaks until it does. */
+export interface Budget {
+  readonly holding: number;
+  readonly breaking: number;
+}
+
+/** What many seeds of one system add up to, as far as they were needed. */
+export function tallyOf(scenario: Scenario, system: SystemScenario, budget: Budget): Tally {
+  const { holds, breaks } = system.expect;
+  const claims = [...holds, ...breaks];
+  const least = holds.length === 0 ? 0 : budget.holding;
+  let tally = EMPTY_TALLY;
+  const isOpen = (): boolean => breaks.some((claim) => claimTally(tally, claim).broken === 0);
+  for (let from = 0; from < least || (from < budget.breaking && isOpen()); from += CHUNK) {
+    const chunk = { system: system.name, from, to: from + CHUNK - 1, skip: [] };
+    const examiner = (name: string, seed: number): ReturnType<typeof examineSeed> =>
+      examineSeed(scenario, name, seed, claims);
+    tally = mergeTallies(
+      tally,
+      examineChunk(chunk, system.expect, examiner, () => {}),
+    );
+  }
+  return tally;
+}
+
+/** What speaks against a system's expectations, one line each; nothing where they are met. */
+export function objections(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {
+  const whole = { isWhole: true, isSingle: false };
+  const { unexpected, missing, vacuous } = judgeSystem(scenario, system, tally, whole);
+  const seedOf = (claim: string): number | undefined => claimTally(tally, claim).brokenSeeds[0];
+  return [
+    ...unexpected.map((claim) => `${claim} broke on seed ${seedOf(claim)}`),
+    ...missing.map((claim) => `${claim} never broke on ${tally.seeds} seeds`),
+    ...(system.expect.holds.length > 0 ? vacuous : []),
+    ...system.expect.holds.flatMap((claim) => unknownIn(tally, claim)),
+    ...tally.failures.map(({ seed, error }) => `seed ${seed} failed: ${error}`),
+  ];
+}
+
+function unknownIn(tally: Tally, claim: string): string[] {
+  const { firstUnknown } = claimTally(tally, claim);
+  return firstUnknown === null
+    ? []
+    : [`${claim} is unknown on seed ${firstUnknown.seed}: ${firstUnknown.reason}`];
+}
