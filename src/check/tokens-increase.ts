@@ -1,18 +1,18 @@
 /**
  * Judges `tokens-increase` within a lock, which is the fence scope.
  *
- * Exercised: grants of a lock that had been granted before.
+ * Exercised: grants, of a lock with tokens, that had been granted before.
  */
 import { type Breach, conclude } from './conclude.ts';
 import type { GrantLog, Survey } from './survey.ts';
-import { breachBetween } from './tokens-unique.ts';
+import { breachBetween, grantsWithTokens } from './tokens-unique.ts';
 import type { Verdict } from './verdict.ts';
 
 /** "Within a fence scope tokens strictly increase in grant order." */
 export function tokensIncrease(survey: Survey): Verdict {
   let exercised = 0;
   let breach: Breach | null = null;
-  for (const { grants } of survey.locks.values()) {
+  for (const grants of grantsWithTokens(survey)) {
     let highest: GrantLog | null = null;
     for (const grant of grants) {
       if (highest !== null && grant.event.token <= highest.event.token) {

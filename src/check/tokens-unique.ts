@@ -1,7 +1,9 @@
 /**
  * Judges `tokens-unique` within a lock, which is the fence scope.
  *
- * Exercised: grants of a lock that had been granted before.
+ * A lock all of whose grants have token 0 has no tokens, and nothing to judge.
+ *
+ * Exercised: grants, of a lock with tokens, that had been granted before.
  */
 
 import { causesSince } from './causes.ts';
@@ -14,7 +16,7 @@ import type { Verdict } from './verdict.ts';
 export function tokensUnique(survey: Survey): Verdict {
   let exercised = 0;
   let breach: Breach | null = null;
-  for (const { grants } of survey.locks.values()) {
+  for (const grants of grantsWithTokens(survey)) {
     const byToken = new Map<number, GrantLog>();
     for (const grant of grants) {
       const earlier = byToken.get(grant.event.token);
@@ -24,6 +26,13 @@ export function tokensUnique(survey: Survey): Verdict {
     exercised += Math.max(0, grants.length - 1);
   }
   return conclude('tokens-unique', { exercised, breach });
+}
+
+/** The grants of each lock that has tokens. */
+export function grantsWithTokens(survey: Survey): readonly (readonly GrantLog[])[] {
+  return [...survey.locks.values()]
+    .map(({ grants }) => grants)
+    .filter((grants) => grants.some(({ event }) => event.token !== 0));
 }
 
 /** A contradiction between the tokens of two grants, with the faults that struck in between. */

@@ -86,3 +86,15 @@ test('a write that forgot its token is not bound to its grant', () => {
     `"Write of alice with a token that is not its grant's. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then A was given token 1 at 0 ms. However alice wrote 1 to \`x\` without a token at 14 ms, and no grant brought that token. A client that keeps each token with its grant sends the one that can be refused."`,
   );
 });
+
+test('a lock whose grants all have token 0 has no tokens to judge', () => {
+  const events = [grant(0, 'alice', 1, { token: 0 }), grant(12, 'bob', 2, { token: 0 })];
+  for (const claim of ['tokens-unique', 'tokens-increase']) {
+    expect(verdictOn(claim, events)).toMatchObject({ kind: 'valid', exercised: 0 });
+  }
+});
+
+test('a token 0 beside others is a token like them', () => {
+  const events = [grant(0, 'alice', 1), grant(12, 'bob', 2, { token: 0 })];
+  expect(breachOf('tokens-increase', events).rule).toBe('token-not-higher');
+});
