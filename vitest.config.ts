@@ -1,6 +1,16 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 const config: ViteUserConfig = defineConfig({
+  resolve: {
+    // Modules of users, as in fixtures/modules, import the package by its name.
+    alias: [
+      {
+        find: /^fencepost$/,
+        replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)),
+      },
+    ],
+  },
   test: {
     include: ['src/**/*.test.ts', 'properties/**/*.test.ts'],
     testTimeout: 60_000,

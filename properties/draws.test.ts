@@ -52,6 +52,7 @@ test('the bits of a name are a function of the seed and of what is drawn', () =>
       "lateLength 8 2331033439",
       "jitter 9 1275266251",
       "tie 10 2933893456",
+      "stream 11 1084639978",
     ]
   `);
 });

@@ -27,6 +27,16 @@ test('the scenario in the README loads', () => {
   expect(loadScenario(text, 'README.md')).toMatchObject({ kind: 'scenario', warnings: [] });
 });
 
+test('the lock and the scenario of one’s own in the README are those of fixtures/modules', () => {
+  const module = readFileSync(join(root, 'fixtures/modules/spin-lock.mjs'), 'utf8');
+  const scenario = readFileSync(join(root, 'fixtures/modules/spin-lock.yaml'), 'utf8');
+  const shown = [...readme.matchAll(/(?<=```(?:js|yaml)\n)[\s\S]*?\n(?=```)/g)].map(
+    ([text]) => text,
+  );
+  expect(shown).toContain(module);
+  expect(shown).toContain(scenario.slice(scenario.indexOf('name: ')));
+});
+
 test('every file that the README links to exists', () => {
   const links = [...readme.matchAll(/\]\((?!http)([^)#]+)\)/g)].map((match) => match[1] ?? '');
   expect(links.length).toBeGreaterThan(2);
@@ -56,10 +66,12 @@ test('every check that the README shows judges a history', () => {
 
 test('the examples in the README run, and say what their comments say', () => {
   const examples = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)].map(([text]) => text);
-  expect(examples.length).toBe(3);
+  expect(examples.length).toBe(4);
   const folder = mkdtempSync(join(root, 'dist/readme-'));
-  const [sweep = '', classes = '', checker = ''] = examples.map((text) =>
-    text.replaceAll("from 'fencepost'", "from '../index.js'"),
+  const [sweep = '', classes = '', own = '', checker = ''] = examples.map((text) =>
+    text
+      .replaceAll("from 'fencepost'", "from '../index.js'")
+      .replaceAll("from 'fencepost/fast-check'", "from '../fast-check.js'"),
   );
   const run = (text: string): string => {
     writeFileSync(join(folder, 'example.ts'), text);
@@ -76,6 +88,7 @@ test('the examples in the README run, and say what their comments say', () => {
   expect(run(classes).match(/granted|denied|accepted|refused/g)).toEqual(
     [...classes.matchAll(/\/\/ (\w+)/g)].map(([, word]) => word),
   );
+  expect(run(own)).toBe('patient\n');
   expect(run(checker)).toContain('bob');
   rmSync(folder, { recursive: true });
 });

@@ -3,6 +3,7 @@
  * the trace is judged, and a plan that breaks a claim is shrunk to the few events that matter.
  * Every step is a pure function over plain data.
  */
+import { builtIn, type Catalogue } from './catalogue.ts';
 import { judgeSurvey } from './check/claims.ts';
 import { type HolderOverlap, measureHolderOverlap } from './check/measure.ts';
 import { measureStampede, type Stampede } from './check/stampede.ts';
@@ -44,52 +45,61 @@ export function examineSeed(
   system: string,
   seed: number,
   claims: readonly string[],
+  catalogue: Catalogue = builtIn,
 ): Examination {
-  return examine(expand(scenario, system, seed), claims);
+  return examine(expand(scenario, system, seed), claims, catalogue);
 }
 
-/** Runs a plan and judges `claims`. */
-export function examine(plan: Plan, claims: readonly string[]): Examination {
-  const trace = run(plan);
+/** Runs a plan and judges `claims`; what both name is looked up in the catalogue. */
+export function examine(
+  plan: Plan,
+  claims: readonly string[],
+  catalogue: Catalogue = builtIn,
+): Examination {
+  const trace = run(plan, catalogue);
   const survey = surveyTrace(trace);
-  const terms = termsOf(
-    plan,
-    { model: modelOf(plan), isFenced: isFenced(plan) },
-    MAX_CONFIGURATIONS,
-  );
-  const verdicts = judgeSurvey(survey, terms, claims);
+  const { models } = catalogue;
+  const store = { model: modelOf(plan, catalogue), models, isFenced: isFenced(plan, catalogue) };
+  const terms = termsOf(plan, store, MAX_CONFIGURATIONS);
+  const verdicts = judgeSurvey(survey, terms, claims, catalogue.claims);
   const overlap = measureHolderOverlap(survey);
   return { plan, trace, verdicts, overlap, stampede: measureStampede(survey) };
 }
 
 /** Whether `plan` breaks `claim`. */
-export function breaks(plan: Plan, claim: string): boolean {
-  return examine(plan, [claim]).verdicts[0]?.kind === 'invalid';
+export function breaks(plan: Plan, claim: string, catalogue: Catalogue = builtIn): boolean {
+  return examine(plan, [claim], catalogue).verdicts[0]?.kind === 'invalid';
+}
+
+/** How to shrink, and where the names in the plan are looked up: built-in ones by default. */
+export interface ShrinkFailureOptions extends ShrinkOptions {
+  readonly catalogue?: Catalogue;
 }
 
 /** Pins a plan that breaks `claim` and shrinks it; the result says what a replay should find. */
 export function shrinkFailure(
   plan: Plan,
   claim: string,
-  options: ShrinkOptions = {},
+  { catalogue = builtIn, ...options }: ShrinkFailureOptions = {},
 ): ShrinkResult {
-  return shrinkWith(pinFailure(plan, claim), (candidate) => breaks(candidate, claim), options);
+  const stillBreaks = (candidate: Plan): boolean => breaks(candidate, claim, catalogue);
+  return shrinkWith(pinFailure(plan, claim, catalogue), stillBreaks, options);
 }
 
 /** The same, waiting for `breathe` before each run, so that others get a turn. */
 export function shrinkFailureAsync(
   plan: Plan,
   claim: string,
-  options: ShrinkOptions,
+  { catalogue = builtIn, ...options }: ShrinkFailureOptions,
   breathe: () => Promise<void>,
 ): Promise<ShrinkResult> {
   const stillBreaks = async (candidate: Plan): Promise<boolean> => {
     await breathe();
-    return breaks(candidate, claim);
+    return breaks(candidate, claim, catalogue);
   };
-  return shrinkWithAsync(pinFailure(plan, claim), stillBreaks, options);
+  return shrinkWithAsync(pinFailure(plan, claim, catalogue), stillBreaks, options);
 }
 
-function pinFailure(plan: Plan, claim: string): Plan {
-  return { ...pin(plan), expect: { claim, outcome: 'reproduced' } };
+function pinFailure(plan: Plan, claim: string, catalogue: Catalogue): Plan {
+  return { ...pin(plan, catalogue), expect: { claim, outcome: 'reproduced' } };
 }

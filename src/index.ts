@@ -1,16 +1,36 @@
 /** The public names of the package, one by one, in the order in which data flows. */
 
+// What there is by name, and how to define more.
+export {
+  builtIn,
+  type Catalogue,
+  type ClaimAbout,
+  extend,
+  type LoadedModule,
+  type SystemDefinition,
+} from './catalogue.ts';
 // Judging a trace.
-export { claims, judge } from './check/claims.ts';
+export { type Checker, claims, judge } from './check/claims.ts';
+export type { ClaimDefinition, OwnBreach, Ruling } from './check/define-claim.ts';
 export { explain } from './check/explain.ts';
-export { type ModelName, type Terms, termsOf } from './check/terms.ts';
+export type { ModelDefinition } from './check/store-models.ts';
+export { type Terms, termsOf } from './check/terms.ts';
 export type { Evidence, Explanation, Invalid, Unknown, Valid, Verdict } from './check/verdict.ts';
 export { type Replay, replay } from './corpus/replay.ts';
+export { type Definitions, defineSystem } from './define-system.ts';
 // The whole way: examine, shrink, sweep, replay.
-export { breaks, type Examination, examine, examineSeed, shrinkFailure } from './harness.ts';
-export type { Ending, ProcessInfo, Trace, TraceEvent } from './history/trace.ts';
+export {
+  breaks,
+  type Examination,
+  examine,
+  examineSeed,
+  type ShrinkFailureOptions,
+  shrinkFailure,
+} from './harness.ts';
+export type { Answer, Call, Ending, ProcessInfo, Trace, TraceEvent } from './history/trace.ts';
 // Plain data, which calls, states and plans are.
 export type { Json } from './kernel/json.ts';
+export { type Name, under } from './kernel/name.ts';
 // The linearizability checker by itself.
 export { checkHistory, checkParts } from './linearizability/check-history.ts';
 export type { CheckOptions } from './linearizability/check-options.ts';
@@ -63,12 +83,19 @@ export type { CallData, History, Operation } from './linearizability/operation.t
 export { refuteOrder } from './linearizability/verify-order.ts';
 // Scenarios and plans, and their texts.
 export { loadScenario } from './load.ts';
+export {
+  loadPlanFile,
+  loadScenarioFile,
+  type PlanFileRead,
+  type ScenarioFileRead,
+} from './modules/load-files.ts';
 export type { Fault, FaultKind, When, Which } from './plan/fault.ts';
 export type {
   ChancePlan,
   ClientPlan,
   Expectation,
   Limits,
+  ModuleDigests,
   Plan,
   SectionPlan,
   SystemPlan,
@@ -100,6 +127,11 @@ export {
   sweep,
 } from './sweep/sweep.ts';
 export type { ClaimTally, Tally } from './sweep/tally.ts';
+// The parts of locks and stores that people define themselves.
+export type { LockDefinition } from './systems/define-lock.ts';
+export { GrantBook } from './systems/grant-book.ts';
+export { leaseEnd, testLease } from './systems/lease.ts';
+export { askLock, enterLock, type LockAsk, type LockOutcome } from './systems/lock-call.ts';
 export { LockClient } from './systems/lock-service/lock-client.ts';
 // The lock service and the stores by themselves, without the simulator.
 export {
@@ -108,6 +140,34 @@ export {
   type LockAnswer,
   LockService,
 } from './systems/lock-service/lock-service.ts';
+export type {
+  Change,
+  CheckToken,
+  JobStep,
+  LockDriver,
+  OptionInfo,
+  Options,
+  Protocol,
+} from './systems/protocol.ts';
+export { part, type Section } from './systems/section-calls.ts';
+export type { StoreDefinition } from './systems/store/define-store.ts';
 export { type FenceRule, stores } from './systems/store/fence.ts';
+export type { Manners, StoreReply, StoreRequest } from './systems/store/request.ts';
 export { type Access, Store, type StoreAnswer } from './systems/store/store.ts';
 export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';
+export { StoreServer } from './systems/store/store-server.ts';
+export { noteContents, noteRead, noteWrite } from './systems/store/witness.ts';
+export type { CallSetting, PendingCall } from './world/call.ts';
+export {
+  answerOf,
+  backOff,
+  type LeaseEnd,
+  mark,
+  type Program,
+  request,
+  type Self,
+  send,
+  sleep,
+} from './world/program.ts';
+export { type Boot, LATER, type Server, type ServerHost, type Turn } from './world/server.ts';
+export type { World } from './world/world.ts';

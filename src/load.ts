@@ -1,17 +1,26 @@
-/** Reads scenarios in the words that fencepost's own systems and claims provide. */
-import { claims } from './check/claims.ts';
+/** Reads scenarios in the words that a catalogue provides, by default those of fencepost. */
+import { builtIn, type Catalogue } from './catalogue.ts';
+import type { ModuleDigests } from './plan/plan.ts';
 import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
 import type { LockWord, Vocabulary } from './scenario/vocabulary.ts';
 import { Options, type Protocol } from './systems/protocol.ts';
-import { protocols } from './systems/protocols.ts';
-import { storeKinds } from './systems/store/store-kinds.ts';
 
 /** What fencepost itself provides. */
-export const vocabulary: Vocabulary = {
-  locks: new Map([...protocols].map(([name, protocol]) => [name, wordOf(protocol)])),
-  stores: [...storeKinds.keys()],
-  claims: [...claims.keys()],
-};
+export const vocabulary: Vocabulary = vocabularyOf(builtIn);
+
+function vocabularyOf({ locks, stores, claims, modules }: Catalogue): Vocabulary {
+  return {
+    locks: new Map([...locks].map(([name, protocol]) => [name, wordOf(protocol)])),
+    stores: [...stores.keys()],
+    claims: [...claims.keys()],
+    modules: digestsOf(modules),
+  };
+}
+
+/** By path. */
+export function digestsOf(modules: Catalogue['modules']): ModuleDigests {
+  return Object.fromEntries(modules.map(({ path, digest }) => [path, digest]));
+}
 
 function wordOf(protocol: Protocol): LockWord {
   return {
@@ -23,10 +32,24 @@ function wordOf(protocol: Protocol): LockWord {
       const options = Options.read(protocol.options, given);
       return typeof options === 'string' ? [] : protocol.servers(options);
     },
+    problem: (given, clients) => {
+      const options = Options.read(protocol.options, given);
+      return typeof options === 'string' ? null : (protocol.problem?.(options, clients) ?? null);
+    },
+    canRenew: protocol.canRenew !== false,
+    ...(protocol.jitter === undefined ? {} : { jitter: protocol.jitter }),
   };
 }
 
-/** The scenario that `text` means, or every problem in it; `file` is only named in the problems. */
-export function loadScenario(text: string, file: string): ScenarioRead {
-  return readScenario({ file, text, vocabulary });
+/**
+ * The scenario that `text` means, or every problem in it; `file` is only named in the problems. It
+ * may `use` the modules that the catalogue was loaded from; `loadScenarioFile` loads them.
+ */
+export function loadScenario(
+  text: string,
+  file: string,
+  catalogue: Catalogue = builtIn,
+): ScenarioRead {
+  const words = catalogue === builtIn ? vocabulary : vocabularyOf(catalogue);
+  return readScenario({ file, text, vocabulary: words });
 }

@@ -8,21 +8,26 @@ import type { Trace } from './history/trace.ts';
 import type { Watcher } from './kernel/scheduler.ts';
 import type { Plan } from './plan/plan.ts';
 import { assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
+import { ownParts, type SystemParts } from './systems/system-parts.ts';
 import type { DrawLog } from './world/decider.ts';
 import { OrderLog } from './world/order-log.ts';
 import { World } from './world/world.ts';
 
 /**
- * Runs a plan. Pure: the same plan gives the same trace. Throws `UnknownSystem`, and
- * `UnpreparedSystem` where a store is to be loaded first.
+ * Runs a plan of a system made of `parts`. Pure: the same plan gives the same trace. Throws
+ * `UnknownSystem`, and `UnpreparedSystem` where a store is to be loaded first.
  */
-export function run(plan: Plan): Trace {
-  return runIn(new World(plan, null), plan, null);
+export function run(plan: Plan, parts: SystemParts = ownParts): Trace {
+  return runIn(new World(plan, null), plan, { parts, watcher: null });
 }
 
-function runIn(world: World, plan: Plan, watcher: Watcher | null): Trace {
-  requirePrepared(plan);
-  const close = assemble(plan, world);
+function runIn(
+  world: World,
+  plan: Plan,
+  { parts, watcher }: { readonly parts: SystemParts; readonly watcher: Watcher | null },
+): Trace {
+  requirePrepared(plan, parts);
+  const close = assemble(plan, world, parts);
   try {
     return world.run(watcher);
   } finally {
@@ -34,9 +39,9 @@ function runIn(world: World, plan: Plan, watcher: Watcher | null): Trace {
  * Why `run` would refuse a plan: it names a system, an option or an option's value that does not
  * exist, or two processes alike. Null when it would run.
  */
-export function whyRefused(plan: Plan): string | null {
+export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | null {
   try {
-    assemble(plan, new World(plan, null));
+    assemble(plan, new World(plan, null), parts);
     return null;
   } catch (error) {
     if (error instanceof UnknownSystem) return error.message;
@@ -48,12 +53,13 @@ export function whyRefused(plan: Plan): string | null {
  * Runs a plan and writes down all that was drawn: the plan returned has no chance left and gives a
  * trace with the same digest. A plan without chance is returned as it is.
  */
-export function pin(plan: Plan): Plan {
+export function pin(plan: Plan, parts: SystemParts = ownParts): Plan {
   if (plan.chance === null) return plan;
   const log: DrawLog = { decisions: new Map(), faults: [] };
   const order = new OrderLog();
   const world = new World(plan, log);
-  runIn(world, plan, (due, previous) => order.see(due, previous));
+  const watcher: Watcher = (due, previous) => order.see(due, previous);
+  runIn(world, plan, { parts, watcher });
   return {
     ...plan,
     faults: [...plan.faults, ...log.faults],

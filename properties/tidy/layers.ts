@@ -20,8 +20,13 @@ const LAYERS: readonly string[] = [
   ...[
     'scenario',
     'shrink',
+    'catalogue.ts',
+    'define-system.ts',
     'harness.ts',
     'load.ts',
+    'fast-check.ts',
+    'modules',
+    'async',
     'sweep',
     'compare',
     'mutants',

@@ -3,6 +3,7 @@
  * [subject…]`. It judges nothing, since what a machine gives depends on the machine.
  */
 import { availableParallelism, cpus } from 'node:os';
+import { asyncCode } from './async.ts';
 import { checker } from './checker.ts';
 import { crowd } from './crowd.ts';
 import { kernel } from './kernel.ts';
@@ -21,6 +22,7 @@ const SUBJECTS: readonly Subject[] = [
   shrinking,
   startup,
   checker,
+  asyncCode,
 ];
 const LONG_FLAG = '--long';
 

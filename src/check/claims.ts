@@ -60,11 +60,16 @@ export const claims: ReadonlyMap<string, Checker> = new Map<string, Checker>([
 ]);
 
 /**
- * One verdict for each of `names`, in their order; each must be a key of `claims`. A run that was
+ * One verdict for each of `names`, in their order; each must be a key of `known`. A run that was
  * cut or failed can break a claim, but not keep one: what is not broken in it is unknown.
  */
-export function judge(trace: Trace, terms: Terms, names: readonly string[]): readonly Verdict[] {
-  return judgeSurvey(surveyTrace(trace), terms, names);
+export function judge(
+  trace: Trace,
+  terms: Terms,
+  names: readonly string[],
+  known: ReadonlyMap<string, Checker> = claims,
+): readonly Verdict[] {
+  return judgeSurvey(surveyTrace(trace), terms, names, known);
 }
 
 /** The same for a trace that has been surveyed. */
@@ -72,10 +77,11 @@ export function judgeSurvey(
   survey: Survey,
   terms: Terms,
   names: readonly string[],
+  known: ReadonlyMap<string, Checker> = claims,
 ): readonly Verdict[] {
   const { trace } = survey;
   return names.map((name) => {
-    const checker = claims.get(name);
+    const checker = known.get(name);
     assert(checker !== undefined, `${name} is no claim`);
     const verdict = checker(survey, terms);
     const reason = whyIncomplete(trace);

@@ -32,6 +32,27 @@ test('a fault that struck a holder before the circle closed is told with it', ()
   expect(breachOf('progress', events).evidence).toContain('1 pause');
 });
 
+test('the holders are those of the event, also where a failover undid a later grant', () => {
+  const [first, second] = closed;
+  if (first === undefined || second === undefined) throw new Error('two grants');
+  // The replica that took over knew neither bob's release of `b` nor carol's grant of it.
+  const undone = [
+    { ...release(3, 'bob', 2), lock: 'b' },
+    grant(4, 'carol', 3, { ...held, lock: 'b' }),
+    fault(4.5, 'failover', 'lock'),
+  ];
+  const breach = breachOf('progress', [first, second, ...undone, circle(5)]);
+  expect(breach.rule).toBe('deadlock');
+  expect(breach.evidence).toEqual([
+    ...['0 holder grant', '1 holder grant', '4 failover', '5 circle'],
+  ]);
+});
+
+test('a circle whose lock is granted anew is none', () => {
+  const events = [...closed, grant(9, 'carol', 3, { ...held, lock: 'b' })];
+  expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+});
+
 test('a circle that somebody leaves is no breach, but was a hazard', () => {
   const events = [...closed, { ...release(9, 'bob', 2), lock: 'b' }];
   expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });

@@ -7,7 +7,6 @@
 import type { Deadlock } from '../history/trace.ts';
 import { causesSince } from './causes.ts';
 import { evidenceOf, type Findings } from './conclude.ts';
-import { isReleasedBefore } from './lease-end.ts';
 import type { GrantLog, Numbered, Survey } from './survey.ts';
 
 /** Judges every circle that a lock service told of; one that stays until the end is a breach. */
@@ -16,24 +15,39 @@ export function examineDeadlocks(survey: Survey): Findings {
   for (const [index, event] of survey.trace.events.entries()) {
     if (event.kind !== 'deadlock') continue;
     exercised++;
-    const grants = event.waits.map(({ lock }) => holderAt(survey, lock, index));
-    if (!survey.isComplete || !grants.every((grant) => staysHeld(survey, grant))) continue;
+    const grants = holdersIn(survey, { event, index });
+    if (!survey.isComplete || !grants.every((grant) => staysHeld(survey, grant, index))) continue;
     const breach = { rule: 'deadlock', evidence: evidence(survey, { event, index }, grants) };
     return { exercised, breach };
   }
   return { exercised, breach: null };
 }
 
-/** The grant by which a lock was held when the circle closed. */
-function holderAt(survey: Survey, lock: string, index: number): GrantLog | undefined {
-  return survey.locks.get(lock)?.grants.findLast((grant) => grant.index < index);
+/**
+ * The grants by which the locks were held as the circle closed. Whose they are the event says: a
+ * server that failed over may have forgotten the latest grant, and the release before it.
+ */
+function holdersIn(
+  survey: Survey,
+  { event: { waits }, index }: Numbered<Deadlock>,
+): readonly (GrantLog | undefined)[] {
+  return waits.map(({ lock }, place) => {
+    const holder = waits[(place + 1) % waits.length]?.client;
+    return survey.locks
+      .get(lock)
+      ?.grants.findLast((grant) => grant.index < index && grant.event.client === holder);
+  });
 }
 
-/** Whether a grant is its lock's last and was never given back. */
-function staysHeld(survey: Survey, grant: GrantLog | undefined): grant is GrantLog {
+/** Whether, once the circle had closed, its lock was neither given back nor granted anew. */
+function staysHeld(survey: Survey, grant: GrantLog | undefined, closed: number): grant is GrantLog {
   if (grant === undefined) return false;
-  const isLast = survey.locks.get(grant.event.lock)?.grants.at(-1) === grant;
-  return isLast && !isReleasedBefore(grant, Number.POSITIVE_INFINITY);
+  const grants = survey.locks.get(grant.event.lock)?.grants ?? [];
+  const isAnew = grants.some(({ index }) => index > closed);
+  const isGivenBack = grant.changes.some(
+    ({ event, index }) => event.kind === 'release' && index > closed,
+  );
+  return !isAnew && !isGivenBack;
 }
 
 function evidence(

@@ -2,7 +2,7 @@
  * Tells what a lock service should not have granted, prolonged or ended, and what holders believed.
  */
 
-import type { Grant, Renew } from '../history/server-events.ts';
+import type { Grant, Release, Renew } from '../history/server-events.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { isQuorumGrant } from './grant-servers.ts';
 import { accessPhrase, at, whileFaults } from './phrases.ts';
@@ -11,16 +11,29 @@ import { find, letterOf, need, type Story, type Teller, type Telling } from './s
 const grantedWhileLive: Teller = (story) => {
   const earlier = need(story, 'earlier grant', 'grant');
   const later = need(story, 'later grant', 'grant');
-  const end = endPhrase(find(story, 'renewal', 'renew') ?? earlier);
+  const foreign = find(story, 'foreign release', 'release');
+  const freed = foreign === undefined ? '' : `, and ${foreignPhrase(story, foreign)}`;
+  const end = `${endPhrase(find(story, 'renewal', 'renew') ?? earlier)}${freed}`;
   return {
     headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
     course: `${giverOf(later)} granted ${letterOf(story, later.ordinal)} ${at(later)}`,
     however: `${letterOf(story, earlier.ordinal)} was live: ${end}${whileFaults(story)}`,
-    cure: isQuorumGrant(later)
-      ? 'A majority of nodes that keep each key to its end, asked in time, would have denied it'
-      : 'A lock service that waits until the lease before is over would have denied it',
+    cure: foreign === undefined ? cureOfSecond(later) : NAMED_RELEASE,
   };
 };
+
+const NAMED_RELEASE = 'A release that names its acquisition would have changed nothing';
+
+function cureOfSecond(later: Grant): string {
+  return isQuorumGrant(later)
+    ? 'A majority of nodes that keep each key to its end, asked in time, would have denied it'
+    : 'A lock service that waits until the lease before is over would have denied it';
+}
+
+function foreignPhrase(story: Story, { client, under, atUs }: Release): string {
+  const meant = `${client}'s release under ${letterOf(story, under)}`;
+  return `${meant}, handled at ${proseDuration(atUs)}, was none of its holder`;
+}
 
 /** Who gave a grant: a server by its name, or the servers that its client asked together. */
 function giverOf(grant: Grant): string {
@@ -97,7 +110,7 @@ const foreignRelease: Teller = (story) => {
     headline: `\`${release.lock}\` released by ${release.client}, who no longer held it`,
     course: touchedPhrase(story),
     however: `${meant} was handled ${at(release)} and ${ended}`,
-    cure: 'A release that names its acquisition would have changed nothing',
+    cure: NAMED_RELEASE,
   };
 };
 

@@ -92,6 +92,17 @@ const probeUnheard: Teller = (story) => {
   };
 };
 
+const probeDidNotWrite: Teller = (story) => {
+  const grant = need(story, 'grant', 'grant');
+  const held = `${grant.client} was granted ${letterOf(story, grant.ordinal)} ${at(grant)}`;
+  return {
+    headline: `${grant.client} holds \`${grant.lock}\` and does not write`,
+    course: `${held}, after healing`,
+    however: 'it never sent the write that its section has: what came before it stopped it',
+    cure: '',
+  };
+};
+
 /** By rule. */
 export const promiseTellers: readonly (readonly [rule: string, teller: Teller])[] = [
   ['fence-forgotten', fenceForgotten],
@@ -103,4 +114,5 @@ export const promiseTellers: readonly (readonly [rule: string, teller: Teller])[
   ['probe-refused', accessRefused],
   ['holder-refused', accessRefused],
   ['probe-unheard', probeUnheard],
+  ['probe-did-not-write', probeDidNotWrite],
 ];

@@ -25,6 +25,7 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
  * Why `verdict` contradicts its claim. The parts come without `Let`, `Then`, `However` and stops.
  */
 export function explain(trace: Trace, verdict: Invalid): Explanation {
+  if (verdict.explanation !== undefined) return verdict.explanation;
   const teller = tellers.get(verdict.rule);
   assert(teller !== undefined, `nobody tells the story of ${verdict.rule}`);
   const story = storyOf(trace, verdict);

@@ -6,24 +6,18 @@
  * Exercised, for a model with tokens: accesses that the store handled under a grant that was no
  * longer the latest of its lock; for any other: calls made while another client's was open.
  */
-import { checkHistory } from '../linearizability/check-history.ts';
-import type { HistoryVerdict } from '../linearizability/decide-history.ts';
-import { counter } from '../linearizability/models/counter.ts';
-import { fencedRegister } from '../linearizability/models/fenced-register.ts';
-import { fencedRegisterWithReads } from '../linearizability/models/fenced-register-with-reads.ts';
-import { register } from '../linearizability/models/register.ts';
+import { Defect } from '../kernel/assert.ts';
 import { accessBreach } from './access-breach.ts';
-import {
-  type ClientHistory,
-  counterHistory,
-  fencedHistory,
-  registerHistory,
-  type StoreOperation,
-  storeOperations,
-} from './client-history.ts';
+import { type StoreOperation, storeOperations } from './client-history.ts';
 import { type Breach, conclude } from './conclude.ts';
+import {
+  checkStore,
+  type ModelDefinition,
+  type ModelVerdict,
+  storeModels,
+} from './store-models.ts';
 import { type Access, type Entry, isStale, type Survey } from './survey.ts';
-import { INITIAL_VALUE, type ModelName, type Terms } from './terms.ts';
+import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
 /** "The history is linearizable to a model": the one that the terms name; without one, unknown. */
@@ -35,34 +29,34 @@ export function linearizable(survey: Survey, terms: Terms): Verdict {
 }
 
 /** The checker of the claim `linearizable(<model>)`. */
-export function linearizableTo(model: ModelName): (survey: Survey, terms: Terms) => Verdict {
+export function linearizableTo(model: string): (survey: Survey, terms: Terms) => Verdict {
   const claim = `linearizable(${model})`;
   return (survey, terms) => judgeAgainst(claim, model, survey, terms);
 }
 
-const plainRegister = register(INITIAL_VALUE);
-const plainCounter = counter(INITIAL_VALUE);
-const comparingRegister = fencedRegister({ initial: INITIAL_VALUE });
-const strictRegister = fencedRegister({ initial: INITIAL_VALUE, isStrict: true });
-const registeringRegister = fencedRegisterWithReads(INITIAL_VALUE);
-
-/** How the check of one resource in one store ended. */
-type Result =
-  | { readonly kind: 'valid' | 'unknown' }
-  | { readonly kind: 'invalid'; readonly at: StoreOperation | undefined };
-
-function judgeAgainst(claim: string, model: ModelName, survey: Survey, terms: Terms): Verdict {
+function judgeAgainst(claim: string, model: string, survey: Survey, terms: Terms): Verdict {
+  const definition = (terms.models ?? storeModels).get(model);
+  if (definition === undefined) {
+    return { kind: 'unknown', claim, exercised: 0, reason: `there is no model ${model}` };
+  }
   let breach: Breach | null = null;
   let isUnknown = false;
   let overlapping = 0;
   for (const operations of storeOperations(survey)) {
     overlapping += overlappingCalls(operations);
-    const result = check(operations, model, terms.maxConfigurations);
+    const result = checkOwn(operations, definition, terms.maxConfigurations);
+    if (typeof result === 'string') {
+      return {
+        kind: 'unknown',
+        claim,
+        exercised: 0,
+        reason: `the model ${model} threw: ${result}`,
+      };
+    }
     if (result.kind === 'unknown') isUnknown = true;
     if (result.kind === 'invalid' && breach === null) breach = breachAt(survey, result.at);
   }
-  const isFenced = model !== 'register' && model !== 'counter';
-  const exercised = isFenced ? staleAccesses(survey) : overlapping;
+  const exercised = definition.calls === 'fenced' ? staleAccesses(survey) : overlapping;
   if (breach === null && isUnknown) {
     const reason = `the search met ${terms.maxConfigurations} configurations without an answer`;
     return { kind: 'unknown', claim, exercised, reason };
@@ -70,39 +64,19 @@ function judgeAgainst(claim: string, model: ModelName, survey: Survey, terms: Te
   return conclude(claim, { exercised, breach });
 }
 
-function check(
+/** The same as `checkStore`, or what a model threw that is not fencepost's own. */
+function checkOwn(
   operations: readonly StoreOperation[],
-  model: ModelName,
+  definition: ModelDefinition,
   maxConfigurations: number,
-): Result {
-  const options = { maxConfigurations };
-  switch (model) {
-    case 'register': {
-      const seen = registerHistory(operations);
-      return resultOf(seen, checkHistory(seen.history, plainRegister, options));
-    }
-    case 'counter': {
-      const seen = counterHistory(operations);
-      return resultOf(seen, checkHistory(seen.history, plainCounter, options));
-    }
-    case 'fenced-register': {
-      const seen = fencedHistory(operations);
-      return resultOf(seen, checkHistory(seen.history, comparingRegister, options));
-    }
-    case 'fenced-register-strict': {
-      const seen = fencedHistory(operations);
-      return resultOf(seen, checkHistory(seen.history, strictRegister, options));
-    }
-    case 'fenced-register-with-reads': {
-      const seen = fencedHistory(operations);
-      return resultOf(seen, checkHistory(seen.history, registeringRegister, options));
-    }
+): ModelVerdict | string {
+  try {
+    return checkStore(operations, definition, maxConfigurations);
+  } catch (error) {
+    const isOurs = [...storeModels.values()].includes(definition);
+    if (isOurs || error instanceof Defect) throw error;
+    return error instanceof Error ? error.message : String(error);
   }
-}
-
-function resultOf<C>(seen: ClientHistory<C>, verdict: HistoryVerdict): Result {
-  if (verdict.kind !== 'invalid') return { kind: verdict.kind };
-  return { kind: 'invalid', at: seen.sources[verdict.at] };
 }
 
 /**

@@ -2,8 +2,11 @@ import { expect, test } from 'vitest';
 import {
   breachOf,
   deny,
+  enter,
   fault,
   grant,
+  leaseTest,
+  pause,
   release,
   renew,
   verdictOn,
@@ -55,6 +58,48 @@ test('a release that is denied ends the grant that it meant, and no other', () =
   expect(verdictOn(claim, [...denied, grant(4, 'bob', 2)]).kind).toBe('valid');
   const other = [grant(0, 'alice', 1), release(3, 'carol', 7, { released: 0 })];
   expect(verdictOn(claim, [...other, grant(4, 'bob', 2)]).kind).toBe('invalid');
+});
+
+test('a release by somebody else ends no grant', () => {
+  const breach = breachOf(claim, [
+    grant(0, 'alice', 1),
+    pause(5, 'alice', 13),
+    grant(11, 'bob', 2),
+    release(14, 'alice', 1, { released: 2 }),
+    grant(15, 'carol', 3),
+  ]);
+  expect(breach.rule).toBe('granted-while-live');
+  expect(breach.evidence).toEqual([
+    ...['1 pause', '2 earlier grant', '3 foreign release', '4 later grant'],
+  ]);
+  expect(breach.words).toMatchInlineSnapshot(`"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live: counted from the request that left at 11 ms it lasts until 21 ms, and alice's release under grant 1, handled at 14 ms, was none of its holder: \`alice\` was paused from 5 ms to 13 ms. A release that names its acquisition would have changed nothing."`);
+});
+
+test('a release of the same client’s other grant ends it, and so does its own after all', () => {
+  const freed = [grant(0, 'alice', 1), grant(1, 'alice', 2)];
+  const byClient = [...freed, release(3, 'alice', 1, { released: 2 })];
+  expect(verdictOn(claim, [...byClient, grant(4, 'bob', 3)]).kind).toBe('valid');
+  const foreign = [grant(11, 'bob', 2), release(12, 'alice', 1, { released: 2 })];
+  const late = release(14, 'bob', 2, { released: 0 });
+  expect(verdictOn(claim, [...foreign, late, grant(15, 'carol', 3)]).kind).toBe('valid');
+});
+
+test('a lock that a quorum gave is live no longer than its client counts on it', () => {
+  const ofQuorum = grant(0, 'alice', 1, { process: 'alice' });
+  const believed = [ofQuorum, enter(0, 'alice', 1, 7)];
+  const next = (ms: number): ReturnType<typeof grant> => grant(ms, 'bob', 2, { process: 'bob' });
+  expect(verdictOn(claim, [...believed, next(7)]).kind).toBe('valid');
+  expect(verdictOn(claim, [...believed, next(6.999)]).kind).toBe('invalid');
+  const renewed = [...believed, renew(5, 'alice', 1), leaseTest(5, 'alice', 1, 12)];
+  expect(verdictOn(claim, [...renewed, next(12)]).kind).toBe('valid');
+  expect(verdictOn(claim, [...renewed, next(11.999)]).kind).toBe('invalid');
+});
+
+test('no client’s idea of its end changes what one server gave, or lengthens a lease', () => {
+  const short = [grant(0, 'alice', 1), enter(0, 'alice', 1, 7)];
+  expect(verdictOn(claim, [...short, grant(9, 'bob', 2)]).kind).toBe('invalid');
+  const long = [grant(0, 'alice', 1, { process: 'alice' }), enter(0, 'alice', 1, 20)];
+  expect(verdictOn(claim, [...long, grant(10, 'bob', 2)]).kind).toBe('valid');
 });
 
 test('a renew prolongs a grant from its own departure', () => {

@@ -1,15 +1,19 @@
 /**
  * Judges `mutual-exclusion` from the lock's side. A grant is live from its handling until its
- * request's departure + ttl − declared drift margin, until its release is handled, or until the
+ * request's departure + ttl − declared drift margin, until its own release is handled, or until the
  * same client acquires again; an effective renew prolongs it in the same way, and a grant without
- * end is live until released. Crashes, evictions, failovers and clock steps do not end it.
+ * end is live until released. One that its client took from a quorum is live no longer than that
+ * client itself counts on it. Crashes, evictions, failovers, clock steps and the release of another
+ * client do not end it.
  *
  * Exercised: acquires handled, granted or denied, while another client's grant was live.
  */
-import type { Grant, Renew } from '../history/server-events.ts';
-import { causesSince } from './causes.ts';
+import type { Grant, Release, Renew } from '../history/server-events.ts';
+import type { Enter, LeaseTest } from '../history/trace.ts';
+import { causesIn, causesSince } from './causes.ts';
 import { causesOfTaking } from './causes-of-taking.ts';
-import { type Breach, conclude, evidenceOf } from './conclude.ts';
+import { type Breach, conclude, evidenceOf, type Part } from './conclude.ts';
+import { isQuorumGrant } from './grant-servers.ts';
 import type { GrantLog, LockLog, Numbered, Survey } from './survey.ts';
 import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
@@ -33,6 +37,8 @@ interface Tenure {
   /** When the request left from which `endUs` is counted. */
   readonly sentAtUs: number;
   readonly endUs: number;
+  /** A release by another client, which the service took for this grant's. */
+  readonly foreign: Numbered<Release> | null;
 }
 
 function examine(
@@ -71,10 +77,12 @@ function examine(
         tenures.set(event.extended, renewed(tenure, { event, index }, driftPpm));
         break;
       }
+      case 'enter':
+      case 'lease-test':
+        shorten(tenures, event);
+        break;
       case 'release':
-        // A holder that was denied its release has given the lock up all the same.
-        tenures.delete(event.released);
-        tenures.delete(event.under);
+        giveUp(tenures, { event, index });
     }
   }
   return { exercised, breach };
@@ -97,16 +105,37 @@ function endTenuresOf(tenures: Map<number, Tenure>, client: string): void {
   }
 }
 
+/** A holder that was denied its release has given the lock up all the same. */
+function giveUp(tenures: Map<number, Tenure>, release: Numbered<Release>): void {
+  const { client, under, released } = release.event;
+  tenures.delete(under);
+  const touched = tenures.get(released);
+  if (touched === undefined) return;
+  if (touched.grant.event.client === client) tenures.delete(released);
+  else tenures.set(released, { ...touched, foreign: release });
+}
+
+/** Who took a lock from a quorum gives it up, unasked, when its own time of validity is over. */
+function shorten(
+  tenures: Map<number, Tenure>,
+  { ordinal, believedUntilUs }: Enter | LeaseTest,
+): void {
+  const tenure = tenures.get(ordinal);
+  if (tenure === undefined || !isQuorumGrant(tenure.grant.event)) return;
+  tenures.set(ordinal, { ...tenure, endUs: Math.min(tenure.endUs, believedUntilUs) });
+}
+
 function tenureFrom(grant: GrantLog, driftPpm: number): Tenure {
   const { sentAtUs } = grant.event;
-  return { grant, renewal: null, sentAtUs, endUs: endOf(grant.event, driftPpm) };
+  const endUs = endOf(grant.event, driftPpm);
+  return { grant, renewal: null, sentAtUs, endUs, foreign: null };
 }
 
 /** A renew that left before the one last honoured never shortens what that one gave. */
 function renewed(tenure: Tenure, renewal: Numbered<Renew>, driftPpm: number): Tenure {
   const { sentAtUs } = renewal.event;
   const endUs = endOf(renewal.event, driftPpm);
-  if (sentAtUs >= tenure.sentAtUs) return { grant: tenure.grant, renewal, sentAtUs, endUs };
+  if (sentAtUs >= tenure.sentAtUs) return { ...tenure, renewal, sentAtUs, endUs };
   return { ...tenure, endUs: Math.max(endUs, tenure.endUs) };
 }
 
@@ -130,9 +159,20 @@ function breachBetween(
     evidence: evidenceOf([
       ['earlier grant', earlier.grant],
       ['renewal', at.renewal ?? earlier.renewal],
+      ['foreign release', earlier.foreign],
       ['later grant', at.later],
+      ...causesOfRelease(survey, earlier.foreign),
       ...causesSince(survey, earlier.grant, at),
       ...causesOfTaking(survey, { earlier: earlier.grant, later: at.later }),
     ]),
   };
+}
+
+/** What made another client's release come when its own grant was over. */
+function causesOfRelease(survey: Survey, release: Numbered<Release> | null): readonly Part[] {
+  if (release === null) return [];
+  const { client, process, message, lock, under } = release.event;
+  const fromUs = survey.locks.get(lock)?.byOrdinal.get(under)?.event.sentAtUs ?? 0;
+  const processes = [client, process];
+  return causesIn(survey, { processes, message, fromUs, before: release.index });
 }

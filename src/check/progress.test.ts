@@ -15,6 +15,7 @@ import {
   write,
 } from './trace-builder.fixture.ts';
 
+const planned = { probeWrites: new Set(['db']) };
 const asked = [healed(100), acquire(100, 'probe/1/acquire')];
 
 test('a probe that is granted in time and whose write is accepted shows progress', () => {
@@ -57,6 +58,21 @@ test('a run that was cut before the deadline says nothing', () => {
   expect(verdict).toMatchObject({ kind: 'unknown' });
   const [late] = judge(traceOf([...asked, healed(200)], cut), terms, ['progress']);
   expect(late).toMatchObject({ kind: 'invalid', rule: 'probe-not-granted' });
+});
+
+test('a probe that is granted and never sends its write shows no progress', () => {
+  const breach = breachOf('progress', [...asked, grant(101, 'probe', 1)], planned);
+  expect(breach.rule).toBe('probe-did-not-write');
+  expect(breach.evidence).toEqual(['1 first try', '2 grant']);
+  expect(breach.words).toMatchInlineSnapshot(`"probe holds \`db\` and does not write. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe was granted A at 101 ms, after healing. However it never sent the write that its section has: what came before it stopped it."`);
+});
+
+test('a probe whose section has no write to send, or that was cut, need not send one', () => {
+  const events = [...asked, grant(101, 'probe', 1)];
+  expect(verdictOn('progress', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+  const cut = { kind: 'cut', limit: 'maxEvents' } as const;
+  const [verdict] = judge(traceOf(events, cut), { ...terms, ...planned }, ['progress']);
+  expect(verdict).not.toMatchObject({ kind: 'invalid' });
 });
 
 test('a probe whose first write is refused shows no progress', () => {

@@ -1,7 +1,7 @@
 /**
  * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack
- * of its first try, and the first write that it sends to a store is accepted. And at no time does a
- * store refuse the holder of the latest grant while the lock service still holds that lease.
+ * of its first try, sends the write that its section has, and the first write that it sends to a
+ * store is accepted. And at no time does a store refuse the holder of the latest grant while the lock service still holds that lease.
  * Refusing what comes again, or after a later-issued write of the same grant, is right and no such
  * refusal. And no circle of clients that wait for one another stays (`deadlock.ts`).
  *
@@ -31,11 +31,18 @@ export function progress(survey: Survey, terms: Terms): Verdict {
   return conclude('progress', { exercised, breach });
 }
 
+/** The first try of a probe to take a lock. */
+interface Asked {
+  readonly operation: OperationLog;
+  readonly lock: string;
+}
+
 function examineProbes(survey: Survey, terms: Terms): Findings {
   let exercised = 0;
   let breach: Breach | null = null;
   if (survey.probes.size === 0) return { exercised, breach };
   const seen = new Set<string>();
+  const written = resourcesWrittenByProbes(survey);
   for (const operation of survey.operations.values()) {
     const { process, call } = operation.invoke.event;
     if (!survey.probes.has(process)) continue;
@@ -43,7 +50,10 @@ function examineProbes(survey: Survey, terms: Terms): Findings {
       if (seen.has(call.lock)) continue;
       seen.add(call.lock);
       exercised++;
-      breach ??= breachOfWaiting(survey, terms, { operation, lock: call.lock });
+      const asked = { operation, lock: call.lock };
+      breach ??= breachOfWaiting(survey, terms, asked);
+      const isPlanned = terms.probeWrites.has(call.lock) && !written.has(call.lock);
+      if (isPlanned) breach ??= breachOfNotWriting(survey, asked);
     } else if (call.verb === 'write') {
       const target = `${call.store}/${call.resource}`;
       if (!seen.has(target)) breach ??= breachOfFirstWrite(survey, operation);
@@ -53,11 +63,7 @@ function examineProbes(survey: Survey, terms: Terms): Findings {
   return { exercised, breach };
 }
 
-function breachOfWaiting(
-  survey: Survey,
-  terms: Terms,
-  asked: { readonly operation: OperationLog; readonly lock: string },
-): Breach | null {
+function breachOfWaiting(survey: Survey, terms: Terms, asked: Asked): Breach | null {
   const { event: first, index } = asked.operation.invoke;
   const deadlineUs = first.atUs + 2 * terms.ttlUs + terms.slackUs;
   const lock = survey.locks.get(asked.lock);
@@ -74,6 +80,31 @@ function breachOfWaiting(
       ['denial', denial],
       ['grant', grant],
       ...causesOfHolding(survey, lock?.byOrdinal.get(denial?.holderOrdinal ?? 0), index),
+    ]),
+  };
+}
+
+/** A lock and the resource that it guards have the same name. */
+function resourcesWrittenByProbes(survey: Survey): ReadonlySet<string> {
+  const written = new Set<string>();
+  for (const { invoke } of survey.operations.values()) {
+    const { process, call } = invoke.event;
+    if (call.verb === 'write' && survey.probes.has(process)) written.add(call.resource);
+  }
+  return written;
+}
+
+/** A probe that was granted its lock and never sent the write for which it asked. */
+function breachOfNotWriting(survey: Survey, asked: Asked): Breach | null {
+  const { event: first, index } = asked.operation.invoke;
+  const grants = survey.locks.get(asked.lock)?.grants ?? [];
+  const grant = grants.findLast(({ event }) => event.client === first.process);
+  if (grant === undefined || !survey.isComplete) return null;
+  return {
+    rule: 'probe-did-not-write',
+    evidence: evidenceOf([
+      ['first try', { index }],
+      ['grant', grant],
     ]),
   };
 }

@@ -23,6 +23,34 @@ const plan: Plan = {
   bounds: { ...{ latency: never, think: never }, durations: {}, skewUs: null, driftPpm: null },
 };
 
+test('the clocks are judged by what was declared, where faults may go beyond it', () => {
+  const judged = (bounds: Plan['bounds']): object => {
+    const { skewUs, driftPpm } = termsOf({ ...plan, bounds }, { model: null, isFenced: true }, 1);
+    return { skewUs, driftPpm };
+  };
+  const drawn = { ...plan.bounds, skewUs: 9, driftPpm: 50_000 };
+  expect(judged(drawn)).toEqual({ skewUs: 9, driftPpm: 50_000 });
+  const declared = { skewUs: null, driftPpm: 200 };
+  expect(judged({ ...drawn, declared })).toEqual(declared);
+});
+
+test('the probe has a write to send under a lock that guards writes or reads, not jobs', () => {
+  const client = { ...CLIENT_DEFAULTS, name: 'alice' };
+  const section = { id: 1, thinkUs: 0, lock: 'db' };
+  const read = { kind: 'read', id: 1, store: 'store', key: 'x' } as const;
+  const job = { kind: 'job', id: 1, tick: 1, retries: 0, forUs: 1 } as const;
+  const sections = [
+    { ...section, work: [read] },
+    { ...section, id: 2, lock: 'cron', work: [job] },
+  ];
+  const { probeWrites } = termsOf(
+    { ...plan, clients: [{ ...client, sections }] },
+    { model: null, isFenced: true },
+    1,
+  );
+  expect([...probeWrites]).toEqual(['db']);
+});
+
 test('the longest ttl is that of any client or renew', () => {
   expect(termsOf(plan, { model: null, isFenced: true }, 1).ttlUs).toBe(40_000);
   expect(longestTtlUs({ ...plan, clients: plan.clients.slice(1) })).toBe(20_000);

@@ -3,17 +3,11 @@
  * declares, and which model the clients' history is compared with.
  */
 import type { Plan } from '../plan/plan.ts';
+import { locksProbedByWriting } from '../plan/probe.ts';
+import type { ModelDefinition } from './store-models.ts';
 
 /** Every value in every store begins as this. */
 export const INITIAL_VALUE = 0;
-
-/** A sequential specification of one resource in one store. */
-export type ModelName =
-  | 'register'
-  | 'counter'
-  | 'fenced-register'
-  | 'fenced-register-strict'
-  | 'fenced-register-with-reads';
 
 export interface Terms {
   /** The largest clock rate error that the system was promised; null: nothing was promised. */
@@ -24,8 +18,15 @@ export interface Terms {
   readonly slackUs: number;
   /** The longest ttl that any client asks for, as it acquires or renews. */
   readonly ttlUs: number;
-  /** What `linearizable` means for this system; null where nobody wrote its specification. */
-  readonly model: ModelName | null;
+  /** The locks under which the probe, once it is granted them, has a write to send. */
+  readonly probeWrites: ReadonlySet<string>;
+  /**
+   * The model that `linearizable` means for this system, by its name; null where nobody wrote its
+   * specification.
+   */
+  readonly model: string | null;
+  /** The models that there are; absent, those of fencepost. */
+  readonly models?: ReadonlyMap<string, ModelDefinition>;
   /** Whether the store is meant to remember the highest token. */
   readonly isFenced: boolean;
   /** How many configurations the linearizability search may visit for one resource in one store. */
@@ -35,12 +36,17 @@ export interface Terms {
 /** The terms that a plan sets; what the store is meant to be, its system says. */
 export function termsOf(
   plan: Plan,
-  store: Pick<Terms, 'model' | 'isFenced'>,
+  store: Pick<Terms, 'model' | 'models' | 'isFenced'>,
   maxConfigurations: number,
 ): Terms {
-  const { driftPpm, skewUs } = plan.bounds;
+  const { driftPpm, skewUs } = plan.bounds.declared ?? plan.bounds;
   const { slackUs } = plan.limits;
-  return { driftPpm, skewUs, slackUs, ttlUs: longestTtlUs(plan), ...store, maxConfigurations };
+  return {
+    ...{ driftPpm, skewUs, slackUs, ttlUs: longestTtlUs(plan) },
+    probeWrites: locksProbedByWriting(plan),
+    ...store,
+    maxConfigurations,
+  };
 }
 
 /** The longest ttl that any client of the plan asks for, as it acquires or renews; 0 for none. */

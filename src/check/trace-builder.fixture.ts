@@ -45,6 +45,7 @@ export const terms: Terms = {
   skewUs: null,
   slackUs: 1000,
   ttlUs: 10_000,
+  probeWrites: new Set(),
   model: 'fenced-register',
   maxConfigurations: 10_000,
 };

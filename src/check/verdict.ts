@@ -20,6 +20,8 @@ export interface Invalid {
   readonly rule: string;
   /** The events that contradict the claim, in the order of the trace, each with its part in it. */
   readonly evidence: readonly Evidence[];
+  /** The words of a claim that is not fencepost's own; all others have theirs by the rule. */
+  readonly explanation?: Explanation;
 }
 
 export interface Unknown {

@@ -1,4 +1,5 @@
 /** Runs the seeds of a comparison one after the other, until they are done or Ctrl-C. */
+import type { Catalogue } from '../catalogue.ts';
 import type { Trial } from '../compare/conditions.ts';
 import type { RunMeasures } from '../compare/measure-run.ts';
 import { runTrial } from '../compare/run-trial.ts';
@@ -24,6 +25,7 @@ export interface Table {
 interface Context {
   readonly from: number;
   readonly to: number;
+  readonly catalogue: Catalogue;
   readonly terminal: Terminal;
 }
 
@@ -31,7 +33,7 @@ interface Context {
 export async function measureTrials(
   trials: readonly Trial[],
   systems: readonly SystemScenario[],
-  { from, to, terminal }: Context,
+  { from, to, catalogue, terminal }: Context,
 ): Promise<Table> {
   const columns = trials.flatMap((trial) =>
     systems.map(({ name }): Column => ({ system: name, trial, runs: [] })),
@@ -48,7 +50,9 @@ export async function measureTrials(
   let seeds = 0;
   try {
     for (let seed = from; seed <= to && !isInterrupted(); seed += 1) {
-      const row = await measureSeed(columns, seed, { codes, terminal, isInterrupted });
+      const row = await measureSeed(columns, seed, {
+        ...{ codes, catalogue, terminal, isInterrupted },
+      });
       if (row === null) break;
       for (const { column, measures } of row) column.runs.push(measures);
       seeds += 1;
@@ -64,6 +68,7 @@ export async function measureTrials(
 
 interface SeedContext {
   readonly codes: Set<Exit>;
+  readonly catalogue: Catalogue;
   readonly terminal: Terminal;
   readonly isInterrupted: () => boolean;
 }
@@ -77,11 +82,11 @@ interface Measured {
 async function measureSeed(
   columns: readonly Column[],
   seed: number,
-  { codes, terminal, isInterrupted }: SeedContext,
+  { codes, catalogue, terminal, isInterrupted }: SeedContext,
 ): Promise<readonly Measured[] | null> {
   const row: Measured[] = [];
   for (const column of columns) {
-    const { measures, ending } = runTrial(column.trial, column.system, seed);
+    const { measures, ending } = runTrial(column.trial, column.system, seed, catalogue);
     row.push({ column, measures });
     if (ending.kind === 'cut') codes.add(exits.incomplete);
     if (ending.kind === 'failed') {

@@ -11,6 +11,7 @@ interface CompareFlags {
   readonly output?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
+  readonly modules: boolean;
 }
 
 /** Adds `compare`. */
@@ -26,6 +27,7 @@ export function addCompare(program: Command, done: Done): void {
     .option('--html <file>', 'where a page with the plot is written')
     .option('--output <folder>', 'the same, as compare.html')
     .option('--json', 'JSON lines on stdout and nothing else; the last is the summary')
+    .option('--no-modules', 'refuse a scenario that uses modules, which would be run')
     .option('-q, --quiet', 'no progress')
     .addHelpText('after', COMPARE_HELP)
     .action(async (file: string | undefined, flags: CompareFlags) => {
@@ -38,6 +40,7 @@ export function addCompare(program: Command, done: Done): void {
           output: flags.output ?? null,
           isJson: flags.json === true,
           isQuiet: flags.quiet === true,
+          modules: flags.modules ? null : false,
         }),
       );
     });

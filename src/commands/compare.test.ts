@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const options: CompareOptions = {
   ...{ from: 0, to: 2, systems: null, html: null, output: null },
-  ...{ isJson: false, isQuiet: true },
+  ...{ isJson: false, isQuiet: true, modules: null },
 };
 
 interface Ended {

@@ -1,5 +1,6 @@
 /** `fencepost compare`: measures systems side by side, and says what the folklore is worth. */
 import { join } from 'node:path';
+import { builtIn, type Catalogue } from '../catalogue.ts';
 import { type Cell, figuresOf } from '../compare/comparison.ts';
 import {
   FAULTS_ABOUT,
@@ -21,7 +22,13 @@ import type { SystemScenario } from '../scenario/scenario.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { measureTrials, type Table } from './compare-measure.ts';
 import { type Exit, UserError, worstOf } from './exit.ts';
-import { type LoadedScenario, loadScenarios, makeFolder, writeText } from './files.ts';
+import {
+  type LoadedScenario,
+  loadScenarios,
+  type ModuleOptions,
+  makeFolder,
+  writeText,
+} from './files.ts';
 import { openTerminal } from './terminal.ts';
 
 export interface CompareOptions {
@@ -34,25 +41,27 @@ export interface CompareOptions {
   readonly output: string | null;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
+  readonly modules: ModuleOptions['modules'];
 }
 
 /** Compares the systems of a scenario file, or the familiar ones. */
 export async function compareCommand(file: string | null, options: CompareOptions): Promise<Exit> {
-  const [loaded = null] = file === null ? [] : loadScenarios([file]);
+  const [loaded = null] = file === null ? [] : await loadScenarios([file], options);
+  const { catalogue } = loaded ?? { catalogue: builtIn };
   const systems = systemsFor(loaded, options.systems);
   const pageFile = options.html ?? (options.output && join(options.output, 'compare.html'));
   if (options.output !== null) makeFolder(options.output);
   const trials = [
-    ...trialsFor(systems.map(patiently)),
+    ...trialsFor(systems.map((system) => patiently(system, catalogue))),
     ...(loaded === null ? [] : trialsAsWritten({ ...loaded.scenario, systems })),
   ];
   const terminal = openTerminal(options);
-  await prepare(systems);
-  requireRunnable(trials);
-  const table = await measureTrials(trials, systems, { ...options, terminal });
+  await prepare(systems, catalogue);
+  requireRunnable(trials, catalogue);
+  const table = await measureTrials(trials, systems, { ...options, catalogue, terminal });
   const exit = worstOf(table.exits);
   if (table.seeds === 0) return exit;
-  const comparison = comparisonOf(table, systems);
+  const comparison = comparisonOf(table, systems, catalogue);
   if (pageFile !== null) writeText(pageFile, renderComparePage(comparison));
   const { colour, width } = terminal;
   terminal.print(renderComparison(comparison, { colour, width }));
@@ -65,22 +74,27 @@ export async function compareCommand(file: string | null, options: CompareOption
 }
 
 function systemsFor(loaded: LoadedScenario | null, text: string | null): readonly SystemScenario[] {
-  const chosen = chooseSystems(text, loaded?.scenario.systems ?? FAMILIAR);
+  const known = loaded?.scenario.systems ?? FAMILIAR;
+  const chosen = chooseSystems(text, known, loaded?.catalogue);
   if (chosen.kind === 'problem') throw new UserError([`--systems ${text ?? ''}: ${chosen.what}`]);
   return chosen.systems;
 }
 
 /** Refuses a lock and a store that do not go together, or a lock that cannot do the work. */
-function requireRunnable(trials: readonly Trial[]): void {
+function requireRunnable(trials: readonly Trial[], catalogue: Catalogue): void {
   for (const { scenario } of trials) {
     for (const { name } of scenario.systems) {
-      const refusal = whyRefused(expand(scenario, name, 0));
+      const refusal = whyRefused(expand(scenario, name, 0), catalogue);
       if (refusal !== null) throw new UserError([`${name}, ${scenario.name}: ${refusal}`]);
     }
   }
 }
 
-function comparisonOf({ columns, seeds }: Table, systems: readonly SystemScenario[]): Comparison {
+function comparisonOf(
+  { columns, seeds }: Table,
+  systems: readonly SystemScenario[],
+  catalogue: Catalogue,
+): Comparison {
   const resamples = drawResamples(seeds);
   const cells = columns.map(
     ({ system, trial, runs }): Cell => ({
@@ -94,7 +108,7 @@ function comparisonOf({ columns, seeds }: Table, systems: readonly SystemScenari
       about: `lock ${lock}, store ${store}`,
     })),
     cells,
-    folklore: judgeFolklore(cells, rolesOf(systems), resamples),
+    folklore: judgeFolklore(cells, rolesOf(systems, catalogue), resamples),
     ...{ seeds, terms: TERMS_ABOUT, faults: FAULTS_ABOUT },
   };
 }

@@ -13,12 +13,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { claims } from '../check/claims.ts';
-import { loadScenario } from '../load.ts';
+import { builtIn, type Catalogue } from '../catalogue.ts';
+import type { ModuleSource } from '../modules/load-catalogue.ts';
+import { readPlanSource, readScenarioSource, scenarioFolderOf } from '../modules/load-files.ts';
 import type { Plan } from '../plan/plan.ts';
-import { readPlan } from '../plan/plan-text.ts';
 import { renderProblem, suggest } from '../plan/problem.ts';
 import { whyRefused } from '../run.ts';
+import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { UserError } from './exit.ts';
 
@@ -31,32 +32,60 @@ const MOST_BYTES = 1_000_000;
 export interface LoadedScenario {
   readonly file: string;
   readonly scenario: Scenario;
+  /** What its words mean. */
+  readonly catalogue: Catalogue;
   /** One line each. */
   readonly warnings: readonly string[];
 }
 
+/** Where the modules of users' systems may come from. */
+export interface ModuleOptions {
+  /** A folder that plans take theirs from; false for none at all; null for what is beside them. */
+  readonly modules: string | false | null;
+}
+
 /** Reads scenario files; every problem of every file is in the `UserError`. */
-export function loadScenarios(files: readonly string[]): readonly LoadedScenario[] {
+export async function loadScenarios(
+  files: readonly string[],
+  options: ModuleOptions,
+): Promise<readonly LoadedScenario[]> {
   const problems: string[] = [];
-  const loaded = files.flatMap((file): LoadedScenario[] => {
+  const loaded: LoadedScenario[] = [];
+  for (const file of files) {
     const text = readText(file);
-    if (text.kind === 'error') {
-      problems.push(text.error);
-      return [];
-    }
-    if (IS_PLAN.test(text.text)) {
+    if (text.kind === 'error') problems.push(text.error);
+    else if (IS_PLAN.test(text.text)) {
       problems.push(`${file}:1:1: this is a plan; \`fencepost replay\` takes it`);
-      return [];
+    } else {
+      const source = moduleSource(file, dirname(file), options);
+      const read = await readScenarioSource({ file, text: text.text }, source);
+      if (read.kind === 'problems') problems.push(...read.problems.map(renderProblem));
+      else {
+        problems.push(...refusals(file, read));
+        loaded.push({ ...read, file, warnings: read.warnings.map(renderProblem) });
+      }
     }
-    const read = loadScenario(text.text, file);
-    if (read.kind === 'problems') {
-      problems.push(...read.problems.map(renderProblem));
-      return [];
-    }
-    return [{ file, scenario: read.scenario, warnings: read.warnings.map(renderProblem) }];
-  });
+  }
   if (problems.length > 0) throw new UserError(problems);
   return loaded;
+}
+
+/** Systems whose parts do not go together, or cannot be built. */
+function refusals(
+  file: string,
+  { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,
+): readonly string[] {
+  return scenario.systems.flatMap(({ name }) => {
+    const refusal = whyRefused(expand(scenario, name, 0), catalogue);
+    return refusal === null ? [] : [`${file}:1:1 systems.${name}: ${refusal}`];
+  });
+}
+
+function moduleSource(file: string, folder: string, { modules }: ModuleOptions): ModuleSource {
+  if (modules === false) return { kind: 'refused', why: '--no-modules' };
+  if (modules !== null) return { kind: 'folder', folder: modules };
+  if (file !== '-') return { kind: 'folder', folder };
+  return { kind: 'refused', why: 'standard input lies in no folder; name one with --modules' };
 }
 
 /** Whether a file says that it is a plan (`fencepost: 1`) and not a scenario. */
@@ -66,21 +95,31 @@ export function isPlanFile(file: string): boolean {
   return IS_PLAN.test(text.text);
 }
 
+export interface LoadedPlan {
+  readonly plan: Plan;
+  /** What its words mean. */
+  readonly catalogue: Catalogue;
+  /** Modules that are no longer as they were when the plan was made. */
+  readonly changedModules: readonly string[];
+}
+
 /** Reads one plan file. */
-export function loadPlan(file: string): Plan {
+export async function loadPlan(file: string, options: ModuleOptions): Promise<LoadedPlan> {
   const text = readText(file);
   if (text.kind === 'error') throw new UserError([text.error]);
   if (!IS_PLAN.test(text.text) && IS_SCENARIO.test(text.text)) {
     throw new UserError([`${file}:1:1: this is a scenario; \`fencepost run\` takes it`]);
   }
-  const read = readPlan({ file, text: text.text });
+  const source = moduleSource(file, scenarioFolderOf(file), options);
+  const read = await readPlanSource({ file, text: text.text }, source);
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
-  const refusal = whyRefused(read.plan);
+  const { plan, catalogue } = read;
+  const refusal = whyRefused(plan, catalogue);
   if (refusal !== null) throw new UserError([`${file}:1:1 system: ${refusal}`]);
-  if (read.plan.expect !== undefined) {
-    requireClaim(read.plan.expect.claim, `${file}:1:1 expect.claim`);
+  if (plan.expect !== undefined) {
+    requireClaim(plan.expect.claim, `${file}:1:1 expect.claim`, catalogue);
   }
-  return read.plan;
+  return read;
 }
 
 type TextRead =
@@ -105,7 +144,11 @@ function readText(file: string): TextRead {
 }
 
 /** Refuses a name that is no claim; `where` is the file or the option that names it. */
-export function requireClaim(claim: string, where: string): void {
+export function requireClaim(
+  claim: string,
+  where: string,
+  { claims }: Pick<Catalogue, 'claims'> = builtIn,
+): void {
   if (claims.has(claim)) return;
   throw new UserError([`${where}: unknown claim "${claim}"${suggest(claim, [...claims.keys()])}`]);
 }

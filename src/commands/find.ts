@@ -3,11 +3,13 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { builtIn, type Catalogue } from '../catalogue.ts';
 import { explain } from '../check/explain.ts';
 import { type Examination, examine, shrinkFailureAsync } from '../harness.ts';
 import { proseDuration } from '../plan/duration.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
+import { replayCommand, shellWords } from '../report/commands.ts';
 import type { Finding, Size } from '../report/finding.ts';
 import { countSteps } from '../report/steps.ts';
 import { digestOf, run } from '../run.ts';
@@ -40,11 +42,13 @@ export async function findCounterexample(
   output: string,
   shouldStop: () => boolean,
 ): Promise<Finding | null> {
+  const { catalogue } = loaded;
+  const options = { shouldStop, catalogue };
   let best: { seed: number; original: Plan; result: ShrinkResult } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
     const original = expand(loaded.scenario, failing.system, seed);
     if (shouldStop()) break;
-    const result = await shrinkFailureAsync(original, failing.claim, { shouldStop }, breathe);
+    const result = await shrinkFailureAsync(original, failing.claim, options, breathe);
     if (result.reproduced !== true) continue;
     if (best === null || isSimpler(result.plan, best.result.plan))
       best = { seed, original, result };
@@ -52,7 +56,7 @@ export async function findCounterexample(
   if (best === null) return null;
   const { seed, original, result } = best;
   const place = { scenario: loaded.scenario.name, scenarioFile: loaded.file, seed };
-  return describeFinding({ ...place, original, result, claim: failing.claim, output });
+  return describeFinding({ ...place, original, result, claim: failing.claim, output, catalogue });
 }
 
 /** Runs the shrunk plan once more and puts everything together that a report needs. */
@@ -64,18 +68,22 @@ export function describeFinding(found: {
   result: ShrinkResult;
   claim: string;
   output: string;
+  /** What the plan's words mean; built-in ones by default. */
+  catalogue?: Catalogue;
 }): Finding | null {
-  const { claim, original, result, scenario, scenarioFile, seed } = found;
+  const { claim, original, result, scenario, scenarioFile, seed, catalogue = builtIn } = found;
   const { plan } = result;
-  const { trace, verdicts } = examine(plan, claimsJudged([claim]));
+  const { trace, verdicts } = examine(plan, claimsJudged([claim], catalogue), catalogue);
   const verdict = verdicts.find((candidate) => candidate.claim === claim);
   if (verdict?.kind !== 'invalid') return null;
   const explanation = explain(trace, verdict);
   const digest = digestOf(trace);
   const planFile = join(found.output, `${fileName([scenario, plan.system.name, claim])}.yaml`);
   const keptIn = `${join(dirname(scenarioFile), 'plans')}/`;
-  const comment = [explanation.headline, `npx fencepost replay ${planFile}`, digest].join('\n');
-  const size = sizeOf({ plan: original, trace: run(original) }, { plan, trace });
+  const place = { plan, planFile, scenarioFile };
+  const command = shellWords(replayCommand(place)).join(' ');
+  const comment = [explanation.headline, command, digest].join('\n');
+  const size = sizeOf({ plan: original, trace: run(original, catalogue) }, { plan, trace });
   return {
     ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
     ...{ explanation, verdict, verdicts, trace, digest, plan },

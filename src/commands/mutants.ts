@@ -1,6 +1,7 @@
 /** `fencepost mutants`: runs systems with one mistake beside their bases: who is found? */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { builtIn } from '../catalogue.ts';
 import { MUTANT, type Mutant, scenarioOf } from '../mutants/mutant.ts';
 import { mutants } from '../mutants/mutants.ts';
 import {
@@ -135,7 +136,8 @@ async function shrinkFirst(
   { options, isInterrupted }: Context,
 ): Promise<Finding | null> {
   if (trial.foundOn.length === 0) return null;
-  const loaded = { file: join('mutants', trial.mutant.name), scenario, warnings: [] };
+  const file = join('mutants', trial.mutant.name);
+  const loaded = { file, scenario, catalogue: builtIn, warnings: [] };
   const failing = { system: MUTANT, claim: trial.mutant.caughtBy, seeds: trial.foundOn };
   return findCounterexample(loaded, failing, options.output ?? '', isInterrupted);
 }

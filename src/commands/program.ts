@@ -54,6 +54,7 @@ interface RunFlags {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly checkDeterminism?: boolean;
+  readonly modules: boolean;
 }
 
 function addRun(program: Command, done: Done): void {
@@ -73,6 +74,7 @@ function addRun(program: Command, done: Done): void {
     .option('--reporter <list>', `what is written: ${REPORTERS.join(', ')}`, 'text,html')
     .option('--json', 'JSON lines on stdout and nothing else; the last is the summary')
     .option('--check-determinism', 'run every seed twice and compare every event')
+    .option('--no-modules', NO_MODULES)
     .option('-q, --quiet', 'no progress')
     .option('-v, --verbose', 'every claim in the overview')
     .action(async (files: string[], flags: RunFlags) => {
@@ -94,6 +96,7 @@ function addRun(program: Command, done: Done): void {
           isQuiet: flags.quiet === true,
           isVerbose: flags.verbose === true,
           checksDeterminism: flags.checkDeterminism === true,
+          modules: flags.modules ? null : false,
         }),
       );
     });
@@ -114,38 +117,61 @@ interface CommonFlags {
   readonly json?: boolean;
 }
 
+interface ModuleFlags {
+  readonly modules?: string | false;
+}
+
+const NO_MODULES = 'refuse files that use modules, which would be run';
+
+/** Where a plan's modules are; by default beside it, or above the folder `plans` that it is in. */
+function addModuleOptions(described: Command): Command {
+  return described
+    .option('--modules <folder>', 'the folder of the scenario, whose modules the plan uses')
+    .option('--no-modules', NO_MODULES);
+}
+
 function addReplay(program: Command, done: Done): void {
-  command(
-    program,
-    'replay <plan...>',
-    'run kept plans again: reproduced, fixed, inert or diverged',
-    'npx fencepost replay fixtures/plans/zombie-writer-unfenced-grant-order.yaml',
+  addModuleOptions(
+    command(
+      program,
+      'replay <plan...>',
+      'run kept plans again: reproduced, fixed, inert or diverged',
+      'npx fencepost replay fixtures/plans/zombie-writer-unfenced-grant-order.yaml',
+    ),
   )
     .option('--claim <claim>', 'judge this claim instead of the plan’s')
     .option('--json', 'one JSON line a plan')
-    .action(async (files: string[], flags: CommonFlags) => {
+    .action(async (files: string[], flags: CommonFlags & ModuleFlags) => {
       const { replayCommand } = await import('./replay.ts');
-      const isJson = flags.json === true;
-      done(await replayCommand(files, { claim: flags.claim ?? null, isJson, isQuiet: false }));
+      const { claim = null, modules = null, json: isJson = false } = flags;
+      done(await replayCommand(files, { claim, modules, isJson, isQuiet: false }));
     });
 }
 
+interface ShrinkFlags extends CommonFlags, ModuleFlags {
+  readonly output?: string;
+  readonly maxRuns?: string;
+}
+
 function addShrink(program: Command, done: Done): void {
-  command(
-    program,
-    'shrink <plan>',
-    'make a plan that breaks a claim as small as it gets',
-    'npx fencepost shrink failing.yaml --output smaller.yaml',
+  addModuleOptions(
+    command(
+      program,
+      'shrink <plan>',
+      'make a plan that breaks a claim as small as it gets',
+      'npx fencepost shrink failing.yaml --output smaller.yaml',
+    ),
   )
     .option('--claim <claim>', 'the claim that must stay broken')
     .option('--output <file>', 'where the shrunk plan is written (default: stdout)')
     .option('--max-runs <N>', 'how many candidates may be run')
     .option('--json', 'sizes before and after, runs and milliseconds as one JSON line')
-    .action(async (file: string, flags: CommonFlags & { output?: string; maxRuns?: string }) => {
+    .action(async (file: string, flags: ShrinkFlags) => {
       const { shrinkCommand } = await import('./shrink.ts');
       done(
         await shrinkCommand(file, {
           claim: flags.claim ?? null,
+          modules: flags.modules ?? null,
           output: flags.output ?? null,
           maxRuns: flags.maxRuns === undefined ? null : parsePositive(flags.maxRuns, '--max-runs'),
           isJson: flags.json === true,
@@ -155,7 +181,7 @@ function addShrink(program: Command, done: Done): void {
     });
 }
 
-interface ShowFlags {
+interface ShowFlags extends ModuleFlags {
   readonly seed: string;
   readonly system?: string;
   readonly plan?: 'drawn' | 'pinned';
@@ -164,11 +190,13 @@ interface ShowFlags {
 }
 
 function addShow(program: Command, done: Done): void {
-  command(
-    program,
-    'show <file>',
-    'what happens in a plan file, or in one seed of a scenario file',
-    'npx fencepost show fixtures/zombie-writer.yaml --system unfenced --seed 7',
+  addModuleOptions(
+    command(
+      program,
+      'show <file>',
+      'what happens in a plan file, or in one seed of a scenario file',
+      'npx fencepost show fixtures/zombie-writer.yaml --system unfenced --seed 7',
+    ),
   )
     .option('--seed <S>', 'which seed of the scenario', '0')
     .option('--system <name>', 'which system of the scenario (default: the first)')
@@ -182,6 +210,7 @@ function addShow(program: Command, done: Done): void {
           seed: parseCount(flags.seed, '--seed'),
           system: flags.system ?? null,
           plan: flags.plan ?? 'none',
+          modules: flags.modules ?? null,
           isVerbose: flags.verbose === true,
           isJson: flags.json === true,
           isQuiet: false,

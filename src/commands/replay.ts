@@ -10,7 +10,8 @@ import { essentialSteps } from '../report/steps.ts';
 import { wrap } from '../report/visible.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, worstOf } from './exit.ts';
-import { loadPlan, requireClaim } from './files.ts';
+import { type LoadedPlan, loadPlan, type ModuleOptions, requireClaim } from './files.ts';
+import { noteChanges } from './note-changes.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export interface ReplayOptions {
@@ -18,6 +19,7 @@ export interface ReplayOptions {
   readonly claim: string | null;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
+  readonly modules: ModuleOptions['modules'];
 }
 
 export async function replayCommand(
@@ -25,25 +27,31 @@ export async function replayCommand(
   options: ReplayOptions,
 ): Promise<Exit> {
   const { claim } = options;
-  if (claim !== null) requireClaim(claim, '--claim');
   const terminal = openTerminal(options);
-  const plans = files.map((file) => ({ file, plan: loadPlan(file) }));
-  await prepare(plans.map(({ plan }) => plan.system));
+  const plans: (LoadedPlan & { readonly file: string })[] = [];
+  for (const file of files) plans.push({ file, ...(await loadPlan(file, options)) });
+  for (const { plan, catalogue } of plans) {
+    if (claim !== null) requireClaim(claim, '--claim', catalogue);
+    await prepare([plan.system], catalogue);
+  }
   return worstOf(
-    plans.map(({ file, plan }) => {
-      const result = replay(plan, claim ?? undefined);
+    plans.map((loaded) => {
+      const { file, plan, catalogue, changedModules } = loaded;
+      const result = replay(plan, claim ?? undefined, catalogue);
       const expected = plan.expect?.outcome ?? 'reproduced';
-      if (options.isJson) printJson(file, result);
-      else printText(file, { plan, result, expected, isAlone: plans.length === 1 }, terminal);
+      const shown = { plan, result, expected, changedModules, isAlone: plans.length === 1 };
+      if (options.isJson) printJson(file, result, loaded);
+      else printText(file, shown, terminal);
       if (result.outcome === expected) return exits.met;
       return result.outcome === 'diverged' ? exits.nondeterministic : exits.broken;
     }),
   );
 }
 
-function printJson(file: string, result: Replay): void {
+function printJson(file: string, result: Replay, { plan, changedModules }: LoadedPlan): void {
   const { outcome, claim, digest, divergedAt } = result;
-  const line = { type: 'replay', version: 1, file, outcome, claim, digest, divergedAt };
+  const modules = plan.use === undefined ? null : { changedModules };
+  const line = { type: 'replay', version: 1, file, outcome, claim, digest, divergedAt, ...modules };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
@@ -57,14 +65,24 @@ const MEANING: Readonly<Record<Replay['outcome'], string>> = {
 
 function printText(
   file: string,
-  shown: { plan: Plan; result: Replay; expected: string; isAlone: boolean },
+  shown: {
+    readonly plan: Plan;
+    readonly result: Replay;
+    readonly expected: string;
+    readonly changedModules: readonly string[];
+    readonly isAlone: boolean;
+  },
   terminal: Terminal,
 ): void {
-  const { plan, result, expected, isAlone } = shown;
+  const { plan, result, expected, changedModules, isAlone } = shown;
   const { verdict, outcome, trace } = result;
   const sign = outcome === expected ? '✓' : '✗';
   const wanted = outcome === expected ? '' : `, expected ${expected}`;
-  terminal.print(`${sign} ${file}: ${outcome}${wanted} (${result.claim}): ${MEANING[outcome]}`);
+  const other = changedModules.length === 0 ? '' : ', with another version of its system';
+  terminal.print(
+    `${sign} ${file}: ${outcome}${wanted}${other} (${result.claim}): ${MEANING[outcome]}`,
+  );
+  noteChanges(file, changedModules, terminal);
   if (result.divergedAt !== null) terminal.print(`  no match for ${result.divergedAt}`);
   if (verdict.kind === 'invalid' && isAlone) {
     const width = Math.min(terminal.width, 100);

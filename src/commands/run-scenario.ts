@@ -7,6 +7,8 @@ import { replay } from '../corpus/replay.ts';
 import type { Finding } from '../report/finding.ts';
 import { countOf, groupDigits } from '../report/prose.ts';
 import type { ScenarioSummary, SystemSummary } from '../report/summary.ts';
+import { whyRefused } from '../run.ts';
+import { expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { repeatSeed } from '../sweep/determinism.ts';
 import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
@@ -16,8 +18,9 @@ import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { breathe } from './breathe.ts';
 import { type Exit, exits } from './exit.ts';
-import { type LoadedScenario, listFolder, loadPlan } from './files.ts';
+import { type LoadedScenario, listFolder, loadPlan, type ModuleOptions } from './files.ts';
 import { findCounterexample } from './find.ts';
+import { noteChanges } from './note-changes.ts';
 import { summarizeSystem } from './summarize.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -35,6 +38,7 @@ export interface RunOptions {
   readonly reporters: ReadonlySet<string>;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
+  readonly modules: ModuleOptions['modules'];
   /** Lists every claim in the overview, not only those that were expected or broke. */
   readonly isVerbose: boolean;
   readonly checksDeterminism: boolean;
@@ -65,7 +69,7 @@ export async function runScenario(
 ): Promise<ScenarioOutcome> {
   const { terminal, options } = context;
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
-  await prepare(loaded.scenario.systems);
+  await prepare(loaded.scenario.systems, loaded.catalogue);
   const codes: Exit[] = [
     ...(await replayCorpus(loaded, context)),
     ...(await selfCheck(loaded, context)),
@@ -103,11 +107,12 @@ async function replayCorpus(loaded: LoadedScenario, context: RunContext): Promis
     await breathe();
     if (isInterrupted()) break;
     const path = join(folder, file);
-    const plan = loadPlan(path);
+    const { plan, catalogue, changedModules } = await loadPlan(path, context.options);
     if (plan.scenario !== loaded.scenario.name) continue;
     replayed += 1;
-    await prepare([plan.system]);
-    const { outcome, divergedAt } = replay(plan);
+    await prepare([plan.system], catalogue);
+    noteChanges(path, changedModules, terminal);
+    const { outcome, divergedAt } = replay(plan, undefined, catalogue);
     const expected = plan.expect?.outcome ?? 'reproduced';
     if (outcome === expected) continue;
     const where = divergedAt === null ? '' : `; no match for ${divergedAt}`;
@@ -125,6 +130,7 @@ const SELF_CHECK_SEEDS = 3;
 const SELF_CHECK_MS = 2000;
 
 async function selfCheck(loaded: LoadedScenario, context: RunContext): Promise<Exit[]> {
+  const { scenario, catalogue } = loaded;
   const { options, terminal, isInterrupted } = context;
   const { from } = options;
   const untilMs = performance.now() + (options.checksDeterminism ? Infinity : SELF_CHECK_MS);
@@ -132,11 +138,12 @@ async function selfCheck(loaded: LoadedScenario, context: RunContext): Promise<E
     ? options.to
     : Math.min(options.to, from + SELF_CHECK_SEEDS - 1);
   let checked = 0;
-  for (const system of loaded.scenario.systems) {
+  for (const system of scenario.systems) {
     for (let seed = from; seed <= to; seed += 1) {
       await breathe();
       if (isInterrupted() || performance.now() > untilMs) break;
-      const difference = repeatSeed(loaded.scenario, system.name, seed);
+      if (whyRefused(expand(scenario, system.name, seed), catalogue) !== null) continue;
+      const difference = repeatSeed(scenario, system.name, seed, catalogue);
       checked += 1;
       if (difference === null) continue;
       terminal.print(
@@ -157,6 +164,7 @@ async function sweepSeeds(loaded: LoadedScenario, context: RunContext): Promise<
     from: options.from,
     to: options.to,
     pool: context.pool,
+    catalogue: loaded.catalogue,
     shouldStop: () =>
       context.isInterrupted() ||
       (options.timeMs !== null && performance.now() - startedMs > options.timeMs) ||

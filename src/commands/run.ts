@@ -19,7 +19,7 @@ import {
 import { openTerminal } from './terminal.ts';
 
 export async function runCommand(files: readonly string[], options: RunOptions): Promise<Exit> {
-  const scenarios = loadScenarios(files);
+  const scenarios = await loadScenarios(files, options);
   requireOwnPages(scenarios, options.output);
   makeFolder(options.output);
   const terminal = openTerminal(options);

@@ -4,7 +4,6 @@
  */
 import { examine } from '../harness.ts';
 import { proseDuration } from '../plan/duration.ts';
-import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { suggest } from '../plan/problem.ts';
 import { paintFor } from '../report/colour.ts';
@@ -16,7 +15,14 @@ import { expand } from '../scenario/expand.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { isPlanFile, loadPlan, loadScenarios } from './files.ts';
+import {
+  isPlanFile,
+  type LoadedPlan,
+  loadPlan,
+  loadScenarios,
+  type ModuleOptions,
+} from './files.ts';
+import { noteChanges } from './note-changes.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export interface ShowOptions {
@@ -29,17 +35,21 @@ export interface ShowOptions {
   readonly isVerbose: boolean;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
+  readonly modules: ModuleOptions['modules'];
 }
 
 export async function showCommand(file: string, options: ShowOptions): Promise<Exit> {
   const terminal = openTerminal(options);
-  const plan = isPlanFile(file) ? loadPlan(file) : planOfScenario(file, options);
-  await prepare([plan.system]);
+  const isPlan = isPlanFile(file);
+  const loaded = isPlan ? await loadPlan(file, options) : await planOfScenario(file, options);
+  const { plan, catalogue } = loaded;
+  await prepare([plan.system], catalogue);
+  if (isPlan) noteChanges(file, loaded.changedModules, terminal);
   if (options.plan !== 'none') {
-    process.stdout.write(renderPlan(options.plan === 'pinned' ? pin(plan) : plan));
+    process.stdout.write(renderPlan(options.plan === 'pinned' ? pin(plan, catalogue) : plan));
     return exits.met;
   }
-  const { trace, verdicts } = examine(plan, claimsJudged([]));
+  const { trace, verdicts } = examine(plan, claimsJudged([], catalogue), catalogue);
   if (options.isJson) {
     for (const event of trace.events) process.stdout.write(`${JSON.stringify(event)}\n`);
     const { ending, unmatched } = trace;
@@ -83,8 +93,8 @@ function printVerdict(
   );
 }
 
-function planOfScenario(file: string, options: ShowOptions): Plan {
-  const [loaded] = loadScenarios([file]);
+async function planOfScenario(file: string, options: ShowOptions): Promise<LoadedPlan> {
+  const [loaded] = await loadScenarios([file], options);
   const systems = loaded?.scenario.systems ?? [];
   const system = systems.find(({ name }) => name === options.system) ?? systems[0];
   if (loaded === undefined || system === undefined) throw new UserError([`${file}: no system`]);
@@ -95,5 +105,6 @@ function planOfScenario(file: string, options: ShowOptions): Plan {
     );
     throw new UserError([`${file}: unknown system "${options.system}"${hint}`]);
   }
-  return expand(loaded.scenario, system.name, options.seed);
+  const plan = expand(loaded.scenario, system.name, options.seed);
+  return { plan, catalogue: loaded.catalogue, changedModules: [] };
 }

@@ -1,5 +1,7 @@
 /** `fencepost shrink`: makes a plan, or one seed of a scenario, as small as it gets. */
+import type { Catalogue } from '../catalogue.ts';
 import { examine, shrinkFailure } from '../harness.ts';
+import { digestsOf } from '../load.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { groupDigits } from '../report/prose.ts';
@@ -8,8 +10,9 @@ import type { Boundary } from '../shrink/boundary.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { loadPlan, requireClaim, writeText } from './files.ts';
+import { loadPlan, type ModuleOptions, requireClaim, writeText } from './files.ts';
 import { boundaryText } from './find.ts';
+import { noteChanges } from './note-changes.ts';
 import { openTerminal } from './terminal.ts';
 
 export interface ShrinkCommandOptions {
@@ -20,22 +23,24 @@ export interface ShrinkCommandOptions {
   readonly maxRuns: number | null;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
+  readonly modules: ModuleOptions['modules'];
 }
 
 export async function shrinkCommand(file: string, options: ShrinkCommandOptions): Promise<Exit> {
   const terminal = openTerminal(options);
-  const plan = loadPlan(file);
-  await prepare([plan.system]);
-  if (options.claim !== null) requireClaim(options.claim, '--claim');
-  const claim = options.claim ?? plan.expect?.claim ?? firstBroken(plan);
+  const { plan, catalogue, changedModules } = await loadPlan(file, options);
+  await prepare([plan.system], catalogue);
+  noteChanges(file, changedModules, terminal);
+  if (options.claim !== null) requireClaim(options.claim, '--claim', catalogue);
+  const claim = options.claim ?? plan.expect?.claim ?? firstBroken(plan, catalogue);
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
   const startedMs = performance.now();
   const limits = options.maxRuns === null ? {} : { maxRuns: options.maxRuns };
-  const result = shrinkFailure(plan, claim, limits);
+  const result = shrinkFailure(current(plan, catalogue), claim, { ...limits, catalogue });
   const milliseconds = Math.round(performance.now() - startedMs);
   if (result.reproduced !== true)
     throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
-  const digest = digestOf(examine(result.plan, [claim]).trace);
+  const digest = digestOf(examine(result.plan, [claim], catalogue).trace);
   const text = renderPlan(result.plan, `breaks ${claim}\n${digest}`);
   if (options.output !== null) writeText(options.output, text);
   if (options.isJson) {
@@ -66,8 +71,13 @@ export async function shrinkCommand(file: string, options: ShrinkCommandOptions)
   return result.isMinimal ? exits.met : exits.incomplete;
 }
 
-function firstBroken(plan: Plan): string | null {
-  const { verdicts } = examine(plan, claimsJudged([]));
+/** The plan as one of its modules as they are now: that is what it is shrunk with. */
+function current(plan: Plan, { modules }: Catalogue): Plan {
+  return plan.use === undefined ? plan : { ...plan, use: digestsOf(modules) };
+}
+
+function firstBroken(plan: Plan, catalogue: Catalogue): string | null {
+  const { verdicts } = examine(plan, claimsJudged([], catalogue), catalogue);
   return verdicts.find((verdict) => verdict.kind === 'invalid')?.claim ?? null;
 }
 

@@ -7,14 +7,25 @@ interface Planted {
   readonly doneMs?: number;
   readonly commitMs?: number;
   readonly lost?: number;
+  readonly repeated?: number;
 }
 
 /** One run of ten acknowledged sections in `doneMs`, each committed after `commitMs`. */
-export function runOf({ doneMs = 100, commitMs = 10, lost = 0 }: Planted = {}): RunMeasures {
+export function runOf({ doneMs = 100, commitMs = 10, ...wrong }: Planted = {}): RunMeasures {
   const us = Array.from({ length: 10 }, () => commitMs * 1000);
   return {
     ...{ planned: 10, begun: 10, acknowledged: 10, doneUs: doneMs * 1000 },
-    ...{ waitsUs: us, commitsUs: us, retries: 0, aborts: 0, deadlocks: 0, stuck: 0, lost },
+    ...{
+      waitsUs: us,
+      commitsUs: us,
+      retries: 0,
+      aborts: 0,
+      deadlocks: 0,
+      stuck: 0,
+      lost: 0,
+      repeated: 0,
+      ...wrong,
+    },
   };
 }
 

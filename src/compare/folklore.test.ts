@@ -54,6 +54,13 @@ describe('a saying about speed', () => {
     expect(rulings(high, { p: one, o: other })[0]).toBe('undecided');
   });
 
+  test('is undecided where one interval of 95 % leaves out 0, for two of them judge it', () => {
+    // Of 20 differences 15 speak for it and 5 against: at 95 % that is decided, at 97.5 % not.
+    const one = () => runOf({ doneMs: 100 });
+    const other = (seed: number) => runOf({ doneMs: seed < 15 ? 110 : 90.9 });
+    expect(rulings(high, { p: one, o: other })[0]).toBe('undecided');
+  });
+
   test('is decided by pairs of the same seed, however much the seeds differ', () => {
     const one = (seed: number) => runOf({ doneMs: 100 * (1 + seed) });
     const other = (seed: number) => runOf({ doneMs: 101 * (1 + seed) });
@@ -82,6 +89,11 @@ describe('the saying about fencing', () => {
   test('fails where the fenced one loses updates too', () => {
     const once = (seed: number) => runOf({ lost: seed === 3 ? 1 : 0 });
     expect(rulings(troubled, { f: once, u: losing })[2]).toBe('fails');
+  });
+
+  test('fails too where the fenced one applies an update twice', () => {
+    const twice = (seed: number) => runOf({ repeated: seed === 3 ? 1 : 0 });
+    expect(rulings(troubled, { f: twice, u: losing })[2]).toBe('fails');
   });
 
   test('is undecided where nobody, or hardly anybody, loses one', () => {

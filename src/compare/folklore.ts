@@ -17,7 +17,7 @@ export type Evidence =
       /** Positive where ours is better, in the unit of the measure. */
       readonly gain: Estimate;
     }
-  | { readonly kind: 'losing'; readonly ours: Share; readonly theirs: Share };
+  | { readonly kind: 'wrong'; readonly ours: Share; readonly theirs: Share };
 
 /** One comparison that speaks for or against a saying. */
 export interface Finding {
@@ -131,13 +131,13 @@ function safer(cells: readonly Cell[], pair: Pair): readonly Finding[] {
       {
         ...{ contention: 'any', hasFaults, ours: first.ours.system, theirs: first.theirs.system },
         ruling: saferRuling(ours, theirs),
-        evidence: { kind: 'losing', ours, theirs },
+        evidence: { kind: 'wrong', ours, theirs },
       },
     ];
   });
 }
 
-/** It fails where fencing loses updates too, and is undecided where the other loses none. */
+/** It fails where fencing goes wrong too, and is undecided where the other never does. */
 function saferRuling(ours: Share, theirs: Share): Ruling {
   if (ours.hits > 0) return 'fails';
   return theirs.lower > ours.upper ? 'holds' : 'undecided';
@@ -145,7 +145,7 @@ function saferRuling(ours: Share, theirs: Share): Ruling {
 
 function pooled(cells: readonly Cell[]): Share {
   const sum = (of: (share: Share) => number): number =>
-    cells.reduce((total, { figures }) => total + of(figures.losing), 0);
+    cells.reduce((total, { figures }) => total + of(figures.wrong), 0);
   return wilson(
     sum(({ hits }) => hits),
     sum(({ runs }) => runs),

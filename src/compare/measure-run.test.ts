@@ -29,12 +29,16 @@ const crash: Fault = {
   restartAfterUs: null,
 };
 
+function lostReply(message: string): Fault {
+  return { kind: 'drop', which: { kind: 'message', message } };
+}
+
 describe('the measures of a run', () => {
   test('are those of a section that is alone: 2 ms to its lock, 6 to its commit, 8 to its end', () => {
     expect(measured({ clients: [worker('alice', 0)] })).toEqual({
       ...{ planned: 1, begun: 1, acknowledged: 1, doneUs: 8 * MS },
       ...{ waitsUs: [2 * MS], commitsUs: [6 * MS] },
-      ...{ retries: 0, aborts: 0, deadlocks: 0, stuck: 0, lost: 0 },
+      ...{ retries: 0, aborts: 0, deadlocks: 0, stuck: 0, lost: 0, repeated: 0 },
     });
   });
 
@@ -72,6 +76,36 @@ describe('the measures of a run', () => {
     expect(measured({ clients, faults: [pause] }).lost).toBe(0);
   });
 
+  test('count an update that was overwritten by one whose client never heard of it', () => {
+    const clients = [worker('alice', 0), worker('bob', 20)];
+    const unheard = lostReply('alice/1/write/1/reply');
+    const lease = measured({ clients, lock: 'lock-service', faults: [pause, unheard] });
+    // One of two sections is acknowledged, and the counter is at 1: by the sum all is well.
+    expect(lease).toMatchObject({ acknowledged: 1, lost: 1, repeated: 0 });
+  });
+
+  test('count an update that is applied twice, and no loss beside it', () => {
+    const clients = [worker('alice', 0), worker('bob', 100)];
+    const setup = { clients, lock: 'optimistic', store: 'versioned' };
+    const faults = [lostReply('alice/1/write/1/reply')];
+    const blind = measured({ ...setup, options: { unknownCommit: 'retry-blindly' }, faults });
+    expect(blind).toMatchObject({ acknowledged: 2, lost: 0, repeated: 1 });
+    const careful = measured({ ...setup, options: { unknownCommit: 'read-again' }, faults });
+    expect(careful).toMatchObject({ acknowledged: 2, lost: 0, repeated: 0 });
+  });
+
+  test('let no update that is applied twice hide another one that is lost', () => {
+    const setup = { lock: 'optimistic', store: 'versioned', healAtUs: 5000 * MS };
+    const clients = [worker('alice', 0), worker('bob', 100)];
+    const faults: Fault[] = [
+      lostReply('alice/1/write/1/reply'),
+      { kind: 'failover', process: 'store', when: { kind: 'at', atUs: 200 * MS }, lagUs: 98 * MS },
+    ];
+    const options = { unknownCommit: 'retry-blindly' };
+    const measures = measured({ clients, ...setup, options, faults });
+    expect(measures).toMatchObject({ acknowledged: 2, lost: 1, repeated: 1 });
+  });
+
   test('count who waits for ever behind a holder that crashed, until the world heals', () => {
     const clients = [worker('alice', 0), worker('bob', 1)];
     const measures = measured({ clients, faults: [crash], healAtUs: 300 * MS });
@@ -83,6 +117,32 @@ describe('the measures of a run', () => {
     const clients = [worker('alice', 0), impatient];
     const { aborts, acknowledged } = measured({ clients, lock: 'lock-service' });
     expect([aborts, acknowledged]).toEqual([1, 1]);
+  });
+
+  test('leave a section that was given up as it is when its client crashes in thought after it', () => {
+    const two = [
+      { id: 1, thinkUs: MS, lock: 'db', work: [increment] },
+      { id: 2, thinkUs: 50 * MS, lock: 'db', work: [increment] },
+    ];
+    const bob = { ...worker('bob', 1, { attempts: 1 }), sections: two };
+    const late: Fault = {
+      ...{ kind: 'crash', process: 'bob', when: { kind: 'at', atUs: 30 * MS } },
+      restartAfterUs: null,
+    };
+    const clients = [worker('alice', 0), bob];
+    const measures = measured({ clients, lock: 'lock-service', faults: [late] });
+    expect(measures).toMatchObject({ planned: 3, begun: 2, acknowledged: 1, aborts: 1 });
+  });
+
+  test('count a section whose client crashes as it backs off as no abort', () => {
+    const bob = worker('bob', 1, { attempts: 2, backoffUs: 50 * MS });
+    const soon: Fault = {
+      ...{ kind: 'crash', process: 'bob', when: { kind: 'at', atUs: 30 * MS } },
+      restartAfterUs: null,
+    };
+    const clients = [worker('alice', 0), bob];
+    const measures = measured({ clients, lock: 'lock-service', faults: [soon] });
+    expect(measures).toMatchObject({ begun: 2, acknowledged: 1, aborts: 0, stuck: 0 });
   });
 
   test('leave out what a client never came to', () => {

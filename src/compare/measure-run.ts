@@ -1,9 +1,9 @@
 /** One run as the numbers that systems are compared by: a pure function of its plan and trace. */
-import { finalContents } from '../check/contents.ts';
-import { isAcknowledged, type Survey, surveyTrace } from '../check/survey.ts';
+import { surveyTrace } from '../check/survey.ts';
 import type { Trace } from '../history/trace.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type SectionFate, sectionFates } from './section-fates.ts';
+import { wrongUpdates } from './wrong-updates.ts';
 
 export interface RunMeasures {
   /** Sections that clients were to do. */
@@ -25,8 +25,10 @@ export interface RunMeasures {
   readonly deadlocks: number;
   /** Sections whose client waits for ever. */
   readonly stuck: number;
-  /** Over all counters: by how much the final value is below what was acknowledged. */
+  /** Over all counters: updates that a store accepted and that are in its final value no more. */
   readonly lost: number;
+  /** How often an update took effect again that had taken effect before. */
+  readonly repeated: number;
 }
 
 /** What a run comes to. The plan has no probe, whose writes would count as a client's. */
@@ -47,7 +49,7 @@ export function measureRun(plan: Plan, trace: Trace): RunMeasures {
     aborts: givenUp + deniedForCircles(trace),
     deadlocks: trace.events.filter(({ kind }) => kind === 'deadlock').length,
     stuck,
-    lost: lostUpdates(survey),
+    ...wrongUpdates(survey),
   };
 }
 
@@ -69,24 +71,4 @@ function deniedForCircles({ events }: Trace): number {
     if (next.client === event.waits[0]?.client) denied += 1;
   }
   return denied;
-}
-
-/** The arithmetic of `no-lost-update`, counter by counter: acknowledged minus final, from 0. */
-export function lostUpdates(survey: Survey): number {
-  const acknowledged = new Map<string, number>();
-  for (const operation of survey.operations.values()) {
-    const { call } = operation.invoke.event;
-    if (call.verb !== 'write' || call.adds === null || !isAcknowledged(operation)) continue;
-    const name = JSON.stringify([call.store, call.resource, call.key]);
-    acknowledged.set(name, (acknowledged.get(name) ?? 0) + call.adds);
-  }
-  let lost = 0;
-  for (const place of survey.places) {
-    for (const key of place.keys.values()) {
-      const name = JSON.stringify([place.store, place.resource, key.key]);
-      const { value } = finalContents(place, key);
-      lost += Math.max(0, (acknowledged.get(name) ?? 0) - value);
-    }
-  }
-  return lost;
 }

@@ -1,4 +1,5 @@
 /** Runs one seed of one system under one condition, and measures it. */
+import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { Ending } from '../history/trace.ts';
 import { run } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
@@ -11,8 +12,13 @@ export interface TrialRun {
 }
 
 /** The same trial, system and seed give the same numbers. */
-export function runTrial({ scenario }: Trial, system: string, seed: number): TrialRun {
+export function runTrial(
+  { scenario }: Trial,
+  system: string,
+  seed: number,
+  catalogue: Catalogue = builtIn,
+): TrialRun {
   const plan = expand(scenario, system, seed);
-  const trace = run(plan);
+  const trace = run(plan, catalogue);
   return { measures: measureRun(plan, trace), ending: trace.ending };
 }

@@ -3,8 +3,8 @@
  * operations are found by their names: `alice/2/…` are those of alice's second section.
  */
 import type { Survey } from '../check/survey.ts';
-import type { Call, Trace } from '../history/trace.ts';
-import type { Plan, SectionPlan, Work } from '../plan/plan.ts';
+import type { Call, Return, Trace } from '../history/trace.ts';
+import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
 
 /**
  * `acknowledged`: every write was answered with yes; `unknown`: one got no answer; `stuck`: it
@@ -35,6 +35,9 @@ interface Seen {
   acquires: number;
   repeats: number;
   isOpen: boolean;
+  hasLeft: boolean;
+  /** What its last call was, and whether that was granted, accepted or served. */
+  last: { readonly verb: Call['verb']; readonly isYes: boolean } | null;
   isCrashed: boolean;
   /** By the first operation that is to do it: whether a write was accepted, or may have been. */
   readonly writes: Map<string, 'yes' | 'perhaps' | 'no'>;
@@ -48,14 +51,15 @@ export function sectionFates(plan: Plan, survey: Survey): readonly SectionFate[]
   );
   for (const { name } of places) seen.set(name, nothingYet());
   noteOperations(survey, seen, new Map(places.map(({ name, section }) => [name, section])));
-  noteEvents(survey.trace, seen);
+  noteEvents(plan, survey.trace, seen);
   return places.map(({ name, section }) => fateOf(seen.get(name) ?? nothingYet(), section));
 }
 
 function nothingYet(): Seen {
   return {
     ...{ firstUs: null, enteredUs: null, writtenUs: null, committedUs: null },
-    ...{ acquires: 0, repeats: 0, isOpen: false, isCrashed: false, writes: new Map() },
+    ...{ acquires: 0, repeats: 0, isOpen: false, hasLeft: false, last: null },
+    ...{ isCrashed: false, writes: new Map() },
   };
 }
 
@@ -71,6 +75,7 @@ function noteOperations(
     const { call, atUs } = invoke.event;
     section.firstUs ??= atUs;
     section.isOpen = answer === null;
+    section.last = { verb: call.verb, isYes: isYes(answer?.event ?? null) };
     if (call.verb === 'acquire' && call.lock === sections.get(name)?.lock) section.acquires += 1;
     if (call.verb !== 'write') continue;
     if (call.repeats !== undefined) section.repeats += 1;
@@ -96,28 +101,47 @@ function noteWrite(
   writes.set(intent, before === 'yes' || fate === 'no' ? before : fate);
 }
 
-function noteEvents({ events }: Trace, seen: ReadonlyMap<string, Seen>): void {
+function isYes(answer: Return | null): boolean {
+  const kind = answer?.answer?.kind;
+  return answer?.outcome === 'ok' && kind !== 'denied' && kind !== 'refused';
+}
+
+function noteEvents(plan: Plan, { events }: Trace, seen: ReadonlyMap<string, Seen>): void {
   for (const event of events) {
-    if (event.kind === 'enter') {
+    if (event.kind === 'enter' || event.kind === 'leave') {
       const section = seen.get(event.section);
-      if (section !== undefined) section.enteredUs = event.atUs;
+      if (section === undefined) continue;
+      if (event.kind === 'enter') section.enteredUs = event.atUs;
+      else section.hasLeft = true;
     }
     if (event.kind !== 'fault' || event.fault !== 'crash') continue;
-    for (const process of event.processes) markCrashed(seen, { process, atUs: event.atUs });
+    for (const client of plan.clients) {
+      if (event.processes.includes(client.name)) markCrashed(client, event.atUs, seen);
+    }
   }
 }
 
-/** A crash ends the section that is under way: the last one that had begun, with an open call. */
-function markCrashed(
-  seen: ReadonlyMap<string, Seen>,
-  { process, atUs }: { process: string; atUs: number },
-): void {
-  let last: Seen | null = null;
-  for (const [name, section] of seen) {
-    if (!name.startsWith(`${process}/`) || section.firstUs === null) continue;
-    if (section.firstUs <= atUs) last = section;
-  }
-  if (last !== null) last.isCrashed = true;
+/** A crash ends the section that is under way; one that strikes while a client thinks, none. */
+function markCrashed(client: ClientPlan, atUs: number, seen: ReadonlyMap<string, Seen>): void {
+  const section = client.sections.findLast(({ id }) => {
+    const { firstUs = null } = seen.get(`${client.name}/${id}`) ?? {};
+    return firstUs !== null && firstUs <= atUs;
+  });
+  const last = section && seen.get(`${client.name}/${section.id}`);
+  if (section === undefined || last === undefined) return;
+  if (isUnderWay(last, section, client)) last.isCrashed = true;
+}
+
+/** Whether a section that does nothing more, as far as the trace goes, had more to do. */
+function isUnderWay(seen: Seen, { work }: SectionPlan, { attempts }: ClientPlan): boolean {
+  const { isOpen, enteredUs, hasLeft, last, acquires, repeats } = seen;
+  if (isOpen) return true;
+  if (enteredUs !== null) return !hasLeft;
+  // Without a lock of its own, or not yet with it: it tries again until its attempts are used up.
+  if (last?.verb === 'acquire') return last.isYes || acquires < attempts;
+  const accepted = [...seen.writes.values()].filter((fate) => fate === 'yes').length;
+  if (accepted >= writesIn(work)) return false;
+  return last?.isYes === true || repeats + 1 < attempts;
 }
 
 function fateOf(seen: Seen, section: SectionPlan): SectionFate {
@@ -135,13 +159,17 @@ function fateOf(seen: Seen, section: SectionPlan): SectionFate {
 
 function endOf(seen: Seen, { work }: SectionPlan): Fate {
   if (seen.firstUs === null) return 'never';
-  const planned = work.reduce((sum, step) => sum + writesOf(step), 0);
+  const planned = writesIn(work);
   const fates = [...seen.writes.values()];
   const accepted = fates.filter((fate) => fate === 'yes').length;
   if (accepted >= planned && (planned > 0 || seen.enteredUs !== null)) return 'acknowledged';
   if (seen.isCrashed) return 'crashed';
   if (seen.isOpen) return 'stuck';
   return fates.includes('perhaps') ? 'unknown' : 'given-up';
+}
+
+function writesIn(work: readonly Work[]): number {
+  return work.reduce((sum, step) => sum + writesOf(step), 0);
 }
 
 function writesOf({ kind }: Work): number {

@@ -30,6 +30,19 @@ describe('an estimate', () => {
     expect(upper).toBeLessThan(49.5 + 1.96 * 2.89 + 1);
   });
 
+  test('has a wider interval the surer it is', () => {
+    const statistic = meanOf(Array.from({ length: 100 }, (_, at) => at));
+    const [usual, surer] = [0.95, 0.975].map((level) => {
+      const { lower, upper } = estimate(statistic, drawResamples(100), level);
+      return (upper ?? 0) - (lower ?? 0);
+    });
+    expect(estimate(statistic, drawResamples(100))).toEqual(
+      estimate(statistic, drawResamples(100), 0.95),
+    );
+    // 2.24 standard errors each way instead of 1.96.
+    expect((surer ?? 0) / (usual ?? 1)).toBeCloseTo(2.24 / 1.96, 1);
+  });
+
   test('of what is always the same has an interval of no width', () => {
     expect(estimate(meanOf([3, 3, 3]), drawResamples(3))).toEqual({
       ...{ value: 3, lower: 3, upper: 3 },

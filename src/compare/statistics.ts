@@ -1,5 +1,5 @@
 /**
- * Intervals of 95 % over seeds. A run is one draw: its sections wait for one another, so they are
+ * Intervals over seeds, of 95 % where nothing else is said. A run is one draw: its sections wait for one another, so they are
  * no draws of their own. What is estimated is therefore bootstrapped over whole runs (percentiles
  * of resamples, each the size of the sample), and the share of runs that do something has a Wilson
  * interval.
@@ -43,8 +43,8 @@ export function drawResamples(runs: number): Resamples {
 /** A statistic of runs, each of which counts `weights[i]` times; null where it has no value. */
 export type Statistic = (weights: readonly number[]) => number | null;
 
-/** A statistic of a sample, with its interval. Of less than two runs there is none. */
-export function estimate(statistic: Statistic, resamples: Resamples): Estimate {
+/** A statistic of a sample, with its interval of `level`. Of less than two runs there is none. */
+export function estimate(statistic: Statistic, resamples: Resamples, level = 0.95): Estimate {
   const runs = resamples[0]?.length ?? 0;
   const value = statistic(new Array<number>(runs).fill(1));
   if (value === null || runs < 2) return { value, lower: null, upper: null };
@@ -52,7 +52,7 @@ export function estimate(statistic: Statistic, resamples: Resamples): Estimate {
   values.sort((a, b) => a - b);
   const at = (share: number): number | null =>
     values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? null;
-  return { value, lower: at(0.025), upper: at(0.975) };
+  return { value, lower: at((1 - level) / 2), upper: at((1 + level) / 2) };
 }
 
 /** The mean of one number a run. */

@@ -1,9 +1,8 @@
 /** Which systems are compared: those of the folklore, those that are named, or those of a file. */
-import { vocabulary } from '../load.ts';
+import { builtIn, type Catalogue } from '../catalogue.ts';
 import { suggest } from '../plan/problem.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
-import { protocols } from '../systems/protocols.ts';
-import { storeKinds } from '../systems/store/store-kinds.ts';
+import { Options } from '../systems/protocol.ts';
 import type { Roles } from './folklore.ts';
 
 /** Compared where nothing is named; the first three are those of the folklore. */
@@ -17,18 +16,22 @@ export const FAMILIAR: readonly SystemScenario[] = [
 function systemOf(
   name: string,
   { lock, store }: { readonly lock: string; readonly store: string },
+  catalogue: Catalogue = builtIn,
 ): SystemScenario {
-  return patiently({
+  const protocol = catalogue.locks.get(lock);
+  const options = Options.read(protocol?.options ?? [], {});
+  const system: SystemScenario = {
     ...{ name, lock, store, options: {} },
-    servers: vocabulary.locks.get(lock)?.servers({}) ?? [],
+    servers: typeof options === 'string' ? [] : (protocol?.servers(options) ?? []),
     clients: {},
     expect: { holds: [], breaks: [] },
-  });
+  };
+  return patiently(system, catalogue);
 }
 
 /** The system with clients that wait in line for ever, where its lock has a line. */
-export function patiently(system: SystemScenario): SystemScenario {
-  if (protocols.get(system.lock)?.waitsInLine !== true) return system;
+export function patiently(system: SystemScenario, { locks }: Catalogue = builtIn): SystemScenario {
+  if (locks.get(system.lock)?.waitsInLine !== true) return system;
   return { ...system, clients: { lockTimeout: null, checksLease: false, ...system.clients } };
 }
 
@@ -40,11 +43,15 @@ export type Chosen =
  * The systems that `text` names, comma-separated: each one of `known` by its name, or any other as
  * `lock/store`. All of `known` where it is null.
  */
-export function chooseSystems(text: string | null, known: readonly SystemScenario[]): Chosen {
+export function chooseSystems(
+  text: string | null,
+  known: readonly SystemScenario[],
+  catalogue: Catalogue = builtIn,
+): Chosen {
   if (text === null) return { kind: 'systems', systems: known };
   const systems: SystemScenario[] = [];
   for (const name of text.split(',').map((part) => part.trim())) {
-    const system = known.find((one) => one.name === name) ?? composed(name);
+    const system = known.find((one) => one.name === name) ?? composed(name, catalogue);
     if (typeof system === 'string') return { kind: 'problem', what: system };
     if (system === null) {
       const names = known.map((one) => one.name);
@@ -60,12 +67,13 @@ export function chooseSystems(text: string | null, known: readonly SystemScenari
 }
 
 /** `lock/store`; null where it is no such name, or in words what is wrong with it. */
-function composed(name: string): SystemScenario | string | null {
+function composed(name: string, catalogue: Catalogue): SystemScenario | string | null {
+  const { locks, stores } = catalogue;
   const [lock, store, ...rest] = name.split('/');
   if (lock === undefined || store === undefined || rest.length > 0) return null;
-  if (!protocols.has(lock)) return unknown('lock', lock, [...protocols.keys()]);
-  if (!storeKinds.has(store)) return unknown('store', store, [...storeKinds.keys()]);
-  return systemOf(name, { lock, store });
+  if (!locks.has(lock)) return unknown('lock', lock, [...locks.keys()]);
+  if (!stores.has(store)) return unknown('store', store, [...stores.keys()]);
+  return systemOf(name, { lock, store }, catalogue);
 }
 
 function unknown(noun: string, word: string, known: readonly string[]): string {
@@ -73,11 +81,14 @@ function unknown(noun: string, word: string, known: readonly string[]): string {
 }
 
 /** Which of these stand for the systems of the folklore, the first of each kind. */
-export function rolesOf(systems: readonly SystemScenario[]): Roles {
+export function rolesOf(
+  systems: readonly SystemScenario[],
+  { stores }: Catalogue = builtIn,
+): Roles {
   const first = (is: (system: SystemScenario) => boolean): SystemScenario | undefined =>
     systems.find(is);
   const isLease = ({ lock }: SystemScenario): boolean => !NO_LEASE.has(lock);
-  const isFenced = ({ store }: SystemScenario): boolean => storeKinds.get(store)?.isFenced === true;
+  const isFenced = ({ store }: SystemScenario): boolean => stores.get(store)?.isFenced === true;
   const fenced = first((system) => isLease(system) && isFenced(system));
   const unfenced = first((system) => system.lock === fenced?.lock && !isFenced(system));
   return {

@@ -21,6 +21,7 @@ export const draws = {
   lateLength: 8,
   jitter: 9,
   tie: 10,
+  stream: 11,
 } as const;
 
 type Draw = (typeof draws)[keyof typeof draws];
@@ -29,7 +30,7 @@ type Draw = (typeof draws)[keyof typeof draws];
  * The finalizer of MurmurHash3 (Appleby): every input bit flips each output bit about half the
  * time.
  */
-function mix(value: number): number {
+export function mix(value: number): number {
   let bits = value ^ (value >>> 16);
   bits = Math.imul(bits, 0x85ebca6b);
   bits ^= bits >>> 13;

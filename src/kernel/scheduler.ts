@@ -13,10 +13,16 @@ export interface LoopLimits {
 /** Told of each event just before it fires, together with the one before it. */
 export type Watcher = (due: Due, previous: Due | null) => void;
 
+/** `halted`: an event asked for it, and `run` goes on where it stopped. */
+export type Stop = 'complete' | 'end' | 'maxEvents' | 'halted';
+
 export class Scheduler {
   private readonly queue: EventQueue = new EventQueue();
   private timeUs = 0;
   private scheduled = 0;
+  private fired = 0;
+  private previous: Due | null = null;
+  private mustHalt = false;
 
   /** The present, true time. */
   get nowUs(): number {
@@ -31,26 +37,31 @@ export class Scheduler {
     this.queue.push(due);
   }
 
+  /** Stops the loop after the present event. */
+  halt(): void {
+    this.mustHalt = true;
+  }
+
   /**
-   * Runs until nothing is left or a limit is reached, and says which. What was cancelled counts for
-   * nothing.
+   * Runs until nothing is left, a limit is reached or an event halts it, and says which. What was
+   * cancelled counts for nothing. Called again, it goes on, with what is left of `limits`.
    */
-  run(limits: LoopLimits, watcher: Watcher | null = null): 'complete' | 'end' | 'maxEvents' {
-    let left = limits.maxEvents;
-    let previous: Due | null = null;
-    for (;;) {
+  run(limits: LoopLimits, watcher: Watcher | null = null): Stop {
+    this.mustHalt = false;
+    while (!this.mustHalt) {
       const due = this.queue.pop();
       if (due === undefined) return 'complete';
       if (due.isCancelled) continue;
       if (due.timeUs > limits.endUs) return 'end';
-      if (left === 0) return 'maxEvents';
-      left -= 1;
+      if (this.fired === limits.maxEvents) return 'maxEvents';
+      this.fired += 1;
       this.timeUs = due.timeUs;
       if (watcher !== null) {
-        watcher(due, previous);
-        previous = due;
+        watcher(due, this.previous);
+        this.previous = due;
       }
       due.fire();
     }
+    return 'halted';
   }
 }

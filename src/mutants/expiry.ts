@@ -108,8 +108,8 @@ export const expiryMutants: readonly Mutant[] = [
     change: 'who judges another’s lease uses its own duration, not the recorded one',
     caughtBy: 'mutual-exclusion',
     needs: '',
-    base: { lock: 'lease-dynamodb', options: { expiry: 'recorded' } },
-    mutant: { options: { expiry: 'own' } },
+    base: { lock: 'lease-dynamodb', options: { timeout: 'recorded' } },
+    mutant: { options: { timeout: 'own' } },
     world: {
       clients: {
         ...{ ttl: '10s', sections: 3, think: '0s..4s', backoff: '500ms' },

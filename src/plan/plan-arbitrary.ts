@@ -136,14 +136,16 @@ const work: fc.Arbitrary<Work> = fc.oneof(
     awaits: fc.boolean(),
   }),
   fc.record({ kind: fc.constantFrom('read', 'increment'), id, store: plainName, key: plainName }),
-  fc.record({
-    kind: fc.constant('transfer'),
-    id,
-    from: plainName,
-    to: plainName,
-    key: plainName,
-    amount: safe,
-  }),
+  fc
+    .record({
+      kind: fc.constant('transfer'),
+      id,
+      from: plainName,
+      to: plainName,
+      key: plainName,
+      amount: safe,
+    })
+    .filter(({ from, to }) => from !== to),
   fc.record({ kind: fc.constant('compute'), id, forUs: us }),
   fc.record({ kind: fc.constant('renew'), id, ttlUs: positiveUs }),
   fc.record({ kind: fc.constant('lock'), id, lock: plainName }),
@@ -189,15 +191,20 @@ const client = fc.record({
 const nullable = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
   fc.option(value, { nil: null });
 
-const bounds = fc.record({
+const clocks = { skewUs: nullable(us), driftPpm: nullable(fc.nat(1_000_000)) };
+
+const boundFields = {
   latency: range,
   think: range,
   durations: fc
     .dictionary(fc.constantFrom(...FAULT_KINDS), range)
     .map((entries) => ({ ...entries })),
-  skewUs: nullable(us),
-  driftPpm: nullable(fc.nat(1_000_000)),
-});
+  ...clocks,
+};
+const bounds = fc.oneof(
+  fc.record(boundFields),
+  fc.record({ ...boundFields, declared: fc.record(clocks) }),
+);
 
 const planFields = {
   fencepost: fc.constant(1 as const),
@@ -246,6 +253,11 @@ export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
   fc.record(planFields),
   fc.record({
     ...planFields,
+    use: fc.dictionary(
+      fc.constantFrom('./lock.mjs', './a b/lock.js', './#1?.mjs'),
+      fc.constantFrom('0', 'a').map((digit) => `sha256:${digit.repeat(64)}`),
+      { minKeys: 1, noNullPrototype: true },
+    ),
     expect: fc.record({
       claim: fc.constantFrom('grant-order', 'linearizable(register)'),
       outcome: fc.constantFrom('reproduced', 'fixed', 'inert', 'diverged'),

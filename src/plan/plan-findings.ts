@@ -36,6 +36,7 @@ export function planFindings(plan: Plan): readonly Finding[] {
         ),
       );
       findings.push(...memoizeFindings(work, inSection));
+      findings.push(...transferFindings(work, inSection));
     }
   }
   return findings;
@@ -51,6 +52,22 @@ export function memoizeFindings(
   return steps.flatMap(({ kind }, at) =>
     kind === 'memoize' ? [{ path: pathOf(at), isKey: false, what }] : [],
   );
+}
+
+/** Transfers from a store to itself: of its two writes the second would undo the first. */
+function transferFindings(
+  steps: readonly Work[],
+  pathOf: (at: number) => readonly Step[],
+): readonly Finding[] {
+  return steps.flatMap((step, at) => {
+    if (step.kind !== 'transfer' || step.from !== step.to) return [];
+    return [{ path: [...pathOf(at), 'transfer', 'to'], isKey: false, what: toItself(step.to) }];
+  });
+}
+
+/** What is wrong with a transfer whose stores are both `store`. */
+export function toItself(store: string): string {
+  return `a transfer needs two stores: this one leads from "${store}" to itself`;
 }
 
 function storesOf(work: Work): string[] {

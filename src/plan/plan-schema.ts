@@ -22,6 +22,7 @@ import type {
   Bounds,
   ChancePlan,
   ClientPlan,
+  ClockPromise,
   Odds,
   Plan,
   RangeUs,
@@ -45,6 +46,10 @@ const system = closed('field', {
   store: name,
   options: z.record(name, json).optional(),
 }).transform((fields) => ({ ...fields, options: fields.options ?? {} }));
+
+const digest = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/, { error: 'expected sha256: and 64 hexadecimal digits' });
 
 const section = closed('field', {
   id: whole(1, CAPS.sectionsPerClient).optional(),
@@ -141,12 +146,20 @@ const durationBounds = closed('fault', {
   'late-timer': range.optional(),
 } satisfies Record<FaultKind, unknown>);
 
+const promise = closed('field', {
+  skew: duration.optional(),
+  drift: driftPpm.optional(),
+}).transform(
+  ({ skew, drift }): ClockPromise => ({ skewUs: skew ?? null, driftPpm: drift ?? null }),
+);
+
 const bounds = closed('field', {
   latency: range,
   think: range.optional(),
   durations: durationBounds.optional(),
   skew: duration.optional(),
   drift: driftPpm.optional(),
+  declared: promise.optional(),
 }).transform((fields): Bounds => {
   const durations: { -readonly [Kind in FaultKind]?: RangeUs } = {};
   for (const kind of FAULT_KINDS) {
@@ -159,6 +172,7 @@ const bounds = closed('field', {
     durations,
     skewUs: fields.skew ?? null,
     driftPpm: fields.drift ?? null,
+    ...(fields.declared === undefined ? {} : { declared: fields.declared }),
   };
 });
 
@@ -171,6 +185,7 @@ const expectation = closed('field', {
 export const planSchema: z.ZodType<Plan> = closed('field', {
   fencepost: z.literal(1, { error: 'expected 1, the version of the format' }),
   scenario: z.string().max(1_000),
+  use: z.record(z.string().max(1_000), digest).optional(),
   system,
   clients: z.array(client).max(CAPS.clients).optional(),
   network: network.optional(),
@@ -185,6 +200,7 @@ export const planSchema: z.ZodType<Plan> = closed('field', {
   (fields): Plan => ({
     fencepost: 1,
     scenario: fields.scenario,
+    ...(fields.use === undefined ? {} : { use: fields.use }),
     system: fields.system,
     clients: fields.clients ?? [],
     network: {

@@ -13,6 +13,7 @@ import type {
   Bounds,
   ChancePlan,
   ClientPlan,
+  ClockPromise,
   Limits,
   NetworkPlan,
   Odds,
@@ -68,7 +69,7 @@ const LINE = 100;
 /** Fields whose value is written on one line when it is short. */
 const ONE_LINE: ReadonlySet<string> = new Set([
   ...['system', 'options', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
-  ...['bounds', 'durations', 'from', 'to'],
+  ...['bounds', 'durations', 'declared', 'from', 'to'],
   ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
   ...['lock', 'job', 'memoize'],
   ...FAULT_KINDS,
@@ -78,6 +79,7 @@ function planFields(plan: Plan): FieldMap {
   return {
     fencepost: plan.fencepost,
     scenario: plan.scenario,
+    ...unlessEmpty('use', { ...plan.use }),
     system: systemFields(plan.system),
     clients: plan.clients.map(clientPlanFields),
     ...unlessEmpty('network', networkFields(plan.network)),
@@ -164,7 +166,14 @@ function boundFields(bounds: Bounds): FieldMap {
     latency: formatRange(bounds.latency),
     ...(think.minUs === 0 && think.maxUs === 0 ? {} : { think: formatRange(think) }),
     ...unlessEmpty('durations', durations),
-    ...(bounds.skewUs === null ? {} : { skew: formatDuration(bounds.skewUs) }),
-    ...(bounds.driftPpm === null ? {} : { drift: `${bounds.driftPpm}ppm` }),
+    ...clockFields(bounds),
+    ...(bounds.declared === undefined ? {} : { declared: clockFields(bounds.declared) }),
+  };
+}
+
+function clockFields({ skewUs, driftPpm }: ClockPromise): FieldMap {
+  return {
+    ...(skewUs === null ? {} : { skew: formatDuration(skewUs) }),
+    ...(driftPpm === null ? {} : { drift: `${driftPpm}ppm` }),
   };
 }

@@ -11,6 +11,12 @@ export interface Plan {
   readonly fencepost: 1;
   /** The scenario that the plan was expanded from, for people; the run does not read it. */
   readonly scenario: string;
+  /**
+   * The modules that the system's own words come from, each with the digest (`sha256:…`) of its
+   * file as the plan was made. Paths are relative to the scenario's folder. Absent where all words
+   * are fencepost's.
+   */
+  readonly use?: ModuleDigests;
   readonly system: SystemPlan;
   readonly clients: readonly ClientPlan[];
   readonly network: NetworkPlan;
@@ -19,8 +25,8 @@ export interface Plan {
   readonly chance: ChancePlan | null;
   /**
    * Drawn values that are fixed by name instead, in microseconds: a message's name gives its
-   * latency, a timer's name the length that a program would have drawn for it. They win over
-   * `chance`.
+   * latency, a timer's name the length that a program would have drawn for it. `alice/random` gives
+   * no length, but which stream a process draws its own random values from. They win over `chance`.
    */
   readonly decisions: Readonly<Record<string, number>>;
   /**
@@ -33,6 +39,9 @@ export interface Plan {
   /** What a replay should find; absent on plans that were never judged. */
   readonly expect?: Expectation;
 }
+
+/** From paths of modules, `./my-lock.mjs`, to digests of their files. */
+export type ModuleDigests = Readonly<Record<string, string>>;
 
 /** The parts that make up the system under test, by the names that `fencepost list` prints. */
 export interface SystemPlan {
@@ -206,6 +215,17 @@ export interface Bounds {
    */
   readonly durations: Partial<Readonly<Record<FaultKind, RangeUs>>>;
   /** Largest absolute clock offset and rate that a process may have; `null` is unbounded. */
+  readonly skewUs: number | null;
+  readonly driftPpm: number | null;
+  /**
+   * What the system was promised of its clocks, by which claims judge, where faults may go beyond
+   * it; absent: no more than the bounds say.
+   */
+  readonly declared?: ClockPromise;
+}
+
+/** No clock is further off, faster or slower than this; `null` promises nothing. */
+export interface ClockPromise {
   readonly skewUs: number | null;
   readonly driftPpm: number | null;
 }

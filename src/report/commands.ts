@@ -1,9 +1,16 @@
 /** The commands that a report asks people to paste, quoted for a shell. */
 import type { Finding } from './finding.ts';
 
-/** `npx fencepost replay <plan>`, as words. */
-export function replayCommand(finding: Finding): readonly string[] {
-  return ['npx', 'fencepost', 'replay', finding.planFile];
+/** `npx fencepost replay <plan>`, as words; it says where the plan's modules lie, if it has any. */
+export function replayCommand({
+  plan,
+  planFile,
+  scenarioFile,
+}: Pick<Finding, 'plan' | 'planFile' | 'scenarioFile'>): readonly string[] {
+  const replay = ['npx', 'fencepost', 'replay', planFile];
+  if (plan.use === undefined) return replay;
+  const at = scenarioFile.lastIndexOf('/');
+  return [...replay, '--modules', at <= 0 ? '.' : scenarioFile.slice(0, at)];
 }
 
 /** Copies the plan to where `run` replays it first, as words; makes the folder if there is none. */

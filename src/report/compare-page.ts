@@ -91,7 +91,7 @@ function renderFolklore({ folklore, seeds }: Comparison): Markup {
     element(
       'p',
       { class: 'faint' },
-      `As far as ${countOf(seeds, 'seed')} can tell. A difference counts only where its 95 % interval leaves out 0.`,
+      `As far as ${countOf(seeds, 'seed')} can tell. A difference counts only where its interval of 97.5 % leaves out 0: two of them judge a saying.`,
     ),
     element('ul', { class: 'sayings' }, folklore.map(renderSaying)),
   );

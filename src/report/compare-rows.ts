@@ -33,7 +33,8 @@ export const MEASURES: readonly Measure[] = [
   { name: 'deadlocks', unit: '%', of: ({ deadlocks }) => scaled(deadlocks, 100) },
   { name: 'stuck for ever', unit: '%', of: ({ stuck }) => scaled(stuck, 100) },
   { name: 'lost updates', unit: '%', of: ({ lost }) => scaled(lost, 100) },
-  { name: 'runs that lose one', unit: '%', of: ({ losing }) => ofShare(losing) },
+  { name: 'repeated updates', unit: '%', of: ({ repeated }) => scaled(repeated, 100) },
+  { name: 'runs gone wrong', unit: '%', of: ({ wrong }) => ofShare(wrong) },
 ];
 
 function scaled({ value, lower, upper }: Estimate, by: number): Estimate {
@@ -99,9 +100,9 @@ function evidenceText(
   evidence: Evidence,
   { ours, theirs }: { readonly ours: string; readonly theirs: string },
 ): string {
-  if (evidence.kind === 'losing') {
+  if (evidence.kind === 'wrong') {
     const of = ({ hits, runs }: Share): string => `${hits} of ${countOf(runs, 'run')}`;
-    return `${ours} lost updates in ${of(evidence.ours)}, ${theirs} in ${of(evidence.theirs)}`;
+    return `${ours} went wrong in ${of(evidence.ours)}, ${theirs} in ${of(evidence.theirs)}`;
   }
   if (evidence.kind === 'throughput') {
     const { gain } = evidence;
@@ -131,14 +132,19 @@ export function methodNotes({ seeds, terms, faults }: Comparison): readonly stri
     `${countOf(seeds, 'seed')} of each system under each condition, the same for all; ${terms}.`,
     `Faults: ${faults}.`,
     'In brackets: 95 % intervals, percentiles of ' +
-      `${groupDigits(RESAMPLES)} bootstrap resamples of whole runs; of runs that lose one, Wilson’s. ` +
+      `${groupDigits(RESAMPLES)} bootstrap resamples of whole runs; of runs gone wrong, Wilson’s. ` +
       'A difference is of the same seeds.',
+    'A saying about speed is judged by two differences, so each has an interval of 97.5 %, and counts only ' +
+      'where that leaves out 0.',
     'Throughput: acknowledged sections per virtual second until the last client is done, or, where ' +
       'one waits for ever, until the world heals.',
     'Wait: from the first request to holding the lock; without a lock, to the commit. Commit: to the ' +
       'answer to its last write, in every system. Who waits for ever is in neither.',
     'Aborts: sections given up, or denied to break a deadlock; these, deadlocks and who is stuck are ' +
-      'per hundred sections that began. Lost updates: acknowledged minus final, per hundred acknowledged.',
+      'per hundred sections that began.',
+    'Lost updates: increments that the store accepted, and that are in its final value no more; repeated ' +
+      'updates: a section’s increment that is in it again. Both per hundred acknowledged sections, and ' +
+      'whatever the client was told. A run with either has gone wrong.',
     'A section takes one lock in low, medium and high contention: a circle can close there only around ' +
       'a lock that a client held as it crashed. Servers answer any number of messages at once, so what ' +
       'is tried in vain costs nobody else anything.',

@@ -95,6 +95,10 @@ const replay = z.strictObject({
   claim: z.string(),
   digest,
   divergedAt: z.string().nullable(),
+  changedModules: z
+    .array(z.string())
+    .optional()
+    .describe('of the plan’s own modules, those that are not as when it was made'),
 });
 
 const planSize = z.strictObject({
@@ -187,8 +191,9 @@ const comparison = z.strictObject({
     aborts: estimate.describe('per section that began'),
     deadlocks: estimate.describe('per section that began'),
     stuck: estimate.describe('sections that wait for ever, per section that began'),
-    lost: estimate.describe('updates, per acknowledged section'),
-    losing: share.describe('runs that lost an update'),
+    lost: estimate.describe('updates that a store accepted, per acknowledged section'),
+    repeated: estimate.describe('how often one took effect again, per acknowledged section'),
+    wrong: share.describe('runs that lost an update, or applied one twice'),
   }),
 });
 
@@ -205,9 +210,9 @@ const folkloreFinding = z.strictObject({
       kind: z.enum(['throughput', 'commit-p99']),
       ours: estimate,
       theirs: estimate,
-      gain: estimate.describe('positive where ours is better; of the same seeds'),
+      gain: estimate.describe('positive where ours is better; of the same seeds; within 97.5 %'),
     }),
-    z.strictObject({ kind: z.literal('losing'), ours: share, theirs: share }),
+    z.strictObject({ kind: z.literal('wrong'), ours: share, theirs: share }),
   ]),
 });
 

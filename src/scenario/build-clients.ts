@@ -1,7 +1,7 @@
 /** Gives every client of a scenario its name, its settings and its work. */
 import { settingsOver } from '../plan/client-text.ts';
 import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../plan/plan-defaults.ts';
-import { memoizeFindings } from '../plan/plan-findings.ts';
+import { memoizeFindings, toItself } from '../plan/plan-findings.ts';
 import { type Finding, type Step, suggest } from '../plan/problem.ts';
 import { isReserved } from '../plan/reserved-names.ts';
 import type { ReadStep } from '../plan/work-text.ts';
@@ -183,7 +183,23 @@ function workloadFindings(
       findings.push({ path: [...path, field, at], isKey: false, what });
     }
   }
-  return [...findings, ...stepFindings(workload.steps ?? [], [...path, 'steps'])];
+  const built = buildWorkload(workload);
+  return [
+    ...findings,
+    ...stepFindings(built.steps, [...path, 'steps']),
+    ...transferFindings(built, [...path, 'steps']),
+  ];
+}
+
+/** Transfers whose two stores are one, as stated or by what was left out. */
+function transferFindings({ steps, stores }: Workload, path: readonly Step[]): readonly Finding[] {
+  return steps.flatMap((step, at) => {
+    if (step.kind !== 'transfer') return [];
+    const [from, to] = transferStores(step, stores);
+    const field = step.to === undefined ? [] : ['to'];
+    const place = [...path, at, 'transfer', ...field];
+    return from === to ? [{ path: place, isKey: false, what: toItself(to) }] : [];
+  });
 }
 
 /** Steps are numbered by their place where they have no id of their own. */

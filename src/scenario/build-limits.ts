@@ -71,17 +71,19 @@ export function buildBounds(
   faults: readonly FaultTemplate[],
 ): Bounds {
   const durations: { -readonly [Kind in FaultKind]?: RangeUs } = {};
-  let skewUs = file.clocks?.skew ?? null;
-  let driftPpm = file.clocks?.drift ?? null;
+  const declared = { skewUs: file.clocks?.skew ?? null, driftPpm: file.clocks?.drift ?? null };
+  let { skewUs, driftPpm } = declared;
   for (const fault of faults) {
     durations[fault.kind] = hull(durations[fault.kind], durationOf(fault));
     if (fault.kind !== 'clock') continue;
-    // A fault that says so goes beyond what is declared, and the bound goes with it.
+    // A fault that says so goes beyond what is declared: that may be drawn, and was not promised.
     if (skewUs !== null) skewUs = Math.max(skewUs, largest(fault.step));
     if (driftPpm !== null) driftPpm = Math.max(driftPpm, largest(fault.rate));
   }
   const think = clients.map((client) => client.think).reduce((a, b) => hull(a, b));
-  return { latency: latencyOf(file), think, durations, skewUs, driftPpm };
+  const bounds = { latency: latencyOf(file), think, durations, skewUs, driftPpm };
+  const isBeyond = skewUs !== declared.skewUs || driftPpm !== declared.driftPpm;
+  return isBeyond ? { ...bounds, declared } : bounds;
 }
 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };

@@ -1,18 +1,27 @@
 /** Checks the systems of a scenario against the words that fencepost knows. */
 import type { Json } from '../kernel/json.ts';
+import { settingsOver } from '../plan/client-text.ts';
 import { shown } from '../plan/fields.ts';
 import { type Finding, type Step, suggest } from '../plan/problem.ts';
-import type { SystemScenario } from './scenario.ts';
+import type { ClientScenario, SystemScenario } from './scenario.ts';
 import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
-import { MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
+import { type LockWord, MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
+
+interface Terms {
+  readonly vocabulary: Vocabulary;
+  readonly clients: readonly ClientScenario[];
+}
 
 export interface BuiltSystems {
   readonly systems: readonly SystemScenario[];
   readonly findings: readonly Finding[];
 }
 
-/** The systems, in the order of the file, and every word in them that is unknown. */
-export function buildSystems(file: ScenarioFile, vocabulary: Vocabulary): BuiltSystems {
+/** The systems, in the order of the file, and every word in them that is unknown or idle. */
+export function buildSystems(
+  file: ScenarioFile,
+  { vocabulary, clients }: Terms,
+): BuiltSystems {
   const entries = Object.entries(file.systems);
   const findings = entries.flatMap(([name, system]) => [
     ...unknownWord(system.lock, {
@@ -26,6 +35,7 @@ export function buildSystems(file: ScenarioFile, vocabulary: Vocabulary): BuiltS
       path: path(name, 'store'),
     }),
     ...optionFindings(name, system, vocabulary),
+    ...idleFindings(name, system, { vocabulary, clients }),
     ...claimFindings(name, system, { file, vocabulary }),
   ]);
   if (entries.length === 0) {
@@ -37,6 +47,7 @@ export function buildSystems(file: ScenarioFile, vocabulary: Vocabulary): BuiltS
     store: system.store,
     options: system.options ?? {},
     servers: serversOf(system, vocabulary),
+    ...jitterOf(vocabulary.locks.get(system.lock)),
     clients: system.clients ?? {},
     expect: { holds: system.expect?.holds ?? [], breaks: system.expect?.breaks ?? [] },
   }));
@@ -79,6 +90,32 @@ function optionFindings(name: string, system: ReadSystem, { locks }: Vocabulary)
     const wrong = valueProblem(option, value);
     return wrong === null ? [] : [{ path: at, isKey: false, what: wrong }];
   });
+}
+
+/** What a system accepts and would not heed: an option, or a step of its clients. */
+function idleFindings(name: string, system: ReadSystem, { vocabulary, clients }: Terms): Finding[] {
+  const word = vocabulary.locks.get(system.lock);
+  if (word === undefined || optionFindings(name, system, vocabulary).length > 0) return [];
+  const findings: Finding[] = [];
+  const settings = clients.map((client) => settingsOver(client.settings, system.clients ?? {}));
+  const problem = word.problem?.(system.options ?? {}, settings) ?? null;
+  if (problem !== null) {
+    const at = path(name, 'options', problem.option);
+    findings.push({ path: at, isKey: false, what: problem.what });
+  }
+  if (word.canRenew === false && clients.some(renews)) {
+    const what = `${system.lock} has no lease that could be renewed, and there is a renew step`;
+    findings.push({ path: path(name, 'lock'), isKey: false, what });
+  }
+  return findings;
+}
+
+function renews({ workload: { kind, steps } }: ClientScenario): boolean {
+  return kind === 'steps' && steps.some((step) => step.kind === 'renew');
+}
+
+function jitterOf(word: LockWord | undefined): Pick<SystemScenario, 'jitter'> {
+  return word?.jitter === undefined ? {} : { jitter: word.jitter };
 }
 
 function valueProblem({ values }: OptionWord, value: Json): string | null {

@@ -40,11 +40,12 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
   return {
     fencepost: 1,
     scenario: scenario.name,
+    ...(scenario.use === undefined ? {} : { use: scenario.use }),
     system: { name: system.name, lock, store, options },
     clients,
     network: { link: scenario.network.link, latencyUs: scenario.network.latency.minUs },
     faults: expandFaults(faults, { clients, store, seed, isWhole }),
-    chance: chancePlan(scenario, { seed, isWhole, faults }),
+    chance: chancePlan(scenario, system, { seed, isWhole, faults }),
     decisions: {},
     order: [],
     limits: scenario.limits,
@@ -87,7 +88,11 @@ interface ChanceContext {
 }
 
 /** What is left to draw while the run goes on; at least the order of events at one instant. */
-function chancePlan(scenario: Scenario, { seed, isWhole, faults }: ChanceContext): ChancePlan {
+function chancePlan(
+  scenario: Scenario,
+  system: SystemScenario,
+  { seed, isWhole, faults }: ChanceContext,
+): ChancePlan {
   const { latency } = scenario.network;
   const isFixed = latency.minUs === latency.maxUs;
   const hasWhole = latency.minUs % 1_000 === 0 && latency.maxUs - latency.minUs >= 1_000;
@@ -105,7 +110,7 @@ function chancePlan(scenario: Scenario, { seed, isWhole, faults }: ChanceContext
     drop: drop?.odds ?? null,
     duplicate: by('duplicate'),
     lateTimer: by('late-timer'),
-    jitter: scenario.jitter,
+    jitter: scenario.jitter ?? system.jitter ?? null,
   };
 }
 

@@ -60,4 +60,13 @@ describe('the JSON Schema of scenarios', () => {
     expect(text).toContain('"enum":["lock-service","lock-service-published"]');
     expect(text).toContain('"enum":["grant-order"]');
   });
+
+  test('knows that a scenario with modules may have other words', () => {
+    const check = z.fromJSONSchema(JSON.parse(JSON.stringify(scenarioJsonSchema(vocabulary))));
+    const own = { name: 'a', systems: { a: { lock: 'my-lock', store: 'fenced' } } };
+    expect(check.safeParse(own).success).toBe(false);
+    expect(check.safeParse({ ...own, use: './my-lock.mjs' }).success).toBe(true);
+    const known = { lock: 'lock-service', store: 'fenced', expect: { holds: ['grant-order'] } };
+    expect(check.safeParse({ ...own, systems: { a: known } }).success).toBe(true);
+  });
 });

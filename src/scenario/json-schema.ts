@@ -1,22 +1,32 @@
 /** The JSON Schema of scenario files, with which editors complete and check them. */
 import { z } from 'zod';
-import { scenarioFileSchema, wordFields } from './scenario-file.ts';
+import { scenarioFileSchema } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Draft 7; with a vocabulary it lists the names that are known, for an editor to offer. */
+/**
+ * Draft 7; with a vocabulary it lists the names that are known, for an editor to offer. A scenario
+ * that uses modules may have others.
+ */
 export function scenarioJsonSchema(vocabulary?: Vocabulary): object {
-  const known = new Map<unknown, readonly string[]>([
-    [wordFields.lock, [...(vocabulary?.locks.keys() ?? [])]],
-    [wordFields.store, vocabulary?.stores ?? []],
-    [wordFields.claim, vocabulary?.claims ?? []],
-  ]);
-  const schema = z.toJSONSchema(scenarioFileSchema, {
-    io: 'input',
-    target: 'draft-7',
-    override: ({ zodSchema, jsonSchema }) => {
-      const words = known.get(zodSchema) ?? [];
-      if (words.length > 0) jsonSchema.enum = [...words];
-    },
+  const schema = z.toJSONSchema(scenarioFileSchema, { io: 'input', target: 'draft-7' });
+  const words = vocabulary === undefined ? {} : wordsUnlessModules(vocabulary);
+  return { ...schema, ...words, title: 'fencepost scenario' };
+}
+
+function wordsUnlessModules({ locks, stores, claims }: Vocabulary): object {
+  const word = (known: Iterable<string>): object => ({ type: 'string', enum: [...known] });
+  const listed = { type: 'array', items: word(claims) };
+  const system = objectWith({
+    lock: word(locks.keys()),
+    store: word(stores),
+    expect: objectWith({ holds: listed, breaks: listed }),
   });
-  return { ...schema, title: 'fencepost scenario' };
+  const systems = { type: 'object', additionalProperties: system };
+  const use = { type: ['string', 'array'] };
+  const uses = { ...objectWith({ use }), required: ['use'] };
+  return { anyOf: [uses, objectWith({ systems })] };
+}
+
+function objectWith(properties: Readonly<Record<string, object>>): object {
+  return { type: 'object', properties };
 }

@@ -9,6 +9,7 @@ import { buildClients } from './build-clients.ts';
 import { buildFaults } from './build-faults.ts';
 import { buildBounds, buildLimits, latencyOf, warnings } from './build-limits.ts';
 import { buildSystems } from './build-systems.ts';
+import { buildUse } from './build-use.ts';
 import type { Scenario } from './scenario.ts';
 import { type ScenarioFile, scenarioFileSchema } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -47,15 +48,17 @@ interface Built {
 }
 
 function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
-  const systems = buildSystems(file, vocabulary);
+  const used = buildUse(file, vocabulary);
   const cast = buildClients(file);
   const { clients, stores } = cast;
+  const systems = buildSystems(file, { vocabulary, clients });
   const limits = buildLimits(file, clients);
   const locks = [...new Set(systems.systems.flatMap(({ servers }) => servers))];
   const faults = buildFaults(file, { clients, stores, locks, healAtUs: limits.healAtUs });
   const scenario: Scenario = {
     name: file.name,
     description: file.description ?? '',
+    ...used.fields,
     systems: systems.systems,
     clients,
     network: { link: file.network?.link ?? 'connection', latency: latencyOf(file) },
@@ -67,7 +70,7 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   };
   return {
     scenario,
-    findings: [...systems.findings, ...cast.findings, ...faults.findings],
+    findings: [...used.findings, ...systems.findings, ...cast.findings, ...faults.findings],
     warned: warnings(file, clients, { systems: systems.systems, limits }),
   };
 }

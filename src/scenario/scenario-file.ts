@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
 import { clientFields, type ReadSettings } from '../plan/client-text.ts';
 import { closed, duration, name, range, ratio, whole } from '../plan/fields.ts';
+import { whyNoModulePath } from '../plan/module-path.ts';
 import type { NetworkPlan, Odds, RangeUs } from '../plan/plan.ts';
 import { CAPS } from '../plan/plan-defaults.ts';
 import { type ReadStep, stepSchema } from '../plan/work-text.ts';
@@ -14,6 +15,7 @@ import { type ReadFault, readFaultSchema } from './fault-file.ts';
 export interface ScenarioFile {
   readonly name: string;
   readonly description?: string | undefined;
+  readonly use?: string | readonly string[] | undefined;
   readonly systems: Readonly<Record<string, ReadSystem>>;
   readonly clients?: ReadClients | undefined;
   readonly workload?: ReadWorkload | undefined;
@@ -79,35 +81,32 @@ interface ReadClocks {
   readonly drift?: number | undefined;
 }
 
-/** The fields whose values are names that other parts of fencepost provide. */
-export const wordFields: Readonly<Record<'lock' | 'store' | 'claim', z.ZodType<string, string>>> = {
-  lock: z.string().max(100).describe('A lock service that `fencepost list` prints.'),
-  store: z.string().max(100).describe('A store that `fencepost list` prints.'),
-  claim: z.string().max(100).describe('A claim that `fencepost list` prints.'),
-};
+const lock = z.string().max(100).describe('A lock that `fencepost list` prints, or your own.');
+const store = z.string().max(100).describe('A store that `fencepost list` prints, or your own.');
+const claim = z.string().max(100).describe('A claim that `fencepost list` prints, or your own.');
 const json: z.ZodType<Json> = z.json();
 
 const system = closed('field', {
-  lock: wordFields.lock,
-  store: wordFields.store,
+  lock,
+  store,
   options: z
     .record(z.string().max(100), json)
     .optional()
     .describe('Options of the lock and store.'),
   clients: closed('field', clientFields).optional().describe('What all clients do differently.'),
   expect: closed('field', {
-    holds: z
-      .array(wordFields.claim)
-      .max(100)
-      .optional()
-      .describe('Claims that must hold on every seed.'),
-    breaks: z
-      .array(wordFields.claim)
-      .max(100)
-      .optional()
-      .describe('Claims that must break on some seed.'),
+    holds: z.array(claim).max(100).optional().describe('Claims that must hold on every seed.'),
+    breaks: z.array(claim).max(100).optional().describe('Claims that must break on some seed.'),
   }).optional(),
 });
+
+const modulePath = z
+  .string()
+  .max(1_000)
+  .superRefine((path, context) => {
+    const what = whyNoModulePath(path);
+    if (what !== null) context.addIssue({ code: 'custom', message: what });
+  });
 
 function names(max: number): z.ZodType<ReadNames> {
   return z.union([whole(1, max), z.array(name).min(1).max(max)]);
@@ -167,6 +166,10 @@ const drift = z
 export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
   name: name.describe('The scenario, for people and reports.'),
   description: z.string().max(10_000).optional().describe('What it shows, in a sentence or two.'),
+  use: z
+    .union([modulePath, z.array(modulePath).min(1).max(16)])
+    .optional()
+    .describe('Modules with systems of your own, below the folder of this file: ./my-lock.mjs.'),
   systems: z
     .record(name, system)
     .describe('The systems to compare, by name: the same seeds run against each.'),
@@ -176,7 +179,7 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
     link: z.enum(['connection', 'datagram']).optional().describe('Default connection, as TCP is.'),
     latency: range.optional().describe('One way. Default 1ms..3ms.'),
   }).optional(),
-  jitter: ratio.optional().describe('How much a backoff may be lengthened: 25%. Default 0.'),
+  jitter: ratio.optional().describe('How much a backoff may be lengthened: 25%. Default as the lock does, mostly 0.'),
   faults: z.array(readFaultSchema).max(100).optional().describe('What may go wrong.'),
   swarm: z
     .boolean()

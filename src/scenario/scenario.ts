@@ -7,16 +7,26 @@
 import type { ClientSettings, ReadSettings } from '../plan/client-text.ts';
 import type { FaultKind } from '../plan/fault.ts';
 import type { Verb } from '../plan/operation-names.ts';
-import type { Bounds, Limits, NetworkPlan, Odds, RangeUs, SystemPlan } from '../plan/plan.ts';
+import type {
+  Bounds,
+  Limits,
+  ModuleDigests,
+  NetworkPlan,
+  Odds,
+  RangeUs,
+  SystemPlan,
+} from '../plan/plan.ts';
 import type { ReadStep } from '../plan/work-text.ts';
 
 export interface Scenario {
   readonly name: string;
   readonly description: string;
+  /** The modules that it uses, with the digests of their files; absent where it uses none. */
+  readonly use?: ModuleDigests;
   readonly systems: readonly SystemScenario[];
   readonly clients: readonly ClientScenario[];
   readonly network: { readonly link: NetworkPlan['link']; readonly latency: RangeUs };
-  /** How much of its length a backoff may be lengthened by. */
+  /** How much of its length a backoff may be lengthened by; null: as each system's lock does. */
   readonly jitter: Odds | null;
   readonly faults: readonly FaultTemplate[];
   /** Whether each seed enables a random subset of the kinds of fault that have a chance. */
@@ -29,6 +39,8 @@ export interface SystemScenario extends SystemPlan {
   readonly expect: { readonly holds: readonly string[]; readonly breaks: readonly string[] };
   /** The processes that serve its lock. */
   readonly servers: readonly string[];
+  /** The jitter of its lock; absent for none. */
+  readonly jitter?: Odds;
   /** Settings of all clients that differ in this system. */
   readonly clients: ReadSettings;
 }

@@ -1,5 +1,7 @@
 /** The words that a scenario may use for what other parts of fencepost provide. */
 import type { Json } from '../kernel/json.ts';
+import type { ClientSettings } from '../plan/client-text.ts';
+import type { ModuleDigests, Odds } from '../plan/plan.ts';
 
 export interface Vocabulary {
   /** Lock protocols by name: `lock-service`, `lock-service-published`, … */
@@ -8,12 +10,23 @@ export interface Vocabulary {
   readonly stores: readonly string[];
   /** Names of claims with their parameters written out: `grant-order`, `linearizable(register)`. */
   readonly claims: readonly string[];
+  /** The modules that some of these words were loaded from; absent for none. */
+  readonly modules?: ModuleDigests;
 }
 
 export interface LockWord {
   readonly options: readonly OptionWord[];
   /** The names of its processes under options that are all right. */
   readonly servers: (options: Readonly<Record<string, Json>>) => readonly string[];
+  /** Which of these options, each all right, cannot be meant beside the others; null for none. */
+  readonly problem?: (
+    options: Readonly<Record<string, Json>>,
+    clients: readonly ClientSettings[],
+  ) => { readonly option: string; readonly what: string } | null;
+  /** Whether sections may have `renew` steps. Default true. */
+  readonly canRenew?: boolean;
+  /** How much of its length a backoff may be lengthened by where a scenario does not say. */
+  readonly jitter?: Odds;
 }
 
 /** An option of a lock protocol, e.g. `counter: volatile`. */

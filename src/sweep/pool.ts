@@ -4,6 +4,7 @@
  * of its chunk is examined again without it.
  */
 import { Worker } from 'node:worker_threads';
+import type { LoadedModule } from '../catalogue.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Chunk, failureTally } from './chunk.ts';
 import { mergeTallies, type Tally } from './tally.ts';
@@ -22,6 +23,8 @@ export interface PoolOptions {
 /** What a pool is to do: `next` gives chunks until it gives null, `onTally` takes each result. */
 export interface Job {
   readonly scenario: Scenario;
+  /** Where the scenario's own words come from. */
+  readonly modules: readonly LoadedModule[];
   readonly next: (seedsPerChunk: number) => Chunk | null;
   readonly onTally: (tally: Tally, chunk: Chunk) => void;
 }
@@ -72,7 +75,8 @@ class Lane {
     for (;;) {
       const chunk = job.next(this.seedsPerChunk);
       if (chunk === null) return;
-      job.onTally(await this.examine({ scenario: job.scenario, chunk }), chunk);
+      const { scenario, modules } = job;
+      job.onTally(await this.examine({ scenario, modules, chunk }), chunk);
     }
   }
 

@@ -2,6 +2,7 @@
  * Examines a range of seeds of every system of a scenario, on worker threads or in this one, until
  * the range is done or something asks it to stop.
  */
+import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
 import { examinerOf, prepare } from './examiner.ts';
@@ -16,6 +17,11 @@ export interface SweepOptions {
    * Opened and closed by the caller; null is this thread, which does not survive a seed that hangs.
    */
   readonly pool: Pool | null;
+  /**
+   * What the scenario's words mean; built-in ones by default. With a pool, all else in it was
+   * loaded from modules, as `loadScenarioFile` does.
+   */
+  readonly catalogue?: Catalogue;
   /** Asked before each chunk; true ends the sweep with what is known so far. */
   readonly shouldStop?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
@@ -36,13 +42,22 @@ export interface SweepResult {
   readonly milliseconds: number;
 }
 
-/** A pool for scenarios of fencepost's own systems: 10 s a seed, 512 MB a worker. */
+/** A pool: 10 s a seed, 512 MB a worker. */
 export function openPool(options: Partial<PoolOptions> & Pick<PoolOptions, 'workers'>): Pool {
   const examinerUrl = new URL('./examiner.js', import.meta.url).href;
   return new Pool({ examinerUrl, seedTimeoutMs: 10_000, memoryMb: 512, ...options });
 }
 
+/**
+ * Sweeps; rejects where a pool is to examine what worker threads cannot load, or where one of them
+ * cannot be started.
+ */
 export async function sweep(scenario: Scenario, options: SweepOptions): Promise<SweepResult> {
+  const { catalogue = builtIn } = options;
+  const { modules } = catalogue;
+  if (options.pool !== null && !catalogue.isLoadable) {
+    throw new Error('worker threads cannot load definitions that come from no module: pool: null');
+  }
   const startedMs = performance.now();
   const tallies = new Map(scenario.systems.map(({ name }) => [name, EMPTY_TALLY]));
   const total = (options.to - options.from + 1) * scenario.systems.length;
@@ -55,8 +70,9 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     broken += tally.broken;
     options.onProgress?.({ done, total, broken });
   };
-  if (options.pool === null) await sweepHere(scenario, chunks, onTally);
-  else await options.pool.run({ scenario, next: (seeds) => chunks.next(seeds), onTally });
+  const next = (seeds: number): Chunk | null => chunks.next(seeds);
+  if (options.pool === null) await sweepHere(scenario, { chunks, catalogue, onTally });
+  else await options.pool.run({ scenario, modules, next, onTally });
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
 }
 
@@ -64,11 +80,18 @@ const SEEDS_AT_ONCE = 64;
 
 async function sweepHere(
   scenario: Scenario,
-  chunks: ChunkSource,
-  onTally: (tally: Tally, chunk: Chunk) => void,
+  {
+    chunks,
+    catalogue,
+    onTally,
+  }: {
+    readonly chunks: ChunkSource;
+    readonly catalogue: Catalogue;
+    readonly onTally: (tally: Tally, chunk: Chunk) => void;
+  },
 ): Promise<void> {
-  await prepare(scenario);
-  const examiner = examinerOf(scenario);
+  await prepare(scenario, catalogue);
+  const examiner = examinerOf(scenario, catalogue);
   for (let chunk = chunks.next(SEEDS_AT_ONCE); chunk !== null; chunk = chunks.next(SEEDS_AT_ONCE)) {
     await new Promise((resolve) => setImmediate(resolve)); // so that Ctrl-C is heard
     const { system } = chunk;

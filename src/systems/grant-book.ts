@@ -57,6 +57,12 @@ export class GrantBook {
     turn.observe({ kind: 'grant', ...asked, ordinal, token, ttlUs, sentAtUs, untilUs });
   }
 
+  /** The server tells the holder once more of the grant that it has, and prolongs it by that. */
+  grantAgain(turn: Turn, lent: Lent): void {
+    const under = turn.grant(this.current(lent.lock));
+    this.noteRenewal(turn, { ...lent, under, extended: under });
+  }
+
   /**
    * The server denies an acquire because of `holder`, '' when nobody holds the lock; one that
    * `waits` may be granted later.
@@ -69,12 +75,19 @@ export class GrantBook {
 
   /** The server handles a renew; one that `isEffective` extends the lock's current entry. */
   renew(turn: Turn, renewal: Lent & { readonly isEffective: boolean }): void {
-    const { lock, client, token, ttlUs, untilUs, isEffective } = renewal;
+    const extended = renewal.isEffective ? this.current(renewal.lock) : 0;
+    this.noteRenewal(turn, { ...renewal, under: turn.under, extended });
+  }
+
+  private noteRenewal(
+    turn: Turn,
+    renewal: Lent & { readonly under: number; readonly extended: number },
+  ): void {
+    const { lock, client, under, token, ttlUs, untilUs, extended } = renewal;
     turn.observe({
       kind: 'renew',
       ...this.noted(turn),
-      ...{ lock, client, under: turn.under, token, ttlUs, untilUs },
-      extended: isEffective ? this.current(lock) : 0,
+      ...{ lock, client, under, token, ttlUs, untilUs, extended },
       sentAtUs: turn.sentAtUs,
     });
   }

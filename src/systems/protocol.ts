@@ -5,7 +5,8 @@
  */
 import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
-import type { ClientPlan, Work } from '../plan/plan.ts';
+import type { ClientSettings } from '../plan/client-text.ts';
+import type { ClientPlan, Odds, Work } from '../plan/plan.ts';
 import type { Program, Self } from '../world/program.ts';
 import type { Turn } from '../world/server.ts';
 import type { World } from '../world/world.ts';
@@ -27,15 +28,36 @@ export interface Protocol {
   readonly takesSeveral: boolean;
   /** Whether an acquire is answered only when its turn has come: asking again would not help. */
   readonly waitsInLine?: boolean;
+  /** Whether a lease can be prolonged, with a `renew` step. Default true. */
+  readonly canRenew?: boolean;
+  /**
+   * By how much of its length it lengthens the wait before another attempt, at most, where a
+   * scenario does not say. Absent: by nothing.
+   */
+  readonly jitter?: Odds;
+  /** Which of these options cannot be meant as it is, beside the others and with such clients. */
+  readonly problem?: (
+    options: Options,
+    clients: readonly ClientSettings[],
+  ) => OptionProblem | null;
   /** Claims that it does not promise, even where nothing goes wrong. */
   readonly unpromised: readonly string[];
   /** Adds its servers to the world; each life of a client's program gets a driver of its own. */
-  readonly build: (world: World, options: Options) => (client: ClientPlan) => LockDriver;
+  readonly build: (world: World, options: Options) => DriverOf;
   /** The same for stores that ask about tokens; absent where there is no server that could say. */
   readonly buildAsked?: (
     world: World,
     options: Options,
   ) => { readonly driverOf: (client: ClientPlan) => LockDriver; readonly check: CheckToken };
+}
+
+/** The driver of a client; that of the probe, who comes when all is healed, waits patiently. */
+export type DriverOf = (client: ClientPlan, role: 'client' | 'probe') => LockDriver;
+
+export interface OptionProblem {
+  readonly option: string;
+  /** What is wrong with it, naming all that it concerns. */
+  readonly what: string;
 }
 
 /**
@@ -56,12 +78,18 @@ export interface LockDriver {
    * After `given up` no other attempt is made.
    */
   acquire(at: Section, attempt: number): Program<boolean | 'given up'>;
-  /** Prolongs the lease and moves `at.end`; false when the section must stop: the lease is lost. */
-  renew(at: Section, step: { readonly id: number; readonly ttlUs: number }): Program<boolean>;
+  /**
+   * Prolongs the lease and moves `at.end`; false when the section must stop: the lease is lost.
+   * Absent: a section stops where it is to renew.
+   */
+  renew?(at: Section, step: { readonly id: number; readonly ttlUs: number }): Program<boolean>;
   /** Gives the lock back, as far as it still can. The section has left already. */
   release(at: Section): Program<void>;
-  /** The token to attach to an access made now; 0, below every token of a grant, for none. */
-  token(lock: string): number;
+  /**
+   * The token to attach to an access made now; 0, below every token of a grant, for none. Absent:
+   * there are none.
+   */
+  token?(lock: string): number;
   /**
    * Takes another lock, the step's, as well; it is given back with the section's. Only where the
    * protocol `takesSeveral`.

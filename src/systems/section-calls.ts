@@ -8,7 +8,7 @@ import type { ClientPlan, SectionPlan } from '../plan/plan.ts';
 import type { CallSetting, PendingCall } from '../world/call.ts';
 import type { LeaseEnd, Self } from '../world/program.ts';
 import type { ServerHost } from '../world/server.ts';
-import type { LockDriver } from './protocol.ts';
+import type { DriverOf, LockDriver } from './protocol.ts';
 import {
   type Condition,
   describeStoreReply,
@@ -20,7 +20,7 @@ import {
 /** The servers that a client talks to. */
 export interface Servers {
   /** The lock protocol's driver for a client. */
-  readonly driverOf: (client: ClientPlan) => LockDriver;
+  readonly driverOf: DriverOf;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
   /** What all of these stores want of a client. */
   readonly manners: Manners;
@@ -93,7 +93,7 @@ export function storeCall(
   const target = at.servers.stores.get(place.store);
   assert(target !== undefined, `there is no store ${place.store}`);
   const resource = at.section.lock;
-  const token = at.driver.token(resource);
+  const token = at.driver.token?.(resource) ?? 0;
   const { kind: verb, key, value, adds } = ask;
   const call = { verb, store: place.store, resource, key, value, token, adds };
   return {

@@ -14,10 +14,9 @@ import { doWork } from './work.ts';
 export function* sections(
   self: Self,
   from: number,
-  plan: ClientPlan,
-  servers: Servers,
+  { plan, role, servers }: { plan: ClientPlan; role: 'client' | 'probe'; servers: Servers },
 ): Program<void> {
-  const driver = servers.driverOf(plan);
+  const driver = servers.driverOf(plan, role);
   const root = nameOf(plan.name);
   for (const section of plan.sections.slice(from)) {
     self.beginSection();

@@ -21,6 +21,8 @@ export interface AlarmSetting {
   /** On the clock of its process, from now. */
   readonly waitUs: number;
   readonly action: () => void;
+  /** By whose name its place in an instant is drawn; those that share one keep their order. */
+  readonly tiedAs?: Name;
 }
 
 /** The event in the queue; an alarm has a new one whenever the rate of its clock changes. */
@@ -34,7 +36,7 @@ class Timer implements Due {
 
   constructor(alarm: Alarm, timeUs: number, tie: number) {
     this.alarm = alarm;
-    this.name = alarm.name;
+    this.name = alarm.tiedAs;
     this.timeUs = timeUs;
     this.tie = tie;
   }
@@ -46,6 +48,7 @@ class Timer implements Due {
 
 export class Alarm implements Task {
   readonly name: Name;
+  readonly tiedAs: Name;
   private readonly process: Process;
   private readonly parts: AlarmParts;
   private readonly dueMonotonicUs: number;
@@ -63,7 +66,8 @@ export class Alarm implements Task {
     this.process = process;
     this.parts = parts;
     this.dueMonotonicUs = process.clock.monotonicUs(scheduler.nowUs) + setting.waitUs;
-    this.tie = decider.tie(setting.name);
+    this.tiedAs = setting.tiedAs ?? setting.name;
+    this.tie = decider.tie(this.tiedAs);
     this.action = setting.action;
     this.waiting = decider.timerFaultsOf(setting.name, process.name, scheduler.nowUs);
     process.alarms.add(this);

@@ -125,7 +125,7 @@ export class Calls implements Caller {
 
   lose<Q extends Json, R extends Json>(attempt: Attempt<Q, R>, state: 'unknown' | 'never'): void {
     if (!this.awaits(attempt) || !this.process.isUp) return;
-    if (this.process.isPaused) {
+    if (this.process.mustWait) {
       const run = (): void => this.lose(attempt, state);
       this.process.acceptMessage({ run, abandon: () => {} });
       return;

@@ -27,7 +27,15 @@ export interface ClientParts extends CallsParts {
   readonly points: Points;
 }
 
-export class ClientHost implements Resident, Self {
+/** What the world asks of the host of a client. */
+export interface Client {
+  readonly name: string;
+  start(): void;
+  /** Its open connections to a server. */
+  connectionsTo(server: string): readonly Connection[];
+}
+
+export class ClientHost implements Resident, Client, Self {
   readonly process: Process;
   private readonly parts: ClientParts;
   private readonly factory: ProgramFactory;
@@ -40,6 +48,8 @@ export class ClientHost implements Resident, Self {
   /** The step that a pause interrupted: an effect not yet begun, or `advance`. */
   private interrupted: Effect | 'advance' | null = null;
   private issued = 0;
+  /** How many calls came before under the grant of an earlier section: it may be told of it again. */
+  private before: { readonly ordinal: number; readonly issued: number } = { ordinal: 0, issued: 0 };
   /** How many sections have begun. */
   private begun = 0;
 
@@ -103,9 +113,16 @@ export class ClientHost implements Resident, Self {
     this.start();
   }
 
+  /** A generator has no jobs. */
+  mustWait(): boolean {
+    return false;
+  }
+
   /** Tells the host that a section begins, so that a restart goes on behind it. */
   beginSection(): void {
     this.begun += 1;
+    const { ordinal } = this.belief;
+    if (ordinal > 0) this.before = { ordinal, issued: this.issued };
     this.issued = 0;
     this.belief.begin();
   }
@@ -193,12 +210,13 @@ export class ClientHost implements Resident, Self {
     this.calls.launch(call);
   }
 
-  /** Its open connections to a server. */
   connectionsTo(server: string): readonly Connection[] {
     return this.calls.connectionsTo(server);
   }
 
   enter(entry: Entry): void {
+    const { ordinal, issued } = this.before;
+    if (entry.ordinal === ordinal) this.issued = Math.max(this.issued, issued);
     this.belief.enter(entry);
   }
 

@@ -32,6 +32,9 @@ export interface Link {
 
 const NONE: readonly never[] = [];
 
+/** How many streams of random numbers there are for one process. */
+const STREAMS = 1_000_000;
+
 export class Decider {
   private readonly plan: Plan;
   private readonly chance: Chance | null;
@@ -104,6 +107,16 @@ export class Decider {
     const most = Math.floor((baseUs * jitter.numerator) / jitter.denominator);
     const drawn = this.chance.within(timer, draws.jitter, { minUs: baseUs, maxUs: baseUs + most });
     this.log?.decisions.set(timer.text, drawn);
+    return drawn;
+  }
+
+  /** Which stream of random numbers a process draws from that draws its own. */
+  streamOf(stream: Name): number {
+    const fixed = this.fixed(stream);
+    if (fixed !== undefined) return fixed;
+    if (this.chance === null) return 0;
+    const drawn = this.chance.bits(stream, draws.stream) % STREAMS;
+    this.log?.decisions.set(stream.text, drawn);
     return drawn;
   }
 

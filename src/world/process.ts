@@ -20,6 +20,11 @@ export interface Resident {
   resume(): void;
   crash(): void;
   restart(): void;
+  /**
+   * Asked before each piece of work: whether jobs are to run first. Who says so has `goOn` called
+   * on its process once they have.
+   */
+  mustWait(): boolean;
 }
 
 export class Process {
@@ -63,8 +68,13 @@ export class Process {
 
   private accept(task: Task, backlog: Task[]): void {
     if (!this.isUp) task.abandon();
-    else if (this.isPaused) backlog.push(task);
+    else if (this.mustWait) backlog.push(task);
     else task.run();
+  }
+
+  /** Whether what comes now has to wait, for the end of a pause or of jobs. */
+  get mustWait(): boolean {
+    return this.isPaused || this.resident?.mustWait() === true;
   }
 
   /** Runs nothing until `untilUs`; a pause that would last longer goes on. */
@@ -76,17 +86,19 @@ export class Process {
   /** Ends the pause and runs what it held up, until a new pause or a crash interrupts that. */
   resume(): void {
     this.isPaused = false;
+    this.goOn();
+  }
+
+  /** Runs what waited, as far as it gets. */
+  goOn(): void {
+    if (!this.isRunning) return;
     this.resident?.resume();
     this.drain(this.messages);
     this.drain(this.dueTimers);
   }
 
   private drain(backlog: Task[]): void {
-    while (this.isRunning) {
-      const task = backlog.shift();
-      if (task === undefined) return;
-      task.run();
-    }
+    while (backlog.length > 0 && this.isRunning && !this.mustWait) backlog.shift()?.run();
   }
 
   crash(nowUs: number): void {

@@ -47,7 +47,10 @@ export interface Self {
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void;
   /** The place that the next prepared call will have among those of its section, from 1. */
   readonly nextIssue: number;
-  /** The grant that its ordinal numbers reached the program, which counts on it until its end. */
+  /**
+   * The grant that its ordinal numbers reached the program, which counts on it until its end. If it
+   * is the one of the section before, calls are numbered on from there.
+   */
   enter(entry: Entry): void;
   /** The program stops counting on its grant, but what it still does is done under it. */
   leave(): void;

@@ -2,19 +2,17 @@
  * Grants that no single server gives: a client takes them itself, once enough servers said yes. It
  * tells the observer here, in the words that a lock service would use, with itself as the service.
  */
-import type { Json } from '../kernel/json.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
-import type { PendingCall } from './call.ts';
 import type { Process } from './process.ts';
 import type { LeaseEnd } from './program.ts';
 import type { Recorder } from './recorder.ts';
 
-interface Term<Q extends Json, R extends Json> {
+interface Term {
   readonly lock: string;
   readonly token: number;
   readonly ttlUs: number;
   /** The first of the calls that the answer rests on: the lease is counted from its departure. */
-  readonly since: PendingCall<Q, R>;
+  readonly since: { readonly sentAtUs: number };
   /** When the client takes the lease to end. */
   readonly end: LeaseEnd;
   /**
@@ -34,7 +32,7 @@ export class Quorum {
   }
 
   /** The client takes the lock: returns the grant's ordinal, for `enter`. */
-  grant<Q extends Json, R extends Json>(term: Term<Q, R>): number {
+  grant(term: Term): number {
     const ordinal = this.parts.recorder.nextOrdinal();
     const { token, ttlUs } = term;
     this.parts.recorder.record({
@@ -47,7 +45,7 @@ export class Quorum {
   }
 
   /** The client's lease is prolonged, because enough servers said so. */
-  renew<Q extends Json, R extends Json>(term: Term<Q, R> & { readonly ordinal: number }): void {
+  renew(term: Term & { readonly ordinal: number }): void {
     const { ordinal, token, ttlUs } = term;
     this.parts.recorder.record({
       kind: 'renew',
@@ -74,11 +72,7 @@ export class Quorum {
     return { atUs: this.parts.scheduler.nowUs, process: name, lock, client: name, message: '' };
   }
 
-  private span<Q extends Json, R extends Json>({
-    since,
-    end,
-    heldUntilUs,
-  }: Term<Q, R>): { sentAtUs: number; untilUs: number } {
+  private span({ since, end, heldUntilUs }: Term): { sentAtUs: number; untilUs: number } {
     const { clock } = this.process;
     const ownUs =
       end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);

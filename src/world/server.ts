@@ -7,16 +7,19 @@
 import type { TraceEvent } from '../history/trace.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
-import { type Name, under } from '../kernel/name.ts';
+import { under } from '../kernel/name.ts';
 import type { Attempt } from './call.ts';
 import type { CallsParts } from './calls.ts';
-import { underTest } from './failure.ts';
+import { SystemFailure, underTest } from './failure.ts';
 import type { Process, Resident } from './process.ts';
-import type { Recorder } from './recorder.ts';
 import { type Question, ServerCalls, type Told } from './server-calls.ts';
+import { type Asking, ServerTurn } from './server-turn.ts';
 
-/** What `handle` returns when the reply is to come later, through the turn's `answer`. */
-export const LATER: unique symbol = Symbol('later');
+/**
+ * What `handle` returns when the reply is to come later, through the turn's `answer`; the same in
+ * every copy of this package that is loaded.
+ */
+export const LATER: unique symbol = Symbol.for('fencepost/later');
 
 /**
  * What a server may know while it handles one request, and what it tells the observer. A server
@@ -50,7 +53,10 @@ export interface Turn<R extends Json = never> {
 
 /** What a server may know while it starts again, or is made to forget something. */
 export interface Boot {
+  /** True time, for the observer alone: what a server decides, it decides by its own clocks. */
   readonly atUs: number;
+  readonly wallUs: number;
+  readonly monotonicUs: number;
   observe(event: TraceEvent): void;
 }
 
@@ -62,13 +68,19 @@ export interface Server<Q extends Json, R extends Json> {
   handle(request: Q, turn: Turn<R>): R | typeof LATER;
   /**
    * Comes back after a crash or as a replica: volatile state is lost, durable state stays. Turns
-   * that were kept are volatile: nobody waits for them any more.
+   * that were kept are volatile: nobody waits for them any more. Absent: all of it is durable.
    */
-  restart(boot: Boot): void;
-  /** A copy of the durable state, as a function that brings it back. */
-  snapshot(): () => void;
-  /** Forgets one key; false where it had none. Tells the observer what it now holds, if values. */
-  evict(key: string, boot: Boot): boolean;
+  restart?(boot: Boot): void;
+  /**
+   * A copy of the durable state, as a function that brings it back. Absent: it cannot fail over,
+   * and a run with such a fault fails.
+   */
+  snapshot?(): () => void;
+  /**
+   * Forgets one key; false where it had none. Tells the observer what it now holds, if values.
+   * Absent: it has no keys.
+   */
+  evict?(key: string, boot: Boot): boolean;
 }
 
 interface Snapshot {
@@ -110,7 +122,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
    * Keeps the states that a lagging replica may still be in; asked for before a run that needs it.
    */
   keepSnapshots(): void {
-    this.snapshots = [{ atUs: 0, restore: this.server.snapshot() }];
+    this.snapshots = [{ atUs: 0, restore: this.snapshot() }];
   }
 
   /** Handles a request; the reply to a copy of one is discarded. */
@@ -148,10 +160,16 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
   }
 
   private remember(): void {
-    this.snapshots?.push({
-      atUs: this.parts.scheduler.nowUs,
-      restore: this.server.snapshot(),
-    });
+    const { snapshots } = this;
+    if (snapshots === null) return;
+    snapshots.push({ atUs: this.parts.scheduler.nowUs, restore: this.snapshot() });
+  }
+
+  private snapshot(): () => void {
+    const { name } = this.process;
+    const restore = underTest(name, () => this.server.snapshot?.());
+    if (restore === undefined) throw new SystemFailure(name, 'it cannot fail over: no `snapshot`');
+    return restore;
   }
 
   /**
@@ -162,128 +180,39 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     if (snapshots === null) return;
     const asOfUs = this.parts.scheduler.nowUs - lagUs;
     while (snapshots.length > 1 && (snapshots.at(-1)?.atUs ?? 0) > asOfUs) snapshots.pop();
-    snapshots.at(-1)?.restore();
+    underTest(this.process.name, () => snapshots.at(-1)?.restore());
   }
 
   evict(key: string): readonly TraceEvent[] | null {
     const events: TraceEvent[] = [];
-    const atUs = this.parts.scheduler.nowUs;
-    const hadKey = this.server.evict(key, { atUs, observe: (event) => events.push(event) });
-    if (!hadKey) return null;
+    const boot = this.boot((event) => events.push(event));
+    const hadKey = underTest(this.process.name, () => this.server.evict?.(key, boot));
+    if (hadKey !== true) return null;
     this.remember();
     return events;
   }
 
+  private boot(observe: Boot['observe']): Boot {
+    const atUs = this.parts.scheduler.nowUs;
+    const { clock } = this.process;
+    return { atUs, wallUs: clock.wallUs(atUs), monotonicUs: clock.monotonicUs(atUs), observe };
+  }
+
   resume(): void {}
+
+  mustWait(): boolean {
+    return false;
+  }
 
   crash(): void {
     this.calls?.crash();
   }
 
   restart(): void {
-    const { scheduler, recorder } = this.parts;
-    this.server.restart({
-      atUs: scheduler.nowUs,
-      observe: (event) => recorder.record(event),
-    });
+    const boot = this.boot((event) => this.parts.recorder.record(event));
+    underTest(this.process.name, () => this.server.restart?.(boot));
     this.remember();
   }
 }
 
 export type HostParts = CallsParts;
-
-type Asked<Q extends Json, R extends Json> = { readonly operation: Name } & Omit<
-  Question<Q, R>,
-  'label'
->;
-
-type Asking = <Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>) => void;
-
-class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
-  readonly atUs: number;
-  private readonly attempt: Attempt<Q, R>;
-  private readonly process: Process;
-  private readonly recorder: Recorder;
-  private readonly isCopy: boolean;
-  readonly answer: (reply: R) => void;
-  private readonly asking: Asking;
-
-  constructor(
-    attempt: Attempt<Q, R>,
-    parts: {
-      process: Process;
-      recorder: Recorder;
-      nowUs: number;
-      isCopy: boolean;
-      answer: (reply: R) => void;
-      ask: Asking;
-    },
-  ) {
-    this.attempt = attempt;
-    this.process = parts.process;
-    this.recorder = parts.recorder;
-    this.atUs = parts.nowUs;
-    this.isCopy = parts.isCopy;
-    this.answer = parts.answer;
-    this.asking = parts.ask;
-  }
-
-  get wallUs(): number {
-    return this.process.clock.wallUs(this.atUs);
-  }
-
-  get monotonicUs(): number {
-    return this.process.clock.monotonicUs(this.atUs);
-  }
-
-  trueTimeOf(clock: 'wall' | 'monotonic', us: number): number {
-    return clock === 'wall'
-      ? this.process.clock.trueTimeOfWall(us)
-      : this.process.clock.trueTimeOfMonotonic(us);
-  }
-
-  get client(): string {
-    return this.attempt.caller.process.name;
-  }
-
-  get operation(): string {
-    return this.attempt.call.setting.operation.text;
-  }
-
-  get message(): string {
-    return this.attempt.requestName.text;
-  }
-
-  get issue(): number {
-    return this.attempt.call.issue;
-  }
-
-  get under(): number {
-    return this.attempt.call.under;
-  }
-
-  get sentAtUs(): number {
-    return this.attempt.sentAtUs;
-  }
-
-  get adds(): number | null {
-    const { call } = this.attempt.call.setting;
-    return 'adds' in call ? call.adds : null;
-  }
-
-  ask<A extends Json, B extends Json>(question: Question<A, B>, told: Told<A, B>): void {
-    const { label, ...rest } = question;
-    const name = this.isCopy ? `${label}-copy` : label;
-    this.asking({ ...rest, operation: under(this.attempt.name, name) }, told);
-  }
-
-  observe(event: TraceEvent): void {
-    this.recorder.record(event);
-  }
-
-  grant(again?: number): number {
-    const ordinal = again ?? this.recorder.nextOrdinal();
-    if (!this.isCopy) this.attempt.granted = ordinal;
-    return ordinal;
-  }
-}

@@ -14,7 +14,7 @@ import type {
   Reset,
 } from '../plan/fault.ts';
 import type { Agenda } from './agenda.ts';
-import type { ClientHost } from './client.ts';
+import type { Client } from './client.ts';
 import type { Cut } from './cuts.ts';
 import type { Network } from './network.ts';
 import type { Process } from './process.ts';
@@ -27,7 +27,7 @@ export interface Reach {
   readonly recorder: Recorder;
   readonly network: Network;
   readonly processes: ReadonlyMap<string, Process>;
-  readonly clients: ReadonlyMap<string, ClientHost>;
+  readonly clients: ReadonlyMap<string, Client>;
   readonly servers: ReadonlyMap<string, Replaceable>;
   readonly healAtUs: number;
 }

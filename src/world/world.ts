@@ -4,17 +4,19 @@
  */
 
 import type { Ending, ProcessInfo, Trace } from '../history/trace.ts';
+import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
 import { Scheduler, type Watcher } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';
 import { Agenda } from './agenda.ts';
-import { ClientHost, type ProgramFactory } from './client.ts';
+import { type Client, ClientHost, type ClientParts, type ProgramFactory } from './client.ts';
 import { Decider, type DrawLog } from './decider.ts';
 import { SystemFailure } from './failure.ts';
 import { Injector } from './injector.ts';
+import { Jobs } from './jobs.ts';
 import { Network } from './network.ts';
 import { Points } from './points.ts';
-import { Process } from './process.ts';
+import { Process, type Resident } from './process.ts';
 import { Recorder } from './recorder.ts';
 import { type Replaceable, type Server, ServerHost } from './server.ts';
 
@@ -23,18 +25,24 @@ export interface ClientSetting {
   readonly factory: ProgramFactory;
 }
 
+/** What a client's host is made of whose code is no generator. */
+export interface HostedParts extends ClientParts {
+  readonly jobs: Jobs;
+}
+
 export class World {
   private readonly plan: Plan;
   private readonly scheduler: Scheduler = new Scheduler();
+  private readonly jobs: Jobs = new Jobs(this.scheduler);
   private readonly recorder: Recorder = new Recorder();
   private readonly decider: Decider;
   private readonly network: Network;
   private readonly injector: Injector;
   private readonly points: Points;
   private readonly processes: Map<string, Process> = new Map();
-  private readonly clients: Map<string, ClientHost> = new Map();
+  private readonly clients: Map<string, Client> = new Map();
   private readonly servers: Map<string, Replaceable> = new Map();
-  private probe: ClientHost | null = null;
+  private probe: Client | null = null;
 
   constructor(plan: Plan, log: DrawLog | null) {
     const { scheduler, recorder, processes, clients, servers } = this;
@@ -69,9 +77,17 @@ export class World {
   }
 
   addClient(info: ProcessInfo, setting: ClientSetting): void {
-    const { scheduler, recorder, network, decider, points } = this;
-    const parts = { scheduler, recorder, network, decider, points };
-    const host = new ClientHost(this.addProcess(info), setting, parts);
+    this.addHosted(info, (process, parts) => new ClientHost(process, setting, parts));
+  }
+
+  /** Adds a client with the host that `make` gives it. */
+  addHosted(
+    info: ProcessInfo,
+    make: (process: Process, parts: HostedParts) => Client & Resident,
+  ): void {
+    const { scheduler, recorder, network, decider, points, jobs } = this;
+    const parts = { scheduler, recorder, network, decider, points, jobs };
+    const host = make(this.addProcess(info), parts);
     if (info.role === 'probe') this.probe = host;
     this.clients.set(info.name, host);
   }
@@ -82,19 +98,38 @@ export class World {
     return process;
   }
 
+  /** Lets the run happen. No client may have jobs. */
   run(watcher: Watcher | null): Trace {
-    const ending = this.happen(watcher);
+    const step = this.runInTurns(watcher).next();
+    assert(step.done === true, 'a client has jobs, and nobody runs them');
+    return step.value;
+  }
+
+  /**
+   * The same with clients that have jobs: it yields where all of these must have run before it is
+   * resumed.
+   */
+  *runInTurns(watcher: Watcher | null): Generator<void, Trace, void> {
+    const ending = yield* this.happen(watcher);
     const unmatched = [...this.injector.unmatched(), ...this.decider.unmatched()];
     const processes = [...this.processes.values()].map((process) => process.info);
     return { processes, events: this.recorder.events, ending, unmatched };
   }
 
-  private happen(watcher: Watcher | null): Ending {
+  private *happen(watcher: Watcher | null): Generator<void, Ending, void> {
     try {
       this.injector.begin(() => this.probe?.start());
-      for (const client of this.clients.values()) if (client !== this.probe) client.start();
-      const end = this.scheduler.run(this.plan.limits, watcher);
-      return end === 'complete' ? { kind: 'complete' } : { kind: 'cut', limit: end };
+      for (const client of this.clients.values()) {
+        if (client === this.probe) continue;
+        client.start();
+        yield* this.jobs.run();
+      }
+      for (;;) {
+        const stop = this.scheduler.run(this.plan.limits, watcher);
+        if (stop === 'complete') return { kind: 'complete' };
+        if (stop !== 'halted') return { kind: 'cut', limit: stop };
+        yield* this.jobs.run();
+      }
     } catch (error) {
       if (!(error instanceof SystemFailure)) throw error;
       return { kind: 'failed', process: error.process, error: error.message };

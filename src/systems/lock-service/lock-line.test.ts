@@ -49,10 +49,21 @@ describe('a line', () => {
     expect(ask(line, 'carol', 12)).toMatchObject({ kind: 'granted', grant: { token: 3 } });
   });
 
-  test('gives its holder anew a new token, as it may not have heard of the first', () => {
+  test('tells its holder again of the grant that it has, and prolongs it', () => {
     const line = new LockLine(1, true);
     ask(line, 'alice', 0);
-    expect(ask(line, 'alice', 1)).toMatchObject({ kind: 'granted', grant: { token: 2 } });
+    ask(line, 'bob', 1);
+    expect(ask(line, 'alice', 3)).toMatchObject({
+      ...{ kind: 'granted', isAgain: true, grant: { token: 1, issuedAt: 3, ttl: 10 } },
+    });
+    expect(ask(line, 'bob', 10, 2)).toEqual({ kind: 'denied', holder: 'alice', place: 2 });
+    expect(ask(line, 'bob', 13, 2)).toMatchObject({ kind: 'granted', grant: { token: 2 } });
+  });
+
+  test('never ends a lease earlier because its holder asked with a slower clock', () => {
+    const line = new LockLine(1, true);
+    ask(line, 'alice', 5);
+    expect(ask(line, 'alice', 2)).toMatchObject({ grant: { token: 1, issuedAt: 5 } });
   });
 
   test('lets nobody but the holder renew or release, and comes back as it was', () => {

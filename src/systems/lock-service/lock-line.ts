@@ -1,8 +1,9 @@
 /**
  * A lock service where who asks gets a place in line, as in etcd's mutex: an entry with a lease of
- * its own, which each further request prolongs. The first in line holds the lock. A client whose
- * entry expired while it waited has lost its place; one that only looks whether nobody is ahead of
- * the place that it once had takes the lock without holding it (etcd 3.4.3).
+ * its own, which each further request prolongs, that of the holder as well: it is told of its grant
+ * again (etcd's acquire puts a key only where its session has none). The first in line holds the
+ * lock. A client whose entry expired while it waited has lost its place; one that only looks whether
+ * nobody is ahead of the place that it once had takes the lock without holding it (etcd 3.4.3).
  */
 import { type Grant, hasExpired, type LockAnswer } from './lock-service.ts';
 
@@ -11,8 +12,14 @@ interface Entry extends Grant {
   readonly isHeld: boolean;
 }
 
-/** A denied acquire has a `place` in line; the next one names it. */
-type LineAnswer = LockAnswer | { kind: 'denied'; holder: string; place: number };
+/**
+ * A denied acquire has a `place` in line; the next one names it. A grant that its holder asked for
+ * once more `isAgain` the one that it has, prolonged.
+ */
+type LineAnswer =
+  | LockAnswer
+  | { kind: 'denied'; holder: string; place: number }
+  | { kind: 'granted'; grant: Grant; isAgain: true };
 
 export class LockLine {
   private readonly firstToken: number;
@@ -37,7 +44,8 @@ export class LockLine {
   }): LineAnswer {
     const { lock, client, ttl, now, place } = ask;
     this.entries = this.entries.filter((entry) => !hasExpired(entry, now));
-    const own = this.entries.find((entry) => isOf(ask, entry) && !entry.isHeld);
+    const own = this.entries.find((entry) => isOf(ask, entry));
+    if (own?.isHeld === true) return { kind: 'granted', grant: this.prolong(own, ask), isAgain: true };
     const token = own?.token ?? (this.verifies ? 0 : place);
     const isLapsed = own === undefined && token > 0;
     const ahead = this.entries.find(
@@ -55,6 +63,13 @@ export class LockLine {
     this.entries = [...others, { ...grant, isHeld }].sort((a, b) => a.token - b.token);
     if (isHeld) return { kind: 'granted', grant };
     return { kind: 'denied', holder: ahead.client, place: grant.token };
+  }
+
+  private prolong(held: Entry, { now, ttl }: { now: number; ttl: number }): Entry {
+    if (now + ttl <= held.issuedAt + held.ttl) return held;
+    const prolonged: Entry = { ...held, issuedAt: now, ttl };
+    this.entries = this.entries.map((entry) => (entry === held ? prolonged : entry));
+    return prolonged;
   }
 
   private nextToken(): number {

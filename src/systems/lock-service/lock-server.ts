@@ -123,7 +123,9 @@ export class LockServer implements Server<LockRequest, LockReply> {
       return denied;
     }
     const { token } = answer.grant;
-    this.book.grant(turn, { lock, client, token, ttlUs, untilUs: this.endOf(answer.grant, turn) });
+    const lent = { lock, client, token, ttlUs, untilUs: this.endOf(answer.grant, turn) };
+    if ('isAgain' in answer) this.book.grantAgain(turn, lent);
+    else this.book.grant(turn, lent);
     return { kind: 'granted', token, issuedAtUs: now };
   }
 

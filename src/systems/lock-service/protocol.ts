@@ -2,7 +2,14 @@
 import type { ClientPlan } from '../../plan/plan.ts';
 import type { ServerHost } from '../../world/server.ts';
 import type { World } from '../../world/world.ts';
-import type { CheckToken, LockDriver, OptionInfo, Options, Protocol } from '../protocol.ts';
+import type {
+  CheckToken,
+  LockDriver,
+  OptionInfo,
+  OptionProblem,
+  Options,
+  Protocol,
+} from '../protocol.ts';
 import { type DriverManner, LockServiceDriver } from './driver.ts';
 import { describeLockReply, type LockReply, type LockRequest, LockServer } from './lock-server.ts';
 
@@ -74,10 +81,26 @@ export const lockService: Protocol = {
   options,
   servers: () => [NAME],
   takesSeveral: false,
+  problem,
   unpromised: [],
   build: (world, given) => build(world, given, false).driverOf,
   buildAsked: (world, given) => build(world, given, false),
 };
+
+/** A line counts its tokens and hands over by itself. */
+function problem(given: Options): OptionProblem | null {
+  const waits = given.word('waits');
+  if (waits === 'retry') return null;
+  const idle = [
+    ['lockDelay', given.whole('lockDelay') !== 0],
+    ['tokens', given.word('tokens') !== 'exact'],
+    ['renew', given.word('renew') !== 'keeps'],
+  ] as const;
+  const found = idle.find(([, isGiven]) => isGiven);
+  if (found === undefined) return null;
+  const [option] = found;
+  return { option, what: `${option} means nothing with waits: ${waits}` };
+}
 
 export const lockServicePublished: Protocol = {
   ...lockService,

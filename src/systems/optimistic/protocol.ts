@@ -23,6 +23,7 @@ export const optimistic: Protocol = {
   options,
   servers: () => [],
   takesSeveral: false,
+  canRenew: false,
   unpromised: ['cross-key'],
   build: (_world, given) => {
     const policy = policyOf(given.word('unknownCommit'));

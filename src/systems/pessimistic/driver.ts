@@ -9,9 +9,13 @@ import { backOff, type Program, request } from '../../world/program.ts';
 import type { ServerHost } from '../../world/server.ts';
 import type { LockDriver } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';
-import { describeLockReply, type LockReply, type LockRequest } from './lock-server.ts';
+import {
+  describePessimisticReply,
+  type PessimisticReply,
+  type PessimisticRequest,
+} from './lock-server.ts';
 
-type Host = ServerHost<LockRequest, LockReply>;
+type Host = ServerHost<PessimisticRequest, PessimisticReply>;
 
 /** A lock that the section wants, and what it calls taking it and giving it back. */
 interface Wish {
@@ -139,9 +143,9 @@ export class PessimisticDriver implements LockDriver {
   private call(
     at: Section,
     operation: Name,
-    ask: LockRequest,
+    ask: PessimisticRequest,
     token: number,
-  ): CallSetting<LockRequest, LockReply> {
+  ): CallSetting<PessimisticRequest, PessimisticReply> {
     return {
       operation,
       call: { verb: ask.kind, lock: ask.lock, token },
@@ -149,7 +153,7 @@ export class PessimisticDriver implements LockDriver {
       request: ask,
       timeoutUs: at.plan.lockTimeoutUs,
       tries: at.plan.tries,
-      describe: describeLockReply,
+      describe: describePessimisticReply,
       under: 0,
     };
   }

@@ -7,7 +7,7 @@ import { type Boot, LATER, type Server, type Turn } from '../../world/server.ts'
 import { GrantBook } from '../grant-book.ts';
 import { type Ask, LockTable } from './lock-table.ts';
 
-export type LockRequest =
+export type PessimisticRequest =
   | {
       readonly kind: 'acquire';
       readonly lock: string;
@@ -24,43 +24,43 @@ export type LockRequest =
       readonly request: string;
     };
 
-export type LockReply =
+export type PessimisticReply =
   | { readonly kind: 'granted'; readonly token: number }
   | { readonly kind: 'released' }
   | { readonly kind: 'denied'; readonly holder: string };
 
 /** What the trace says of a reply. */
-export function describeLockReply(reply: LockReply): Answer {
+export function describePessimisticReply(reply: PessimisticReply): Answer {
   return reply;
 }
 
-export interface LockServerOptions {
+export interface PessimisticServerOptions {
   /** What becomes of a request that closes a circle: it waits as well, or it is denied. */
   readonly onDeadlock: 'wait' | 'abort';
 }
 
-type Acquire = Extract<LockRequest, { kind: 'acquire' }>;
-type LockTurn = Turn<LockReply>;
+type Acquire = Extract<PessimisticRequest, { kind: 'acquire' }>;
+type LockTurn = Turn<PessimisticReply>;
 
-export class LockServer implements Server<LockRequest, LockReply> {
+export class PessimisticServer implements Server<PessimisticRequest, PessimisticReply> {
   private readonly name: string;
-  private readonly options: LockServerOptions;
+  private readonly options: PessimisticServerOptions;
   private readonly table: LockTable = new LockTable();
   private readonly book: GrantBook;
   /** By request: the turns that wait for one answer, more than one where it was sent again. */
   private readonly kept: Map<string, LockTurn[]> = new Map();
 
-  constructor(name: string, options: LockServerOptions) {
+  constructor(name: string, options: PessimisticServerOptions) {
     this.name = name;
     this.options = options;
     this.book = new GrantBook(name);
   }
 
-  handle(request: LockRequest, turn: LockTurn): LockReply | typeof LATER {
+  handle(request: PessimisticRequest, turn: LockTurn): PessimisticReply | typeof LATER {
     return request.kind === 'acquire' ? this.acquire(request, turn) : this.release(request, turn);
   }
 
-  private acquire({ sinceUs, ...asked }: Acquire, turn: LockTurn): LockReply | typeof LATER {
+  private acquire({ sinceUs, ...asked }: Acquire, turn: LockTurn): PessimisticReply | typeof LATER {
     const { lock, client, request } = asked;
     const ask = { lock, client, request };
     const holder = this.table.holder(lock);
@@ -88,12 +88,12 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return LATER;
   }
 
-  private deny({ lock, client }: Ask, turn: LockTurn, holder: string): LockReply {
+  private deny({ lock, client }: Ask, turn: LockTurn, holder: string): PessimisticReply {
     this.book.deny(turn, { lock, client, holder });
     return { kind: 'denied', holder };
   }
 
-  private give(ask: Ask, turns: readonly LockTurn[], atUs: number): LockReply {
+  private give(ask: Ask, turns: readonly LockTurn[], atUs: number): PessimisticReply {
     const { lock, client } = ask;
     this.kept.delete(ask.request);
     const { token } = this.table.give(ask);
@@ -105,7 +105,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return { kind: 'granted', token };
   }
 
-  private release({ lock, client, request }: Ask, turn: LockTurn): LockReply {
+  private release({ lock, client, request }: Ask, turn: LockTurn): PessimisticReply {
     const wasWaiting = this.kept.delete(request);
     const isEffective = this.table.end({ lock, client, request });
     if (wasWaiting && !isEffective) {

@@ -1,7 +1,7 @@
 /** The pessimistic lock as a protocol. */
 import type { OptionInfo, Protocol } from '../protocol.ts';
 import { PessimisticDriver } from './driver.ts';
-import { LockServer } from './lock-server.ts';
+import { PessimisticServer } from './lock-server.ts';
 
 const NAME = 'lock';
 
@@ -21,12 +21,13 @@ export const pessimistic: Protocol = {
   servers: () => [NAME],
   takesSeveral: true,
   waitsInLine: true,
+  canRenew: false,
   unpromised: [],
   build: (world, given) => {
     const onDeadlock = given.word('onDeadlock') === 'abort' ? 'abort' : 'wait';
     const host = world.addServer(
       { name: NAME, role: 'lock' },
-      new LockServer(NAME, { onDeadlock }),
+      new PessimisticServer(NAME, { onDeadlock }),
     );
     return (client) => new PessimisticDriver(client.name, host);
   },

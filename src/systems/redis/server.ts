@@ -56,6 +56,8 @@ export interface Witness {
   /** `null`: nothing was prolonged. */
   prolonged(turn: Turn, key: string, kept: Kept | null): void;
   deleted(turn: Turn, key: string, entry: Entry | null): void;
+  /** The node forgot a key, null for all, at true time `atUs`, and may give it again from then on. */
+  lost(key: string | null, atUs: number): void;
   snapshot(): () => void;
 }
 
@@ -82,6 +84,7 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
   private readonly node: RedisNode = new RedisNode();
   /** Whoever runs the node knows the longest ttl in use: at most this one is what it forgot. */
   private longestTtlUs = 0;
+  /** By its monotonic clock. */
   private outOfServiceUntilUs = 0;
   private isReplica = false;
 
@@ -91,7 +94,7 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
   }
 
   handle(request: RedisRequest, turn: Turn): RedisReply {
-    if (turn.atUs < this.outOfServiceUntilUs) return { kind: 'unavailable' };
+    if (turn.monotonicUs < this.outOfServiceUntilUs) return { kind: 'unavailable' };
     switch (request.kind) {
       case 'set':
         return this.set(request, turn);
@@ -147,7 +150,9 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
     if (keeps) return;
     this.node.clear();
     if (this.options.restart === 'delayed') {
-      this.outOfServiceUntilUs = boot.atUs + this.longestTtlUs;
+      this.outOfServiceUntilUs = boot.monotonicUs + this.longestTtlUs;
+    } else {
+      this.witness.lost(null, boot.atUs);
     }
   }
 
@@ -162,7 +167,8 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
     };
   }
 
-  evict(key: string): boolean {
+  evict(key: string, boot: Boot): boolean {
+    this.witness.lost(key, boot.atUs);
     return this.node.forget(key);
   }
 }

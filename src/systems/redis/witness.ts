@@ -40,6 +40,9 @@ export class GrantWitness implements Witness {
     this.book.release(turn, { lock, client: turn.client, isEffective: entry !== null });
   }
 
+  /** What a node forgets ends no grant: its client still counts on it. */
+  lost(): void {}
+
   private token(value: number): number {
     return this.hasTokens ? value : 0;
   }

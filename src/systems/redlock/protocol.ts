@@ -1,7 +1,7 @@
 /** Redlock as a protocol: as it is specified, and with each of its precautions left out. */
 import type { ClientPlan } from '../../plan/plan.ts';
 import type { World } from '../../world/world.ts';
-import type { LockDriver, OptionInfo, Options, Protocol } from '../protocol.ts';
+import type { LockDriver, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { nodeOptions, nodeSettings } from '../redis/protocol.ts';
 import { RedisServer } from '../redis/server.ts';
 import { RedlockDriver } from './driver.ts';
@@ -78,13 +78,36 @@ export const redlock: Protocol = {
   options,
   servers: nodeNames,
   takesSeveral: false,
+  // "After a random delay", says its page, and not how long: up to twice the backoff.
+  jitter: { numerator: 1, denominator: 1 },
+  problem,
   unpromised: ['tokens-unique', 'tokens-increase'],
   build,
 };
 
+const MARGIN = [
+  ['driftFactorPpm', 10_000],
+  ['driftMarginUs', 2_000],
+] as const;
+
+function problem(given: Options): OptionProblem | null {
+  if (given.whole('nodes') === 0) {
+    return { option: 'nodes', what: 'nodes is 0; Redlock has at least one node' };
+  }
+  const margin = MARGIN.find(([option, fallback]) => given.whole(option) !== fallback);
+  if (margin !== undefined && given.word('drift') === 'ignored') {
+    const [option] = margin;
+    return { option, what: `${option} means nothing with drift: ignored` };
+  }
+  if (given.word('restart') === 'at-once' && given.word('persistence') === 'always') {
+    const what = 'restart: at-once means nothing with persistence: always: no node loses its keys';
+    return { option: 'restart', what };
+  }
+  return null;
+}
+
 function nodeNames(given: Options): readonly string[] {
-  const count = Math.max(1, given.whole('nodes'));
-  return Array.from({ length: count }, (_, index) => `lock-${index + 1}`);
+  return Array.from({ length: given.whole('nodes') }, (_, index) => `lock-${index + 1}`);
 }
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {

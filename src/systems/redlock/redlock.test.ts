@@ -120,6 +120,37 @@ describe('extending', () => {
   });
 });
 
+describe('what a quorum is told to hold', () => {
+  const evictAt = (process: string, atUs: number): Fault => ({
+    ...{ kind: 'evict', process, key: 'db', when: { kind: 'at', atUs } },
+  });
+  const untilUs = (faults: readonly Fault[], options = {}): readonly (number | null)[] => {
+    const clients = [clientOf('alice', [], { attempts: 1 })];
+    const trace = traceOf({ nodes: 3, ...options }, { clients, faults });
+    return eventsOf(trace, 'grant').map((grant) => grant.untilUs);
+  };
+
+  test('ends when a node of it forgets the key, though its yes still counts', () => {
+    const [one, two] = [evictAt('lock-1', 1_500), evictAt('lock-2', 1_700)];
+    expect(untilUs([one])).toEqual([11 * MS + 1]);
+    expect(untilUs([one, two])).toEqual([1_700]);
+  });
+
+  test('ends when a node starts again without its keys, unless it stays out of service', () => {
+    const crashes = ['lock-1', 'lock-2'].map(
+      (process): Fault => ({
+        ...{ kind: 'crash', process, restartAfterUs: 500 },
+        when: { kind: 'at', atUs: 2_500 },
+      }),
+    );
+    // The two have answered by then; the third answer is what alice waits for.
+    const faults = [...crashes, lateReply('alice/1/acquire/lock-3/1/reply', 3 * MS)];
+    expect(untilUs(faults, { restart: 'at-once' })).toEqual([3 * MS]);
+    expect(untilUs(faults, { restart: 'delayed' })).toEqual([11 * MS + 1]);
+    expect(untilUs(faults, { restart: 'at-once', persistence: 'always' })).toEqual([11 * MS + 1]);
+  });
+});
+
 describe('a node that lost its keys', () => {
   const crash = (process: string): Fault => ({
     ...{ kind: 'crash', process, restartAfterUs: MS },

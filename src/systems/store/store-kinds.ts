@@ -11,12 +11,6 @@ import { StoreServer } from './store-server.ts';
 import { type Version, VersionServer } from './version-server.ts';
 import { MemoryTable } from './version-table.ts';
 
-/** The sequential specification that a store promises to its clients. */
-export type FenceModel =
-  | 'fenced-register'
-  | 'fenced-register-strict'
-  | 'fenced-register-with-reads';
-
 /** A store's server; what it holds outside of the run is given back with `close`. */
 export type AnyStoreServer = Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 
@@ -28,8 +22,11 @@ export interface StoreKind {
   /** Claims that it does not promise, even where nothing goes wrong. */
   readonly unpromised: readonly string[];
   readonly manners: Manners;
-  /** Null where none is written. */
-  readonly model: FenceModel | null;
+  /**
+   * The sequential specification that it promises to its clients, by the name of a model; null
+   * where none is written.
+   */
+  readonly model: string | null;
   /** Whether it is meant to remember the highest token. */
   readonly isFenced: boolean;
   /** Whether it needs the SQL engine. */
@@ -84,12 +81,7 @@ function fenceKind(rule: FenceRule): StoreKind {
   };
 }
 
-function modelOf({
-  refuses,
-  coversReads,
-  opensAnything,
-  comparedBy,
-}: FenceRule): FenceModel | null {
+function modelOf({ refuses, coversReads, opensAnything, comparedBy }: FenceRule): string | null {
   if (refuses === 'lower-or-repeated' || opensAnything || comparedBy === 'client') return null;
   if (refuses === 'lower-or-equal') return 'fenced-register-strict';
   return coversReads ? 'fenced-register-with-reads' : 'fenced-register';
@@ -111,11 +103,14 @@ function versionKind(version: Version, isSql: boolean): StoreKind {
 
 /**
  * Loads what the stores of these systems need, before the first run of any; a run of one that was
- * not prepared is refused.
+ * not prepared is refused. `stores` are those that the systems may name.
  */
-export async function prepare(systems: Iterable<{ readonly store: string }>): Promise<void> {
+export async function prepare(
+  systems: Iterable<{ readonly store: string }>,
+  { stores }: { readonly stores: ReadonlyMap<string, StoreKind> } = { stores: storeKinds },
+): Promise<void> {
   for (const { store } of systems) {
-    if (storeKinds.get(store)?.needsSql === true) await loadSqlEngine();
+    if (stores.get(store)?.needsSql === true) await loadSqlEngine();
   }
 }
 

@@ -9,7 +9,12 @@ import type { ServerHost } from '../../world/server.ts';
 import { part, type Section } from '../section-calls.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './back-end.ts';
 import type { Seen } from './cache-leases.ts';
-import { type CacheReply, type CacheRequest, describeCacheReply } from './cache-server.ts';
+import {
+  describeLeaseCacheReply,
+  type LeaseCacheReply,
+  type LeaseCacheRequest,
+} from './cache-server.ts';
+import type { LeaseBook, Wish } from './lease-book.ts';
 import {
   beginningAt,
   type Delivery,
@@ -20,22 +25,27 @@ import {
 } from './lease-rules.ts';
 import type { LeaseTerms } from './lease-terms.ts';
 
-type CacheCall = PendingCall<CacheRequest, CacheReply>;
+type Host = ServerHost<LeaseCacheRequest, LeaseCacheReply>;
+type LeaseCacheCall = PendingCall<LeaseCacheRequest, LeaseCacheReply>;
+type Setting = CallSetting<LeaseCacheRequest, LeaseCacheReply>;
 
 /** What is stored over what was seen, and by which call it was seen. */
 interface Storing {
   readonly record: LeaseRecord;
   readonly seen: Seen;
-  readonly look: CacheCall;
+  readonly look: LeaseCacheCall;
 }
 
 export class CacheBackEnd implements LeaseBackEnd {
-  private readonly server: ServerHost<CacheRequest, CacheReply>;
+  private readonly server: Host;
   private readonly terms: LeaseTerms;
+  private readonly book: LeaseBook;
 
-  constructor(server: ServerHost<CacheRequest, CacheReply>, terms: LeaseTerms) {
+  /** `book` is the one of its server. */
+  constructor(server: Host, terms: LeaseTerms, book: LeaseBook) {
     this.server = server;
     this.terms = terms;
+    this.book = book;
   }
 
   get name(): string {
@@ -64,7 +74,7 @@ export class CacheBackEnd implements LeaseBackEnd {
       this.put(at, part(labelAt(this.name, 'take'), attempt), storing),
     );
     if (put.reply === null) return 0;
-    if (put.reply.kind !== 'granted') return false;
+    if (put.reply.kind !== 'stored') return false;
     return { fence: record.fence, ordinal: put.granted, sentUs, issuedAtUs };
   }
 
@@ -76,38 +86,32 @@ export class CacheBackEnd implements LeaseBackEnd {
     if (record === null) return false;
     const storing = { record, seen: look.reply, look };
     const put = yield* request(at.self, this.put(at, labelAt(this.name, 'free'), storing));
-    return put.reply === null ? 0 : put.reply.kind === 'released';
+    return put.reply === null ? 0 : put.reply.kind === 'stored';
   }
 
-  private look(
-    at: Section,
-    label: string,
-    wish: Extract<CacheRequest, { kind: 'look' }>['wish'],
-  ): CallSetting<CacheRequest, CacheReply> {
-    const ask = { kind: 'look', lock: at.section.lock, client: at.self.name, wish } as const;
+  private look(at: Section, label: string, wish: Wish): Setting {
     const token = wish.kind === 'acquire' ? 0 : wish.fence;
-    return this.call(at, { verb: wish.kind, label, token }, ask);
+    const ask = { kind: 'look', lock: at.section.lock } as const;
+    const setting = this.call(at, { verb: wish.kind, label, token }, ask);
+    this.book.noteWish(setting.operation.text, wish);
+    return setting;
   }
 
-  private put(
-    at: Section,
-    label: string,
-    { record, seen, look }: Storing,
-  ): CallSetting<CacheRequest, CacheReply> {
-    const ask = {
-      ...({ kind: 'put', lock: at.section.lock, client: at.self.name } as const),
-      ...{ record, unique: seen.unique, ttlUs: at.plan.ttlUs, sinceUs: look.sentAtUs },
-    };
-    const verb = record.state === 'leased' ? 'acquire' : 'release';
-    const token = record.state === 'leased' ? 0 : record.fence;
-    return this.call(at, { verb, label, token }, ask);
+  private put(at: Section, label: string, { record, seen, look }: Storing): Setting {
+    const ask = { kind: 'put', lock: at.section.lock, record, unique: seen.unique } as const;
+    if (record.state === 'open') {
+      return this.call(at, { verb: 'release', label, token: record.fence }, ask);
+    }
+    const setting = this.call(at, { verb: 'acquire', label, token: 0 }, ask);
+    this.book.noteLease(setting.operation.text, { ttlUs: at.plan.ttlUs, since: look });
+    return setting;
   }
 
   private call(
     at: Section,
     { verb, label, token }: { verb: 'acquire' | 'release'; label: string; token: number },
-    ask: CacheRequest,
-  ): CallSetting<CacheRequest, CacheReply> {
+    ask: LeaseCacheRequest,
+  ): Setting {
     return {
       operation: under(at.name, label),
       call: { verb, lock: ask.lock, token },
@@ -115,7 +119,7 @@ export class CacheBackEnd implements LeaseBackEnd {
       request: ask,
       timeoutUs: at.plan.lockTimeoutUs,
       tries: at.plan.tries,
-      describe: describeCacheReply,
+      describe: describeLeaseCacheReply(ask),
     };
   }
 }

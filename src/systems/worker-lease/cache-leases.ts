@@ -4,15 +4,7 @@
  * WATCH and MULTI. A key that was not stored for `keyLife` is gone, and its fence token with it.
  */
 import type { Cache } from '../cache/cache.ts';
-import {
-  freedBy,
-  type LeaseAsk,
-  type LeaseRecord,
-  type LeaseReturn,
-  type LeaseRules,
-  PUBLISHED_RULES,
-  takenBy,
-} from './lease-rules.ts';
+import type { LeaseRecord } from './lease-rules.ts';
 
 /** Published: a key lives 24 hours after its last storing. */
 export const KEY_LIFE_SECONDS: number = 86_400;
@@ -35,7 +27,7 @@ export class CacheLeases {
   private readonly vacant: Vacant;
 
   /** `keyLife` is in the unit of the cache's clock. */
-  constructor(cache: Cache, keyLife: number, vacant: Vacant = 'add') {
+  constructor(cache: Cache, keyLife: number, vacant: Vacant) {
     this.cache = cache;
     this.keyLife = keyLife;
     this.vacant = vacant;
@@ -57,21 +49,6 @@ export class CacheLeases {
       return true;
     }
     return this.cache.cas(key, text, unique, this.keyLife, now) === 'stored';
-  }
-
-  /** Both in one go, as when nobody else is there: the fence token, or false. */
-  acquire(key: string, ask: LeaseAsk, rules: LeaseRules = PUBLISHED_RULES): number | false {
-    const seen = this.look(key, ask.now);
-    const taken = takenBy(seen.record, ask, rules);
-    if (taken === null || !this.put(key, taken, seen, ask.now)) return false;
-    return taken.fence;
-  }
-
-  /** Both in one go: whether the lease was that one and is free now. */
-  release(key: string, given: LeaseReturn, now: number): boolean {
-    const seen = this.look(key, now);
-    const freed = freedBy(seen.record, given);
-    return freed !== null && this.put(key, freed, seen, now);
   }
 }
 

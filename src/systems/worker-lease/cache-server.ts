@@ -1,120 +1,86 @@
 /**
  * memcached or Redis as a server of the world. It stores what it is told: whether a lease may be
  * taken is decided by the client that looked. A crash empties memcached, and a Redis that does not
- * persist.
+ * persist. The life of a key is counted by memcached on a monotonic clock, by Redis on the wall
+ * clock.
  */
 import type { Answer } from '../../history/trace.ts';
 import type { Server, Turn } from '../../world/server.ts';
 import { Cache } from '../cache/cache.ts';
 import { CacheLeases, type Seen, type Vacant } from './cache-leases.ts';
-import { LeaseBook } from './lease-book.ts';
-import {
-  freedBy,
-  type LeaseAsk,
-  type LeaseRecord,
-  type LeaseReturn,
-  takenBy,
-} from './lease-rules.ts';
-import { judgedAt, type LeaseTerms } from './lease-terms.ts';
+import type { LeaseBook } from './lease-book.ts';
+import type { LeaseRecord } from './lease-rules.ts';
 
-/** What a client looks for, which only the observer is told. */
-type Wish =
-  | ({ readonly kind: 'acquire' } & LeaseAsk)
-  | ({ readonly kind: 'release' } & LeaseReturn);
-
-export type CacheRequest =
-  | {
-      readonly kind: 'look';
-      readonly lock: string;
-      readonly client: string;
-      readonly wish: Wish;
-    }
+export type LeaseCacheRequest =
+  | { readonly kind: 'look'; readonly lock: string }
   | {
       readonly kind: 'put';
       readonly lock: string;
-      readonly client: string;
       readonly record: LeaseRecord;
       readonly unique: number | null;
-      readonly ttlUs: number;
-      /** For the observer: true time at which the look left. */
-      readonly sinceUs: number;
     };
 
-export type CacheReply =
+export type LeaseCacheReply =
   | ({ readonly kind: 'seen'; readonly wallUs: number } & Seen)
-  | { readonly kind: 'granted'; readonly token: number }
-  | { readonly kind: 'released' }
-  | { readonly kind: 'denied'; readonly holder: string };
+  | { readonly kind: 'stored' }
+  /** Somebody stored, or the key went, in between. */
+  | { readonly kind: 'not-stored' };
 
 /** What the trace says of a reply; of a look, the fence token that it saw. */
-export function describeCacheReply(reply: CacheReply): Answer {
-  return reply.kind === 'seen' ? { kind: 'value', value: reply.record?.fence ?? 0 } : reply;
+export function describeLeaseCacheReply(
+  request: LeaseCacheRequest,
+): (reply: LeaseCacheReply) => Answer {
+  return (reply) => {
+    if (reply.kind === 'seen') return { kind: 'value', value: reply.record?.fence ?? 0 };
+    if (reply.kind === 'not-stored' || request.kind === 'look')
+      return { kind: 'denied', holder: '' };
+    const { state, fence } = request.record;
+    return state === 'leased' ? { kind: 'granted', token: fence } : { kind: 'released' };
+  };
 }
 
-export interface CacheSetting {
+export interface LeaseCacheSetting {
   readonly keyLifeUs: number;
+  /** By which of its clocks a key's life is counted. */
+  readonly expiry: 'wall' | 'monotonic';
   readonly isDurable: boolean;
   readonly vacant: Vacant;
 }
 
-export class CacheServer implements Server<CacheRequest, CacheReply> {
-  private readonly terms: LeaseTerms;
-  private readonly isDurable: boolean;
+export class LeaseCacheServer implements Server<LeaseCacheRequest, LeaseCacheReply> {
+  private readonly setting: LeaseCacheSetting;
+  private readonly book: LeaseBook;
   private readonly cache: Cache = new Cache();
   private readonly leases: CacheLeases;
-  private readonly book: LeaseBook;
 
-  constructor(name: string, terms: LeaseTerms, { keyLifeUs, isDurable, vacant }: CacheSetting) {
-    this.terms = terms;
-    this.isDurable = isDurable;
-    this.leases = new CacheLeases(this.cache, keyLifeUs, vacant);
-    this.book = new LeaseBook(name, terms);
+  constructor(setting: LeaseCacheSetting, book: LeaseBook) {
+    this.setting = setting;
+    this.book = book;
+    this.leases = new CacheLeases(this.cache, setting.keyLifeUs, setting.vacant);
   }
 
-  handle(request: CacheRequest, turn: Turn): CacheReply {
+  handle(request: LeaseCacheRequest, turn: Turn): LeaseCacheReply {
     if (request.kind === 'put') return this.put(request, turn);
-    const seen = this.leases.look(request.lock, turn.monotonicUs);
-    this.noteLook(request, seen.record, turn);
+    const seen = this.leases.look(request.lock, this.nowUs(turn));
+    this.book.looked(turn, request.lock, seen.record);
     return { kind: 'seen', ...seen, wallUs: turn.wallUs };
   }
 
-  /** A client that sees that it may not will not come back: that was the denial. */
-  private noteLook(
-    request: Extract<CacheRequest, { kind: 'look' }>,
-    record: LeaseRecord | null,
-    turn: Turn,
-  ): void {
-    const { wish } = request;
-    if (wish.kind === 'release') {
-      if (freedBy(record, wish) === null) this.book.release(turn, request, false);
-      return;
-    }
-    const now = judgedAt(this.terms, wish.now, turn);
-    const mayTake = takenBy(record, { ...wish, now }, this.terms.rules) !== null;
-    if (!mayTake) this.book.deny(turn, request);
+  private put(request: Extract<LeaseCacheRequest, { kind: 'put' }>, turn: Turn): LeaseCacheReply {
+    const { lock, record } = request;
+    const isStored = this.leases.put(lock, record, request, this.nowUs(turn));
+    if (record.state === 'open') this.book.release(turn, lock, isStored);
+    else if (isStored) this.book.grant(turn, lock, record);
+    else this.book.deny(turn, lock);
+    return { kind: isStored ? 'stored' : 'not-stored' };
   }
 
-  private put(request: Extract<CacheRequest, { kind: 'put' }>, turn: Turn): CacheReply {
-    const { lock, client, record, ttlUs, sinceUs } = request;
-    const isStored = this.leases.put(lock, record, request, turn.monotonicUs);
-    if (record.state === 'open') {
-      this.book.release(turn, request, isStored);
-      return isStored ? { kind: 'released' } : this.denial(lock);
-    }
-    if (!isStored) {
-      this.book.deny(turn, request);
-      return this.denial(lock);
-    }
-    this.book.grant(turn, { lock, client, record, ttlUs, sentAtUs: sinceUs });
-    return { kind: 'granted', token: record.fence };
-  }
-
-  private denial(lock: string): CacheReply {
-    return { kind: 'denied', holder: this.book.holder(lock) };
+  private nowUs(turn: Turn): number {
+    return this.setting.expiry === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
   restart(): void {
-    if (!this.isDurable) this.cache.clear();
+    if (!this.setting.isDurable) this.cache.clear();
   }
 
   snapshot(): () => void {

@@ -1,21 +1,37 @@
 /**
- * Tells the observer what a back end does with its leases. What it notes has no effect: a back end
- * knows its holders by step and retry, only the observer by the names of clients.
+ * Tells the observer what a back end does with its leases. A back end knows its holders by step and
+ * retry, only the observer by the names of clients; and what a client means by a request, a cache
+ * is not told: the client notes it here, beside its messages. Nothing reads it but the observer.
  */
+import { assert } from '../../kernel/assert.ts';
 import type { Turn } from '../../world/server.ts';
 import { GrantBook } from '../grant-book.ts';
-import type { LeaseRecord } from './lease-rules.ts';
-import { type LeaseTerms, trueEndUs } from './lease-terms.ts';
+import {
+  freedBy,
+  type LeaseAsk,
+  type LeaseRecord,
+  type LeaseReturn,
+  takenBy,
+} from './lease-rules.ts';
+import { judgedAt, type LeaseTerms, trueEndUs } from './lease-terms.ts';
 
-/** Whose request it is. */
-interface Asked {
-  readonly lock: string;
-  readonly client: string;
+/** What a client looks for. */
+export type Wish =
+  | ({ readonly kind: 'acquire' } & LeaseAsk)
+  | ({ readonly kind: 'release' } & LeaseReturn);
+
+/** The lease that an operation is to take. */
+interface Lent {
+  readonly ttlUs: number;
+  /** The call that it rests on, where that is an earlier one. */
+  readonly since?: { readonly sentAtUs: number };
 }
 
 export class LeaseBook {
   private readonly terms: LeaseTerms;
   private readonly book: GrantBook;
+  private readonly wishes: Map<string, Wish> = new Map();
+  private readonly lent: Map<string, Lent> = new Map();
   private holders: Map<string, string> = new Map();
 
   constructor(process: string, terms: LeaseTerms) {
@@ -23,30 +39,49 @@ export class LeaseBook {
     this.terms = terms;
   }
 
-  /** Who was granted the lease last; '' before the first. */
-  holder(lock: string): string {
-    return this.holders.get(lock) ?? '';
+  /** By a client, of an operation that only looks. */
+  noteWish(operation: string, wish: Wish): void {
+    this.wishes.set(operation, wish);
   }
 
-  /** `sentAtUs` is when the first request left that the lease rests on. */
-  grant(
-    turn: Turn,
-    lease: Asked & { record: LeaseRecord; ttlUs: number; sentAtUs?: number },
-  ): void {
-    const { record, ...lent } = lease;
-    this.holders.set(lease.lock, lease.client);
+  /** By a client, of an operation that is to take a lease. */
+  noteLease(operation: string, lent: Lent): void {
+    this.lent.set(operation, lent);
+  }
+
+  /** A client that sees that it may not will not come back: that was the denial. */
+  looked(turn: Turn, lock: string, record: LeaseRecord | null): void {
+    const wish = this.wishes.get(turn.operation);
+    assert(wish !== undefined, 'a client notes what it looks for');
+    if (wish.kind === 'release') {
+      if (freedBy(record, wish) === null) this.release(turn, lock, false);
+      return;
+    }
+    const now = judgedAt(this.terms, wish.now, turn);
+    if (takenBy(record, { ...wish, now }, this.terms.rules) === null) this.deny(turn, lock);
+  }
+
+  grant(turn: Turn, lock: string, record: LeaseRecord): void {
+    const { client } = turn;
+    const lent = this.lent.get(turn.operation);
+    assert(lent !== undefined, 'a client notes which lease it takes');
+    this.holders.set(lock, client);
     const untilUs = trueEndUs(this.terms, record.expires, turn);
-    this.book.grant(turn, { ...lent, token: record.fence, untilUs });
+    const { ttlUs, since = turn } = lent;
+    const given = { lock, client, token: record.fence, ttlUs, untilUs };
+    this.book.grant(turn, { ...given, sentAtUs: since.sentAtUs });
   }
 
-  deny(turn: Turn, { lock, client }: Asked): void {
-    this.book.deny(turn, { lock, client, holder: this.holder(lock) });
+  deny(turn: Turn, lock: string): void {
+    const holder = this.holders.get(lock) ?? '';
+    this.book.deny(turn, { lock, client: turn.client, holder });
   }
 
-  release(turn: Turn, { lock, client }: Asked, isEffective: boolean): void {
-    this.book.release(turn, { lock, client, isEffective });
+  release(turn: Turn, lock: string, isEffective: boolean): void {
+    this.book.release(turn, { lock, client: turn.client, isEffective });
   }
 
+  /** Of what the back end did; what clients mean does not go back. */
   snapshot(): () => void {
     const restoreBook = this.book.snapshot();
     const holders = new Map(this.holders);

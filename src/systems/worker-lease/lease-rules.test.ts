@@ -29,7 +29,7 @@ describe('a lease', () => {
   });
 
   test('is judged by the asker’s own timeout only as a mutant', () => {
-    const rules = { ...PUBLISHED_RULES, expiry: 'own' } as const;
+    const rules = { ...PUBLISHED_RULES, timeout: 'own' } as const;
     const impatient = { ...ask, now: 16 };
     expect(takenBy(held, impatient)).toBeNull();
     expect(takenBy(held, impatient, rules)?.fence).toBe(8);

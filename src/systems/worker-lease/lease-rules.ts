@@ -42,10 +42,10 @@ export interface LeaseRules {
   /** Whether the fence token is raised when a lease that timed out changes hands. */
   readonly takeover: 'raises' | 'keeps';
   /** Whether a lease's time is up as its own record says, or by the asking worker's timeout. */
-  readonly expiry: 'recorded' | 'own';
+  readonly timeout: 'recorded' | 'own';
 }
 
-export const PUBLISHED_RULES: LeaseRules = { takeover: 'raises', expiry: 'recorded' };
+export const PUBLISHED_RULES: LeaseRules = { takeover: 'raises', timeout: 'recorded' };
 
 /** The record to put over `held` (null: there is none), or null when somebody holds the lease. */
 export function takenBy(
@@ -65,8 +65,8 @@ export function beginningAt(record: LeaseRecord, first: number): LeaseRecord {
   return { ...record, fence: Math.max(1, first) };
 }
 
-function lastTimeOf(held: LeaseRecord, timeout: number, { expiry }: LeaseRules): number {
-  return expiry === 'own' ? held.since + timeout : held.expires;
+function lastTimeOf(held: LeaseRecord, timeout: number, rules: LeaseRules): number {
+  return rules.timeout === 'own' ? held.since + timeout : held.expires;
 }
 
 /** The record to put over `held`, or null when it is not the lease that is given back. */

@@ -5,14 +5,15 @@ import type { LockDriver, OptionInfo, Options, Protocol } from '../protocol.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
 import { CacheBackEnd } from './cache-back-end.ts';
 import { KEY_LIFE_SECONDS } from './cache-leases.ts';
-import { CacheServer, type CacheSetting } from './cache-server.ts';
+import { LeaseCacheServer, type LeaseCacheSetting } from './cache-server.ts';
 import { WorkerLeaseDriver } from './driver.ts';
 import { type Idempotency, JobGuard } from './job-guard.ts';
 import { JobKeyServer } from './job-key-server.ts';
+import { LeaseBook } from './lease-book.ts';
 import type { LeaseTerms } from './lease-terms.ts';
 import { type Counting, LeaseTime } from './lease-time.ts';
 import { TableBackEnd } from './table-back-end.ts';
-import { TableServer } from './table-server.ts';
+import { LeaseTableServer } from './table-server.ts';
 
 /** Keeps the idempotency keys. */
 const KEYS = 'lock-keys';
@@ -37,7 +38,7 @@ const shared: readonly OptionInfo[] = [
     about: 'whether taking over a lease that timed out raises the fence token',
   },
   {
-    name: 'expiry',
+    name: 'timeout',
     values: ['recorded', 'own'],
     fallback: 'recorded',
     about: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
@@ -72,10 +73,11 @@ const ofCaches: readonly OptionInfo[] = [
   },
 ];
 
-const common: Pick<Protocol, 'source' | 'servers' | 'takesSeveral' | 'unpromised'> = {
+const common: Pick<Protocol, 'source' | 'servers' | 'takesSeveral' | 'canRenew' | 'unpromised'> = {
   source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
   servers,
   takesSeveral: false,
+  canRenew: false,
   unpromised: ['at-most-once'],
 };
 
@@ -93,7 +95,7 @@ export const leaseMemcached: Protocol = {
   ],
   build: (world, given) => {
     const vacant = given.word('vacant') === 'set' ? 'set' : 'add';
-    return build(world, given, { isDurable: false, vacant });
+    return build(world, given, { isDurable: false, expiry: 'monotonic', vacant });
   },
 };
 
@@ -108,10 +110,17 @@ export const leaseRedis: Protocol = {
       fallback: 'none',
       about: 'whether Redis finds its leases again after a crash',
     },
+    {
+      name: 'expiry',
+      values: ['wall', 'monotonic'],
+      fallback: 'wall',
+      about: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
+    },
   ],
   build: (world, given) => {
     const isDurable = given.word('persistence') === 'always';
-    return build(world, given, { isDurable, vacant: 'add' });
+    const expiry = given.word('expiry') === 'monotonic' ? 'monotonic' : 'wall';
+    return build(world, given, { isDurable, expiry, vacant: 'add' });
   },
 };
 
@@ -134,18 +143,20 @@ function servers(given: Options): readonly string[] {
 function build(
   world: World,
   given: Options,
-  cache: Pick<CacheSetting, 'isDurable' | 'vacant'> | null,
+  cache: Omit<LeaseCacheSetting, 'keyLifeUs'> | null,
 ): (client: ClientPlan) => LockDriver {
   const absent = cache === null ? 'one' : given.word('absent') === 'clock' ? 'clock' : 'one';
   const terms = { ...termsOf(given), absent } as const;
   const backEnds = backEndsOf(given).map((name): LeaseBackEnd => {
     const process = { name, role: 'lock' } as const;
+    const book = new LeaseBook(name, terms);
     if (cache === null) {
-      return new TableBackEnd(world.addServer(process, new TableServer(name, terms)), terms);
+      const server = new LeaseTableServer(terms, book);
+      return new TableBackEnd(world.addServer(process, server), terms, book);
     }
     const setting = { keyLifeUs: given.whole('keyLife') * 1_000_000, ...cache };
-    const server = new CacheServer(name, terms, setting);
-    return new CacheBackEnd(world.addServer(process, server), terms);
+    const server = new LeaseCacheServer(setting, book);
+    return new CacheBackEnd(world.addServer(process, server), terms, book);
   });
   const idempotency = idempotencyOf(given.word('idempotency'));
   const guard =
@@ -162,7 +173,7 @@ function termsOf(given: Options): Omit<LeaseTerms, 'absent'> {
   return {
     rules: {
       takeover: given.word('takeover') === 'keeps' ? 'keeps' : 'raises',
-      expiry: given.word('expiry') === 'own' ? 'own' : 'recorded',
+      timeout: given.word('timeout') === 'own' ? 'own' : 'recorded',
     },
     time: new LeaseTime(countingOf(given.word('seconds'))),
     clock: given.word('clock') === 'server' ? 'server' : 'client',

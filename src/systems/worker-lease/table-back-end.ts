@@ -5,17 +5,27 @@ import { type Program, request } from '../../world/program.ts';
 import type { ServerHost } from '../../world/server.ts';
 import { part, type Section } from '../section-calls.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './back-end.ts';
+import type { LeaseBook } from './lease-book.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
 import type { LeaseTerms } from './lease-terms.ts';
-import { describeTableReply, type TableReply, type TableRequest } from './table-server.ts';
+import {
+  describeLeaseTableReply,
+  type LeaseTableReply,
+  type LeaseTableRequest,
+} from './table-server.ts';
+
+type Host = ServerHost<LeaseTableRequest, LeaseTableReply>;
 
 export class TableBackEnd implements LeaseBackEnd {
-  private readonly server: ServerHost<TableRequest, TableReply>;
+  private readonly server: Host;
   private readonly terms: LeaseTerms;
+  private readonly book: LeaseBook;
 
-  constructor(server: ServerHost<TableRequest, TableReply>, terms: LeaseTerms) {
+  /** `book` is the one of its server. */
+  constructor(server: Host, terms: LeaseTerms, book: LeaseBook) {
     this.server = server;
     this.terms = terms;
+    this.book = book;
   }
 
   get name(): string {
@@ -29,10 +39,11 @@ export class TableBackEnd implements LeaseBackEnd {
     const sentUs = self.monotonicUs();
     const wallUs = self.wallUs();
     const asked = { now: time.timeOf(wallUs), timeout: time.timeoutOf(ttlUs) };
-    const named = { lock: at.section.lock, client: self.name };
-    const ask = { kind: 'acquire', ...named, ...delivery, ...asked, ttlUs } as const;
-    const label = part(labelAt(this.name, 'acquire'), attempt);
-    const call = yield* request(self, this.call(at, label, ask));
+    const { lock } = at.section;
+    const ask = { kind: 'acquire', lock, ...delivery, ...asked } as const;
+    const setting = this.call(at, part(labelAt(this.name, 'acquire'), attempt), ask);
+    this.book.noteLease(setting.operation.text, { ttlUs });
+    const call = yield* request(self, setting);
     if (call.reply === null) return 0;
     if (call.reply.kind !== 'granted') return false;
     const issuedAtUs = clock === 'client' ? wallUs : call.reply.wallUs;
@@ -40,8 +51,7 @@ export class TableBackEnd implements LeaseBackEnd {
   }
 
   *release(at: Section, lease: LeaseReturn): Program<boolean | 0> {
-    const named = { lock: at.section.lock, client: at.self.name };
-    const ask = { kind: 'release', ...named, ...lease } as const;
+    const ask = { kind: 'release', lock: at.section.lock, ...lease } as const;
     const call = yield* request(at.self, this.call(at, labelAt(this.name, 'release'), ask));
     return call.reply === null ? 0 : call.reply.kind === 'released';
   }
@@ -49,8 +59,8 @@ export class TableBackEnd implements LeaseBackEnd {
   private call(
     at: Section,
     label: string,
-    ask: TableRequest,
-  ): CallSetting<TableRequest, TableReply> {
+    ask: LeaseTableRequest,
+  ): CallSetting<LeaseTableRequest, LeaseTableReply> {
     const token = ask.kind === 'acquire' ? 0 : ask.fence;
     return {
       operation: under(at.name, label),
@@ -59,7 +69,7 @@ export class TableBackEnd implements LeaseBackEnd {
       request: ask,
       timeoutUs: at.plan.lockTimeoutUs,
       tries: at.plan.tries,
-      describe: describeTableReply,
+      describe: describeLeaseTableReply,
     };
   }
 }

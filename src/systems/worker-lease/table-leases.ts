@@ -8,19 +8,17 @@ import {
   type LeaseRecord,
   type LeaseReturn,
   type LeaseRules,
-  PUBLISHED_RULES,
   takenBy,
 } from './lease-rules.ts';
 
 export class TableLeases {
   private records: Map<string, LeaseRecord> = new Map();
 
-  /** The fence token, or false when somebody holds the lease. */
-  acquire(key: string, ask: LeaseAsk, rules: LeaseRules = PUBLISHED_RULES): number | false {
+  /** The lease as it is now taken, or null when somebody holds it. */
+  acquire(key: string, ask: LeaseAsk, rules: LeaseRules): LeaseRecord | null {
     const taken = takenBy(this.current(key), ask, rules);
-    if (taken === null) return false;
-    this.records.set(key, taken);
-    return taken.fence;
+    if (taken !== null) this.records.set(key, taken);
+    return taken;
   }
 
   /** Whether the lease was that one and is free now. */
@@ -31,7 +29,7 @@ export class TableLeases {
     return true;
   }
 
-  current(key: string): LeaseRecord | null {
+  private current(key: string): LeaseRecord | null {
     return this.records.get(key) ?? null;
   }
 

@@ -1,59 +1,57 @@
 /** DynamoDB as a server of the world: a lease is taken, or given back, by one request. */
 import type { Answer } from '../../history/trace.ts';
 import type { Server, Turn } from '../../world/server.ts';
-import { LeaseBook } from './lease-book.ts';
+import type { LeaseBook } from './lease-book.ts';
 import type { LeaseAsk, LeaseReturn } from './lease-rules.ts';
 import { judgedAt, type LeaseTerms } from './lease-terms.ts';
 import { TableLeases } from './table-leases.ts';
 
-type Asked = { readonly lock: string; readonly client: string };
+export type LeaseTableRequest =
+  | (LeaseAsk & { readonly kind: 'acquire'; readonly lock: string })
+  | (LeaseReturn & { readonly kind: 'release'; readonly lock: string });
 
-export type TableRequest =
-  | (Asked & LeaseAsk & { readonly kind: 'acquire'; readonly ttlUs: number })
-  | (Asked & LeaseReturn & { readonly kind: 'release' });
-
-export type TableReply =
+export type LeaseTableReply =
   | { readonly kind: 'granted'; readonly token: number; readonly wallUs: number }
   | { readonly kind: 'released' }
-  | { readonly kind: 'denied'; readonly holder: string };
+  /** The condition of the update was not met. */
+  | { readonly kind: 'denied' };
 
 /** What the trace says of a reply. */
-export function describeTableReply(reply: TableReply): Answer {
+export function describeLeaseTableReply(reply: LeaseTableReply): Answer {
+  if (reply.kind === 'denied') return { kind: 'denied', holder: '' };
   return reply.kind === 'granted' ? { kind: 'granted', token: reply.token } : reply;
 }
 
-export class TableServer implements Server<TableRequest, TableReply> {
+export class LeaseTableServer implements Server<LeaseTableRequest, LeaseTableReply> {
   private readonly terms: LeaseTerms;
-  private readonly leases: TableLeases = new TableLeases();
   private readonly book: LeaseBook;
+  private readonly leases: TableLeases = new TableLeases();
 
-  constructor(name: string, terms: LeaseTerms) {
+  constructor(terms: LeaseTerms, book: LeaseBook) {
     this.terms = terms;
-    this.book = new LeaseBook(name, terms);
+    this.book = book;
   }
 
-  handle(request: TableRequest, turn: Turn): TableReply {
+  handle(request: LeaseTableRequest, turn: Turn): LeaseTableReply {
     if (request.kind === 'acquire') return this.acquire(request, turn);
     const isEffective = this.leases.release(request.lock, request);
-    this.book.release(turn, request, isEffective);
-    return isEffective ? { kind: 'released' } : this.denial(request.lock);
+    this.book.release(turn, request.lock, isEffective);
+    return { kind: isEffective ? 'released' : 'denied' };
   }
 
-  private acquire(request: Extract<TableRequest, { kind: 'acquire' }>, turn: Turn): TableReply {
-    const { lock, client, ttlUs } = request;
+  private acquire(
+    request: Extract<LeaseTableRequest, { kind: 'acquire' }>,
+    turn: Turn,
+  ): LeaseTableReply {
+    const { lock } = request;
     const now = judgedAt(this.terms, request.now, turn);
-    const token = this.leases.acquire(lock, { ...request, now }, this.terms.rules);
-    const record = this.leases.current(lock);
-    if (token === false || record === null) {
-      this.book.deny(turn, request);
-      return this.denial(lock);
+    const record = this.leases.acquire(lock, { ...request, now }, this.terms.rules);
+    if (record === null) {
+      this.book.deny(turn, lock);
+      return { kind: 'denied' };
     }
-    this.book.grant(turn, { lock, client, record, ttlUs });
-    return { kind: 'granted', token, wallUs: turn.wallUs };
-  }
-
-  private denial(lock: string): TableReply {
-    return { kind: 'denied', holder: this.book.holder(lock) };
+    this.book.grant(turn, lock, record);
+    return { kind: 'granted', token: record.fence, wallUs: turn.wallUs };
   }
 
   restart(): void {}

@@ -1,0 +1,24 @@
+/**
+ * Says which simulated process real code runs for at this moment: a plain variable, set while an
+ * event's jobs run, since these run to their end before the next event and belong to one process.
+ */
+import type { Randomness } from './randomness.ts';
+import type { TimerSetting, VirtualTimer } from './virtual-timer.ts';
+
+/** What a simulated process is to the globals that its code calls. */
+export interface Inhabitant {
+  readonly name: string;
+  /** By its own wall clock, in milliseconds since 1970. */
+  dateMs(): number;
+  /** By its own monotonic clock, in microseconds since its machine started. */
+  monotonicUs(): number;
+  setTimer(setting: TimerSetting): VirtualTimer;
+  /** The timer that `Number(timer)` stands for. */
+  timerOf(id: number): VirtualTimer | undefined;
+  readonly randomness: Randomness;
+  /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */
+  fail(error: unknown): void;
+}
+
+/** Null while no simulated process runs: every global is then what it always was. */
+export const ambient: { current: Inhabitant | null } = { current: null };

@@ -1,0 +1,103 @@
+/**
+ * How people define systems of their own: locks, stores, claims and models, each with its name. The
+ * fields are checked here, since the code that gives them may be plain JavaScript.
+ */
+import { builtIn, type SystemDefinition, whyClash } from './catalogue.ts';
+import { type ClaimDefinition, checkerOf } from './check/define-claim.ts';
+import { linearizableTo } from './check/linearizable.ts';
+import type { ModelDefinition } from './check/store-models.ts';
+import { type LockDefinition, protocolOf } from './systems/define-lock.ts';
+import { type StoreDefinition, storeKindOf } from './systems/store/define-store.ts';
+
+/** What a definition may bring, each by the name that scenarios call it. */
+export interface Definitions {
+  /** Lock protocols: their servers, and the driver by which a client takes and returns the lock. */
+  readonly locks?: Readonly<Record<string, LockDefinition>>;
+  /** What the lock guards. */
+  readonly stores?: Readonly<Record<string, StoreDefinition>>;
+  /** What a system may promise. */
+  readonly claims?: Readonly<Record<string, ClaimDefinition>>;
+  /** Sequential specifications; of each, `linearizable(<name>)` becomes a claim. */
+  readonly models?: Readonly<Record<string, ModelDefinition>>;
+}
+
+/** Letters, digits and `. _ -`, so that names can stand in file names and points. */
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,79}$/u;
+
+/**
+ * Checks definitions and fills in their defaults. Export what it returns as a module's default,
+ * and name the module in a scenario (`use: ./my-lock.mjs`), or give it to `extend`. Throws an
+ * error that says which field is wrong, or which name fencepost has already.
+ */
+export function defineSystem(definitions: Definitions): SystemDefinition {
+  const given: unknown = definitions;
+  if (typeof given !== 'object' || given === null) refuse('defineSystem', 'takes an object');
+  const known = ['locks', 'stores', 'claims', 'models'];
+  for (const field of Object.keys(definitions)) {
+    if (!known.includes(field)) refuse(field, `is none of ${known.join(', ')}`);
+  }
+  const claims = entriesOf('claims', definitions.claims);
+  const models = entriesOf('models', definitions.models);
+  for (const [name, model] of models) checkModel(`models.${name}`, model);
+  const own = claims.map(([name, claim]) => [name, checkerOf(name, claim)] as const);
+  const ofModels = models.map(([name]) => `linearizable(${name})`);
+  const definition: SystemDefinition = {
+    kind: 'fencepost-system',
+    version: 1,
+    locks: new Map(
+      entriesOf('locks', definitions.locks).map(([name, lock]) => [name, protocolOf(name, lock)]),
+    ),
+    stores: new Map(
+      entriesOf('stores', definitions.stores).map(([name, store]) => [
+        name,
+        storeKindOf(name, store),
+      ]),
+    ),
+    claims: new Map([
+      ...own,
+      ...models.map(([name]) => [`linearizable(${name})`, linearizableTo(name)] as const),
+    ]),
+    aboutClaims: new Map([
+      ...claims.map(([name, { about, source = '' }]) => [name, { about, source }] as const),
+      ...ofModels.map(
+        (name, at) => [name, { about: models[at]?.[1].about ?? '', source: '' }] as const,
+      ),
+    ]),
+    models: new Map(models),
+  };
+  const clash = whyClash(builtIn, definition);
+  if (clash !== null) throw new Error(clash);
+  return definition;
+}
+
+function entriesOf<V>(
+  field: string,
+  given: Readonly<Record<string, V>> = {},
+): readonly [string, V][] {
+  const value: unknown = given;
+  if (typeof value !== 'object' || value === null) refuse(field, 'is no map from names');
+  const entries = Object.entries(given);
+  for (const [name, one] of entries) {
+    if (!NAME.test(name)) refuse(field, `has the name ${JSON.stringify(name)}: ${NAME_ABOUT}`);
+    if (typeof one !== 'object' || one === null) refuse(`${field}.${name}`, 'is no object');
+  }
+  return entries;
+}
+
+const NAME_ABOUT = 'a name has letters, digits, ".", "_" and "-"';
+
+function checkModel(where: string, { about, calls, model }: ModelDefinition): void {
+  if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
+  if (!['register', 'fenced', 'counter'].includes(calls)) {
+    refuse(`${where}.calls`, 'is none of register, fenced, counter');
+  }
+  const given: unknown = model;
+  const isModel = typeof given === 'object' && given !== null && 'init' in given;
+  if (!isModel || typeof model.step !== 'function') {
+    refuse(`${where}.model`, 'has no `init` or no `step`');
+  }
+}
+
+function refuse(where: string, what: string): never {
+  throw new Error(`${where} ${what}`);
+}

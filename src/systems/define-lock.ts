@@ -1,0 +1,78 @@
+/** A lock protocol as people define one of their own, and the protocol that it becomes. */
+import type { ClientPlan } from '../plan/plan.ts';
+import type { World } from '../world/world.ts';
+import type { LockDriver, OptionInfo, Options, Protocol } from './protocol.ts';
+import { Options as OptionValues } from './protocol.ts';
+
+/**
+ * A lock: what it adds to the world, and how a client uses it. All but `about` and `build` has a
+ * default.
+ */
+export interface LockDefinition {
+  /** One line on what it is. */
+  readonly about: string;
+  /** Where its rules are written down. */
+  readonly source?: string;
+  /** What scenarios may set, each with the values it may have. */
+  readonly options?: readonly OptionInfo[];
+  /**
+   * The names of its servers, `lock` or `lock-…`, so that faults can name them; by default one,
+   * `lock`. A function where they depend on options.
+   */
+  readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
+  /** Whether its driver has `also`, for sections that take a second lock. Default false. */
+  readonly takesSeveral?: boolean;
+  /** Whether an acquire is answered only when its turn has come. Default false. */
+  readonly waitsInLine?: boolean;
+  /** Claims that it does not promise, even where nothing goes wrong. */
+  readonly unpromised?: readonly string[];
+  /**
+   * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
+   * server)`), and returns what makes the driver of a client: anew for each life of its program.
+   */
+  readonly build: (world: World, options: Options) => (client: ClientPlan) => LockDriver;
+}
+
+const ONE_SERVER: readonly string[] = ['lock'];
+
+/** Throws an error that names the field where one is missing or wrong. */
+export function protocolOf(name: string, definition: LockDefinition): Protocol {
+  const where = `locks.${name}`;
+  const { about, source = '', options = [], servers = ONE_SERVER, build } = definition;
+  if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
+  if (typeof build !== 'function') refuse(`${where}.build`, 'is no function');
+  for (const option of options) checkOption(`${where}.options`, option);
+  const names = typeof servers === 'function' ? servers : (): readonly string[] => servers;
+  checkServers(`${where}.servers`, names, options);
+  const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
+  return { about, source, options, servers: names, takesSeveral, waitsInLine, unpromised, build };
+}
+
+function checkOption(where: string, { name, values, fallback }: OptionInfo): void {
+  if (typeof name !== 'string') refuse(where, 'has one without a name');
+  const isKnown =
+    values === 'integer'
+      ? typeof fallback === 'number' && Number.isSafeInteger(fallback) && fallback >= 0
+      : Array.isArray(values) && values.includes(String(fallback));
+  if (!isKnown) refuse(`${where}.${name}.fallback`, 'is none of its values');
+}
+
+function checkServers(
+  where: string,
+  servers: (options: Options) => readonly string[],
+  options: readonly OptionInfo[],
+): void {
+  const defaults = OptionValues.read(options, {});
+  if (typeof defaults === 'string') refuse(where, defaults);
+  const names: unknown = servers(defaults);
+  if (!Array.isArray(names)) refuse(where, 'is no list of names');
+  for (const name of names) {
+    if (name !== 'lock' && !String(name).startsWith('lock-')) {
+      refuse(where, `has ${JSON.stringify(name)}; a lock's servers are called lock or lock-…`);
+    }
+  }
+}
+
+function refuse(where: string, what: string): never {
+  throw new Error(`${where} ${what}`);
+}
