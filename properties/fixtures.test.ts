@@ -142,7 +142,9 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['per-key-fence', 'fenced-per-key', 'fence-monotone', 2, 1, 2],
   ['redis-failover', 'replicated', 'mutual-exclusion', 2, 1, 0],
   ['redis-release', 'compare-and-delete', 'grant-order', 2, 1, 2],
+  ['redis-release', 'delete', 'mutual-exclusion', 2, 1, 0],
   ['redis-release', 'delete', 'owner-only-release', 2, 1, 0],
+  ['redis-release', 'get-then-delete', 'mutual-exclusion', 2, 1, 0],
   ['redis-release', 'get-then-delete', 'owner-only-release', 2, 0, 1],
   ['redlock', 'redlock', 'grant-order', 2, 1, 2],
   ['redlock-clock-step', 'wall', 'mutual-exclusion', 2, 1, 0],
@@ -159,6 +161,7 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['timestamp-tick', 'timestamped', 'no-lost-update', 2, 0, 2],
   ['timestamp-tick', 'timestamped-sql', 'no-lost-update', 2, 0, 2],
   ['token-missing', 'token-missing-accepted', 'fence-monotone', 2, 1, 2],
+  ['stampede', 'cache-lock', 'mutual-exclusion', 2, 1, 0],
   ['stampede-eviction', 'published', 'mutual-exclusion', 2, 1, 0],
   ['token-regression', 'volatile', 'tokens-increase', 1, 1, 0],
   ['token-regression', 'volatile', 'progress', 1, 1, 2],
@@ -191,8 +194,8 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['vacant-lease', 'set', 'tokens-unique', 2, 0, 0],
 ];
 
-/** Two clients can do it too, and one seed in ten finds the way that needs only one. */
-const RARE = new Set(['datagrams']);
+/** One client more can do it too, and few seeds find the way that needs the fewest. */
+const RARE = new Set(['datagrams', 'stampede']);
 
 describe('a counterexample', () => {
   test.each(OPTIMA)('%s, %s, %s is kept at its optimum, with round numbers', (...row) => {

@@ -8,6 +8,11 @@ import { Options, type Protocol } from './systems/protocol.ts';
 /** What fencepost itself provides. */
 export const vocabulary: Vocabulary = vocabularyOf(builtIn);
 
+/** The words of a catalogue. */
+export function wordsOf(catalogue: Catalogue): Vocabulary {
+  return catalogue === builtIn ? vocabulary : vocabularyOf(catalogue);
+}
+
 function vocabularyOf({ locks, stores, claims, modules }: Catalogue): Vocabulary {
   return {
     locks: new Map([...locks].map(([name, protocol]) => [name, wordOf(protocol)])),
@@ -50,6 +55,5 @@ export function loadScenario(
   file: string,
   catalogue: Catalogue = builtIn,
 ): ScenarioRead {
-  const words = catalogue === builtIn ? vocabulary : vocabularyOf(catalogue);
-  return readScenario({ file, text, vocabulary: words });
+  return readScenario({ file, text, vocabulary: wordsOf(catalogue) });
 }

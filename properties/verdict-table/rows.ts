@@ -120,7 +120,8 @@ export const rows: readonly Row[] = [
   })),
   ...[W1, W2].map((work) => ({
     ...{ lock: 'cache-lock', stores: ['unfenced'], work, faults: [f.P_IN_RELEASE] },
-    breaks: ['owner-only-release'],
+    // Whose key was deleted still holds the lock, so the next grant makes a second holder.
+    breaks: ['owner-only-release', 'mutual-exclusion'],
   })),
 
   ...[W1, W2].map((work) => ({
@@ -131,7 +132,8 @@ export const rows: readonly Row[] = [
   ...[W1, W2].map((work) => ({
     ...{ lock: 'redis', stores: ['unfenced'], work, faults: [P] },
     options: { release: 'delete' },
-    breaks: ['owner-only-release'],
+    // Whose key was deleted still holds the lock, so the next grant makes a second holder.
+    breaks: ['owner-only-release', 'mutual-exclusion'],
   })),
   ...[W1, W2].map((work) => ({
     ...{ lock: 'redis', stores: ['unfenced'], work, faults: [F] },

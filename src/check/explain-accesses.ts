@@ -1,6 +1,7 @@
 /** Tells what a store should not have accepted or served: the rules about writes and reads. */
 
 import type { Write } from '../history/server-events.ts';
+import { hasTokens } from '../history/tokens-in-use.ts';
 import type { Answer } from '../history/trace.ts';
 import { accessPhrase, at, latePhrase, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller } from './story.ts';
@@ -10,10 +11,10 @@ const staleWrite: Teller = (story) => {
   const stale = need(story, 'stale write', 'write');
   const read = find(story, 'read', 'read');
   const { why, cure } = acceptance(story, later, stale);
-  const seen = read === undefined ? '' : `; then ${accessPhrase(read)}`;
+  const seen = read === undefined ? '' : `; then ${accessPhrase(story, read)}`;
   return {
     headline: `Stale write accepted by \`${stale.process}\``,
-    course: accessPhrase(later),
+    course: accessPhrase(story, later),
     however: `${latePhrase(story, stale)}, and the store took it: ${why}${seen}`,
     cure,
   };
@@ -28,6 +29,11 @@ function acceptance(
   const recovery = find(story, 'recovery', 'recovered');
   const compares =
     'A store that refuses tokens below the highest it has seen would have refused it';
+  if (!hasTokens(story.trace)) {
+    const cure =
+      'A lock that gives fencing tokens to a store that compares them would have kept it out';
+    return { why: 'this lock gives no token that it could compare', cure };
+  }
   if (stale.token === 0) {
     const cure = 'A store that refuses a write without a token would have refused it';
     return { why: 'it does not ask for a token', cure };
@@ -58,7 +64,7 @@ const tokenLower: Teller = (story) => {
   const { why, cure } = acceptance(story, earlier, lower);
   return {
     headline: `Token ${lower.token} accepted after ${earlier.token} by \`${lower.process}\``,
-    course: accessPhrase(earlier),
+    course: accessPhrase(story, earlier),
     however: `${latePhrase(story, lower)}, and the store took it: ${why}`,
     cure,
   };
@@ -71,14 +77,14 @@ const writeAfterRead: Teller = (story) => {
   if (hadTakenLater(story, stale)) {
     return {
       headline: `Stale write accepted by \`${stale.process}\``,
-      course: accessPhrase(read),
+      course: accessPhrase(story, read),
       however: `${latePhrase(story, stale)}, and the store took it: it never compares tokens`,
       cure: 'A store that refuses tokens below the highest it has seen would have refused it',
     };
   }
   return {
     headline: `Write accepted by \`${stale.process}\` after a later holder had read`,
-    course: accessPhrase(read),
+    course: accessPhrase(story, read),
     however: `${latePhrase(story, stale)}, and the store took it: ${untold}`,
     cure: 'A store whose reads register their token would have refused it',
   };
@@ -100,7 +106,7 @@ const readOfLater: Teller = (story) => {
   const served = `${stale.value ?? 'nothing'}, which came after ${letterOf(story, stale.under)}`;
   return {
     headline: `Stale read served by \`${stale.process}\``,
-    course: accessPhrase(write),
+    course: accessPhrase(story, write),
     however: `${latePhrase(story, stale)}, and the store served it ${served}`,
     cure: 'A store that refuses reads with tokens below its highest would have refused it',
   };
@@ -116,7 +122,7 @@ const issueOrder: Teller = (story) => {
   const faults = whileFaults(story, ['pause', 'delay']);
   return {
     headline: `Writes of one grant applied out of order by \`${older.process}\``,
-    course: newer === undefined ? '' : accessPhrase(newer),
+    course: newer === undefined ? '' : accessPhrase(story, newer),
     however: `${latePhrase(story, older)}, and the store took it, ${issued}${faults}`,
     cure: sequenceCure,
   };
@@ -131,7 +137,7 @@ const appliedTwice: Teller = (story) => {
     : `was handled again ${at(second)}, and the store took it`;
   return {
     headline: `Write applied twice by \`${second.process}\``,
-    course: accessPhrase(first),
+    course: accessPhrase(story, first),
     however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}${whileFaults(story, ['duplicate'])}`,
     cure: sequenceCure,
   };
@@ -142,7 +148,7 @@ const readBeforeOwnWrite: Teller = (story) => {
   const write = need(story, 'late write', 'write');
   return {
     headline: `A section read from \`${read.process}\` what stood there before its own write`,
-    course: accessPhrase(read),
+    course: accessPhrase(story, read),
     however: `${latePhrase(story, write)}, although it had been issued before that read`,
     cure: 'A client that waits for the answer to its write before it reads would have seen it',
   };
@@ -153,7 +159,7 @@ const readOfOwnLater: Teller = (story) => {
   const read = need(story, 'late read', 'read');
   return {
     headline: `A section read from \`${read.process}\` what it wrote later`,
-    course: accessPhrase(write),
+    course: accessPhrase(story, write),
     however: `${latePhrase(story, read)}, although it had been issued before that write`,
     cure: 'A client that waits for the answer to its read before it writes would not have seen it',
   };
@@ -164,8 +170,9 @@ const wrongValue: Teller = (story) => {
   const read = need(story, 'read', 'read');
   return {
     headline: `Wrong value served by \`${read.process}\``,
-    course: write === undefined ? `nothing was written to \`${read.key}\`` : accessPhrase(write),
-    however: accessPhrase(read),
+    course:
+      write === undefined ? `nothing was written to \`${read.key}\`` : accessPhrase(story, write),
+    however: accessPhrase(story, read),
     cure: '',
   };
 };
@@ -186,11 +193,11 @@ const updateLost: Teller = (story) => {
   const read = find(story, 'read', 'read');
   const lost = find(story, 'lost write', 'write');
   const over = need(story, 'overwriting write', 'write');
-  const base = read === undefined ? '' : `${accessPhrase(read)}, and `;
+  const base = read === undefined ? '' : `${accessPhrase(story, read)}, and `;
   const missed = lost === undefined ? 'the value had changed' : latePhrase(story, lost);
   return {
     headline: `Acknowledged increment lost in \`${over.process}\``,
-    course: `${base}${accessPhrase(over)}`,
+    course: `${base}${accessPhrase(story, over)}`,
     however: `${missed}, between that read and that write, so one of the two increments is gone`,
     cure:
       over.under === 0
@@ -204,8 +211,8 @@ const updateRepeated: Teller = (story) => {
   const again = need(story, 'repeated write', 'write');
   return {
     headline: `One increment applied twice in \`${first.process}\``,
-    course: accessPhrase(first),
-    however: `${again.client} did not learn of it and did it again: ${accessPhrase(again)}`,
+    course: accessPhrase(story, first),
+    however: `${again.client} did not learn of it and did it again: ${accessPhrase(story, again)}`,
     cure: 'A store that keeps a key of what it applied would have taken it for the same',
   };
 };
@@ -214,7 +221,7 @@ const updateInvented: Teller = (story) => {
   const last = need(story, 'last write', 'write');
   return {
     headline: `More in \`${last.process}\` than was ever added`,
-    course: accessPhrase(last),
+    course: accessPhrase(story, last),
     however: `no set of the increments that were tried adds up to ${last.value ?? 0}`,
     cure: '',
   };
@@ -230,7 +237,7 @@ const noOrder: Teller = (story) => {
     handling === undefined ? `${call.process} called ${at(call)}` : latePhrase(story, handling);
   return {
     headline: `No order explains the answer to \`${call.operation}\``,
-    course: previous === undefined ? `nothing had been written` : accessPhrase(previous),
+    course: previous === undefined ? `nothing had been written` : accessPhrase(story, previous),
     however: `${how}, and its answer, ${answer}, fits nowhere between the call and its return`,
     cure: 'A store that answers as if one call came at a time would have answered otherwise',
   };

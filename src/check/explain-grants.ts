@@ -5,8 +5,16 @@
 import type { Grant, Release, Renew } from '../history/server-events.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { isQuorumGrant } from './grant-servers.ts';
-import { accessPhrase, at, whileFaults } from './phrases.ts';
-import { find, letterOf, need, type Story, type Teller, type Telling } from './story.ts';
+import { accessPhrase, at, listOf, whileFaults } from './phrases.ts';
+import {
+  type EventOf,
+  find,
+  letterOf,
+  need,
+  type Story,
+  type Teller,
+  type Telling,
+} from './story.ts';
 
 const grantedWhileLive: Teller = (story) => {
   const earlier = need(story, 'earlier grant', 'grant');
@@ -16,7 +24,7 @@ const grantedWhileLive: Teller = (story) => {
   const end = `${endPhrase(find(story, 'renewal', 'renew') ?? earlier)}${freed}`;
   return {
     headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
-    course: `${giverOf(later)} granted ${letterOf(story, later.ordinal)} ${at(later)}`,
+    course: `${giversOf(story, later)} granted ${letterOf(story, later.ordinal)} ${at(later)}`,
     however: `${letterOf(story, earlier.ordinal)} was live: ${end}${whileFaults(story)}`,
     cure: foreign === undefined ? cureOfSecond(later) : NAMED_RELEASE,
   };
@@ -38,6 +46,23 @@ function foreignPhrase(story: Story, { client, under, atUs }: Release): string {
 /** Who gave a grant: a server by its name, or the servers that its client asked together. */
 function giverOf(grant: Grant): string {
   return isQuorumGrant(grant) ? 'a quorum' : `\`${grant.process}\``;
+}
+
+/** The same, with the servers of a quorum that said yes in time: `a quorum (lock-1 and lock-3)`. */
+function giversOf({ trace }: Story, grant: Grant): string {
+  if (!isQuorumGrant(grant)) return giverOf(grant);
+  const asked = new Map<string, string>();
+  const givers: string[] = [];
+  for (const event of trace.events.slice(0, trace.events.indexOf(grant))) {
+    if (event.atUs < grant.sentAtUs) continue;
+    if (event.kind === 'send' && event.from === grant.client) {
+      asked.set(event.message.replace(/\/\d+\/request$/, ''), event.to);
+    }
+    if (event.kind !== 'return' || event.answer?.kind !== 'granted') continue;
+    const server = asked.get(event.operation);
+    if (server !== undefined) givers.push(`\`${server}\``);
+  }
+  return givers.length === 0 ? 'a quorum' : `a quorum (${listOf(givers)})`;
 }
 
 function endPhrase({ sentAtUs, ttlUs, untilUs, kind }: Grant | Renew): string {
@@ -97,7 +122,7 @@ const tokenForeign: Teller = (story) => {
   return {
     headline: `Write of ${write.client} with a token that is not its grant's`,
     course: own === undefined ? '' : `${letter} was given token ${own.token} ${at(own)}`,
-    however: `${accessPhrase(write)}, and ${origin} brought that token${whileFaults(story)}`,
+    however: `${accessPhrase(story, write)}, and ${origin} brought that token${whileFaults(story)}`,
     cure: 'A client that keeps each token with its grant sends the one that can be refused',
   };
 };
@@ -192,13 +217,31 @@ const bothBelieve: Teller = (story) => {
   const earlier = need(story, 'earlier entry', 'enter');
   const later = need(story, 'later entry', 'enter');
   const before = `before ${earlier.process} had left${whileFaults(story)}`;
+  const entries = [earlier, later];
   return {
     headline: `${earlier.process} and ${later.process} both believed to hold \`${later.lock}\``,
-    course: `${earlier.process} entered \`${earlier.section}\` ${at(earlier)}`,
-    however: `${later.process} entered \`${later.section}\` ${at(later)}, ${before}`,
-    cure: 'No lease can rule this out once a process may pause: the store must compare tokens',
+    course: entryPhrase(story, earlier),
+    however: `${entryPhrase(story, later)}, ${before}`,
+    cure: entries.some(isOver)
+      ? 'A client that checks the validity, the ttl less the time that asking took, would not have entered'
+      : 'No lease can rule this out once a process may pause: the store must compare tokens',
   };
 };
+
+/** Whether a program was entered when the lease, as the program itself counts it, was over. */
+function isOver({ atUs, believedUntilUs }: EventOf<'enter'>): boolean {
+  return believedUntilUs <= atUs;
+}
+
+/** `bob entered `bob/2` at 12 ms, when the lease that it asked for at 0 ms was over by …`. */
+function entryPhrase(story: Story, entry: EventOf<'enter'>): string {
+  const entered = `${entry.process} entered \`${entry.section}\` ${at(entry)}`;
+  if (!isOver(entry)) return entered;
+  const grant = story.grants.find(({ ordinal }) => ordinal === entry.ordinal);
+  const asked = grant === undefined ? '' : `, asked for at ${proseDuration(grant.sentAtUs)},`;
+  const end = `was over since ${proseDuration(entry.believedUntilUs)}`;
+  return `${entered}, although its lease${asked} ${end} by its own count`;
+}
 
 /** By rule. */
 export const grantTellers: readonly (readonly [rule: string, teller: Teller])[] = [

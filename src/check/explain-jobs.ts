@@ -1,10 +1,39 @@
 /** Tells of jobs that ran when they should not have. */
+import type { Json } from '../kernel/json.ts';
 import { at, whileFaults } from './phrases.ts';
 import type { EventOf, Story } from './story.ts';
 import { letterOf, need, type Teller } from './story.ts';
 
 const CLAIM_FIRST =
-  'A worker that claims a key of the occurrence before it runs would have skipped it';
+  'A worker that claims a key of the step before it runs it would have skipped it';
+
+const CLAIM_WITHOUT_TOKEN =
+  'A key with the fence token is new to every holder; a key of the step alone would have been known';
+
+/** What would have kept a step from its second run: a claim, or one that knows the first. */
+function cureOf(story: Story, runs: readonly EventOf<'job'>[]): string {
+  return runs.every((run) => isClaimed(story, run)) ? CLAIM_WITHOUT_TOKEN : CLAIM_FIRST;
+}
+
+/** Whether the section of a run claimed a key with its token and was told that the key is new. */
+function isClaimed({ trace }: Story, run: EventOf<'job'>): boolean {
+  const claims = new Set<string>();
+  for (const event of trace.events) {
+    if (event === run) return false;
+    if (event.kind === 'send' && isFencedClaim(event.body)) claims.add(event.message);
+    if (event.kind !== 'return' || event.answer?.kind !== 'accepted') continue;
+    const { operation } = event;
+    if (!operation.startsWith(`${run.section}/`)) continue;
+    if ([...claims].some((message) => message.startsWith(`${operation}/`))) return true;
+  }
+  return false;
+}
+
+/** A request that takes the key of a step and a fence token, before the step is run. */
+function isFencedClaim(body: Json): boolean {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return false;
+  return 'kind' in body && body['kind'] === 'claim' && 'fence' in body && body['fence'] !== null;
+}
 
 const ranAgain: Teller = (story) => {
   const later = need(story, 'later run', 'job');
@@ -13,7 +42,7 @@ const ranAgain: Teller = (story) => {
     headline: `Job ${later.tick} of \`${later.lock}\` ran again`,
     course: runPhrase(story, earlier),
     however: `${runPhrase(story, later)}${whileFaults(story)}`,
-    cure: CLAIM_FIRST,
+    cure: cureOf(story, [earlier, later]),
   };
 };
 
@@ -30,7 +59,7 @@ const ranAtOnce: Teller = (story) => {
     course: runPhrase(story, earlier),
     however: `${runPhrase(story, later)}, ${before}${whileFaults(story)}`,
     cure: isSame
-      ? CLAIM_FIRST
+      ? cureOf(story, [earlier, later])
       : 'No lease rules this out once a process may pause: what a job touches must refuse its late acts',
   };
 };

@@ -10,7 +10,7 @@ const fenceForgotten: Teller = (story) => {
   const highest = `the highest token it knew for \`${recovery.resource}\` was ${recovery.highest}`;
   return {
     headline: `Highest token forgotten by \`${recovery.process}\``,
-    course: accessPhrase(write),
+    course: accessPhrase(story, write),
     however: `the store came back ${at(recovery)} and ${highest}${whileFaults(story)}`,
     cure: 'A store that keeps its highest token where it keeps its values would have known it',
   };
@@ -24,10 +24,10 @@ const lostInRecovery: Teller = (story) => {
   const told =
     acknowledgement === undefined ? '' : `, which was acknowledged ${at(acknowledgement)}`;
   const back = recovery === undefined ? '' : `the store came back ${at(recovery)} without it`;
-  const seen = read === undefined ? '' : `, and ${accessPhrase(read)}`;
+  const seen = read === undefined ? '' : `, and ${accessPhrase(story, read)}`;
   return {
     headline: `Accepted write lost by \`${write?.process ?? recovery?.process ?? 'the store'}\``,
-    course: write === undefined ? '' : `${accessPhrase(write)}${told}`,
+    course: write === undefined ? '' : `${accessPhrase(story, write)}${told}`,
     however: `${back}${seen}${whileFaults(story)}`,
     cure: 'A store that answers only what it has made durable would have kept it',
   };
@@ -40,10 +40,10 @@ const sumBroken: Teller = (story) => {
   const seen =
     reads.length === 0
       ? `\`${key}\` was left with a sum that is not 0`
-      : listOf(reads.map((read) => `${accessPhrase(read)} in \`${read.process}\``));
+      : listOf(reads.map((read) => `${accessPhrase(story, read)} in \`${read.process}\``));
   return {
     headline: `Transfer of \`${key}\` seen half done`,
-    course: listOf(writes.map((write) => `${accessPhrase(write)} in \`${write.process}\``)),
+    course: listOf(writes.map((write) => `${accessPhrase(story, write)} in \`${write.process}\``)),
     however: `${seen}${whileFaults(story)}`,
     cure: 'Fencing orders the writes of one store; only a transaction changes two stores at once',
   };
@@ -73,7 +73,7 @@ const accessRefused: Teller = (story) => {
   const letter = letterOf(story, refused.under);
   const late = `the ${refused.kind} that came ${at(refused)} with token ${refused.token}`;
   const known =
-    earlier === undefined ? '' : `, because ${accessPhrase(earlier)}, which it accepted`;
+    earlier === undefined ? '' : `, because ${accessPhrase(story, earlier)}, which it accepted`;
   return {
     headline: `Rightful holder refused by \`${refused.process}\``,
     course: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,

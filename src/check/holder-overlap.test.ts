@@ -55,3 +55,18 @@ test('a program that never leaves believes to the end', () => {
   const stays = [enter(0, 'alice', 1, 10), enter(6, 'bob', 2, 16), healed(9)];
   expect(measureHolderOverlap(surveyTrace(traceOf(stays))).totalUs).toBe(3000);
 });
+
+test('a program that enters after its own end of the lease lacks the validity check', () => {
+  const late = [
+    grant(12, 'alice', 1, { sentAtUs: 0 }),
+    enter(12, 'alice', 1, 8),
+    grant(13, 'bob', 2),
+    enter(13, 'bob', 2, 22),
+  ];
+  const { words } = breachOf('holder-overlap', late);
+  expect(words).toContain(
+    'alice entered `alice/1` at 12 ms, although its lease, asked for at 0 ms, was over since 8 ms',
+  );
+  expect(words).toContain('A client that checks the validity');
+  expect(words).not.toContain('may pause');
+});

@@ -72,7 +72,9 @@ test('a release by somebody else ends no grant', () => {
   expect(breach.evidence).toEqual([
     ...['1 pause', '2 earlier grant', '3 foreign release', '4 later grant'],
   ]);
-  expect(breach.words).toMatchInlineSnapshot(`"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live: counted from the request that left at 11 ms it lasts until 21 ms, and alice's release under grant 1, handled at 14 ms, was none of its holder: \`alice\` was paused from 5 ms to 13 ms. A release that names its acquisition would have changed nothing."`);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"\`db\` granted to carol while bob held it. Let A be bob's grant 2 of \`db\` (from 11 ms, ttl 10 ms) and B be carol's grant 3 (from 15 ms). Then \`lock\` granted B at 15 ms. However A was live: counted from the request that left at 11 ms it lasts until 21 ms, and alice's release under grant 1, handled at 14 ms, was none of its holder: \`alice\` was paused from 5 ms to 13 ms. A release that names its acquisition would have changed nothing."`,
+  );
 });
 
 test('a release of the same client’s other grant ends it, and so does its own after all', () => {

@@ -96,7 +96,7 @@ test('an increment that is applied twice is one more than was tried', () => {
   const breach = breachOf('no-lost-update', repeated(true));
   expect(breach.rule).toBe('update-repeated');
   expect(breach.words).toMatchInlineSnapshot(
-    `"One increment applied twice in \`store\`. Then alice wrote 1 to \`x\` without a token at 3 ms. However alice did not learn of it and did it again: alice wrote 2 to \`x\` without a token at 12 ms. A store that keeps a key of what it applied would have taken it for the same."`,
+    `"One increment applied twice in \`store\`. Then alice wrote 1 to \`x\` at 3 ms. However alice did not learn of it and did it again: alice wrote 2 to \`x\` at 12 ms. A store that keeps a key of what it applied would have taken it for the same."`,
   );
 });
 

@@ -4,6 +4,9 @@
  * increment is what a step wants, however often its client writes for it: it counts once. A probe
  * that overwrites a key ends its judgement there; a key in several stores is `cross-key`'s.
  *
+ * It judges the sum: a loss is unseen where an increment that its client never heard of makes up
+ * for it, and so is a repetition within what is unknown.
+ *
  * Exercised: increments between whose read and write the store handled an access of another grant,
  * or, without grants, of another section; and what was written for again.
  */

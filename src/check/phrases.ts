@@ -1,6 +1,7 @@
 /** Puts single events into words: grants, faults, accesses and how an access came to be late. */
 
 import type { Grant, Read, Write } from '../history/server-events.ts';
+import { hasTokens } from '../history/tokens-in-use.ts';
 import type { FaultStrikes } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { letterOf, type Story } from './story.ts';
@@ -20,7 +21,7 @@ function grantPhrase(grant: Grant, previous: Grant | undefined): string {
   const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
   const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
   const facts = [`from ${proseDuration(atUs)}`];
-  if (token !== ordinal) facts.unshift(`token ${token}`);
+  if (token !== 0 && token !== ordinal) facts.unshift(`token ${token}`);
   if (untilUs === null) facts.push('no end');
   else if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
   return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})`;
@@ -33,20 +34,22 @@ export function listOf(phrases: readonly string[]): string {
 }
 
 /** `bob wrote 2 to `x` with token 2 at 15ms`; handled, not sent, at that time. */
-export function accessPhrase(access: Write | Read): string {
+export function accessPhrase(story: Story, access: Write | Read): string {
   const { client, atUs } = access;
-  return `${client} ${deedPhrase(access)} at ${proseDuration(atUs)}`;
+  return `${client} ${deedPhrase(story, access)} at ${proseDuration(atUs)}`;
 }
 
-function tokenPhrase({ token }: Write | Read): string {
-  return token === 0 ? 'without a token' : `with token ${token}`;
+/** ` with token 2`; where nothing of the run has a token, none is missed. */
+function tokenPhrase({ trace }: Story, { token }: Write | Read): string {
+  if (token !== 0) return ` with token ${token}`;
+  return hasTokens(trace) ? ' without a token' : '';
 }
 
-function deedPhrase(access: Write | Read): string {
+function deedPhrase(story: Story, access: Write | Read): string {
   const { key, token, value } = access;
-  const withToken = tokenPhrase(access);
-  if (access.kind === 'read') return `read ${value ?? 'nothing'} from \`${key}\` ${withToken}`;
-  return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\` ${withToken}`;
+  const withToken = tokenPhrase(story, access);
+  if (access.kind === 'read') return `read ${value ?? 'nothing'} from \`${key}\`${withToken}`;
+  return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\`${withToken}`;
 }
 
 /**
@@ -55,7 +58,7 @@ function deedPhrase(access: Write | Read): string {
 export function latePhrase(story: Story, access: Write | Read): string {
   const { client, atUs, message } = access;
   const noun = nounOf(access);
-  const withToken = tokenPhrase(access);
+  const withToken = tokenPhrase(story, access);
   const sentAtUs = departureOf(story, access);
   const sentAt = proseDuration(sentAtUs);
   const arrived = atUs === sentAtUs ? '' : `, to arrive ${at(access)}`;
@@ -64,13 +67,13 @@ export function latePhrase(story: Story, access: Write | Read): string {
       fault.fault === 'pause' && fault.processes.includes(client) && fault.atUs <= sentAtUs,
   );
   if (pause !== undefined) {
-    const held = `still held the ${noun} and sent it ${withToken} at ${sentAt}`;
+    const held = `still held the ${noun} and sent it${withToken} at ${sentAt}`;
     return `${client}, ${pausedPhrase(pause)}, ${held}${arrived}`;
   }
-  if (atUs === sentAtUs) return `${client}'s ${noun} came ${withToken} ${at(access)}`;
+  if (atUs === sentAtUs) return `${client}'s ${noun} came${withToken} ${at(access)}`;
   const transit = story.faults.find(({ target }) => target === message);
   const delayed = transit === undefined ? '' : ` and ${transitPhrase(transit)}`;
-  return `${client}'s ${noun}, sent ${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
+  return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
 }
 
 function nounOf(access: Write | Read): string {

@@ -64,7 +64,9 @@ test('a probe that is granted and never sends its write shows no progress', () =
   const breach = breachOf('progress', [...asked, grant(101, 'probe', 1)], planned);
   expect(breach.rule).toBe('probe-did-not-write');
   expect(breach.evidence).toEqual(['1 first try', '2 grant']);
-  expect(breach.words).toMatchInlineSnapshot(`"probe holds \`db\` and does not write. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe was granted A at 101 ms, after healing. However it never sent the write that its section has: what came before it stopped it."`);
+  expect(breach.words).toMatchInlineSnapshot(
+    `"probe holds \`db\` and does not write. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe was granted A at 101 ms, after healing. However it never sent the write that its section has: what came before it stopped it."`,
+  );
 });
 
 test('a probe whose section has no write to send, or that was cut, need not send one', () => {

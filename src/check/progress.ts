@@ -1,9 +1,10 @@
 /**
  * Judges `progress`. After healing a probe asks for each lock: it is granted within 2 × ttl + slack
  * of its first try, sends the write that its section has, and the first write that it sends to a
- * store is accepted. And at no time does a store refuse the holder of the latest grant while the lock service still holds that lease.
- * Refusing what comes again, or after a later-issued write of the same grant, is right and no such
- * refusal. And no circle of clients that wait for one another stays (`deadlock.ts`).
+ * store is accepted. And at no time does a store refuse the holder of the latest grant while the
+ * lock service still holds that lease. Refusing what comes again, or after a later-issued write of
+ * the same grant, is right and no such refusal. And no circle of clients that wait for one another
+ * stays (`deadlock.ts`).
  *
  * Exercised: locks that a probe asked for, circles, and accesses handled under a live latest grant.
  */

@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { ModuleSource } from '../modules/load-catalogue.ts';
 import { readPlanSource, readScenarioSource, scenarioFolderOf } from '../modules/load-files.ts';
@@ -116,9 +116,6 @@ export async function loadPlan(file: string, options: ModuleOptions): Promise<Lo
   const { plan, catalogue } = read;
   const refusal = whyRefused(plan, catalogue);
   if (refusal !== null) throw new UserError([`${file}:1:1 system: ${refusal}`]);
-  if (plan.expect !== undefined) {
-    requireClaim(plan.expect.claim, `${file}:1:1 expect.claim`, catalogue);
-  }
   return read;
 }
 
@@ -143,7 +140,7 @@ function readText(file: string): TextRead {
   }
 }
 
-/** Refuses a name that is no claim; `where` is the file or the option that names it. */
+/** Refuses a name that is no claim; `where` is the option that names it. */
 export function requireClaim(
   claim: string,
   where: string,
@@ -186,6 +183,18 @@ export function makeFolder(folder: string): void {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     throw new UserError([`${folder}:1:1: cannot be made a folder: ${systemMessage(error)}`]);
+  }
+}
+
+/** Makes a folder that can be written to, or says why it cannot, before any work is done for it. */
+export function openFolder(folder: string): void {
+  makeFolder(folder);
+  const probe = join(folder, `.fencepost-${process.pid}.tmp`);
+  try {
+    writeFileSync(probe, '');
+    rmSync(probe);
+  } catch (error) {
+    throw new UserError([`${folder}:1:1: takes no new files: ${systemMessage(error)}`]);
   }
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { claims } from '../check/claims.ts';
+import { clientFields } from '../plan/client-text.ts';
+import { FAULT_KINDS } from '../plan/fault-text.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { listCommand } from './list.ts';
@@ -24,6 +26,25 @@ describe('the list', () => {
         expect(source).toMatch(/^.{5,}$/);
       }
     }
+  });
+
+  test('has every setting, workload, step and fault, each with one line', () => {
+    const list = JSON.parse(printed(true));
+    const namesOf = (kind: string): readonly string[] => {
+      const words: readonly Record<string, string>[] = list[kind];
+      for (const { name, about } of words) expect(about, name).toMatch(/^.{10,}\.$/);
+      return words.map(({ name = '' }) => name);
+    };
+    expect(namesOf('settings')).toEqual(expect.arrayContaining(Object.keys(clientFields)));
+    expect(namesOf('settings')).toEqual(expect.arrayContaining(['count', 'sections', 'think']));
+    expect(namesOf('workloads')).toEqual(['blind-writes', 'read-modify-write', 'transfer']);
+    expect(namesOf('steps')).toEqual([
+      ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
+      ...['lock', 'job', 'memoize'],
+    ]);
+    expect(new Set(namesOf('faults'))).toEqual(new Set(FAULT_KINDS));
+    vi.restoreAllMocks();
+    expect(printed(false)).toMatch(/^ {2}memoize +Reads a cached value/m);
   });
 
   test('describes the options of a protocol and its variant once', () => {

@@ -2,6 +2,7 @@
 
 import { aboutClaims, sourcesOfClaims } from '../check/about.ts';
 import { claims } from '../check/claims.ts';
+import { type DescribedWord, schemaWords } from '../scenario/schema-words.ts';
 import type { OptionInfo, Protocol } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
@@ -40,6 +41,7 @@ function listing(): object {
     })),
     stores: words(storeKinds),
     claims: claimWords(),
+    ...schemaWords(),
   };
 }
 
@@ -50,10 +52,15 @@ function listText(): string {
     rowOf({ name, ...protocol }),
     ...optionRows(name, protocol, described),
   ]);
+  const { settings, workloads, steps, faults } = schemaWords();
   return [
     ...section('locks', locks),
     ...section('stores', words(storeKinds).map(rowOf)),
     ...section('claims', claimWords().map(rowOf)),
+    ...section('settings of clients', settings.map(plainRow)),
+    ...section('kinds of workload', workloads.map(plainRow)),
+    ...section('steps of a workload', steps.map(plainRow)),
+    ...section('faults', faults.map(plainRow)),
   ].join('');
 }
 
@@ -61,6 +68,10 @@ type Row = readonly [string, string];
 
 function rowOf({ name, about, source }: Word): Row {
   return [name, `${about} [${source}]`];
+}
+
+function plainRow({ name, about }: DescribedWord): Row {
+  return [name, about];
 }
 
 function optionRows(

@@ -8,6 +8,7 @@ import {
   type Block,
   blockOf,
   cutIntoBlocks,
+  fateOf,
   judgeTrial,
   type PlanSize,
   type Trial,
@@ -22,7 +23,7 @@ import type { Pool } from '../sweep/pool.ts';
 import { openPool, sweep } from '../sweep/sweep.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import { makeFolder, writeText } from './files.ts';
+import { openFolder, writeText } from './files.ts';
 import { findCounterexample } from './find.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -55,11 +56,11 @@ export async function mutantsCommand(
   if (options.isList) {
     const lines = options.isJson
       ? chosen.map(listedMutant).join('\n')
-      : renderMutantList(chosen, terminal);
+      : renderMutantList(chosen, { width: process.stdout.isTTY ? terminal.width : Infinity });
     process.stdout.write(`${lines}\n`);
     return exits.met;
   }
-  if (options.output !== null) makeFolder(options.output);
+  if (options.output !== null) openFolder(options.output);
   let interrupts = 0;
   const onInterrupt = (): void => {
     interrupts += 1;
@@ -87,7 +88,7 @@ export async function mutantsCommand(
   const codes = rows.map(({ trial }) => codeOf(trial));
   const exit = worstOf(interrupts > 0 ? [...codes, exits.interrupted] : codes);
   if (options.isJson) process.stdout.write(`${mutantsSummary(rows, exit)}\n`);
-  else terminal.print(renderMutants(rows, terminal));
+  else terminal.print(renderMutants(rows, { ...terminal, chosen: chosen.length }));
   return exit;
 }
 
@@ -142,8 +143,9 @@ async function shrinkFirst(
   return findCounterexample(loaded, failing, options.output ?? '', isInterrupted);
 }
 
-function codeOf({ found, base, failed }: Trial): Exit {
-  if (failed > 0) return exits.failed;
-  if (found.hits === 0 || base.verdict === 'broke') return exits.broken;
-  return base.verdict === 'untested' ? exits.incomplete : exits.met;
+function codeOf(trial: Trial): Exit {
+  const fate = fateOf(trial);
+  if (trial.failed > 0) return exits.failed;
+  if (fate === 'survived' || trial.base.verdict === 'broke') return exits.broken;
+  return [fate, trial.base.verdict].includes('untested') ? exits.incomplete : exits.met;
 }

@@ -1,14 +1,14 @@
 /** `fencepost run`: runs scenarios, then writes and prints what they came to. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { renderFailure } from '../report/failure.ts';
+import { renderFailure, renderRepeat } from '../report/failure.ts';
 import type { Finding } from '../report/finding.ts';
 import { renderOverview } from '../report/overview.ts';
 import { renderPage } from '../report/page.ts';
 import type { Summary } from '../report/summary.ts';
 import { openPool } from '../sweep/sweep.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import { type LoadedScenario, loadScenarios, makeFolder, writeText } from './files.ts';
+import { type LoadedScenario, loadScenarios, openFolder, writeText } from './files.ts';
 import { pageFileOf } from './find.ts';
 import {
   type RunContext,
@@ -21,7 +21,7 @@ import { openTerminal } from './terminal.ts';
 export async function runCommand(files: readonly string[], options: RunOptions): Promise<Exit> {
   const scenarios = await loadScenarios(files, options);
   requireOwnPages(scenarios, options.output);
-  makeFolder(options.output);
+  openFolder(options.output);
   const terminal = openTerminal(options);
   let interrupts = 0;
   const onInterrupt = (): void => {
@@ -36,7 +36,7 @@ export async function runCommand(files: readonly string[], options: RunOptions):
   const outcomes: ScenarioOutcome[] = [];
   try {
     for (const loaded of scenarios) {
-      for (const warning of loaded.warnings) terminal.note(`warning: ${warning}`);
+      for (const warning of loaded.warnings) terminal.warn(`warning: ${warning}`);
       outcomes.push(await runScenario(loaded, context));
       if (context.isInterrupted()) break;
     }
@@ -73,15 +73,17 @@ function report(
   const { options, terminal } = context;
   const { colour, width } = terminal;
   for (const { findings, summary } of outcomes) {
-    const told = new Set<string>();
+    const told = new Map<string, Finding>();
     for (const finding of findings) {
       writeText(finding.planFile, finding.planText);
       if (options.isJson) process.stdout.write(`${jsonFinding(finding)}\n`);
       terminal.print('');
       const story = JSON.stringify([finding.claim, finding.plan.clients, finding.plan.faults]);
-      if (told.has(story)) terminal.print(renderRepeat(finding));
-      else terminal.print(renderFailure(finding, { colour, width }));
-      told.add(story);
+      const first = told.get(story);
+      if (first === undefined) {
+        told.set(story, finding);
+        terminal.print(renderFailure(finding, { colour, width }));
+      } else terminal.print(renderRepeat(finding, first, { colour, width }));
     }
     if (!options.reporters.has('html')) continue;
     const page = renderPage({ findings, overview: { ...overview, scenarios: [summary] } });
@@ -108,11 +110,6 @@ function requireOwnPages(scenarios: readonly LoadedScenario[], output: string): 
     }
     pages.set(page, file);
   }
-}
-
-/** For a system that the counterexample of another one breaks too. */
-function renderRepeat({ system, claim, planFile }: Finding): string {
-  return `✗ The same breaks ${claim} of ${system}\nreplay: npx fencepost replay ${planFile}`;
 }
 
 function jsonFinding(finding: Finding): string {

@@ -49,7 +49,8 @@ export async function showCommand(file: string, options: ShowOptions): Promise<E
     process.stdout.write(renderPlan(options.plan === 'pinned' ? pin(plan, catalogue) : plan));
     return exits.met;
   }
-  const { trace, verdicts } = examine(plan, claimsJudged([], catalogue), catalogue);
+  const expected = plan.expect === undefined ? [] : [plan.expect.claim];
+  const { trace, verdicts } = examine(plan, claimsJudged(expected, catalogue), catalogue);
   if (options.isJson) {
     for (const event of trace.events) process.stdout.write(`${JSON.stringify(event)}\n`);
     const { ending, unmatched } = trace;

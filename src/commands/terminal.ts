@@ -9,6 +9,8 @@ export interface Terminal {
   print(line: string): void;
   /** Writes one line about how things go. */
   note(line: string): void;
+  /** Writes one line that is to be seen even where notes are not. */
+  warn(line: string): void;
   /** Shows how far a long job is: one live line on a terminal, else a line every 10 s. */
   progress(line: string): void;
   /** Clears the live line. */
@@ -16,7 +18,7 @@ export interface Terminal {
 }
 
 export interface TerminalOptions {
-  /** Only results: no notes, no progress. */
+  /** Only results and warnings: no notes, no progress. */
   readonly isQuiet: boolean;
   /** Only JSON lines on stdout; what `print` is given is dropped. */
   readonly isJson: boolean;
@@ -44,6 +46,10 @@ export function openTerminal(options: TerminalOptions): Terminal {
     note(line) {
       clear();
       if (!options.isQuiet) stderr.write(`${line}\n`);
+    },
+    warn(line) {
+      clear();
+      stderr.write(`${line}\n`);
     },
     progress(line) {
       if (options.isQuiet) return;

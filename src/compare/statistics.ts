@@ -1,8 +1,8 @@
 /**
- * Intervals over seeds, of 95 % where nothing else is said. A run is one draw: its sections wait for one another, so they are
- * no draws of their own. What is estimated is therefore bootstrapped over whole runs (percentiles
- * of resamples, each the size of the sample), and the share of runs that do something has a Wilson
- * interval.
+ * Intervals over seeds, of 95 % where nothing else is said. A run is one draw: its sections wait
+ * for one another, so they are no draws of their own. What is estimated is therefore bootstrapped
+ * over whole runs (percentiles of resamples, each the size of the sample), and the share of runs
+ * that do something has a Wilson interval.
  */
 import { assert } from '../kernel/assert.ts';
 import { Draw } from '../scenario/draw.ts';

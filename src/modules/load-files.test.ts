@@ -72,6 +72,27 @@ describe('a scenario that uses a module', () => {
   });
 });
 
+describe('a plan', () => {
+  test('is told at its own place what is unknown', async () => {
+    const { scenario } = await spinLock();
+    const file = join(folder, 'plan.yaml');
+    copyFileSync(`${fixtures}spin-lock.mjs`, join(folder, 'spin-lock.mjs'));
+    const plan = expand(scenario, 'cured', 1);
+    const told = async (text: string): Promise<readonly string[]> => {
+      writeFileSync(file, text);
+      const read = await loadPlanFile(file);
+      return read.kind === 'problems' ? read.problems.map(renderProblem) : [];
+    };
+    expect(await told(renderPlan(plan))).toEqual([]);
+    const system = { ...plan.system, options: { relaese: 'own' } };
+    const [problem, ...others] = await told(renderPlan({ ...plan, system }));
+    expect(others).toEqual([]);
+    expect(problem?.slice(file.length)).toMatch(
+      /^:[2-9]:[1-9]\d* system\.options\.relaese: spin-lock has no option "relaese"; did you mean "release"\?$/,
+    );
+  });
+});
+
 describe('a path', () => {
   test.each([
     ['../spin-lock.mjs', 'leads out of the folder'],

@@ -5,12 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { builtIn, type Catalogue } from '../catalogue.ts';
-import { digestsOf, loadScenario } from '../load.ts';
-import type { SourceFile } from '../plan/document.ts';
+import { digestsOf, loadScenario, wordsOf } from '../load.ts';
+import { parseFile, type SourceFile } from '../plan/document.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readPlan } from '../plan/plan-text.ts';
 import type { Problem } from '../plan/problem.ts';
 import { readUse } from '../plan/used-modules.ts';
+import { planWordFindings } from '../scenario/plan-words.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { loadCatalogue, type ModuleSource } from './load-catalogue.ts';
 
@@ -80,6 +81,13 @@ export async function readPlanSource(
   const { catalogue } = used;
   const read = readPlan(source);
   if (read.kind === 'problems') return read;
+  const unknown = planWordFindings(read.plan, wordsOf(catalogue));
+  if (unknown.length > 0) {
+    const parsed = parseFile(source);
+    return parsed.kind === 'problems'
+      ? parsed
+      : { kind: 'problems', problems: parsed.locate(unknown) };
+  }
   const now = digestsOf(catalogue.modules);
   const recorded = Object.entries(read.plan.use ?? {});
   const changedModules = recorded.flatMap(([path, digest]) => (now[path] === digest ? [] : [path]));

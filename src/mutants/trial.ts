@@ -50,6 +50,15 @@ export interface Trial {
   readonly failure: string | null;
 }
 
+/** What a trial says of its mutant; that a single seed misses it says nothing. */
+export function fateOf({
+  found,
+  seeds,
+}: Pick<Trial, 'found' | 'seeds'>): 'found' | 'survived' | 'untested' {
+  if (found.hits > 0) return 'found';
+  return seeds > 1 ? 'survived' : 'untested';
+}
+
 /** In how many blocks seeds are cut. */
 const BLOCKS = 5;
 

@@ -29,11 +29,15 @@ export const clientFields: ClientFields = {
   countsLeaseFrom: z
     .enum(['sent', 'reply', 'issued'])
     .optional()
-    .describe('From when it counts its lease. Default sent: when the request left.'),
+    .describe(
+      'From when it counts its lease: sent (safe), reply, or the time issued. Default sent.',
+    ),
   leaseEnds: z
     .enum(['at', 'after', 'refused'])
     .optional()
-    .describe('Whether a lease is over at its end, after it, or once it is refused. Default at.'),
+    .describe(
+      'When a lease is over: at its end, after it (off by one), or only once refused. Default at.',
+    ),
   tries: whole(1, CAPS.tries)
     .optional()
     .describe('How often a call is tried while its outcome is unknown. Default 1.'),

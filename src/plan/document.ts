@@ -114,7 +114,8 @@ function childTokens(token: unknown): readonly unknown[] {
   return [token['value'], ...inside].filter(isRecord);
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether plain data is a map, or a list, whose fields may be read. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 

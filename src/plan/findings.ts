@@ -27,7 +27,13 @@ function allFindings(
   );
   return issues
     .filter(({ code, path }) => code !== 'custom' || !unknown.has(path.join('\n')))
-    .flatMap((issue) => findingsOf(issue, base));
+    .flatMap((issue) => findingsOf(issue, base))
+    .filter((finding, at, all) => at === all.findIndex((other) => isSame(finding, other)));
+}
+
+/** zod says twice that a number is too large where a limit is that of safe integers. */
+function isSame(one: Finding, other: Finding): boolean {
+  return one.what === other.what && one.path.join('\n') === other.path.join('\n');
 }
 
 function findingsOf(issue: z.core.$ZodIssue, base: readonly Step[]): readonly Finding[] {
@@ -82,7 +88,8 @@ function unionFindings(
   const words = issue.errors.flatMap((branch) =>
     branch.flatMap((inner) => (inner.code === 'invalid_value' ? inner.values : [])),
   );
-  if (typeof issue.input === 'string' && words.length > 0) {
+  const isWord = issue.errors.every(([inner]) => inner?.code === 'invalid_value');
+  if (words.length > 0 && (isWord || typeof issue.input === 'string')) {
     return [valueFinding(path, wordProblem(words, issue.input))];
   }
   const expected = issue.errors.flatMap((branch) =>

@@ -149,7 +149,13 @@ const work: fc.Arbitrary<Work> = fc.oneof(
   fc.record({ kind: fc.constant('compute'), id, forUs: us }),
   fc.record({ kind: fc.constant('renew'), id, ttlUs: positiveUs }),
   fc.record({ kind: fc.constant('lock'), id, lock: plainName }),
-  fc.record({ kind: fc.constant('job'), id, tick: safe, retries: fc.nat(9), forUs: us }),
+  fc.record({
+    kind: fc.constant('job'),
+    id,
+    tick: fc.maxSafeNat().map((tick) => Math.max(1, tick)),
+    retries: fc.nat(9),
+    forUs: us,
+  }),
   fc.record({
     kind: fc.constant('memoize'),
     id,

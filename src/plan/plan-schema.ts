@@ -73,7 +73,7 @@ const client = closed('field', {
           code: 'custom',
           input: step,
           path,
-          message: 'a write needs a value',
+          message: step.kind === 'job' ? 'a job needs a tick' : 'a write needs a value',
         });
       }
       return work;

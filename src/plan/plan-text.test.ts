@@ -126,6 +126,20 @@ const zombie: Plan = {
   expect: { claim: 'grant-order', outcome: 'reproduced' },
 };
 
+describe('what was declared of the clocks', () => {
+  const beyond: Plan = {
+    ...zombie,
+    bounds: { ...zombie.bounds, driftPpm: 50_000, declared: { skewUs: null, driftPpm: 200 } },
+  };
+
+  test('is written where faults go beyond it, and read back', () => {
+    const text = renderPlan(beyond);
+    expect(text).toContain('drift: 50000ppm');
+    expect(text).toContain('declared: { drift: 200ppm }');
+    expect(readPlan({ text, file: 'plan.yaml' })).toEqual({ kind: 'plan', plan: beyond });
+  });
+});
+
 describe('a plan with mistakes', () => {
   const problemsOf = (change: (text: string) => string): readonly string[] => {
     const read = readPlan({ text: change(renderPlan(zombie)), file: 'plan.yaml' });
@@ -152,10 +166,24 @@ describe('a plan with mistakes', () => {
       '- memoize: { id: 9, for: 1ms }\n          - write:',
       'clients[0].sections[0].work[0]: a memoize must be the only step of its section',
     ],
+    [
+      'a transfer from a store to itself',
+      '- write:',
+      '- transfer: { id: 9, from: s, to: s, key: x, amount: 1 }\n          - write:',
+      'clients[0].sections[0].work[0].transfer.to: a transfer needs two stores',
+    ],
     ['no pieces', '- write:', '- memoize: {for: 1ms, pieces: 0}\n            write:', 'at least 1'],
+    ['tick 0', '- write:', '- job: {tick: 0, for: 1ms}\n            write:', 'must be at least 1'],
+    ['no tick', '- write:', '- job: {id: 9, for: 1ms}\n          - write:', 'a job needs a tick'],
     ['an unknown step', '- write:', '- wriet:', 'unknown step "wriet"; did you mean "write"?'],
   ])('is refused for %s', (_, from, to, what) => {
     expect(problemsOf((text) => text.replace(from, to)).join('\n')).toContain(what);
+  });
+
+  test('is told once that a number is too large', () => {
+    const job = '- job: { tick: 9007199254740993, for: 1ms }\n            write:';
+    const found = problemsOf((text) => text.replace('- write:', job));
+    expect(found.filter((line) => line.includes('.tick: must be at most'))).toHaveLength(1);
   });
 
   test('shows all of them at once, each with its line and column', () => {

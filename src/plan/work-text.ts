@@ -5,9 +5,10 @@
 import { z } from 'zod';
 import { formatDuration } from './duration.ts';
 import type { FieldMap } from './fault-text.ts';
-import { closed, duration, name, positiveDuration, whole } from './fields.ts';
+import { closed, duration, name, positiveDuration, shown, whole } from './fields.ts';
 import type { Work } from './plan.ts';
 import { CAPS, WORK_DEFAULTS } from './plan-defaults.ts';
+import { suggest } from './problem.ts';
 
 /** A step that was read: what is undefined was left out. */
 export type ReadStep =
@@ -58,21 +59,44 @@ const store = name.optional();
 const key = name.optional();
 const value = whole(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).optional();
 
+const tick = whole(1, Number.MAX_SAFE_INTEGER).optional();
 const count = whole(0, CAPS.sectionsPerClient).optional();
 const pieces = whole(1, CAPS.pieces).optional();
 
 const access = closed('field', { id, store, key }).optional();
 
 const kinds = {
-  write: closed('field', { id, store, key, value, awaits: z.boolean().optional() }).optional(),
-  read: access,
-  increment: access,
-  transfer: closed('field', { id, from: store, to: store, key, amount: value }).optional(),
-  compute: z.union([duration, closed('field', { id, for: duration })]).optional(),
-  renew: closed('field', { id, ttl: positiveDuration.optional() }).optional(),
-  lock: z.union([name, closed('field', { id, lock: name })]).optional(),
-  job: closed('field', { id, tick: value, retries: count, for: duration }).optional(),
-  memoize: closed('field', { id, store, key, value, for: duration, pieces }).optional(),
+  write: closed('field', { id, store, key, value, awaits: z.boolean().optional() })
+    .optional()
+    .describe('Writes a value to a key; with awaits: false goes on before the answer.'),
+  read: access.describe('Reads a key.'),
+  increment: access.describe('Reads a key, adds 1 and writes it back.'),
+  transfer: closed('field', { id, from: store, to: store, key, amount: value })
+    .optional()
+    .describe('Takes an amount from a key of one store and adds it in another.'),
+  compute: z
+    .union([duration, closed('field', { id, for: duration })])
+    .optional()
+    .describe('Works for a time without a word to anybody: compute: 5ms.'),
+  renew: closed('field', { id, ttl: positiveDuration.optional() })
+    .optional()
+    .describe('Prolongs the lease; where that fails the section ends.'),
+  lock: z
+    .union([name, closed('field', { id, lock: name })])
+    .optional()
+    .describe(
+      'Takes another lock beside the section’s, where the protocol takes several: lock: b.',
+    ),
+  job: closed('field', { id, tick, retries: count, for: duration })
+    .optional()
+    .describe(
+      'Runs the body of one tick, which should run once; by default the tick has the section’s number.',
+    ),
+  memoize: closed('field', { id, store, key, value, for: duration, pieces })
+    .optional()
+    .describe(
+      'Reads a cached value, or computes it under the lock for a time, in one or more pieces.',
+    ),
 };
 
 type ReadKinds = z.output<z.ZodObject<typeof kinds>>;
@@ -84,17 +108,33 @@ const mapped = closed('step', kinds).transform((entry, context): ReadStep => {
   return z.NEVER;
 });
 
-const bareStep = z
-  .enum(['write', 'read', 'increment', 'transfer', 'renew'])
-  .transform((kind, context): ReadStep => {
-    const step = toStep({ [kind]: {} });
-    if (step !== undefined) return step;
-    context.issues.push({ code: 'custom', input: kind, message: 'a step is a map of one key' });
-    return z.NEVER;
-  });
+const BARE = ['write', 'read', 'increment', 'transfer', 'renew'] as const;
+
+const bareStep = z.enum(BARE).transform((kind, context): ReadStep => {
+  const step = toStep({ [kind]: {} });
+  if (step !== undefined) return step;
+  context.issues.push({ code: 'custom', input: kind, message: 'a step is a map of one key' });
+  return z.NEVER;
+});
+
+/** Steps that mean nothing without a field or more. */
+const MAPPED: ReadonlyMap<unknown, string> = new Map([
+  ['compute', 'compute: 5ms'],
+  ['lock', 'lock: b'],
+  ['job', 'job: { for: 10ms }'],
+  ['memoize', 'memoize: { for: 10ms }'],
+]);
 
 /** One step of a section: a map of one key, or the key alone (`- read`). */
-export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapped]);
+export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapped], {
+  error: ({ input }) => (typeof input === 'string' ? wordProblem(input) : undefined),
+});
+
+function wordProblem(word: string): string {
+  const example = MAPPED.get(word);
+  if (example !== undefined) return `${word} says too little alone; write ${example}`;
+  return `unknown step ${shown(word)}${suggest(word, [...BARE, ...MAPPED.keys()].map(String))}`;
+}
 
 function toStep({
   write,

@@ -28,7 +28,7 @@ const STYLE = `
 td small{display:block;color:var(--soft);font-size:12px}
 .sayings{list-style:none;margin:18px 0 0;padding:0}.sayings>li{margin:18px 0 0}
 .sayings .notes{margin-top:6px;list-style:none;padding-left:2px}.sayings .saying{font-size:18px;font-weight:600}
-.wide{overflow-x:auto}
+.wide{overflow-x:auto}.wide tbody th{white-space:nowrap}.wide thead th.number{white-space:normal}.wide th,.wide td{padding-right:9px}
 `;
 
 /** The page as one HTML document. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderFailure } from './failure.ts';
+import { renderFailure, renderRepeat } from './failure.ts';
 import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
 import { displayWidth } from './visible.ts';
 
@@ -20,7 +20,7 @@ describe('renderFailure', () => {
         'ms  lock               alice              bob                store',
         ' 1  grants token 1 to alice, until 11 ms  │                  │',
         ' 2  │                  believes it holds db until 10 ms      │',
-        ' 3  │                  own clock: lease lives until 10 ms    │',
+        ' 3  │                  own clock: lease lives                │',
         ' 3  │                  paused for 17 ms   │                  │',
         "11  alice's lease, token 1, is over       │                  │",
         '12  grants token 2 to bob, until 22 ms    │                  │',
@@ -99,5 +99,24 @@ describe('renderFailure', () => {
         .map((part, at) => (at === 0 ? part : part.replace(/^\[\d+m/, '')))
         .join(''),
     ).toBe(renderFailure(zombieFinding, plain));
+  });
+});
+
+describe('renderRepeat', () => {
+  const other = { ...zombieFinding, system: 'fenced-late', seed: 18 };
+
+  it('names the finding whose plan it shares, and tells an equal story once', () => {
+    const text = renderRepeat(other, zombieFinding, plain);
+    expect(text).toContain('✗ Stale write accepted by `unfenced`');
+    expect(text).toContain('fence-monotone of fenced-late in zombie-writer, seed 18');
+    expect(text).toContain("The same plan as unfenced's breaks fence-monotone of fenced-late.");
+    expect(text).not.toContain('Let A be');
+  });
+
+  it('tells what its explanation says otherwise', () => {
+    const explanation = { ...other.explanation, cure: 'A later test would have helped' };
+    const text = renderRepeat({ ...other, explanation }, zombieFinding, plain);
+    expect(text).toContain('A later test would have helped.');
+    expect(text).not.toContain('However alice');
   });
 });

@@ -42,6 +42,21 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   return [...above, '', ...sequence, ...more, '', ...below].join('\n');
 }
 
+/**
+ * The block of a finding whose plan is, but for the system, that of `first`: its headline, what its
+ * explanation says otherwise, and how to replay it.
+ */
+export function renderRepeat(finding: Finding, first: Finding, options: FailureOptions): string {
+  const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));
+  const paint = paintFor(options.colour);
+  const same = `The same plan as ${first.system}'s breaks ${finding.claim} of ${finding.system}.`;
+  const known = new Set(storyOf(first.explanation));
+  const news = storyOf(finding.explanation).filter((line) => !known.has(line));
+  const story = wrap(visible([same, ...news].join(' ')), width - 2).map((line) => `  ${line}`);
+  const replay = pasteLine('replay:', replayCommand(finding), paint);
+  return [...headlineOf(finding, { width, paint }), ...story, ...replay].join('\n');
+}
+
 interface Setting {
   readonly width: number;
   readonly paint: Paint;

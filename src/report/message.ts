@@ -23,13 +23,16 @@ export function callsOf(trace: Trace): ReadonlyMap<string, Call> {
 }
 
 /** What a message asks, in few words: `write x = 1, token 1`; its own last word when unknown. */
-export function askedBy(message: string, calls: ReadonlyMap<string, Call>): string {
+export function askedBy(
+  message: string,
+  { calls, hasTokens }: { readonly calls: ReadonlyMap<string, Call>; readonly hasTokens: boolean },
+): string {
   const operation = operationOf(message);
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
   if ('lock' in call) return call.token === 0 ? call.verb : `${call.verb}, token ${call.token}`;
   const what = call.value === null ? call.key : `${call.key} = ${call.value}`;
-  return `${call.verb} ${what}, token ${call.token}`;
+  return hasTokens ? `${call.verb} ${what}, token ${call.token}` : `${call.verb} ${what}`;
 }
 
 /**

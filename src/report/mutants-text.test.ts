@@ -25,7 +25,7 @@ function rowOf(hits: number, base: Trial['base'] = held): MutantRow {
   return { trial, size: hits === 0 ? null : { clients: 2, faults: 1, events: 8 } };
 }
 
-const plain = { colour: false, width: 100 };
+const plain = { colour: false, width: 100, chosen: 1 };
 
 test('the interval of a rate is Wilson’s, worked out by hand', () => {
   // p = 0.1, n = 100, z = 1.96: (0.1 + 0.0192 ± 1.96 × √(0.0009 + 0.000096)) / 1.0384
@@ -59,6 +59,32 @@ test('an untested base says what was missing', () => {
 test('no line is wider than the terminal', () => {
   const lines = renderMutants([rowOf(10)], { ...plain, width: 40 }).split('\n');
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
+});
+
+test('a single seed that misses a mutant leaves it untested', () => {
+  const { trial } = rowOf(0);
+  const text = renderMutants([{ trial: { ...trial, seeds: 1 }, size: null }], plain);
+  expect(text).toMatch(/^\? unfenced .* held +untested +– +–$/m);
+});
+
+test('an interrupted run says how much of it is done', () => {
+  const interrupted = { ...plain, chosen: 39 };
+  expect(renderMutants([], interrupted)).toBe('interrupted before any was judged');
+  expect(renderMutants([rowOf(10)], interrupted)).toContain(
+    'interrupted, 1 of 39 done: 1 of 1 mutant found, every base held; 100 seeds of each',
+  );
+  expect(renderMutants([rowOf(10)], plain)).not.toContain('interrupted');
+});
+
+test('the list wraps what does not fit, and cuts nothing', () => {
+  const change = `${'a mistake that takes many words '.repeat(6)}to tell`;
+  const long = { ...mutant, change };
+  const words = (text: string): string => text.replace(/\s+/g, ' ');
+  const lines = renderMutantList([long], { width: 60 }).split('\n');
+  expect(lines.length).toBeGreaterThan(1);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
+  expect(words(lines.join(' '))).toBe(`unfenced fence-monotone ${change}`);
+  expect(renderMutantList([long], { width: Infinity })).toContain(change);
 });
 
 test('the list says what each does wrong', () => {

@@ -1,8 +1,8 @@
 /** The table of mutants in the terminal: whether each was found, how soon, and how small it got. */
-import type { PlanSize, Trial } from '../mutants/trial.ts';
+import { fateOf, type PlanSize, type Trial } from '../mutants/trial.ts';
 import { type Paint, paintFor } from './colour.ts';
 import { countOf, groupDigits } from './prose.ts';
-import { clip, displayWidth, pad, visible } from './visible.ts';
+import { clip, displayWidth, pad, visible, wrap } from './visible.ts';
 
 /** A mutant's outcome; `size` is null where no plan was shrunk. */
 export interface MutantRow {
@@ -14,12 +14,16 @@ interface TableOptions {
   readonly colour: boolean;
   /** Columns of the terminal; no line is longer. */
   readonly width: number;
+  /** How many mutants were to be judged; more than there are rows when it was interrupted. */
+  readonly chosen: number;
 }
 
 const HEAD = ['mutant', 'caught by', 'base', 'per 1,000 seeds', 'seeds', 'plan'];
 
 /** The table, its notes and its sum as lines joined by `\n`, without a final one. */
-export function renderMutants(rows: readonly MutantRow[], { colour, width }: TableOptions): string {
+export function renderMutants(rows: readonly MutantRow[], options: TableOptions): string {
+  const { colour, width, chosen } = options;
+  if (rows.length === 0) return 'interrupted before any was judged';
   const paint = paintFor(colour);
   const cells = rows.map(cellsOf);
   const widths = HEAD.map((name, at) =>
@@ -33,18 +37,18 @@ export function renderMutants(rows: readonly MutantRow[], { colour, width }: Tab
   return [
     paint.faint(clip(`  ${line(HEAD)}`, width)),
     ...rows.map((row, at) => `${signOf(row, paint)} ${clip(line(cells[at] ?? []), width - 2)}`),
-    ...rows.flatMap(notesOf).map((note) => clip(visible(note), width)),
+    ...rows.flatMap(notesOf).flatMap((note) => wrap(visible(note), width)),
     '',
     ...LEGEND.map((text) => paint.faint(clip(text, width))),
-    clip(sumOf(rows), width),
+    ...wrap(sumOf(rows, chosen), width),
   ].join('\n');
 }
 
 function signOf({ trial }: MutantRow, paint: Paint): string {
-  if (trial.found.hits === 0 || trial.base.verdict === 'broke') return paint.red('✗');
-  return trial.base.verdict === 'untested' || trial.failed > 0
-    ? paint.yellow('?')
-    : paint.green('✓');
+  const fate = fateOf(trial);
+  if (fate === 'survived' || trial.base.verdict === 'broke') return paint.red('✗');
+  const isOpen = [fate, trial.base.verdict].includes('untested') || trial.failed > 0;
+  return isOpen ? paint.yellow('?') : paint.green('✓');
 }
 
 function cellsOf({ trial, size }: MutantRow): readonly string[] {
@@ -53,7 +57,7 @@ function cellsOf({ trial, size }: MutantRow): readonly string[] {
     mutant.name,
     mutant.caughtBy,
     base.verdict,
-    found.hits === 0 ? 'survived' : rateText(trial),
+    found.hits === 0 ? fateOf(trial) : rateText(trial),
     seedsToFind === null ? '–' : groupDigits(seedsToFind),
     size === null ? '–' : sizeText(size),
   ];
@@ -86,17 +90,24 @@ const LEGEND = [
   'seeds: until it was found, the median of five searches. plan: clients/faults/events, shrunk.',
 ];
 
+/** Columns that what a mutant does wrong has at least. */
+const LEAST = 20;
+
 /** `39 of 39 mutants found, every base held; 500 seeds of each`. */
-function sumOf(rows: readonly MutantRow[]): string {
+function sumOf(rows: readonly MutantRow[], chosen: number): string {
   const found = rows.filter(({ trial }) => trial.found.hits > 0).length;
   const held = rows.filter(({ trial }) => trial.base.verdict === 'held').length;
   const bases = held === rows.length ? 'every base held' : `bases that held: ${held}`;
   const seeds = Math.max(0, ...rows.map(({ trial }) => trial.seeds));
   const mutants = countOf(rows.length, 'mutant');
-  return `${found} of ${mutants} found, ${bases}; ${countOf(seeds, 'seed')} of each`;
+  const done = rows.length < chosen ? `interrupted, ${rows.length} of ${chosen} done: ` : '';
+  return `${done}${found} of ${mutants} found, ${bases}; ${countOf(seeds, 'seed')} of each`;
 }
 
-/** The mutants by name, each with what it does wrong, as lines joined by `\n`. */
+/**
+ * The mutants by name, each with what it does wrong, as lines joined by `\n`. What is longer than
+ * `width` goes on below, and nothing is cut; an infinite width gives each one line.
+ */
 export function renderMutantList(
   mutants: readonly Trial['mutant'][],
   { width }: Pick<TableOptions, 'width'>,
@@ -104,8 +115,12 @@ export function renderMutantList(
   const longest = Math.max(...mutants.map(({ name }) => displayWidth(name)));
   const claims = Math.max(...mutants.map(({ caughtBy }) => displayWidth(caughtBy)));
   return mutants
-    .map(({ name, caughtBy, change }) =>
-      clip(`${pad(name, longest)}  ${pad(caughtBy, claims)}  ${change}`, width),
-    )
+    .flatMap(({ name, caughtBy, change }) => {
+      const start = `${pad(name, longest)}  ${pad(caughtBy, claims)}  `;
+      const left = Math.max(LEAST, width - start.length);
+      return wrap(change, left).map(
+        (part, at) => (at === 0 ? start : ' '.repeat(start.length)) + part,
+      );
+    })
     .join('\n');
 }

@@ -65,6 +65,13 @@ export function expectationText(system: SystemSummary): string {
   return parts.length === 0 ? 'nothing expected' : parts.join('; ');
 }
 
+/** Claims that every system with grants puts to the test. */
+const CLAIMS_ON_GRANTS = ['mutual-exclusion', 'lease-conservative', 'progress'];
+
+function isWithoutGrants({ claims }: SystemSummary): boolean {
+  return CLAIMS_ON_GRANTS.every((claim) => claims[claim]?.exercised === 0);
+}
+
 /** What else there is to know of one system, a short line each. */
 export function noteLines(system: SystemSummary): readonly string[] {
   const notes: string[] = [];
@@ -76,9 +83,10 @@ export function noteLines(system: SystemSummary): readonly string[] {
   if (tested.length > 0) notes.push(`held too, not expected: ${tested.join(', ')}`);
   const untested = quiet.length - tested.length;
   if (untested > 0) notes.push(`${countOf(untested, 'other claim')} never exercised`);
+  const inUse = isWithoutGrants(system) ? 'while it was used' : 'under a held grant';
   const faults = Object.entries(system.faults).map(
     ([kind, { fired, overlapped }]) =>
-      `${kind} fired on ${groupDigits(fired)}, under a held grant on ${groupDigits(overlapped)}`,
+      `${kind} fired on ${groupDigits(fired)}, ${inUse} on ${groupDigits(overlapped)}`,
   );
   if (faults.length > 0) notes.push(`faults, in seeds: ${faults.join('; ')}`);
   const overlap = system.measured['holder-overlap'];

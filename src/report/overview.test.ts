@@ -30,6 +30,18 @@ describe('renderOverview', () => {
     expect(text).toContain('0 of 1 expectation met, 1 not met');
   });
 
+  it('says of a system without grants that a fault struck while it was used', () => {
+    const [scenario] = sampleSummary.scenarios;
+    const [system] = scenario?.systems ?? [];
+    if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
+    const idle = { broken: 0, firstSeed: null, exercised: 0 };
+    const claims = { 'mutual-exclusion': idle, 'lease-conservative': idle, progress: idle };
+    const systems = [{ ...system, claims }];
+    const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
+    const text = renderOverview(summary, { colour: false, width: 100, isFull: false });
+    expect(text).toContain('pause fired on 994, while it was used on 951');
+  });
+
   it('never exceeds the width of the terminal', () => {
     for (const width of [40, 60, 80]) {
       const lines = renderOverview(sampleSummary, { colour: false, width, isFull: false }).split(

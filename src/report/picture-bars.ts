@@ -10,6 +10,7 @@ import { ink } from './palette.ts';
 import { type Lane, type Layout, yAt } from './picture-layout.ts';
 import { bar } from './picture-shapes.ts';
 import { slotsOf } from './picture-slots.ts';
+import { tokenText } from './prose.ts';
 import {
   beliefSpans,
   type FaultSpan,
@@ -73,7 +74,9 @@ export function drawLeases({ trace, layout }: Scene): Child {
     const extent = extentOf(span, layout);
     if (lane === undefined || extent === null) return [];
     const until = span.untilUs === null ? '' : ` to ${proseDuration(span.untilUs)}`;
-    const title = `${span.client} holds ${span.lock}, token ${span.token}: ${proseDuration(span.fromUs)}${until} (${span.ending})`;
+    const what = `${span.lock}${tokenText(span.token)}`;
+    const from = proseDuration(span.fromUs);
+    const title = `${span.client} holds ${what}: ${from}${until} (${span.ending})`;
     const x = lane.x - BAR_PX / 2 + offset * (BAR_PX + 4);
     const fill = ink({ fill: client?.role ?? 'soft' });
     return bar({ x, width: BAR_PX, ...extent }, fill, title);
@@ -90,7 +93,7 @@ export function drawBeliefs({ trace, layout, id }: Scene): Child {
     if (lane === undefined || extent === null) return [];
     const x = lane.x - BAR_PX / 2 + offset * (BAR_PX + 4);
     const believed = `own clock ends the lease at ${proseDuration(span.believedUntilUs)}`;
-    const title = `${span.process} acts as holder of ${span.lock}, token ${span.token}; ${believed}`;
+    const title = `${span.process} acts as holder of ${span.lock}${tokenText(span.token)}; ${believed}`;
     const paint = { ...ink({ stroke: lane.role }), fill: `url(#${id}-${lane.role})` };
     const own = overlaps.filter(
       ({ process, ordinal }) => process === span.process && ordinal === span.ordinal,

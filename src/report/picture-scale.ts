@@ -12,6 +12,7 @@ import { type Lane, type LayoutOptions, layOut } from './picture-layout.ts';
 import { arrow, bar, flag, flagWidth, hatch, label } from './picture-shapes.ts';
 import { slotsOf } from './picture-slots.ts';
 import { ticksOf } from './picture-ticks.ts';
+import { tokenText } from './prose.ts';
 import { beliefSpans, faultSpans, leaseSpans, overlapSpans, type Span } from './spans.ts';
 import { clip, displayWidth, visible } from './visible.ts';
 
@@ -180,7 +181,7 @@ function drawLeases(scene: Scene): Child {
     const role = scene.rows.get(span.client)?.lane.role ?? 'soft';
     const y = row.y - BAR_PX / 2 + offset * (BAR_PX + 2);
     const box = boxOf(span, scene);
-    const text = `${visible(clip(span.client, 16))} holds it, token ${span.token}`;
+    const text = `${visible(clip(span.client, 16))} holds it${tokenText(span.token)}`;
     return [
       bar({ ...box, y, height: BAR_PX }, ink({ fill: role }), text),
       fitted(text, { box, y: y + BAR_PX / 2, role: 'onClient', isLeft: false }),
@@ -196,7 +197,7 @@ function drawBeliefs(scene: Scene): Child {
     if (row === undefined || !isInside(span, scene)) return [];
     const shape = { ...boxOf(span, scene), y: row.y - BAR_PX / 2, height: BAR_PX };
     const fill = { fill: `url(#${scene.id}-${row.lane.role})`, 'stroke-width': 1.4 };
-    const title = `${span.process} acts as holder, token ${span.token}`;
+    const title = `${span.process} acts as holder${tokenText(span.token)}`;
     return bar(shape, { ...ink({ stroke: row.lane.role }), ...fill }, title);
   });
   return [hatched, overlaps.map((overlap) => drawOverlap(overlap, scene))];

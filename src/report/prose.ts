@@ -15,3 +15,8 @@ export function groupDigits(count: number): string {
 export function countOf(count: number, noun: string): string {
   return `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** `, token 2`; '' for the 0 of a lock without tokens. */
+export function tokenText(token: number): string {
+  return token === 0 ? '' : `, token ${token}`;
+}

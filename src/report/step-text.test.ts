@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
-import type { Job, Trace } from '../history/trace.ts';
-import { surroundingsOf, textOf } from './step-text.ts';
+import { describe, expect, test } from 'vitest';
+import type { Job, Trace, TraceEvent } from '../history/trace.ts';
+import { textOf } from './step-text.ts';
+import { surroundingsOf } from './surroundings.ts';
 
 const trace: Trace = {
   processes: [],
@@ -26,4 +27,56 @@ test('a claimed key that was taken reads as one that an earlier delivery holds',
     ...{ operation: 'alice/1/claim', answer },
   };
   expect(textOf(event, surroundingsOf(trace, []))).toContain('an earlier delivery holds it');
+});
+
+describe('a lock of several nodes and no tokens', () => {
+  const nodes = ['lock-1', 'lock-2'].map((name) => ({ name, role: 'lock' }) as const);
+  const operation = 'alice/1/acquire/lock-2';
+  const call = { verb: 'acquire', lock: 'db', token: 0 } as const;
+  const between = { from: 'lock-2', to: 'alice', message: `${operation}/1/reply` };
+  const asked = { from: 'alice', to: 'lock-2', message: `${operation}/1/request` };
+  const set = { kind: 'set', key: 'db', value: 7, ttlUs: 10_000 };
+  const events: readonly TraceEvent[] = [
+    { kind: 'invoke', atUs: 0, process: 'alice', operation, call },
+    { kind: 'send', atUs: 0, ...asked, body: set },
+    { kind: 'send', atUs: 1000, ...between, body: { kind: 'done' } },
+    { kind: 'receive', atUs: 2000, ...between, isCopy: false },
+    {
+      ...({ kind: 'return', atUs: 2000, process: 'alice', operation, outcome: 'ok' } as const),
+      answer: { kind: 'granted', token: 0 },
+    },
+    {
+      ...({ kind: 'grant', atUs: 2000, process: 'alice', client: 'alice', lock: 'db' } as const),
+      ...{ ordinal: 1, token: 0, ttlUs: 10_000, sentAtUs: 0, untilUs: 11_000, message: '' },
+    },
+    { kind: 'recovered', atUs: 3000, process: 'store', resource: 'db', highest: 0, values: {} },
+  ];
+  const around = surroundingsOf({ ...trace, processes: nodes, events }, []);
+
+  test('is told by what was asked of which node, and what that node did', () => {
+    expect(events.map((event) => textOf(event, around))).toEqual([
+      'calls acquire at lock-2',
+      'sends acquire → lock-2',
+      'sets db for alice, ttl 10 ms',
+      'gets answer to acquire at lock-2',
+      'acquire at lock-2: granted',
+      'grants db to alice, until 11 ms',
+      'is back',
+    ]);
+  });
+
+  test('whose own server grants has no nodes to tell of', () => {
+    const own = events.map((event) =>
+      event.kind === 'grant' ? { ...event, process: 'lock-1' } : event,
+    );
+    expect(surroundingsOf({ ...trace, processes: nodes, events: own }, []).nodes.size).toBe(0);
+  });
+});
+
+test('a service speaks for itself, and a program under a topic', () => {
+  const store = { ...trace, processes: [{ name: 'lock', role: 'lock' } as const] };
+  const log = { kind: 'log', atUs: 0, topic: 'line', text: 'bob waits no more' } as const;
+  const around = surroundingsOf(store, []);
+  expect(textOf({ ...log, process: 'lock' }, around)).toBe('bob waits no more');
+  expect(textOf({ ...log, process: 'bob' }, around)).toBe('logs line: bob waits no more');
 });

@@ -3,46 +3,12 @@
  */
 
 import type { Grant, Read, Release, Renew, Write } from '../history/server-events.ts';
-import type { Answer, Call, FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
+import type { Answer, FaultStrikes, LeaseTest, Log, TraceEvent } from '../history/trace.ts';
 import { unreachable } from '../kernel/assert.ts';
 import { proseDuration } from '../plan/duration.ts';
-import type { Fault } from '../plan/fault.ts';
-import { askedBy, callsOf, isReply, operationOf } from './message.ts';
-
-/** What an event's words depend on beyond the event itself. */
-export interface Surroundings {
-  readonly calls: ReadonlyMap<string, Call>;
-  readonly tokens: ReadonlyMap<number, number>;
-  /** Names are said only where there is more than one to confuse. */
-  readonly hasSeveralLocks: boolean;
-  readonly hasSeveralResources: boolean;
-  readonly faults: readonly Fault[];
-}
-
-/**
- * `faults` are those of the plan that gave the trace; without them a clock's change stays vague.
- */
-export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surroundings {
-  const tokens = new Map<number, number>();
-  const locks = new Set<string>();
-  const resources = new Set<string>();
-  for (const event of trace.events) {
-    if (event.kind === 'grant') {
-      tokens.set(event.ordinal, event.token);
-      locks.add(event.lock);
-    }
-    if (event.kind === 'write' || event.kind === 'read') {
-      resources.add(`${event.process}/${event.resource}`);
-    }
-  }
-  return {
-    calls: callsOf(trace),
-    tokens,
-    hasSeveralLocks: locks.size > 1,
-    hasSeveralResources: resources.size > 1,
-    faults,
-  };
-}
+import { askedBy, isReply, operationOf } from './message.ts';
+import { tokenText } from './prose.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** The text of one event, without its time and its process. */
 export function textOf(event: TraceEvent, around: Surroundings): string {
@@ -52,9 +18,9 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
     case 'lose':
       return messageText(event, around);
     case 'invoke':
-      return `calls ${askedBy(event.operation, around.calls)}`;
+      return `calls ${askedBy(event.operation, around)}${placeOf(event.operation, around)}`;
     case 'return':
-      return returnText(event);
+      return returnText(event, around);
     case 'fault':
       return faultText(event, around);
     case 'resume':
@@ -72,13 +38,11 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
     case 'leave':
       return `leaves ${event.lock}`;
     case 'lease-test':
-      return event.isLive
-        ? `own clock: lease lives${untilText(event.believedUntilUs)}`
-        : 'own clock: lease is over';
+      return testText(event, around);
     case 'job':
       return `${PHASES[event.phase]} job ${event.tick} of ${event.lock}`;
     case 'log':
-      return `logs ${event.topic}: ${event.text}`;
+      return logText(event, around);
     case 'deadlock': {
       const waits = event.waits.map(({ client, lock }) => `${client} waits for ${lock}`);
       return `finds a deadlock: ${waits.join(', ')}`;
@@ -86,6 +50,17 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
     default:
       return serverText(event, around);
   }
+}
+
+function testText(event: LeaseTest, around: Surroundings): string {
+  if (!event.isLive) return 'own clock: lease is over';
+  if (around.repeated.has(event)) return 'own clock: lease lives';
+  return `own clock: lease lives${untilText(event.believedUntilUs)}`;
+}
+
+/** A program's topic says which part of it speaks; a service speaks for itself. */
+function logText({ process, topic, text }: Log, { services }: Surroundings): string {
+  return services.has(process) ? text : `logs ${topic}: ${text}`;
 }
 
 const PHASES = { begin: 'starts', end: 'ends', skip: 'skips' } as const;
@@ -119,7 +94,7 @@ function serverText(event: ServerEvent, around: Surroundings): string {
     case 'read':
       return readText(event, around);
     case 'recovered':
-      return `is back, highest token ${event.highest}`;
+      return around.hasTokens ? `is back, highest token ${event.highest}` : 'is back';
     default:
       return unreachable(event);
   }
@@ -129,26 +104,48 @@ function messageText(
   event: Extract<TraceEvent, { kind: 'send' | 'receive' | 'lose' }>,
   around: Surroundings,
 ): string {
+  const deed = around.nodes.get(event);
+  if (deed !== undefined) return deed.text;
   const asked = messageName(event.message, around);
   if (event.kind === 'send') return `sends ${asked} → ${event.to}`;
-  if (event.kind === 'lose') return `✕ loses ${asked} (${event.cause})`;
-  return `gets ${event.isCopy ? 'a copy of ' : ''}${asked}`;
+  const answerer = isReply(event.message) ? placeOf(event.message, around) : '';
+  if (event.kind === 'lose') return `✕ loses ${asked}${answerer} (${event.cause})`;
+  return `gets ${event.isCopy ? 'a copy of ' : ''}${asked}${answerer}`;
 }
 
 function messageName(message: string, around: Surroundings): string {
-  if (!isReply(message)) return askedBy(message, around.calls);
-  return `answer to ${operationOf(message).split('/').at(-1) ?? message}`;
+  if (!isReply(message)) return askedBy(message, around);
+  return `answer to ${deedName(operationOf(message), around)}`;
 }
 
-function returnText(event: Extract<TraceEvent, { kind: 'return' }>): string {
-  const verb = event.operation.split('/').at(-1) ?? event.operation;
+/** ` at lock-2`, the server that an operation asks; '' where there is but one. */
+function placeOf(message: string, { servers }: Surroundings): string {
+  const server = servers.get(message) ?? servers.get(operationOf(message));
+  return server === undefined ? '' : ` at ${server}`;
+}
+
+/** What an operation is, less what it carries: `acquire`, `read x`; its own name when unknown. */
+function deedName(operation: string, { calls }: Surroundings): string {
+  const call = calls.get(operation);
+  if (call === undefined) return operation.split('/').at(-1) ?? operation;
+  return 'lock' in call ? call.verb : `${call.verb} ${call.key}`;
+}
+
+function returnText(event: Extract<TraceEvent, { kind: 'return' }>, around: Surroundings): string {
+  const { operation } = event;
+  const verb = `${deedName(operation, around)}${placeOf(operation, around)}`;
   if (event.outcome === 'info') return `? ${verb}: no answer, it may have happened`;
   if (event.outcome === 'fail') return `${verb}: never executed`;
-  return event.answer === null ? `${verb}: done` : `${verb}: ${answerText(event.answer)}`;
+  if (event.answer === null) return `${verb}: done`;
+  const call = around.calls.get(operation);
+  if (event.answer.kind === 'value' && call !== undefined && 'lock' in call) {
+    return `${verb}: looked up, ${event.answer.value === 0 ? 'nothing' : event.answer.value} there`;
+  }
+  return `${verb}: ${answerText(event.answer)}`;
 }
 
 function answerText(answer: Answer): string {
-  if (answer.kind === 'granted') return `granted, token ${answer.token}`;
+  if (answer.kind === 'granted') return `granted${tokenText(answer.token)}`;
   if (answer.kind === 'denied') {
     return answer.holder === '' ? 'denied' : `denied, ${answer.holder} holds it`;
   }
@@ -166,22 +163,26 @@ function lockName(lock: string, around: Surroundings): string {
 
 function grantText(event: Grant, around: Surroundings): string {
   const until = event.untilUs === null ? '' : `, until ${proseDuration(event.untilUs)}`;
-  return `grants${lockName(event.lock, around)} token ${event.token} to ${event.client}${until}`;
+  const what =
+    event.token === 0 ? ` ${event.lock}` : `${lockName(event.lock, around)} token ${event.token}`;
+  return `grants${what} to ${event.client}${until}`;
 }
 
 function renewText(event: Renew, around: Surroundings): string {
   if (event.extended === 0) return `⊘ denies ${event.client}'s renew`;
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
   const token = around.tokens.get(event.extended) ?? event.token;
+  const what = token === 0 ? event.lock : `token ${token}`;
   const whose = event.extended === event.under ? '' : ` (meant grant ${event.under})`;
-  return `${event.client} extends token ${token}${until}${whose}`;
+  return `${event.client} extends ${what}${until}${whose}`;
 }
 
 function releaseText(event: Release, around: Surroundings): string {
   if (event.released === 0) return `⊘ denies ${event.client}'s release`;
   const token = around.tokens.get(event.released) ?? 0;
+  const what = token === 0 ? event.lock : `token ${token}`;
   const whose = event.released === event.under ? '' : ` (meant grant ${event.under})`;
-  return `${event.client} releases token ${token}${whose}`;
+  return `${event.client} releases ${what}${whose}`;
 }
 
 function keyName(event: Write | Read, around: Surroundings): string {
@@ -192,6 +193,7 @@ function writeText(event: Write, around: Surroundings): string {
   const token = `token ${event.token}`;
   if (event.value === null) return event.isAccepted ? `✓ opens, ${token}` : `⊘ refuses ${token}`;
   const what = `${keyName(event, around)} = ${event.value}`;
+  if (!around.hasTokens) return event.isAccepted ? `✓ accepts ${what}` : `⊘ refuses ${what}`;
   if (event.isAccepted) return `✓ accepts ${what}, ${token}`;
   const why = event.highest > event.token ? `, has seen ${event.highest}` : '';
   return `⊘ refuses ${what}, ${token}${why}`;
@@ -199,13 +201,15 @@ function writeText(event: Write, around: Surroundings): string {
 
 function readText(event: Read, around: Surroundings): string {
   const key = keyName(event, around);
-  if (!event.isAccepted) return `⊘ refuses to read ${key}, token ${event.token}`;
+  if (!event.isAccepted) {
+    return `⊘ refuses to read ${key}${around.hasTokens ? `, token ${event.token}` : ''}`;
+  }
   return `✓ serves ${key} = ${event.value ?? 'nothing'} to ${event.client}`;
 }
 
 function faultText(event: FaultStrikes, around: Surroundings): string {
   const amount = proseDuration(event.amount);
-  const struck = event.target === '' ? 'a message' : messageName(event.target, around);
+  const struck = event.target === '' ? 'a message' : struckName(event.target, around);
   switch (event.fault) {
     case 'pause':
       return `paused for ${amount}`;
@@ -232,6 +236,11 @@ function faultText(event: FaultStrikes, around: Surroundings): string {
     default:
       return unreachable(event.fault);
   }
+}
+
+/** A message that a fault struck, and the server that it goes to or comes from. */
+function struckName(message: string, around: Surroundings): string {
+  return `${messageName(message, around)}${placeOf(message, around)}`;
 }
 
 function clockText(event: FaultStrikes, around: Surroundings): string {

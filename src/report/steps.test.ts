@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Trace } from '../history/trace.ts';
 import { zombieFinding, zombieTrace } from './sample.fixture.ts';
 import { countSteps, essentialSteps, lastOfStory, listSteps } from './steps.ts';
 import { stormTrace } from './storm.fixture.ts';
@@ -44,6 +45,33 @@ describe('listSteps', () => {
 });
 
 describe('essentialSteps', () => {
+  it('shows which nodes a quorum consists of, where the story is of grants', () => {
+    const reply = { from: 'lock-1', to: 'alice', message: 'alice/1/acquire/1/reply' };
+    const asked = { from: 'alice', to: 'lock-1', message: 'alice/1/acquire/1/request' };
+    const body = { kind: 'set', key: 'db', value: 7, ttlUs: 10_000 };
+    const grant = {
+      ...({ kind: 'grant', atUs: 2000, process: 'alice', client: 'alice', lock: 'db' } as const),
+      ...{ ordinal: 1, token: 0, ttlUs: 10_000, sentAtUs: 0, untilUs: 11_000, message: '' },
+    };
+    const shown = (kind: string, isOfGrants: boolean): readonly string[] => {
+      const trace: Trace = {
+        ...stormTrace,
+        processes: [{ name: 'lock-1', role: 'lock' }],
+        events: [
+          { kind: 'send', atUs: 0, ...asked, body },
+          { kind: 'send', atUs: 1000, ...reply, body: { kind } },
+          grant,
+        ],
+      };
+      const evidence = isOfGrants ? [{ role: 'later grant', event: 2 }] : [];
+      return essentialSteps(trace, { evidence, faults: [] }).map(({ text }) => text);
+    };
+    const granted = 'grants db to alice, until 11 ms';
+    expect(shown('done', true)).toEqual(['sets db for alice, ttl 10 ms', granted]);
+    expect(shown('nil', true)).toEqual([granted]);
+    expect(shown('done', false)).toEqual([granted]);
+  });
+
   it('ends with the last piece of evidence and carries its part', () => {
     const steps = essentialSteps(zombieTrace, options);
     expect(steps.at(-1)).toMatchObject({ process: 'store', part: 'stale write' });

@@ -8,7 +8,8 @@ import { assert } from '../kernel/assert.ts';
 import type { Fault } from '../plan/fault.ts';
 import { isReply } from './message.ts';
 import { type LeaseSpan, leaseSpans } from './spans.ts';
-import { type Surroundings, surroundingsOf, textOf } from './step-text.ts';
+import { textOf } from './step-text.ts';
+import { type Surroundings, surroundingsOf } from './surroundings.ts';
 
 export interface Step {
   /** Index into `trace.events`; null for a lease that runs out, which no event records. */
@@ -34,6 +35,8 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   const around = surroundingsOf(trace, options.faults);
   const parts = new Map(options.evidence.map(({ event, role }) => [event, role]));
   const struck = struckMessages(trace, options.evidence);
+  const last = trace.events[options.evidence.at(-1)?.event ?? -1]?.kind;
+  const isOfGrants = last === 'grant' || last === 'enter' || last === 'renew';
   const steps: Step[] = [];
   const expiries = expirySteps(trace);
   let next = 0;
@@ -44,7 +47,7 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
       steps.push(expiry);
       next += 1;
     }
-    steps.push(stepOf(event, at, { around, struck, part: parts.get(at) ?? '' }));
+    steps.push(stepOf(event, at, { around, struck, isOfGrants, part: parts.get(at) ?? '' }));
   });
   return steps;
 }
@@ -76,12 +79,14 @@ export function lastOfStory(trace: Trace, evidence: readonly Evidence[]): number
 interface StepContext {
   readonly around: Surroundings;
   readonly struck: ReadonlySet<string>;
+  /** The evidence ends with who holds a lock, not with what was done to a store. */
+  readonly isOfGrants: boolean;
   readonly part: string;
 }
 
 function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
-  const { around, struck, part } = context;
-  const weight = part === '' ? weightOf(event, struck) : 1;
+  const { around, part } = context;
+  const weight = part === '' ? weightIn(event, context) : 1;
   const text = textOf(event, around);
   return { event: at, atUs: event.atUs, process: processOf(event), text, weight, part };
 }
@@ -93,6 +98,13 @@ export function processOf(event: TraceEvent): string {
   if (event.kind === 'healed') return '';
   if ('processes' in event) return event.processes[0] ?? '';
   return event.process;
+}
+
+/** Where a story is of grants, what the nodes of a quorum did shows who made up the majority. */
+function weightIn(event: TraceEvent, { around, struck, isOfGrants }: StepContext): Step['weight'] {
+  const weight = weightOf(event, struck);
+  const helps = isOfGrants && around.nodes.get(event)?.isChange === true;
+  return weight === 3 && helps ? 2 : weight;
 }
 
 function weightOf(event: TraceEvent, struck: ReadonlySet<string>): Step['weight'] {
@@ -148,6 +160,7 @@ function expirySteps(trace: Trace): readonly Step[] {
 function expiryStep(lease: LeaseSpan): Step[] {
   if (lease.untilUs === null) return [];
   const { process, untilUs: atUs } = lease;
-  const text = `${lease.client}'s lease, token ${lease.token}, is over`;
+  const token = lease.token === 0 ? '' : `, token ${lease.token},`;
+  const text = `${lease.client}'s lease${token} is over`;
   return [{ event: null, atUs, process, text, weight: 1, part: '' }];
 }

@@ -144,7 +144,7 @@ class FaultBuilder {
       if (word === 'locks') return locks;
       if (clients.includes(word) || servers.includes(word)) return [word];
       const known = [...GROUPS, ...servers, ...clients];
-      this.report(field, `unknown process "${word}"${suggest(word, known)}`);
+      this.report(field, `unknown process "${word}"; known: ${listed(known)}`);
       return [];
     });
     return [...new Set(found)];
@@ -258,6 +258,11 @@ class FaultBuilder {
   private anyTime(): RangeUs {
     return { minUs: 0, maxUs: Math.floor(this.cast.healAtUs / 3) };
   }
+}
+
+/** A near name would often be another process: `lock-1` for `lock-4`. So all are named. */
+function listed(known: readonly string[]): string {
+  return [...known.slice(0, 20), ...(known.length > 20 ? ['…'] : [])].join(', ');
 }
 
 function around(bound: number): RangeUs {

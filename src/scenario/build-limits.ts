@@ -135,7 +135,7 @@ export function warnings(
   if (worst !== undefined) {
     const took = `may take ${worst.leasedUs / 1_000} ms without any fault`;
     const lease = `and its lease ends after ${worst.ttlUs / 1_000} ms`;
-    const what = `a section of ${worst.client.name} on ${worst.system.name} ${took}, ${lease}`;
+    const what = `a section of ${worst.client.name} in system ${worst.system.name} ${took}, ${lease}`;
     found.push({ path: ['clients'], isKey: true, what });
   }
   for (const [at, fault] of (file.faults ?? []).entries()) {

@@ -18,23 +18,10 @@ export interface BuiltSystems {
 }
 
 /** The systems, in the order of the file, and every word in them that is unknown or idle. */
-export function buildSystems(
-  file: ScenarioFile,
-  { vocabulary, clients }: Terms,
-): BuiltSystems {
+export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms): BuiltSystems {
   const entries = Object.entries(file.systems);
   const findings = entries.flatMap(([name, system]) => [
-    ...unknownWord(system.lock, {
-      noun: 'lock',
-      known: [...vocabulary.locks.keys()],
-      path: path(name, 'lock'),
-    }),
-    ...unknownWord(system.store, {
-      noun: 'store',
-      known: vocabulary.stores,
-      path: path(name, 'store'),
-    }),
-    ...optionFindings(name, system, vocabulary),
+    ...partFindings(system, path(name), vocabulary),
     ...idleFindings(name, system, { vocabulary, clients }),
     ...claimFindings(name, system, { file, vocabulary }),
   ]);
@@ -54,10 +41,31 @@ export function buildSystems(
   return { systems, findings };
 }
 
+/** What a system is made of, as a scenario or a plan names it. */
+type Parts = Pick<ReadSystem, 'lock' | 'store' | 'options'>;
+
+/** The words of a system that stands `at` this path, as far as they are unknown. */
+export function partFindings(
+  system: Parts,
+  at: readonly Step[],
+  vocabulary: Vocabulary,
+): readonly Finding[] {
+  const locks = [...vocabulary.locks.keys()];
+  return [
+    ...unknownWord(system.lock, { noun: 'lock', known: locks, path: [...at, 'lock'] }),
+    ...unknownWord(system.store, {
+      noun: 'store',
+      known: vocabulary.stores,
+      path: [...at, 'store'],
+    }),
+    ...optionFindings(system, at, vocabulary),
+  ];
+}
+
 /** The processes of the system's lock; none where it is unknown or an option is wrong. */
 function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
   const given = system.options ?? {};
-  const isWrong = optionFindings('', system, vocabulary).length > 0;
+  const isWrong = optionFindings(system, [], vocabulary).length > 0;
   return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(given) ?? []);
 }
 
@@ -65,22 +73,24 @@ function path(system: string, ...rest: readonly Step[]): readonly Step[] {
   return ['systems', system, ...rest];
 }
 
+/** A word, what it should be one of, and where it stands. */
 interface Word {
   readonly noun: string;
   readonly known: readonly string[];
   readonly path: readonly Step[];
 }
 
-function unknownWord(word: string, { noun, known, path: at }: Word): Finding[] {
+/** Nothing where the word is known. */
+export function unknownWord(word: string, { noun, known, path: at }: Word): readonly Finding[] {
   if (known.includes(word)) return [];
   return [{ path: at, isKey: false, what: `unknown ${noun} "${word}"${suggest(word, known)}` }];
 }
 
-function optionFindings(name: string, system: ReadSystem, { locks }: Vocabulary): Finding[] {
+function optionFindings(system: Parts, base: readonly Step[], { locks }: Vocabulary): Finding[] {
   const options = locks.get(system.lock)?.options;
   if (options === undefined) return [];
   return Object.entries(system.options ?? {}).flatMap(([key, value]): Finding[] => {
-    const at = path(name, 'options', key);
+    const at = [...base, 'options', key];
     const option = options.find((word) => word.name === key);
     if (option === undefined) {
       const known = options.map((word) => word.name);
@@ -95,7 +105,7 @@ function optionFindings(name: string, system: ReadSystem, { locks }: Vocabulary)
 /** What a system accepts and would not heed: an option, or a step of its clients. */
 function idleFindings(name: string, system: ReadSystem, { vocabulary, clients }: Terms): Finding[] {
   const word = vocabulary.locks.get(system.lock);
-  if (word === undefined || optionFindings(name, system, vocabulary).length > 0) return [];
+  if (word === undefined || optionFindings(system, [], vocabulary).length > 0) return [];
   const findings: Finding[] = [];
   const settings = clients.map((client) => settingsOver(client.settings, system.clients ?? {}));
   const problem = word.problem?.(system.options ?? {}, settings) ?? null;

@@ -156,12 +156,43 @@ describe('a mistake is shown with its place and what was probably meant', () => 
     ['a store named lock', 'keys: [x, y]', 'stores: [lock]', 'a store cannot be named "lock"'],
     ['a key twice', 'keys: [x, y]', 'keys: [x, x]', 'workload.keys[1]: "x" stands here twice'],
     ['one store', 'keys: [x, y]', 'kind: transfer, stores: 1', 'needs exactly two stores'],
+    [
+      'a transfer to where it came from',
+      'keys: [x, y]',
+      'steps: [transfer: { from: a, to: a }]',
+      'workload.steps[0].transfer.to: a transfer needs two stores: this one leads from "a" to itself',
+    ],
+    [
+      'a transfer to where it comes from by default',
+      'keys: [x, y]',
+      'stores: [a, b], steps: [transfer: { from: b }]',
+      'workload.steps[0].transfer: a transfer needs two stores: this one leads from "b" to itself',
+    ],
     ['kind and steps', 'keys: [x, y]', 'kind: transfer, steps: [read]', 'exclude one another'],
     [
       'an unknown step',
       'keys: [x, y]',
       'steps: [raed]',
-      'unknown value "raed"; did you mean "read"?',
+      'unknown step "raed"; did you mean "read"?',
+    ],
+    [
+      'a step without its map',
+      'keys: [x, y]',
+      'steps: [memoize]',
+      'workload.steps[0]: memoize says too little alone; write memoize: { for: 10ms }',
+    ],
+    ['tick 0', 'keys: [x, y]', 'steps: [job: {tick: 0, for: 1ms}]', 'tick: must be at least 1'],
+    [
+      'an unknown kind',
+      'keys: [x, y]',
+      'kind: transfr',
+      'workload.kind: unknown value "transfr"; did you mean "transfer"?',
+    ],
+    [
+      'a kind that is no word',
+      'keys: [x, y]',
+      'kind: 5',
+      'workload.kind: expected one of blind-writes, read-modify-write, transfer, not 5',
     ],
     [
       'a memoize in company',
@@ -191,7 +222,10 @@ describe('a mistake is shown with its place and what was probably meant', () => 
   });
 
   test.each([
-    ['pause: { process: alcie, for: 1ms }', 'unknown process "alcie"; did you mean "alice"?'],
+    [
+      'pause: { process: lock-9, for: 1ms }',
+      'unknown process "lock-9"; known: clients, stores, locks, lock, store, alice, bob',
+    ],
     ['pause: { before: write, at: 1ms, for: 1ms }', 'at most one of at, before and after'],
     ['pause: { for: 1ms }\n    drop: { chance: 1/2 }', 'a fault is a map of one key'],
     ['duplicate: { by: 1ms, chance: 1/9 }', 'a connection never duplicates; say network: { link'],
@@ -245,7 +279,7 @@ describe('a warning', () => {
     expect(warningsOf(zombie)).toEqual([]);
     const slow = zombie.replace('latency: 1ms', 'latency: 1ms..4ms');
     expect(warningsOf(slow)).toEqual([
-      'z.yaml:8:1 clients: a section of alice on one may take 12 ms without any fault, and its lease ends after 10 ms',
+      'z.yaml:8:1 clients: a section of alice in system one may take 12 ms without any fault, and its lease ends after 10 ms',
     ]);
     const steps = 'steps: [{ compute: 7ms }, write]';
     expect(warningsOf(zombie.replace('keys: [x, y]', steps)).join()).toContain('may take 10 ms');

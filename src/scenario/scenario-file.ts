@@ -114,7 +114,11 @@ function names(max: number): z.ZodType<ReadNames> {
 
 const workload = closed('field', {
   kind: z
-    .enum(['blind-writes', 'read-modify-write', 'transfer'])
+    .union([
+      z.literal('blind-writes').describe('Writes a key, or several, without reading.'),
+      z.literal('read-modify-write').describe('Reads a key, adds 1 and writes it back.'),
+      z.literal('transfer').describe('Moves an amount from a key of one store to another.'),
+    ])
     .optional()
     .describe('What each section does. Default blind-writes.'),
   writesPerGrant: whole(1, CAPS.worksPerSection).optional().describe('Default 1.'),
@@ -138,7 +142,7 @@ const clientShape = {
   ...clientFields,
   sections: whole(0, CAPS.sectionsPerClient).optional().describe('Sections it runs. Default 3.'),
   think: range.optional().describe('Time before each section. Default 0ms..5ms.'),
-  workload: workload.optional(),
+  workload: workload.optional().describe('What it does under one grant. Default as all do.'),
 };
 
 const clients = z.union([
@@ -146,7 +150,7 @@ const clients = z.union([
   z.array(name).min(1).max(CAPS.clients),
   closed('field', {
     count: whole(1, CAPS.clients).optional().describe('How many: alice, bob, carol, … Default 2.'),
-    names: z.array(name).min(1).max(CAPS.clients).optional(),
+    names: z.array(name).min(1).max(CAPS.clients).optional().describe('Their names.'),
     ...clientShape,
     each: z
       .record(name, closed('field', clientShape))
@@ -179,7 +183,9 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
     link: z.enum(['connection', 'datagram']).optional().describe('Default connection, as TCP is.'),
     latency: range.optional().describe('One way. Default 1ms..3ms.'),
   }).optional(),
-  jitter: ratio.optional().describe('How much a backoff may be lengthened: 25%. Default as the lock does, mostly 0.'),
+  jitter: ratio
+    .optional()
+    .describe('How much a backoff may be lengthened: 25%. Default as the lock does, mostly 0.'),
   faults: z.array(readFaultSchema).max(100).optional().describe('What may go wrong.'),
   swarm: z
     .boolean()
@@ -188,8 +194,12 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
       'Whether each seed enables a random subset of the kinds with a chance. Default true.',
     ),
   clocks: closed('field', {
-    skew: duration.optional().describe('No clock is further off than this.'),
-    drift: drift.optional().describe('No clock is faster or slower than this: 200ppm.'),
+    skew: duration
+      .optional()
+      .describe('Promised: no clock is further off than this. A fault may state a longer step.'),
+    drift: drift
+      .optional()
+      .describe('Promised: none is faster or slower: 200ppm. A fault may state more.'),
   })
     .optional()
     .describe('What the systems may assume of clocks.'),

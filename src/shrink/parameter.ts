@@ -149,7 +149,8 @@ function networkParameters(plan: Plan): Parameter[] {
     range: plan.bounds.latency,
     write: (to, latencyUs) => ({ ...to, network: { ...to.network, latencyUs } }),
   };
-  const decisions = Object.entries(plan.decisions).map(
+  const timed = Object.entries(plan.decisions).filter(([name]) => !isStream(name));
+  const decisions = timed.map(
     ([name, value]): Parameter => ({
       kind: 'decision',
       path: `decisions[${JSON.stringify(name)}]`,
@@ -165,6 +166,11 @@ function networkParameters(plan: Plan): Parameter[] {
 /** Whether a decision is about a wait between attempts, not about a message's latency. */
 export function isWait(name: string): boolean {
   return name.includes('/backoff');
+}
+
+/** Whether a decision is no length, but which stream of random numbers a process draws from. */
+export function isStream(name: string): boolean {
+  return name.endsWith('/random');
 }
 
 /** Jitter only lengthens a wait, so between the program's own length and the one that was drawn. */

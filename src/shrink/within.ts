@@ -5,7 +5,7 @@
 import type { Fault } from '../plan/fault.ts';
 import type { Plan, RangeUs } from '../plan/plan.ts';
 import { amountOf, amountRangeOf, instantOf } from './fault-number.ts';
-import { isWait } from './parameter.ts';
+import { isStream, isWait } from './parameter.ts';
 import { sectionsOf } from './simpler.ts';
 
 /** By how much a plan leaves each of its bounds; bounds that it keeps do not appear. */
@@ -20,7 +20,7 @@ export function excessOf(plan: Plan): Excess {
   const { latency, think } = plan.bounds;
   note('latency', outside(plan.network.latencyUs, latency));
   for (const [name, us] of Object.entries(plan.decisions)) {
-    if (!isWait(name)) note('decisions', outside(us, latency));
+    if (!isWait(name) && !isStream(name)) note('decisions', outside(us, latency));
   }
   for (const section of sectionsOf(plan)) note('think', outside(section.thinkUs, think));
   for (const fault of plan.faults) noteFault(plan, fault, note);

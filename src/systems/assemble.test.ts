@@ -9,6 +9,9 @@ import { clientOf, eventsOf, MS, type PlanSetup, planOf, writeOf } from './plan.
 const alice = clientOf('alice', [writeOf(1)]);
 const sleeps: Work = { kind: 'compute', id: 9, forUs: 60 * MS };
 
+const IN_LINE_WITH_DELAY = { waits: 'in-line', lockDelay: 5 };
+const RENEWS = { clients: [clientOf('alice', [{ kind: 'renew', id: 1, ttlUs: 10 * MS }])] };
+
 function tokens(trace: Trace): readonly number[] {
   return eventsOf(trace, 'grant').map(({ token }) => token);
 }
@@ -24,6 +27,23 @@ describe('a plan', () => {
     ['there are two processes lock', { clients: [clientOf('lock', [])] }],
     ['there are two processes store', { clients: [alice, clientOf('store', [])] }],
     ['there are two processes lock', { clients: [clientOf('a', [writeOf(1, { store: 'lock' })])] }],
+    ['lockDelay means nothing with waits: in-line', { options: IN_LINE_WITH_DELAY }],
+    [
+      'clock means nothing to lock-service-published: its callers say what time it is',
+      { lock: 'lock-service-published', options: { clock: 'wall' } },
+    ],
+    ['nodes is 0; Redlock has at least one node', { lock: 'redlock', options: { nodes: 0 } }],
+    [
+      'driftMarginUs means nothing with drift: ignored',
+      { lock: 'redlock', options: { drift: 'ignored', driftMarginUs: 1 } },
+    ],
+    [
+      'timeoutUs means nothing with blocking: no',
+      { lock: 'cache-lock', options: { blocking: 'no', timeoutUs: 5 } },
+    ],
+    ['optimistic has no lease that could be renewed', { ...RENEWS, lock: 'optimistic' }],
+    ['pessimistic has no lease that could be renewed', { ...RENEWS, lock: 'pessimistic' }],
+    ['lease-redis has no lease that could be renewed', { ...RENEWS, lock: 'lease-redis' }],
   ])('is refused: %s', (what, setup) => {
     const plan = planOf({ clients: [alice], ...setup });
     expect(() => run(plan)).toThrow(new UnknownSystem(what));

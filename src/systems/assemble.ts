@@ -101,7 +101,10 @@ function addClient(
 ): void {
   world.addClient(
     { name: client.name, role },
-    { pool: client.pool, factory: (self, from) => sections(self, from, { plan: client, role, servers }) },
+    {
+      pool: client.pool,
+      factory: (self, from) => sections(self, from, { plan: client, role, servers }),
+    },
   );
 }
 

@@ -8,7 +8,7 @@ import { Options as OptionValues } from './protocol.ts';
  * A lock: what it adds to the world, and how a client uses it. All but `about` and `build` has a
  * default.
  */
-export interface LockDefinition {
+export interface LockDefinition extends Pick<Protocol, 'canRenew' | 'jitter' | 'problem'> {
   /** One line on what it is. */
   readonly about: string;
   /** Where its rules are written down. */
@@ -45,7 +45,13 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const names = typeof servers === 'function' ? servers : (): readonly string[] => servers;
   checkServers(`${where}.servers`, names, options);
   const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
-  return { about, source, options, servers: names, takesSeveral, waitsInLine, unpromised, build };
+  const { canRenew = true, jitter, problem } = definition;
+  return {
+    ...{ about, source, options, servers: names, takesSeveral, waitsInLine, canRenew, unpromised },
+    ...(jitter === undefined ? {} : { jitter }),
+    ...(problem === undefined ? {} : { problem }),
+    build,
+  };
 }
 
 function checkOption(where: string, { name, values, fallback }: OptionInfo): void {

@@ -77,6 +77,18 @@ describe('a memoized value', () => {
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
   });
 
+  test('is computed where a look under the lock, like one before it, gets no answer', () => {
+    const late = (look: string): Fault => ({
+      ...{ kind: 'delay', byUs: 20 * MS },
+      which: { kind: 'message', message: `alice/1/${look}/1/reply` },
+    });
+    const alice = clientOf('alice', [memoizeOf(7)], { storeTimeoutUs: 3 * MS });
+    const writes = (look: string): readonly unknown[] =>
+      eventsOf(runOf([alice], { faults: [late(look)] }), 'write').map(({ value }) => value);
+    expect(writes('read')).toEqual([7]);
+    expect(writes('read-again')).toEqual([7]);
+  });
+
   test('is not stored when the lease is over, and then nobody finds it', () => {
     const trace = runOf([clientOf('alice', [memoizeOf(7, { forUs: 20 * MS })])]);
     expect(eventsOf(trace, 'write')).toEqual([]);

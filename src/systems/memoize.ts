@@ -22,16 +22,21 @@ export function* memoize(at: Section, work: Memoize): Program<void> {
     at.self.log('memoize', `refused: the lock on ${lock} is held already`);
     return;
   }
-  // Nobody announces a token, or has one, for a look without the lock: refused, it is a miss.
+  // Nobody announces a token, or has one, for a look without the lock.
   const found = yield* look(at, { ...work, label: 'read' });
-  if (found !== null && found !== MISSING) return;
+  if (!isMiss(found)) return;
   yield* underLock(at, () => computeOnce(at, work));
+}
+
+/** Refused, or without an answer, a look has brought no value, before the lock as under it. */
+function isMiss(found: number | null): boolean {
+  return found === null || found === MISSING;
 }
 
 /** Under the lock: whoever held it before may have stored the value in the meantime. */
 function* computeOnce(at: Section, work: Memoize): Program<void> {
   const found = yield* read(at, { ...work, label: 'read', again: 1 });
-  if (found !== MISSING) return;
+  if (!isMiss(found)) return;
   yield* mark(at.name, 'computing');
   const isComputed = yield* compute(at, work);
   yield* mark(at.name, 'computed');

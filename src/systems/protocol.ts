@@ -36,10 +36,7 @@ export interface Protocol {
    */
   readonly jitter?: Odds;
   /** Which of these options cannot be meant as it is, beside the others and with such clients. */
-  readonly problem?: (
-    options: Options,
-    clients: readonly ClientSettings[],
-  ) => OptionProblem | null;
+  readonly problem?: (options: Options, clients: readonly ClientSettings[]) => OptionProblem | null;
   /** Claims that it does not promise, even where nothing goes wrong. */
   readonly unpromised: readonly string[];
   /** Adds its servers to the world; each life of a client's program gets a driver of its own. */

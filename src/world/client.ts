@@ -48,7 +48,7 @@ export class ClientHost implements Resident, Client, Self {
   /** The step that a pause interrupted: an effect not yet begun, or `advance`. */
   private interrupted: Effect | 'advance' | null = null;
   private issued = 0;
-  /** How many calls came before under the grant of an earlier section: it may be told of it again. */
+  /** The grant of the section before, of which it may be told again, and the calls made by then. */
   private before: { readonly ordinal: number; readonly issued: number } = { ordinal: 0, issued: 0 };
   /** How many sections have begun. */
   private begun = 0;

@@ -242,3 +242,35 @@ function waitsOf(trace: Trace): readonly number[] {
     .filter(({ operation }) => operation.includes('acquire'))
     .map(({ atUs }, at) => atUs - (answers[at]?.atUs ?? 0));
 }
+
+describe('a release that gets no answer', () => {
+  test.each(['release-touch', 'release-get', 'release'])(
+    'to its %s does not know whether the key is still there',
+    (call) => {
+      const late: Fault = {
+        ...{ kind: 'delay', byUs: 20 * MS },
+        which: { kind: 'message', message: `alice/1/${call}/1/reply` },
+      };
+      const alice = clientOf('alice', [compute(1)], { lockTimeoutUs: 3 * MS });
+      expect(logs(runOf([alice], { faults: [late] })).slice(1)).toEqual([
+        expect.stringMatching(/alice: the cache did not answer; db may still be there$/),
+      ]);
+    },
+  );
+});
+
+describe('the probe', () => {
+  test.each([{ blocking: 'no' }, { timeoutUs: 5000 }, {}])(
+    'waits until the key of a client that crashed has expired, with %j',
+    (options) => {
+      const crash: Fault = {
+        ...{ kind: 'crash', process: 'alice', restartAfterUs: null },
+        when: { kind: 'at', atUs: 4 * MS },
+      };
+      const alice = clientOf('alice', [compute(5), writeOf(1, { id: 2 })], { ttlUs: 20 * MS });
+      const setup = { options, faults: [crash], probe: true, healAtUs: 10 * MS };
+      const enters = eventsOf(runOf([alice], setup), 'enter');
+      expect(enters.map(({ process }) => process)).toEqual(['alice', 'probe']);
+    },
+  );
+});

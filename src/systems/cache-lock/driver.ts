@@ -34,6 +34,9 @@ interface Held {
   readonly value: string;
 }
 
+/** What is known of the key that it gives back: `gone` is also another's. */
+type Remainder = 'own' | 'gone' | 'unknown';
+
 const TOPIC = 'cache-lock';
 
 export class CacheLockDriver implements LockDriver {
@@ -131,34 +134,40 @@ export class CacheLockDriver implements LockDriver {
       self.log(TOPIC, `released ${lock}, which had expired`);
       return;
     }
-    const isThere = yield* this.giveBack(at, held.value);
-    if (!isThere) self.log(TOPIC, `${lock} fell out of the cache`);
-    self.log(TOPIC, `released ${lock}`);
+    const left = yield* this.giveBack(at, held.value);
+    if (left === 'gone') self.log(TOPIC, `${lock} fell out of the cache`);
+    if (left !== 'unknown') self.log(TOPIC, `released ${lock}`);
+    else self.log(TOPIC, `the cache did not answer; ${lock} may still be there`);
   }
 
-  /** False when the key turned out not to be there, or not to be its own. */
-  private *giveBack(at: Section, value: string): Program<boolean> {
+  private *giveBack(at: Section, value: string): Program<Remainder> {
     const key = at.section.lock;
     const { release } = this.options;
-    if (release === 'published' && !(yield* this.isStillOwn(at, value))) return false;
+    if (release === 'published') {
+      const found = yield* this.lookAt(at, value);
+      if (found !== 'own') return found;
+    }
     const onlyIf = release === 'compare-and-delete' ? value : null;
     const ask = { kind: 'delete', key, onlyIf } as const;
     const operation = under(at.name, 'release');
     const call = yield* this.ask(at, { verb: 'release', operation, ask });
-    return call.reply?.kind !== 'not-done';
+    if (call.reply === null) return 'unknown';
+    return call.reply.kind === 'done' ? 'own' : 'gone';
   }
 
   /** Touches the key, so that it lives long enough to be deleted, and reads whose it is. */
-  private *isStillOwn(at: Section, value: string): Program<boolean> {
+  private *lookAt(at: Section, value: string): Program<Remainder> {
     const key = at.section.lock;
     const touch = { kind: 'touch', key, ttlUs: at.plan.ttlUs, onlyIf: this.owner(value) } as const;
     const touched = yield* this.ask(at, {
       ...{ verb: 'renew', operation: under(at.name, 'release-touch'), ask: touch },
     });
-    if (touched.reply?.kind !== 'done') return false;
+    if (touched.reply === null) return 'unknown';
+    if (touched.reply.kind !== 'done') return 'gone';
     const operation = under(at.name, 'release-get');
     const call = yield* this.ask(at, { verb: 'release', operation, ask: { kind: 'get', key } });
-    return call.reply?.kind === 'value' && call.reply.value === value;
+    if (call.reply === null) return 'unknown';
+    return call.reply.kind === 'value' && call.reply.value === value ? 'own' : 'gone';
   }
 
   token(): number {

@@ -2,8 +2,10 @@
  * djblets' CacheLock as a protocol: as it was published, with what would close its holes as
  * options.
  */
+import type { ClientPlan } from '../../plan/plan.ts';
+import { CLIENT_DEFAULTS } from '../../plan/plan-defaults.ts';
 import type { World } from '../../world/world.ts';
-import type { OptionInfo, Options, Protocol } from '../protocol.ts';
+import type { OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { FOR_EVER } from './arguments.ts';
 import { CacheServer } from './cache-server.ts';
 import { CacheLockDriver, type CacheLockOptions } from './driver.ts';
@@ -21,7 +23,9 @@ const options: readonly OptionInfo[] = [
     name: 'timeoutUs',
     values: 'integer',
     fallback: 0,
-    about: 'how long a busy lock is waited for, in microseconds; 0 is djblets’ -1: for ever',
+    about:
+      'how long a busy lock is waited for, in microseconds, within the client’s attempts; 0 is ' +
+      'djblets’ -1: as long as these last',
   },
   {
     name: 'countsFrom',
@@ -55,12 +59,36 @@ export const cacheLock: Protocol = {
   options,
   servers: () => [NAME],
   takesSeveral: false,
+  // djblets waits for its interval and up to a quarter more.
+  jitter: { numerator: 1, denominator: 4 },
+  problem,
   unpromised: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
   build: (world: World, given: Options) => {
     const host = world.addServer({ name: NAME, role: 'lock' }, new CacheServer(NAME));
-    return () => new CacheLockDriver(optionsOf(given), host);
+    const settings = optionsOf(given);
+    // What the probe is to find out is whether the lock can be had, not how long one waits for it.
+    const patient = { ...settings, blocks: true, timeoutUs: FOR_EVER };
+    return (_client, role) => new CacheLockDriver(role === 'probe' ? patient : settings, host);
   },
 };
+
+function problem(
+  given: Options,
+  clients: readonly Pick<ClientPlan, 'countsLeaseFrom'>[],
+): OptionProblem | null {
+  if (given.whole('timeoutUs') > 0 && given.word('blocking') === 'no') {
+    return { option: 'timeoutUs', what: 'timeoutUs means nothing with blocking: no' };
+  }
+  const from = given.word('countsFrom');
+  const meant = { reply: 'reply', sent: 'request', issued: 'issued' } as const;
+  const other = clients.find(
+    ({ countsLeaseFrom: one }) => one !== CLIENT_DEFAULTS.countsLeaseFrom && meant[one] !== from,
+  );
+  if (other === undefined) return null;
+  const said = `countsLeaseFrom: ${other.countsLeaseFrom} of its clients`;
+  const what = `countsFrom: ${from} is what cache-lock goes by, and not ${said}`;
+  return { option: 'countsFrom', what };
+}
 
 function optionsOf(given: Options): CacheLockOptions {
   const timeoutUs = given.whole('timeoutUs');

@@ -1,10 +1,10 @@
 /** A lock that is waited for in line, in runs where the holder's own requests come again. */
 import { describe, expect, test } from 'vitest';
 import { examine, examineSeed } from '../../harness.ts';
+import { loadScenario } from '../../load.ts';
 import type { Fault } from '../../plan/fault.ts';
 import type { ClientPlan, Work } from '../../plan/plan.ts';
-import { loadScenario } from '../../load.ts';
-import { clientOf, eventsOf, MS, planOf } from '../plan.fixture.ts';
+import { clientOf, eventsOf, MS, planOf, writeOf } from '../plan.fixture.ts';
 
 const CLAIMS = [
   ...['mutual-exclusion', 'tokens-unique', 'tokens-increase', 'token-stable', 'token-bound'],
@@ -76,5 +76,23 @@ describe('a lock that is waited for in line', () => {
   test('stays with a holder that takes it again without having released it', () => {
     const clients = { ...WORLD.clients, releases: false };
     expect(broken({ network: { latency: '1ms..2ms' }, clients }, 60)).toEqual([]);
+  });
+
+  test('numbers the accesses under a grant on, when its holder takes it again', () => {
+    const section = { id: 1, thinkUs: 0, lock: 'db', work: [writeOf(1)] };
+    const again = { ...section, id: 2, work: [writeOf(2)] };
+    const alice = { ...clientOf('alice', [], { releases: false }), sections: [section, again] };
+    const options = { waits: 'in-line' };
+    const { trace, verdicts } = examine(
+      planOf({ clients: [alice], store: 'fenced-sequenced', options }),
+      [...CLAIMS, 'holder-order'],
+    );
+    const writes = eventsOf(trace, 'write');
+    expect(writes.map(({ under, isAccepted }) => [under, isAccepted])).toEqual([
+      [1, true],
+      [1, true],
+    ]);
+    expect(writes[1]?.issue).toBeGreaterThan(writes[0]?.issue ?? 0);
+    expect(verdicts.filter(({ kind }) => kind === 'invalid')).toEqual([]);
   });
 });

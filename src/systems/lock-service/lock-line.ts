@@ -2,8 +2,9 @@
  * A lock service where who asks gets a place in line, as in etcd's mutex: an entry with a lease of
  * its own, which each further request prolongs, that of the holder as well: it is told of its grant
  * again (etcd's acquire puts a key only where its session has none). The first in line holds the
- * lock. A client whose entry expired while it waited has lost its place; one that only looks whether
- * nobody is ahead of the place that it once had takes the lock without holding it (etcd 3.4.3).
+ * lock. A client whose entry expired while it waited has lost its place; one that only looks
+ * whether nobody is ahead of the place that it once had takes the lock without holding it (etcd
+ * 3.4.3).
  */
 import { type Grant, hasExpired, type LockAnswer } from './lock-service.ts';
 
@@ -45,7 +46,8 @@ export class LockLine {
     const { lock, client, ttl, now, place } = ask;
     this.entries = this.entries.filter((entry) => !hasExpired(entry, now));
     const own = this.entries.find((entry) => isOf(ask, entry));
-    if (own?.isHeld === true) return { kind: 'granted', grant: this.prolong(own, ask), isAgain: true };
+    if (own?.isHeld === true)
+      return { kind: 'granted', grant: this.prolong(own, ask), isAgain: true };
     const token = own?.token ?? (this.verifies ? 0 : place);
     const isLapsed = own === undefined && token > 0;
     const ahead = this.entries.find(

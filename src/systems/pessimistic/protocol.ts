@@ -10,7 +10,8 @@ const options: readonly OptionInfo[] = [
     name: 'onDeadlock',
     values: ['wait', 'abort'],
     fallback: 'wait',
-    about: 'whether a request that closes a circle waits for ever, or is denied and tried again',
+    about:
+      'whether a request that closes a circle waits for ever (a deadlock, seen only with lockTimeout: never), or is denied and tried again',
   },
 ];
 

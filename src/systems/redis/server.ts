@@ -56,7 +56,7 @@ export interface Witness {
   /** `null`: nothing was prolonged. */
   prolonged(turn: Turn, key: string, kept: Kept | null): void;
   deleted(turn: Turn, key: string, entry: Entry | null): void;
-  /** The node forgot a key, null for all, at true time `atUs`, and may give it again from then on. */
+  /** The node forgot a key, null for all, and may give it again from true time `atUs` on. */
   lost(key: string | null, atUs: number): void;
   snapshot(): () => void;
 }

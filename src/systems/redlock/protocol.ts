@@ -95,15 +95,9 @@ function problem(given: Options): OptionProblem | null {
     return { option: 'nodes', what: 'nodes is 0; Redlock has at least one node' };
   }
   const margin = MARGIN.find(([option, fallback]) => given.whole(option) !== fallback);
-  if (margin !== undefined && given.word('drift') === 'ignored') {
-    const [option] = margin;
-    return { option, what: `${option} means nothing with drift: ignored` };
-  }
-  if (given.word('restart') === 'at-once' && given.word('persistence') === 'always') {
-    const what = 'restart: at-once means nothing with persistence: always: no node loses its keys';
-    return { option: 'restart', what };
-  }
-  return null;
+  if (margin === undefined || given.word('drift') !== 'ignored') return null;
+  const [option] = margin;
+  return { option, what: `${option} means nothing with drift: ignored` };
 }
 
 function nodeNames(given: Options): readonly string[] {

@@ -151,6 +151,26 @@ describe('what a quorum is told to hold', () => {
   });
 });
 
+describe('a replica of a node', () => {
+  const untilUs = (lagUs: number): readonly (number | null)[] => {
+    const failovers = ['lock-1', 'lock-2'].map(
+      (process): Fault => ({
+        ...{ kind: 'failover', process, lagUs },
+        when: { kind: 'at', atUs: 2_500 },
+      }),
+    );
+    const faults = [...failovers, lateReply('alice/1/acquire/lock-3/1/reply', 3 * MS)];
+    const clients = [clientOf('alice', [], { attempts: 1 })];
+    return eventsOf(traceOf({ nodes: 3 }, { clients, faults }), 'grant').map((one) => one.untilUs);
+  };
+
+  test('holds what it was sent in time, and nothing else', () => {
+    expect(untilUs(1 * MS)).toEqual([11 * MS + 1]);
+    // At 0.5 ms no node had the key: too few ever held it, as far as is known by now.
+    expect(untilUs(2 * MS)).toEqual([0]);
+  });
+});
+
 describe('a node that lost its keys', () => {
   const crash = (process: string): Fault => ({
     ...{ kind: 'crash', process, restartAfterUs: MS },
@@ -171,6 +191,20 @@ describe('a node that lost its keys', () => {
   test('serves nobody for the longest ttl, or finds its keys again', () => {
     expect(grantsWith({ restart: 'delayed' })).toEqual(['alice']);
     expect(grantsWith({ restart: 'at-once', persistence: 'always' })).toEqual(['alice']);
+  });
+
+  test('counts that time by its own clock, and not by what time it really is', () => {
+    const later = clientOf('bob', [], { attempts: 1, section: { thinkUs: 13 * MS } });
+    const slow = ['lock-1', 'lock-2'].map(
+      (process): Fault => ({
+        ...{ kind: 'clock', process, stepUs: 0, ratePpm: -500_000 },
+        when: { kind: 'at', atUs: 0 },
+      }),
+    );
+    const all = { clients: [holder, later], faults: [...slow, ...faults] };
+    const trace = traceOf({ nodes: 3 }, all);
+    // They restart at 4 ms; their next 10 ms are over at 24 ms.
+    expect(eventsOf(trace, 'grant').map(({ client }) => client)).toEqual(['alice']);
   });
 
   test('serves again when that time is over', () => {

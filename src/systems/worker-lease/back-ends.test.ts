@@ -68,6 +68,22 @@ describe('three leases in a row', () => {
   });
 });
 
+describe('the life of a key', () => {
+  const alice = worker('alice', [0, 10 * SECOND], { releases: true });
+  const leap: Fault = {
+    ...{ kind: 'clock', process: 'lock', when: at(5 * SECOND), ratePpm: 0 },
+    stepUs: 90_000 * SECOND,
+  };
+
+  test.each<[string, string, PlanSetup['options'], readonly number[]]>([
+    ['over by Redis’s wall clock', 'lease-redis', {}, [1, 1]],
+    ['not over by its monotonic one', 'lease-redis', { expiry: 'monotonic' }, [1, 2]],
+    ['not over by memcached’s, which is monotonic', 'lease-memcached', {}, [1, 2]],
+  ])('that a leap of the server’s clock skips is %s', (_, lock, options = {}, expected) => {
+    expect(tokens(runOf([alice], { lock, options, faults: [leap] }))).toEqual(expected);
+  });
+});
+
 describe('two workers at one time', () => {
   const both = [worker('alice', [0], {}), worker('bob', [0], {})];
 
@@ -79,6 +95,20 @@ describe('two workers at one time', () => {
       expect(eventsOf(trace, 'deny')).toMatchObject([
         { client: 'bob', holder: 'alice', holderOrdinal: 1 },
       ]);
+    },
+  );
+
+  test.each(['lease-dynamodb', 'lease-memcached', 'lease-redis'])(
+    'send and get nothing through %s that only the observer knows',
+    (lock) => {
+      const clients = [
+        worker('alice', [0, 3 * SECOND], { releases: true }),
+        worker('bob', [0, SECOND], {}),
+      ];
+      const bodies = eventsOf(runOf(clients, { lock }), 'send').map(({ body }) => body);
+      expect(bodies.length).toBeGreaterThan(8);
+      const known = /alice|bob|holder|client|wish|sinceUs|ttlUs|ordinal/;
+      for (const body of bodies) expect(JSON.stringify(body)).not.toMatch(known);
     },
   );
 

@@ -1,0 +1,25 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { UserError } from './exit.ts';
+import { openFolder } from './files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-files-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a folder that is opened exists, and nothing is left in it', () => {
+  const inner = join(folder, 'a/b');
+  openFolder(inner);
+  expect(readdirSync(inner)).toEqual([]);
+});
+
+test('a folder that is a file is refused', () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  expect(() => openFolder(file)).toThrow(UserError);
+});
+
+test.skipIf(!existsSync('/proc/self'))('a folder that takes no files is refused', () => {
+  expect(() => openFolder('/proc/self')).toThrow('/proc/self:1:1: takes no new files');
+});

@@ -1,0 +1,58 @@
+/** What the locks say of a scenario that is read: what is idle in it, and its jitter. */
+import { describe, expect, test } from 'vitest';
+import { loadScenario } from './load.ts';
+import { renderProblem } from './plan/problem.ts';
+import { expand } from './scenario/expand.ts';
+
+function problemsOf(system: readonly string[], workload: string): readonly string[] {
+  const text = ['name: a', 'systems:', '  one:', ...system, `workload: ${workload}`].join('\n');
+  const read = loadScenario(text, 'a.yaml');
+  return read.kind === 'problems' ? read.problems.map(renderProblem) : [];
+}
+
+describe('a scenario is refused', () => {
+  test('where an option makes another one void, at the one that is', () => {
+    const system = ['    lock: lock-service', '    store: fenced', '    options:'];
+    const options = ['      waits: in-line', '      renew: raises'];
+    expect(problemsOf([...system, ...options], '{}')).toEqual([
+      'a.yaml:8:14 systems.one.options.renew: renew means nothing with waits: in-line',
+    ]);
+  });
+
+  test('where a step is to renew what the lock has none of', () => {
+    const system = ['    lock: optimistic', '    store: versioned'];
+    expect(problemsOf(system, '{ steps: [renew, write] }')).toEqual([
+      'a.yaml:4:11 systems.one.lock: optimistic has no lease that could be renewed, and there is a renew step',
+    ]);
+    expect(problemsOf(system, '{ steps: [write] }')).toEqual([]);
+  });
+
+  test('where the clients say otherwise than the lock from when a lease counts', () => {
+    const system = ['    lock: cache-lock', '    store: unfenced'];
+    const clients = '    clients: { countsLeaseFrom: issued }';
+    expect(problemsOf([...system, clients], '{}')).toEqual([
+      'a.yaml:4:5 systems.one.options.countsFrom: countsFrom: reply is what cache-lock goes by, and not countsLeaseFrom: issued of its clients',
+    ]);
+    const same = '    clients: { countsLeaseFrom: reply }';
+    expect(problemsOf([...system, same], '{}')).toEqual([]);
+  });
+});
+
+describe('the jitter of a backoff', () => {
+  const jitterOf = (lock: string, jitter: object): unknown => {
+    const systems = { one: { lock, store: 'unfenced' } };
+    const read = loadScenario(JSON.stringify({ name: 'a', systems, ...jitter }), 'a.yaml');
+    return read.kind === 'scenario' ? expand(read.scenario, 'one', 1).chance?.jitter : null;
+  };
+
+  test('is that of the lock where the scenario does not say', () => {
+    expect(jitterOf('cache-lock', {})).toEqual({ numerator: 1, denominator: 4 });
+    expect(jitterOf('redlock', {})).toEqual({ numerator: 1, denominator: 1 });
+    expect(jitterOf('lock-service', {})).toBeNull();
+  });
+
+  test('is that of the scenario where it says so, also none', () => {
+    expect(jitterOf('redlock', { jitter: '1/2' })).toEqual({ numerator: 1, denominator: 2 });
+    expect(jitterOf('redlock', { jitter: 0 })).toMatchObject({ numerator: 0 });
+  });
+});

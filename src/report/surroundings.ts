@@ -1,0 +1,80 @@
+/** Decides what the words of an event depend on beyond the event itself. */
+import { hasTokens } from '../history/tokens-in-use.ts';
+import type { Call, Trace, TraceEvent } from '../history/trace.ts';
+import type { Fault } from '../plan/fault.ts';
+import { callsOf, operationOf } from './message.ts';
+import { type NodeDeed, nodeDeeds } from './node-text.ts';
+
+export interface Surroundings {
+  readonly calls: ReadonlyMap<string, Call>;
+  readonly tokens: ReadonlyMap<number, number>;
+  /** False where nothing of the run has a token: then none is told of. */
+  readonly hasTokens: boolean;
+  /** Names are said only where there is more than one to confuse. */
+  readonly hasSeveralLocks: boolean;
+  readonly hasSeveralResources: boolean;
+  /** By operation: the lock server that it asks, where there are several. */
+  readonly servers: ReadonlyMap<string, string>;
+  /** The processes that are no programs: what they log is told without its topic. */
+  readonly services: ReadonlySet<string>;
+  /** Tests of a lease by which its holder believes what it believed before. */
+  readonly repeated: ReadonlySet<TraceEvent>;
+  /** What each node of a quorum did, by the sending of its answer. */
+  readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * `faults` are those of the plan that gave the trace; without them a clock's change stays vague.
+ */
+export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surroundings {
+  const tokens = new Map<number, number>();
+  const locks = new Set<string>();
+  const resources = new Set<string>();
+  for (const event of trace.events) {
+    if (event.kind === 'grant') {
+      tokens.set(event.ordinal, event.token);
+      locks.add(event.lock);
+    }
+    if (event.kind === 'write' || event.kind === 'read') {
+      resources.add(`${event.process}/${event.resource}`);
+    }
+  }
+  const services = trace.processes.filter(({ role }) => role === 'lock' || role === 'store');
+  return {
+    calls: callsOf(trace),
+    tokens,
+    hasTokens: hasTokens(trace),
+    hasSeveralLocks: locks.size > 1,
+    hasSeveralResources: resources.size > 1,
+    servers: serversOf(trace),
+    services: new Set(services.map(({ name }) => name)),
+    repeated: repeatedTests(trace),
+    nodes: nodeDeeds(trace),
+    faults,
+  };
+}
+
+function serversOf(trace: Trace): ReadonlyMap<string, string> {
+  const locks = trace.processes.filter(({ role }) => role === 'lock').map(({ name }) => name);
+  const servers = new Map<string, string>();
+  if (locks.length < 2) return servers;
+  for (const event of trace.events) {
+    if (event.kind !== 'send' || !locks.includes(event.to)) continue;
+    servers.set(operationOf(event.message), event.to);
+  }
+  return servers;
+}
+
+function repeatedTests(trace: Trace): ReadonlySet<TraceEvent> {
+  const believed = new Map<string, number>();
+  const repeated = new Set<TraceEvent>();
+  for (const event of trace.events) {
+    if (event.kind !== 'enter' && event.kind !== 'lease-test') continue;
+    const holder = `${event.process}/${event.lock}/${event.ordinal}`;
+    const isKnown = believed.get(holder) === event.believedUntilUs;
+    if (isKnown && event.kind === 'lease-test') repeated.add(event);
+    believed.set(holder, event.believedUntilUs);
+  }
+  return repeated;
+}

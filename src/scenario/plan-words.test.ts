@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { Plan } from '../plan/plan.ts';
+import { planWordFindings } from './plan-words.ts';
+
+const vocabulary = {
+  locks: new Map([
+    [
+      'lock-service',
+      {
+        options: [
+          { name: 'counter', values: ['durable', 'volatile'] },
+          { name: 'nodes', values: null },
+        ],
+        servers: () => ['lock'],
+      },
+    ],
+  ]),
+  stores: ['fenced'],
+  claims: ['grant-order'],
+};
+
+function told(system: Partial<Plan['system']>, claim = 'grant-order'): readonly string[] {
+  const plan = {
+    system: { name: 'a', lock: 'lock-service', store: 'fenced', options: {}, ...system },
+    expect: { claim, outcome: 'reproduced' as const },
+  };
+  return planWordFindings(plan, vocabulary).map(
+    ({ path, isKey, what }) => `${path.join('.')}${isKey ? ' (key)' : ''}: ${what}`,
+  );
+}
+
+test('a plan’s words are told as a scenario’s are, each at its own place', () => {
+  expect(told({ options: { counter: 'volatile', nodes: 3 } })).toEqual([]);
+  expect(told({ options: { countr: 'volatile' } })).toEqual([
+    'system.options.countr (key): lock-service has no option "countr"; did you mean "counter"?',
+  ]);
+  expect(told({ options: { nodes: -1, counter: 'durabel' } })).toEqual([
+    'system.options.nodes: expected a whole number from 0, not -1',
+    'system.options.counter: unknown value "durabel"; did you mean "durable"?',
+  ]);
+  expect(told({ lock: 'lock-servic', store: 'fencd' })).toEqual([
+    'system.lock: unknown lock "lock-servic"; did you mean "lock-service"?',
+    'system.store: unknown store "fencd"; did you mean "fenced"?',
+  ]);
+  expect(told({}, 'grant-odrer')).toEqual([
+    'expect.claim: unknown claim "grant-odrer"; did you mean "grant-order"?',
+  ]);
+});

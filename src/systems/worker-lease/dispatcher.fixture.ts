@@ -1,0 +1,110 @@
+/**
+ * A worker whose test says when it takes which lease and gives it back, in a small world: over the
+ * back ends that the driver uses, with the servers that simulations run.
+ */
+import { assert } from '../../kernel/assert.ts';
+import { nameOf, under } from '../../kernel/name.ts';
+import type { Fault } from '../../plan/fault.ts';
+import { type Program, type Self, sleep } from '../../world/program.ts';
+import { World } from '../../world/world.ts';
+import { clientOf, MS, planOf } from '../plan.fixture.ts';
+import type { Section } from '../section-calls.ts';
+import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
+import { CacheBackEnd } from './cache-back-end.ts';
+import { KEY_LIFE_SECONDS } from './cache-leases.ts';
+import { LeaseCacheServer } from './cache-server.ts';
+import { WorkerLeaseDriver } from './driver.ts';
+import { LeaseBook } from './lease-book.ts';
+import { type Delivery, type LeaseReturn, PUBLISHED_RULES } from './lease-rules.ts';
+import type { LeaseTerms } from './lease-terms.ts';
+import { LeaseTime } from './lease-time.ts';
+import { TableBackEnd } from './table-back-end.ts';
+import { LeaseTableServer } from './table-server.ts';
+
+export const SECOND: number = 1000 * MS;
+
+const terms: LeaseTerms = {
+  ...{ rules: PUBLISHED_RULES, time: new LeaseTime('whole'), clock: 'client', absent: 'one' },
+};
+
+export type Keeper = 'a table' | 'memcached' | 'Redis';
+
+/** What a test's worker does, at the primary unless it says `at: 'standby'`. */
+export interface Dispatcher {
+  acquire(ask: Delivery & Where & { readonly timeout: number }): Program<number | false>;
+  release(lease: LeaseReturn & Where): Program<boolean | 0>;
+  /** Until so many seconds after the start. */
+  until(seconds: number): Program<void>;
+}
+
+interface Where {
+  readonly at?: 'standby';
+}
+
+/** Runs the script of one worker over two back ends of that kind. */
+export function dispatch(
+  keeper: Keeper,
+  script: (worker: Dispatcher) => Program<void>,
+  faults: readonly Fault[] = [],
+): void {
+  const plan = planOf({ clients: [], faults, healAtUs: 200_000 * SECOND });
+  const world = new World({ ...plan, limits: { ...plan.limits, endUs: 300_000 * SECOND } }, null);
+  const backEnds = [PRIMARY, STANDBY].map((name) => backEndOf(world, keeper, name));
+  let isDone = false;
+  const factory = function* (self: Self): Program<void> {
+    yield* script(workerOf(self, backEnds));
+    isDone = true;
+  };
+  world.addClient({ name: 'alice', role: 'client' }, { pool: 1, factory });
+  const { ending } = world.run(null);
+  assert(ending.kind !== 'failed', ending.kind === 'failed' ? ending.error : '');
+  assert(isDone, 'the script comes to its end');
+}
+
+function backEndOf(world: World, keeper: Keeper, name: string): LeaseBackEnd {
+  const info = { name, role: 'lock' } as const;
+  const book = new LeaseBook(name, terms);
+  if (keeper === 'a table') {
+    return new TableBackEnd(world.addServer(info, new LeaseTableServer(terms, book)), terms, book);
+  }
+  const expiry = keeper === 'Redis' ? 'wall' : 'monotonic';
+  const life = { keyLifeUs: KEY_LIFE_SECONDS * SECOND, expiry } as const;
+  const server = new LeaseCacheServer({ ...life, isDurable: false, vacant: 'add' }, book);
+  return new CacheBackEnd(world.addServer(info, server), terms, book);
+}
+
+function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
+  let calls = 0;
+  const place = (ttlUs: number): Section => {
+    calls += 1;
+    const plan = { ...clientOf(self.name, []), ttlUs, lockTimeoutUs: SECOND };
+    const manners = { needsOpen: false, comparesItself: false, hasVersions: false };
+    const driver = new WorkerLeaseDriver(backEnds, null);
+    return {
+      ...{ self, plan, driver, name: under(nameOf(self.name), String(calls)) },
+      section: { id: calls, thinkUs: 0, lock: 'machine', work: [] },
+      servers: { driverOf: () => driver, stores: new Map(), manners },
+      ...{ unanswered: [], opened: new Set(), versions: null },
+      end: { clock: 'monotonic', us: 0 },
+    };
+  };
+  const backEnd = (at: Where['at']): LeaseBackEnd => {
+    const found = backEnds[at === 'standby' ? 1 : 0];
+    assert(found !== undefined, 'there are two back ends');
+    return found;
+  };
+  return {
+    *acquire({ at, timeout, ...delivery }) {
+      const taken = yield* backEnd(at).acquire(place(timeout * SECOND), delivery, 1);
+      return taken === false || taken === 0 ? taken : taken.fence;
+    },
+    *release({ at, ...lease }) {
+      return yield* backEnd(at).release(place(SECOND), lease);
+    },
+    *until(seconds) {
+      calls += 1;
+      const name = under(nameOf(self.name), `wait-${calls}`);
+      yield* sleep(name, seconds * SECOND - self.monotonicUs());
+    },
+  };
+}
