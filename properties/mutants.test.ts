@@ -29,9 +29,15 @@ test('two mutants are found on a few seeds, and both bases hold', () => {
 });
 
 test('a mutant that survives ends with 1', () => {
-  const { code, out } = fencepost('expiry-boundary', '--seeds', '1', ...here);
+  const { code, out } = fencepost('expiry-boundary', '--seeds', '2', ...here);
   expect(out).toMatch(/^✗ expiry-boundary +lease-conservative +held +survived/m);
   expect(code).toBe(1);
+});
+
+test('a mutant that one seed misses is untested, which ends with 5', () => {
+  const { code, out } = fencepost('expiry-boundary', '--seeds', '1', ...here);
+  expect(out).toMatch(/^\? expiry-boundary +lease-conservative +held +untested/m);
+  expect(code).toBe(5);
 });
 
 test('the same seeds give the same lines, each in the schema, the last their sum', () => {
@@ -81,5 +87,5 @@ test('Ctrl-C ends with 130 and prints what was found so far', async () => {
   });
   setTimeout(() => child.kill('SIGINT'), 3000);
   expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(130);
-  expect(out).toMatch(/^0 of 0 mutants found/m);
+  expect(out).toMatch(/^interrupted/m);
 });
