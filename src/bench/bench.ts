@@ -9,6 +9,7 @@ import { crowd } from './crowd.ts';
 import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
+import { recorded } from './recorded.ts';
 import { seeds, workers } from './seeds.ts';
 import { shrinking } from './shrinking.ts';
 import { startup } from './startup.ts';
@@ -22,6 +23,7 @@ const SUBJECTS: readonly Subject[] = [
   shrinking,
   startup,
   checker,
+  recorded,
   asyncCode,
 ];
 const LONG_FLAG = '--long';
