@@ -1,7 +1,7 @@
 /**
- * Measures the linearizability checker on histories that others recorded: the Jepsen logs of a CAS
- * register (`*.log`) and the lines of a map (`*.txt`) below the folder that the environment variable
- * `FENCEPOST_HISTORIES` names. Without it there is nothing to measure.
+ * Measures the linearizability checker on histories that others recorded: Jepsen's logs of a CAS
+ * register (`*.log`) and the lines of a map (`*.txt`), below the folder that the environment
+ * variable `FENCEPOST_HISTORIES` names. Without it there is nothing to measure.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
