@@ -29,9 +29,10 @@ export function digestsOf(modules: Catalogue['modules']): ModuleDigests {
 
 function wordOf(protocol: Protocol): LockWord {
   return {
-    options: protocol.options.map(({ name, values }) => ({
+    options: protocol.options.map(({ name, values, range }) => ({
       name,
       values: values === 'integer' ? null : values,
+      ...(range === undefined ? {} : { range }),
     })),
     servers: (given) => {
       const options = Options.read(protocol.options, given);

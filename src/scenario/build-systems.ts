@@ -128,10 +128,13 @@ function jitterOf(word: LockWord | undefined): Pick<SystemScenario, 'jitter'> {
   return word?.jitter === undefined ? {} : { jitter: word.jitter };
 }
 
-function valueProblem({ values }: OptionWord, value: Json): string | null {
+function valueProblem({ values, range }: OptionWord, value: Json): string | null {
   if (values === null) {
-    const isWhole = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-    return isWhole ? null : `expected a whole number from 0, not ${shown(value)}`;
+    const [least, most] = range ?? [0, Number.MAX_SAFE_INTEGER];
+    const isWhole = typeof value === 'number' && Number.isSafeInteger(value);
+    if (isWhole && value >= least && value <= most) return null;
+    const upTo = range === undefined ? '' : ` to ${most}`;
+    return `expected a whole number from ${least}${upTo}, not ${shown(value)}`;
   }
   if (typeof value === 'string' && values.includes(value)) return null;
   const word = typeof value === 'string' ? value : '';

@@ -34,6 +34,8 @@ export interface OptionWord {
   readonly name: string;
   /** Every value that it may have; null for a whole number from 0. */
   readonly values: readonly string[] | null;
+  /** The least and the largest number that it may be; absent: any from 0. */
+  readonly range?: readonly [number, number];
 }
 
 /** Reported for every run, but no lock can promise it while processes may pause. */

@@ -128,8 +128,10 @@ export interface Change {
 
 export interface OptionInfo {
   readonly name: string;
-  /** The values it may have; `integer` is any from 0. */
+  /** The values it may have; `integer` is any from 0, or in `range`. */
   readonly values: readonly string[] | 'integer';
+  /** The least and the largest number that it may be. */
+  readonly range?: readonly [number, number];
   readonly fallback: string | number;
   readonly about: string;
 }
@@ -172,7 +174,9 @@ export class Options {
   }
 }
 
-function mayBe({ values }: OptionInfo, value: Json): boolean {
+function mayBe({ values, range }: OptionInfo, value: Json): boolean {
   if (values !== 'integer') return typeof value === 'string' && values.includes(value);
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  const [least, most] = range ?? [0, Number.MAX_SAFE_INTEGER];
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return false;
+  return value >= least && value <= most;
 }

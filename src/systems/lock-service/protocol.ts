@@ -32,6 +32,7 @@ const options: readonly OptionInfo[] = [
   {
     name: 'firstToken',
     values: 'integer',
+    range: [1, Number.MAX_SAFE_INTEGER],
     fallback: 1,
     about: 'the token of the first grant',
   },
@@ -87,8 +88,16 @@ export const lockService: Protocol = {
   buildAsked: (world, given) => build(world, given, false),
 };
 
-/** A line counts its tokens and hands over by itself. */
+/** More grants than any run gives. */
+const GRANTS = 1_000_000_000;
+
+/** A line counts its tokens and hands over by itself; exact tokens need room to grow. */
 function problem(given: Options): OptionProblem | null {
+  const highest = Number.MAX_SAFE_INTEGER - GRANTS;
+  if (given.whole('firstToken') > highest && given.word('tokens') === 'exact') {
+    const what = `firstToken may be at most ${highest}, but with tokens: double`;
+    return { option: 'firstToken', what };
+  }
   const waits = given.word('waits');
   if (waits === 'retry') return null;
   const idle = [

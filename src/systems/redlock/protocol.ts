@@ -12,8 +12,9 @@ const options: readonly OptionInfo[] = [
   {
     name: 'nodes',
     values: 'integer',
+    range: [1, 100],
     fallback: 5,
-    about: 'how many Redis nodes there are, at least 1: lock-1, lock-2, …',
+    about: 'how many Redis nodes there are, from 1 to 100: lock-1, lock-2, …',
   },
   {
     name: 'asks',
@@ -91,9 +92,6 @@ const MARGIN = [
 ] as const;
 
 function problem(given: Options): OptionProblem | null {
-  if (given.whole('nodes') === 0) {
-    return { option: 'nodes', what: 'nodes is 0; Redlock has at least one node' };
-  }
   const margin = MARGIN.find(([option, fallback]) => given.whole(option) !== fallback);
   if (margin === undefined || given.word('drift') !== 'ignored') return null;
   const [option] = margin;

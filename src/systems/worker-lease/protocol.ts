@@ -62,6 +62,7 @@ const ofCaches: readonly OptionInfo[] = [
   {
     name: 'keyLife',
     values: 'integer',
+    range: [1, 1_000_000_000],
     fallback: KEY_LIFE_SECONDS,
     about: 'seconds that a key lives after it was stored; the published 24 hours by default',
   },
