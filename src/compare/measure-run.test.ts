@@ -60,6 +60,24 @@ describe('the measures of a run', () => {
     expect([retries, acknowledged]).toEqual([2, 2]);
   });
 
+  test('count no attempt twice for which several servers are asked', () => {
+    const clients = [worker('alice', 0, { ttlUs: 100 * MS })];
+    expect(measured({ clients, lock: 'redlock' })).toMatchObject({ acknowledged: 1, retries: 0 });
+    expect(measured({ clients: [worker('alice', 0)], lock: 'pessimistic' }).retries).toBe(0);
+  });
+
+  test('count a section that finds its memoized value as served', () => {
+    const memoize: Work = {
+      ...{ kind: 'memoize', id: 1, store: 'store', key: 'x' },
+      ...{ value: 7, pieces: 1, forUs: MS },
+    };
+    const clients = ['alice', 'bob'].map((name, at) =>
+      clientOf(name, [memoize], { section: { thinkUs: 50 * at * MS } }),
+    );
+    const found = measured({ clients, lock: 'lock-service' });
+    expect(found).toMatchObject({ begun: 2, acknowledged: 2, aborts: 0 });
+  });
+
   test('wait to the commit, and count outrun attempts, where there is no lock', () => {
     const setup = { lock: 'optimistic', store: 'versioned' };
     const clients = [worker('alice', 0), worker('bob', 1)];

@@ -7,9 +7,9 @@ import type { Call, Return, Trace } from '../history/trace.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
 
 /**
- * `acknowledged`: every write was answered with yes; `unknown`: one got no answer; `stuck`: it
- * waits for ever; `crashed`: its client did, in it; `given-up`: it ended without its writes;
- * `never`: its client did not get to it.
+ * `acknowledged`: every write was answered with yes, or a memoize found its value; `unknown`: one
+ * got no answer; `stuck`: it waits for ever; `crashed`: its client did, in it; `given-up`: it ended
+ * without its writes; `never`: its client did not get to it.
  */
 export type Fate = 'acknowledged' | 'unknown' | 'stuck' | 'crashed' | 'given-up' | 'never';
 
@@ -32,8 +32,11 @@ interface Seen {
   /** When the first, and when the last of its writes was acknowledged. */
   writtenUs: number | null;
   committedUs: number | null;
-  acquires: number;
+  /** At its lock: one, however many servers were asked. */
+  attempts: number;
   repeats: number;
+  /** Whether a read brought it a value that somebody stored. */
+  isServed: boolean;
   isOpen: boolean;
   hasLeft: boolean;
   /** What its last call was, and whether that was granted, accepted or served. */
@@ -58,9 +61,16 @@ export function sectionFates(plan: Plan, survey: Survey): readonly SectionFate[]
 function nothingYet(): Seen {
   return {
     ...{ firstUs: null, enteredUs: null, writtenUs: null, committedUs: null },
-    ...{ acquires: 0, repeats: 0, isOpen: false, hasLeft: false, last: null },
+    ...{ attempts: 0, repeats: 0, isServed: false, isOpen: false, hasLeft: false, last: null },
     ...{ isCrashed: false, writes: new Map() },
   };
+}
+
+/** The first request of an attempt: what goes to further servers, or follows it, is named on. */
+const ATTEMPT = /^\/acquire(-round)?(-\d+)?$/;
+
+function hasValue(answer: Return | null): boolean {
+  return answer?.answer?.kind === 'value' && answer.answer.value !== 0;
 }
 
 function noteOperations(
@@ -76,7 +86,10 @@ function noteOperations(
     section.firstUs ??= atUs;
     section.isOpen = answer === null;
     section.last = { verb: call.verb, isYes: isYes(answer?.event ?? null) };
-    if (call.verb === 'acquire' && call.lock === sections.get(name)?.lock) section.acquires += 1;
+    if (call.verb === 'acquire' && call.lock === sections.get(name)?.lock) {
+      if (ATTEMPT.test(operation.slice(name.length))) section.attempts += 1;
+    }
+    if (call.verb === 'read') section.isServed ||= hasValue(answer?.event ?? null);
     if (call.verb !== 'write') continue;
     if (call.repeats !== undefined) section.repeats += 1;
     const isTaken = answer?.event.outcome === 'ok' && answer.event.answer?.kind === 'accepted';
@@ -133,19 +146,19 @@ function markCrashed(client: ClientPlan, atUs: number, seen: ReadonlyMap<string,
 }
 
 /** Whether a section that does nothing more, as far as the trace goes, had more to do. */
-function isUnderWay(seen: Seen, { work }: SectionPlan, { attempts }: ClientPlan): boolean {
-  const { isOpen, enteredUs, hasLeft, last, acquires, repeats } = seen;
+function isUnderWay(seen: Seen, { work }: SectionPlan, { attempts: most }: ClientPlan): boolean {
+  const { isOpen, enteredUs, hasLeft, last, attempts, repeats } = seen;
   if (isOpen) return true;
   if (enteredUs !== null) return !hasLeft;
   // Without a lock of its own, or not yet with it: it tries again until its attempts are used up.
-  if (last?.verb === 'acquire') return last.isYes || acquires < attempts;
+  if (last?.verb === 'acquire') return last.isYes || attempts < most;
   const accepted = [...seen.writes.values()].filter((fate) => fate === 'yes').length;
   if (accepted >= writesIn(work)) return false;
-  return last?.isYes === true || repeats + 1 < attempts;
+  return last?.isYes === true || repeats + 1 < most;
 }
 
 function fateOf(seen: Seen, section: SectionPlan): SectionFate {
-  const { firstUs, enteredUs, writtenUs, committedUs, acquires, repeats } = seen;
+  const { firstUs, enteredUs, writtenUs, committedUs, attempts, repeats } = seen;
   const fate = endOf(seen, section);
   const since = (us: number | null): number | null =>
     firstUs === null || us === null ? null : us - firstUs;
@@ -153,7 +166,7 @@ function fateOf(seen: Seen, section: SectionPlan): SectionFate {
     fate,
     waitUs: since(enteredUs ?? writtenUs),
     commitUs: fate === 'acknowledged' ? since(committedUs) : null,
-    retries: Math.max(0, acquires - 1) + repeats,
+    retries: Math.max(0, attempts - 1) + repeats,
   };
 }
 
@@ -163,6 +176,7 @@ function endOf(seen: Seen, { work }: SectionPlan): Fate {
   const fates = [...seen.writes.values()];
   const accepted = fates.filter((fate) => fate === 'yes').length;
   if (accepted >= planned && (planned > 0 || seen.enteredUs !== null)) return 'acknowledged';
+  if (seen.isServed && work.some(({ kind }) => kind === 'memoize')) return 'acknowledged';
   if (seen.isCrashed) return 'crashed';
   if (seen.isOpen) return 'stuck';
   return fates.includes('perhaps') ? 'unknown' : 'given-up';
