@@ -27,6 +27,7 @@ const LAYERS: readonly string[] = [
     'fast-check.ts',
     'modules',
     'async',
+    'redis',
     'sweep',
     'compare',
     'mutants',
