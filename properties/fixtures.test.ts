@@ -84,9 +84,9 @@ describe('a scenario of fixtures/', () => {
 });
 
 describe('a plan of fixtures/plans/', () => {
-  test.each(plans)('%s replays to what it expects, and every name in it matches', (name) => {
+  test.each(plans)('%s replays to what it expects, and every name in it matches', async (name) => {
     const plan = planOf(name);
-    const result = replay(plan);
+    const result = await replay(plan);
     expect(result.outcome).toBe(plan.expect?.outcome);
     expect(result.trace.unmatched).toEqual([]);
     expect(textOf(`plans/${name}.yaml`)).toMatch(/^# /);

@@ -10,6 +10,7 @@ import { expand } from './scenario/expand.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { shrink } from './shrink/shrink.ts';
 import { isSimpler } from './shrink/simpler.ts';
+import { isAsync } from './systems/assemble.ts';
 
 export interface PlanArbitraryOptions {
   /** The highest seed; `2³¹ − 1` by default. */
@@ -69,7 +70,9 @@ class PlanArbitrary extends Arbitrary<Plan> {
 
   override shrink(plan: Plan): Stream<Value<Plan>> {
     const { catalogue } = this;
-    const simpler = plan.chance === null ? candidatesOf(plan) : [pin(plan, catalogue)].values();
+    // To pin asynchronous code takes a run that nobody here could wait for.
+    const isAsIs = plan.chance === null || isAsync(plan, catalogue);
+    const simpler = isAsIs ? candidatesOf(plan) : [pin(plan, catalogue)].values();
     return new Stream(simpler).map((candidate) => new Value(candidate, undefined));
   }
 }

@@ -15,12 +15,7 @@ import type { Plan } from './plan/plan.ts';
 import { pin, run } from './run.ts';
 import { expand } from './scenario/expand.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import {
-  type ShrinkOptions,
-  type ShrinkResult,
-  shrinkWith,
-  shrinkWithAsync,
-} from './shrink/shrink.ts';
+import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './shrink/shrink.ts';
 import { isFenced, modelOf } from './systems/assemble.ts';
 
 export interface Examination {
@@ -56,7 +51,16 @@ export function examine(
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
 ): Examination {
-  const trace = run(plan, catalogue);
+  return judgeRun(plan, run(plan, catalogue), claims, catalogue);
+}
+
+/** Judges what a run of `plan` gave. */
+export function judgeRun(
+  plan: Plan,
+  trace: Trace,
+  claims: readonly string[],
+  catalogue: Catalogue = builtIn,
+): Examination {
   const survey = surveyTrace(trace);
   const { models } = catalogue;
   const store = { model: modelOf(plan, catalogue), models, isFenced: isFenced(plan, catalogue) };
@@ -83,23 +87,10 @@ export function shrinkFailure(
   { catalogue = builtIn, ...options }: ShrinkFailureOptions = {},
 ): ShrinkResult {
   const stillBreaks = (candidate: Plan): boolean => breaks(candidate, claim, catalogue);
-  return shrinkWith(pinFailure(plan, claim, catalogue), stillBreaks, options);
+  return shrinkWith(expectsBreach(pin(plan, catalogue), claim), stillBreaks, options);
 }
 
-/** The same, waiting for `breathe` before each run, so that others get a turn. */
-export function shrinkFailureAsync(
-  plan: Plan,
-  claim: string,
-  { catalogue = builtIn, ...options }: ShrinkFailureOptions,
-  breathe: () => Promise<void>,
-): Promise<ShrinkResult> {
-  const stillBreaks = async (candidate: Plan): Promise<boolean> => {
-    await breathe();
-    return breaks(candidate, claim, catalogue);
-  };
-  return shrinkWithAsync(pinFailure(plan, claim, catalogue), stillBreaks, options);
-}
-
-function pinFailure(plan: Plan, claim: string, catalogue: Catalogue): Plan {
-  return { ...pin(plan, catalogue), expect: { claim, outcome: 'reproduced' } };
+/** A plan that is expected to break `claim` when it is replayed. */
+export function expectsBreach(plan: Plan, claim: string): Plan {
+  return { ...plan, expect: { claim, outcome: 'reproduced' } };
 }

@@ -1,5 +1,15 @@
 /** The public names of the package, one by one, in the order in which data flows. */
 
+// Systems whose clients are real asynchronous code, and all others.
+export {
+  examineAsync,
+  examineSeedAsync,
+  type ShrinkAsyncOptions,
+  shrinkFailureAsync,
+} from './async/examine-async.ts';
+export { type GlobalsOptions, loadVirtually } from './async/globals.ts';
+export { EPOCH_MS } from './async/life.ts';
+export { pinAsync, runAsync } from './async/run-async.ts';
 // What there is by name, and how to define more.
 export {
   builtIn,
@@ -24,6 +34,7 @@ export {
   type Examination,
   examine,
   examineSeed,
+  judgeRun,
   type ShrinkFailureOptions,
   shrinkFailure,
 } from './harness.ts';
@@ -128,6 +139,16 @@ export {
 } from './sweep/sweep.ts';
 export type { ClaimTally, Tally } from './sweep/tally.ts';
 // The parts of locks and stores that people define themselves.
+export {
+  type AsyncClient,
+  type AsyncSection,
+  type BuildAsync,
+  type Guard,
+  type GuardSetting,
+  NoAnswer,
+  type SectionProgram,
+  type SectionProgramOf,
+} from './systems/async-lock.ts';
 export type { LockDefinition } from './systems/define-lock.ts';
 export { GrantBook } from './systems/grant-book.ts';
 export { leaseEnd, testLease } from './systems/lease.ts';
@@ -158,6 +179,7 @@ export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds
 export { StoreServer } from './systems/store/store-server.ts';
 export { noteContents, noteRead, noteWrite } from './systems/store/witness.ts';
 export type { CallSetting, PendingCall } from './world/call.ts';
+export type { Caller, CallOptions, Outcome, Port } from './world/port.ts';
 export {
   answerOf,
   backOff,

@@ -41,7 +41,7 @@ function runIn(
  */
 export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | null {
   try {
-    assemble(plan, new World(plan, null), parts);
+    assemble(plan, new World(plan, null), parts, () => {});
     return null;
   } catch (error) {
     if (error instanceof UnknownSystem) return error.message;

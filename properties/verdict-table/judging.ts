@@ -14,7 +14,11 @@ export interface Budget {
 }
 
 /** What many seeds of one system add up to, as far as they were needed. */
-export function tallyOf(scenario: Scenario, system: SystemScenario, budget: Budget): Tally {
+export async function tallyOf(
+  scenario: Scenario,
+  system: SystemScenario,
+  budget: Budget,
+): Promise<Tally> {
   const { holds, breaks } = system.expect;
   const claims = [...holds, ...breaks];
   const least = holds.length === 0 ? 0 : budget.holding;
@@ -24,10 +28,8 @@ export function tallyOf(scenario: Scenario, system: SystemScenario, budget: Budg
     const chunk = { system: system.name, from, to: from + CHUNK - 1, skip: [] };
     const examiner = (name: string, seed: number): ReturnType<typeof examineSeed> =>
       examineSeed(scenario, name, seed, claims);
-    tally = mergeTallies(
-      tally,
-      examineChunk(chunk, system.expect, examiner, () => {}),
-    );
+    const part = await examineChunk(chunk, system.expect, examiner, () => {});
+    tally = mergeTallies(tally, part);
   }
   return tally;
 }

@@ -16,6 +16,7 @@ import { Quorum } from '../world/quorum.ts';
 import type { HostedParts } from '../world/world.ts';
 import { Context } from './context.ts';
 import { Life } from './life.ts';
+import type { Tenure } from './tenure.ts';
 
 /** A client's whole program; run anew after a restart. */
 export type AsyncProgram = (context: Context) => Promise<void>;
@@ -37,6 +38,8 @@ export class AsyncHost implements Resident, Client {
   private pointsAtUs = 0;
   /** How many sections have begun. */
   begun = 0;
+  /** The time in which it counts on its lock, if it was ever given one in this life. */
+  tenure: Tenure | null = null;
 
   constructor(
     process: Process,
@@ -88,6 +91,8 @@ export class AsyncHost implements Resident, Client {
 
   crash(): void {
     this.calls.crash();
+    this.tenure?.crash();
+    this.tenure = null;
     this.close();
     this.belief.leave();
     this.belief.begin();
@@ -112,18 +117,32 @@ export class AsyncHost implements Resident, Client {
   ): PendingCall<Q, R> {
     const call = new PendingCall(setting, setting.under ?? under, issue);
     if (life.isOver) return call;
-    life.openCalls += 1;
-    this.waiters.set(call, () =>
-      life.whenRunning(() => {
-        life.openCalls -= 1;
-        life.run(() => told(call));
-      }),
-    );
+    this.await(life, call, () => told(call));
     life.whenRunning(() => {
       this.parts.points.strike('before', setting.operation);
       life.next(() => this.calls.launch(call));
     });
     return call;
+  }
+
+  /** Runs `told` as code once the call has ended. */
+  await(life: Life, call: Awaitable, told: () => void): void {
+    if (life.isOver) return;
+    life.openCalls += 1;
+    this.waiters.set(call, () =>
+      life.whenRunning(() => {
+        life.openCalls -= 1;
+        life.run(told);
+      }),
+    );
+  }
+
+  launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
+    this.calls.launch(call);
+  }
+
+  log(topic: string, text: string): void {
+    this.parts.recorder.record({ kind: 'log', atUs: this.nowUs, process: this.name, topic, text });
   }
 
   /** The answer reached the process; a fault may strike before its code learns of it. */

@@ -1,64 +1,30 @@
 /**
- * What real asynchronous code is given beside its globals: who it is, the servers that it may call
- * over the simulated network, and marks by which the observer knows its critical sections.
- *
- * Code that reads, decides and sends without an `await` between has no point to pause at. A pause
- * `before alice/1/write` then holds back the message, which is fixed already: what it says may be
- * stale by the time it leaves. To have a point between, pass one: `await section.mark('checked')`.
- * After a pause comes first what it held back, then the messages that arrived, then the timers
- * that are due: a late reply is seen before the timeout that it missed.
+ * What the program of a process is given beside its globals, without a plan for it: its sections,
+ * the calls that it makes in them, and what it tells the observer.
  */
-import type { Answer, Call } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, nameOf, under } from '../kernel/name.ts';
 import type { PendingCall } from '../world/call.ts';
-import type { ServerHost } from '../world/server.ts';
+import type { Caller, CallOptions, Outcome, Port } from '../world/port.ts';
 import type { AsyncHost } from './async-host.ts';
-import { Guard, type GuardSetting } from './guard.ts';
 import type { Life } from './life.ts';
+import { Tenure, type TenureSetting } from './tenure.ts';
 
-/** A server of the world as clients call it, and what the trace says of a call to it. */
-export interface Port<Q extends Json, R extends Json> {
-  readonly host: ServerHost<Q, R>;
-  readonly describeRequest: (request: Q) => Call;
-  readonly describeReply: (reply: R, request: Q) => Answer;
-}
-
-/**
- * How a call ended, as far as its client can know: answered; `unknown`, so that it may have
- * happened or happen yet; or `never` executed. It is never thrown, since the world may do this.
- */
-export type Outcome<R> =
-  | { readonly kind: 'answered'; readonly reply: R }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'never' };
-
-export interface CallOptions {
-  /** By the client's own clock; it waits for ever if absent. */
-  readonly timeoutMs?: number;
-  /** How often it is sent while its outcome is unknown; 1 if absent. */
-  readonly tries?: number;
-  /** The grant under which it is made, by its ordinal; the one entered last if absent. */
-  readonly under?: number;
-}
-
-export class Context {
-  private readonly host: AsyncHost;
-  private readonly life: Life;
+export class Context implements Caller {
+  readonly host: AsyncHost;
+  readonly life: Life;
+  /** The section at hand, by which calls are named that are made outside of one. */
+  private current: SectionCalls;
 
   constructor(host: AsyncHost, life: Life) {
     this.host = host;
     this.life = life;
+    this.current = new SectionCalls(host, life, under(life.root, 'start'));
   }
 
   /** The name of its process. */
   get name(): string {
     return this.host.name;
-  }
-
-  /** 1, and one more after each restart. */
-  get ordinal(): number {
-    return this.life.ordinal;
   }
 
   /** How many sections began before: a restarted program goes on behind them. */
@@ -67,25 +33,31 @@ export class Context {
   }
 
   /** Section `id` begins: what is done in it is called `alice/<id>/…`. */
-  section(id: number): AsyncSection {
+  section(id: number): SectionCalls {
     if (!this.life.isOver) {
       this.host.begun += 1;
       this.host.belief.begin();
     }
-    return new AsyncSection(this.host, this.life, under(nameOf(this.name), String(id)));
+    this.current = new SectionCalls(this.host, this.life, under(nameOf(this.name), String(id)));
+    return this.current;
+  }
+
+  call<Q extends Json, R extends Json>(
+    port: Port<Q, R>,
+    ask: { readonly label: string; readonly request: Q },
+    options?: CallOptions,
+  ): Promise<Outcome<R>> {
+    return this.current.call(port, ask, options);
   }
 
   /** Writes a line into the trace. */
   log(topic: string, text: string): void {
-    if (this.life.isOver) return;
-    const { recorder, scheduler } = this.host.parts;
-    const { name } = this;
-    recorder.record({ kind: 'log', atUs: scheduler.nowUs, process: name, topic, text });
+    if (!this.life.isOver) this.host.log(topic, text);
   }
 }
 
-/** One section of a program: take a lock, do the work, give it back. */
-export class AsyncSection {
+/** The calls of one section of a program, and the lock that it counts on. */
+export class SectionCalls implements Caller {
   readonly name: Name;
   private readonly host: AsyncHost;
   private readonly life: Life;
@@ -101,10 +73,6 @@ export class AsyncSection {
     this.name = name;
   }
 
-  /**
-   * Calls a server. The operation is `alice/1/<label>`, the second of that label
-   * `alice/1/<label>-2`; a plan names faults by it.
-   */
   call<Q extends Json, R extends Json>(
     port: Port<Q, R>,
     { label, request }: { readonly label: string; readonly request: Q },
@@ -122,9 +90,7 @@ export class AsyncSection {
       describe: (reply: R) => port.describeReply(reply, request),
       ...(options.under === undefined ? {} : { under: options.under }),
     };
-    this.issued += 1;
-    this.firstSentAtUs ??= this.host.nowUs;
-    const place = { setting, under: this.host.belief.ordinal, issue: this.issued };
+    const place = { setting, under: this.host.belief.ordinal, issue: this.takeIssue() };
     return new Promise((resolve) => {
       this.host.ask(this.life, place, (settled) => {
         if (settled.granted > 0 && 'lock' in call) this.grants.set(call.lock, settled.granted);
@@ -133,7 +99,14 @@ export class AsyncSection {
     });
   }
 
-  /** The place that the next call will have among those of this section, from 1. */
+  /** The place of a call among those of this section, from 1. */
+  takeIssue(): number {
+    this.issued += 1;
+    this.firstSentAtUs ??= this.host.nowUs;
+    return this.issued;
+  }
+
+  /** The place that the next call will have. */
   get nextIssue(): number {
     return this.issued + 1;
   }
@@ -149,18 +122,12 @@ export class AsyncSection {
     return under(this.name, count === 1 ? label : `${label}-${count}`);
   }
 
-  /**
-   * Says that the program counts on its lock from now on, so that what it reads and writes can be
-   * judged: see `Guard`. A process has one guard at a time.
-   */
-  enter(setting: GuardSetting): Guard {
-    const given = this.grants.get(setting.lock);
+  /** The program counts on its lock from now on. A process has one tenure at a time. */
+  enter(setting: TenureSetting): Tenure {
+    const given = this.grants.get(setting.lock) ?? null;
     this.grants.delete(setting.lock);
     const sentAtUs = this.firstSentAtUs ?? this.host.nowUs;
-    return new Guard({ host: this.host, life: this.life, section: this }, setting, {
-      ordinal: given ?? null,
-      sentAtUs,
-    });
+    return new Tenure(this.host, this.life, { ...setting, section: this.name, given, sentAtUs });
   }
 }
 

@@ -101,9 +101,9 @@ describe('a pause', () => {
 
 describe('a crash', () => {
   const alice: Script = async (context, echo) => {
-    context.log('', `life ${context.ordinal}, ${context.begun} sections`);
-    const section = context.section(context.ordinal);
-    setInterval(() => context.log('', `tick of life ${context.ordinal}`), 4);
+    context.log('', `life ${context.life.ordinal}, ${context.begun} sections`);
+    const section = context.section(context.life.ordinal);
+    setInterval(() => context.log('', `tick of life ${context.life.ordinal}`), 4);
     await section.call(echo, ping);
     context.log('', 'answer');
     await wait(3);
@@ -123,7 +123,7 @@ describe('a crash', () => {
   test('before a send leaves nothing sent, whatever its jobs still try', async () => {
     const ran: string[] = [];
     const tries: Script = async (context, echo) => {
-      if (context.ordinal > 1) return;
+      if (context.life.ordinal > 1) return;
       const section = context.section(1);
       void section.call(echo, ping).then(() => context.log('', 'answer'));
       void section.call(echo, ping);

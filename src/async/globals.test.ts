@@ -50,12 +50,12 @@ describe('everything is put back', () => {
 
   test('after a defect of fencepost', async () => {
     const before = seen();
-    const { runAsync } = await import('./run-async.ts');
+    const { runFilled } = await import('./run-filled.ts');
     const { planOf } = await import('../systems/plan.fixture.ts');
     const fill = fillOf({ alice: async () => {} });
     const broken = { ...planOf({ clients: [] }), limits: { ...planOf({ clients: [] }).limits } };
     const limits = { ...broken.limits, healAtUs: -1 };
-    await expect(runAsync({ ...broken, limits }, fill)).rejects.toThrow('in the past');
+    await expect(runFilled({ ...broken, limits }, fill)).rejects.toThrow('in the past');
     expect(seen()).toEqual(before);
   });
 

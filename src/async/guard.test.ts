@@ -1,45 +1,40 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { builtIn, type Catalogue, extend } from '../catalogue.ts';
 import { judge } from '../check/claims.ts';
 import { termsOf } from '../check/terms.ts';
+import { defineSystem } from '../define-system.ts';
 import type { Trace } from '../history/trace.ts';
+import type { BuildAsync } from '../systems/async-lock.ts';
 import { clientOf, eventsOf, planOf } from '../systems/plan.fixture.ts';
-import { storeKinds } from '../systems/store/store-kinds.ts';
 import { EPOCH_MS } from './life.ts';
-import { type Fill, runAsync } from './run-async.ts';
+import { runAsync } from './run-async.ts';
+import { type Fill, runFilled } from './run-filled.ts';
 
-/** Two clients that increment under a guard, without any lock: alice at 0, bob at `bobMs`. */
-function fillAt(bobMs: number): Fill {
-  return (_plan, world) => {
-    const server = storeKinds.get('unfenced')?.build('store', null);
-    if (server === undefined) throw new Error('there is no unfenced store');
-    const store = world.addServer({ name: 'store', role: 'store' }, server);
-    for (const [name, ms] of [
-      ['alice', 0],
-      ['bob', bobMs],
-    ] as const) {
-      world.addClient(name, async (context) => {
-        const section = context.section(1);
-        if (ms > 0) await wait(ms);
-        const guard = section.enter({ lock: 'db', untilMs: Date.now() + 10 });
-        const read = await guard.read(store, 'x');
-        const value =
-          read.kind === 'answered' && read.reply.kind === 'value' ? read.reply.value : 0;
-        await guard.write(store, 'x', value + 1);
-        guard.leave();
-      });
-    }
-  };
+/** A lock that is none: bob comes `bobMs` after alice. */
+function noLock(bobMs: number): Catalogue {
+  const buildAsync: BuildAsync =
+    () =>
+    ({ name }) =>
+    async (section) => {
+      if (name === 'bob') await wait(bobMs);
+      const guard = section.guard({ untilMs: Date.now() + 10 });
+      await guard.write('x', (await guard.read('x')) + 1);
+      guard.leave();
+    };
+  const about = 'a lock that is none';
+  return extend(builtIn, defineSystem({ locks: { own: { about, servers: [], buildAsync } } }));
 }
 
-const plan = planOf({ clients: [clientOf('alice', []), clientOf('bob', [])] });
+const clients = [clientOf('alice', []), clientOf('bob', [])];
+const plan = planOf({ clients, lock: 'own', store: 'unfenced' });
 
 const verdictOf = (trace: Trace): unknown =>
   judge(trace, termsOf(plan, { model: null, isFenced: false }, 1000), ['grant-order'])[0]?.kind;
 
 describe('grant-order judges guards', () => {
   test('that took turns', async () => {
-    const trace = await runAsync(plan, fillAt(20));
+    const trace = await runAsync(plan, noLock(20));
     expect(eventsOf(trace, 'write').map(({ value, under }) => [value, under])).toEqual([
       ...[
         [1, 1],
@@ -50,7 +45,7 @@ describe('grant-order judges guards', () => {
   });
 
   test('that did not', async () => {
-    const trace = await runAsync(plan, fillAt(1));
+    const trace = await runAsync(plan, noLock(1));
     expect(eventsOf(trace, 'write').map(({ value, under }) => [value, under])).toEqual([
       ...[
         [1, 1],
@@ -81,7 +76,7 @@ test('a guard says until when its program believes, by the program’s own date'
       context.section(2).enter({ lock: 'db' });
     });
   };
-  const trace = await runAsync({ ...plan, faults }, late);
+  const trace = await runFilled({ ...plan, faults }, late);
   const [first, second] = eventsOf(trace, 'enter');
   expect(first).toMatchObject({ atUs: 1000, believedUntilUs: 11_000, section: 'alice/1' });
   expect(second?.believedUntilUs).toBeGreaterThan(1e12);

@@ -1,10 +1,13 @@
 /**
  * A lock on one Redis as engineers write it, with `async`, `Date.now`, `setTimeout` and random
- * values, and a client that increments a counter under it.
+ * values, and clients that do their work under it.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ClientPlan, Plan } from '../plan/plan.ts';
+import { builtIn, type Catalogue, extend } from '../catalogue.ts';
+import { defineSystem } from '../define-system.ts';
+import type { Plan, Work } from '../plan/plan.ts';
+import type { AsyncSection, BuildAsync } from '../systems/async-lock.ts';
 import { clientOf, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
 import {
   describeRedisReply,
@@ -13,15 +16,9 @@ import {
   RedisServer,
 } from '../systems/redis/server.ts';
 import { GrantWitness } from '../systems/redis/witness.ts';
-import type { StoreReply, StoreRequest } from '../systems/store/request.ts';
-import { storeKinds } from '../systems/store/store-kinds.ts';
-import type { ServerHost } from '../world/server.ts';
-import type { AsyncProgram } from './async-host.ts';
-import type { AsyncSection, Port } from './context.ts';
-import type { Fill } from './run-async.ts';
+import type { Port } from '../world/port.ts';
 
 type RedisPort = Port<RedisRequest, RedisReply>;
-type StoreHost = ServerHost<StoreRequest, StoreReply>;
 
 interface Lease {
   readonly key: string;
@@ -47,30 +44,7 @@ async function acquire(
   return null;
 }
 
-function programOf(
-  plan: ClientPlan,
-  servers: { redis: RedisPort; store: StoreHost },
-): AsyncProgram {
-  return async (context) => {
-    for (const { id, thinkUs, lock } of plan.sections.slice(context.begun)) {
-      const section = context.section(id);
-      await new Promise((resolve) => setTimeout(resolve, thinkUs / 1000));
-      const lease = await acquire(section, servers.redis, { key: lock, ttlMs: plan.ttlUs / 1000 });
-      if (lease === null) continue;
-      const guard = section.enter({ lock, untilMs: lease.untilMs });
-      const read = await guard.read(servers.store, 'x');
-      if (read.kind === 'answered' && read.reply.kind === 'value') {
-        await guard.write(servers.store, 'x', read.reply.value + 1);
-      }
-      guard.leave();
-      const request = { kind: 'delete', key: lock, ifValue: lease.value } as const;
-      await section.call(servers.redis, { label: 'release', request });
-    }
-  };
-}
-
-/** One Redis, one store that checks nothing, and a client for each of the plan's. */
-export const fillLockUsers: Fill = (plan, world) => {
+const buildAsync: BuildAsync = (world) => {
   const server = new RedisServer(
     { persistence: 'none', expiry: 'wall', restart: 'at-once' },
     new GrantWitness('lock', false),
@@ -83,22 +57,37 @@ export const fillLockUsers: Fill = (plan, world) => {
         : { verb: kind === 'delete' ? 'release' : 'fetch', lock, token: 0 },
     describeReply: (reply, request) => describeRedisReply(request, 0)(reply),
   };
-  const kind = storeKinds.get('unfenced');
-  if (kind === undefined) throw new Error('there is no unfenced store');
-  const store = world.addServer({ name: 'store', role: 'store' }, kind.build('store', null));
-  for (const client of plan.clients)
-    world.addClient(client.name, programOf(client, { redis, store }));
+  return () => async (section) => {
+    const { lock, ttlMs } = section;
+    const lease = await acquire(section, redis, { key: lock, ttlMs });
+    if (lease === null) return;
+    const guard = section.guard({ untilMs: lease.untilMs });
+    await guard.work();
+    guard.leave();
+    const request = { kind: 'delete', key: lock, ifValue: lease.value } as const;
+    await section.call(redis, { label: 'release', request });
+  };
 };
+
+/** All that is built in, and the lock `own`. */
+export const withLock: Catalogue = extend(
+  builtIn,
+  defineSystem({
+    locks: { own: { about: 'a lock on one Redis, in asynchronous code', buildAsync } },
+  }),
+);
+
+const increment: Work = { kind: 'increment', id: 1, store: 'store', key: 'x' };
 
 /** Two clients with two sections each, latencies by chance, and what a test adds. */
 export function lockPlan(seed: number, more: Partial<PlanSetup> = {}): Plan {
-  const sections = [1, 2].map((id) => ({ id, thinkUs: id * 1000, lock: 'db', work: [] }));
+  const sections = [1, 2].map((id) => ({ id, thinkUs: id * 1000, lock: 'db', work: [increment] }));
   const clients = ['alice', 'bob'].map((name) => ({
     ...clientOf(name, []),
     ttlUs: 30_000,
     sections,
   }));
-  const plan = planOf({ clients, ...more });
+  const plan = planOf({ clients, lock: 'own', store: 'unfenced', ...more });
   return {
     ...plan,
     chance: {

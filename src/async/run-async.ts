@@ -1,146 +1,46 @@
 /**
- * Plan → Trace for systems whose clients are real asynchronous code. The same scheduler runs the
- * same events; after each that woke such a client its jobs run, all of them, before the next.
- *
- * Jobs run to their end between two callbacks of the real `setImmediate`, and nothing else of the
- * thread does: so a turn is prepared as a row of such callbacks, one for an event, and between rows
- * the rest of the thread has its turn, for which no simulated process runs.
- *
- * What it cannot see: a module that is loaded by `import()` during a run comes when the disk gives
- * it (load it before, with `loadVirtually`), what a module keeps is shared by all processes and
- * runs, and jobs that make new jobs for ever hang the thread, as they do in production.
+ * Plan → Trace for every system, whether its clients are generators or real asynchronous code, and
+ * the plan that leaves nothing to chance.
  */
-import type { ProcessInfo, Trace } from '../history/trace.ts';
-import type { Json } from '../kernel/json.ts';
-import type { Watcher } from '../kernel/scheduler.ts';
+import type { Trace } from '../history/trace.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { DrawLog } from '../world/decider.ts';
-import { OrderLog } from '../world/order-log.ts';
-import type { Server, ServerHost } from '../world/server.ts';
-import { World } from '../world/world.ts';
-import { ambient } from './ambient.ts';
-import { AsyncHost, type AsyncProgram } from './async-host.ts';
-import { routeFailures } from './failures.ts';
-import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
-import { inRealTurn } from './real.ts';
-
-/** Where a system puts its servers and clients. */
-export class AsyncWorld {
-  private readonly world: World;
-  private readonly hosts: AsyncHost[] = [];
-
-  constructor(world: World) {
-    this.world = world;
-  }
-
-  /** Adds a server, a plain state machine: what it returns is what clients call. */
-  addServer<Q extends Json, R extends Json>(
-    info: ProcessInfo,
-    server: Server<Q, R>,
-  ): ServerHost<Q, R> {
-    return this.world.addServer(info, server);
-  }
-
-  /** Adds a client that runs `program`; `pool` is how many connections it has to each server. */
-  addClient(
-    name: string,
-    program: AsyncProgram,
-    {
-      pool = 1,
-      role = 'client',
-    }: { readonly pool?: number; readonly role?: 'client' | 'probe' } = {},
-  ): void {
-    this.world.addHosted({ name, role }, (process, parts) => {
-      const host = new AsyncHost(process, { program, pool }, parts);
-      this.hosts.push(host);
-      return host;
-    });
-  }
-
-  /** No program has any effect any more. */
-  close(): void {
-    for (const host of this.hosts) host.close();
-  }
-}
-
-/** Puts a plan's system together. It is called once for each run, and keeps nothing from before. */
-export type Fill = (plan: Plan, world: AsyncWorld) => void;
-
-/** Runs a plan: the same plan gives the same trace, as long as its programs share nothing. */
-export function runAsync(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Trace> {
-  return runIn(new World(plan, null), plan, { fill, watcher: null, options });
-}
+import { pin, run } from '../run.ts';
+import { assemble, isAsync, requirePrepared } from '../systems/assemble.ts';
+import { ownParts, type SystemParts } from '../systems/system-parts.ts';
+import { clientProgram } from './client-program.ts';
+import type { GlobalsOptions } from './globals.ts';
+import { type Fill, pinFilled, runFilled } from './run-filled.ts';
 
 /**
- * The plan that leaves nothing to chance and gives a trace with the same digest, as `pin` does for
- * other systems.
+ * Runs a plan of a system made of `parts`: the same plan gives the same trace, as long as the
+ * clients share nothing but messages. Rejects with `UnknownSystem`, and with `UnpreparedSystem`
+ * where a store is to be loaded first.
  */
-export async function pinAsync(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Plan> {
-  if (plan.chance === null) return plan;
-  const log: DrawLog = { decisions: new Map(), faults: [] };
-  const order = new OrderLog();
-  const watcher: Watcher = (due, previous) => order.see(due, previous);
-  await runIn(new World(plan, log), plan, { fill, watcher, options });
-  return {
-    ...plan,
-    faults: [...plan.faults, ...log.faults],
-    chance: null,
-    decisions: { ...plan.decisions, ...Object.fromEntries(log.decisions) },
-    order: order.names(),
-  };
-}
-
-interface RunSetting {
-  readonly fill: Fill;
-  readonly watcher: Watcher | null;
-  readonly options: GlobalsOptions | undefined;
-}
-
-async function runIn(
-  world: World,
+export async function runAsync(
   plan: Plan,
-  { fill, watcher, options }: RunSetting,
+  parts: SystemParts = ownParts,
+  options?: GlobalsOptions,
 ): Promise<Trace> {
-  const asyncWorld = new AsyncWorld(world);
-  fill(plan, asyncWorld);
-  const restoreGlobals = virtualizeGlobals(options);
-  const restoreFailures = routeFailures();
-  try {
-    return await drive(world.runInTurns(watcher));
-  } finally {
-    asyncWorld.close();
-    restoreFailures();
-    restoreGlobals();
-  }
+  if (!isAsync(plan, parts)) return run(plan, parts);
+  requirePrepared(plan, parts);
+  return runFilled(plan, fillOf(parts), options);
 }
 
-/** Events of one row; the rest of the thread waits for about a tenth of a millisecond. */
-const ROW = 64;
+/** The plan that leaves nothing to chance and gives a trace with the same digest. */
+export async function pinAsync(
+  plan: Plan,
+  parts: SystemParts = ownParts,
+  options?: GlobalsOptions,
+): Promise<Plan> {
+  if (!isAsync(plan, parts)) return pin(plan, parts);
+  requirePrepared(plan, parts);
+  return pinFilled(plan, fillOf(parts), options);
+}
 
-function drive(turns: Generator<void, Trace, void>): Promise<Trace> {
-  return new Promise((resolve, reject) => {
-    let isOver = false;
-    const step = (): void => {
-      if (isOver) return;
-      try {
-        const { done, value } = turns.next();
-        if (done === true) {
-          isOver = true;
-          resolve(value);
-        }
-      } catch (error) {
-        isOver = true;
-        reject(error);
-      }
-    };
-    const row = (): void => {
-      for (let at = 0; at < ROW; at += 1) inRealTurn(step);
-      inRealTurn(rest);
-    };
-    const rest = (): void => {
-      ambient.current = null; // the jobs of the last step have run
-      if (!isOver) row();
-    };
-    row();
-  });
+function fillOf(parts: SystemParts): Fill {
+  return (plan, world) =>
+    assemble(plan, world.world, parts, (setting) => {
+      const { name, pool } = setting.plan;
+      world.addClient(name, clientProgram(setting), { pool, role: setting.role });
+    });
 }

@@ -5,11 +5,11 @@
 import type { Trace } from '../history/trace.ts';
 import type { Plan } from '../plan/plan.ts';
 import { clientOf, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
+import type { Port } from '../world/port.ts';
 import type { Server } from '../world/server.ts';
 import type { AsyncProgram } from './async-host.ts';
-import type { Port } from './context.ts';
 import type { GlobalsOptions } from './globals.ts';
-import { type Fill, runAsync } from './run-async.ts';
+import { type Fill, runFilled } from './run-filled.ts';
 
 type Ping = { readonly kind: 'ping' };
 type Count = { readonly count: number };
@@ -54,7 +54,7 @@ export function happen(
   const clients = Object.keys(scripts).map((name) => clientOf(name, []));
   const plan = planOf({ clients, ...setup });
   const whole = { ...plan, chance, limits: { ...plan.limits, ...limits } };
-  return runAsync(whole, fillOf(scripts), globals);
+  return runFilled(whole, fillOf(scripts), globals);
 }
 
 export function fillOf(scripts: Readonly<Record<string, Script>>): Fill {

@@ -6,11 +6,11 @@ import type { Plan } from '../plan/plan.ts';
 import { digestOf } from '../run.ts';
 import { shrinkWithAsync } from '../shrink/shrink.ts';
 import { MS } from '../systems/plan.fixture.ts';
-import { fillLockUsers, lockPlan } from './lock-user.fixture.ts';
+import { lockPlan, withLock } from './lock-user.fixture.ts';
 import { pinAsync, runAsync } from './run-async.ts';
 
 async function breaks(plan: Plan): Promise<boolean> {
-  const trace = await runAsync(plan, fillLockUsers);
+  const trace = await runAsync(plan, withLock);
   const terms = termsOf(plan, { model: null, isFenced: false }, 1000);
   return judge(trace, terms, ['grant-order'])[0]?.kind === 'invalid';
 }
@@ -40,13 +40,13 @@ test('the failure is shrunk to one pause, and to where it begins to break', asyn
     pause('alice', 'alice/2/release', 3),
   ];
   const plan = lockPlan(3, { faults });
-  const pinned = await pinAsync(plan, fillLockUsers);
+  const pinned = await pinAsync(plan, withLock);
   const { plan: small, isMinimal, boundary } = await shrinkWithAsync(pinned, breaks);
   expect(isMinimal).toBe(true);
   expect(small.clients.map(({ sections }) => sections.length)).toEqual([1, 1]);
   expect(small.decisions).toEqual({});
   expect(small.faults).toEqual([expect.objectContaining({ kind: 'pause', process: 'alice' })]);
   expect(boundary).not.toBeNull();
-  const [one, other] = [await runAsync(small, fillLockUsers), await runAsync(small, fillLockUsers)];
+  const [one, other] = [await runAsync(small, withLock), await runAsync(small, withLock)];
   expect(digestOf(one)).toBe(digestOf(other));
 });

@@ -4,11 +4,11 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AsyncProgram } from '../async/async-host.ts';
-import type { Port } from '../async/context.ts';
 import { virtualizeGlobals } from '../async/globals.ts';
-import { type AsyncWorld, type Fill, runAsync } from '../async/run-async.ts';
+import { type AsyncWorld, type Fill, runFilled } from '../async/run-filled.ts';
 import type { Plan } from '../plan/plan.ts';
 import { expand } from '../scenario/expand.ts';
+import type { Port } from '../world/port.ts';
 import type { Server } from '../world/server.ts';
 import { formatRate, formatRatio, medianMs, type Row, type Subject } from './measure.ts';
 import { fiveByFive, SYSTEM } from './workload.ts';
@@ -70,7 +70,7 @@ function callsOf(port: Port<Empty, Empty>): AsyncProgram {
   };
 }
 
-function callers(_plan: Plan, world: AsyncWorld): void {
+const callers: Fill = (_plan, world) => {
   const host = world.addServer({ name: 'echo', role: 'store' }, new Echo());
   const program = callsOf({
     host,
@@ -78,7 +78,7 @@ function callers(_plan: Plan, world: AsyncWorld): void {
     describeReply: () => ({ kind: 'accepted' }),
   });
   for (let at = 0; at < CLIENTS; at += 1) world.addClient(`client-${at}`, program);
-}
+};
 
 function allOf(program: AsyncProgram): Fill {
   return (_plan, world) => {
@@ -90,14 +90,14 @@ async function rows(): Promise<readonly Row[]> {
   const plan = bare();
   const open = { detectsEscapes: false };
   const took = await medianMs({
-    waits: () => runAsync(plan, allOf(waits)),
-    open: () => runAsync(plan, allOf(waits), open),
-    callsBack: () => runAsync(plan, allOf(callsBack)),
-    calls: () => runAsync(plan, callers),
-    empty: () => runAsync(plan, () => {}),
+    waits: () => runFilled(plan, allOf(waits)),
+    open: () => runFilled(plan, allOf(waits), open),
+    callsBack: () => runFilled(plan, allOf(callsBack)),
+    calls: () => runFilled(plan, callers),
+    empty: () => runFilled(plan, () => {}),
     kept: async () => {
       const restore = virtualizeGlobals();
-      for (let at = 0; at < 100; at += 1) await runAsync(plan, () => {});
+      for (let at = 0; at < 100; at += 1) await runFilled(plan, () => {});
       restore();
     },
   });

@@ -86,7 +86,8 @@ async function measureSeed(
 ): Promise<readonly Measured[] | null> {
   const row: Measured[] = [];
   for (const column of columns) {
-    const { measures, ending } = runTrial(column.trial, column.system, seed, catalogue);
+    const { trial, system } = column;
+    const { measures, ending } = await runTrial(trial, system, seed, catalogue);
     row.push({ column, measures });
     if (ending.kind === 'cut') codes.add(exits.incomplete);
     if (ending.kind === 'failed') {

@@ -3,16 +3,18 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { examineAsync, shrinkFailureAsync } from '../async/examine-async.ts';
+import { runAsync } from '../async/run-async.ts';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import { explain } from '../check/explain.ts';
-import { type Examination, examine, shrinkFailureAsync } from '../harness.ts';
+import type { Examination } from '../harness.ts';
 import { proseDuration } from '../plan/duration.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { replayCommand, shellWords } from '../report/commands.ts';
 import type { Finding, Size } from '../report/finding.ts';
 import { countSteps } from '../report/steps.ts';
-import { digestOf, run } from '../run.ts';
+import { digestOf } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Boundary } from '../shrink/boundary.ts';
 import type { ShrinkResult } from '../shrink/shrink.ts';
@@ -43,12 +45,12 @@ export async function findCounterexample(
   shouldStop: () => boolean,
 ): Promise<Finding | null> {
   const { catalogue } = loaded;
-  const options = { shouldStop, catalogue };
+  const options = { shouldStop, catalogue, breathe };
   let best: { seed: number; original: Plan; result: ShrinkResult } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
     const original = expand(loaded.scenario, failing.system, seed);
     if (shouldStop()) break;
-    const result = await shrinkFailureAsync(original, failing.claim, options, breathe);
+    const result = await shrinkFailureAsync(original, failing.claim, options);
     if (result.reproduced !== true) continue;
     if (best === null || isSimpler(result.plan, best.result.plan))
       best = { seed, original, result };
@@ -60,7 +62,7 @@ export async function findCounterexample(
 }
 
 /** Runs the shrunk plan once more and puts everything together that a report needs. */
-export function describeFinding(found: {
+export async function describeFinding(found: {
   scenario: string;
   scenarioFile: string;
   seed: number;
@@ -70,10 +72,11 @@ export function describeFinding(found: {
   output: string;
   /** What the plan's words mean; built-in ones by default. */
   catalogue?: Catalogue;
-}): Finding | null {
+}): Promise<Finding | null> {
   const { claim, original, result, scenario, scenarioFile, seed, catalogue = builtIn } = found;
   const { plan } = result;
-  const { trace, verdicts } = examine(plan, claimsJudged([claim], catalogue), catalogue);
+  const judged = claimsJudged([claim], catalogue);
+  const { trace, verdicts } = await examineAsync(plan, judged, catalogue);
   const verdict = verdicts.find((candidate) => candidate.claim === claim);
   if (verdict?.kind !== 'invalid') return null;
   const explanation = explain(trace, verdict);
@@ -83,7 +86,8 @@ export function describeFinding(found: {
   const place = { plan, planFile, scenarioFile };
   const command = shellWords(replayCommand(place)).join(' ');
   const comment = [explanation.headline, command, digest].join('\n');
-  const size = sizeOf({ plan: original, trace: run(original, catalogue) }, { plan, trace });
+  const before = { plan: original, trace: await runAsync(original, catalogue) };
+  const size = sizeOf(before, { plan, trace });
   return {
     ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
     ...{ explanation, verdict, verdicts, trace, digest, plan },

@@ -34,18 +34,18 @@ export async function replayCommand(
     if (claim !== null) requireClaim(claim, '--claim', catalogue);
     await prepare([plan.system], catalogue);
   }
-  return worstOf(
-    plans.map((loaded) => {
-      const { file, plan, catalogue, changedModules } = loaded;
-      const result = replay(plan, claim ?? undefined, catalogue);
-      const expected = plan.expect?.outcome ?? 'reproduced';
-      const shown = { plan, result, expected, changedModules, isAlone: plans.length === 1 };
-      if (options.isJson) printJson(file, result, loaded);
-      else printText(file, shown, terminal);
-      if (result.outcome === expected) return exits.met;
-      return result.outcome === 'diverged' ? exits.nondeterministic : exits.broken;
-    }),
-  );
+  const codes: Exit[] = [];
+  for (const loaded of plans) {
+    const { file, plan, catalogue, changedModules } = loaded;
+    const result = await replay(plan, claim ?? undefined, catalogue);
+    const expected = plan.expect?.outcome ?? 'reproduced';
+    const shown = { plan, result, expected, changedModules, isAlone: plans.length === 1 };
+    if (options.isJson) printJson(file, result, loaded);
+    else printText(file, shown, terminal);
+    if (result.outcome === expected) codes.push(exits.met);
+    else codes.push(result.outcome === 'diverged' ? exits.nondeterministic : exits.broken);
+  }
+  return worstOf(codes);
 }
 
 function printJson(file: string, result: Replay, { plan, changedModules }: LoadedPlan): void {

@@ -112,7 +112,7 @@ async function replayCorpus(loaded: LoadedScenario, context: RunContext): Promis
     replayed += 1;
     await prepare([plan.system], catalogue);
     noteChanges(path, changedModules, terminal);
-    const { outcome, divergedAt } = replay(plan, undefined, catalogue);
+    const { outcome, divergedAt } = await replay(plan, undefined, catalogue);
     const expected = plan.expect?.outcome ?? 'reproduced';
     if (outcome === expected) continue;
     const where = divergedAt === null ? '' : `; no match for ${divergedAt}`;
@@ -143,7 +143,7 @@ async function selfCheck(loaded: LoadedScenario, context: RunContext): Promise<E
       await breathe();
       if (isInterrupted() || performance.now() > untilMs) break;
       if (whyRefused(expand(scenario, system.name, seed), catalogue) !== null) continue;
-      const difference = repeatSeed(scenario, system.name, seed, catalogue);
+      const difference = await repeatSeed(scenario, system.name, seed, catalogue);
       checked += 1;
       if (difference === null) continue;
       terminal.print(

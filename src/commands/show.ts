@@ -2,7 +2,9 @@
  * `fencepost show`: what happens in a plan, or in one seed of a scenario, and how every claim
  * fares.
  */
-import { examine } from '../harness.ts';
+import { examineAsync } from '../async/examine-async.ts';
+import { pinAsync } from '../async/run-async.ts';
+import type { Verdict } from '../check/verdict.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { suggest } from '../plan/problem.ts';
@@ -10,7 +12,7 @@ import { paintFor } from '../report/colour.ts';
 import { countOf } from '../report/prose.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps, listSteps } from '../report/steps.ts';
-import { digestOf, pin } from '../run.ts';
+import { digestOf } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
@@ -46,11 +48,13 @@ export async function showCommand(file: string, options: ShowOptions): Promise<E
   await prepare([plan.system], catalogue);
   if (isPlan) noteChanges(file, loaded.changedModules, terminal);
   if (options.plan !== 'none') {
-    process.stdout.write(renderPlan(options.plan === 'pinned' ? pin(plan, catalogue) : plan));
+    const shown = options.plan === 'pinned' ? await pinAsync(plan, catalogue) : plan;
+    process.stdout.write(renderPlan(shown));
     return exits.met;
   }
   const expected = plan.expect === undefined ? [] : [plan.expect.claim];
-  const { trace, verdicts } = examine(plan, claimsJudged(expected, catalogue), catalogue);
+  const judged = claimsJudged(expected, catalogue);
+  const { trace, verdicts } = await examineAsync(plan, judged, catalogue);
   if (options.isJson) {
     for (const event of trace.events) process.stdout.write(`${JSON.stringify(event)}\n`);
     const { ending, unmatched } = trace;
@@ -75,10 +79,7 @@ export async function showCommand(file: string, options: ShowOptions): Promise<E
   return exits.met;
 }
 
-function printVerdict(
-  verdict: ReturnType<typeof examine>['verdicts'][number],
-  terminal: Terminal,
-): void {
+function printVerdict(verdict: Verdict, terminal: Terminal): void {
   const signs = { valid: '✓', invalid: '✗', unknown: '?', idle: '–' } as const;
   const words = {
     valid: 'holds',

@@ -1,6 +1,7 @@
 /** `fencepost shrink`: makes a plan, or one seed of a scenario, as small as it gets. */
+
+import { examineAsync, shrinkFailureAsync } from '../async/examine-async.ts';
 import type { Catalogue } from '../catalogue.ts';
-import { examine, shrinkFailure } from '../harness.ts';
 import { digestsOf } from '../load.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
@@ -32,15 +33,16 @@ export async function shrinkCommand(file: string, options: ShrinkCommandOptions)
   await prepare([plan.system], catalogue);
   noteChanges(file, changedModules, terminal);
   if (options.claim !== null) requireClaim(options.claim, '--claim', catalogue);
-  const claim = options.claim ?? plan.expect?.claim ?? firstBroken(plan, catalogue);
+  const claim = options.claim ?? plan.expect?.claim ?? (await firstBroken(plan, catalogue));
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
   const startedMs = performance.now();
   const limits = options.maxRuns === null ? {} : { maxRuns: options.maxRuns };
-  const result = shrinkFailure(current(plan, catalogue), claim, { ...limits, catalogue });
+  const now = current(plan, catalogue);
+  const result = await shrinkFailureAsync(now, claim, { ...limits, catalogue });
   const milliseconds = Math.round(performance.now() - startedMs);
   if (result.reproduced !== true)
     throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
-  const digest = digestOf(examine(result.plan, [claim], catalogue).trace);
+  const digest = digestOf((await examineAsync(result.plan, [claim], catalogue)).trace);
   const text = renderPlan(result.plan, `breaks ${claim}\n${digest}`);
   if (options.output !== null) writeText(options.output, text);
   if (options.isJson) {
@@ -76,8 +78,8 @@ function current(plan: Plan, { modules }: Catalogue): Plan {
   return plan.use === undefined ? plan : { ...plan, use: digestsOf(modules) };
 }
 
-function firstBroken(plan: Plan, catalogue: Catalogue): string | null {
-  const { verdicts } = examine(plan, claimsJudged([], catalogue), catalogue);
+async function firstBroken(plan: Plan, catalogue: Catalogue): Promise<string | null> {
+  const { verdicts } = await examineAsync(plan, claimsJudged([], catalogue), catalogue);
   return verdicts.find((verdict) => verdict.kind === 'invalid')?.claim ?? null;
 }
 

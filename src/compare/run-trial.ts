@@ -1,7 +1,7 @@
 /** Runs one seed of one system under one condition, and measures it. */
+import { runAsync } from '../async/run-async.ts';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { Ending } from '../history/trace.ts';
-import { run } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Trial } from './conditions.ts';
 import { measureRun, type RunMeasures } from './measure-run.ts';
@@ -12,13 +12,13 @@ export interface TrialRun {
 }
 
 /** The same trial, system and seed give the same numbers. */
-export function runTrial(
+export async function runTrial(
   { scenario }: Trial,
   system: string,
   seed: number,
   catalogue: Catalogue = builtIn,
-): TrialRun {
+): Promise<TrialRun> {
   const plan = expand(scenario, system, seed);
-  const trace = run(plan, catalogue);
+  const trace = await runAsync(plan, catalogue);
   return { measures: measureRun(plan, trace), ending: trace.ending };
 }

@@ -2,9 +2,9 @@
  * Decides what has become of a kept plan: does it still break its claim, or was it fixed, or does
  * it no longer test anything?
  */
+import { examineAsync } from '../async/examine-async.ts';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { Verdict } from '../check/verdict.ts';
-import { examine } from '../harness.ts';
 import type { Trace } from '../history/trace.ts';
 import type { Expectation, Plan } from '../plan/plan.ts';
 import { digestOf } from '../run.ts';
@@ -30,12 +30,12 @@ const DEFAULT_CLAIM = 'grant-order';
 /**
  * Runs a plan and says what became of `claim`, by default the one that the plan expects to break.
  */
-export function replay(
+export async function replay(
   plan: Plan,
   claim: string = plan.expect?.claim ?? DEFAULT_CLAIM,
   catalogue: Catalogue = builtIn,
-): Replay {
-  const { trace, verdicts } = examine(plan, [claim], catalogue);
+): Promise<Replay> {
+  const { trace, verdicts } = await examineAsync(plan, [claim], catalogue);
   const verdict: Verdict = verdicts[0] ?? { kind: 'unknown', claim, exercised: 0, reason: '' };
   const divergedAt = trace.unmatched[0] ?? null;
   const digest = digestOf(trace);

@@ -185,7 +185,8 @@ describe('a plan that uses a module', () => {
       if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
       expect(read.plan.use).toEqual(scenario.use);
       expect(read.changedModules).toEqual([]);
-      expect(replay(read.plan, 'owner-only-release', read.catalogue).outcome).toBe('reproduced');
+      const { outcome } = await replay(read.plan, 'owner-only-release', read.catalogue);
+      expect(outcome).toBe('reproduced');
     }
   });
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { loadVirtually } from '../async/globals.ts';
 import type { LoadedModule, SystemDefinition } from '../catalogue.ts';
 
 export type ModuleRead =
@@ -58,7 +59,9 @@ function whyUnreadable(error: unknown): string {
 export async function importModule(module: LoadedModule): Promise<ModuleRead> {
   const { path, digest, url } = module;
   try {
-    const imported: unknown = await inTime(import(`${url}?${digest}`));
+    // What it takes out of builtin modules is to be virtual where its clients run.
+    const loading = loadVirtually(() => import(`${url}?${digest}`));
+    const imported: unknown = await inTime(loading);
     const definition = definitionOf(imported);
     if (typeof definition === 'string') return problem(`${path} ${definition}`);
     return { kind: 'module', module, definition };

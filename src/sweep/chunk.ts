@@ -25,22 +25,23 @@ export interface Chunk {
   readonly skip: readonly number[];
 }
 
-/** What examines one seed; it may throw. */
-export type Examiner = (system: string, seed: number) => Examination;
+/** What examines one seed; it may throw, or reject. A promise only where it has to wait. */
+export type Examiner = (system: string, seed: number) => Examination | Promise<Examination>;
 
 /** Examines a chunk; `onSeed` is told of each seed before it is begun. */
-export function examineChunk(
+export async function examineChunk(
   chunk: Chunk,
   expect: SystemScenario['expect'],
   examiner: Examiner,
   onSeed: (seed: number) => void,
-): Tally {
+): Promise<Tally> {
   const count = new Count(new Set([...expect.holds, ...expect.breaks]));
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
     if (chunk.skip.includes(seed)) continue;
     onSeed(seed);
     try {
-      count.add(seed, examiner(chunk.system, seed));
+      const examination = examiner(chunk.system, seed);
+      count.add(seed, examination instanceof Promise ? await examination : examination);
     } catch (error) {
       count.fail({ seed, error: error instanceof Error ? error.message : String(error) });
     }

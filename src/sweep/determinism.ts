@@ -1,21 +1,22 @@
 /**
  * Runs a seed twice and names the first event that differs: a run must be a function of its plan.
  */
+import { runAsync } from '../async/run-async.ts';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { Trace } from '../history/trace.ts';
-import { canonical, run } from '../run.ts';
+import { canonical } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 
 /** Null when both runs gave the same events; else what differs first, in words. */
-export function repeatSeed(
+export async function repeatSeed(
   scenario: Scenario,
   system: string,
   seed: number,
   catalogue: Catalogue = builtIn,
-): string | null {
-  const once = (): Trace => run(expand(scenario, system, seed), catalogue);
-  return firstDifference(once(), once());
+): Promise<string | null> {
+  const once = (): Promise<Trace> => runAsync(expand(scenario, system, seed), catalogue);
+  return firstDifference(await once(), await once());
 }
 
 /** What differs first between two traces, in words; null when nothing does. */

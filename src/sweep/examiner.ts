@@ -1,6 +1,7 @@
 /** How a sweep examines a seed of a scenario whose words are in a catalogue. */
+import { examineEither } from '../async/examine-async.ts';
 import { builtIn, type Catalogue } from '../catalogue.ts';
-import { examineSeed } from '../harness.ts';
+import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { prepare as prepareSystems } from '../systems/store/store-kinds.ts';
 import type { Examiner } from './chunk.ts';
@@ -15,7 +16,7 @@ export function examinerOf(scenario: Scenario, catalogue: Catalogue = builtIn): 
   );
   return (system, seed) => {
     const claims = bySystem.get(system) ?? claimsJudged([], catalogue);
-    return examineSeed(scenario, system, seed, claims, catalogue);
+    return examineEither(expand(scenario, system, seed), claims, catalogue);
   };
 }
 

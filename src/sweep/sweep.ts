@@ -96,10 +96,8 @@ async function sweepHere(
     await new Promise((resolve) => setImmediate(resolve)); // so that Ctrl-C is heard
     const { system } = chunk;
     const expect = scenario.systems.find(({ name }) => name === system)?.expect;
-    onTally(
-      examineChunk(chunk, expect ?? { holds: [], breaks: [] }, examiner, () => {}),
-      chunk,
-    );
+    const claims = expect ?? { holds: [], breaks: [] };
+    onTally(await examineChunk(chunk, claims, examiner, () => {}), chunk);
   }
 }
 

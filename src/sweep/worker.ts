@@ -46,9 +46,14 @@ async function work({ examinerUrl, seedCell }: WorkerSetting): Promise<void> {
     const startedMs = performance.now();
     const system = scenario.systems.find(({ name }) => name === chunk.system);
     const expect = system?.expect ?? { holds: [], breaks: [] };
-    const tally = examineChunk(chunk, expect, module.examinerOf(scenario, catalogue), (seed) => {
-      seedCell[0] = seed;
-    });
+    const tally = await examineChunk(
+      chunk,
+      expect,
+      module.examinerOf(scenario, catalogue),
+      (seed) => {
+        seedCell[0] = seed;
+      },
+    );
     const done: ChunkDone = { tally, milliseconds: performance.now() - startedMs };
     parentPort?.postMessage(done);
   });

@@ -3,7 +3,8 @@ import { Defect } from '../kernel/assert.ts';
 import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
 import { probeSections } from '../plan/probe.ts';
 import type { World } from '../world/world.ts';
-import { Options } from './protocol.ts';
+import type { AsyncClientSetting } from './async-lock.ts';
+import { Options, type Protocol } from './protocol.ts';
 import { sections } from './section.ts';
 import type { Servers } from './section-calls.ts';
 import { isPrepared } from './store/store-kinds.ts';
@@ -18,6 +19,23 @@ export class UnknownSystem extends Error {}
 /** A plan whose store is to be loaded first. */
 export class UnpreparedSystem extends Error {}
 
+/** A plan whose clients are asynchronous code, where such code cannot be run. */
+export class AsyncSystem extends Error {}
+
+/** Whether the clients of a plan's lock are real asynchronous code. */
+export function isAsync({ system }: Pick<Plan, 'system'>, { locks }: SystemParts): boolean {
+  return locks.get(system.lock)?.buildAsync !== undefined;
+}
+
+/** Adds a client whose code is asynchronous. */
+type AddAsync = (setting: AsyncClientSetting) => void;
+
+const CANNOT_ADD: AddAsync = ({ plan }) => {
+  throw new AsyncSystem(
+    `${plan.name} is asynchronous code: use examineAsync, runAsync or pinAsync`,
+  );
+};
+
 /** Throws `UnpreparedSystem` unless the plan's store is unknown, or ready to be used. */
 export function requirePrepared({ system }: Plan, { stores }: SystemParts = ownParts): void {
   const kind = stores.get(system.store);
@@ -28,28 +46,24 @@ export function requirePrepared({ system }: Plan, { stores }: SystemParts = ownP
 }
 
 /**
- * Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. What it returns
- * gives back, after the run, what servers hold outside of it.
+ * Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. Clients that are
+ * asynchronous code are added by `addAsync`. What it returns gives back, after the run, what
+ * servers hold outside of it.
  */
-export function assemble(plan: Plan, world: World, parts: SystemParts = ownParts): () => void {
+export function assemble(
+  plan: Plan,
+  world: World,
+  parts: SystemParts = ownParts,
+  addAsync: AddAsync = CANNOT_ADD,
+): () => void {
   const protocol = parts.locks.get(plan.system.lock);
   const kind = parts.stores.get(plan.system.store);
   if (protocol === undefined) throw new UnknownSystem(`there is no lock ${plan.system.lock}`);
   if (kind === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
   const options = Options.read(protocol.options, plan.system.options);
   if (typeof options === 'string') throw new UnknownSystem(options);
-  const locks = protocol.servers(options);
-  const names = [...locks, PROBE, ...storeNamesOf(plan), ...plan.clients.map(({ name }) => name)];
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new UnknownSystem(`there are two processes ${twice}`);
-  const problem = protocol.problem?.(options, plan.clients) ?? null;
-  if (problem !== null) throw new UnknownSystem(problem.what);
-  if (!protocol.takesSeveral && plan.clients.some((client) => hasStep(client, 'lock'))) {
-    throw new UnknownSystem(`${plan.system.lock} takes one lock a section`);
-  }
-  if (protocol.canRenew === false && plan.clients.some((client) => hasStep(client, 'renew'))) {
-    throw new UnknownSystem(`${plan.system.lock} has no lease that could be renewed`);
-  }
+  const why = whyImpossible(plan, protocol, options);
+  if (why !== null) throw new UnknownSystem(why);
   const lock = `the lock ${plan.system.lock}`;
   const asked = kind.asksLock ? built(lock, () => protocol.buildAsked?.(world, options)) : null;
   if (asked === undefined) {
@@ -57,25 +71,53 @@ export function assemble(plan: Plan, world: World, parts: SystemParts = ownParts
       `${plan.system.lock} cannot be asked by the store ${plan.system.store}`,
     );
   }
-  const driverOf = asked?.driverOf ?? built(lock, () => protocol.build(world, options));
+  const programOf = built(lock, () => protocol.buildAsync?.(world, options));
+  const driverOf = asked?.driverOf ?? built(lock, () => protocol.build?.(world, options));
   const guarded = storeNamesOf(plan).map((name) => ({
     name,
     server: built(`the store ${plan.system.store}`, () => kind.build(name, asked?.check ?? null)),
   }));
-  const servers: Servers = {
-    driverOf,
-    stores: new Map(
-      guarded.map(({ name, server }) => [name, world.addServer({ name, role: 'store' }, server)]),
-    ),
-    manners: kind.manners,
+  const stores = new Map(
+    guarded.map(({ name, server }) => [name, world.addServer({ name, role: 'store' }, server)]),
+  );
+  const { manners } = kind;
+  const add = (client: ClientPlan, role: 'client' | 'probe'): void => {
+    if (programOf !== undefined) addAsync({ plan: client, role, programOf, stores, manners });
+    else if (driverOf !== undefined) addClient(world, client, { driverOf, stores, manners }, role);
   };
-  for (const client of plan.clients) addClient(world, client, servers, 'client');
-  const probe = probeOf(plan);
+  for (const client of plan.clients) add(client, 'client');
   const patient = protocol.waitsInLine === true ? { lockTimeoutUs: null } : null;
-  if (plan.limits.probe) addClient(world, { ...probe, ...patient }, servers, 'probe');
+  if (plan.limits.probe) add({ ...probeOf(plan), ...patient }, 'probe');
   return () => {
     for (const { server } of guarded) server.close?.();
   };
+}
+
+/** Steps that take a lock themselves, which asynchronous code does in its own way. */
+const STEPS_OF_DRIVERS = ['renew', 'lock', 'memoize'] as const;
+
+/** Why a protocol cannot do what a plan asks of it, in words; null when it can. */
+function whyImpossible(plan: Plan, protocol: Protocol, options: Options): string | null {
+  const { lock } = plan.system;
+  const names = [
+    ...protocol.servers(options),
+    ...[PROBE, ...storeNamesOf(plan), ...plan.clients.map(({ name }) => name)],
+  ];
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) return `there are two processes ${twice}`;
+  const problem = protocol.problem?.(options, plan.clients) ?? null;
+  if (problem !== null) return problem.what;
+  const asks = (step: Work['kind']): boolean => plan.clients.some((it) => hasStep(it, step));
+  if (protocol.buildAsync !== undefined) {
+    const step = STEPS_OF_DRIVERS.find(asks);
+    if (step !== undefined)
+      return `the clients of ${lock} have no step "${step}": their code does it`;
+  }
+  if (!protocol.takesSeveral && asks('lock')) return `${lock} takes one lock a section`;
+  if (protocol.canRenew === false && asks('renew')) {
+    return `${lock} has no lease that could be renewed`;
+  }
+  return null;
 }
 
 /** What `build` gives; what it throws, where it is a user's own, makes the plan impossible. */

@@ -1,12 +1,13 @@
 /** A lock protocol as people define one of their own, and the protocol that it becomes. */
 import type { ClientPlan } from '../plan/plan.ts';
 import type { World } from '../world/world.ts';
+import type { BuildAsync } from './async-lock.ts';
 import type { LockDriver, OptionInfo, Options, Protocol } from './protocol.ts';
 import { Options as OptionValues } from './protocol.ts';
 
 /**
- * A lock: what it adds to the world, and how a client uses it. All but `about` and `build` has a
- * default.
+ * A lock: what it adds to the world, and how a client uses it. All but `about` and `build` or
+ * `buildAsync` has a default.
  */
 export interface LockDefinition extends Pick<Protocol, 'canRenew' | 'jitter' | 'problem'> {
   /** One line on what it is. */
@@ -30,7 +31,12 @@ export interface LockDefinition extends Pick<Protocol, 'canRenew' | 'jitter' | '
    * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
    * server)`), and returns what makes the driver of a client: anew for each life of its program.
    */
-  readonly build: (world: World, options: Options) => (client: ClientPlan) => LockDriver;
+  readonly build?: (world: World, options: Options) => (client: ClientPlan) => LockDriver;
+  /**
+   * The same where the client is real asynchronous code; give this or `build`. Such a lock has no
+   * `renew`, `lock` and `memoize` steps: its code does as it does.
+   */
+  readonly buildAsync?: BuildAsync;
 }
 
 const ONE_SERVER: readonly string[] = ['lock'];
@@ -38,20 +44,36 @@ const ONE_SERVER: readonly string[] = ['lock'];
 /** Throws an error that names the field where one is missing or wrong. */
 export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const where = `locks.${name}`;
-  const { about, source = '', options = [], servers = ONE_SERVER, build } = definition;
+  const { about, source = '', options = [], servers = ONE_SERVER } = definition;
   if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
-  if (typeof build !== 'function') refuse(`${where}.build`, 'is no function');
+  const built = buildOf(where, definition);
   for (const option of options) checkOption(`${where}.options`, option);
   const names = typeof servers === 'function' ? servers : (): readonly string[] => servers;
   checkServers(`${where}.servers`, names, options);
   const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
-  const { canRenew = true, jitter, problem } = definition;
+  const { canRenew = built.build !== undefined, jitter, problem } = definition;
   return {
     ...{ about, source, options, servers: names, takesSeveral, waitsInLine, canRenew, unpromised },
     ...(jitter === undefined ? {} : { jitter }),
     ...(problem === undefined ? {} : { problem }),
-    build,
+    ...built,
   };
+}
+
+/** One of the two, as a function. */
+function buildOf(
+  where: string,
+  { build, buildAsync }: LockDefinition,
+): Pick<Protocol, 'build' | 'buildAsync'> {
+  if (build !== undefined && buildAsync !== undefined) {
+    refuse(`${where}.buildAsync`, 'stands beside `build`: give one of them');
+  }
+  if (buildAsync !== undefined) {
+    if (typeof buildAsync !== 'function') refuse(`${where}.buildAsync`, 'is no function');
+    return { buildAsync };
+  }
+  if (typeof build !== 'function') refuse(`${where}.build`, 'is no function');
+  return { build };
 }
 
 function checkOption(where: string, { name, values, fallback }: OptionInfo): void {

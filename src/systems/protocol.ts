@@ -10,6 +10,7 @@ import type { ClientPlan, Odds, Work } from '../plan/plan.ts';
 import type { Program, Self } from '../world/program.ts';
 import type { Turn } from '../world/server.ts';
 import type { World } from '../world/world.ts';
+import type { BuildAsync } from './async-lock.ts';
 import type { Section } from './section-calls.ts';
 import type { StoreReply } from './store/request.ts';
 
@@ -39,8 +40,13 @@ export interface Protocol {
   readonly problem?: (options: Options, clients: readonly ClientSettings[]) => OptionProblem | null;
   /** Claims that it does not promise, even where nothing goes wrong. */
   readonly unpromised: readonly string[];
-  /** Adds its servers to the world; each life of a client's program gets a driver of its own. */
-  readonly build: (world: World, options: Options) => DriverOf;
+  /**
+   * Adds its servers to the world; each life of a client's program gets a driver of its own. Absent
+   * where `buildAsync` is given instead.
+   */
+  readonly build?: (world: World, options: Options) => DriverOf;
+  /** The same where its clients are real asynchronous code. */
+  readonly buildAsync?: BuildAsync;
   /** The same for stores that ask about tokens; absent where there is no server that could say. */
   readonly buildAsked?: (
     world: World,

@@ -10,9 +10,14 @@ import { part, type Section } from './section-calls.ts';
 export function* underLock(at: Section, body: () => Program<void>): Program<void> {
   if (!(yield* takeLock(at))) return;
   yield* body();
-  for (const call of at.unanswered) yield* answerOf(call);
+  yield* awaitAnswers(at);
   at.self.leave();
   if (at.plan.releases) yield* at.driver.release(at);
+}
+
+/** Waits for the answers to what was sent and not waited for. */
+export function* awaitAnswers(at: Section): Program<void> {
+  for (const call of at.unanswered) yield* answerOf(call);
 }
 
 function* takeLock(at: Section): Program<boolean> {

@@ -36,8 +36,8 @@ function* runSection(at: Section): Program<void> {
   else yield* underLock(at, () => doAll(at));
 }
 
-/** Up to the first step that is refused. */
-function* doAll(at: Section): Program<void> {
+/** The steps of a section, up to the first that is refused. */
+export function* doAll(at: Section): Program<void> {
   for (const work of at.section.work) {
     const goesOn = yield* doWork(at, work);
     if (!goesOn) return;

@@ -2,6 +2,7 @@
  * What a program counts on, as it says so itself, noted for the observer: its grant and its lease's
  * end.
  */
+import type { Job } from '../history/trace.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Process } from './process.ts';
@@ -79,6 +80,20 @@ export class Belief {
       ordinal: entry.ordinal,
       isLive: test.isLive,
       believedUntilUs: this.trueTimeOf(test.end),
+    });
+  }
+
+  /** A guarded job begins or ends. */
+  noteJob(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
+    this.parts.recorder.record({
+      kind: 'job',
+      atUs: this.parts.scheduler.nowUs,
+      process: this.process.name,
+      phase,
+      section: job.section.text,
+      lock: job.lock,
+      tick: job.tick,
+      ordinal: this.ordinal,
     });
   }
 

@@ -233,16 +233,7 @@ export class ClientHost implements Resident, Client, Self {
   }
 
   job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
-    this.parts.recorder.record({
-      kind: 'job',
-      atUs: this.nowUs,
-      process: this.name,
-      phase,
-      section: job.section.text,
-      lock: job.lock,
-      tick: job.tick,
-      ordinal: this.belief.ordinal,
-    });
+    this.belief.noteJob(phase, job);
   }
 
   log(topic: string, text: string): void {

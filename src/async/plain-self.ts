@@ -1,0 +1,65 @@
+/** What a generator needs of its process, where asynchronous code runs it as a part of its own. */
+import type { Job } from '../history/trace.ts';
+import type { Json } from '../kernel/json.ts';
+import type { Name } from '../kernel/name.ts';
+import { type CallSetting, PendingCall } from '../world/call.ts';
+import type { LeaseEnd, Self } from '../world/program.ts';
+import type { Quorum } from '../world/quorum.ts';
+import type { AsyncHost } from './async-host.ts';
+import type { SectionCalls } from './context.ts';
+
+/** The steps of a workload neither begin sections nor enter them: asynchronous code does. */
+export class PlainSelf implements Self {
+  private readonly host: AsyncHost;
+  private readonly calls: SectionCalls;
+
+  constructor(host: AsyncHost, calls: SectionCalls) {
+    this.host = host;
+    this.calls = calls;
+  }
+
+  get name(): string {
+    return this.host.name;
+  }
+
+  monotonicUs(): number {
+    return this.host.process.clock.monotonicUs(this.host.nowUs);
+  }
+
+  wallUs(): number {
+    return this.host.process.clock.wallUs(this.host.nowUs);
+  }
+
+  get nextIssue(): number {
+    return this.calls.nextIssue;
+  }
+
+  prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R> {
+    const ordinal = setting.under ?? this.host.belief.ordinal;
+    return new PendingCall(setting, ordinal, this.calls.takeIssue());
+  }
+
+  launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
+    this.host.launch(call);
+  }
+
+  get quorum(): Quorum {
+    return this.host.ownGrants;
+  }
+
+  testLease(test: { isLive: boolean; end: LeaseEnd }): void {
+    this.host.belief.testLease(test);
+  }
+
+  job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
+    this.host.belief.noteJob(phase, job);
+  }
+
+  log(topic: string, text: string): void {
+    this.host.log(topic, text);
+  }
+
+  beginSection(): void {}
+  enter(): void {}
+  leave(): void {}
+}

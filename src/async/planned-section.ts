@@ -1,0 +1,156 @@
+/**
+ * A section of a plan as asynchronous code sees it, and the guard under which it works: by itself,
+ * or by the steps that the plan gives it.
+ */
+import type { Json } from '../kernel/json.ts';
+import type { SectionPlan } from '../plan/plan.ts';
+import {
+  type AsyncClientSetting,
+  type AsyncSection,
+  type Guard,
+  type GuardSetting,
+  NoAnswer,
+} from '../systems/async-lock.ts';
+import type { LockDriver } from '../systems/protocol.ts';
+import { awaitAnswers } from '../systems/scope.ts';
+import { doAll } from '../systems/section.ts';
+import { type Section, storeCall } from '../systems/section-calls.ts';
+import type { StoreReply, StoreRequest } from '../systems/store/request.ts';
+import type { CallOptions, Outcome, Port } from '../world/port.ts';
+import { type Program, request } from '../world/program.ts';
+import type { AsyncHost } from './async-host.ts';
+import type { SectionCalls } from './context.ts';
+import type { Life } from './life.ts';
+import { perform } from './perform.ts';
+import { PlainSelf } from './plain-self.ts';
+import type { Tenure } from './tenure.ts';
+
+/** Where it runs. */
+interface Place {
+  readonly host: AsyncHost;
+  readonly life: Life;
+  readonly calls: SectionCalls;
+  readonly client: Pick<AsyncClientSetting, 'plan' | 'stores' | 'manners'>;
+}
+
+export class PlannedSection implements AsyncSection {
+  private readonly at: Place;
+  private readonly section: SectionPlan;
+  private tenure: Tenure | null = null;
+
+  constructor(section: SectionPlan, at: Place) {
+    this.section = section;
+    this.at = at;
+  }
+
+  get id(): number {
+    return this.section.id;
+  }
+
+  get lock(): string {
+    return this.section.lock;
+  }
+
+  get ttlMs(): number {
+    return this.at.client.plan.ttlUs / 1000;
+  }
+
+  /** Whether its program said that it had the lock. */
+  get hasEntered(): boolean {
+    return this.tenure !== null;
+  }
+
+  call<Q extends Json, R extends Json>(
+    port: Port<Q, R>,
+    ask: { readonly label: string; readonly request: Q },
+    options?: CallOptions,
+  ): Promise<Outcome<R>> {
+    return this.at.calls.call(port, ask, options);
+  }
+
+  mark(point: string): Promise<void> {
+    return this.at.calls.mark(point);
+  }
+
+  guard({ token = 0, ...term }: GuardSetting = {}): Guard {
+    this.tenure = this.at.calls.enter({ lock: this.lock, token, ...term });
+    return new PlannedGuard(this.section, this.tenure, this.at);
+  }
+
+  /** Its program has ended. */
+  end(): void {
+    this.tenure?.leave();
+  }
+}
+
+class PlannedGuard implements Guard {
+  private readonly tenure: Tenure;
+  private readonly place: Place;
+  private readonly at: Section;
+  /** How often each kind of access was made, by which they are named. */
+  private readonly counts: Map<string, number> = new Map();
+
+  constructor(section: SectionPlan, tenure: Tenure, place: Place) {
+    const { host, calls, client } = place;
+    const { stores, manners, plan } = client;
+    const driver = driverWith(tenure);
+    this.tenure = tenure;
+    this.place = place;
+    this.at = {
+      ...{ self: new PlainSelf(host, calls), plan, section, name: calls.name, driver },
+      servers: { driverOf: () => driver, stores, manners },
+      ...{ unanswered: [], opened: new Set(), end: tenure.end },
+      versions: manners.hasVersions ? new Map() : null,
+    };
+  }
+
+  work(): Promise<void> {
+    const { at } = this;
+    return this.run(function* () {
+      yield* doAll(at);
+      yield* awaitAnswers(at);
+    });
+  }
+
+  async read(key: string): Promise<number> {
+    const reply = await this.ask({ kind: 'read', key, value: null, adds: null });
+    if (reply.kind !== 'value') throw new NoAnswer(`the read of ${key} was refused`);
+    return reply.value;
+  }
+
+  async write(key: string, value: number): Promise<boolean> {
+    const reply = await this.ask({ kind: 'write', key, value, adds: null });
+    return reply.kind === 'accepted';
+  }
+
+  private async ask(ask: Parameters<typeof storeCall>[2]): Promise<StoreReply> {
+    const { at } = this;
+    const id = (this.counts.get(ask.kind) ?? 0) + 1;
+    this.counts.set(ask.kind, id);
+    const [store = 'store'] = at.servers.stores.keys();
+    const place = { id, label: ask.kind, store, key: ask.key };
+    const { ordinal } = this.tenure;
+    const reply = await this.run(function* (): Program<StoreReply | null> {
+      const setting = { ...storeCall(at, place, ask), under: ordinal };
+      return (yield* request<StoreRequest, StoreReply>(at.self, setting)).reply;
+    });
+    if (reply === null) throw new NoAnswer(`no answer to the ${ask.kind} of ${ask.key}`);
+    return reply;
+  }
+
+  private run<T>(program: () => Program<T>): Promise<T> {
+    return perform(this.place.host, this.place.life, program());
+  }
+
+  leave(): void {
+    this.tenure.leave();
+  }
+}
+
+/** What the steps of a workload want of the lock: its token. */
+function driverWith({ token }: Tenure): LockDriver {
+  const isNone = function* (): Program<false> {
+    return false;
+  };
+  return { acquire: isNone, *release() {}, token: () => token };
+}

@@ -1,0 +1,82 @@
+/**
+ * The time in which a program counts on its lock, from enter to leave, told to the observer. Where
+ * no server says that it gave the lock, the program takes it itself, in the order of entering.
+ */
+import type { Name } from '../kernel/name.ts';
+import type { LeaseEnd } from '../world/program.ts';
+import type { AsyncHost } from './async-host.ts';
+import { EPOCH_MS, type Life } from './life.ts';
+
+export interface TenureSetting {
+  readonly lock: string;
+  /** 0 if absent. */
+  readonly token?: number;
+  /** By the program's own `Date`; if absent, until it leaves. */
+  readonly untilMs?: number;
+}
+
+/** Where it begins. */
+interface Entered extends TenureSetting {
+  readonly section: Name;
+  /** The grant that a server said it gave; null where none did. */
+  readonly given: number | null;
+  /** When the first call of the section left: an own lease is counted from then. */
+  readonly sentAtUs: number;
+}
+
+/** About thirty years: no run lasts so long. */
+const FOR_EVER_MS = 1_000_000_000_000;
+
+export class Tenure {
+  /** The grant under which it is; 0 where its process is gone. */
+  readonly ordinal: number;
+  readonly token: number;
+  readonly end: LeaseEnd;
+  private readonly host: AsyncHost;
+  private readonly life: Life;
+  private readonly lock: string;
+  /** Whether it ends only when the program says so, since no server knows of an end. */
+  private readonly isOpen: boolean;
+  private readonly isOwnGrant: boolean;
+  private hasLeft = false;
+
+  constructor(host: AsyncHost, life: Life, entered: Entered) {
+    const { section, lock, token = 0, untilMs, given, sentAtUs } = entered;
+    this.host = host;
+    this.life = life;
+    this.lock = lock;
+    this.token = token;
+    this.isOwnGrant = given === null;
+    this.isOpen = untilMs === undefined;
+    const endMs = untilMs ?? EPOCH_MS + FOR_EVER_MS;
+    this.end = { clock: 'wall', us: Math.round((endMs - EPOCH_MS) * 1000) };
+    if (life.isOver) {
+      this.ordinal = 0;
+      return;
+    }
+    host.tenure?.leave();
+    const nowUs = host.process.clock.wallUs(host.nowUs);
+    const ttlUs = Math.max(0, this.end.us - nowUs);
+    const term = { lock, token, ttlUs, since: { sentAtUs }, end: this.end };
+    this.ordinal = given ?? host.ownGrants.grant(term);
+    host.belief.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
+    host.tenure = this;
+  }
+
+  leave(): void {
+    if (this.life.isOver || this.hasLeft) return;
+    this.hasLeft = true;
+    this.host.belief.leave();
+    this.giveBack();
+  }
+
+  /** Its process crashed: what has no end of its own ends with it. */
+  crash(): void {
+    if (this.isOpen && !this.hasLeft) this.giveBack();
+  }
+
+  private giveBack(): void {
+    const { lock, ordinal } = this;
+    if (this.isOwnGrant) this.host.ownGrants.release({ lock, ordinal });
+  }
+}

@@ -1,0 +1,40 @@
+/** The shape of tallies and of what else a sweep writes to files that it reads again. */
+import { z } from 'zod';
+import type { FaultKind } from '../plan/fault.ts';
+import { FAULT_KINDS } from '../plan/fault-text.ts';
+import type { ClaimTally, FaultTally, Tally } from './tally.ts';
+
+/** A number of things, or a seed. */
+export const count: z.ZodType<number> = z.int().min(0);
+
+const claimTally: z.ZodType<ClaimTally> = z.strictObject({
+  broken: count,
+  brokenSeeds: z.array(count),
+  unknown: count,
+  firstUnknown: z.strictObject({ seed: count, reason: z.string() }).nullable(),
+  exercised: count,
+  times: count,
+});
+
+const faultTally: z.ZodType<FaultTally> = z.strictObject({ fired: count, overlapped: count });
+
+const faultKind: z.ZodType<FaultKind, FaultKind> = z.enum(FAULT_KINDS);
+
+export const tallySchema: z.ZodType<Tally> = z.strictObject({
+  seeds: count,
+  events: count,
+  broken: count,
+  unknown: count,
+  claims: z.record(z.string(), claimTally),
+  faults: z.partialRecord(faultKind, faultTally),
+  overlap: z.strictObject({ seeds: count, longestUs: count }),
+  stampede: z.strictObject({ seeds: count, computations: count, most: count }),
+  failures: z.array(z.strictObject({ seed: count, error: z.string() })),
+  failed: count,
+});
+
+/** The modules of a scenario: from paths to digests. */
+export const modulesSchema: z.ZodType<Readonly<Record<string, string>>> = z.record(
+  z.string(),
+  z.string(),
+);

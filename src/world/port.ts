@@ -1,0 +1,42 @@
+/** How asynchronous code calls a server over the simulated network, and how such a call may end. */
+import type { Answer, Call } from '../history/trace.ts';
+import type { Json } from '../kernel/json.ts';
+import type { ServerHost } from './server.ts';
+
+/** A server of the world as clients call it, and what the trace says of a call to it. */
+export interface Port<Q extends Json, R extends Json> {
+  readonly host: ServerHost<Q, R>;
+  readonly describeRequest: (request: Q) => Call;
+  readonly describeReply: (reply: R, request: Q) => Answer;
+}
+
+/**
+ * How a call ended, as far as its client can know: answered; `unknown`, so that it may have
+ * happened or happen yet; or `never` executed. It is never thrown, since the world may do this.
+ */
+export type Outcome<R> =
+  | { readonly kind: 'answered'; readonly reply: R }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'never' };
+
+export interface CallOptions {
+  /** By the client's own clock; it waits for ever if absent. */
+  readonly timeoutMs?: number;
+  /** How often it is sent while its outcome is unknown; 1 if absent. */
+  readonly tries?: number;
+  /** The grant under which it is made, by its ordinal; the one entered last if absent. */
+  readonly under?: number;
+}
+
+/** Whatever can call servers: a client, or one of its sections. */
+export interface Caller {
+  /**
+   * Calls a server. The operation is `alice/1/<label>`, the second of that label in its section
+   * `alice/1/<label>-2`; a plan names faults by it.
+   */
+  call<Q extends Json, R extends Json>(
+    port: Port<Q, R>,
+    ask: { readonly label: string; readonly request: Q },
+    options?: CallOptions,
+  ): Promise<Outcome<R>>;
+}
