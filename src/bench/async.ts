@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AsyncProgram } from '../async/async-host.ts';
 import { virtualizeGlobals } from '../async/globals.ts';
-import { type AsyncWorld, type Fill, runFilled } from '../async/run-filled.ts';
+import { type Fill, runFilled } from '../async/run-filled.ts';
 import type { Plan } from '../plan/plan.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Port } from '../world/port.ts';
