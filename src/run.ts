@@ -9,8 +9,7 @@ import type { Watcher } from './kernel/scheduler.ts';
 import type { Plan } from './plan/plan.ts';
 import { assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 import { ownParts, type SystemParts } from './systems/system-parts.ts';
-import type { DrawLog } from './world/decider.ts';
-import { OrderLog } from './world/order-log.ts';
+import { Pinning } from './world/pinning.ts';
 import { World } from './world/world.ts';
 
 /**
@@ -55,18 +54,9 @@ export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | 
  */
 export function pin(plan: Plan, parts: SystemParts = ownParts): Plan {
   if (plan.chance === null) return plan;
-  const log: DrawLog = { decisions: new Map(), faults: [] };
-  const order = new OrderLog();
-  const world = new World(plan, log);
-  const watcher: Watcher = (due, previous) => order.see(due, previous);
-  runIn(world, plan, { parts, watcher });
-  return {
-    ...plan,
-    faults: [...plan.faults, ...log.faults],
-    chance: null,
-    decisions: { ...plan.decisions, ...Object.fromEntries(log.decisions) },
-    order: order.names(),
-  };
+  const pinning = new Pinning();
+  runIn(new World(plan, pinning.log), plan, { parts, watcher: pinning.watcher });
+  return pinning.pinned(plan);
 }
 
 /**

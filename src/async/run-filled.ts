@@ -15,8 +15,7 @@ import type { ProcessInfo, Trace } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Watcher } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { DrawLog } from '../world/decider.ts';
-import { OrderLog } from '../world/order-log.ts';
+import { Pinning } from '../world/pinning.ts';
 import type { Server, ServerHost } from '../world/server.ts';
 import { World } from '../world/world.ts';
 import { ambient } from './ambient.ts';
@@ -81,17 +80,10 @@ export function runFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Pro
  */
 export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Plan> {
   if (plan.chance === null) return plan;
-  const log: DrawLog = { decisions: new Map(), faults: [] };
-  const order = new OrderLog();
-  const watcher: Watcher = (due, previous) => order.see(due, previous);
+  const pinning = new Pinning();
+  const { log, watcher } = pinning;
   await runIn(new World(plan, log), plan, { fill, watcher, options });
-  return {
-    ...plan,
-    faults: [...plan.faults, ...log.faults],
-    chance: null,
-    decisions: { ...plan.decisions, ...Object.fromEntries(log.decisions) },
-    order: order.names(),
-  };
+  return pinning.pinned(plan);
 }
 
 interface RunSetting {
