@@ -177,7 +177,7 @@ export type { Manners, StoreReply, StoreRequest } from './systems/store/request.
 export { type Access, Store, type StoreAnswer } from './systems/store/store.ts';
 export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';
 export { StoreServer } from './systems/store/store-server.ts';
-export { noteContents, noteRead, noteWrite } from './systems/store/witness.ts';
+export { type Contents, StoreWitness } from './systems/store/witness.ts';
 export type { CallSetting, PendingCall } from './world/call.ts';
 export type { Caller, CallOptions, Outcome, Port } from './world/port.ts';
 export {

@@ -7,24 +7,24 @@ import { type Boot, LATER, type Server, type Turn } from '../../world/server.ts'
 import type { CheckToken } from '../protocol.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import { MemoryTable } from './version-table.ts';
-import { noteContents, noteRead, noteWrite } from './witness.ts';
+import { StoreWitness } from './witness.ts';
 
 type WriteRequest = Extract<StoreRequest, { kind: 'write' }>;
 
 export class AskingServer implements Server<StoreRequest, StoreReply> {
-  private readonly name: string;
   private readonly check: CheckToken;
   private readonly table: MemoryTable = new MemoryTable();
-  /** For the observer: every resource that it was ever asked for. */
-  private readonly known: Set<string> = new Set();
+  private readonly witness: StoreWitness;
 
   constructor(name: string, check: CheckToken) {
-    this.name = name;
     this.check = check;
+    this.witness = new StoreWitness(name, (resource) => ({
+      highest: 0,
+      values: this.table.contents(resource),
+    }));
   }
 
   handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply | typeof LATER {
-    this.known.add(request.resource);
     if (request.kind === 'write') {
       const { resource: lock, token } = request;
       this.check(turn, { lock, token }, (isCurrent, atUs) =>
@@ -35,7 +35,7 @@ export class AskingServer implements Server<StoreRequest, StoreReply> {
     if (request.kind !== 'read') return { kind: 'accepted' };
     const { value } = this.table.find(request);
     const answer = { kind: 'value', value } as const;
-    noteRead(this.name, { request, answer }, turn);
+    this.witness.read(turn, { request, answer });
     return answer;
   }
 
@@ -49,17 +49,12 @@ export class AskingServer implements Server<StoreRequest, StoreReply> {
     const cell = { resource, key };
     if (isCurrent) this.table.commit({ cell, value, stamp: 0, expected: null, once: null });
     const answer: StoreReply = isCurrent ? { kind: 'accepted' } : { kind: 'refused', highest: 0 };
-    noteWrite(this.name, turn, { request, answer, highest: 0, atUs });
+    this.witness.write(turn, { request, answer, atUs });
     turn.answer(answer);
   }
 
   restart(boot: Boot): void {
-    for (const resource of this.known) this.noteContents(resource, boot);
-  }
-
-  private noteContents(resource: string, boot: Boot): void {
-    const values = this.table.contents(resource);
-    noteContents(this.name, { resource, highest: 0, values }, boot);
+    this.witness.restart(boot);
   }
 
   snapshot(): () => void {
@@ -67,8 +62,6 @@ export class AskingServer implements Server<StoreRequest, StoreReply> {
   }
 
   evict(key: string, boot: Boot): boolean {
-    const forgetful = this.table.forget(key);
-    for (const resource of forgetful) this.noteContents(resource, boot);
-    return forgetful.length > 0;
+    return this.witness.evict(this.table.forget(key), boot);
   }
 }

@@ -20,9 +20,9 @@ export interface StoreDefinition {
   /** Whether it asks the lock about tokens: `build` is then told how. Default false. */
   readonly asksLock?: boolean;
   /**
-   * Makes the server called `name` for one run. It tells the observer of each access with
-   * `noteRead` and `noteWrite`, and of what is left after a restart with `noteContents`; without
-   * that no claim about the data is tested. A `StoreServer` with a rule of its own does so itself.
+   * Makes the server called `name` for one run. It tells the observer of each access, and of what
+   * is left after a restart, with a `StoreWitness`; without that no claim about the data is tested.
+   * A `StoreServer` with a rule of its own does so itself.
    */
   readonly build: (name: string, check: CheckToken | null) => AnyStoreServer;
 }

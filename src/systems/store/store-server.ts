@@ -6,26 +6,23 @@ import type { Boot, Server, Turn } from '../../world/server.ts';
 import type { FenceRule } from './fence.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import { Store, type StoreAnswer } from './store.ts';
-import { noteContents, noteRead, noteWrite } from './witness.ts';
+import { StoreWitness } from './witness.ts';
 
 export class StoreServer implements Server<StoreRequest, StoreReply> {
-  private readonly name: string;
   private readonly store: Store;
-  /** For the observer: every resource that it was ever asked for. */
-  private readonly known: Set<string> = new Set();
+  private readonly witness: StoreWitness;
 
   constructor(name: string, rule: FenceRule) {
-    this.name = name;
     this.store = new Store(rule);
+    this.witness = new StoreWitness(name, (resource) => this.store.contents(resource));
   }
 
   handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply {
     const highest = this.store.highest(request);
     if (request.kind === 'fence') return { kind: 'value', value: highest };
     const answer = this.answer(request);
-    this.known.add(request.resource);
-    if (request.kind === 'read') noteRead(this.name, { request, answer }, turn);
-    else noteWrite(this.name, turn, { request, answer, highest });
+    if (request.kind === 'read') this.witness.read(turn, { request, answer });
+    else this.witness.write(turn, { request, answer, highest });
     return answer;
   }
 
@@ -36,11 +33,7 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
 
   restart(boot: Boot): void {
     this.store.crash();
-    for (const resource of this.known) this.noteContents(resource, boot);
-  }
-
-  private noteContents(resource: string, boot: Boot): void {
-    noteContents(this.name, { resource, ...this.store.contents(resource) }, boot);
+    this.witness.restart(boot);
   }
 
   snapshot(): () => void {
@@ -48,8 +41,6 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
   }
 
   evict(key: string, boot: Boot): boolean {
-    const forgetful = this.store.forget(key);
-    for (const resource of forgetful) this.noteContents(resource, boot);
-    return forgetful.length > 0;
+    return this.witness.evict(this.store.forget(key), boot);
   }
 }

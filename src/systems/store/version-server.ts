@@ -6,7 +6,7 @@
 import type { Boot, Server, Turn } from '../../world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import type { VersionTable } from './version-table.ts';
-import { noteContents, noteRead, noteWrite } from './witness.ts';
+import { StoreWitness } from './witness.ts';
 
 /**
  * `count`: one more with each change; `clock`: whole milliseconds of the store's wall clock;
@@ -22,22 +22,24 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   private readonly name: string;
   private readonly version: Version;
   private readonly table: VersionTable;
-  /** For the observer: every resource that it was ever asked for. */
-  private readonly known: Set<string> = new Set();
+  private readonly witness: StoreWitness;
 
   constructor(name: string, version: Version, table: VersionTable) {
     this.name = name;
     this.version = version;
     this.table = table;
+    this.witness = new StoreWitness(name, (resource) => ({
+      highest: 0,
+      values: table.contents(resource),
+    }));
   }
 
   handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply {
-    this.known.add(request.resource);
     if (request.kind === 'write') return this.write(request, turn);
     if (request.kind === 'open') return { kind: 'accepted' };
     const { value, version } = this.table.find(request);
     const answer = { kind: 'value', value, version } as const;
-    noteRead(this.name, { request, answer }, turn);
+    this.witness.read(turn, { request, answer });
     return answer;
   }
 
@@ -51,7 +53,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
       outcome === 'refused'
         ? { kind: 'refused', highest: 0, version }
         : { kind: 'accepted', version };
-    if (outcome !== 'repeated') noteWrite(this.name, turn, { request, answer, highest: 0 });
+    if (outcome !== 'repeated') this.witness.write(turn, { request, answer });
     else this.noteRepetition(request, turn);
     return answer;
   }
@@ -68,12 +70,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   }
 
   restart(boot: Boot): void {
-    for (const resource of this.known) this.noteContents(resource, boot);
-  }
-
-  private noteContents(resource: string, boot: Boot): void {
-    const values = this.table.contents(resource);
-    noteContents(this.name, { resource, highest: 0, values }, boot);
+    this.witness.restart(boot);
   }
 
   snapshot(): () => void {
@@ -81,9 +78,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   }
 
   evict(key: string, boot: Boot): boolean {
-    const forgetful = this.table.forget(key);
-    for (const resource of forgetful) this.noteContents(resource, boot);
-    return forgetful.length > 0;
+    return this.witness.evict(this.table.forget(key), boot);
   }
 
   /** The run is over. */

@@ -1,82 +1,104 @@
-/** Tells the observer what a store did with an access. Nothing of it has an effect on the store. */
+/**
+ * Tells the observer what a store did with an access, and what it holds when it comes back. Nothing
+ * of it has an effect on the store.
+ */
+import type { TraceEvent } from '../../history/trace.ts';
 import type { Boot, Turn } from '../../world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 
-/** The store `process` answers a read. */
-export function noteRead(
-  process: string,
-  { request, answer }: { readonly request: StoreRequest; readonly answer: StoreReply },
-  turn: Turn<StoreReply>,
-): void {
-  turn.observe({
-    kind: 'read',
-    atUs: turn.atUs,
-    process,
-    resource: request.resource,
-    key: request.key,
-    value: answer.kind === 'value' ? answer.value : null,
-    token: request.token,
-    under: turn.under,
-    client: turn.client,
-    operation: turn.operation,
-    issue: turn.issue,
-    isAccepted: answer.kind !== 'refused',
-    message: turn.message,
-  });
+/** What a store holds of a resource. */
+export interface Contents {
+  /** The highest token; 0 where it goes by none. */
+  readonly highest: number;
+  readonly values: ReadonlyMap<string, number>;
 }
 
-/** The store `process` answers a write or an `open`; `highest` is the token it compared with. */
-export function noteWrite(
-  process: string,
-  turn: Turn<StoreReply>,
-  {
-    request,
-    answer,
-    highest,
-    atUs = turn.atUs,
-  }: {
-    readonly request: StoreRequest;
-    readonly answer: StoreReply;
-    readonly highest: number;
-    /** When it took effect, if that was not as it came. */
-    readonly atUs?: number;
-  },
-): void {
-  turn.observe({
-    kind: 'write',
-    atUs,
-    process,
-    resource: request.resource,
-    key: request.key,
-    value: request.kind === 'write' ? request.value : null,
-    token: request.token,
-    under: turn.under,
-    client: turn.client,
-    operation: turn.operation,
-    issue: turn.issue,
-    isAccepted: answer.kind !== 'refused',
-    highest,
-    adds: turn.adds,
-    message: turn.message,
-  });
-}
+/** What the trace says of every access. */
+type Access = Pick<
+  Extract<TraceEvent, { readonly kind: 'write' }>,
+  | 'process'
+  | 'resource'
+  | 'key'
+  | 'token'
+  | 'under'
+  | 'client'
+  | 'operation'
+  | 'issue'
+  | 'message'
+  | 'isAccepted'
+>;
 
-/** What the store `process` holds of a resource as it comes back, or after it forgot a key. */
-export function noteContents(
-  process: string,
-  held: {
-    readonly resource: string;
-    readonly highest: number;
-    readonly values: ReadonlyMap<string, number>;
-  },
-  boot: Boot,
-): void {
-  boot.observe({
-    kind: 'recovered',
-    atUs: boot.atUs,
-    process,
-    resource: held.resource,
-    highest: held.highest,
-    values: Object.fromEntries(held.values),
-  });
+export class StoreWitness {
+  private readonly process: string;
+  private readonly contentsOf: (resource: string) => Contents;
+  /** Every resource that the store was ever asked for. */
+  private readonly known: Set<string> = new Set();
+
+  /** `process` is the store's name. */
+  constructor(process: string, contentsOf: (resource: string) => Contents) {
+    this.process = process;
+    this.contentsOf = contentsOf;
+  }
+
+  /** The store answers a read. */
+  read(
+    turn: Turn<StoreReply>,
+    { request, answer }: { readonly request: StoreRequest; readonly answer: StoreReply },
+  ): void {
+    this.known.add(request.resource);
+    const value = answer.kind === 'value' ? answer.value : null;
+    const access = this.accessOf(turn, request, answer);
+    turn.observe({ kind: 'read', ...access, atUs: turn.atUs, value });
+  }
+
+  /** The store answers a write or an `open`; `highest` is the token it compared with. */
+  write(
+    turn: Turn<StoreReply>,
+    {
+      request,
+      answer,
+      highest = 0,
+      atUs = turn.atUs,
+    }: {
+      readonly request: StoreRequest;
+      readonly answer: StoreReply;
+      readonly highest?: number;
+      /** When it took effect, if that was not as it came. */
+      readonly atUs?: number;
+    },
+  ): void {
+    this.known.add(request.resource);
+    const value = request.kind === 'write' ? request.value : null;
+    const access = this.accessOf(turn, request, answer);
+    turn.observe({ kind: 'write', ...access, atUs, value, highest, adds: turn.adds });
+  }
+
+  /** The store comes back after a crash, or as a replica. */
+  restart(boot: Boot): void {
+    for (const resource of this.known) this.note(resource, boot);
+  }
+
+  /** The store forgot a key of these resources; false where there are none. */
+  evict(resources: readonly string[], boot: Boot): boolean {
+    for (const resource of resources) this.note(resource, boot);
+    return resources.length > 0;
+  }
+
+  private note(resource: string, boot: Boot): void {
+    const { highest, values } = this.contentsOf(resource);
+    const { process } = this;
+    const { atUs } = boot;
+    const held = { process, resource, highest, values: Object.fromEntries(values) };
+    boot.observe({ kind: 'recovered', atUs, ...held });
+  }
+
+  private accessOf(turn: Turn<StoreReply>, request: StoreRequest, answer: StoreReply): Access {
+    const { resource, key, token } = request;
+    const { under, client, operation, issue, message } = turn;
+    return {
+      ...{ process: this.process, resource, key, token },
+      ...{ under, client, operation, issue, message },
+      isAccepted: answer.kind !== 'refused',
+    };
+  }
 }
