@@ -58,18 +58,11 @@ export interface LayoutOptions extends StepOptions {
   readonly claim: string;
   /** No more steps are drawn; the last ones win, because they lead to the violation. */
   readonly mostDrawn: number;
-  /** An event that must be drawn, where that is another part of the trace. */
-  readonly around?: number;
-  /** Processes that get no lane. */
-  readonly hidden?: ReadonlySet<string>;
-  /** What `listSteps` gave for this trace, where somebody has it. */
-  readonly steps?: readonly Step[];
 }
 
 /** The layout of the part of the trace that tells the story. */
 export function layOut(trace: Trace, options: LayoutOptions): Layout {
-  const { hidden = new Set() } = options;
-  const steps = drawnSteps(trace, options).filter(({ process }) => !hidden.has(process));
+  const steps = drawnSteps(trace, options);
   const labelled = steps.map((step) => ({ step, ...labelOf(step, trace) }));
   const { items, waits, bottom } = rowsOf(labelled);
   const used = new Set(items.map(({ step }) => step.process));
@@ -97,7 +90,7 @@ export function yAt(layout: Layout, atUs: number): number {
 
 /** The steps to draw, with two kinds that no event records: overlaps and the violation itself. */
 function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
-  const steps = options.steps ?? listSteps(trace, options);
+  const steps = [...listSteps(trace, options)];
   const story = lastOfStory(trace, options.evidence);
   const healed = trace.events.findIndex((event) => event.kind === 'healed');
   const lastEvent = Math.min(
@@ -105,7 +98,8 @@ function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
     story + AFTER_THE_STORY,
     healed > story ? healed - 1 : Number.POSITIVE_INFINITY,
   );
-  const shown = windowOf(steps, lastEvent, options);
+  const end = steps.findIndex((step) => step.event === lastEvent);
+  const shown = steps.slice(Math.max(0, end + 1 - options.mostDrawn), end + 1);
   const violation = shown.findIndex((step) => step.event === story && step.part !== '');
   if (violation >= 0) shown.splice(violation + 1, 0, violationStep(shown, violation, options));
   for (const step of overlapSteps(trace)) {
@@ -113,20 +107,6 @@ function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
     if (at > 0) shown.splice(at, 0, step);
   }
   return shown;
-}
-
-/** The steps up to `lastEvent`, or those around another event that must be among them. */
-function windowOf(
-  steps: readonly Step[],
-  lastEvent: number,
-  { mostDrawn, around }: LayoutOptions,
-): Step[] {
-  const end = steps.findIndex((step) => step.event === lastEvent) + 1;
-  const start = Math.max(0, end - mostDrawn);
-  const wanted = around === undefined ? -1 : steps.findIndex(({ event }) => event === around);
-  if (wanted === -1 || (wanted >= start && wanted < end)) return steps.slice(start, end);
-  const from = Math.max(0, Math.min(wanted - Math.floor(mostDrawn / 2), steps.length - mostDrawn));
-  return steps.slice(from, from + mostDrawn);
 }
 
 function violationStep(shown: readonly Step[], at: number, options: LayoutOptions): Step {
