@@ -8,7 +8,8 @@ import { pin, run } from '../run.ts';
 import { assemble, isAsync, requirePrepared } from '../systems/assemble.ts';
 import { ownParts, type SystemParts } from '../systems/system-parts.ts';
 import { clientProgram } from './client-program.ts';
-import type { GlobalsOptions } from './globals.ts';
+import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
+import { inRealTurn } from './real.ts';
 import { type Fill, pinFilled, runFilled } from './run-filled.ts';
 
 /**
@@ -23,7 +24,13 @@ export async function runAsync(
 ): Promise<Trace> {
   if (!isAsync(plan, parts)) return run(plan, parts);
   requirePrepared(plan, parts);
-  return runFilled(plan, fillOf(parts), options);
+  const restore = virtualizeGlobals(options);
+  try {
+    return await runFilled(plan, fillOf(parts), options);
+  } finally {
+    // Most runs are followed by another at once, and to change the globals takes as long as one.
+    inRealTurn(restore);
+  }
 }
 
 /** The plan that leaves nothing to chance and gives a trace with the same digest. */
