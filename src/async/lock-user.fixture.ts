@@ -69,12 +69,13 @@ const buildAsync: BuildAsync = (world) => {
   };
 };
 
+const about = 'a lock on one Redis, in asynchronous code';
+const operations = ['acquire', 'release'];
+
 /** All that is built in, and the lock `own`. */
 export const withLock: Catalogue = extend(
   builtIn,
-  defineSystem({
-    locks: { own: { about: 'a lock on one Redis, in asynchronous code', buildAsync } },
-  }),
+  defineSystem({ locks: { own: { about, operations, buildAsync } } }),
 );
 
 const increment: Work = { kind: 'increment', id: 1, store: 'store', key: 'x' };

@@ -18,7 +18,8 @@ export type Verb =
 
 /** An operation or mark of one section. */
 export interface SectionPoint {
-  readonly verb: Verb;
+  /** A `Verb`, or what asynchronous clients call an operation of theirs. */
+  readonly verb: string;
   /** Its name in a run: `alice/1/write-2`. */
   readonly point: string;
 }
@@ -28,6 +29,8 @@ export interface PlacedSection {
   readonly section: SectionPlan;
   /** The kind of store, which decides whether tokens are announced. */
   readonly store: string;
+  /** What asynchronous clients call their operations at the lock; absent for all others. */
+  readonly operations?: readonly string[];
 }
 
 /** Stores that want a token announced before its first access. */
@@ -49,6 +52,7 @@ export function sectionPointsOf({
   client,
   section,
   store,
+  operations,
 }: PlacedSection): readonly SectionPoint[] {
   const steps = section.work
     .flatMap(stepParts)
@@ -58,8 +62,7 @@ export function sectionPointsOf({
   const hasTest = client.checksLease && steps.some(({ verb }) => verb === 'write');
   const parts: readonly Part[] = [
     ...steps,
-    { verb: 'acquire', part: 'acquire' },
-    ...(client.releases ? [{ verb: 'release', part: 'release' } as const] : []),
+    ...(operations ?? lockParts(client)).map((verb) => ({ verb, part: verb })),
     ...(hasTest ? [{ verb: 'checked', part: 'checked' } as const] : []),
     ...Array.from(
       { length: opens },
@@ -69,6 +72,11 @@ export function sectionPointsOf({
   ];
   const prefix = `${client.name}/${section.id}`;
   return parts.map(({ verb, part }) => ({ verb, point: `${prefix}/${part}` }));
+}
+
+/** The operations of a client that takes its lock as fencepost's own locks are taken. */
+function lockParts({ releases }: ClientPlan): readonly Verb[] {
+  return releases ? ['acquire', 'release'] : ['acquire'];
 }
 
 /** The timers of a section's steps: `alice/1/compute-4`, `alice/1/job`. */
@@ -83,7 +91,7 @@ export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): rea
 
 /** A point without the name of its section. */
 interface Part {
-  readonly verb: Verb;
+  readonly verb: string;
   readonly part: string;
 }
 

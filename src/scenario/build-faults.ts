@@ -16,6 +16,8 @@ export interface Cast {
   readonly stores: readonly string[];
   /** The servers of the locks of all systems. */
   readonly locks: readonly string[];
+  /** What asynchronous clients call their operations. */
+  readonly operations: readonly string[];
   readonly healAtUs: number;
 }
 
@@ -176,15 +178,16 @@ class FaultBuilder {
   }
 
   /** Null when `point` is a full name, of which the client and the section must exist. */
-  private verb(field: string, point: string): Verb | null {
-    const verb = VERBS.find((known) => known === point);
+  private verb(field: string, point: string): string | null {
+    const verbs: readonly string[] = [...VERBS, ...this.cast.operations];
+    const verb = verbs.find((known) => known === point);
     if (verb !== undefined) return verb;
     const [first = '', section = ''] = point.split('/');
     if (!point.includes('/')) {
-      const known = `${VERBS.join(', ')}, or a full name such as alice/1/write`;
+      const known = `${verbs.join(', ')}, or a full name such as alice/1/write`;
       this.report(
         field,
-        `unknown point "${point}"${suggest(point, VERBS)}`.replace(/known:.*/, known),
+        `unknown point "${point}"${suggest(point, verbs)}`.replace(/known:.*/, known),
       );
       return null;
     }

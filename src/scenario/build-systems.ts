@@ -34,6 +34,7 @@ export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms)
     store: system.store,
     options: system.options ?? {},
     servers: serversOf(system, vocabulary),
+    ...operationsOf(vocabulary.locks.get(system.lock)),
     ...jitterOf(vocabulary.locks.get(system.lock)),
     clients: system.clients ?? {},
     expect: { holds: system.expect?.holds ?? [], breaks: system.expect?.breaks ?? [] },
@@ -67,6 +68,10 @@ function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[
   const given = system.options ?? {};
   const isWrong = optionFindings(system, [], vocabulary).length > 0;
   return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(given) ?? []);
+}
+
+function operationsOf(lock: LockWord | undefined): Pick<SystemScenario, 'operations'> {
+  return lock?.operations === undefined ? {} : { operations: lock.operations };
 }
 
 function path(system: string, ...rest: readonly Step[]): readonly Step[] {

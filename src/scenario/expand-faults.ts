@@ -4,7 +4,7 @@
  */
 import { nameOf } from '../kernel/name.ts';
 import type { Fault, When, Which, WhichTimer } from '../plan/fault.ts';
-import { sectionPointsOf, type Verb } from '../plan/operation-names.ts';
+import { sectionPointsOf } from '../plan/operation-names.ts';
 import type { ClientPlan } from '../plan/plan.ts';
 import { Draw } from './draw.ts';
 import type { FaultTemplate, Place, Target } from './scenario.ts';
@@ -13,6 +13,8 @@ export interface FaultContext {
   readonly clients: readonly ClientPlan[];
   /** The kind of store, which decides what operations there are. */
   readonly store: string;
+  /** What asynchronous clients call their operations at the lock; absent for all others. */
+  readonly operations?: readonly string[];
   readonly seed: number;
   readonly isWhole: boolean;
 }
@@ -112,13 +114,14 @@ class FaultDrawer {
   }
 
   /** An operation of a drawn section of this client; for a server, of a drawn client. */
-  private operation(verb: Verb, process: string, draw: Draw): string | null {
-    const { clients, store } = this.context;
+  private operation(verb: string, process: string, draw: Draw): string | null {
+    const { clients, store, operations } = this.context;
     const [drawnClient, drawnSection, drawnName] = [draw.bits(), draw.bits(), draw.bits()];
     const client = clients.find(({ name }) => name === process) ?? chosen(clients, drawnClient);
     const section = client?.sections[drawnSection % Math.max(1, client.sections.length)];
     if (client === undefined || section === undefined) return null;
-    const points = sectionPointsOf({ client, section, store }).filter(
+    const named = operations === undefined ? {} : { operations };
+    const points = sectionPointsOf({ client, section, store, ...named }).filter(
       (point) => point.verb === verb,
     );
     return points[drawnName % Math.max(1, points.length)]?.point ?? null;

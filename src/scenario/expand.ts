@@ -33,7 +33,8 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     const draw = new Draw(`${seed}/${client.name}`, isWhole);
     return expandClient(client, { system, draw, scale });
   });
-  const { lock, store, options } = system;
+  const { lock, store, options, operations } = system;
+  const named = operations === undefined ? {} : { operations };
   const faults = scenario.faults
     .filter(({ kind, odds }) => odds === null || enabled.has(kind))
     .map((fault) => strikingIn(system, fault));
@@ -44,7 +45,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     system: { name: system.name, lock, store, options },
     clients,
     network: { link: scenario.network.link, latencyUs: scenario.network.latency.minUs },
-    faults: expandFaults(faults, { clients, store, seed, isWhole }),
+    faults: expandFaults(faults, { clients, store, seed, isWhole, ...named }),
     chance: chancePlan(scenario, system, { seed, isWhole, faults }),
     decisions: {},
     order: [],

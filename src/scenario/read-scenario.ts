@@ -54,7 +54,9 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const systems = buildSystems(file, { vocabulary, clients });
   const limits = buildLimits(file, clients);
   const locks = [...new Set(systems.systems.flatMap(({ servers }) => servers))];
-  const faults = buildFaults(file, { clients, stores, locks, healAtUs: limits.healAtUs });
+  const operations = [...new Set(systems.systems.flatMap((system) => system.operations ?? []))];
+  const { healAtUs } = limits;
+  const faults = buildFaults(file, { clients, stores, locks, operations, healAtUs });
   const scenario: Scenario = {
     name: file.name,
     description: file.description ?? '',

@@ -6,7 +6,6 @@
  */
 import type { ClientSettings, ReadSettings } from '../plan/client-text.ts';
 import type { FaultKind } from '../plan/fault.ts';
-import type { Verb } from '../plan/operation-names.ts';
 import type {
   Bounds,
   Limits,
@@ -39,6 +38,8 @@ export interface SystemScenario extends SystemPlan {
   readonly expect: { readonly holds: readonly string[]; readonly breaks: readonly string[] };
   /** The processes that serve its lock. */
   readonly servers: readonly string[];
+  /** What its asynchronous clients call their operations at the lock; absent for all others. */
+  readonly operations?: readonly string[];
   /** The jitter of its lock; absent for none. */
   readonly jitter?: Odds;
   /** Settings of all clients that differ in this system. */
@@ -71,7 +72,7 @@ export interface Workload {
 /** When a fault strikes: at a drawn time, at a point of a drawn section, or at one given point. */
 export type Place =
   | { readonly kind: 'at'; readonly at: RangeUs }
-  | { readonly kind: 'verb'; readonly side: 'before' | 'after'; readonly verb: Verb }
+  | { readonly kind: 'verb'; readonly side: 'before' | 'after'; readonly verb: string }
   | { readonly kind: 'point'; readonly side: 'before' | 'after'; readonly point: string };
 
 /** Which message or timer: any by chance while the run goes on, or one that `expand` names. */
@@ -81,7 +82,7 @@ export type Target =
   | {
       readonly kind: 'verb';
       readonly clients: readonly string[];
-      readonly verb: Verb;
+      readonly verb: string;
       readonly leg: 'request' | 'reply';
     }
   | {

@@ -37,6 +37,11 @@ export interface LockDefinition extends Pick<Protocol, 'canRenew' | 'jitter' | '
    * `renew`, `lock` and `memoize` steps: its code does as it does.
    */
   readonly buildAsync?: BuildAsync;
+  /**
+   * With `buildAsync`: what its clients call their operations at the lock (`set` of `alice/1/set`)
+   * and the marks that they pass, so that scenarios can place faults at them.
+   */
+  readonly operations?: readonly string[];
 }
 
 const ONE_SERVER: readonly string[] = ['lock'];
@@ -44,18 +49,23 @@ const ONE_SERVER: readonly string[] = ['lock'];
 /** Throws an error that names the field where one is missing or wrong. */
 export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const where = `locks.${name}`;
-  const { about, source = '', options = [], servers = ONE_SERVER } = definition;
+  const { about, source = '', options = [], servers = ONE_SERVER, buildAsync } = definition;
   if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
   const built = buildOf(where, definition);
   for (const option of options) checkOption(`${where}.options`, option);
   const names = typeof servers === 'function' ? servers : (): readonly string[] => servers;
   checkServers(`${where}.servers`, names, options);
   const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
+  const { operations } = definition;
+  if (operations !== undefined && buildAsync === undefined) {
+    refuse(`${where}.operations`, 'stands without `buildAsync`');
+  }
   const { canRenew = built.build !== undefined, jitter, problem } = definition;
   return {
     ...{ about, source, options, servers: names, takesSeveral, waitsInLine, canRenew, unpromised },
     ...(jitter === undefined ? {} : { jitter }),
     ...(problem === undefined ? {} : { problem }),
+    ...(operations === undefined ? {} : { operations }),
     ...built,
   };
 }

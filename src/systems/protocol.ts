@@ -47,6 +47,11 @@ export interface Protocol {
   readonly build?: (world: World, options: Options) => DriverOf;
   /** The same where its clients are real asynchronous code. */
   readonly buildAsync?: BuildAsync;
+  /**
+   * What asynchronous clients call their operations at the lock (`set` of `alice/1/set`), and the
+   * marks that they pass, so that scenarios can place faults at them.
+   */
+  readonly operations?: readonly string[];
   /** The same for stores that ask about tokens; absent where there is no server that could say. */
   readonly buildAsked?: (
     world: World,
