@@ -33,7 +33,7 @@ export interface SystemDefinition {
 export interface LoadedModule {
   /** As the scenario or the plan names it: `./my-lock.mjs`. */
   readonly path: string;
-  /** `sha256:…` of the bytes of its file; what it imports is not covered. */
+  /** `sha256:…` of its file and of those that it imports by relative paths. */
   readonly digest: string;
   /** Where its file is. */
   readonly url: string;

@@ -2,12 +2,12 @@
  * Loads one module with definitions of a user's own, from below a folder and from nowhere else.
  * Whatever is wrong with it is said in words, with the place in the user's file where there is one.
  */
-import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { loadVirtually } from '../async/globals.ts';
 import type { LoadedModule, SystemDefinition } from '../catalogue.ts';
+import { moduleDigest } from './module-digest.ts';
 
 export type ModuleRead =
   | {
@@ -22,7 +22,7 @@ const MOST_MS = 10_000;
 
 /** Loads `./my-lock.mjs` of `folder`; links are followed, and may not lead out of it. */
 export async function loadModule(path: string, folder: string): Promise<ModuleRead> {
-  const found = findModule(path, folder);
+  const found = await findModule(path, folder);
   return found.kind === 'problem' ? found : await importModule(found.module);
 }
 
@@ -30,15 +30,15 @@ type ModuleFound =
   | { readonly kind: 'found'; readonly module: LoadedModule }
   | { readonly kind: 'problem'; readonly what: string };
 
-function findModule(path: string, folder: string): ModuleFound {
+async function findModule(path: string, folder: string): Promise<ModuleFound> {
   try {
     const root = realpathSync(folder);
     const file = realpathSync(resolve(folder, path));
     if (!file.startsWith(root.endsWith(sep) ? root : root + sep)) {
       return problem(`${path} is a link that leads out of the folder, to ${file}`);
     }
-    const digest = `sha256:${createHash('sha256').update(readFileSync(file)).digest('hex')}`;
-    return { kind: 'found', module: { path, digest, url: pathToFileURL(file).href } };
+    const module = { path, digest: await moduleDigest(file), url: pathToFileURL(file).href };
+    return { kind: 'found', module };
   } catch (error) {
     return problem(`${path}: ${whyUnreadable(error)}`);
   }
