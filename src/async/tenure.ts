@@ -24,8 +24,8 @@ interface Entered extends TenureSetting {
   readonly sentAtUs: number;
 }
 
-/** About thirty years: no run lasts so long. */
-const FOR_EVER_MS = 1_000_000_000_000;
+/** A hundred years: no run lasts so long. */
+const NEVER_MS = 3_155_760_000_000;
 
 export class Tenure {
   /** The grant under which it is; 0 where its process is gone. */
@@ -48,7 +48,7 @@ export class Tenure {
     this.token = token;
     this.isOwnGrant = given === null;
     this.isOpen = untilMs === undefined;
-    const endMs = untilMs ?? EPOCH_MS + FOR_EVER_MS;
+    const endMs = untilMs ?? EPOCH_MS + NEVER_MS;
     this.end = { clock: 'wall', us: Math.round((endMs - EPOCH_MS) * 1000) };
     if (life.isOver) {
       this.ordinal = 0;
@@ -56,8 +56,9 @@ export class Tenure {
     }
     host.tenure?.leave();
     const nowUs = host.process.clock.wallUs(host.nowUs);
-    const ttlUs = Math.max(0, this.end.us - nowUs);
-    const term = { lock, token, ttlUs, since: { sentAtUs }, end: this.end };
+    const ttlUs = this.isOpen ? 0 : Math.max(0, this.end.us - nowUs);
+    const held = this.isOpen ? { heldUntilUs: null } : {};
+    const term = { lock, token, ttlUs, since: { sentAtUs }, end: this.end, ...held };
     this.ordinal = given ?? host.ownGrants.grant(term);
     host.belief.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
     host.tenure = this;

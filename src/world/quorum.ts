@@ -16,10 +16,10 @@ interface Term {
   /** When the client takes the lease to end. */
   readonly end: LeaseEnd;
   /**
-   * True time from which on too few of its servers hold the lease, as the observer knows; without
-   * it, the client's own end counts.
+   * True time from which on too few of its servers hold the lease, as the observer knows; null
+   * where it has no end. Without it, the client's own end counts.
    */
-  readonly heldUntilUs?: number;
+  readonly heldUntilUs?: number | null;
 }
 
 export class Quorum {
@@ -72,10 +72,10 @@ export class Quorum {
     return { atUs: this.parts.scheduler.nowUs, process: name, lock, client: name, message: '' };
   }
 
-  private span({ since, end, heldUntilUs }: Term): { sentAtUs: number; untilUs: number } {
+  private span({ since, end, heldUntilUs }: Term): { sentAtUs: number; untilUs: number | null } {
     const { clock } = this.process;
     const ownUs =
       end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
-    return { sentAtUs: since.sentAtUs, untilUs: heldUntilUs ?? ownUs };
+    return { sentAtUs: since.sentAtUs, untilUs: heldUntilUs === undefined ? ownUs : heldUntilUs };
   }
 }
