@@ -234,7 +234,7 @@ describe('replay', () => {
 });
 
 test('every command has a help text with an example', () => {
-  for (const name of ['run', 'replay', 'shrink', 'show', 'check', 'list', 'schema']) {
+  for (const name of 'run replay shrink show check list schema init doctor'.split(' ')) {
     const { code, out } = fencepost(name, '--help');
     expect(code).toBe(0);
     expect(out).toContain('Example:');

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { ModuleSource } from '../modules/load-catalogue.ts';
 import { readPlanSource, readScenarioSource, scenarioFolderOf } from '../modules/load-files.ts';
+import type { SourceFile } from '../plan/document.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderProblem, suggest } from '../plan/problem.ts';
 import { whyRefused } from '../run.ts';
@@ -31,6 +32,7 @@ const MOST_BYTES = 1_000_000;
 
 export interface LoadedScenario {
   readonly file: string;
+  readonly text: string;
   readonly scenario: Scenario;
   /** What its words mean. */
   readonly catalogue: Catalogue;
@@ -57,17 +59,43 @@ export async function loadScenarios(
     else if (IS_PLAN.test(text.text)) {
       problems.push(`${file}:1:1: this is a plan; \`fencepost replay\` takes it`);
     } else {
-      const source = moduleSource(file, dirname(file), options);
-      const read = await readScenarioSource({ file, text: text.text }, source);
-      if (read.kind === 'problems') problems.push(...read.problems.map(renderProblem));
-      else {
-        problems.push(...refusals(file, read));
-        loaded.push({ ...read, file, warnings: read.warnings.map(renderProblem) });
-      }
+      const read = await readScenarioText({ file, text: text.text }, options);
+      if (read.kind === 'problems') problems.push(...read.problems);
+      else loaded.push(read.loaded);
     }
   }
   if (problems.length > 0) throw new UserError(problems);
   return loaded;
+}
+
+/** A scenario from its text; the file need not be there, but its modules are looked for beside. */
+export async function loadScenarioText(
+  source: SourceFile,
+  options: ModuleOptions,
+): Promise<LoadedScenario> {
+  const read = await readScenarioText(source, options);
+  if (read.kind === 'problems') throw new UserError(read.problems);
+  return read.loaded;
+}
+
+type ScenarioTextRead =
+  | { readonly kind: 'loaded'; readonly loaded: LoadedScenario }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
+async function readScenarioText(
+  { file, text }: SourceFile,
+  options: ModuleOptions,
+): Promise<ScenarioTextRead> {
+  const source = moduleSource(file, dirname(file), options);
+  const read = await readScenarioSource({ file, text }, source);
+  if (read.kind === 'problems') {
+    return { kind: 'problems', problems: read.problems.map(renderProblem) };
+  }
+  const problems = refusals(file, read);
+  if (problems.length > 0) return { kind: 'problems', problems };
+  const { scenario, catalogue } = read;
+  const warnings = read.warnings.map(renderProblem);
+  return { kind: 'loaded', loaded: { file, text, scenario, catalogue, warnings } };
 }
 
 /** Systems whose parts do not go together, or cannot be built. */
@@ -103,8 +131,13 @@ export interface LoadedPlan {
   readonly changedModules: readonly string[];
 }
 
+/** A plan and the text that it was read from. */
+export interface PlanFile extends LoadedPlan {
+  readonly text: string;
+}
+
 /** Reads one plan file. */
-export async function loadPlan(file: string, options: ModuleOptions): Promise<LoadedPlan> {
+export async function loadPlan(file: string, options: ModuleOptions): Promise<PlanFile> {
   const text = readText(file);
   if (text.kind === 'error') throw new UserError([text.error]);
   if (!IS_PLAN.test(text.text) && IS_SCENARIO.test(text.text)) {
@@ -116,23 +149,24 @@ export async function loadPlan(file: string, options: ModuleOptions): Promise<Lo
   const { plan, catalogue } = read;
   const refusal = whyRefused(plan, catalogue);
   if (refusal !== null) throw new UserError([`${file}:1:1 system: ${refusal}`]);
-  return read;
+  return { ...read, text: text.text };
 }
 
-type TextRead =
+/** `error` begins with the place. */
+export type TextRead =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'error'; readonly error: string };
 
-/** The text of a file of at most `MOST_BYTES`; `-` is standard input. */
-function readText(file: string): TextRead {
+/** The text of a file of at most so many bytes; `-` is standard input. */
+export function readText(file: string, mostBytes: number = MOST_BYTES): TextRead {
   if (file === '-') return { kind: 'text', text: readFileSync(0, 'utf8') };
   const fail = (what: string): TextRead => ({ kind: 'error', error: `${file}:1:1: ${what}` });
   try {
     const stat = statSync(file);
     if (stat.isDirectory()) return fail('this is a directory; name a file in it');
     if (!stat.isFile()) return fail('this is not a regular file');
-    if (stat.size > MOST_BYTES) {
-      return fail(`the file has ${stat.size} bytes; at most ${MOST_BYTES} are read`);
+    if (stat.size > mostBytes) {
+      return fail(`the file has ${stat.size} bytes; at most ${mostBytes} are read`);
     }
     return { kind: 'text', text: readFileSync(file, 'utf8') };
   } catch (error) {

@@ -140,7 +140,12 @@ async function shrinkFirst(
   const file = join('mutants', trial.mutant.name);
   const loaded = { file, scenario, catalogue: builtIn, warnings: [] };
   const failing = { system: MUTANT, claim: trial.mutant.caughtBy, seeds: trial.foundOn };
-  return findCounterexample(loaded, failing, options.output ?? '', isInterrupted);
+  return findCounterexample(
+    loaded,
+    failing,
+    { output: options.output ?? '', corpus: null },
+    isInterrupted,
+  );
 }
 
 function codeOf(trial: Trial): Exit {

@@ -3,11 +3,22 @@ import { Command, CommanderError, Option } from 'commander';
 import { addCheck } from './check-options.ts';
 import { describedCommand as command, type Done } from './command.ts';
 import { addCompare } from './compare-options.ts';
+import { addCorpus } from './corpus-options.ts';
+import { addDoctor } from './doctor-options.ts';
 import { type Exit, exits, UserError } from './exit.ts';
+import { addInit } from './init-options.ts';
+import { addMerge } from './merge-options.ts';
 import { addMutants } from './mutants-options.ts';
-import { freshSeeds, parseCount, parsePositive, parseSeeds, parseTimeMs } from './seeds.ts';
-
-const REPORTERS = ['text', 'html', 'json'];
+import { ABOUT_REPORTERS, defaultReporters, parseReporters } from './reporters.ts';
+import type { RunOptions } from './run-scenario.ts';
+import {
+  freshSeeds,
+  parseCount,
+  parsePositive,
+  parseSeeds,
+  parseShard,
+  parseTimeMs,
+} from './seeds.ts';
 
 /** Runs one command line (without `node` and the script) and gives its exit code. */
 export async function runProgram(argv: readonly string[], version: string): Promise<Exit> {
@@ -23,13 +34,17 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     exit = code;
   };
   addRun(program, done);
+  addMerge(program, done);
   addReplay(program, done);
+  addCorpus(program, done);
   addShrink(program, done);
   addShow(program, done);
   addCheck(program, done);
   addCompare(program, done);
   addMutants(program, done);
   addList(program, done);
+  addInit(program, done);
+  addDoctor(program, done);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exit;
@@ -54,6 +69,9 @@ interface RunFlags {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly checkDeterminism?: boolean;
+  readonly shard?: string;
+  readonly resume?: boolean;
+  readonly corpus?: string;
   readonly modules: boolean;
 }
 
@@ -71,9 +89,12 @@ function addRun(program: Command, done: Done): void {
     .option('--workers <N>', 'worker threads; 0 runs in this thread (default: one a core)')
     .option('--max-failures <N>', 'stop a scenario after this many runs broke a claim')
     .option('--output <folder>', 'where plans and pages are written', 'reports')
-    .option('--reporter <list>', `what is written: ${REPORTERS.join(', ')}`, 'text,html')
+    .option('--reporter <list>', ABOUT_REPORTERS, defaultReporters(process.env))
     .option('--json', 'JSON lines on stdout and nothing else; the last is the summary')
     .option('--check-determinism', 'run every seed twice and compare every event')
+    .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds, for `merge`')
+    .option('--resume', 'go on where the same command was killed or stopped')
+    .option('--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)')
     .option('--no-modules', NO_MODULES)
     .option('-q, --quiet', 'no progress')
     .option('-v, --verbose', 'every claim in the overview')
@@ -96,20 +117,22 @@ function addRun(program: Command, done: Done): void {
           isQuiet: flags.quiet === true,
           isVerbose: flags.verbose === true,
           checksDeterminism: flags.checkDeterminism === true,
+          ...shardFlags(flags),
+          corpus: flags.corpus ?? null,
+          version: program.version() ?? '',
           modules: flags.modules ? null : false,
         }),
       );
     });
 }
 
-function parseReporters(text: string): ReadonlySet<string> {
-  const names = text.split(',').map((name) => name.trim());
-  const unknown = names.filter((name) => !REPORTERS.includes(name));
-  if (unknown.length > 0) {
-    const known = REPORTERS.join(', ');
-    throw new UserError([`--reporter ${text}: unknown reporter "${unknown[0]}"; known: ${known}`]);
+/** A random range is another one each time, so no other machine or attempt can share it. */
+function shardFlags({ shard, resume, fresh }: RunFlags): Pick<RunOptions, 'shard' | 'isResumed'> {
+  const other = shard === undefined ? '--resume' : '--shard';
+  if (fresh === true && (shard !== undefined || resume === true)) {
+    throw new UserError([`--fresh: draws another range each time; ${other} needs the same one`]);
   }
-  return new Set(names);
+  return { shard: shard === undefined ? null : parseShard(shard), isResumed: resume === true };
 }
 
 interface CommonFlags {
@@ -185,6 +208,7 @@ interface ShowFlags extends ModuleFlags {
   readonly seed: string;
   readonly system?: string;
   readonly plan?: 'drawn' | 'pinned';
+  readonly format: 'text' | 'mermaid';
   readonly verbose?: boolean;
   readonly json?: boolean;
 }
@@ -201,6 +225,12 @@ function addShow(program: Command, done: Done): void {
     .option('--seed <S>', 'which seed of the scenario', '0')
     .option('--system <name>', 'which system of the scenario (default: the first)')
     .addOption(new Option('--plan <kind>', 'print the plan instead').choices(['drawn', 'pinned']))
+    .addOption(
+      new Option('--format <kind>', 'in columns, or as a diagram')
+        .choices(['text', 'mermaid'])
+        .default('text')
+        .conflicts(['json', 'plan']),
+    )
     .option('--json', 'every event as a JSON line')
     .option('-v, --verbose', 'every event')
     .action(async (file: string, flags: ShowFlags) => {
@@ -210,6 +240,7 @@ function addShow(program: Command, done: Done): void {
           seed: parseCount(flags.seed, '--seed'),
           system: flags.system ?? null,
           plan: flags.plan ?? 'none',
+          format: flags.format,
           modules: flags.modules ?? null,
           isVerbose: flags.verbose === true,
           isJson: flags.json === true,

@@ -4,11 +4,14 @@
  */
 import { examineAsync } from '../async/examine-async.ts';
 import { pinAsync } from '../async/run-async.ts';
-import type { Verdict } from '../check/verdict.ts';
+import { explain } from '../check/explain.ts';
+import type { Invalid, Verdict } from '../check/verdict.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { suggest } from '../plan/problem.ts';
 import { paintFor } from '../report/colour.ts';
+import type { Finding } from '../report/finding.ts';
+import { findingDiagram, renderDiagram } from '../report/mermaid.ts';
 import { countOf } from '../report/prose.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps, listSteps } from '../report/steps.ts';
@@ -33,6 +36,8 @@ export interface ShowOptions {
   readonly system: string | null;
   /** Prints the plan, or with `pinned` the plan without chance, instead of what happens. */
   readonly plan: 'none' | 'drawn' | 'pinned';
+  /** How what happens is shown: in columns, or as a diagram that other programs draw. */
+  readonly format: 'text' | 'mermaid';
   /** Prints every event instead of those that matter. */
   readonly isVerbose: boolean;
   readonly isJson: boolean;
@@ -56,13 +61,20 @@ export async function showCommand(file: string, options: ShowOptions): Promise<E
   const judged = claimsJudged(expected, catalogue);
   const { trace, verdicts } = await examineAsync(plan, judged, catalogue);
   if (options.isJson) {
-    for (const event of trace.events) process.stdout.write(`${JSON.stringify(event)}\n`);
+    for (const event of trace.events) {
+      process.stdout.write(`${JSON.stringify({ type: 'event', version: 1, ...event })}\n`);
+    }
     const { ending, unmatched } = trace;
-    const last = { type: 'show', digest: digestOf(trace), ending, unmatched, verdicts };
+    const head = { type: 'show', version: 1 };
+    const last = { ...head, digest: digestOf(trace), ending, unmatched, verdicts };
     process.stdout.write(`${JSON.stringify(last)}\n`);
     return exits.met;
   }
   const broken = verdicts.flatMap((verdict) => (verdict.kind === 'invalid' ? [verdict] : []));
+  if (options.format === 'mermaid') {
+    process.stdout.write(`${diagramOf({ plan, trace }, broken[0])}\n`);
+    return exits.met;
+  }
   const evidence = broken[0]?.evidence ?? [];
   const list = options.isVerbose ? listSteps : essentialSteps;
   const steps = list(trace, { evidence, faults: plan.faults });
@@ -77,6 +89,15 @@ export async function showCommand(file: string, options: ShowOptions): Promise<E
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
   terminal.print(`digest ${digestOf(trace)}`);
   return exits.met;
+}
+
+/** The diagram of what breaks, or of a run in which nothing does. */
+function diagramOf({ plan, trace }: Pick<Finding, 'plan' | 'trace'>, verdict?: Invalid): string {
+  if (verdict !== undefined) {
+    return findingDiagram({ plan, trace, verdict, explanation: explain(trace, verdict) });
+  }
+  const title = `${plan.system.name} in ${plan.scenario}`;
+  return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });
 }
 
 function printVerdict(verdict: Verdict, terminal: Terminal): void {

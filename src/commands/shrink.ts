@@ -5,6 +5,7 @@ import type { Catalogue } from '../catalogue.ts';
 import { digestsOf } from '../load.ts';
 import type { Plan } from '../plan/plan.ts';
 import { renderPlan } from '../plan/plan-text.ts';
+import { boundaryText } from '../report/describe-finding.ts';
 import { groupDigits } from '../report/prose.ts';
 import { digestOf } from '../run.ts';
 import type { Boundary } from '../shrink/boundary.ts';
@@ -12,7 +13,6 @@ import { claimsJudged } from '../sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { loadPlan, type ModuleOptions, requireClaim, writeText } from './files.ts';
-import { boundaryText } from './find.ts';
 import { noteChanges } from './note-changes.ts';
 import { openTerminal } from './terminal.ts';
 

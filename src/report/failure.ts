@@ -15,6 +15,18 @@ export interface FailureOptions {
   readonly colour: boolean;
   /** Columns of the terminal; lines are never longer than 100, whatever it is. */
   readonly width: number;
+  /** What is said otherwise where no `fencepost run` prints it. */
+  readonly wording?: FailureWording;
+}
+
+/** Each as `run` says it, if absent. */
+export interface FailureWording {
+  /** What broke where: `grant-order of unfenced in zombie-writer, seed 1`. */
+  readonly place?: string;
+  /** What shrinking achieved; '' leaves the line out. */
+  readonly size?: string;
+  /** What to type next: a label, and the words of a command. */
+  readonly next?: readonly (readonly [label: string, words: readonly string[]])[];
 }
 
 const MOST_LINES = 25;
@@ -25,11 +37,15 @@ const MOST_STORY_LINES = 9;
 export function renderFailure(finding: Finding, options: FailureOptions): string {
   const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));
   const paint = paintFor(options.colour);
+  const { wording = {} } = options;
   const above = [
-    ...headlineOf(finding, { width, paint }),
+    ...headlineOf(finding, { width, paint }, wording.place),
     ...storyLines(finding, { width, paint }),
   ];
-  const below = [...sizeLines(finding, width), ...pasteLines(finding, paint)];
+  const below = [
+    ...sizeLines(finding, width, wording.size),
+    ...pasteLines(finding, paint, wording),
+  ];
   const room = MOST_LINES - above.length - below.length - 3;
   const all = essentialSteps(finding.trace, {
     evidence: finding.verdict.evidence,
@@ -38,7 +54,8 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const steps = fitSteps(all, room);
   const sequence = renderSequence(steps, finding.trace.processes, { width, paint });
   const left = all.length - steps.length;
-  const more = left === 0 ? [] : [paint.faint(`… ${groupDigits(left)} more, in the report`)];
+  const where = wording.next === undefined ? ', in the report' : '';
+  const more = left === 0 ? [] : [paint.faint(`… ${groupDigits(left)} more${where}`)];
   return [...above, '', ...sequence, ...more, '', ...below].join('\n');
 }
 
@@ -62,9 +79,10 @@ interface Setting {
   readonly paint: Paint;
 }
 
-function headlineOf(finding: Finding, { width, paint }: Setting): string[] {
+function headlineOf(finding: Finding, { width, paint }: Setting, otherwise?: string): string[] {
   const headline = clip(visible(`✗ ${finding.explanation.headline}`), width);
-  const place = `  ${finding.claim} of ${finding.system} in ${finding.scenario}, seed ${finding.seed}`;
+  const { claim, system, scenario, seed } = finding;
+  const place = `  ${otherwise ?? `${claim} of ${system} in ${scenario}, seed ${seed}`}`;
   return [paint.bold(paint.red(headline)), paint.faint(clip(visible(place), width))];
 }
 
@@ -102,7 +120,8 @@ function storyLines(finding: Finding, { width }: Setting): string[] {
   return kept.map((line) => `  ${line}`);
 }
 
-function sizeLines(finding: Finding, width: number): string[] {
+function sizeLines(finding: Finding, width: number, otherwise?: string): string[] {
+  if (otherwise !== undefined) return otherwise === '' ? [] : [clip(visible(otherwise), width)];
   const text = shrunkText(finding.size);
   const { boundary } = finding;
   if (boundary === null) return [text];
@@ -116,7 +135,8 @@ export function shrunkText(size: Size): string {
   return `shrunk ${groupDigits(originalEvents)} → ${countOf(events, 'event')}, ${countOf(originalFaults, 'fault')} → ${faults}`;
 }
 
-function pasteLines(finding: Finding, paint: Paint): string[] {
+function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): string[] {
+  if (next !== undefined) return next.flatMap(([label, words]) => pasteLine(label, words, paint));
   return [
     ...pasteLine('replay:', replayCommand(finding), paint),
     ...pasteLine('report:', [finding.pageFile], paint),

@@ -2,7 +2,7 @@
  * A finding is one counterexample with all that a person needs to understand it, keep it and replay
  * it: plain data, put together by the commands and read by every kind of report.
  */
-import type { Explanation, Invalid, Verdict } from '../check/verdict.ts';
+import type { Evidence, Explanation, Invalid, Verdict } from '../check/verdict.ts';
 import type { Trace } from '../history/trace.ts';
 import type { Plan } from '../plan/plan.ts';
 
@@ -30,6 +30,10 @@ export interface Finding {
    * One clause: "breaks with a pause of 10.000 ms, holds with 9.999 ms"; null when none was found.
    */
   readonly boundary: string | null;
+  /** The run that was shrunk, with the evidence against the same claim. Absent: not kept. */
+  readonly original?: OtherRun;
+  /** The nearest run that passes; absent where no boundary was found. */
+  readonly nearest?: OtherRun;
   /** Paths as a person types them from the project's root. */
   readonly planFile: string;
   readonly pageFile: string;
@@ -38,6 +42,14 @@ export interface Finding {
    */
   readonly keptIn: string;
   readonly isKeptInNew: boolean;
+}
+
+/** A run to set beside the counterexample. */
+export interface OtherRun {
+  readonly plan: Plan;
+  readonly trace: Trace;
+  /** Indexes `trace`; empty where the claim holds. */
+  readonly evidence: readonly Evidence[];
 }
 
 /** What shrinking achieved. Both event counts are counted the same way. */

@@ -3,95 +3,16 @@
  * and the `version` of this format, which rises when a field changes its meaning or goes.
  */
 import { z } from 'zod';
-
-const OUTPUT_VERSION = 1;
-
-const count = z.int().min(0);
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
-const head = <T extends string>(type: T) => ({
-  type: z.literal(type),
-  version: z.literal(OUTPUT_VERSION),
-});
-
-const claim = z.strictObject({
-  broken: count.describe('seeds that broke it'),
-  firstSeed: count.nullable().describe('the lowest of them'),
-  exercised: count.describe('seeds on which its hazard arose'),
-});
-
-const counterexample = z.strictObject({
-  file: z.string().describe('the shrunk plan'),
-  claim: z.string(),
-  clients: count,
-  faults: count,
-  events: count.describe('steps that a person would number, after shrinking'),
-  originalEvents: count.describe('the same before shrinking'),
-  chance: count.describe('decisions of the plan that are still drawn'),
-  digest,
-});
-
-const system = z.strictObject({
-  name: z.string(),
-  expect: z.strictObject({
-    holds: z.array(z.string()).optional(),
-    breaks: z.array(z.string()).optional(),
-  }),
-  met: z.boolean().nullable().describe('null where it could not be judged'),
-  seeds: count,
-  broken: count.describe('seeds that broke a claim of expect'),
-  unknown: count.describe('seeds on which a claim of expect could not be judged'),
-  claims: z.record(z.string(), claim),
-  measured: z.strictObject({
-    'holder-overlap': z.strictObject({ seeds: count, longestUs: count }).optional(),
-    stampede: z
-      .strictObject({ seeds: count, computations: count, most: count })
-      .optional()
-      .describe('of memoized values, where any was computed; `most` by so many clients at once'),
-  }),
-  vacuous: z.array(z.string()).describe('faults and claims that tested nothing'),
-  faults: z.record(z.string(), z.strictObject({ fired: count, overlapped: count })),
-  counterexample: counterexample.nullable(),
-});
-
-const summary = z.strictObject({
-  ...head('summary'),
-  exit: count.describe('the exit code'),
-  seedsPerSecond: count,
-  eventsPerSecond: count,
-  scenarios: z.array(
-    z.strictObject({ name: z.string(), file: z.string(), systems: z.array(system) }),
-  ),
-});
-
-const finding = z.strictObject({
-  ...head('finding'),
-  scenario: z.string(),
-  system: z.string(),
-  claim: z.string(),
-  seed: count,
-  explanation: z.strictObject({
-    headline: z.string(),
-    given: z.string(),
-    next: z.string(),
-    however: z.string(),
-    cure: z.string(),
-  }),
-  digest,
-  planFile: z.string(),
-  pageFile: z.string(),
-  boundary: z.string().nullable(),
-  size: z.strictObject({
-    events: count,
-    originalEvents: count,
-    faults: count,
-    originalFaults: count,
-  }),
-});
+import { addedPlan, corpusSummary, keptPlan, outcomes, superfluousPlan } from './corpus-schema.ts';
+import { doctor } from './doctor-schema.ts';
+import { count, digest, head } from './output-parts.ts';
+import { finding, report, summary } from './run-schema.ts';
+import { event, list, show } from './show-schema.ts';
 
 const replay = z.strictObject({
   ...head('replay'),
   file: z.string(),
-  outcome: z.enum(['reproduced', 'fixed', 'inert', 'diverged']),
+  outcome: z.enum(outcomes),
   claim: z.string(),
   digest,
   divergedAt: z.string().nullable(),
@@ -275,7 +196,15 @@ const mutantsSummary = z.strictObject({
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
   finding,
+  report,
   replay,
+  keptPlan,
+  corpusSummary,
+  addedPlan,
+  superfluousPlan,
+  event,
+  show,
+  list,
   shrink,
   check,
   comparison,
@@ -283,6 +212,7 @@ export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   mutant,
   listedMutant,
   mutantsSummary,
+  doctor,
 ]);
 
 /** The JSON Schema of those lines. */

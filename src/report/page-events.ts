@@ -7,16 +7,13 @@ export interface EventsOptions {
   readonly prefix: string;
   /** Events of the whole trace. */
   readonly total: number;
-  /** No more rows are written; the last ones win. */
-  readonly mostRows: number;
 }
 
 /**
  * One row an event, anchored `e=<index>` (`<prefix>e=<index>` for a prefix, so that several tables
  * fit one page). Leases that run out have a row without a number.
  */
-export function renderEvents(steps: readonly Step[], options: EventsOptions): Markup {
-  const rows = steps.slice(-options.mostRows);
+export function renderEvents(rows: readonly Step[], options: EventsOptions): Markup {
   const shown = rows.filter(({ event }) => event !== null).length;
   const note = `Showing ${groupDigits(shown)} of ${groupDigits(options.total)} events`;
   return element(
@@ -51,7 +48,7 @@ function renderRow(step: Step, prefix: string): Markup {
     event === null ? '–' : element('a', { href: `#${prefix}e=${event}` }, String(event));
   return element(
     'tr',
-    { id, class: part === '' ? null : 'part' },
+    { id, class: part === '' ? null : 'part', 'data-row': event ?? '' },
     element('th', { scope: 'row', class: 'number' }, number),
     element('td', { class: 'number' }, millisecondsOf(atUs)),
     element('td', {}, element('bdi', {}, process === '' ? 'world' : process)),

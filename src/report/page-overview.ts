@@ -1,7 +1,11 @@
-/** The sweep on the page: for every system, what was expected and what each claim did. */
-import { element, type Markup } from './markup.ts';
+/**
+ * The sweep on the page: claims against systems with what was expected, what broke and how often;
+ * what the faults really did; and how fast it went.
+ */
+import { type Child, element, type Markup } from './markup.ts';
 import { outcomeOf } from './overview.ts';
 import { type ClaimRow, claimRows, expectationText, markOf, noteLines } from './overview-rows.ts';
+import { renderFaultTable } from './page-faults.ts';
 import { groupDigits } from './prose.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from './summary.ts';
 
@@ -19,6 +23,7 @@ export function renderPageOverview(summary: Summary): Markup {
 }
 
 function renderScenario(scenario: ScenarioSummary): Markup {
+  const { systems } = scenario;
   return element(
     'section',
     {},
@@ -29,51 +34,89 @@ function renderScenario(scenario: ScenarioSummary): Markup {
       ' ',
       element('code', { class: 'faint' }, scenario.file),
     ),
-    scenario.systems.map(renderSystem),
+    element('ul', { class: 'systems' }, systems.map(renderSystem)),
+    renderMatrix(systems),
+    renderFaultTable(systems),
   );
 }
 
+const TONES = { '✓': 'good', '✗': 'bad', '?': 'open' } as const;
+
 function renderSystem(system: SystemSummary): Markup {
   const { sign, word } = markOf(system.met);
-  const tone = { '✓': 'good', '✗': 'bad', '?': 'open' }[sign];
-  const notes = noteLines(system).map((note) => element('li', {}, note));
+  const notes = noteLines({ ...system, faults: {} }).map((note) => element('li', {}, note));
   return element(
-    'div',
-    { class: 'system' },
-    element(
-      'table',
-      {},
-      element(
-        'caption',
-        {},
-        element('b', {}, element('bdi', {}, system.name)),
-        ' ',
-        element('span', { class: `badge ${tone}` }, `${sign} ${word}`),
-        ` ${expectationText(system)}`,
-      ),
-      element('thead', {}, element('tr', {}, HEAD.map(headCell))),
-      element('tbody', {}, claimRows(system, false).map(renderClaim)),
-    ),
+    'li',
+    {},
+    element('b', {}, element('bdi', {}, system.name)),
+    ' ',
+    element('span', { class: `badge ${TONES[sign]}` }, `${sign} ${word}`),
+    ` ${expectationText(system)}; ${groupDigits(system.seeds)} seeds`,
     notes.length === 0 ? [] : element('ul', { class: 'notes' }, notes),
   );
 }
 
-const HEAD = ['Claim', 'Expected', 'Broken seeds', 'First seed', 'Exercised on'];
-
-function headCell(name: string, at: number): Markup {
-  return element('th', { scope: 'col', class: at > 1 ? 'number' : null }, name);
+/** A row for each claim that any of the systems was expected to keep or break, or broke. */
+function renderMatrix(systems: readonly SystemSummary[]): Child {
+  const bySystem = systems.map((system) => {
+    const rows = new Map(claimRows(system, true).map((row) => [row.claim, row]));
+    return { system, rows, told: claimRows(system, false).map(({ claim }) => claim) };
+  });
+  const claims = [...new Set(bySystem.flatMap(({ told }) => told))];
+  if (claims.length === 0) return [];
+  const head = systems.map(({ name }) => element('th', { scope: 'col' }, element('bdi', {}, name)));
+  const body = claims.map((claim) =>
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'row' }, claim),
+      bySystem.map(({ system, rows }) => renderCell(rows.get(claim), system)),
+    ),
+  );
+  return wide(
+    'Claims and systems',
+    element(
+      'table',
+      { class: 'matrix' },
+      element('caption', {}, 'What each claim did in each system, and what was expected of it.'),
+      element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, 'Claim'), head)),
+      element('tbody', {}, body),
+    ),
+  );
 }
 
-function renderClaim(row: ClaimRow): Markup {
-  const { claim, expected, broken, firstSeed, exercised, isSurprise } = row;
-  const surprise = isSurprise ? element('span', { class: 'bad' }, ' ✗ did not') : '';
+/** A region that scrolls sideways on a narrow screen, by the keyboard as well. */
+function wide(name: string, table: Markup): Markup {
+  const attributes = { class: 'table', tabindex: 0, role: 'group', 'aria-label': name };
+  return element('div', attributes, table);
+}
+
+function renderCell(row: ClaimRow | undefined, system: SystemSummary): Markup {
+  if (row === undefined) return element('td', { class: 'faint' }, '– not judged');
+  const broken = system.claims[row.claim]?.broken ?? 0;
+  const isTested = row.exercised !== 'never';
+  const [word, tone] =
+    broken > 0
+      ? (['✗ broke', 'bad'] as const)
+      : isTested
+        ? (['✓ held', 'good'] as const)
+        : (['– not tested', 'faint'] as const);
+  const expected =
+    row.expected === '–' ? '' : `must ${row.expected === 'holds' ? 'hold' : 'break'}`;
+  const surprise = row.isSurprise ? element('b', { class: 'bad' }, ' ✗ but did not') : '';
   return element(
-    'tr',
+    'td',
     {},
-    element('th', { scope: 'row' }, claim),
-    element('td', {}, expected, surprise),
-    element('td', { class: 'number' }, broken),
-    element('td', { class: 'number' }, firstSeed),
-    element('td', { class: 'number' }, exercised),
+    element('b', { class: tone }, word),
+    expected === '' ? '' : ` · ${expected}`,
+    surprise,
+    broken > 0 ? element('span', { class: 'rate' }, rateText(row, system)) : [],
+    isTested ? element('span', { class: 'rate' }, `exercised on ${row.exercised}`) : [],
   );
+}
+
+/** `20 of 300 seeds, 66,667 per million; first seed 1`. */
+function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemSummary): string {
+  const share = (system.claims[claim]?.broken ?? 0) / Math.max(1, system.seeds);
+  return `${broken} seeds, ${groupDigits(share * 1e6)} per million; first seed ${firstSeed}`;
 }

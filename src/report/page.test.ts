@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { renderPage } from './page.ts';
 import { PALETTE, type Role } from './palette.ts';
@@ -15,12 +16,16 @@ const stormFinding = {
 const storm = renderPage({ findings: [stormFinding], overview });
 const both = renderPage({ findings: [zombieFinding, stormFinding], overview });
 
+/** Stands for the page's script. */
+const script = 'console.log("</script><!-- <script>")';
+const live = renderPage({ findings: [zombieFinding, stormFinding], overview, script });
+
 const VOID = new Set(['meta', 'br', 'hr', 'input', 'col', '!doctype']);
 
 /** The first tag that does not fit its place, '' when every element is closed in order. */
 function misplacedTag(html: string): string {
   const open: string[] = [];
-  const body = html.replace(/<style>[\s\S]*?<\/style>/, '');
+  const body = html.replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, '');
   for (const [, slash, name = ''] of body.matchAll(/<(\/?)([!\w]+)(?:\s[^<>]*)?>/g)) {
     if (VOID.has(name)) continue;
     if (slash === '') open.push(name);
@@ -39,7 +44,7 @@ function valuesOf(html: string, attribute: string): string[] {
 
 describe('renderPage', () => {
   it('is well-formed', () => {
-    for (const page of [zombie, storm, both]) expect(misplacedTag(page)).toBe('');
+    for (const page of [zombie, storm, both, live]) expect(misplacedTag(page)).toBe('');
     expect(misplacedTag('<p><b></p></b>')).toBe('</p>');
   });
 
@@ -70,7 +75,7 @@ describe('renderPage', () => {
   });
 
   it('uses every id once and links to nothing that is missing', () => {
-    for (const page of [zombie, storm, both]) {
+    for (const page of [zombie, storm, both, live]) {
       const ids = valuesOf(page, 'id');
       expect(new Set(ids).size).toBe(ids.length);
       const links = valuesOf(page, 'href').map((href) => href.slice(1));
@@ -108,6 +113,55 @@ describe('renderPage', () => {
     }
   });
 
+  it('carries data and a script that nothing in them can end', () => {
+    const name = '</script><!--\u2028\u202e"';
+    const hostile = renamed(zombieFinding, 'alice', name);
+    const page = renderPage({ findings: [hostile], overview, script });
+    const scripts = [...page.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)];
+    expect(scripts.map(([, attributes]) => attributes)).toEqual([
+      ' type="application/json" id="finding-1-data"',
+      '',
+    ]);
+    const [[, , json = ''] = []] = scripts;
+    const data: { trace: unknown } = JSON.parse(json);
+    expect(data.trace).toEqual(hostile.trace);
+    expect(json).toMatch(/^[\x20-\x7e]*$/);
+    expect(scripts[1]?.[2]).toBe('console.log("\\x3C/script>\\x3C!-- \\x3Cscript>")');
+  });
+
+  it('allows no style and no script but its own, by their digests', () => {
+    const [, policy = ''] = /Content-Security-Policy" content="([^"]*)"/.exec(live) ?? [];
+    const digest = (text: string): string =>
+      `&#39;sha256-${createHash('sha256').update(text).digest('base64')}&#39;`;
+    const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(live) ?? [];
+    const [, own = ''] = /<script>([\s\S]*?)<\/script>/.exec(live) ?? [];
+    expect(policy).toContain('default-src &#39;none&#39;');
+    expect(policy).toContain(`style-src ${digest(style)}`);
+    expect(policy).toContain(`script-src ${digest(own)}`);
+    expect(zombie).toContain('script-src &#39;none&#39;');
+    expect(zombie).not.toContain('<script');
+  });
+
+  it('keeps its controls hidden until a script takes them into use', () => {
+    const tools = live.match(/<div class="(?:stepper|switches|filter)" hidden/g);
+    expect(tools).toHaveLength(6);
+    expect(zombie).not.toContain('class="stepper"');
+  });
+
+  it('carries no trace of more than 12,000 events, and then offers no steps', () => {
+    const page = renderPage({ findings: [manyZombies(400)], overview, script });
+    expect(page).not.toContain('application/json');
+    expect(page).not.toContain('class="stepper"');
+    expect(page).toMatch(/Showing [\d,]+ of 14,000 events/);
+  });
+
+  it('tells the sweep as claims against systems, with rates and what the faults did', () => {
+    expect(zombie).toContain('873 of 1,000 seeds, 873,000 per million; first seed 0');
+    expect(zombie).toContain('– not tested');
+    expect(zombie).toContain('fired on 994, under a held grant on 951 of 1,000');
+    expect(zombie).toContain('never fired');
+  });
+
   it('has something to say when nothing broke', () => {
     const page = renderPage({ findings: [], overview });
     expect(misplacedTag(page)).toBe('');
@@ -143,6 +197,9 @@ describe('the palette', () => {
       ['soft', 'tint'],
       ['client0', 'tint'],
       ['ink', 'idle'],
+      ['ink', 'cursor'],
+      ['soft', 'cursor'],
+      ['danger', 'cursor'],
     ];
     for (const shade of ['light', 'dark'] as const) {
       for (const [text, ground] of pairs) {

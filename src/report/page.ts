@@ -1,19 +1,26 @@
 /**
- * The HTML report: one file without scripts that opens from anywhere. Findings come first, because
- * that is what one opens it for; the sweep that found them follows.
+ * The HTML report: one file that opens from anywhere and says everything with scripts off. Findings
+ * come first, because that is what one opens it for; the sweep that found them follows.
  */
+import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { Finding } from './finding.ts';
 import { element, type Markup, render, sentenceMarkup, trusted } from './markup.ts';
 import { outcomeOf } from './overview.ts';
 import { renderPageFinding } from './page-finding.ts';
 import { renderPageOverview } from './page-overview.ts';
+import { embeddable, renderPolicy } from './page-policy.ts';
 import { pageStyle } from './page-style.ts';
+import { toolStyle } from './page-tool-style.ts';
 import { countOf } from './prose.ts';
 import type { Summary } from './summary.ts';
 
 export interface PageReport {
   readonly findings: readonly Finding[];
   readonly overview: Summary;
+  /** The page's own script, as `readPageScript` gives it. Absent: the page only stands still. */
+  readonly script?: string | null;
+  /** Where the words of the findings' plans are looked up; built-in ones by default. */
+  readonly catalogue?: Catalogue;
 }
 
 /** Drawn and listed on one page, shared by its findings, so that it stays below 2 MB. */
@@ -21,16 +28,20 @@ const MOST_EVENTS = 2000;
 
 /** The page as one HTML document. */
 export function renderPage(report: PageReport): string {
-  const title = titleOf(report);
-  const mostEvents = Math.max(100, Math.floor(MOST_EVENTS / Math.max(1, report.findings.length)));
+  const { findings, overview, catalogue = builtIn } = report;
+  const style = `${pageStyle()}${toolStyle()}`;
+  const script = report.script ? embeddable(report.script) : null;
+  const mostEvents = Math.max(100, Math.floor(MOST_EVENTS / Math.max(1, findings.length)));
+  const options = { mostEvents, hasScript: script !== null, catalogue };
   const head = element(
     'head',
     {},
     element('meta', { charset: 'utf-8' }),
+    renderPolicy({ style, script }),
     element('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
     element('meta', { name: 'referrer', content: 'no-referrer' }),
-    element('title', {}, title),
-    element('style', {}, trusted(pageStyle())),
+    element('title', {}, titleOf(report)),
+    element('style', {}, trusted(style)),
   );
   const body = element(
     'body',
@@ -40,12 +51,11 @@ export function renderPage(report: PageReport): string {
     element(
       'main',
       { id: 'content' },
-      report.findings.map((finding, at) =>
-        renderPageFinding(finding, { number: at + 1, mostEvents }),
-      ),
-      renderPageOverview(report.overview),
+      findings.map((finding, at) => renderPageFinding(finding, { ...options, number: at + 1 })),
+      renderPageOverview(overview),
     ),
     element('footer', {}, 'Made by fencepost. The same plan gives the same trace, byte for byte.'),
+    script === null ? [] : element('script', {}, trusted(script)),
   );
   return `<!doctype html>\n${render(element('html', { lang: 'en' }, head, body))}\n`;
 }
@@ -59,7 +69,7 @@ function titleOf({ findings, overview }: PageReport): string {
   return `${countOf(findings.length, 'counterexample')} · fencepost`;
 }
 
-function renderHeader({ findings, overview }: PageReport): Markup {
+function renderHeader({ findings, overview, script }: PageReport): Markup {
   const links = findings.map((finding, at) =>
     element(
       'li',
@@ -69,11 +79,20 @@ function renderHeader({ findings, overview }: PageReport): Markup {
     ),
   );
   const sweep = element('li', {}, element('a', { href: '#overview' }, 'Overview of the sweep'));
-  const count = countOf(findings.length, 'counterexample');
+  const theme = element(
+    'button',
+    { type: 'button', hidden: true, 'data-theme-switch': '', 'aria-pressed': 'false' },
+    'Dark',
+  );
   return element(
     'header',
     {},
-    element('h1', {}, `fencepost report: ${count}, ${outcomeOf(overview)}`),
+    element(
+      'h1',
+      {},
+      `fencepost report: ${countOf(findings.length, 'counterexample')}, ${outcomeOf(overview)}`,
+    ),
+    script ? theme : [],
     element(
       'nav',
       { 'aria-label': 'Contents' },

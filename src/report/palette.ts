@@ -22,6 +22,7 @@ export type Role =
   | 'good'
   | 'caution'
   | 'onClient'
+  | 'cursor'
   | 'client0'
   | 'client1'
   | 'client2'
@@ -29,7 +30,7 @@ export type Role =
   | 'client4'
   | 'client5';
 
-/** `client…` tell clients apart; `danger` is kept for what broke. */
+/** `client…` tell clients apart; `danger` is kept for what broke, `cursor` lies behind text. */
 export const PALETTE: Readonly<Record<Role, Shades>> = {
   page: { light: '#f6f7f9', dark: '#0d1117' },
   paper: { light: '#ffffff', dark: '#151a21' },
@@ -43,6 +44,7 @@ export const PALETTE: Readonly<Record<Role, Shades>> = {
   good: { light: '#14713a', dark: '#5fd488' },
   caution: { light: '#855500', dark: '#e5b84e' },
   onClient: { light: '#ffffff', dark: '#0d1117' },
+  cursor: { light: '#ffe08a', dark: '#4a3b0c' },
   client0: { light: '#0b5cbd', dark: '#74b6ff' },
   client1: { light: '#9a4a00', dark: '#f2a663' },
   client2: { light: '#0c6b64', dark: '#56d3c4' },
@@ -96,7 +98,9 @@ export function paletteStyle(): string {
   return [
     `:root{color-scheme:light dark;${shades('light')}}`,
     `@media (prefers-color-scheme:dark){:root{${shades('dark')}}}`,
-    `@media print{:root{color-scheme:light;${shades('light')}}}`,
+    `:root[data-theme=light]{color-scheme:light;${shades('light')}}`,
+    `:root[data-theme=dark]{color-scheme:dark;${shades('dark')}}`,
+    `@media print{:root:root{color-scheme:light;${shades('light')}}}`,
     classes,
   ].join('\n');
 }

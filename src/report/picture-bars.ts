@@ -5,6 +5,8 @@
  */
 import type { Trace } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
+import type { Fault } from '../plan/fault.ts';
+import { clockSpans, clockText } from './clock-spans.ts';
 import type { Child } from './markup.ts';
 import { ink } from './palette.ts';
 import { type Lane, type Layout, yAt } from './picture-layout.ts';
@@ -25,6 +27,7 @@ export interface Scene {
   readonly trace: Trace;
   readonly layout: Layout;
   readonly id: string;
+  readonly faults: readonly Fault[];
 }
 
 const BAR_PX = 14;
@@ -64,6 +67,19 @@ function drawFault(span: FaultSpan, { x }: Lane, extent: { y: number; height: nu
   }
   const dashes = { 'stroke-dasharray': '3 3', 'stroke-width': 1 };
   return bar(box, { ...ink({ fill: 'paper', stroke: 'danger' }), ...dashes }, title);
+}
+
+/** A strip at the left of each lane whose process's clocks are off. */
+export function drawClocks({ trace, layout, faults }: Scene): Child {
+  return clockSpans(trace, faults).map((span) => {
+    const lane = layout.lanes.get(span.process);
+    const extent = extentOf(span, layout);
+    if (lane === undefined || extent === null) return [];
+    const title = `clock of ${span.process} ${clockText(span)}`;
+    const box = { x: lane.x - 32, width: 6, ...extent };
+    const dashes = { 'stroke-dasharray': '2 2', 'stroke-width': 1.4 };
+    return bar(box, { ...ink({ fill: 'paper', stroke: 'caution' }), ...dashes }, title);
+  });
 }
 
 /** The leases in the lock services' lanes, in the colours of their clients. */

@@ -58,11 +58,18 @@ export interface LayoutOptions extends StepOptions {
   readonly claim: string;
   /** No more steps are drawn; the last ones win, because they lead to the violation. */
   readonly mostDrawn: number;
+  /** An event that must be drawn, where that is another part of the trace. */
+  readonly around?: number;
+  /** Processes that get no lane. */
+  readonly hidden?: ReadonlySet<string>;
+  /** What `listSteps` gave for this trace, where somebody has it. */
+  readonly steps?: readonly Step[];
 }
 
 /** The layout of the part of the trace that tells the story. */
 export function layOut(trace: Trace, options: LayoutOptions): Layout {
-  const steps = drawnSteps(trace, options);
+  const { hidden = new Set() } = options;
+  const steps = drawnSteps(trace, options).filter(({ process }) => !hidden.has(process));
   const labelled = steps.map((step) => ({ step, ...labelOf(step, trace) }));
   const { items, waits, bottom } = rowsOf(labelled);
   const used = new Set(items.map(({ step }) => step.process));
@@ -90,16 +97,17 @@ export function yAt(layout: Layout, atUs: number): number {
 
 /** The steps to draw, with two kinds that no event records: overlaps and the violation itself. */
 function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
-  const steps = [...listSteps(trace, options)];
+  const steps = options.steps ?? listSteps(trace, options);
   const story = lastOfStory(trace, options.evidence);
   const healed = trace.events.findIndex((event) => event.kind === 'healed');
+  // A run without evidence has no end of its own: what follows the healing is not looked for.
+  const isCutAtHealing = healed > story || (healed > 0 && options.evidence.length === 0);
   const lastEvent = Math.min(
     trace.events.length - 1,
     story + AFTER_THE_STORY,
-    healed > story ? healed - 1 : Number.POSITIVE_INFINITY,
+    isCutAtHealing ? healed - 1 : Number.POSITIVE_INFINITY,
   );
-  const end = steps.findIndex((step) => step.event === lastEvent);
-  const shown = steps.slice(Math.max(0, end + 1 - options.mostDrawn), end + 1);
+  const shown = windowOf(steps, lastEvent, options);
   const violation = shown.findIndex((step) => step.event === story && step.part !== '');
   if (violation >= 0) shown.splice(violation + 1, 0, violationStep(shown, violation, options));
   for (const step of overlapSteps(trace)) {
@@ -107,6 +115,20 @@ function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
     if (at > 0) shown.splice(at, 0, step);
   }
   return shown;
+}
+
+/** The steps up to `lastEvent`, or those around another event that must be among them. */
+function windowOf(
+  steps: readonly Step[],
+  lastEvent: number,
+  { mostDrawn, around }: LayoutOptions,
+): Step[] {
+  const end = steps.findIndex((step) => step.event === lastEvent) + 1;
+  const start = Math.max(0, end - mostDrawn);
+  const wanted = around === undefined ? -1 : steps.findIndex(({ event }) => event === around);
+  if (wanted === -1 || (wanted >= start && wanted < end)) return steps.slice(start, end);
+  const from = Math.max(0, Math.min(wanted - Math.floor(mostDrawn / 2), steps.length - mostDrawn));
+  return steps.slice(from, from + mostDrawn);
 }
 
 function violationStep(shown: readonly Step[], at: number, options: LayoutOptions): Step {
@@ -127,7 +149,8 @@ type Labelled = Pick<Item, 'step' | 'label' | 'tone'>;
 
 function labelOf(step: Step, trace: Trace): Pick<Item, 'label' | 'tone'> {
   const event = step.event === null ? undefined : trace.events[step.event];
-  const label = clip(visible(step.text), LABEL_COLUMNS);
+  const room = step.part === 'violation' ? 2 * LABEL_COLUMNS : LABEL_COLUMNS;
+  const label = clip(visible(step.text), room);
   if (event === undefined) return { label, tone: step.part === '' ? 'faint' : 'danger' };
   if (event.kind === 'send') {
     if (isReply(event.message)) return { label: '', tone: 'plain' };

@@ -32,7 +32,7 @@ const sheets: readonly Sheet[] = [
   { trace: unended, evidence: [] },
 ].flatMap(({ trace, evidence: parts }) => {
   const options = { ...base, evidence: parts };
-  return [drawSequence(trace, options).svg, drawScale(trace, options)].map((svg) =>
+  return [drawSequence(trace, options), drawScale(trace, options)].map(({ svg }) =>
     sheetOf(render(svg)),
   );
 });

@@ -8,7 +8,7 @@ import { proseDuration } from '../plan/duration.ts';
 import { type Child, element, type Markup } from './markup.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';
 import { ink, type Role } from './palette.ts';
-import { drawBeliefs, drawFaults, drawLeases, type Scene } from './picture-bars.ts';
+import { drawBeliefs, drawClocks, drawFaults, drawLeases, type Scene } from './picture-bars.ts';
 import {
   axisOf,
   HEAD_COLUMNS,
@@ -18,13 +18,15 @@ import {
   type LayoutOptions,
   layOut,
 } from './picture-layout.ts';
-import { arrow, bar, flag, flagWidth, hatch, label } from './picture-shapes.ts';
+import { arrow, bar, cursor, flag, flagWidth, hatch, label } from './picture-shapes.ts';
 import { clip, visible } from './visible.ts';
 
 export interface Picture {
   readonly svg: Markup;
   /** Events that are drawn. */
   readonly drawn: number;
+  /** Where each event that is drawn stands, by its index. */
+  readonly yOf: ReadonlyMap<number, number>;
 }
 
 export interface PictureOptions extends LayoutOptions {
@@ -39,7 +41,7 @@ const LANE_TOP = 58;
 /** The sequence as one SVG element. */
 export function drawSequence(trace: Trace, options: PictureOptions): Picture {
   const layout = layOut(trace, options);
-  const scene = { trace, layout, id: options.id };
+  const scene = { trace, layout, id: options.id, faults: options.faults };
   const { width, height } = layout;
   const svg = element(
     'svg',
@@ -60,16 +62,18 @@ export function drawSequence(trace: Trace, options: PictureOptions): Picture {
       ...ink({ fill: 'paper' }),
     }),
     violationBand(layout),
+    cursor({ x: 6, y: 0, width: width - 12, height: 22 }),
     drawAxis(layout),
     drawLanes(layout),
     drawFaults(scene),
+    drawClocks(scene),
     drawLeases(scene),
     drawBeliefs(scene),
     drawFlights(scene),
     layout.items.map((item) => drawItem(item, scene)),
     drawHeads(layout),
   );
-  return { svg, drawn: layout.drawn };
+  return { svg, drawn: layout.drawn, yOf: layout.yOf };
 }
 
 function hatchesOf({ layout, id }: Scene): Child {

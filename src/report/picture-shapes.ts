@@ -60,6 +60,16 @@ export function bar(
   );
 }
 
+/** Where a script shows which step one looks at; unseen until then. */
+export function cursor(box: Box): Markup {
+  return element('rect', {
+    ...box,
+    ...ink({ fill: 'cursor' }),
+    visibility: 'hidden',
+    'data-cursor': '',
+  });
+}
+
 /** Slanted lines in a role's colour, to fill with: `url(#id)`. */
 export function hatch(id: string, role: Role, isDense: boolean): Markup {
   const size = isDense ? 5 : 7;

@@ -41,7 +41,7 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   if (first === undefined) return { kind: 'refused', problems: ['there is no shard to merge'] };
   const foreign = shards.flatMap((filed) => {
     const why = whyOfAnotherRun(filed.shard, first.shard);
-    return why === null ? [] : [`${filed.file} ${why}, as ${first.file} is`];
+    return why === null ? [] : [`${filed.file}: compared with ${first.file} it ${why}`];
   });
   if (foreign.length > 0) return { kind: 'refused', problems: foreign };
   const doubled = doublesIn(sorted);

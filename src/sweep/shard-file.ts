@@ -36,6 +36,8 @@ export interface ScenarioShard {
   /** How many runs were repeated to see whether they are deterministic, and what differed. */
   readonly repeated: number;
   readonly difference: Difference | null;
+  /** The folder of kept plans; null for `plans` beside the scenario. */
+  readonly corpus: string | null;
 }
 
 /** A seed that broke a claim which the scenario lists, and its plan as it was drawn. */
@@ -89,6 +91,7 @@ const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
   keptPlans: z.array(keptOutcome),
   repeated: count,
   difference: z.strictObject({ system: z.string(), seed: count, what: z.string() }).nullable(),
+  corpus: z.string().nullable(),
 });
 
 const shardFile: z.ZodType<ShardFile> = z

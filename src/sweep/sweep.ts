@@ -5,7 +5,9 @@
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
+import { ChunkSource } from './chunk-source.ts';
 import { examinerOf, prepare } from './examiner.ts';
+import type { FinishedChunk } from './journal.ts';
 import { Pool, type PoolOptions } from './pool.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
@@ -25,6 +27,10 @@ export interface SweepOptions {
   /** Asked before each chunk; true ends the sweep with what is known so far. */
   readonly shouldStop?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
+  /** Chunks of this range that an earlier attempt examined: they count, and are not repeated. */
+  readonly finished?: readonly FinishedChunk[];
+  /** Told of each chunk that this attempt examined. */
+  readonly onFinished?: (chunk: Chunk, tally: Tally) => void;
 }
 
 export interface Progress {
@@ -39,6 +45,7 @@ export interface SweepResult {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** Whether every seed of the range was examined. */
   readonly isWhole: boolean;
+  /** How long this attempt took. */
   readonly milliseconds: number;
 }
 
@@ -63,15 +70,22 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   const total = (options.to - options.from + 1) * scenario.systems.length;
   let done = 0;
   let broken = 0;
-  const chunks = new ChunkSource(scenario, options);
-  const onTally = (tally: Tally, chunk: Chunk): void => {
-    tallies.set(chunk.system, mergeTallies(tallies.get(chunk.system) ?? EMPTY_TALLY, tally));
+  const count = (tally: Tally, system: string): void => {
+    tallies.set(system, mergeTallies(tallies.get(system) ?? EMPTY_TALLY, tally));
     done += tally.seeds;
     broken += tally.broken;
     options.onProgress?.({ done, total, broken });
   };
-  const next = (seeds: number): Chunk | null => chunks.next(seeds);
-  if (options.pool === null) await sweepHere(scenario, { chunks, catalogue, onTally });
+  const { finished = [] } = options;
+  for (const { tally, system } of finished) count(tally, system);
+  const chunks = new ChunkSource([...tallies.keys()], options, finished);
+  const onTally = (tally: Tally, chunk: Chunk): void => {
+    options.onFinished?.(chunk, tally);
+    count(tally, chunk.system);
+  };
+  const next = (seeds: number): Chunk | null =>
+    options.shouldStop?.() === true ? null : chunks.next(seeds);
+  if (options.pool === null) await sweepHere(scenario, { next, catalogue, onTally });
   else await options.pool.run({ scenario, modules, next, onTally });
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
 }
@@ -81,49 +95,22 @@ const SEEDS_AT_ONCE = 64;
 async function sweepHere(
   scenario: Scenario,
   {
-    chunks,
+    next,
     catalogue,
     onTally,
   }: {
-    readonly chunks: ChunkSource;
+    readonly next: (seeds: number) => Chunk | null;
     readonly catalogue: Catalogue;
     readonly onTally: (tally: Tally, chunk: Chunk) => void;
   },
 ): Promise<void> {
   await prepare(scenario, catalogue);
   const examiner = examinerOf(scenario, catalogue);
-  for (let chunk = chunks.next(SEEDS_AT_ONCE); chunk !== null; chunk = chunks.next(SEEDS_AT_ONCE)) {
+  for (let chunk = next(SEEDS_AT_ONCE); chunk !== null; chunk = next(SEEDS_AT_ONCE)) {
     await new Promise((resolve) => setImmediate(resolve)); // so that Ctrl-C is heard
     const { system } = chunk;
     const expect = scenario.systems.find(({ name }) => name === system)?.expect;
     const claims = expect ?? { holds: [], breaks: [] };
     onTally(await examineChunk(chunk, claims, examiner, () => {}), chunk);
-  }
-}
-
-/** Hands out the range piece by piece, the systems in turn so that all of them get on equally. */
-class ChunkSource {
-  private readonly upcoming: Map<string, number>;
-  private readonly options: SweepOptions;
-
-  constructor(scenario: Scenario, options: SweepOptions) {
-    this.options = options;
-    this.upcoming = new Map(scenario.systems.map(({ name }) => [name, options.from]));
-  }
-
-  next(seeds: number): Chunk | null {
-    if (this.options.shouldStop?.() === true) return null;
-    let system: string | null = null;
-    let from = this.options.to + 1;
-    for (const [name, seed] of this.upcoming) {
-      if (seed < from) {
-        system = name;
-        from = seed;
-      }
-    }
-    if (system === null) return null;
-    const to = Math.min(from + seeds - 1, this.options.to);
-    this.upcoming.set(system, to + 1);
-    return { system, from, to, skip: [] };
   }
 }

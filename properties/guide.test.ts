@@ -1,0 +1,70 @@
+/**
+ * The README's guide, followed word for word with the packed package in an empty folder: its files
+ * are those of `fixtures/guide`, and its commands find what it says.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const guide = join(root, 'fixtures/guide');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+let folder = '';
+
+/** The names of the package's dependencies, which an installer would fetch. */
+function dependencies(): readonly string[] {
+  const isThere = typeof manifest === 'object' && manifest !== null && 'dependencies' in manifest;
+  return isThere ? Object.keys(Object(manifest.dependencies)) : [];
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fencepost-guide-'));
+  const packed = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  spawnSync('npm', packed, { cwd: root, encoding: 'utf8' });
+  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  const modules = join(folder, 'node_modules');
+  mkdirSync(modules);
+  spawnSync('tar', ['-xzf', join(folder, tarball), '-C', modules]);
+  cpSync(join(modules, 'package'), join(modules, 'fencepost'), { recursive: true });
+  for (const name of dependencies()) {
+    if (name.includes('/')) mkdirSync(join(modules, name.split('/')[0] ?? ''), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  for (const name of readdirSync(guide)) cpSync(join(guide, name), join(folder, name));
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fencepost(...args: readonly string[]): { code: number | null; out: string } {
+  const cli = join(folder, 'node_modules/fencepost/dist/cli.js');
+  const env = { ...process.env, NO_COLOR: '1' };
+  const ended = spawnSync('node', [cli, ...args], { cwd: folder, encoding: 'utf8', env });
+  return { code: ended.status, out: ended.stdout + ended.stderr };
+}
+
+test('the files of the guide are those of fixtures/guide', () => {
+  for (const name of ['my-lock.mjs', 'my-lock.fencepost.mjs', 'my-lock.yaml']) {
+    expect(readme, name).toContain(`\n${readFileSync(join(guide, name), 'utf8')}\`\`\`\n`);
+  }
+});
+
+test('its run finds the pause, and what it does to a token drawn too late', {
+  timeout: 120_000,
+}, () => {
+  const { code, out } = fencepost('run', 'my-lock.yaml', '--seeds', '300');
+  expect(out).toContain('3 of 3 expectations met');
+  expect(code).toBe(0);
+  const plan = 'reports/my-lock-token-after-grant-order.yaml';
+  expect(fencepost('replay', plan, '--modules', '.').out).toContain('reproduced');
+});

@@ -1,0 +1,176 @@
+/** The options of `fencepost sweep` and `fencepost worker`. */
+import { availableParallelism } from 'node:os';
+import { type Command, Option } from 'commander';
+import { type Done, describedCommand } from './command.ts';
+import { UserError } from './exit.ts';
+import type { FleetOptions } from './fleet-scenario.ts';
+import { QUEUE_VARIABLE } from './open-queue.ts';
+import { ABOUT_REPORTERS, defaultReporters, parseReporters } from './reporters.ts';
+import { parsePositive, parseSeeds } from './seeds.ts';
+
+interface ReportFlags {
+  readonly output: string;
+  readonly reporter: string;
+  readonly workers?: string;
+  readonly corpus?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly modules?: string | boolean;
+}
+
+interface SweepFlags extends ReportFlags {
+  readonly queue?: string;
+  readonly seeds: string;
+  readonly chunkSeconds: string;
+}
+
+interface WorkerFlags {
+  readonly queue?: string;
+  readonly workers?: string;
+  readonly modules?: string;
+  readonly quiet?: boolean;
+}
+
+const QUEUE = 'redis://127.0.0.1:6379';
+
+/** Adds `worker`. */
+export function addWorker(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'worker',
+    'work for the sweeps on a queue, until SIGTERM or Ctrl-C',
+    `npx fencepost worker --queue ${QUEUE}`,
+  )
+    .addOption(queueOption())
+    .option('--workers <N>', 'worker threads (default: one a core)')
+    .option('--modules <folder>', 'the folder of the scenarios, whose modules they use')
+    .option('-q, --quiet', 'only what is wrong')
+    .action(async (flags: WorkerFlags) => {
+      const { workerCommand } = await import('./fleet-worker.ts');
+      const { workers, modules = null } = flags;
+      done(
+        await workerCommand({
+          queue: required(flags.queue),
+          threads: workers === undefined ? cores() : parsePositive(workers, '--workers'),
+          ...{ modules, isQuiet: flags.quiet === true, version: versionOf(program) },
+        }),
+      );
+    });
+}
+
+/** Adds `sweep`, and what looks after sweeps. */
+export function addSweep(program: Command, done: Done): void {
+  const sweep = reporting(
+    describedCommand(
+      program,
+      'sweep [scenario...]',
+      'have the workers on a queue examine the seeds; ends as `run` does',
+      `npx fencepost sweep fixtures/zombie-writer.yaml --seeds 1..100000000 --queue ${QUEUE}`,
+    )
+      .addOption(queueOption())
+      .option('--seeds <N|A..B>', 'how many seeds, or which', '1000')
+      .option('--chunk-seconds <N>', 'how long one job takes a machine like this one', '20'),
+  )
+    .option('--no-modules', 'refuse files that use modules, which would be run')
+    .action(async (files: string[], flags: SweepFlags) => {
+      if (files.length === 0) throw new UserError(['sweep: which scenario? see `sweep --help`']);
+      const { sweepCommand } = await import('./sweep-fleet.ts');
+      const options = fleetOptions(flags, required(flags.queue), versionOf(program));
+      const chunkMs = 1000 * parsePositive(flags.chunkSeconds, '--chunk-seconds');
+      done(await sweepCommand(files, { ...options, ...parseSeeds(flags.seeds), chunkMs }));
+    });
+  // So that an option behind `resume` is not taken for one of `sweep`.
+  sweep.enablePositionalOptions();
+  addManage(sweep, done);
+  reporting(
+    describedCommand(
+      sweep,
+      'resume [queue] [sweep]',
+      'go on with a sweep whose coordinator is gone, or that was stopped',
+      `npx fencepost sweep resume ${QUEUE}`,
+    ),
+  )
+    .option('--modules <folder>', 'the folder of the scenario, whose modules it uses')
+    .action(async (first: string | undefined, second: string | undefined, flags: ReportFlags) => {
+      const { resumeCommand } = await import('./sweep-fleet.ts');
+      const { queue, id } = named(first, second);
+      const options = fleetOptions(flags, queue, versionOf(program));
+      done(await resumeCommand(id, { ...options, from: 0, to: 0, chunkMs: 20_000 }));
+    });
+}
+
+function addManage(sweep: Command, done: Done): void {
+  const about = {
+    status: 'how far the sweeps on a queue are, and who is at work',
+    tail: 'tell how far a sweep is, until it ends',
+    stop: 'take a sweep off the queue; its coordinator reports what is known',
+  } as const;
+  for (const name of ['status', 'tail', 'stop'] as const) {
+    const example = `npx fencepost sweep ${name} ${QUEUE}`;
+    describedCommand(sweep, `${name} [queue] [sweep]`, about[name], example).action(
+      async (first: string | undefined, second: string | undefined) => {
+        const manage = await import('./sweep-manage.ts');
+        const command = { status: manage.statusCommand, tail: manage.tailCommand };
+        const act = name === 'stop' ? manage.stopCommand : command[name];
+        done(await act(named(first, second)));
+      },
+    );
+  }
+}
+
+/** Options that `sweep` and `sweep resume` have in common. */
+function reporting(described: Command): Command {
+  return described
+    .option('--workers <N>', 'worker threads for the calibration (default: one a core)')
+    .option('--output <folder>', 'where plans and pages are written', 'reports')
+    .option('--reporter <list>', ABOUT_REPORTERS, defaultReporters(process.env))
+    .option('--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)')
+    .option('--json', 'JSON lines on stdout and nothing else; the last is the summary')
+    .option('-q, --quiet', 'no progress')
+    .option('-v, --verbose', 'every claim in the overview');
+}
+
+function fleetOptions(
+  flags: ReportFlags,
+  queue: string,
+  version: string,
+): Omit<FleetOptions, 'from' | 'to' | 'chunkMs'> {
+  const { workers, modules } = flags;
+  return {
+    ...{ queue, version, output: flags.output, corpus: flags.corpus ?? null },
+    workers: workers === undefined ? null : parsePositive(workers, '--workers'),
+    reporters: parseReporters(flags.reporter),
+    modules: typeof modules === 'string' || modules === false ? modules : null,
+    ...{ isJson: flags.json === true, isQuiet: flags.quiet === true },
+    isVerbose: flags.verbose === true,
+  };
+}
+
+function queueOption(): Option {
+  const about = 'a Redis URL; in the environment it stands in no list of processes';
+  return new Option('--queue <url>', about).env(QUEUE_VARIABLE);
+}
+
+/** What is no URL is the id of a sweep; the queue may be named in the environment. */
+function named(
+  first: string | undefined,
+  second: string | undefined,
+): { readonly queue: string; readonly id: string | null } {
+  const isUrl = first?.includes('://') === true;
+  const queue = required(isUrl ? first : process.env[QUEUE_VARIABLE]);
+  return { queue, id: (isUrl ? second : first) ?? null };
+}
+
+function required(queue: string | undefined): string {
+  if (queue !== undefined && queue !== '') return queue;
+  throw new UserError([`which queue? give its URL, or set ${QUEUE_VARIABLE}`]);
+}
+
+function cores(): number {
+  return availableParallelism();
+}
+
+function versionOf(program: Command): string {
+  return program.version() ?? '';
+}

@@ -1,0 +1,56 @@
+/** `fencepost worker`: works for sweeps on a queue until it is told to end. */
+import { groupDigits } from '../report/prose.ts';
+import { type Exit, exits } from './exit.ts';
+import { openWorker } from './open-queue.ts';
+import { openTerminal } from './terminal.ts';
+
+export interface WorkerCommandOptions {
+  readonly queue: string;
+  /** Worker threads. */
+  readonly threads: number;
+  /** The folder of the scenarios, whose modules they use; null takes none that uses any. */
+  readonly modules: string | null;
+  readonly isQuiet: boolean;
+  /** Of fencepost. */
+  readonly version: string;
+}
+
+/** Works until SIGTERM or Ctrl-C; the chunk at hand is finished first, unless told twice. */
+export async function workerCommand(options: WorkerCommandOptions): Promise<Exit> {
+  const { queue, threads, modules, version, isQuiet } = options;
+  const terminal = openTerminal({ isQuiet, isJson: false });
+  let chunks = 0;
+  let runs = 0;
+  const { worker, shown } = await openWorker(queue, {
+    ...{ threads, modules, version },
+    note: (line) => terminal.warn(line),
+    onChunk: ({ tallies, from, to, milliseconds }) => {
+      const done = Object.values(tallies).reduce((sum, { seeds }) => sum + seeds, 0);
+      chunks += 1;
+      runs += done;
+      const rate = groupDigits((1000 * done) / Math.max(milliseconds, 1));
+      terminal.progress(`  chunk ${chunks}: seeds ${from}..${to}, ${rate} runs/s`);
+    },
+  });
+  terminal.note(`worker on ${shown}: ${threads} threads; Ctrl-C or SIGTERM ends it`);
+  await toldToEnd(() => terminal.note('finishing the chunk at hand (again to stop at once)'));
+  await worker.close();
+  terminal.endProgress();
+  terminal.note(`${groupDigits(chunks)} chunks, ${groupDigits(runs)} runs`);
+  return exits.met;
+}
+
+/** Resolves at the first signal; the second one ends the process, and others take its job over. */
+function toldToEnd(onFirst: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    let signals = 0;
+    const onSignal = (): void => {
+      signals += 1;
+      if (signals > 1) process.exit(exits.interrupted);
+      onFirst();
+      resolve();
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { addScripts } from './package-scripts.ts';
+
+const SCRIPTS = { locks: 'fencepost run a.yaml' };
+
+function edited(text: string): string {
+  const edit = addScripts(text, SCRIPTS, false);
+  if (edit.kind !== 'edited') throw new Error(`it is ${edit.kind}`);
+  return edit.text;
+}
+
+describe('a script is added', () => {
+  test('and every other character stays, whatever the style', () => {
+    const text = '{\n\t"files": ["a", "b"],\n\t"scripts": {\n\t\t"test": "x"\n\t}\n}\n';
+    const line = '\t\t"locks": "fencepost run a.yaml",\n';
+    expect(edited(text)).toBe(text.replace('\t\t"test"', `${line}\t\t"test"`));
+    const windows = text.replaceAll('\n', '\r\n');
+    expect(edited(windows).replaceAll('\r\n', '\n')).toBe(edited(text));
+    expect(edited(windows)).not.toMatch(/[^\r]\n/);
+  });
+
+  test('with `scripts`, where there are none', () => {
+    const text = '{\n    "name": "x",\n    "files": ["a", "b"]\n}';
+    expect(edited(text)).toMatch(
+      /^\{\n {4}"name": "x",\n {4}"files": \["a", "b"\],\n {4}"scripts"/,
+    );
+    expect(JSON.parse(edited(text))).toEqual({ name: 'x', files: ['a', 'b'], scripts: SCRIPTS });
+    expect(JSON.parse(edited('{}'))).toEqual({ scripts: SCRIPTS });
+    expect(JSON.parse(edited('{ "scripts": {} }'))).toEqual({ scripts: SCRIPTS });
+  });
+
+  test('to the scripts of the package, and to no others of that name', () => {
+    const text = '{ "jobs": { "scripts": { "a": "b" } }, "scripts": { "c": "d" } }';
+    expect(JSON.parse(edited(text))).toEqual({
+      jobs: { scripts: { a: 'b' } },
+      scripts: { c: 'd', ...SCRIPTS },
+    });
+  });
+
+  test('also where a text looks like a replacement pattern', () => {
+    const edit = addScripts('{ "name": "x" }', { locks: 'echo $& $1' }, false);
+    expect(edit.kind === 'edited' && JSON.parse(edit.text)).toMatchObject({
+      scripts: { locks: 'echo $& $1' },
+    });
+  });
+});
+
+test('a script of that name is kept unless it is to be overwritten', () => {
+  const text = '{ "scripts": { "locks": "mine" } }';
+  expect(addScripts(text, SCRIPTS, false)).toEqual({ kind: 'same', kept: ['locks'] });
+  const forced = addScripts(text, SCRIPTS, true);
+  expect(forced.kind === 'edited' && JSON.parse(forced.text)).toEqual({ scripts: SCRIPTS });
+  const again = forced.kind === 'edited' ? addScripts(forced.text, SCRIPTS, true) : forced;
+  expect(again.kind).toBe('same');
+});
+
+test('what is no package.json is left alone', () => {
+  for (const text of ['', '{', '[]', 'null', '{ "scripts": 7 }', '{ "scripts": [] }']) {
+    expect(addScripts(text, SCRIPTS, false), text).toEqual({ kind: 'unreadable' });
+  }
+});

@@ -1,0 +1,103 @@
+/** The part of `fengari` that scripts are run with; the package itself brings no types. */
+declare module 'fengari' {
+  type LuaState = import('./lua-state.ts').LuaState;
+  type LuaFunction = import('./lua-state.ts').LuaFunction;
+
+  interface Lua {
+    readonly LUA_REGISTRYINDEX: number;
+    readonly LUA_MASKCOUNT: number;
+    readonly LUA_OK: number;
+    readonly LUA_TNONE: number;
+    readonly LUA_TNIL: number;
+    readonly LUA_TBOOLEAN: number;
+    readonly LUA_TNUMBER: number;
+    readonly LUA_TSTRING: number;
+    readonly LUA_TTABLE: number;
+    lua_checkstack(state: LuaState, extra: number): boolean;
+    lua_createtable(state: LuaState, items: number, fields: number): void;
+    lua_error(state: LuaState): never;
+    lua_getfield(state: LuaState, index: number, name: Uint8Array): number;
+    lua_gettop(state: LuaState): number;
+    lua_pcall(state: LuaState, given: number, returned: number, handler: number): number;
+    lua_call(state: LuaState, given: number, returned: number): void;
+    lua_pop(state: LuaState, count: number): void;
+    lua_pushboolean(state: LuaState, value: boolean): void;
+    lua_pushcfunction(state: LuaState, run: LuaFunction): void;
+    lua_pushnil(state: LuaState): void;
+    lua_pushnumber(state: LuaState, value: number): void;
+    lua_pushstring(state: LuaState, text: Uint8Array): void;
+    lua_pushvalue(state: LuaState, index: number): void;
+    lua_rawgeti(state: LuaState, index: number, item: number): number;
+    lua_rawseti(state: LuaState, index: number, item: number): void;
+    lua_setfield(state: LuaState, index: number, name: Uint8Array): void;
+    lua_sethook(state: LuaState, hook: HookFunction, mask: number, count: number): void;
+    lua_settop(state: LuaState, top: number): void;
+    lua_setupvalue(state: LuaState, index: number, upvalue: number): Uint8Array | null;
+    lua_getglobal(state: LuaState, name: Uint8Array): number;
+    lua_tocfunction(state: LuaState, index: number): LuaFunction | null;
+    lua_toboolean(state: LuaState, index: number): boolean;
+    lua_tonumber(state: LuaState, index: number): number;
+    lua_tostring(state: LuaState, index: number): Uint8Array;
+    lua_type(state: LuaState, index: number): number;
+  }
+
+  type HookFunction = (state: LuaState) => void;
+
+  interface Auxiliary {
+    luaL_argerror(state: LuaState, argument: number, problem: Uint8Array): never;
+    luaL_checkany(state: LuaState, argument: number): void;
+    luaL_checknumber(state: LuaState, argument: number): number;
+    luaL_checkstring(state: LuaState, argument: number): Uint8Array;
+    luaL_error(state: LuaState, problem: Uint8Array): never;
+    luaL_loadbufferx(
+      state: LuaState,
+      text: Uint8Array,
+      size: number | null,
+      name: Uint8Array,
+      mode: Uint8Array,
+    ): number;
+    luaL_newstate(): LuaState;
+    luaL_ref(state: LuaState, table: number): number;
+    luaL_requiref(state: LuaState, name: Uint8Array, open: LuaFunction, isGlobal: boolean): void;
+    luaL_tolstring(state: LuaState, index: number): Uint8Array;
+    luaL_typename(state: LuaState, index: number): Uint8Array;
+    luaL_where(state: LuaState, level: number): void;
+  }
+
+  interface Library {
+    readonly luaopen_base: LuaFunction;
+    readonly luaopen_coroutine: LuaFunction;
+    readonly luaopen_math: LuaFunction;
+    readonly luaopen_string: LuaFunction;
+    readonly luaopen_table: LuaFunction;
+  }
+
+  const fengari: {
+    readonly lua: Lua;
+    readonly lauxlib: Auxiliary;
+    readonly lualib: Library;
+    to_luastring(text: string, isKept?: boolean): Uint8Array;
+    to_jsstring(text: Uint8Array, from?: number, to?: number, isLossy?: boolean): string;
+  };
+  export default fengari;
+}
+
+declare module 'fengari/src/lobject.js' {
+  type LuaState = import('./lua-state.ts').LuaState;
+  type LuaCell = import('./lua-state.ts').LuaCell;
+
+  const objects: {
+    /** Reads a number; how many bytes it took and one more, or 0. */
+    luaO_str2num: (text: Uint8Array, cell: LuaCell) => number;
+    /** Makes a number the text that it is converted to. */
+    luaO_tostring: (state: LuaState, cell: LuaCell) => void;
+  };
+  export default objects;
+}
+
+declare module 'fengari/src/lstring.js' {
+  const strings: {
+    luaS_bless(state: import('./lua-state.ts').LuaState, text: Uint8Array): object;
+  };
+  export default strings;
+}

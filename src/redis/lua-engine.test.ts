@@ -1,0 +1,147 @@
+/** Scripts: how values are converted, what a script may see, and that it always ends. */
+import { describe, expect, test } from 'vitest';
+import { RedisNode } from './node.ts';
+import type { RedisReply } from './reply.ts';
+
+function evaluate(text: string, node: RedisNode = new RedisNode()): RedisReply {
+  return node.handle(['EVAL', text, '2', 'a', 'b', 'x', '7'], { wallUs: 0 });
+}
+
+/** What a script's error says, without its place. */
+function errorOf(text: string, node?: RedisNode): string {
+  const reply = evaluate(text, node);
+  if (typeof reply !== 'object' || !('error' in reply)) expect.fail(JSON.stringify(reply));
+  return reply.error.replace(/ script: [0-9a-f]{40}, on @user_script:1\.$/, '');
+}
+
+test.each<[string, RedisReply]>([
+  ['return 3.99', 3],
+  ['return -3.99', -3],
+  ['return true', 1],
+  ['return false', { nil: true }],
+  ['return nil', { nil: true }],
+  ['return {1, {2, "x"}, true}', [1, [2, 'x'], 1]],
+  ['return {1, nil, 3}', [1]],
+  ['return {ok = "FINE"}', { status: 'FINE' }],
+  ['return {err = "MY error"}', { error: 'MY error' }],
+  ['return redis.status_reply("FINE")', { status: 'FINE' }],
+  ['return redis.error_reply("MY error")', { error: 'MY error' }],
+  ['return redis.error_reply("BAD")', { error: 'ERR BAD' }],
+  ['return redis.call("get", "none") == false', 1],
+  ['return redis.call("set", "k", "v").ok', 'OK'],
+  [
+    'return redis.pcall("incr", "k", "v").err',
+    'ERR Wrong number of args calling Redis command from script',
+  ],
+  ['return type(redis.call("incr", "n"))', 'number'],
+  ['return redis.sha1hex("a")', '86f7e437faa5a7fce15d1ddcb9eaeaea377667b8'],
+  ['return "ü" .. #"ü"', 'ü2'],
+])('%s answers %j', (text, reply) => {
+  expect(evaluate(text)).toEqual(reply);
+});
+
+describe('a number', () => {
+  test.each<[string, RedisReply]>([
+    ['return tostring(3.0)', '3'],
+    ['return 10 / 2 .. ""', '5'],
+    ['return 1704067200 * 1000 .. ""', '1704067200000'],
+    ['return 2147483647 + 1 .. ""', '2147483648'],
+    ['return tonumber("1704067200") * 1000 .. ""', '1704067200000'],
+    ['return math.floor(1704067200.5) * 1000 .. ""', '1704067200000'],
+    ['return 0xffffffff .. ""', '4294967295'],
+    ['return 1704067200123456 .. ""', '1.7040672001235e+15'],
+    ['return 0.1 + 0.2 .. ""', '0.3'],
+    ['return string.format("%d %x", 1704067200123, 255)', '1704067200123 ff'],
+    ['redis.call("set", "k", 1704067200123456) return redis.call("get", "k")', '1704067200123456'],
+    ['redis.call("set", "k", 0.1) return redis.call("get", "k")', '0.10000000000000001'],
+    ['local t = {} for i = 1, 3 do t[i] = i end return #t .. t[3]', '33'],
+  ])('is a double, and reads as in Lua 5.1: %s', (text, reply) => {
+    expect(evaluate(text)).toEqual(reply);
+  });
+});
+
+describe('a script', () => {
+  test.each(['io', 'os', 'require', 'dofile', 'loadfile', 'debug', 'package', 'print', 'utf8'])(
+    'has no %s',
+    (name) => {
+      expect(errorOf(`return ${name}`)).toBe(
+        `ERR user_script:1: Script attempted to access nonexistent global variable '${name}'`,
+      );
+    },
+  );
+
+  test.each([
+    'leaked = 1',
+    '_G.leaked = 1',
+    'rawset(_G, "leaked", 1)',
+    'string.leaked = 1',
+    'redis.call = 1',
+    'setmetatable(_G, {})',
+    'setmetatable(string, {})',
+    'getmetatable("").__index.leaked = 1',
+    'loadstring("leaked = 1")()',
+  ])('cannot leave anything behind by %s', (text) => {
+    const node = new RedisNode();
+    expect(errorOf(text, node)).toMatch(/readonly table|metatable|index a boolean/);
+    expect(errorOf('return leaked', node)).toMatch('nonexistent global');
+    expect(evaluate('return {type(string.leaked), redis.call("ping").ok}', node)).toEqual([
+      ...['nil', 'PONG'],
+    ]);
+  });
+
+  test('is told of an error with its own line, and may catch it', () => {
+    const reply = evaluate('local x = 1\nreturn redis.call("incrby", "k", "no")');
+    expect(reply).toEqual({
+      error: expect.stringMatching(
+        /^ERR value is not an integer or out of range script: [0-9a-f]{40}, on @user_script:2\.$/,
+      ),
+    });
+    expect(errorOf('error("boom")')).toBe('ERR user_script:1: boom');
+    expect(errorOf('error({err = "MY error"})')).toBe('MY error');
+    expect(evaluate('local ok, e = pcall(redis.call, "nope") return e')).toBe(
+      'ERR Unknown Redis command called from script',
+    );
+  });
+
+  test.each([
+    'while true do end',
+    'while true do pcall(function() while true do end end) end',
+    'while true do pcall(coroutine.wrap(function() while true do end end)) end',
+    'local function f() return f() end return f()',
+    'repeat pcall(error) until false',
+  ])('that never ends is ended by an error: %s', (text) => {
+    const node = new RedisNode({ mostScriptSteps: 20_000 });
+    expect(errorOf(text, node)).toBe('ERR script ended after 20000 steps');
+    expect(evaluate('return 1', node)).toBe(1);
+  });
+
+  test('that is ended stops at the same command in every run', () => {
+    const node = new RedisNode({ mostScriptSteps: 5000 });
+    const count = (): RedisReply => {
+      evaluate('redis.call("set", "n", 0) while true do redis.call("incr", "n") end', node);
+      return evaluate('return redis.call("get", "n")', node);
+    };
+    const first = count();
+    evaluate('for i = 1, 33 do end', node);
+    expect(count()).toBe(first);
+    expect(Number(first)).toBeGreaterThan(100);
+  });
+
+  test('goes through a table in the order in which it was filled, in every process', () => {
+    const text = 'local s = "" for k in pairs({z = 1, y = 2, x = 3}) do s = s .. k end return s';
+    expect(evaluate(text)).toBe('zyx');
+  });
+
+  test('sees no addresses, and draws the numbers of its node', () => {
+    expect(evaluate('return tostring({}) == tostring({})')).toBe(1);
+    const drawn = 'return {math.random() .. "", math.random(10), math.random(5, 9)}';
+    expect(evaluate(drawn)).toEqual(evaluate(drawn));
+    expect(evaluate(drawn)).toEqual(['0.39646477363839', 9, 6]);
+  });
+
+  test('is kept compiled, of thousands of texts only some', () => {
+    const node = new RedisNode();
+    for (let at = 0; at < 1200; at += 1) expect(evaluate(`return ${at}`, node)).toBe(at);
+    expect(evaluate('return 7', node)).toBe(7);
+  });
+});

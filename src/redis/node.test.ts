@@ -1,0 +1,224 @@
+/** The node's commands, one by one, as redis.io documents them. */
+import { describe, expect, test } from 'vitest';
+import { RedisNode, type RedisNodeOptions } from './node.ts';
+import { isRedisError, type RedisReply } from './reply.ts';
+
+const NIL = { nil: true };
+const OK = { status: 'OK' };
+const WRONG_TYPE = {
+  error: 'WRONGTYPE Operation against a key holding the wrong kind of value',
+};
+const NOT_AN_INTEGER = { error: 'ERR value is not an integer or out of range' };
+const MS = 1000;
+
+/** A node with a clock that tests set. */
+class Bench {
+  readonly node: RedisNode;
+  wallUs = 0;
+
+  constructor(options?: RedisNodeOptions) {
+    this.node = new RedisNode(options);
+  }
+
+  /** Carries out a command written with spaces between its parts. */
+  do(line: string): RedisReply {
+    return this.node.handle(line.split(' '), this);
+  }
+
+  evict(key: string): boolean {
+    return this.node.evict(key, this);
+  }
+}
+
+/** Replies of a fresh node, in order. */
+function replies(...lines: readonly string[]): readonly RedisReply[] {
+  const bench = new Bench();
+  return lines.map((line) => bench.do(line));
+}
+
+describe('SET', () => {
+  test('sets only what is absent with NX, and only what is there with XX', () => {
+    expect(replies('SET a 1 XX', 'SET a 1 NX', 'SET a 2 NX', 'SET a 3 XX', 'GET a')).toEqual([
+      ...[NIL, OK, NIL, OK, '3'],
+    ]);
+  });
+
+  test('returns what was there with GET, and refuses what is no string', () => {
+    expect(replies('SET a 1 GET', 'SET a 2 GET', 'SET a 3 NX GET', 'GET a')).toEqual([
+      ...[NIL, '1', '2', '2'],
+    ]);
+    expect(replies('HSET h f 1', 'SET h 1 GET', 'SET h 1')).toEqual([1, WRONG_TYPE, OK]);
+  });
+
+  test('takes the end away, unless KEEPTTL', () => {
+    expect(replies('SET a 1 PX 500', 'SET a 2 KEEPTTL', 'PTTL a', 'SET a 3', 'PTTL a')).toEqual([
+      ...[OK, OK, 500, OK, -1],
+    ]);
+  });
+
+  test('refuses options that contradict one another, and times that are none', () => {
+    const syntax = { error: 'ERR syntax error' };
+    const time = { error: "ERR invalid expire time in 'set' command" };
+    expect(
+      replies('SET a 1 NX XX', 'SET a 1 PX', 'SET a 1 PX 5 EX 5', 'SET a 1 PX 5 KEEPTTL'),
+    ).toEqual([syntax, syntax, syntax, syntax]);
+    expect(replies('SET a 1 PX 0', 'SET a 1 EX -1', 'SET a 1 PX x', 'GET a')).toEqual([
+      ...[time, time, NOT_AN_INTEGER, NIL],
+    ]);
+  });
+});
+
+describe('an end', () => {
+  test('is kept by PEXPIRE and EXPIRE, told by PTTL and TTL, and taken by PERSIST', () => {
+    expect(replies('PTTL a', 'PEXPIRE a 5', 'SET a 1', 'TTL a', 'PEXPIRE a 1600')).toEqual([
+      ...[-2, 0, OK, -1, 1],
+    ]);
+    const lines = ['SET a 1 EX 2', 'PTTL a', 'EXPIRE a 7', 'TTL a', 'PERSIST a', 'PERSIST a'];
+    expect(replies(...lines)).toEqual([OK, 2000, 1, 7, 1, 0]);
+  });
+
+  test('that is not ahead deletes the key', () => {
+    expect(replies('SET a 1', 'PEXPIRE a 0', 'EXISTS a')).toEqual([OK, 1, 0]);
+  });
+
+  test('moves only forwards with GT, and only backwards with LT', () => {
+    const lines = ['SET a 1 PX 9', 'PEXPIRE a 5 GT', 'PEXPIRE a 5 LT', 'PTTL a', 'PEXPIRE a 1 NX'];
+    expect(replies(...lines)).toEqual([OK, 0, 1, 5, 0]);
+  });
+
+  test('is judged by the wall clock: the key is there at its end, and gone a millisecond later', () => {
+    const bench = new Bench();
+    bench.do('SET a 1 PX 100');
+    bench.wallUs = 100 * MS + 999;
+    expect([bench.do('GET a'), bench.do('PTTL a')]).toEqual(['1', 0]);
+    bench.wallUs = 101 * MS;
+    expect([bench.do('GET a'), bench.do('PTTL a'), bench.do('DEL a')]).toEqual([NIL, -2, 0]);
+  });
+
+  test('comes early where the clock is set forwards, and late where it is set back', () => {
+    const bench = new Bench();
+    bench.do('SET a 1 PX 100');
+    bench.wallUs = -5000 * MS;
+    expect(bench.do('PTTL a')).toBe(5100);
+    bench.wallUs = 3_600_000 * MS;
+    expect(bench.do('SET a 2 NX')).toEqual(OK);
+  });
+});
+
+test('INCR and INCRBY count in 64 bits, and refuse what is no integer', () => {
+  expect(replies('INCR a', 'INCRBY a 41', 'INCRBY a -2', 'GET a')).toEqual([1, 42, 40, '40']);
+  const most = '9223372036854775807';
+  expect(replies(`SET a ${most}`, 'INCR a', 'GET a')).toEqual([
+    ...[OK, { error: 'ERR increment or decrement would overflow' }, most],
+  ]);
+  expect(replies('SET a 1.5', 'INCR a', 'SET b 07', 'INCR b', 'INCRBY c x')).toEqual([
+    ...[OK, NOT_AN_INTEGER, OK, NOT_AN_INTEGER, NOT_AN_INTEGER],
+  ]);
+  expect(replies('HSET h f 1', 'INCR h', 'GET h')).toEqual([1, WRONG_TYPE, WRONG_TYPE]);
+});
+
+test('DEL and EXISTS count keys, one that is named twice twice', () => {
+  expect(replies('SET a 1', 'SET b 1', 'EXISTS a b c a', 'DEL a b c a', 'EXISTS a b')).toEqual([
+    ...[OK, OK, 3, 2, 0],
+  ]);
+});
+
+test('a hash is there while it has a field', () => {
+  expect(
+    replies('HSET h f 1 g 2', 'HINCRBY h f 4', 'HGET h f', 'HEXISTS h x', 'HDEL h f g', 'EXISTS h'),
+  ).toEqual([2, 5, '5', 0, 2, 0]);
+});
+
+test('PING and TIME answer', () => {
+  const bench = new Bench();
+  bench.wallUs = 1_500_001;
+  expect([bench.do('PING'), bench.do('PING hi')]).toEqual([{ status: 'PONG' }, 'hi']);
+  expect(bench.do('TIME')).toEqual(['1704067201', '500001']);
+});
+
+test('what is no command is told as Redis does', () => {
+  const [unknown, short, subcommand] = replies('NOPE a b', 'GET', 'SCRIPT nope');
+  expect(unknown).toEqual({
+    error: "ERR unknown command 'NOPE', with args beginning with: 'a' 'b' ",
+  });
+  expect(short).toEqual({ error: "ERR wrong number of arguments for 'get' command" });
+  expect(subcommand).toEqual({ error: "ERR unknown subcommand 'nope'. Try SCRIPT HELP." });
+});
+
+describe('a script', () => {
+  const sha = 'e0e1f9fabfc9d4800c877a703b823ac0578ff8db'; // of `return 1`
+  const noScript = { error: 'NOSCRIPT No matching script. Please use EVAL.' };
+
+  test('is known after EVAL or SCRIPT LOAD, until SCRIPT FLUSH', () => {
+    const { node } = new Bench();
+    const send = (...command: readonly string[]): RedisReply => node.handle(command, { wallUs: 0 });
+    expect(send('EVALSHA', sha, '0')).toEqual(noScript);
+    expect(send('EVAL', 'return 1', '0')).toBe(1);
+    expect(send('EVALSHA', sha.toUpperCase(), '0')).toBe(1);
+    expect(send('SCRIPT', 'EXISTS', sha, 'x')).toEqual([1, 0]);
+    expect(send('SCRIPT', 'FLUSH')).toEqual(OK);
+    expect(send('EVALSHA', sha, '0')).toEqual(noScript);
+    expect(send('SCRIPT', 'LOAD', 'return 1')).toBe(sha);
+    expect(send('EVALSHA', sha, '0')).toBe(1);
+    expect(send('SCRIPT', 'LOAD', 'return')).toHaveLength(40);
+    const broken = send('SCRIPT', 'LOAD', 'return return');
+    expect(broken).toEqual({ error: expect.stringMatching(/^ERR Error compiling script \(new/) });
+  });
+
+  test('is told which arguments are keys', () => {
+    const { node } = new Bench();
+    const text = 'return {#KEYS, KEYS[1], #ARGV, ARGV[2]}';
+    expect(node.handle(['EVAL', text, '1', 'k', 'a', 'b'], { wallUs: 0 })).toEqual([
+      1,
+      'k',
+      2,
+      'b',
+    ]);
+    expect(node.handle(['EVAL', text, '3', 'k'], { wallUs: 0 })).toEqual({
+      error: "ERR Number of keys can't be greater than number of args",
+    });
+  });
+});
+
+describe('a crash', () => {
+  const after = (options: RedisNodeOptions): readonly RedisReply[] => {
+    const bench = new Bench(options);
+    bench.do('SET a 1 PX 100');
+    const sha = bench.do('SCRIPT LOAD return');
+    bench.node.restart();
+    return [bench.do('GET a'), bench.do('PTTL a'), bench.do(`SCRIPT EXISTS ${sha}`)];
+  };
+
+  test('loses keys and scripts, and with persistence scripts alone', () => {
+    expect(after({})).toEqual([NIL, -2, [0]]);
+    expect(after({ persistence: 'always' })).toEqual(['1', 100, [0]]);
+  });
+
+  test('leaves to a replica what it had been sent, and no script', () => {
+    const bench = new Bench();
+    bench.do('SET a 1');
+    bench.do('HSET h f 1');
+    const restore = bench.node.snapshot();
+    const sha = bench.do('SCRIPT LOAD return');
+    for (const line of ['SET a 2', 'SET b 1', 'HSET h f 2']) bench.do(line);
+    restore();
+    bench.node.restart();
+    expect(['GET a', 'GET b', 'HGET h f'].map((line) => bench.do(line))).toEqual(['1', NIL, '1']);
+    expect(bench.do(`SCRIPT EXISTS ${sha}`)).toEqual([0]);
+    bench.node.restart();
+    expect(bench.do('GET a')).toEqual(NIL);
+  });
+});
+
+test('an evicted key is gone, and one that is not there cannot be', () => {
+  const bench = new Bench();
+  bench.do('SET a 1 PX 100');
+  expect([bench.evict('a'), bench.evict('a'), bench.do('GET a')]).toEqual([true, false, NIL]);
+  bench.do('SET a 1 PX 100');
+  bench.wallUs = 101 * MS;
+  expect(bench.evict('a')).toBe(false);
+});
+
+test('an error is told from other replies', () => {
+  expect(replies('GET', 'GET a').map((reply) => isRedisError(reply))).toEqual([true, false]);
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { casesOf, isFailure } from './cases.ts';
+import { sampleResult } from './run-result.fixture.ts';
+
+describe('casesOf', () => {
+  it('has a case for each listed claim, each kept plan and all that went wrong besides', () => {
+    const cases = casesOf(sampleResult).map(({ system, name, outcome }) => [system, name, outcome]);
+    expect(cases).toEqual([
+      ['unfenced', 'fence-monotone holds', 'broke'],
+      ['unfenced', 'grant-order holds', 'passed'],
+      ['unfenced', 'linearizable holds', 'open'],
+      ['wanted', 'fence-monotone breaks', 'passed'],
+      ['wanted', 'grant-order breaks', 'held'],
+      ['failing', 'grant-order holds', 'open'],
+      ['failing', 'is put to the test', 'open'],
+      ['failing', 'runs on every seed', 'failed'],
+      ['', 'kept plan a.yaml is fixed', 'passed'],
+      ['', 'kept plan b.yaml is reproduced', 'changed'],
+      ['failing', 'gives the same trace twice', 'failed'],
+    ]);
+  });
+
+  it('says why, and gives a broken claim its counterexample', () => {
+    const cases = casesOf(sampleResult);
+    expect(cases[0]).toMatchObject({
+      message: 'fence-monotone should hold and broke on 12 of 1,000 seeds, first on 17',
+      finding: { system: 'unfenced', claim: 'fence-monotone' },
+      file: 'fixtures/zombie-writer.yaml',
+      line: 3,
+    });
+    expect(cases.map(({ message }) => message).filter((message) => message !== '')).toEqual([
+      'fence-monotone should hold and broke on 12 of 1,000 seeds, first on 17',
+      'unknown on 2 seeds, first on 40: a limit was reached',
+      'grant-order should break and held on 1,000 seeds',
+      'not put to the test: drop never fired',
+      'tested nothing: drop never fired',
+      'failed to run on 11 of 1,000 seeds',
+      'is diverged, expected reproduced; no match for alice/1/wrote',
+      'two runs of seed 5 differ: event 12 is another',
+    ]);
+    expect(cases.find(({ name }) => name === 'runs on every seed')?.details).toBe(
+      'seed 3: TypeError: x is not a function\nand 10 more',
+    );
+  });
+
+  it('judges no claim that should break on a part of the seeds, on one seed or on none', () => {
+    const outcomes = (change: Partial<typeof sampleResult>): unknown =>
+      casesOf({ ...sampleResult, ...change }).find(({ name }) => name === 'grant-order breaks')
+        ?.outcome;
+    expect(outcomes({ seeds: { from: 0, to: 999, isWhole: false } })).toBe('open');
+    expect(outcomes({ seeds: { from: 4, to: 4, isWhole: true } })).toBe('open');
+    expect(outcomes({ tallies: new Map() })).toBe('open');
+  });
+
+  it('tells failures from what could not be judged', () => {
+    const failures = casesOf(sampleResult).filter(isFailure);
+    expect(failures.map(({ outcome }) => outcome)).toEqual([
+      ...['broke', 'held', 'failed', 'changed', 'failed'],
+    ]);
+  });
+});

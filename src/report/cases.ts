@@ -1,0 +1,143 @@
+/**
+ * Cuts the result of a run into cases, one for each thing that could have gone wrong: every claim
+ * that a scenario lists for a system, every kept plan, every seed that had to run. Test reports,
+ * annotations and the step summary are views of these.
+ */
+import type { KeptOutcome } from '../sweep/shard-file.ts';
+import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
+import type { Finding } from './finding.ts';
+import { countOf, groupDigits } from './prose.ts';
+import type { ScenarioResult } from './run-result.ts';
+import type { SystemSummary } from './summary.ts';
+
+export interface Case {
+  /** Of the scenario; '' for what no single system answers for. */
+  readonly system: string;
+  /** `grant-order holds`. */
+  readonly name: string;
+  readonly outcome: CaseOutcome;
+  /** One sentence without a final stop; '' for a case that passed. */
+  readonly message: string;
+  /** What else there is to say, in lines; mostly ''. */
+  readonly details: string;
+  /** The counterexample that it is about, where one was shrunk. */
+  readonly finding: Finding | null;
+  /** Where a person would look first. */
+  readonly file: string;
+  /** From 1; null where the file as a whole is meant. */
+  readonly line: number | null;
+}
+
+/**
+ * `broke`, `held`: a claim did what it should not. `changed`: a kept plan is no longer what it was.
+ * `failed`: the system, or fencepost, did not run. `open`: it could not be judged.
+ */
+export type CaseOutcome = 'passed' | 'broke' | 'held' | 'changed' | 'failed' | 'open';
+
+/** Whether a case makes a run fail. */
+export function isFailure({ outcome }: Case): boolean {
+  return outcome !== 'passed' && outcome !== 'open';
+}
+
+/** The cases of a scenario: its systems in their order, then what concerns all of them. */
+export function casesOf(result: ScenarioResult): readonly Case[] {
+  return [
+    ...result.summary.systems.flatMap((system) => systemCases(system, result)),
+    ...result.keptPlans.map(keptCase),
+    ...differenceCase(result),
+  ];
+}
+
+type Judged = Pick<Case, 'outcome' | 'message'>;
+
+/** What most cases have not. */
+const NO_MORE = { details: '', finding: null };
+
+function systemCases(system: SystemSummary, result: ScenarioResult): readonly Case[] {
+  const { holds = [], breaks = [] } = system.expect;
+  const tally = result.tallies.get(system.name) ?? EMPTY_TALLY;
+  const findingOf = (claim: string): Finding | null =>
+    result.findings.find((found) => found.system === system.name && found.claim === claim) ?? null;
+  const at = placeOf(system.name, result);
+  const toBreak = breaks.map((claim): Case => {
+    const judged = judgeBreak(claim, tally, result);
+    return { ...at, name: `${claim} breaks`, ...judged, details: '', finding: findingOf(claim) };
+  });
+  const toHold = holds.map((claim): Case => {
+    const judged = judgeHold(claim, { tally, system });
+    return { ...at, name: `${claim} holds`, ...judged, details: '', finding: findingOf(claim) };
+  });
+  return [...toBreak, ...toHold, ...vacuityCase(system, at), ...errorCase(tally, at)];
+}
+
+type Place = Pick<Case, 'system' | 'file' | 'line'>;
+
+function placeOf(system: string, { summary, lines }: ScenarioResult): Place {
+  return { system, file: summary.file, line: lines.get(system) ?? null };
+}
+
+const PASSED: Judged = { outcome: 'passed', message: '' };
+
+function judgeBreak(claim: string, tally: Tally, { seeds }: ScenarioResult): Judged {
+  if (claimTally(tally, claim).broken > 0) return PASSED;
+  const held = `${claim} should break and held on ${countOf(tally.seeds, 'seed')}`;
+  if (tally.seeds === 0) return { outcome: 'open', message: 'no seed was examined' };
+  if (seeds.from === seeds.to) return { outcome: 'open', message: `${held}, which judges nothing` };
+  if (!seeds.isWhole) return { outcome: 'open', message: `${held}, before the run was cut short` };
+  return { outcome: 'held', message: held };
+}
+
+function judgeHold(
+  claim: string,
+  { tally, system }: { readonly tally: Tally; readonly system: SystemSummary },
+): Judged {
+  const { broken, brokenSeeds, unknown, firstUnknown } = claimTally(tally, claim);
+  if (broken > 0) {
+    const share = `${groupDigits(broken)} of ${countOf(tally.seeds, 'seed')}`;
+    const message = `${claim} should hold and broke on ${share}, first on ${brokenSeeds[0] ?? 0}`;
+    return { outcome: 'broke', message };
+  }
+  if (tally.seeds === 0) return { outcome: 'open', message: 'no seed was examined' };
+  if (firstUnknown !== null) {
+    const where = `${countOf(unknown, 'seed')}, first on ${firstUnknown.seed}`;
+    return { outcome: 'open', message: `unknown on ${where}: ${firstUnknown.reason}` };
+  }
+  if (system.vacuous.length === 0) return PASSED;
+  return { outcome: 'open', message: `not put to the test: ${system.vacuous.join(', ')}` };
+}
+
+/** What should hold says nothing where nothing was tested; that is a case of its own. */
+function vacuityCase({ vacuous, expect }: SystemSummary, at: Place): readonly Case[] {
+  if (vacuous.length === 0 || (expect.holds ?? []).length === 0) return [];
+  const message = `tested nothing: ${vacuous.join(', ')}`;
+  return [{ ...at, name: 'is put to the test', outcome: 'open', message, ...NO_MORE }];
+}
+
+function errorCase({ failed, failures, seeds }: Tally, at: Place): readonly Case[] {
+  if (failed === 0) return [];
+  const told = failures.map(({ seed, error }) => `seed ${seed}: ${error}`);
+  if (failed > failures.length) told.push(`and ${groupDigits(failed - failures.length)} more`);
+  const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, 'seed')}`;
+  const details = told.join('\n');
+  return [
+    { ...at, name: 'runs on every seed', outcome: 'failed', message, details, finding: null },
+  ];
+}
+
+function keptCase({ file, outcome, expected, divergedAt }: KeptOutcome): Case {
+  const where = divergedAt === null ? '' : `; no match for ${divergedAt}`;
+  const judged: Judged =
+    outcome === expected
+      ? PASSED
+      : { outcome: 'changed', message: `is ${outcome}, expected ${expected}${where}` };
+  const name = `kept plan ${file.split('/').at(-1) ?? file} is ${expected}`;
+  return { system: '', name, ...judged, ...NO_MORE, file, line: null };
+}
+
+function differenceCase(result: ScenarioResult): readonly Case[] {
+  if (result.difference === null) return [];
+  const { system, seed, what } = result.difference;
+  const message = `two runs of seed ${seed} differ: ${what}`;
+  const name = 'gives the same trace twice';
+  return [{ ...placeOf(system, result), name, outcome: 'failed', message, ...NO_MORE }];
+}

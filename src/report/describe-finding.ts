@@ -1,0 +1,95 @@
+/**
+ * Turns a plan that was shrunk into a finding: run once more, explained, measured, with its text as
+ * a file. Where it is to be written, and what one types to replay it, the caller says.
+ */
+import { examineAsync } from '../async/examine-async.ts';
+import { builtIn, type Catalogue } from '../catalogue.ts';
+import { explain } from '../check/explain.ts';
+import type { Examination } from '../harness.ts';
+import { proseDuration } from '../plan/duration.ts';
+import type { Plan } from '../plan/plan.ts';
+import { renderPlan } from '../plan/plan-text.ts';
+import { digestOf } from '../run.ts';
+import type { Boundary } from '../shrink/boundary.ts';
+import type { ShrinkResult } from '../shrink/shrink.ts';
+import { claimsJudged } from '../sweep/examiner.ts';
+import type { Finding, OtherRun, Size } from './finding.ts';
+import { countSteps } from './steps.ts';
+
+/** What was shrunk, from what, and why. */
+export interface Shrunk extends Pick<Finding, 'scenario' | 'scenarioFile' | 'seed' | 'claim'> {
+  readonly original: Plan;
+  readonly result: Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary'>;
+  /** What the plan's words mean; built-in ones by default. */
+  readonly catalogue?: Catalogue;
+}
+
+/** Where a finding is to be kept. */
+export interface FindingPlace
+  extends Pick<Finding, 'planFile' | 'pageFile' | 'keptIn' | 'isKeptInNew'> {
+  /** What one types to replay it, in one line: it stands above the plan in its file. */
+  readonly command: string;
+}
+
+/** Runs the shrunk plan once more; null where it does not break the claim. */
+export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promise<Finding | null> {
+  const { claim, original, result, scenario, scenarioFile, seed, catalogue = builtIn } = shrunk;
+  const { command, ...files } = place;
+  const { plan } = result;
+  const judged = claimsJudged([claim], catalogue);
+  const { trace, verdicts } = await examineAsync(plan, judged, catalogue);
+  const verdict = verdicts.find((candidate) => candidate.claim === claim);
+  if (verdict?.kind !== 'invalid') return null;
+  const explanation = explain(trace, verdict);
+  const digest = digestOf(trace);
+  const comment = [explanation.headline, command, digest].join('\n');
+  const before = await otherRun(original, claim, catalogue);
+  const holdsPlan = result.boundary?.holdsPlan;
+  const nearest = holdsPlan && (await otherRun(holdsPlan, claim, catalogue));
+  return {
+    ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
+    ...{ explanation, verdict, verdicts, trace, digest, plan },
+    planText: renderPlan(plan, comment),
+    size: sizeOf(before, { plan, trace }),
+    boundary: result.boundary === null ? result.whyNoBoundary : boundaryText(result.boundary),
+    original: before,
+    ...(nearest === undefined ? {} : { nearest }),
+    ...files,
+  };
+}
+
+/** A run to set beside the counterexample, with the evidence against the same claim. */
+async function otherRun(plan: Plan, claim: string, catalogue: Catalogue): Promise<OtherRun> {
+  const { trace, verdicts } = await examineAsync(plan, [claim], catalogue);
+  const [verdict] = verdicts;
+  return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
+}
+
+type Sized = Pick<Examination, 'plan' | 'trace'>;
+
+/**
+ * What shrinking achieved: steps that a person would number until the world heals, and faults that
+ * struck.
+ */
+function sizeOf(before: Sized, after: Sized): Size {
+  return {
+    events: stepsOf(after),
+    originalEvents: stepsOf(before),
+    faults: faultsIn(after),
+    originalFaults: faultsIn(before),
+  };
+}
+
+function stepsOf({ plan, trace }: Sized): number {
+  return countSteps(trace, { evidence: [], faults: plan.faults });
+}
+
+function faultsIn({ trace }: Sized): number {
+  return trace.events.filter((event) => event.kind === 'fault').length;
+}
+
+/** "breaks with a pause of alice of 10.001 ms, holds with 10 ms". */
+export function boundaryText(boundary: Boundary): string {
+  const { what, breaksAtUs, holdsAtUs } = boundary;
+  return `breaks with a ${what} of ${proseDuration(breaksAtUs)}, holds with ${proseDuration(holdsAtUs)}`;
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { validateXML } from 'xmllint-wasm';
+import { renderFailure } from './failure.ts';
+import { anyName, hostileNames } from './hostile.fixture.ts';
+import { junitSchema } from './junit.fixture.ts';
+import { renderJunit } from './junit.ts';
+import { sampleResult } from './run-result.fixture.ts';
+import type { ScenarioResult } from './run-result.ts';
+import { renamed, zombieFinding } from './sample.fixture.ts';
+
+const options = { version: '1.2.3' };
+
+/** What an XML parser says against a document, and what it reads. */
+async function read(xml: string): Promise<{ errors: string[]; canonical: string }> {
+  const contents = new TextEncoder().encode(xml);
+  const { errors, normalized } = await validateXML({
+    xml: { fileName: 'junit.xml', contents },
+    schema: junitSchema,
+    normalization: 'c14n',
+  });
+  return { errors: errors.map(({ message }) => message), canonical: normalized };
+}
+
+/** The texts of the elements of a name, from canonical XML, in which only three things stand so. */
+function textsOf(canonical: string, name: string): string[] {
+  const pattern = new RegExp(`<${name}[^>]*>([^<]*)</${name}>`, 'g');
+  return [...canonical.matchAll(pattern)].map(([, text = '']) =>
+    text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+  );
+}
+
+function renamedResult(name: string): ScenarioResult {
+  const [first, ...others] = sampleResult.summary.systems;
+  if (first === undefined) throw new Error('the sample has systems');
+  const finding = { ...renamed(zombieFinding, 'alice', name), system: name };
+  return {
+    ...sampleResult,
+    summary: {
+      ...sampleResult.summary,
+      name,
+      file: name,
+      systems: [{ ...first, name }, ...others],
+    },
+    findings: [finding],
+    tallies: new Map(
+      [...sampleResult.tallies, [name, sampleResult.tallies.get('unfenced')]].flatMap(
+        ([key, tally]) =>
+          typeof key === 'string' && typeof tally === 'object' ? [[key, tally]] : [],
+      ),
+    ),
+    difference: { system: name, seed: 1, what: name },
+  };
+}
+
+describe('renderJunit', () => {
+  it('fits the schema, and counts what it has', async () => {
+    const xml = renderJunit([sampleResult, sampleResult], options);
+    const { errors, canonical } = await read(xml);
+    expect(errors).toEqual([]);
+    expect(canonical).toContain(
+      '<testsuites errors="4" failures="6" name="fencepost" skipped="6" tests="22" time="5.000">',
+    );
+    expect(canonical).toContain('<property name="seeds" value="0..999"></property>');
+    expect(canonical).toContain('<property name="fencepost.version" value="1.2.3"></property>');
+    for (const [name, times] of [
+      ['failure', 6],
+      ['error', 4],
+      ['skipped', 6],
+      ['testcase', 22],
+    ]) {
+      expect(canonical.match(new RegExp(`<${name} `, 'g'))).toHaveLength(Number(times));
+    }
+  });
+
+  it('tells the whole story in the body of a failure, as the terminal does', async () => {
+    const { canonical } = await read(renderJunit([sampleResult], options));
+    const story = renderFailure(zombieFinding, { colour: false, width: 100 });
+    expect(textsOf(canonical, 'failure')[0]).toBe(story);
+    expect(textsOf(canonical, 'system-out')[0]).toContain('fence-monotone of wanted');
+    expect(textsOf(canonical, 'error')[0]).toContain('seed 3: TypeError: x is not a function');
+  });
+
+  it('is well-formed and fits the schema, whatever the names', async () => {
+    const document = renderJunit(hostileNames.map(renamedResult), options);
+    expect((await read(document)).errors).toEqual([]);
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyName, { minLength: 20, maxLength: 20 }), async (names) => {
+        const { errors } = await read(renderJunit(names.map(renamedResult), options));
+        expect(errors).toEqual([]);
+      }),
+      { seed: 1, numRuns: 5 },
+    );
+  });
+
+  it('says what XML cannot hold in another way', async () => {
+    const { canonical } = await read(renderJunit([renamedResult('a\u0000b\ufffec<d>')], options));
+    expect(canonical).toContain('name="a‹U+0000›b\ufffdc&lt;d>"');
+  });
+});

@@ -1,0 +1,99 @@
+/**
+ * Writes the result of a run as JUnit XML, which CI servers show as tests: a suite a scenario, a
+ * test each claim that is expected of a system. The body of a failure is the whole story.
+ */
+import { type Case, casesOf } from './cases.ts';
+import { renderFailure } from './failure.ts';
+import { type Child, element, lines, type Markup, render, trusted } from './markup.ts';
+import type { ScenarioResult } from './run-result.ts';
+
+export interface JunitOptions {
+  /** Of fencepost. */
+  readonly version: string;
+}
+
+/** The document, with a final line end. */
+export function renderJunit(results: readonly ScenarioResult[], options: JunitOptions): string {
+  const suites = results.map((result) => suiteOf(result, options));
+  const total = countsOf(results.flatMap((result) => casesOf(result)));
+  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const root = xml('testsuites', { name: 'fencepost', ...total, time: timeOf(seconds) }, suites);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${render(root)}\n`;
+}
+
+function suiteOf(result: ScenarioResult, { version }: JunitOptions): Markup {
+  const { summary, seeds, seconds } = result;
+  const cases = casesOf(result);
+  // All claims are judged on the same runs, so each takes an equal share of their time.
+  const share = timeOf(seconds / Math.max(1, cases.length));
+  const properties = [
+    ['fencepost.version', version],
+    ['scenario', summary.file],
+    ['seeds', `${seeds.from}..${seeds.to}`],
+  ].map(([name = '', value = '']) => xml('property', { name, value }, []));
+  return xml(
+    'testsuite',
+    { name: summary.name, file: summary.file, ...countsOf(cases), time: timeOf(seconds) },
+    [xml('properties', {}, properties), ...cases.map((one) => caseOf(one, summary.name, share))],
+  );
+}
+
+/** Attributes that count, as text: `element` takes numbers for pixels. */
+function countsOf(cases: readonly Case[]): Readonly<Record<string, string>> {
+  const count = (...outcomes: Case['outcome'][]): string =>
+    String(cases.filter(({ outcome }) => outcomes.includes(outcome)).length);
+  return {
+    tests: String(cases.length),
+    failures: count('broke', 'held', 'changed'),
+    errors: count('failed'),
+    skipped: count('open'),
+  };
+}
+
+function timeOf(seconds: number): string {
+  return seconds.toFixed(3);
+}
+
+function caseOf(one: Case, scenario: string, time: string): Markup {
+  const classname = one.system === '' ? scenario : `${scenario}.${one.system}`;
+  const line = one.line === null ? {} : { line: String(one.line) };
+  return xml('testcase', { name: one.name, classname, time, file: one.file, ...line }, tellOf(one));
+}
+
+/** What a test came to; the counterexample of a claim that should break is its output. */
+function tellOf(one: Case): readonly Markup[] {
+  const story = storyOf(one);
+  const message = plain(one.message);
+  switch (one.outcome) {
+    case 'passed':
+      return story === '' ? [] : [element('system-out', {}, lines(plain(story)))];
+    case 'open':
+      return [element('skipped', { message })];
+    case 'failed':
+      return [element('error', { message, type: 'failed' }, lines(plain(story)))];
+    default:
+      return [element('failure', { message, type: one.outcome }, lines(plain(story)))];
+  }
+}
+
+function storyOf({ finding, message, details }: Case): string {
+  if (finding !== null) return renderFailure(finding, { colour: false, width: 100 });
+  return details === '' ? message : `${message}\n${details}`;
+}
+
+/** An element whose children stand on lines of their own. */
+function xml(
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  children: readonly Markup[],
+): Markup {
+  const safe = Object.entries(attributes).map(([key, value]) => [key, plain(value)]);
+  const own: Child = children.flatMap((child) => [trusted('\n'), child]);
+  const end = children.length === 0 ? [] : [trusted('\n')];
+  return element(name, Object.fromEntries(safe), own, end);
+}
+
+/** XML 1.0 has no place for these, however they are written; `element` shows other controls. */
+function plain(text: string): string {
+  return text.replace(/[\p{Surrogate}\uFFFE\uFFFF]/gu, '\uFFFD');
+}

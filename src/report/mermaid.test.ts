@@ -1,0 +1,160 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import mermaid from 'mermaid';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { examine } from '../harness.ts';
+import { readPlanSource } from '../modules/load-files.ts';
+import { isRecord } from '../plan/document.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
+import type { Finding } from './finding.ts';
+import { anyName, hostileExamples } from './hostile.fixture.ts';
+import { findingDiagram, MOST_CHARACTERS, renderDiagram } from './mermaid.ts';
+import { diagramRows } from './mermaid-rows.ts';
+import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
+import { stormTrace } from './storm.fixture.ts';
+import { clip, visible, wrap } from './visible.ts';
+
+// Its first use makes Mermaid load its parsers.
+beforeAll(async () => {
+  await mermaid.parse('sequenceDiagram');
+});
+
+/** What Mermaid's own parser reads out of a diagram: texts with its escapes turned back. */
+async function parsed(diagram: string): Promise<{ names: string[]; texts: string[] }> {
+  // For titles, and only for them, Mermaid needs a browser: mermaid-drawn.test.ts has one.
+  const untitled = diagram.replace(/\n {2}title [^;#\n]*(#\d+;[^;#\n]*)*\n/, '\n');
+  const { db }: { db: unknown } = await mermaid.mermaidAPI.getDiagramFromText(untitled);
+  if (!isRecord(db)) throw new Error('this is no diagram');
+  const { getActors, getMessages } = db;
+  if (typeof getActors !== 'function' || typeof getMessages !== 'function') {
+    throw new Error('this is no sequence diagram');
+  }
+  const actors: ReadonlyMap<string, { description: string }> = getActors.call(db);
+  const messages: readonly { message?: unknown }[] = getMessages.call(db);
+  return {
+    names: [...actors.values()].map(({ description }) => shown(description)),
+    texts: messages.flatMap(({ message }) =>
+      typeof message === 'string' && message !== '' ? [shown(message)] : [],
+    ),
+  };
+}
+
+function shown(text: string): string {
+  const numbers = /ﬂ°°(\d+)¶ß/g;
+  const plain = text.replaceAll('<br/>', ' ');
+  return plain.replace(numbers, (_, code) => String.fromCodePoint(Number(code)));
+}
+
+/** The texts that a diagram of the finding is meant to show. */
+function meant({ trace, verdict, plan }: Finding): string[] {
+  const { claim, evidence } = verdict;
+  const rows = diagramRows(trace, { claim, evidence, faults: plan.faults });
+  return rows.map(({ text }) => whole(wrap(visible(text), 36).join(' ')));
+}
+
+function whole(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+describe('findingDiagram', () => {
+  it('tells the zombie write in arrows, notes and bars', () => {
+    const lines = findingDiagram(zombieFinding).split('\n');
+    expect(lines.map((line) => line.trim())).toEqual([
+      'sequenceDiagram',
+      'title Stale write accepted by unfenced',
+      'participant p1 as lock',
+      'participant p2 as alice',
+      'participant p3 as bob',
+      'participant p4 as store',
+      'p2->>p1: 1 ms · acquire',
+      'Note over p1: 1 ms · grants token 1 to alice,<br/>until 11 ms',
+      'p1-->>p2: 2 ms · answer to acquire',
+      'Note over p2: 2 ms · believes it holds db until 10<br/>ms',
+      'activate p2',
+      'Note over p2: 3 ms · own clock#58; lease lives',
+      'Note over p2: 3 ms · paused for 17 ms',
+      "Note over p1: 11 ms · alice's lease, token 1, is<br/>over",
+      'p3->>p1: 12 ms · acquire',
+      'Note over p1: 12 ms · grants token 2 to bob, until<br/>22 ms',
+      'p1-->>p3: 13 ms · answer to acquire',
+      'Note over p3: 13 ms · believes it holds db until<br/>21 ms',
+      'activate p3',
+      'p3->>p4: 14 ms · write x = 2, token 2',
+      'Note over p4: 14 ms · ✓ accepts x = 2, token 2 ←<br/>newer write',
+      'p4-->>p3: 15 ms · answer to write x',
+      'Note over p3: 15 ms · leaves db',
+      'deactivate p3',
+      'Note over p2: 20 ms · ▶ resumes',
+      'p2->>p4: 21 ms · write x = 1, token 1',
+      'Note over p4: 21 ms · ✓ accepts x = 1, token 1 ←<br/>stale write',
+      'Note over p4: ✗ stale write#58; fence-monotone breaks',
+      'deactivate p2',
+    ]);
+  });
+
+  it('is read by Mermaid as it was meant, whatever the names', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyName, async (name) => {
+        const finding = renamed(zombieFinding, 'alice', name);
+        const { names: read, texts } = await parsed(findingDiagram(finding));
+        const [alice] = finding.trace.processes;
+        const short = whole(clip(visible(alice?.name ?? ''), 30)).trim();
+        expect(read[1]).toBe(short === '' ? '\u00a0' : short);
+        expect(texts).toEqual(meant(finding));
+      }),
+      { seed: 1, numRuns: 150, examples: hostileExamples },
+    );
+  });
+
+  it('keeps below 40,000 characters, ends with the violation and says what it left out', async () => {
+    const many = renamed(manyZombies(300), 'bob', '#;'.repeat(20));
+    const diagram = findingDiagram(many);
+    expect(diagram.length).toBeLessThanOrEqual(MOST_CHARACTERS);
+    expect(diagram.length).toBeGreaterThan(MOST_CHARACTERS - 500);
+    const { texts } = await parsed(diagram);
+    const rows = meant(many).length;
+    const [first = ''] = texts;
+    const left = Number(/… ([\d,]+) rows left out/.exec(first)?.[1]?.replaceAll(',', ''));
+    expect(left + texts.length - 1).toBe(rows);
+    expect(texts.at(-1)).toBe('✗ stale write: fence-monotone breaks');
+    expect(texts.some((text) => text.includes('newer write'))).toBe(true);
+  });
+});
+
+describe('renderDiagram', () => {
+  it('draws what is lost with a cross, what is copied twice, and ends bars in a crash', async () => {
+    const diagram = renderDiagram(stormTrace, options('storm'));
+    await parsed(diagram);
+    expect(diagram).toContain('p4-xp5: 16.5 ms · write, lost (drop)');
+    expect(diagram).toContain('p3->>p5: 14 ms · write x = 2, token 2\n');
+    expect(diagram).toContain('p3->>p5: 23 ms · a copy of write x = 2, token<br/>2, sent at 13 ms');
+    expect(diagram).toContain('p3-)p1: 25 ms · release, under way');
+    expect(diagram).toContain('Note over p2: 3 ms · ✖ crashes\n  deactivate p2');
+  });
+
+  it('draws every plan that is kept, and Mermaid reads each', async () => {
+    const folder = new URL('../../fixtures/plans/', import.meta.url);
+    const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+    expect(files.length).toBeGreaterThan(50);
+    for (const file of files) {
+      const text = readFileSync(new URL(file, folder), 'utf8');
+      const source = { kind: 'folder', folder: new URL('..', folder).pathname } as const;
+      const read = await readPlanSource({ file, text }, source);
+      if (read.kind === 'problems') throw new Error(file);
+      const { plan, catalogue } = read;
+      await prepare([plan.system], catalogue);
+      const claims = plan.expect === undefined ? [] : [plan.expect.claim];
+      const { trace, verdicts } = examine(plan, claims, catalogue);
+      const [broken] = verdicts.flatMap((verdict) => (verdict.kind === 'invalid' ? [verdict] : []));
+      const { claim = null, evidence = [] } = broken ?? {};
+      const diagram = renderDiagram(trace, { title: file, claim, evidence, faults: plan.faults });
+      const { texts } = await parsed(diagram);
+      expect(texts.length, file).toBeGreaterThan(2);
+      if (claim !== null) expect(texts.at(-1), file).toMatch(/^✗ .*: .* breaks$/);
+    }
+  });
+});
+
+function options(title: string): Parameters<typeof renderDiagram>[1] {
+  return { title, claim: null, evidence: [], faults: [] };
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { tellPlainly } from './plain-words.ts';
+import { manyZombies, zombieFinding } from './sample.fixture.ts';
+import { stormTrace } from './storm.fixture.ts';
+
+describe('tellPlainly', () => {
+  const { trace, verdict } = zombieFinding;
+  const told = tellPlainly(trace, verdict.evidence);
+
+  it('says who paused, what expired and who wrote over whom', () => {
+    expect(told).toEqual([
+      'At 1 ms `alice` gets `db`, token 1.',
+      'At 3 ms `alice` is paused for 17 ms while it holds `db`: it runs nothing and notices nothing.',
+      "At 11 ms `alice`'s lease of `db` runs out.",
+      'At 12 ms `bob` gets `db`, token 2.',
+      'At 14 ms `bob` writes `x` = 2.',
+      'At 20 ms `alice` wakes up and goes on where it was.',
+      "At 21 ms `alice` writes `x` = 1, over `bob`'s `x` = 2, although its lease was over at 11 ms.",
+    ]);
+  });
+
+  it('says of a grant which lease was not over yet', () => {
+    const [first] = trace.events.filter((event) => event.kind === 'grant');
+    if (first?.kind !== 'grant') expect.fail('the sample has a grant');
+    const early = { ...first, atUs: 5000, client: 'bob', ordinal: 2, token: 2 };
+    const both = { ...trace, events: [first, early] };
+    expect(tellPlainly(both, [{ role: 'later grant', event: 1 }])[1]).toContain(
+      "although `alice`'s lease was to last until",
+    );
+  });
+
+  it('tells a long story by its beginning and its end', () => {
+    const long = manyZombies(20);
+    const sentences = tellPlainly(long.trace, long.verdict.evidence);
+    expect(sentences).toHaveLength(9);
+    expect(sentences[3]).toMatch(/^… \(\d+ more things happen\) …$/);
+    expect(sentences.at(-1)).toContain('over `bob`');
+  });
+
+  it('tells of crashes, clocks, losses and refusals', () => {
+    const all = tellPlainly({ ...stormTrace, events: stormTrace.events.slice(0, 40) }, []).join(
+      ' ',
+    );
+    expect(all).toContain('`alice` crashes');
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * Tells what happened as one would tell it aloud, a sentence an event: who was paused, what ran
+ * out, who got the lock meanwhile, and who wrote over whom. What follows the violation is left out.
+ */
+import type { Evidence } from '../check/verdict.ts';
+import type { Grant, Write } from '../history/server-events.ts';
+import type { FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
+import { proseDuration } from '../plan/duration.ts';
+import { clockText } from './clock-spans.ts';
+import { tokenText } from './prose.ts';
+import { isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
+import { lastOfStory } from './steps.ts';
+
+/** More sentences are not read; the first and the last ones are kept. */
+const MOST_SENTENCES = 9;
+const KEPT_AT_START = 3;
+
+/** The sentences in the order of time, each with its final stop; names stand between backticks. */
+export function tellPlainly(trace: Trace, evidence: readonly Evidence[]): readonly string[] {
+  const last = lastOfStory(trace, evidence);
+  const told = trace.events.slice(0, last + 1);
+  const leases = leaseSpans(trace);
+  const written = new Map<string, Write>();
+  const sentences: { atUs: number; text: string }[] = [];
+  const endUs = told.at(-1)?.atUs ?? 0;
+  for (const lease of leases) {
+    if (lease.ending !== 'expired' || lease.untilUs === null || lease.untilUs > endUs) continue;
+    if (!isHeldOn(lease, told)) continue;
+    const text = `${named(lease.client)}'s lease of ${named(lease.lock)} runs out`;
+    sentences.push({ atUs: lease.untilUs, text });
+  }
+  const hasReads = evidence.some(({ event }) => trace.events[event]?.kind === 'read');
+  for (const event of told) {
+    if (event.kind === 'read' && !hasReads) continue;
+    const text = sentenceOf(event, { leases, written });
+    if (text !== null) sentences.push({ atUs: event.atUs, text });
+  }
+  sentences.sort((left, right) => left.atUs - right.atUs);
+  return shortened(sentences.map(({ atUs, text }) => `At ${proseDuration(atUs)} ${text}.`));
+}
+
+function shortened(sentences: readonly string[]): readonly string[] {
+  const spare = sentences.length - MOST_SENTENCES;
+  if (spare <= 0) return sentences;
+  return [
+    ...sentences.slice(0, KEPT_AT_START),
+    `… (${spare + 1} more things happen) …`,
+    ...sentences.slice(KEPT_AT_START + spare + 1),
+  ];
+}
+
+function named(name: string): string {
+  return `\`${name.replaceAll('`', "'")}\``;
+}
+
+/** Whether its program was still in the section as the lease ran out: else nobody minds. */
+function isHeldOn({ client, ordinal, untilUs }: LeaseSpan, told: readonly TraceEvent[]): boolean {
+  const left = told.find(
+    (event) => event.kind === 'leave' && event.process === client && event.ordinal === ordinal,
+  );
+  return left === undefined || left.atUs > (untilUs ?? 0);
+}
+
+interface Known {
+  readonly leases: readonly LeaseSpan[];
+  /** By store and key: what was accepted last; grows while the story goes on. */
+  readonly written: Map<string, Write>;
+}
+
+function sentenceOf(event: TraceEvent, known: Known): string | null {
+  switch (event.kind) {
+    case 'grant':
+      return grantSentence(event, known);
+    case 'fault':
+      return faultSentence(event, known);
+    case 'resume':
+      return `${named(event.processes[0] ?? '')} wakes up and goes on where it was`;
+    case 'restart':
+      return `${named(event.processes[0] ?? '')} restarts`;
+    case 'release':
+      return event.released === 0 ? null : `${named(event.client)} releases ${named(event.lock)}`;
+    case 'write':
+      return event.value === null ? null : writeSentence(event, known);
+    case 'read': {
+      const { client, key, value } = event;
+      return event.isAccepted ? `${named(client)} reads ${named(key)} = ${value}` : null;
+    }
+    case 'recovered':
+      return `${named(event.process)} is back with what it still knows`;
+    default:
+      return null;
+  }
+}
+
+function grantSentence(event: Grant, { leases }: Known): string {
+  const { client, lock, token, atUs, ordinal } = event;
+  const before = leases.find(
+    (lease) =>
+      lease.lock === lock &&
+      lease.client !== client &&
+      lease.ordinal < ordinal &&
+      isLiveAt(lease, atUs),
+  );
+  const until = before?.untilUs ?? null;
+  const lasts = until === null ? 'is not over' : `was to last until ${proseDuration(until)}`;
+  const although =
+    before === undefined ? '' : `, although ${named(before.client)}'s lease ${lasts}`;
+  return `${named(client)} gets ${named(lock)}${tokenText(token)}${although}`;
+}
+
+function faultSentence(event: FaultStrikes, { leases }: Known): string | null {
+  const who = named(event.processes[0] ?? '');
+  const held = leases.find(
+    (lease) => event.processes.includes(lease.client) && isLiveAt(lease, event.atUs),
+  );
+  const holding = held === undefined ? '' : ` while it holds ${named(held.lock)}`;
+  const long = event.amount > 0 ? ` for ${proseDuration(event.amount)}` : '';
+  switch (event.fault) {
+    case 'pause':
+      return `${who} is paused${long}${holding}: it runs nothing and notices nothing`;
+    case 'crash':
+      return `${who} crashes${holding}`;
+    case 'partition':
+      return `${event.processes.map(named).join(', ')} cannot reach each other`;
+    case 'clock': {
+      const isStep = event.target === 'step';
+      const by = clockText(
+        isStep ? { offsetUs: event.amount, ratePpm: 0 } : { offsetUs: 0, ratePpm: event.amount },
+      );
+      return by === ''
+        ? `the clock of ${who} runs true`
+        : `the clock of ${who} ${isStep ? 'jumps ' : ''}${by}`;
+    }
+    case 'delay':
+      return `a message between ${event.processes.map(named).join(' and ')} is held up${long}`;
+    case 'drop':
+      return `a message between ${event.processes.map(named).join(' and ')} is lost`;
+    case 'duplicate':
+      return `a message between ${event.processes.map(named).join(' and ')} is doubled`;
+    case 'evict':
+      return `${who} forgets ${named(event.target)}`;
+    case 'failover':
+      return `a replica of ${who} takes over that lags behind`;
+    default:
+      return null;
+  }
+}
+
+function writeSentence(event: Write, { leases, written }: Known): string {
+  const { client, key, value, token, isAccepted, process } = event;
+  const what = `${named(key)} = ${value}`;
+  if (!isAccepted) return `${named(process)} refuses ${named(client)}'s ${what}${tokenText(token)}`;
+  const place = `${process}/${event.resource}/${key}`;
+  const before = written.get(place);
+  written.set(place, event);
+  const isOver = before !== undefined && before.client !== client;
+  const over = isOver ? `, over ${named(before.client)}'s ${named(key)} = ${before.value}` : '';
+  const own = leases.find(({ ordinal }) => event.under > 0 && ordinal === event.under);
+  if (own === undefined || isLiveAt(own, event.atUs)) {
+    return `${named(client)} writes ${what}${over}`;
+  }
+  const ended = own.untilUs === null ? '' : ` at ${proseDuration(own.untilUs)}`;
+  const how = own.ending === 'released' ? 'was released' : 'was over';
+  return `${named(client)} writes ${what}${over}, although its lease ${how}${ended}`;
+}

@@ -1,0 +1,37 @@
+/** What stores contain after a part of a trace: the value of each key, and the highest token. */
+import type { TraceEvent } from '../history/trace.ts';
+import { tokenText } from './prose.ts';
+
+export interface Contents {
+  /** By the key's name: its value, and who wrote it. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly highest: number;
+  readonly hasTokens: boolean;
+}
+
+/** By the store's name. */
+export function contentsAfter(events: readonly TraceEvent[]): ReadonlyMap<string, Contents> {
+  const stores = new Map<string, Contents>();
+  for (const event of events) {
+    if (event.kind !== 'write' && event.kind !== 'recovered') continue;
+    const before = stores.get(event.process) ?? EMPTY;
+    stores.set(event.process, event.kind === 'write' ? written(before, event) : recovered(event));
+  }
+  return stores;
+}
+
+const EMPTY: Contents = { values: new Map(), highest: 0, hasTokens: false };
+
+function written(before: Contents, event: Extract<TraceEvent, { kind: 'write' }>): Contents {
+  const hasTokens = before.hasTokens || event.token > 0;
+  if (!event.isAccepted) return { ...before, hasTokens };
+  const values = new Map(before.values);
+  const { key, value, client, token } = event;
+  if (value !== null) values.set(key, `${value}, from ${client}${tokenText(token)}`);
+  return { values, highest: Math.max(before.highest, event.highest, token), hasTokens };
+}
+
+function recovered({ values, highest }: Extract<TraceEvent, { kind: 'recovered' }>): Contents {
+  const kept = Object.entries(values).map(([key, value]) => [key, String(value)] as const);
+  return { values: new Map(kept), highest, hasTokens: highest > 0 };
+}

@@ -1,0 +1,186 @@
+/**
+ * What every process knows and is after a step of a trace: what it holds and believes, waits for,
+ * whether it runs, and how far its clock is off; who holds a lock in truth; what a store contains.
+ */
+import type { Trace, TraceEvent } from '../history/trace.ts';
+import { proseDuration } from '../plan/duration.ts';
+import type { Fault } from '../plan/fault.ts';
+import { clockSpans, clockText, offsetAt } from './clock-spans.ts';
+import { tokenText } from './prose.ts';
+import { laneOrder } from './sequence-text.ts';
+import { isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
+import { type Contents, contentsAfter } from './state-contents.ts';
+import type { Step } from './steps.ts';
+
+/** One thing that is so: `holds` → `db, token 1`. */
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface ProcessState {
+  readonly process: string;
+  readonly role: Trace['processes'][number]['role'];
+  readonly facts: readonly Fact[];
+}
+
+export interface StateOptions {
+  readonly faults: readonly Fault[];
+  readonly steps: readonly Step[];
+  /** Whether the store is meant to remember the highest token. */
+  readonly isFenced: boolean;
+}
+
+/** The state of every process right after `steps[at]`; before everything for −1. */
+export function stateAfter(
+  trace: Trace,
+  at: number,
+  { faults, steps, isFenced }: StateOptions,
+): readonly ProcessState[] {
+  const last = steps.slice(0, at + 1).findLast(({ event }) => event !== null)?.event ?? -1;
+  const events = trace.events.slice(0, last + 1);
+  const nowUs = steps[at]?.atUs ?? 0;
+  const known = { ...trace, events };
+  const leases = leaseSpans(known).filter((lease) => isLiveAt(lease, nowUs));
+  const clients = clientsAfter(events);
+  const contents = contentsAfter(events);
+  const clocks = clockSpans(known, faults).filter(({ untilUs }) => untilUs === null);
+  return laneOrder(trace.processes).map(({ name, role }) => {
+    const clock = clocks.find(({ process }) => process === name);
+    const offsetUs = clock === undefined ? 0 : offsetAt(clock, nowUs);
+    const skew = clock === undefined ? '' : clockText({ ...clock, offsetUs });
+    const client = clients.get(name) ?? newClient();
+    const facts: Fact[] = [{ name: 'is', value: client.is }];
+    if (role === 'store') facts.push(...storeFacts(contents.get(name), isFenced));
+    else if (role !== 'lock') facts.push(...clientFacts(client, { name, leases, nowUs }));
+    // Where no single server grants a lock, its clients do.
+    facts.push(...locksOf(trace, name, leases));
+    if (skew !== '') facts.push({ name: 'clock', value: skew });
+    return { process: name, role, facts };
+  });
+}
+
+interface Holding {
+  readonly ordinal: number;
+  readonly token: number;
+  readonly untilUs: number;
+}
+
+interface ClientState {
+  is: string;
+  readonly holds: Map<string, Holding>;
+  readonly waits: Map<string, string>;
+}
+
+function newClient(): ClientState {
+  return { is: 'running', holds: new Map(), waits: new Map() };
+}
+
+function clientsAfter(events: readonly TraceEvent[]): ReadonlyMap<string, ClientState> {
+  const clients = new Map<string, ClientState>();
+  const of = (name: string): ClientState => {
+    const client = clients.get(name) ?? newClient();
+    clients.set(name, client);
+    return client;
+  };
+  for (const event of events) {
+    if (event.kind === 'fault') for (const name of event.processes) strike(of(name), event);
+    else if (event.kind === 'resume' || event.kind === 'restart' || event.kind === 'heal') {
+      for (const name of event.processes) of(name).is = 'running';
+    } else if ('process' in event) change(of(event.process), event);
+  }
+  return clients;
+}
+
+function strike(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' }>): void {
+  const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
+  if (event.fault === 'pause') client.is = `paused${until}`;
+  if (event.fault === 'partition') client.is = `cut off${until}`;
+  if (event.fault !== 'crash') return;
+  client.is = `down${until}`;
+  client.holds.clear();
+  client.waits.clear();
+}
+
+function change(client: ClientState, event: TraceEvent): void {
+  if (event.kind === 'invoke') {
+    const { call } = event;
+    const what = 'lock' in call ? call.lock : call.key;
+    client.waits.set(event.operation, `the answer to ${call.verb} ${what}`);
+  }
+  if (event.kind === 'return') client.waits.delete(event.operation);
+  if (event.kind === 'enter') {
+    const { lock, ordinal, token, believedUntilUs: untilUs } = event;
+    client.holds.set(lock, { ordinal, token, untilUs });
+  }
+  if (event.kind === 'lease-test' && event.isLive) {
+    const held = client.holds.get(event.lock);
+    if (held !== undefined) {
+      client.holds.set(event.lock, { ...held, untilUs: event.believedUntilUs });
+    }
+  }
+  if (event.kind === 'leave') client.holds.delete(event.lock);
+}
+
+/** Beyond any run, as the end of a lock that nothing but its release ends. */
+const NEVER_US = 1e15;
+
+function clientFacts(
+  { holds, waits }: ClientState,
+  at: {
+    readonly name: string;
+    readonly leases: readonly LeaseSpan[];
+    readonly nowUs: number;
+  },
+): readonly Fact[] {
+  const held = [...holds].map(([lock, holding]) => {
+    const { token, untilUs } = holding;
+    const isOver = untilUs <= at.nowUs;
+    const until = untilUs > NEVER_US ? '' : ` until ${proseDuration(untilUs)} by its own clock`;
+    const over = ` · its own clock ended it at ${proseDuration(untilUs)}`;
+    return `${lock}${tokenText(token)}${isOver ? over : until}`;
+  });
+  const truth = [...holds].map(([lock, holding]) => truthOf(lock, holding, at));
+  return [
+    { name: 'believes it holds', value: held.length === 0 ? 'nothing' : held.join('; ') },
+    ...(truth.length === 0 ? [] : [{ name: 'in truth', value: truth.join('; ') }]),
+    { name: 'waits for', value: waits.size === 0 ? 'nothing' : [...waits.values()].join('; ') },
+  ];
+}
+
+function truthOf(
+  lock: string,
+  { ordinal }: Holding,
+  { name, leases }: { readonly name: string; readonly leases: readonly LeaseSpan[] },
+): string {
+  if (leases.some((lease) => lease.lock === lock && lease.ordinal === ordinal)) return '✓ it does';
+  const other = leases.find((lease) => lease.lock === lock && lease.client !== name);
+  return other === undefined ? '✗ its lease is over' : `✗ ${other.client} holds it`;
+}
+
+/** Who holds each lock that this service ever grants. */
+function locksOf(trace: Trace, service: string, leases: readonly LeaseSpan[]): readonly Fact[] {
+  const locks = new Set<string>();
+  for (const event of trace.events) {
+    if (event.kind === 'grant' && event.process === service) locks.add(event.lock);
+  }
+  return [...locks].map((lock) => {
+    const live = leases.filter((lease) => lease.lock === lock && lease.process === service);
+    const value = live.map(({ client, token, untilUs }) => {
+      const until = untilUs === null ? '' : ` until ${proseDuration(untilUs)}`;
+      return `${client}${tokenText(token)}${until}`;
+    });
+    return { name: `${lock} is held by`, value: value.length === 0 ? 'nobody' : value.join('; ') };
+  });
+}
+
+function storeFacts(contents: Contents | undefined, isFenced: boolean): readonly Fact[] {
+  const values = [...(contents?.values ?? [])].map(([name, value]) => ({ name, value }));
+  const highest = isFenced ? String(contents?.highest ?? 0) : 'not kept';
+  return [
+    ...(values.length === 0 ? [{ name: 'contains', value: 'nothing yet' }] : values),
+    ...(contents?.hasTokens === true || isFenced
+      ? [{ name: 'highest token', value: highest }]
+      : []),
+  ];
+}

@@ -1,0 +1,124 @@
+/**
+ * Writes the result of a run as Markdown for the page of a GitHub Actions job: a table of systems
+ * and claims, then each counterexample in words and as a diagram.
+ */
+import { type Case, casesOf, isFailure } from './cases.ts';
+import { replayCommand, shellWords } from './commands.ts';
+import { shrunkText, storyOf } from './failure.ts';
+import type { Finding } from './finding.ts';
+import { codeBlock, codeSpan, markdownSentence, markdownText } from './markdown-text.ts';
+import { render } from './markup.ts';
+import { findingDiagram } from './mermaid.ts';
+import { outcomeOf } from './overview.ts';
+import { claimRows, markOf } from './overview-rows.ts';
+import { countOf } from './prose.ts';
+import type { ScenarioResult } from './run-result.ts';
+import type { Summary, SystemSummary } from './summary.ts';
+
+export interface StepSummaryOptions {
+  /** The whole summary is no longer; what does not fit is left out, and that is said. */
+  readonly mostBytes: number;
+}
+
+/** What GitHub takes of one step: 1 MiB. */
+export const MOST_STEP_BYTES: number = 1024 * 1024;
+
+/** The document, with a final line end; '' where not even its title fits. */
+export function renderStepSummary(
+  overview: Summary,
+  results: readonly ScenarioResult[],
+  { mostBytes }: StepSummaryOptions,
+): string {
+  const sections = [
+    `## fencepost: ${markdownText(outcomeOf(overview))}`,
+    ...results.map(tableOf),
+    ...results.flatMap(failureSections),
+    ...results.flatMap(expectedSections),
+  ];
+  const whole = documentOf(sections);
+  if (bytesOf(whole) <= mostBytes) return whole;
+  for (let kept = sections.length - 1; kept > 0; kept -= 1) {
+    const left = countOf(sections.length - kept, 'section');
+    const why = `${left} left out: GitHub takes no more of one step. The log has them.`;
+    const document = documentOf([...sections.slice(0, kept), why]);
+    if (bytesOf(document) <= mostBytes) return document;
+  }
+  return '';
+}
+
+function documentOf(sections: readonly string[]): string {
+  return `${sections.join('\n\n')}\n`;
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+const HEAD = ['met', 'system', 'claim', 'expected', 'broken seeds', 'first seed', 'exercised on'];
+
+function tableOf({ summary }: ScenarioResult): string {
+  const rows = summary.systems.flatMap(systemRows);
+  return [
+    `### ${markdownText(summary.name)} ${codeSpan(summary.file)}`,
+    '',
+    rowOf(HEAD),
+    rowOf(HEAD.map(() => '---')),
+    ...rows.map((cells) => rowOf(cells.map(markdownText))),
+  ].join('\n');
+}
+
+/** A row a claim; a system of which nothing is expected, and that broke nothing, has one too. */
+function systemRows(system: SystemSummary): readonly (readonly string[])[] {
+  const { sign, word } = markOf(system.met);
+  const rows = claimRows(system, false);
+  if (rows.length === 0) return [[sign, system.name, `nothing expected: ${word}`, '', '', '', '']];
+  return rows.map(({ claim, expected, broken, firstSeed, exercised, isSurprise }) => {
+    const mark = isSurprise && system.met === false ? '✗' : sign;
+    return [mark, system.name, claim, expected, broken, firstSeed, exercised];
+  });
+}
+
+function rowOf(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function failureSections(result: ScenarioResult): readonly string[] {
+  return casesOf(result).flatMap((one) => {
+    if (one.outcome === 'passed') return [];
+    const { finding } = one;
+    if (!isFailure(one) || finding === null) return [lineOf(one)];
+    const headline = `#### ✗ ${markdownSentence(finding.explanation.headline)}`;
+    return [[headline, lineOf(one), ...storySections(finding)].join('\n\n')];
+  });
+}
+
+/** `✗ fenced: grant-order should hold and broke on 3 of 1,000 seeds`. */
+function lineOf(one: Case): string {
+  const who = one.system === '' ? one.name : `${one.system}: ${one.name}`;
+  const line = `${isFailure(one) ? '✗' : '?'} **${markdownText(who)}**: ${markdownText(one.message)}`;
+  return one.details === '' ? line : `${line}\n\n${codeBlock('text', one.details)}`;
+}
+
+/** Counterexamples that were wanted, folded away. */
+function expectedSections(result: ScenarioResult): readonly string[] {
+  return casesOf(result).flatMap(({ outcome, finding }) => {
+    if (outcome !== 'passed' || finding === null) return [];
+    const about = `as expected: ${finding.claim} of ${finding.system} breaks`;
+    const headline = markdownSentence(finding.explanation.headline);
+    const open = `<details><summary>${render(about)}</summary>`;
+    return [[open, headline, ...storySections(finding), '</details>'].join('\n\n')];
+  });
+}
+
+function storySections(finding: Finding): readonly string[] {
+  const { scenario, system, claim, seed, explanation, size, boundary } = finding;
+  const place = `${claim} of ${system} in ${scenario}, seed ${seed}`;
+  const shrunk = boundary === null ? shrunkText(size) : `${shrunkText(size)}; ${boundary}`;
+  return [
+    markdownText(place),
+    markdownSentence(storyOf(explanation).join(' ')),
+    codeBlock('mermaid', findingDiagram(finding)),
+    markdownText(shrunk),
+    codeBlock('sh', shellWords(replayCommand(finding)).join(' ')),
+  ];
+}

@@ -1,0 +1,119 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type FiledShard, mergeShards } from './merge-shards.ts';
+import { rangeOfShard } from './shard.ts';
+import { readShard, renderShard, type ShardFile } from './shard-file.ts';
+import { tallyOf } from './tally.fixture.ts';
+
+const RANGE = { from: 3, to: 90 };
+
+async function shardOf(index: number, of: number, range = RANGE): Promise<ShardFile> {
+  const part = rangeOfShard(range, { index, of });
+  const shared = { isWhole: true, milliseconds: 10, repeated: 2, difference: null, corpus: null };
+  return {
+    shard: { index, of },
+    range,
+    scenarios: [
+      {
+        origin: { fencepost: '1.2.3', scenario: 'zombie', digest: 'sha256:00', modules: {} },
+        ...{ ...shared, file: 'zombie.yaml', text: 'name: zombie' },
+        tallies: { s: await tallyOf(part) },
+        counterexamples: [{ system: 's', claim: 'grant-order', seed: part.from, plan: 'x' }],
+        keptPlans: [],
+      },
+    ],
+  };
+}
+
+/** All shards as they come back from their files. */
+async function shardsOf(of: number): Promise<FiledShard[]> {
+  const shards = Array.from({ length: of }, (_, at) => shardOf(at + 1, of));
+  return (await Promise.all(shards)).map((shard) => {
+    const read = readShard(renderShard(shard));
+    if (read.kind === 'problem') throw new Error(read.what);
+    return { file: `${shard.shard.index}.json`, shard: read.shard };
+  });
+}
+
+describe('the shards of a run', () => {
+  test('merge into what the whole range comes to, in whatever order they are given', async () => {
+    const whole = await tallyOf(RANGE);
+    for (const of of [1, 2, 3, 7, 120]) {
+      const merge = mergeShards((await shardsOf(of)).reverse());
+      if (merge.kind !== 'merged') throw new Error(merge.kind);
+      const [scenario] = merge.merged.scenarios;
+      expect(merge.merged.range).toEqual(RANGE);
+      expect(scenario?.tallies.get('s')).toEqual(whole);
+      expect(scenario).toMatchObject({ isWhole: true, milliseconds: 10 * of, repeated: 2 * of });
+    }
+  });
+
+  test('are a part where one of them is', async () => {
+    const [first, second] = await shardsOf(2);
+    const [scenario] = second?.shard.scenarios ?? [];
+    if (first === undefined || second === undefined || scenario === undefined) throw new Error();
+    const cut = { ...second.shard, scenarios: [{ ...scenario, isWhole: false }] };
+    const merge = mergeShards([first, { ...second, shard: cut }]);
+    expect(merge).toMatchObject({ kind: 'merged', merged: { scenarios: [{ isWhole: false }] } });
+  });
+
+  test('are not merged while some are missing', async () => {
+    const shards = (await shardsOf(5)).filter(({ shard }) => ![2, 5].includes(shard.shard.index));
+    expect(mergeShards(shards)).toEqual({ kind: 'missing', missing: [2, 5], of: 5 });
+  });
+
+  test('are refused where one is there twice, with both files', async () => {
+    const shards = await shardsOf(2);
+    const [, second] = shards;
+    if (second === undefined) throw new Error();
+    expect(mergeShards([...shards, { ...second, file: 'again.json' }])).toEqual({
+      kind: 'refused',
+      problems: ['2.json and again.json are both shard 2 of 2'],
+    });
+  });
+
+  test.each<[string, (shard: ShardFile) => ShardFile | Promise<ShardFile>]>([
+    ['is one of 3 shards, not of 2', () => shardOf(2, 3)],
+    ['is of the seeds 3..91, not 3..90', () => shardOf(2, 2, { from: 3, to: 91 })],
+    ['is of the scenarios other, not zombie', (shard) => withOrigin(shard, { scenario: 'other' })],
+    ['is of another version of zombie', (shard) => withOrigin(shard, { digest: 'sha256:01' })],
+    ['is of fencepost 2.0.0, not 1.2.3', (shard) => withOrigin(shard, { fencepost: '2.0.0' })],
+    [
+      'is of another version of ./my-lock.mjs',
+      (shard) => withOrigin(shard, { modules: { './my-lock.mjs': 'sha256:02' } }),
+    ],
+  ])('are refused where one %s', async (why, change) => {
+    const [first, second] = await shardsOf(2);
+    if (first === undefined || second === undefined) throw new Error();
+    const foreign = { file: 'odd.json', shard: await change(second.shard) };
+    expect(mergeShards([foreign, first])).toEqual({
+      kind: 'refused',
+      problems: [`odd.json: compared with 1.json it ${why}`],
+    });
+  });
+});
+
+function withOrigin(
+  shard: ShardFile,
+  origin: Partial<ShardFile['scenarios'][number]['origin']>,
+): ShardFile {
+  const scenarios = shard.scenarios.map((one) => ({
+    ...one,
+    origin: { ...one.origin, ...origin },
+  }));
+  return { ...shard, scenarios };
+}
+
+test('the file of a shard that lost its end, or one of whose digits changed, is refused', async () => {
+  const text = renderShard(await shardOf(1, 2)).trimEnd();
+  fc.assert(
+    fc.property(fc.nat(text.length - 1), (at) => {
+      expect(readShard(text.slice(0, at)).kind).toBe('problem');
+      const digit = text[at] ?? '';
+      if (!/\d/.test(digit)) return;
+      const other = `${text.slice(0, at)}${(Number(digit) + 1) % 10}${text.slice(at + 1)}`;
+      expect(readShard(other).kind).toBe('problem');
+    }),
+  );
+  expect(readShard('[]')).toEqual({ kind: 'problem', what: 'is no shard that fencepost wrote' });
+});

@@ -1,0 +1,44 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { tallyOf } from './tally.fixture.ts';
+import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+
+/** A range cut at some places, and the order in which its parts come in. */
+const cuts = fc.record({
+  from: fc.nat(40),
+  count: fc.nat(120),
+  places: fc.array(fc.nat(160), { maxLength: 12 }),
+  order: fc.infiniteStream(fc.nat(1000)),
+});
+
+test('however a range is cut, and in whichever order its parts come, they merge into the whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(cuts, async ({ from, count, places, order }) => {
+      const to = from + count;
+      const starts = [...new Set([from, ...places.filter((at) => at > from && at <= to)])].sort(
+        (a, b) => a - b,
+      );
+      const parts = await Promise.all(
+        starts.map((start, at) => tallyOf({ from: start, to: (starts[at + 1] ?? to + 1) - 1 })),
+      );
+      const shuffled = parts
+        .map((part) => ({ part, key: order.next().value }))
+        .sort((a, b) => a.key - b.key);
+      const merged = shuffled.reduce(
+        (sum: Tally, { part }) => mergeTallies(sum, part),
+        EMPTY_TALLY,
+      );
+      expect(merged).toEqual(await tallyOf({ from, to }));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('the seeds that are kept are the lowest ones', async () => {
+  const high = await tallyOf({ from: 100, to: 199 });
+  const low = await tallyOf({ from: 0, to: 99 });
+  const { claims, failures } = mergeTallies(high, low);
+  expect(claims['grant-order']?.brokenSeeds).toEqual([0, 3, 9, 12, 15, 18, 21, 24, 30, 33]);
+  expect(claims['tokens-unique']?.firstUnknown).toEqual({ seed: 0, reason: 'seed 0' });
+  expect(failures.map(({ seed }) => seed)).toEqual([6, 13, 20, 27, 34, 41, 48, 55, 62, 69]);
+});

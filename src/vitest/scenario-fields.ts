@@ -1,0 +1,193 @@
+/**
+ * The fields of a scenario as they are typed in TypeScript: those of a scenario file, and no
+ * others. Times are texts, `20ms`, and ranges of them, `1ms..40ms`; what a field means, and what it
+ * is where it is left out, the README says.
+ */
+
+type Unit = 'us' | 'ms' | 's' | 'min' | 'h';
+/** `20ms`, `250us`, `1.5s`, `0`. */
+export type Time = 0 | '0' | `${number}${Unit}`;
+/** `20ms`, or each seed draws from `1ms..40ms`. */
+export type TimeRange = Time | `${Time}..${Time}`;
+/** `1/2` or `20%`. */
+export type Odds = 0 | '0' | `${number}/${number}` | `${number}%`;
+type Rate = 0 | '0' | `${number}ppm`;
+type RateRange = Rate | `${Rate}..${Rate}`;
+/** Names, or how many. */
+type Names = number | readonly string[];
+/** `clients`, `stores`, `locks` or the name of a process; or several. */
+type Processes = string | readonly string[];
+
+/** What a scenario says beside its systems. */
+export interface ScenarioFields {
+  readonly description?: string;
+  /** A count, names, or settings. Default 2. */
+  readonly clients?: number | readonly string[] | ClientsField;
+  /** What a client does under one grant; `guard.work()` does it. */
+  readonly workload?: WorkloadField;
+  readonly network?: { readonly link?: 'connection' | 'datagram'; readonly latency?: TimeRange };
+  /** How much a backoff may be lengthened: `25%`. */
+  readonly jitter?: Odds;
+  /** What may go wrong. */
+  readonly faults?: readonly FaultField[];
+  /** Whether each seed enables a random subset of the kinds with a chance. Default true. */
+  readonly swarm?: boolean;
+  /** What the lock may assume of clocks. */
+  readonly clocks?: { readonly skew?: Time; readonly drift?: `${number}ppm` };
+  /** When the world heals, in virtual time. Default long enough for the work. */
+  readonly time?: Time;
+  /** How much later than 2 × ttl the probe may be granted. */
+  readonly slack?: Time;
+  /** Whether a fresh client comes at last. Default true. */
+  readonly probe?: boolean;
+  /** A run is cut after so many events. */
+  readonly maxEvents?: number;
+}
+
+export interface ClientSettingsField {
+  /** How long a grant lasts. Default 10ms. */
+  readonly ttl?: Time;
+  readonly lockTimeout?: Time | 'never';
+  readonly storeTimeout?: Time | 'never';
+  readonly pool?: number;
+  readonly checksLease?: boolean;
+  readonly countsLeaseFrom?: 'sent' | 'reply' | 'issued';
+  readonly leaseEnds?: 'at' | 'after' | 'refused';
+  readonly tries?: number;
+  readonly backoff?: Time;
+  readonly attempts?: number;
+  readonly releases?: boolean;
+}
+
+export interface ClientField extends ClientSettingsField {
+  /** How many sections it runs. Default 3. */
+  readonly sections?: number;
+  /** The time before each section. Default 0ms..5ms. */
+  readonly think?: TimeRange;
+  readonly workload?: WorkloadField;
+}
+
+export interface ClientsField extends ClientField {
+  /** alice, bob, carol, … */
+  readonly count?: number;
+  readonly names?: readonly string[];
+  /** What single clients do differently, by name. */
+  readonly each?: Readonly<Record<string, ClientField>>;
+}
+
+export interface WorkloadField {
+  readonly kind?: 'blind-writes' | 'read-modify-write' | 'transfer';
+  readonly writesPerGrant?: number;
+  readonly awaits?: boolean;
+  readonly locks?: Names;
+  readonly keys?: Names;
+  readonly stores?: Names;
+  /** The steps of every section, instead of a kind. */
+  readonly steps?: readonly StepField[];
+}
+
+interface Access {
+  readonly id?: number;
+  readonly store?: string;
+  readonly key?: string;
+}
+
+export type StepField =
+  | 'write'
+  | 'read'
+  | 'increment'
+  | 'transfer'
+  | 'renew'
+  | { readonly write: Access & { readonly value?: number; readonly awaits?: boolean } }
+  | { readonly read: Access }
+  | { readonly increment: Access }
+  | { readonly transfer: Transfer }
+  | { readonly compute: Time | { readonly id?: number; readonly for: Time } }
+  | { readonly renew: { readonly id?: number; readonly ttl?: Time } }
+  | { readonly lock: string | { readonly id?: number; readonly lock: string } }
+  | { readonly job: Job }
+  | { readonly memoize: Memoize };
+
+interface Transfer {
+  readonly id?: number;
+  readonly from?: string;
+  readonly to?: string;
+  readonly key?: string;
+  readonly amount?: number;
+}
+
+interface Job {
+  readonly id?: number;
+  readonly tick?: number;
+  readonly retries?: number;
+  readonly for: Time;
+}
+
+interface Memoize extends Access {
+  readonly value?: number;
+  readonly for: Time;
+  readonly pieces?: number;
+}
+
+interface Chance {
+  /** How likely it strikes: `1/2` or `20%`. Always, when it is left out. */
+  readonly chance?: Odds;
+}
+
+interface At {
+  /** At this time. Default any time of the first third. */
+  readonly at?: TimeRange;
+  /** Just before a point: `write` (of a drawn section), `alice/1/write`. */
+  readonly before?: string;
+  /** Just after a point: `acquire`, `bob/2/acquire`. */
+  readonly after?: string;
+}
+
+interface Message extends Chance {
+  /** `write` (of a drawn section) or `alice/1/write/1/request`. Default any message. */
+  readonly message?: string;
+  readonly leg?: 'request' | 'reply';
+  readonly process?: Processes;
+  readonly from?: Processes;
+  readonly to?: Processes;
+  readonly at?: TimeRange;
+}
+
+interface Struck extends At, Chance {
+  readonly process: Processes;
+}
+
+interface Partition extends At, Chance {
+  readonly from: Processes;
+  readonly to: Processes;
+  readonly direction?: 'both' | 'one-way';
+  readonly for: TimeRange;
+}
+
+interface Pause extends At, Chance {
+  readonly process?: Processes;
+  readonly for: TimeRange;
+  /** Whether its clocks run on. Default run. */
+  readonly clocks?: 'run' | 'freeze';
+}
+
+interface LateTimer {
+  readonly timer?: string;
+  readonly process?: Processes;
+  readonly at?: TimeRange;
+  readonly by: TimeRange;
+  readonly chance?: Odds;
+}
+
+export type FaultField =
+  | { readonly pause: Pause }
+  | { readonly delay: Message & { readonly by: TimeRange } }
+  | { readonly drop: Message }
+  | { readonly duplicate: Message & { readonly by: TimeRange } }
+  | { readonly partition: Partition }
+  | { readonly clock: Struck & { readonly step?: TimeRange; readonly rate?: RateRange } }
+  | { readonly crash: Struck & { readonly restart?: TimeRange | 'never' } }
+  | { readonly reset: At & Chance & { readonly from: Processes; readonly to: Processes } }
+  | { readonly failover: Struck & { readonly lag: TimeRange } }
+  | { readonly evict: Struck & { readonly key: string } }
+  | { readonly 'late-timer': LateTimer };

@@ -1,0 +1,141 @@
+/**
+ * `simTest` and its variants, as tests of vitest. Vitest's own timeout is off, since it knows
+ * nothing of seeds: the test ends itself, and says how far it came.
+ */
+import { type TestContext, test } from 'vitest';
+import { lockOfBody } from './body-lock.ts';
+import { type CheckedOptions, checkOptions } from './check-options.ts';
+import type { Body, BodyOptions, LockOptions } from './options.ts';
+import { runTest, type TestEnd } from './run-test.ts';
+import { SimTestError } from './sim-test-error.ts';
+import { callSiteOf } from './test-place.ts';
+import { readWishes } from './wishes.ts';
+
+/** What one case gives to the functions that make a test of it: a list its parts. */
+export type CaseOf<C> = C extends readonly unknown[] ? C : readonly [C];
+
+export interface SimTestCall {
+  /** A lock whose client is `body`. */
+  <S extends object, T extends object>(
+    name: string,
+    options: BodyOptions<S, T>,
+    body: Body<S, T>,
+  ): void;
+  /** A lock by its name or definition, or the systems of a scenario. */
+  (name: string, options: LockOptions): void;
+  /**
+   * A test for each case, named as `test.each` does (`ttl %s`). `options` makes the options of a
+   * case; a body is handed the case behind its handles.
+   */
+  each<const C>(cases: readonly C[]): SimTestEach<C>;
+}
+
+export interface SimTestEach<C> {
+  <S extends object, T extends object>(
+    name: string,
+    options: (...args: CaseOf<C>) => BodyOptions<S, T>,
+    body: Body<S, T, CaseOf<C>>,
+  ): void;
+  (name: string, options: (...args: CaseOf<C>) => LockOptions): void;
+}
+
+export interface SimTest extends SimTestCall {
+  readonly only: SimTestCall;
+  readonly skip: SimTestCall;
+  /** The test passes if it fails. Rather say what `breaks`. */
+  readonly fails: SimTestCall;
+  readonly concurrent: SimTestCall;
+  readonly sequential: SimTestCall;
+  readonly skipIf: (condition: unknown) => SimTestCall;
+  readonly runIf: (condition: unknown) => SimTestCall;
+  readonly todo: (name: string) => void;
+}
+
+/** Vitest's `test`, or one of its variants. */
+type Api = typeof test.only;
+
+export const simTest: SimTest = Object.assign(callOf(test), {
+  only: callOf(test.only),
+  skip: callOf(test.skip),
+  fails: callOf(test.fails),
+  concurrent: callOf(test.concurrent),
+  sequential: callOf(test.sequential),
+  skipIf: (condition: unknown) => callOf(test.skipIf(condition)),
+  runIf: (condition: unknown) => callOf(test.runIf(condition)),
+  todo: (name: string) => test.todo(name),
+});
+
+function callOf(api: Api): SimTestCall {
+  function define<S extends object, T extends object>(
+    name: string,
+    options: BodyOptions<S, T> | LockOptions,
+    body?: Body<S, T>,
+  ): void {
+    const site = callSiteOf(define);
+    const given = (): CheckedOptions => checked(options, body, []);
+    api(name, UNTIMED, (context) => happen(context, { site, given }));
+  }
+  return Object.assign(define, { each: <const C>(cases: readonly C[]) => eachOf(api, cases) });
+}
+
+const UNTIMED = { timeout: 0 } as const;
+
+function eachOf<C>(api: Api, cases: readonly C[]): SimTestEach<C> {
+  return function define<S extends object, T extends object>(
+    name: string,
+    options: (...args: CaseOf<C>) => BodyOptions<S, T> | LockOptions,
+    body?: Body<S, T, CaseOf<C>>,
+  ): void {
+    const site = callSiteOf(define);
+    api.for(cases)(name, UNTIMED, (one, context) => {
+      const args: unknown = Array.isArray(one) ? one : [one];
+      if (!isCase<C>(args)) return;
+      const given = (): CheckedOptions => checked(options(...args), body, args);
+      return happen(context, { site, given });
+    });
+  };
+}
+
+/** The parts of a case, since it was made a list. */
+function isCase<C>(args: unknown): args is CaseOf<C> {
+  return Array.isArray(args);
+}
+
+function checked<S extends object, T extends object, A extends readonly unknown[]>(
+  options: BodyOptions<S, T> | LockOptions,
+  body: Body<S, T, A> | undefined,
+  args: A,
+): CheckedOptions {
+  if (body !== undefined && typeof body !== 'function') {
+    throw new SimTestError([`body: expected a function, not ${typeof body}`]);
+  }
+  const given: unknown = options;
+  const isObject = typeof given === 'object' && given !== null;
+  const lock = body === undefined || !isObject ? null : lockOfBody(options, body, args);
+  return checkOptions(options, lock);
+}
+
+/** One test. What it throws stands where the test does. */
+async function happen(
+  context: TestContext,
+  { site, given }: { readonly site: string; readonly given: () => CheckedOptions },
+): Promise<void> {
+  const { task, signal } = context;
+  const place = { file: task.file.filepath, name: task.name, fullName: fullNameOf(task) };
+  const print = (text: string): void => console.log(text);
+  let end: TestEnd;
+  try {
+    const wishes = readWishes(process.env);
+    end = await runTest(given(), { place, wishes, signal, print });
+  } catch (error) {
+    if (error instanceof SimTestError) error.standAt(site);
+    throw error;
+  }
+  if (end === 'foreign') context.skip('FENCEPOST_REPLAY names a plan of another test');
+}
+
+function fullNameOf({ name, suite }: TestContext['task']): string {
+  const names = [name];
+  for (let group = suite; group !== undefined; group = group.suite) names.unshift(group.name);
+  return names.join(' ');
+}
