@@ -32,6 +32,7 @@ function install(path = '.', version = '1.2.3'): void {
   file(join(path, 'dist/late.js'), `import {\n  a,\n} from './sweep/worker.js';\n`);
   file(join(path, 'dist/index.js'), `/** import a from './shown.js'; */\nimport './cli.js';\n`);
   file(join(path, 'dist/index.d.ts'), '');
+  file(join(path, 'dist/page/script.js'), '');
   file(join(path, 'dist/sweep/worker.js'), `export * from '../sweep/examiner.js';\n`);
   file(join(path, 'dist/sweep/examiner.js'), '// import("./gone.js")\n');
   file(join(path, 'dist/a.schema.json'), '{ "type": "string" }');
@@ -55,7 +56,8 @@ describe('a package', () => {
     expect(checkPackage(facts(), root).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
   });
 
-  test.each(['cli.js', 'late.js', 'index.d.ts', 'sweep/worker.js', 'sweep/examiner.js'])(
+  const files = ['cli.js', 'late.js', 'index.d.ts', 'page/script.js', 'sweep/worker.js'];
+  test.each([...files, 'sweep/examiner.js'])(
     'that lacks %s is a problem which names it',
     (name) => {
       install();

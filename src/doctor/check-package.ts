@@ -30,11 +30,7 @@ function checkFiles({ root, manifest }: PackageFacts): Check {
 }
 
 /** Files that are loaded by their URL, so that no import tells of them. */
-const LOADED_BY_URL = [
-  'dist/page/script.js',
-  'dist/sweep/worker.js',
-  'dist/sweep/examiner.js',
-];
+const LOADED_BY_URL = ['dist/page/script.js', 'dist/sweep/worker.js', 'dist/sweep/examiner.js'];
 
 /** Files that the package names, or that one of those imports, and that are not there. */
 export function missingFiles(root: string, manifest: Manifest): readonly string[] {
