@@ -34,10 +34,15 @@ test('every file that the README links to exists', () => {
 });
 
 test('every command and option of the README exists', () => {
-  const help = 'run replay shrink show check compare mutants list schema init doctor'
+  const help = 'run replay shrink show check compare mutants merge list schema init doctor'
     .split(' ')
+    .map((name) => [name])
+    .concat([
+      ['corpus', 'add'],
+      ['corpus', 'prune'],
+    ])
     .map((name) =>
-      spawnSync('node', ['dist/cli.js', name, '--help'], { cwd: root, encoding: 'utf8' }),
+      spawnSync('node', ['dist/cli.js', ...name, '--help'], { cwd: root, encoding: 'utf8' }),
     )
     .map(({ stdout }) => stdout)
     .join('\n');

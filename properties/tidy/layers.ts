@@ -28,6 +28,7 @@ const LAYERS: readonly string[] = [
     'async',
     'modules',
     'redis',
+    'redis.ts',
     'sweep',
     'compare',
     'mutants',

@@ -37,6 +37,8 @@ export class PlannedSection implements AsyncSection {
   private readonly at: Place;
   private readonly section: SectionPlan;
   private tenure: Tenure | null = null;
+  /** The names of what its guards did. */
+  private readonly taken: Set<string> = new Set();
 
   constructor(section: SectionPlan, at: Place) {
     this.section = section;
@@ -73,8 +75,10 @@ export class PlannedSection implements AsyncSection {
   }
 
   guard({ token = 0, ...term }: GuardSetting = {}): Guard {
+    requireNumber('token', token);
+    requireNumber('untilMs', term.untilMs ?? 0);
     this.tenure = this.at.calls.enter({ lock: this.lock, token, ...term });
-    return new PlannedGuard(this.section, this.tenure, this.at);
+    return new PlannedGuard(this.section, { ...this.at, tenure: this.tenure, taken: this.taken });
   }
 
   /** Its program has ended. */
@@ -83,21 +87,34 @@ export class PlannedSection implements AsyncSection {
   }
 }
 
+/** Refuses what a type would: a text from a reply, or what is no number any more. */
+function requireNumber(field: string, value: unknown): void {
+  if (typeof value === 'number' && Number.isFinite(value)) return;
+  const given = typeof value === 'number' ? value : typeof value;
+  throw new TypeError(`guard: ${field} is to be a number, not ${given}`);
+}
+
+/** What a guard is made of. */
+interface Guarded extends Place {
+  readonly tenure: Tenure;
+  readonly taken: Set<string>;
+}
+
 class PlannedGuard implements Guard {
   private readonly tenure: Tenure;
   private readonly place: Place;
+  private readonly self: PlainSelf;
   private readonly at: Section;
-  /** How often each kind of access was made, by which they are named. */
-  private readonly counts: Map<string, number> = new Map();
 
-  constructor(section: SectionPlan, tenure: Tenure, place: Place) {
+  constructor(section: SectionPlan, { tenure, taken, ...place }: Guarded) {
     const { host, calls, client } = place;
     const { stores, manners, plan } = client;
     const driver = driverWith(tenure);
     this.tenure = tenure;
     this.place = place;
+    this.self = new PlainSelf({ host, calls, ordinal: tenure.ordinal, taken });
     this.at = {
-      ...{ self: new PlainSelf(host, calls), plan, section, name: calls.name, driver },
+      ...{ self: this.self, plan, section, name: calls.name, driver },
       servers: { driverOf: () => driver, stores, manners },
       ...{ unanswered: [], opened: new Set(), end: tenure.end },
       versions: manners.hasVersions ? new Map() : null,
@@ -125,13 +142,10 @@ class PlannedGuard implements Guard {
 
   private async ask(ask: Parameters<typeof storeCall>[2]): Promise<StoreReply> {
     const { at } = this;
-    const id = (this.counts.get(ask.kind) ?? 0) + 1;
-    this.counts.set(ask.kind, id);
     const [store = 'store'] = at.servers.stores.keys();
-    const place = { id, label: ask.kind, store, key: ask.key };
-    const { ordinal } = this.tenure;
+    const place = { id: 1, label: ask.kind, store, key: ask.key };
     const reply = await this.run(function* (): Program<StoreReply | null> {
-      const setting = { ...storeCall(at, place, ask), under: ordinal };
+      const setting = storeCall(at, place, ask);
       return (yield* request<StoreRequest, StoreReply>(at.self, setting)).reply;
     });
     if (reply === null) throw new NoAnswer(`no answer to the ${ask.kind} of ${ask.key}`);
@@ -139,7 +153,8 @@ class PlannedGuard implements Guard {
   }
 
   private run<T>(program: () => Program<T>): Promise<T> {
-    return perform(this.place.host, this.place.life, program());
+    const { host, life } = this.place;
+    return perform(host, life, program(), (name) => this.self.pointOf(name));
   }
 
   leave(): void {

@@ -84,7 +84,13 @@ declare module 'fengari' {
 
 declare module 'fengari/src/lobject.js' {
   type LuaState = import('./lua-state.ts').LuaState;
-  type LuaCell = import('./lua-state.ts').LuaCell;
+
+  /** A value in the interpreter, as far as numbers are concerned. */
+  interface LuaCell {
+    readonly value: unknown;
+    setfltvalue(value: number): void;
+    setsvalue(text: object): void;
+  }
 
   const objects: {
     /** Reads a number; how many bytes it took and one more, or 0. */

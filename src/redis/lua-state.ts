@@ -7,11 +7,3 @@ export interface LuaState {
 
 /** A function that Lua may call: it takes its arguments from the stack and says what it returns. */
 export type LuaFunction = (state: LuaState) => number;
-
-/** A value in the interpreter, as far as numbers are concerned. */
-export interface LuaCell {
-  readonly value: unknown;
-  ttisinteger(): boolean;
-  setfltvalue(value: number): void;
-  setsvalue(text: object): void;
-}

@@ -124,15 +124,21 @@ function sizeLines(finding: Finding, width: number, otherwise?: string): string[
   if (otherwise !== undefined) return otherwise === '' ? [] : [clip(visible(otherwise), width)];
   const text = shrunkText(finding.size);
   const { boundary } = finding;
-  if (boundary === null) return [text];
+  if (boundary === null || text === '') return [clip(visible(boundary ?? text), width)];
   const joined = `${text}; ${visible(boundary)}`;
   return joined.length <= width ? [joined] : [text, clip(visible(boundary), width)];
 }
 
-/** `shrunk 812 → 9 events, 5 faults → 1`. */
+/** `shrunk 812 → 9 events, 5 faults → 1`; '' where there was neither event nor fault to lose. */
 export function shrunkText(size: Size): string {
   const { originalEvents, events, originalFaults, faults } = size;
-  return `shrunk ${groupDigits(originalEvents)} → ${countOf(events, 'event')}, ${countOf(originalFaults, 'fault')} → ${faults}`;
+  const parts = [
+    ...(originalEvents === 0
+      ? []
+      : [`${groupDigits(originalEvents)} → ${countOf(events, 'event')}`]),
+    ...(originalFaults === 0 ? [] : [`${countOf(originalFaults, 'fault')} → ${faults}`]),
+  ];
+  return parts.length === 0 ? '' : `shrunk ${parts.join(', ')}`;
 }
 
 function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): string[] {

@@ -72,6 +72,7 @@ function renderPlainly({ trace, verdict }: Finding): Markup {
 }
 
 function renderFacts(finding: Finding): Markup {
+  const shrunk = shrunkText(finding.size);
   const fact = (name: string, value: string): Markup =>
     element('li', {}, `${name} `, element('b', {}, element('bdi', {}, value)));
   return element(
@@ -81,7 +82,7 @@ function renderFacts(finding: Finding): Markup {
     fact('system', finding.system),
     fact('scenario', finding.scenario),
     fact('seed', String(finding.seed)),
-    element('li', {}, shrunkText(finding.size)),
+    shrunk === '' ? [] : element('li', {}, shrunk),
     finding.boundary === null ? [] : element('li', {}, finding.boundary),
   );
 }

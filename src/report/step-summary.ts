@@ -113,7 +113,7 @@ function expectedSections(result: ScenarioResult): readonly string[] {
 function storySections(finding: Finding): readonly string[] {
   const { scenario, system, claim, seed, explanation, size, boundary } = finding;
   const place = `${claim} of ${system} in ${scenario}, seed ${seed}`;
-  const shrunk = boundary === null ? shrunkText(size) : `${shrunkText(size)}; ${boundary}`;
+  const shrunk = [shrunkText(size), boundary ?? ''].filter((text) => text !== '').join('; ');
   return [
     markdownText(place),
     markdownSentence(storyOf(explanation).join(' ')),
