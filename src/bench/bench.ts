@@ -10,6 +10,7 @@ import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
 import { recorded } from './recorded.ts';
+import { redlock } from './redlock.ts';
 import { seeds, workers } from './seeds.ts';
 import { shrinking } from './shrinking.ts';
 import { startup } from './startup.ts';
@@ -25,6 +26,7 @@ const SUBJECTS: readonly Subject[] = [
   checker,
   recorded,
   asyncCode,
+  redlock,
 ];
 const LONG_FLAG = '--long';
 
