@@ -128,7 +128,7 @@ async function shrunkFinding(
   throw new SimTestError([`✗ not deterministic: ${what}`]);
 }
 
-/** Whether more seeds would tell nothing new: all that should break broke, and nothing should hold. */
+/** Whether more seeds would tell nothing: all that should break broke, and nothing should hold. */
 function isSettled(
   { systems }: SimRun,
   tallies: ReadonlyMap<string, Tally>,

@@ -1,6 +1,6 @@
 /**
- * Keeps the globals replaced for as long as a test goes on, since to replace them for each run takes
- * as long as a run; and sees whether builtin modules can be replaced here at all.
+ * Keeps the globals replaced for as long as a test goes on, since to replace them for each run
+ * takes as long as a run; and sees whether builtin modules can be replaced here at all.
  */
 import timers, { setTimeout } from 'node:timers';
 import { virtualizeGlobals } from '../async/globals.ts';

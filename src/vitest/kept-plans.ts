@@ -1,6 +1,6 @@
 /**
- * The plans that were kept of a test, in `__fencepost__/<test file>/` beside it: read, written one a
- * kind of failure, and taken out. Nothing is written or deleted unless somebody asks for it.
+ * The plans that were kept of a test, in `__fencepost__/<test file>/` beside it: read, written one
+ * a kind of failure, and taken out. Nothing is written or deleted unless somebody asks for it.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -1,6 +1,7 @@
 /**
  * Learns what the asynchronous code of a lock calls its operations and marks, so that a fault can
- * be placed `before: 'acquire'` without a list of them: from a few runs in which nothing goes wrong.
+ * be placed `before: 'acquire'` without a list of them: from a few runs in which nothing goes
+ * wrong.
  */
 import { runAsync } from '../async/run-async.ts';
 import type { Catalogue } from '../catalogue.ts';

@@ -24,7 +24,7 @@ export interface WrittenHere extends ScenarioFields {
   readonly faults: NonNullable<ScenarioFields['faults']>;
   /** What the lock guards. Default `unfenced`. */
   readonly store?: string;
-  /** Claims that must hold on every seed; `grant-order` where neither this nor `breaks` is given. */
+  /** Claims that must hold on every seed; `grant-order` if neither this nor `breaks` is given. */
   readonly holds?: readonly string[];
   /** Claims that must break on some seed. */
   readonly breaks?: readonly string[];
