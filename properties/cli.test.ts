@@ -1,27 +1,18 @@
 /** What people type and what they get: the built command line, exit codes and messages. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { outputLine } from '../src/report/output-schema.ts';
+import { type Ended, root, runCli } from './command-line.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 const cli = join(root, 'dist/cli.js');
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 function fencepost(...args: string[]): Ended {
-  const env = { ...process.env, NO_COLOR: '1' };
-  const ended = spawnSync('node', [cli, ...args], { cwd: root, encoding: 'utf8', env });
-  return { code: ended.status, out: ended.stdout, err: ended.stderr };
+  return runCli(args);
 }
 
 function file(name: string, content: string | Uint8Array): string {

@@ -1,5 +1,4 @@
 /** Laws of the corpus on the built command line: one plan a kind, and nothing unasked. */
-import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdirSync,
@@ -11,32 +10,18 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { outputLine } from '../src/report/output-schema.ts';
+import { type Ended, root, runCli } from './command-line.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
-const cli = join(root, 'dist/cli.js');
 const kept = join(root, 'fixtures/plans');
 const zombie = join(kept, 'zombie-writer-unfenced-grant-order.yaml');
 const guard = join(kept, 'zombie-writer-fenced-grant-order.yaml');
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function fencepost(args: readonly string[]): Ended {
-  const env = { ...process.env, NO_COLOR: '1' };
-  const ended = spawnSync('node', [cli, ...args], { cwd: root, encoding: 'utf8', env });
-  return { code: ended.status, out: ended.stdout, err: ended.stderr };
-}
-
 function corpus(verb: string, at: string, ...args: string[]): Ended {
-  return fencepost(['corpus', verb, ...args, '--corpus', at]);
+  return runCli(['corpus', verb, ...args, '--corpus', at]);
 }
 
 /** The lines of `--json`, which fit the shipped schema. */
@@ -212,7 +197,7 @@ test('a run goes on past a damaged plan, tells where, and ends with 2', () => {
   const at = newFolder(zombie, edited('odd.yaml', ['pause:', 'pausee:']));
   const scenario = join(root, 'fixtures/zombie-writer.yaml');
   const output = ['--output', join(folder, 'out'), '--seeds', '30', '--workers', '0'];
-  const { code, out, err } = fencepost(['run', scenario, '--corpus', at, ...output]);
+  const { code, out, err } = runCli(['run', scenario, '--corpus', at, ...output]);
   expect(code).toBe(2);
   expect(err).toMatch(/kept-1\.yaml:\d+:\d+ faults\[0\]\.pausee/);
   expect(err).toContain('corpus: 2 plans replayed, 1 as expected');

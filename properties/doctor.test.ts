@@ -1,5 +1,4 @@
 /** `doctor` as people run it: on this copy of the package, and on copies with something broken. */
-import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   mkdtempSync,
@@ -11,12 +10,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { outputLine } from '../src/report/output-schema.ts';
+import { type Ended, root, runCli } from './command-line.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
@@ -28,17 +26,8 @@ function temporaryFolder(): string {
   return folder;
 }
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function doctor(at: string, args: readonly string[], more: NodeJS.ProcessEnv = {}): Ended {
-  const env = { ...process.env, NO_COLOR: '1', ...more };
-  const cli = join(at, 'dist/cli.js');
-  const ended = spawnSync('node', [cli, 'doctor', ...args], { cwd: at, encoding: 'utf8', env });
-  return { code: ended.status, out: ended.stdout, err: ended.stderr };
+function doctor(at: string, args: readonly string[], env: Record<string, string> = {}): Ended {
+  return runCli(['doctor', ...args], { cwd: at, cli: join(at, 'dist/cli.js'), env });
 }
 
 const told = z.object({

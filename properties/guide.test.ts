@@ -14,10 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ended, root, runCli } from './command-line.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 const guide = join(root, 'fixtures/guide');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -46,11 +45,9 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function fencepost(...args: readonly string[]): { code: number | null; out: string } {
+function fencepost(...args: readonly string[]): Ended {
   const cli = join(folder, 'node_modules/fencepost/dist/cli.js');
-  const env = { ...process.env, NO_COLOR: '1' };
-  const ended = spawnSync('node', [cli, ...args], { cwd: folder, encoding: 'utf8', env });
-  return { code: ended.status, out: ended.stdout + ended.stderr };
+  return runCli(args, { cwd: folder, cli });
 }
 
 test('the files of the guide are those of fixtures/guide', () => {

@@ -2,27 +2,18 @@
  * What fencepost finds in npm's redlock, unmodified, from the scenarios in `fixtures/modules`; and
  * that it finds nothing where nothing goes wrong.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { type Ended, root, runCli } from './command-line.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 const output = mkdtempSync(join(tmpdir(), 'fencepost-redlock-'));
 afterAll(() => rmSync(output, { recursive: true, force: true }));
 
-function fencepost(...args: readonly string[]): { code: number | null; out: string } {
-  const cli = [join(root, 'dist/cli.js'), ...args];
-  const env = { ...process.env, NO_COLOR: '1' };
-  const { status, stdout, stderr } = spawnSync('node', cli, { cwd: root, encoding: 'utf8', env });
-  return { code: status, out: stdout + stderr };
-}
-
-const run = (name: string, ...more: readonly string[]): ReturnType<typeof fencepost> => {
+const run = (name: string, ...more: readonly string[]): Ended => {
   const file = `fixtures/modules/npm-redlock${name}.yaml`;
-  return fencepost('run', file, '--output', output, ...more);
+  return runCli(['run', file, '--output', output, ...more]);
 };
 
 describe('npm redlock 5', { timeout: 120_000 }, () => {
@@ -48,8 +39,8 @@ describe('npm redlock 5', { timeout: 120_000 }, () => {
   });
 
   test('takes turns where nothing goes wrong, and gives the same events each time', () => {
-    const { code, out } = run('', '--seeds', '30', '--check-determinism');
-    expect(out).toContain('60 runs repeated, every event equal');
+    const { code, out, err } = run('', '--seeds', '30', '--check-determinism');
+    expect(err).toContain('60 runs repeated, every event equal');
     expect(out).toContain('2 of 2 expectations met');
     expect(code).toBe(0);
   });
@@ -60,7 +51,7 @@ describe('npm redlock 5', { timeout: 120_000 }, () => {
     ['using-using-one-holder', 'partition'],
   ])('%s is kept, and replays', (name, fault) => {
     const plan = `fixtures/modules/plans/npm-redlock-${name}.yaml`;
-    expect(fencepost('replay', plan).out).toContain('reproduced');
+    expect(runCli(['replay', plan]).out).toContain('reproduced');
     const text = readFileSync(join(root, plan), 'utf8');
     const kinds = [...text.matchAll(/^ {2}- (pause|clock|crash|delay|partition|drop): /gm)];
     expect([...new Set(kinds.map(([, kind]) => kind))]).toEqual(fault === null ? [] : [fault]);

@@ -2,7 +2,6 @@
  * Laws of systems that people define in modules of their own, on the built package in `dist`: every
  * command takes them, worker threads load them, and whatever is wrong with one is said in words.
  */
-import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -13,10 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, root, runCli } from './command-line.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 let folder = '';
 
 beforeAll(() => {
@@ -26,19 +24,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 function fencepost(...args: readonly string[]): Ended {
-  const env = { ...process.env, NO_COLOR: '1' };
-  const cli = join(root, 'dist/cli.js');
-  const { status, stdout, stderr } = spawnSync('node', [cli, ...args], {
-    ...{ cwd: folder, encoding: 'utf8', env },
-  });
-  return { code: status, out: stdout, err: stderr };
+  return runCli(args, { cwd: folder });
 }
 
 function lastJson(text: string): Record<string, unknown> {

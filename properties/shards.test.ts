@@ -14,25 +14,16 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { outputLine } from '../src/report/output-schema.ts';
+import { type Ended, root, runCli } from './command-line.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 const cli = join(root, 'dist/cli.js');
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 function fencepost(...args: string[]): Ended {
-  const env = { ...process.env, NO_COLOR: '1' };
-  const ended = spawnSync('node', [cli, ...args], { cwd: folder, encoding: 'utf8', env });
-  return { code: ended.status, out: ended.stdout, err: ended.stderr };
+  return runCli(args, { cwd: folder });
 }
 
 const SCENARIO = `

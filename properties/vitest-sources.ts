@@ -8,27 +8,30 @@ const shown = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=```)/g)].map(([text]) 
 export const shownTest: string =
   shown.find((text) => text.includes("'fencepost/vitest'")) ?? 'the README shows no test';
 
-const [keys = '', , body = ''] = shownTest.split(
-  /^(simTest\([\s\S]*?async \(section, \{ keys \}\) => \{)$/m,
+const [above = '', , body = ''] = shownTest.split(
+  /^(simTest\([\s\S]*?async \(section, \{ redis \}\) => \{)$/m,
 );
 
-/** What the README's test consists of, for others: `keysLock`, `body` and `pauses`. */
+/** What the README's test consists of, for others. */
 export const lockFile: string = `
-${keys.replace("import { simTest } from 'fencepost/vitest';", "import type { AsyncSection } from 'fencepost';")}
+import type { AsyncClient, AsyncSection, ServerHost, World } from 'fencepost';
+${above.replace(/^.*fencepost\/vitest.*$/m, '')}
 export const pauses = [{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }] as const;
-export const keysLock = {
+export const myLock = {
   clients: { count: 2, ttl: '20ms' },
   workload: { kind: 'read-modify-write' },
-  servers: (world: World) => ({ keys: addKeys(world) }),
+  servers: (world: World) => ({ node: world.addServer({ name: 'lock', role: 'lock' }, new RedisNode()) }),
+  start: (client: AsyncClient, { node }: { node: ServerHost<any, any> }) => ({ redis: new RedisClient(client, node) }),
   seeds: 20,
 } as const;
-export async function body(section: AsyncSection, { keys }: { keys: Port<Ask, boolean> }) {${body.replace(/\}\);\s*$/, '}')}
+export async function body(section: AsyncSection, { redis }: { redis: RedisClient }) {${body.replace(/\}\);\s*$/, '}')}
 `;
 
 const head = `
 import { describe, expect, test, vi, afterEach, beforeEach } from 'vitest';
+import { RedisClient } from 'fencepost/redis';
 import { simTest } from 'fencepost/vitest';
-import { body, keysLock, pauses } from './keys-lock.ts';
+import { body, myLock, pauses } from './my-tests.ts';
 `;
 
 /** One of each kind of test. */
@@ -38,48 +41,52 @@ describe('locks of fencepost', () => {
   simTest('a claim that should break', { lock: 'lock-service', faults: pauses, breaks: ['fence-monotone'] });
   simTest('a scenario', { scenario: './zombie.yaml', system: 'unfenced' });
 });
-simTest('a body', { ...keysLock, faults: [{ pause: { before: 'set', for: '1ms' } }], holds: ['progress'] }, body);
-simTest('a body that should break', { ...keysLock, faults: pauses, breaks: ['grant-order'] }, body);
-simTest('a body that prints', { ...keysLock, faults: [], seeds: 1 }, async (section, handles) => {
+simTest('a body', { ...myLock, faults: [{ pause: { before: 'set', for: '1ms' } }], holds: ['progress'] }, body);
+simTest('a body that should break', { ...myLock, faults: pauses, breaks: ['grant-order'] }, body);
+simTest('a body that prints', { ...myLock, faults: [], seeds: 1 }, async (section, handles) => {
   console.log('printed in section', section.id);
   await body(section, handles);
 });
 simTest('parts of a process', {
-  ...keysLock, faults: [], seeds: 5,
-  start: ({ name }, { keys }) => ({ taken: [] as string[], owner: name, keys }),
-}, async (section, { client, owner, taken, keys }) => {
+  ...myLock, faults: [], seeds: 5,
+  start: (client, { node }) => ({
+    taken: [] as string[], owner: client.name, redis: new RedisClient(client, node),
+  }),
+}, async (section, { client, owner, taken, redis }) => {
   expect(owner).toBe(client.name);
   expect(taken.length).toBe(section.id - 1);
   taken.push(section.lock);
-  await body(section, { keys });
+  await body(section, { redis });
 });
-simTest.each(['10ms', '20ms'])('a ttl of %s', (ttl) => ({ ...keysLock, clients: { ttl }, faults: [], seeds: 3 }),
+simTest.each(['10ms', '20ms'])('a ttl of %s', (ttl) => ({ ...myLock, clients: { ttl }, faults: [], seeds: 3 }),
   async (section, handles, ttl) => {
     expect(\`\${section.ttlMs}ms\`).toBe(ttl);
     await body(section, handles);
   });
 simTest.skip('a test that is left out', { lock: 'redlock', faults: [] });
 simTest.todo('a test to come');
-simTest.fails('a test that fails', { ...keysLock, faults: pauses }, body);
+simTest.fails('a test that fails', { ...myLock, faults: pauses }, body);
 
-simTest('a mistake', { ...keysLock, faults: [] }, async (_section, { keys }) => {
-  (keys as any).none.such;
+simTest('a mistake', { ...myLock, faults: [] }, async (_section, { redis }) => {
+  (redis as any).none.such;
 });
-simTest('an assertion', { ...keysLock, faults: [] }, async (section, handles) => {
+simTest('an assertion', { ...myLock, faults: [] }, async (section, handles) => {
   await body(section, handles);
   expect(section.ttlMs).toBe(21);
 });
-simTest('an escape', { ...keysLock, faults: [] }, async () => void (await fetch('http://localhost')));
-simTest('nothing that breaks', { ...keysLock, faults: pauses, breaks: ['at-most-once'], seeds: 5 }, body);
+simTest('an escape', { ...myLock, faults: [] }, async () => void (await fetch('http://localhost')));
+simTest('nothing that breaks', { ...myLock, faults: pauses, breaks: ['at-most-once'], seeds: 5 }, body);
 simTest('nothing put to the test', {
-  ...keysLock, faults: [{ crash: { process: 'clients', at: '9s', chance: '1/2' } }],
+  ...myLock, faults: [{ crash: { process: 'clients', at: '9s', chance: '1/2' } }],
 }, body);
 let runs = 0;
-simTest('a memory', { ...keysLock, faults: [] }, async (section, { client }) => {
+simTest('a memory', { ...myLock, faults: [] }, async (section, { client }) => {
   client.log('runs', String((runs += 1)));
 });
-simTest('wrong options', { ...keysLock, seedz: 3, faults: [] } as any, body);
-simTest('wrong fields', { ...keysLock, faults: [{ pausee: {} }], holds: ['grant-ordr'] } as any, body);
+simTest('a budget', { ...myLock, faults: [], budgetMs: 1 }, body);
+simTest('too little time', { ...myLock, faults: [], timeout: 1 }, body);
+simTest('wrong options', { ...myLock, seedz: 3, faults: [] } as any, body as any);
+simTest('wrong fields', { ...myLock, faults: [{ pausee: {} }], holds: ['grant-ordr'] } as any, body as any);
 simTest('no options', {} as any);
 simTest('a file that is missing', { scenario: './none.yaml' });
 `;
@@ -87,8 +94,8 @@ simTest('a file that is missing', { scenario: './none.yaml' });
 /** Several at once, beside a test of vitest's own. */
 export const togetherTests: string = `${head}
 describe.concurrent('together', () => {
-  for (const name of ['one', 'two', 'three']) simTest(name, { ...keysLock, faults: [], seeds: 50 }, body);
-  simTest('one that breaks', { ...keysLock, faults: pauses, breaks: ['grant-order'] }, body);
+  for (const name of ['one', 'two', 'three']) simTest(name, { ...myLock, faults: [], seeds: 50 }, body);
+  simTest('one that breaks', { ...myLock, faults: pauses, breaks: ['grant-order'] }, body);
   test('a real one', async () => {
     const begunMs = Date.now();
     await new Promise((done) => setTimeout(done, 30));
@@ -105,7 +112,7 @@ afterEach(() => {
   vi.useRealTimers();
   expect([setTimeout, setImmediate, Date, performance.now]).toEqual(real);
 });
-simTest('a body under fake timers', { ...keysLock, faults: [] }, body);
+simTest('a body under fake timers', { ...myLock, faults: [] }, body);
 simTest('a name under fake timers', { lock: 'redlock', faults: [], seeds: 5 });
 test('fake timers', () => {
   let rung = 0;
@@ -121,17 +128,14 @@ export const tokenlessTest: string = shownTest
   .replace('faults:', "store: 'fenced',\n  faults:");
 
 /** With tokens: it holds. */
-export const curedTest: string = tokenlessTest
-  .replace('servers: (world) => ({', 'servers: (world) => ({ tokens: { last: 0 },')
-  .replace('{ keys }) => {', '{ keys, tokens }) => {')
-  .replace('guard({ untilMs })', 'guard({ untilMs, token: (tokens.last += 1) })');
+export const curedTest: string = tokenlessTest.replaceAll('acquire', 'acquireWithToken');
 
 /** Without any work. */
 export const idleTest: string = tokenlessTest.replace(/^.*await guard\.work\(\).*$/m, '');
 
 /** One that goes on for hours. */
 export const longTest: string = shownTest
-  .replace(/^( *)const value = /m, "$1console.log('it goes on');\n$&")
+  .replace(/^( *)const lock = /m, "$1console.log('it goes on');\n$&")
   .replace(/faults: .*/, 'faults: [], seeds: 1e7, timeout: 1e8,');
 
 /** Runs `long.test.ts`, and cancels it once it goes on, as a person does by a key. */

@@ -1,6 +1,6 @@
 /** `fencepost/vitest` in a project of its users: real processes of vitest, in each pool. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -25,7 +25,8 @@ const PATIENCE = { timeout: 30_000 };
 const NAME = 'two clients never lose an update';
 
 const project = new Project({
-  'keys-lock.ts': lockFile,
+  'my-tests.ts': lockFile,
+  'my-lock.mjs': readFileSync(join(root, 'fixtures/guide/my-lock.mjs'), 'utf8'),
   'zombie.yaml': `name: zombie
 systems:
   unfenced: { lock: lock-service, store: unfenced, expect: { breaks: [grant-order] } }
@@ -97,12 +98,18 @@ describe('a run in forks', () => {
     expect([...failed(ran)].sort()).toEqual(
       [
         ...[NAME, 'a mistake', 'an assertion', 'an escape', 'nothing that breaks'],
-        ...['nothing put to the test', 'a memory', 'wrong options', 'wrong fields'],
+        ...[
+          'nothing put to the test',
+          'a memory',
+          'wrong options',
+          'wrong fields',
+          'too little time',
+        ],
         ...['no options', 'a file that is missing'],
       ].sort(),
     );
     const statuses = [...ran.tests.values()].map(({ status }) => status);
-    expect(statuses.filter((status) => status === 'passed').length).toBe(18);
+    expect(statuses.filter((status) => status === 'passed').length).toBe(19);
     expect(statuses.filter((status) => status === 'skipped').length).toBe(1);
     expect(statuses.filter((status) => status === 'todo').length).toBe(1);
     expect(ran.output).toContain('printed in section 1');
@@ -130,6 +137,14 @@ describe('a run in forks', () => {
       'vacuous, tested nothing: crash never met a held grant',
     );
     expect(await messageOf('a memory')).toMatch(/two runs of seed 0 of own-lock differ\n {2}event/);
+  });
+
+  test('ends when its time is over, and begins no seed when its budget is spent', async () => {
+    expect(await messageOf('too little time')).toMatch(
+      /^Error: timed out after 0\.001 s, with 0 of 20 seeds examined\nraise `timeout`/,
+    );
+    const { output } = await running();
+    expect(output).toContain('fencepost: a budget: the budget is spent after 1 of 20 seeds');
   });
 
   test('names an option that is wrong, in the words of a scenario', async () => {
@@ -233,11 +248,17 @@ test('a test that is cancelled ends', async () => {
   expect(output()).toContain('it ended');
 });
 
-test('the example of the README compiles', () => {
+test('the example of the README compiles, and each kind of test', () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
   const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck', '--noEmit'];
-  const roots = ['--typeRoots', join(root, 'node_modules/@types')];
-  const args = [tsc, ...options, ...types, ...roots, join(project.folder, 'lock.test.ts')];
+  const roots = [
+    '--typeRoots',
+    join(root, 'node_modules/@types'),
+    '--allowImportingTsExtensions',
+    '--allowJs',
+  ];
+  const files = ['lock', 'many', 'together', 'fake-timers'].map((name) => `${name}.test.ts`);
+  const args = [tsc, ...options, ...types, ...roots, ...files];
   expect(spawnSync('node', args, { encoding: 'utf8', cwd: project.folder }).stdout).toBe('');
 });

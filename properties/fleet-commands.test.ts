@@ -1,0 +1,222 @@
+/**
+ * What people type to sweep on a queue, and what they get: the built command line on a real Redis.
+ * Left out where there is no `redis-server`; `fleet.test.ts` says so.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { hasRedis, RedisServer } from './fleet/redis.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const cli = join(root, 'dist/cli.js');
+const zombie = join(root, 'fixtures/zombie-writer.yaml');
+const spinLock = join(root, 'fixtures/modules/spin-lock.yaml');
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-fleet-'));
+const PASSWORD = 'correct-horse-battery';
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** All that it wrote so far. */
+  readonly said: () => string;
+}
+
+const started: Set<ChildProcess> = new Set();
+
+/** Runs a command in a folder of its own, so that what it writes has the same names each time. */
+function fencepost(place: string, args: readonly string[], queue?: string): Started {
+  const cwd = join(folder, place);
+  mkdirSync(cwd, { recursive: true });
+  const secret = queue === undefined ? {} : { FENCEPOST_QUEUE: queue };
+  const env = { ...process.env, NO_COLOR: '1', ...secret };
+  const child = spawn('node', [cli, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  started.add(child);
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (data) => {
+    out += String(data);
+  });
+  child.stderr.on('data', (data) => {
+    err += String(data);
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code) => {
+      started.delete(child);
+      resolve({ code, out, err });
+    });
+  });
+  return { child, ended, said: () => out + err };
+}
+
+async function said({ said: all, child }: Started, what: RegExp): Promise<void> {
+  while (!what.test(all())) {
+    if (child.exitCode !== null) throw new Error(`it ended without ${what}: ${all()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** JSON lines without what depends on the machine. */
+function linesOf(out: string): readonly unknown[] {
+  const lines = out.trim().split('\n');
+  return lines.map((line) =>
+    JSON.parse(line, (name, value: unknown) => (/PerSecond$/.test(name) ? 0 : value)),
+  );
+}
+
+const isThere = hasRedis();
+describe.skipIf(!isThere)('sweeps on a queue', () => {
+  let redis: RedisServer | null = null;
+  let url = '';
+  let port = 0;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start(['--requirepass', PASSWORD]);
+    port = redis.port;
+    url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
+  });
+
+  afterEach(async () => {
+    const ends = [...started].map(
+      (child) => new Promise((resolve) => child.once('close', resolve)),
+    );
+    for (const child of started) child.kill('SIGKILL');
+    await Promise.all(ends);
+  });
+
+  afterAll(async () => {
+    await redis?.end();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('end as `run` does on one machine: lines, files and exit code', async () => {
+    const flags = ['--seeds', '400', '--json', '--reporter', 'html,json'];
+    const worker = fencepost('worker', ['worker', '--workers', '1'], url);
+    const chunks = ['--workers', '1', '--chunk-seconds', '1'];
+    const fleet = await fencepost('fleet', ['sweep', zombie, ...flags, ...chunks], url).ended;
+    const one = await fencepost('one', ['run', zombie, ...flags]).ended;
+    expect(fleet.code, fleet.err).toBe(one.code);
+    expect(linesOf(fleet.out)).toEqual(linesOf(one.out));
+    const files = (place: string): string[] => readdirSync(join(folder, place, 'reports')).sort();
+    expect(files('fleet').filter((name) => !name.startsWith('shard'))).toEqual(files('one'));
+    const [plan = ''] = files('one').filter((name) => name.endsWith('.yaml'));
+    const text = (place: string): string =>
+      readFileSync(join(folder, place, 'reports', plan), 'utf8');
+    expect(text('fleet')).toBe(text('one'));
+    const merge = ['merge', 'reports/shard-1-of-1.json', '--json', '--reporter', 'html,json'];
+    const merged = await fencepost('fleet', merge).ended;
+    expect([merged.code, linesOf(merged.out)]).toEqual([one.code, linesOf(one.out)]);
+    worker.child.kill('SIGTERM');
+    expect((await worker.ended).code).toBe(0);
+  });
+
+  test('never print the password, whatever goes wrong, and workers listen nowhere', async () => {
+    const worker = fencepost('worker', ['worker', '--workers', '1', '--queue', url]);
+    await said(worker, /worker on redis/);
+    expect(listening(worker.child.pid ?? 0)).toEqual([]);
+    const wrong = url.replace(PASSWORD, `not-${PASSWORD}`);
+    const nowhere = url.replace(String(port), '1');
+    const all = await Promise.all(
+      [
+        fencepost('a', ['sweep', 'status', url]),
+        fencepost('a', ['sweep', 'status'], url),
+        fencepost('a', ['sweep', 'status', wrong]),
+        fencepost('a', ['worker', '--queue', wrong]),
+        fencepost('a', ['sweep', zombie, '--queue', nowhere]),
+        fencepost('a', ['sweep', 'tail', `${url}/what`]),
+        fencepost('a', ['worker', '--help'], url),
+      ].map(({ ended }) => ended),
+    );
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 2, 2, 2, 2, 0]);
+    expect(all.map(({ out, err }) => out + err).join('') + worker.said()).not.toContain(PASSWORD);
+    expect(all[2]?.err).toContain(`redis://***@127.0.0.1:${port}: the queue cannot be reached`);
+  });
+
+  test('are stopped, told of and resumed by their id', async () => {
+    const chunks = ['--workers', '1', '--chunk-seconds', '1'];
+    const begun = fencepost('stop', ['sweep', zombie, '--seeds', '300', ...chunks], url);
+    await said(begun, /sweep s[0-9a-f]{15}: \d+ chunks/);
+    const [id = ''] = /s[0-9a-f]{15}/.exec(begun.said()) ?? [];
+    const status = await fencepost('stop', ['sweep', 'status'], url).ended;
+    expect(status.out).toContain(`${id}  zombie-writer, seeds 0..299`);
+    expect(status.out).toContain('running; a coordinator is at work');
+    const second = await fencepost('other', ['sweep', zombie, '--seeds', '300', ...chunks], url);
+    const refused = await second.ended;
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      expect.stringContaining('another coordinator'),
+    ]);
+    const stop = await fencepost('stop', ['sweep', 'stop', id.slice(0, 6)], url).ended;
+    expect([stop.code, stop.out]).toEqual([0, expect.stringContaining(`${id} is stopped`)]);
+    expect((await begun.ended).code).toBe(5);
+    fencepost('worker', ['worker', '--workers', '1'], url);
+    const resumed = fencepost('stop', ['sweep', 'resume', id, '--output', 'elsewhere'], url);
+    const { code, out } = await resumed.ended;
+    expect(code).toBe(0);
+    expect(out).toContain('of 300');
+    expect(readdirSync(join(folder, 'stop/elsewhere'))).toContain('zombie-writer.html');
+    const after = await fencepost('stop', ['sweep', 'status'], url).ended;
+    expect(after.out).toContain('no sweep is on this queue');
+  });
+
+  test('take no code from the queue: a worker has the modules, or leaves the sweep', async () => {
+    const flags = ['--seeds', '40', '--workers', '1', '--chunk-seconds', '1'];
+    const ended = fencepost('modules', ['sweep', spinLock, ...flags], url);
+    const without = fencepost('worker', ['worker', '--workers', '1'], url);
+    await said(without, /code does not travel; name its folder here with --modules/);
+    const modules = ['--modules', join(root, 'fixtures/modules')];
+    fencepost('worker', ['worker', '--workers', '1', ...modules], url);
+    const one = await fencepost('modules-one', ['run', spinLock, '--seeds', '40']).ended;
+    expect((await ended.ended).code).toBe(one.code);
+  });
+});
+
+/** Ports that a process listens on, as Linux tells; none where it tells nothing. */
+function listening(pid: number): readonly string[] {
+  if (process.platform !== 'linux') return [];
+  const sockets = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? '';
+    } catch {
+      return '';
+    }
+  });
+  const tables = ['tcp', 'tcp6'].map((name) => readFileSync(`/proc/${pid}/net/${name}`, 'utf8'));
+  return tables.flatMap((table) =>
+    table.split('\n').flatMap((line) => {
+      const [, local = '', , state = '', , , , , , inode = ''] = line.trim().split(/\s+/);
+      return state === '0A' && sockets.includes(inode) ? [local] : [];
+    }),
+  );
+}
+
+describe('the files for a fleet', () => {
+  const read = (name: string): string => readFileSync(join(root, 'fixtures/fleet', name), 'utf8');
+
+  test('a compose file of a queue without a port, a coordinator and workers', () => {
+    const { services } = parse(read('compose.yaml'), { strict: true });
+    expect(Object.keys(services).sort()).toEqual(['coordinator', 'redis', 'worker']);
+    expect(services.worker.command.slice(0, 2)).toEqual(['fencepost', 'worker']);
+    expect(services.redis).not.toHaveProperty('ports');
+    expect(services.redis.command).toContain('noeviction');
+  });
+
+  test('a Kubernetes Job whose index is the shard', () => {
+    const [job, ...others] = parseAllDocuments(read('indexed-job.yaml')).map((one) => one.toJS());
+    expect(others).toEqual([]);
+    expect(job).toMatchObject({ apiVersion: 'batch/v1', kind: 'Job' });
+    expect(job.spec).toMatchObject({ completionMode: 'Indexed' });
+    const [container] = job.spec.template.spec.containers;
+    expect(container.command.join(' ')).toContain(`--shard "$((JOB_COMPLETION_INDEX + 1))/`);
+    expect(container.command.join(' ')).toContain(`/${job.spec.completions}"`);
+    expect(job.spec.template.spec.restartPolicy).toBe('Never');
+  });
+});
