@@ -140,6 +140,7 @@ export {
 export type { ClaimTally, Tally } from './sweep/tally.ts';
 // The parts of locks and stores that people define themselves.
 export {
+  AccessRefused,
   type AsyncClient,
   type AsyncSection,
   type BuildAsync,

@@ -5,6 +5,7 @@
 import type { Json } from '../kernel/json.ts';
 import type { SectionPlan } from '../plan/plan.ts';
 import {
+  AccessRefused,
   type AsyncClientSetting,
   type AsyncSection,
   type Guard,
@@ -131,7 +132,7 @@ class PlannedGuard implements Guard {
 
   async read(key: string): Promise<number> {
     const reply = await this.ask({ kind: 'read', key, value: null, adds: null });
-    if (reply.kind !== 'value') throw new NoAnswer(`the read of ${key} was refused`);
+    if (reply.kind !== 'value') throw new AccessRefused(`the read of ${key} was refused`);
     return reply.value;
   }
 

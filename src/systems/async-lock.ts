@@ -59,7 +59,10 @@ export interface GuardSetting {
 export interface Guard {
   /** Does what the scenario's workload asks of this section. */
   work(): Promise<void>;
-  /** The value of a key of the store, 0 at first. Rejects with `NoAnswer`. */
+  /**
+   * The value of a key of the store, 0 at first. Rejects with `NoAnswer`, and with `AccessRefused`
+   * where the store refuses the token.
+   */
   read(key: string): Promise<number>;
   /** Whether the store took it. Rejects with `NoAnswer`: it may have been taken. */
   write(key: string, value: number): Promise<boolean>;
@@ -68,6 +71,11 @@ export interface Guard {
    * section ends without, it leaves then.
    */
   leave(): void;
+}
+
+/** The store refused a read, because a higher token had come before. */
+export class AccessRefused extends Error {
+  override readonly name = 'AccessRefused';
 }
 
 /** What a store was asked may have happened or not: no answer came in time, or can come. */

@@ -12,7 +12,7 @@ import { callSiteOf } from './test-place.ts';
 import { readWishes } from './wishes.ts';
 
 /** What one case gives to the functions that make a test of it: a list its parts. */
-export type CaseOf<C> = C extends readonly unknown[] ? C : readonly [C];
+export type CaseOf<C> = [C] extends [readonly unknown[]] ? [...C] : [C];
 
 export interface SimTestCall {
   /** A lock whose client is `body`. */

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { loadScenario } from '../load.ts';
+import { scenarioFileSchema } from '../scenario/scenario-file.ts';
+import { SCENARIO_FIELDS } from './options.ts';
+import type { ScenarioFields } from './scenario-fields.ts';
+
+/** Everything that can be said, and nothing twice. */
+const everything: Required<ScenarioFields> = {
+  description: 'all of it',
+  clients: {
+    ...{ names: ['alice', 'bob'], ttl: '20ms', lockTimeout: 'never', storeTimeout: '1s', pool: 2 },
+    ...{ checksLease: false, countsLeaseFrom: 'reply', leaseEnds: 'after', tries: 2 },
+    ...{ backoff: 0, attempts: 5, releases: false, sections: 2, think: '0ms..5ms' },
+    each: { bob: { ttl: '1.5s', workload: { steps: ['write', { compute: '1ms' }] } } },
+  },
+  workload: {
+    ...{ kind: 'read-modify-write', writesPerGrant: 2, awaits: false },
+    ...{ locks: 2, keys: ['x', 'y'], stores: 1 },
+  },
+  network: { link: 'datagram', latency: '1ms..2ms' },
+  jitter: '25%',
+  faults: [
+    { pause: { before: 'write', for: '1ms..40ms', clocks: 'freeze', chance: '1/2' } },
+    { delay: { message: 'write', leg: 'reply', by: '5ms', chance: '20%' } },
+    { drop: { chance: '1/20' } },
+    { duplicate: { by: '1ms', chance: '1/20' } },
+    { partition: { from: 'clients', to: 'stores', direction: 'one-way', for: '5ms' } },
+    { clock: { process: 'alice', at: '0ms', step: '-5ms..5ms', rate: '-200ppm..200ppm' } },
+    { crash: { process: ['alice', 'bob'], after: 'acquire', restart: '1ms..2ms' } },
+    { reset: { from: 'bob', to: 'lock', at: '3ms' } },
+    { failover: { process: 'lock', lag: '1ms' } },
+    { evict: { process: 'store', key: 'x' } },
+    { 'late-timer': { process: 'clients', by: '1ms', chance: '1/10' } },
+  ],
+  swarm: false,
+  clocks: { skew: '5ms', drift: '200ppm' },
+  time: '300ms',
+  slack: '10ms',
+  probe: false,
+  maxEvents: 1000,
+};
+
+test('what can be typed is what a scenario file may say, field by field', () => {
+  const text = JSON.stringify({
+    ...everything,
+    name: 'everything',
+    systems: { one: { lock: 'lock-service', store: 'unfenced' } },
+  });
+  const read = loadScenario(text, 'everything.yaml');
+  expect(read.kind === 'problems' ? read.problems : []).toEqual([]);
+  expect([...Object.keys(everything)].sort()).toEqual([...SCENARIO_FIELDS].sort());
+});
+
+test('there is no field of a scenario file that cannot be typed', () => {
+  const [issue] = scenarioFileSchema.safeParse({ unknown: 1 }).error?.issues.slice(-1) ?? [];
+  const known = issue?.message.replace('field: ', '').split(' ') ?? [];
+  const own = known.filter((field) => !['name', 'use', 'systems'].includes(field));
+  expect(own.sort()).toEqual([...SCENARIO_FIELDS].sort());
+});
