@@ -207,6 +207,19 @@ describe('a guard', () => {
     expect(eventsOf(trace, 'write').map(({ under }) => under)).toEqual([1]);
   });
 
+  test('says that a read was refused, which is no silence', async () => {
+    const body: Body = async (section, { log }) => {
+      const guard = section.guard({ token: section.id === 1 ? 5 : 4 });
+      const read = await guard.read('x').catch((error: unknown) => error);
+      log('', String(read));
+    };
+    const trace = await happen(body, { clients: [alice(2, [])], store: 'fenced-reads' });
+    expect(logOf(trace).map((line) => line.replace(/^\d+ /, ''))).toEqual([
+      '0',
+      'AccessRefused: the read of x was refused',
+    ]);
+  });
+
   test('says that no answer came, whatever happened', async () => {
     const body: Body = async (section, { log }) => {
       const guard = section.guard();
