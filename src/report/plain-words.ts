@@ -93,7 +93,11 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
 }
 
 function grantSentence(event: Grant, { leases }: Known): string {
-  const { client, lock, token, atUs, ordinal } = event;
+  const { client, lock, token, atUs, ordinal, untilUs } = event;
+  const what = `${named(client)} gets ${named(lock)}${tokenText(token)}`;
+  if (untilUs !== null && untilUs <= atUs) {
+    return `${what}, although it was to last only until ${proseDuration(untilUs)}`;
+  }
   const before = leases.find(
     (lease) =>
       lease.lock === lock &&
@@ -105,7 +109,7 @@ function grantSentence(event: Grant, { leases }: Known): string {
   const lasts = until === null ? 'is not over' : `was to last until ${proseDuration(until)}`;
   const although =
     before === undefined ? '' : `, although ${named(before.client)}'s lease ${lasts}`;
-  return `${named(client)} gets ${named(lock)}${tokenText(token)}${although}`;
+  return `${what}${although}`;
 }
 
 function faultSentence(event: FaultStrikes, { leases }: Known): string | null {

@@ -36,6 +36,11 @@ describe('leaseSpans', () => {
       events: [...renewed.events, { kind: 'release', atUs: 23_000, ...call, released: 2 }],
     };
     expect(leaseSpans(released)[1]).toMatchObject({ untilUs: 23_000, ending: 'released' });
+    const late: Trace = {
+      ...renewed,
+      events: [...renewed.events, { kind: 'release', atUs: 41_000, ...call, released: 2 }],
+    };
+    expect(leaseSpans(late)[1]).toMatchObject({ untilUs: 40_000, ending: 'expired' });
   });
 });
 

@@ -51,9 +51,7 @@ export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
       leases.set(ordinal, { process, lock, client, ordinal, token, fromUs: atUs, untilUs, ending });
     }
     if (event.kind === 'renew') change(leases, event.extended, { untilUs: event.untilUs });
-    if (event.kind === 'release') {
-      change(leases, event.released, { untilUs: event.atUs, ending: 'released' });
-    }
+    if (event.kind === 'release') release(leases, event.released, event.atUs);
   }
   return [...leases.values()];
 }
@@ -63,6 +61,13 @@ type Leases = Map<number, LeaseSpan>;
 function change(leases: Leases, ordinal: number, fields: Partial<LeaseSpan>): void {
   const lease = leases.get(ordinal);
   if (lease !== undefined) leases.set(ordinal, { ...lease, ...fields });
+}
+
+/** What is over already is not released any more. */
+function release(leases: Leases, ordinal: number, atUs: number): void {
+  const untilUs = leases.get(ordinal)?.untilUs ?? null;
+  if (untilUs !== null && untilUs <= atUs) return;
+  change(leases, ordinal, { untilUs: atUs, ending: 'released' });
 }
 
 /** The same client's next acquisition of a lock takes the place of the one before. */
