@@ -3,6 +3,7 @@
  * clocks, timers and random values are the process's own. A pause holds back what the code sends
  * and what it waits for; a crash ends the life that all of that belongs to.
  */
+import type { Defect } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import { Belief } from '../world/belief.ts';
@@ -10,6 +11,7 @@ import { type CallSetting, PendingCall } from '../world/call.ts';
 import { Calls } from '../world/calls.ts';
 import type { Client } from '../world/client.ts';
 import type { Connection } from '../world/connection.ts';
+import type { SystemFailure } from '../world/failure.ts';
 import type { Process, Resident } from '../world/process.ts';
 import type { Awaitable } from '../world/program.ts';
 import { Quorum } from '../world/quorum.ts';
@@ -105,6 +107,11 @@ export class AsyncHost implements Resident, Client {
     this.life = null;
   }
 
+  /** A failure of its code that came when none of its code was to run. */
+  get failure(): SystemFailure | Defect | null {
+    return this.life?.unthrown ?? null;
+  }
+
   connectionsTo(server: string): readonly Connection[] {
     return this.calls.connectionsTo(server);
   }
@@ -117,6 +124,7 @@ export class AsyncHost implements Resident, Client {
   ): PendingCall<Q, R> {
     const call = new PendingCall(setting, setting.under ?? under, issue);
     if (life.isOver) return call;
+    life.requireInside();
     this.await(life, call, () => told(call));
     life.whenRunning(() => {
       this.parts.points.strike('before', setting.operation);
@@ -156,6 +164,7 @@ export class AsyncHost implements Resident, Client {
   /** Passes a point that the program set itself; resolves when it may go on. */
   pass(life: Life, point: Name): Promise<void> {
     if (life.isOver) return new Promise(() => {});
+    life.requireInside();
     this.countPoint(life);
     let resolve = (): void => {};
     const passed = new Promise<void>((done) => {

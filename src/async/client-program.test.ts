@@ -1,75 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { builtIn, type Catalogue, extend } from '../catalogue.ts';
-import { defineSystem } from '../define-system.ts';
 import type { Trace } from '../history/trace.ts';
 import type { Fault, When } from '../plan/fault.ts';
-import type { ClientPlan, SectionPlan, Work } from '../plan/plan.ts';
+import type { Work } from '../plan/plan.ts';
 import { whyRefused } from '../run.ts';
-import type { AsyncClient, AsyncSection } from '../systems/async-lock.ts';
+import type { AsyncClient } from '../systems/async-lock.ts';
 import { NoAnswer } from '../systems/async-lock.ts';
-import {
-  clientOf,
-  eventsOf,
-  MS,
-  type PlanSetup,
-  planOf,
-  writeOf,
-} from '../systems/plan.fixture.ts';
-import type { Port } from '../world/port.ts';
+import { eventsOf, MS, planOf, writeOf } from '../systems/plan.fixture.ts';
+import { alice, type Body, catalogueOf, type EchoPort, happen, write } from './body.fixture.ts';
 import { runAsync } from './run-async.ts';
 import { logOf } from './script.fixture.ts';
-
-type EchoPort = Port<null, number>;
-
-/** What a test's client does in each section; `echo` is a server that it may call. */
-type Body = (section: AsyncSection, client: AsyncClient, echo: EchoPort) => Promise<void>;
-
-/** A lock whose client is `body`; `start` runs as each life of a process begins. */
-function catalogueOf(body: Body, start?: (client: AsyncClient, echo: EchoPort) => void): Catalogue {
-  return extend(
-    builtIn,
-    defineSystem({
-      locks: {
-        own: {
-          about: 'a lock that is none',
-          buildAsync: (world) => {
-            const handle = (): number => 1;
-            const echo: EchoPort = {
-              host: world.addServer({ name: 'lock', role: 'lock' }, { handle }),
-              describeRequest: () => ({ verb: 'fetch', lock: 'db', token: 0 }),
-              describeReply: (value) => ({ kind: 'value', value }),
-            };
-            return (client) => {
-              start?.(client, echo);
-              return (section) => body(section, client, echo);
-            };
-          },
-        },
-      },
-    }),
-  );
-}
-
-const write: Work = writeOf(7);
-
-/** alice, with so many sections of `work`. */
-function alice(count: number, work: readonly Work[], more: Partial<ClientPlan> = {}): ClientPlan {
-  const sections = Array.from({ length: count }, (_, at): SectionPlan => {
-    return { id: at + 1, thinkUs: MS, lock: 'db', work };
-  });
-  return { ...clientOf('alice', []), ...more, sections };
-}
-
-interface Setup extends Partial<PlanSetup> {
-  readonly start?: (client: AsyncClient, echo: EchoPort) => void;
-}
-
-function happen(body: Body, { start, ...setup }: Setup = {}): Promise<Trace> {
-  const clients = setup.clients ?? [alice(2, [write])];
-  const plan = planOf({ lock: 'own', store: 'unfenced', ...setup, clients });
-  return runAsync(plan, catalogueOf(body, start));
-}
 
 const at = (ms: number): When => ({ kind: 'at', atUs: ms * MS });
 const before = (point: string): When => ({ kind: 'before', point });

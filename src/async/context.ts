@@ -52,7 +52,9 @@ export class Context implements Caller {
 
   /** Writes a line into the trace. */
   log(topic: string, text: string): void {
-    if (!this.life.isOver) this.host.log(topic, text);
+    if (this.life.isOver) return;
+    this.life.requireInside();
+    this.host.log(topic, text);
   }
 }
 
@@ -61,11 +63,13 @@ export class SectionCalls implements Caller {
   readonly name: Name;
   private readonly host: AsyncHost;
   private readonly life: Life;
+  /** How often each label was asked for, and the names of all operations: no two are the same. */
   private readonly counts: Map<string, number> = new Map();
-  /** The grants that its calls were answered with and that it has not entered, by lock. */
+  private readonly taken: Set<string> = new Set();
+  /** The grants that its calls were answered with last, by lock. */
   private readonly grants: Map<string, number> = new Map();
   private issued = 0;
-  private firstSentAtUs: number | null = null;
+  private tenure: Tenure | null = null;
 
   constructor(host: AsyncHost, life: Life, name: Name) {
     this.host = host;
@@ -81,16 +85,15 @@ export class SectionCalls implements Caller {
     const { timeoutMs, tries = 1 } = options;
     const call = port.describeRequest(request);
     const setting = {
-      operation: this.nameFor(label),
+      operation: this.nameFor(under(this.name, label)),
       call,
       target: port.host,
       request,
       timeoutUs: timeoutMs === undefined ? null : Math.round(timeoutMs * 1000),
       tries,
       describe: (reply: R) => port.describeReply(reply, request),
-      ...(options.under === undefined ? {} : { under: options.under }),
     };
-    const place = { setting, under: this.host.belief.ordinal, issue: this.takeIssue() };
+    const place = { setting, under: this.tenure?.ordinal ?? 0, issue: this.takeIssue() };
     return new Promise((resolve) => {
       this.host.ask(this.life, place, (settled) => {
         if (settled.granted > 0 && 'lock' in call) this.grants.set(call.lock, settled.granted);
@@ -102,7 +105,6 @@ export class SectionCalls implements Caller {
   /** The place of a call among those of this section, from 1. */
   takeIssue(): number {
     this.issued += 1;
-    this.firstSentAtUs ??= this.host.nowUs;
     return this.issued;
   }
 
@@ -116,18 +118,28 @@ export class SectionCalls implements Caller {
     return this.host.pass(this.life, under(this.name, point));
   }
 
-  private nameFor(label: string): Name {
-    const count = (this.counts.get(label) ?? 0) + 1;
-    this.counts.set(label, count);
-    return under(this.name, count === 1 ? label : `${label}-${count}`);
+  /** The name of an operation, or where it is taken the first of `write-2`, … that is not. */
+  nameFor(name: Name): Name {
+    let free = name;
+    const before = this.counts.get(name.text) ?? 1;
+    for (let count = before; this.taken.has(free.text); count += 1) {
+      this.counts.set(name.text, count + 1);
+      const label = name.text.slice(this.name.text.length + 1);
+      free = under(this.name, `${label}-${count + 1}`);
+    }
+    this.taken.add(free.text);
+    return free;
   }
 
-  /** The program counts on its lock from now on. A process has one tenure at a time. */
+  /**
+   * The program counts on its lock from now on, or, in the midst of doing so, longer. A process has
+   * one tenure at a time.
+   */
   enter(setting: TenureSetting): Tenure {
     const given = this.grants.get(setting.lock) ?? null;
-    this.grants.delete(setting.lock);
-    const sentAtUs = this.firstSentAtUs ?? this.host.nowUs;
-    return new Tenure(this.host, this.life, { ...setting, section: this.name, given, sentAtUs });
+    const entered = { ...setting, section: this.name, given, before: this.tenure };
+    this.tenure = new Tenure(this.host, this.life, entered);
+    return this.tenure;
   }
 }
 

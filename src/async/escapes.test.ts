@@ -17,6 +17,31 @@ import { happen, type Script } from './script.fixture.ts';
 
 const HERE = import.meta.filename;
 
+const webAssembly: unknown = Reflect.get(globalThis, 'WebAssembly');
+
+/** The least that it takes for a module. */
+const EMPTY_MODULE = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+
+/** What compresses on other threads; newer versions of Node have more of it. */
+const LATER_OF_ZLIB = Object.keys(zlib).filter(
+  (name) => /^create|press$|flate$|zip$|Raw$/.test(name) && !/^[A-Z]/.test(name),
+);
+
+/** An escape whose call has no type, or not in every version of Node. */
+function escapeOf(
+  name: string,
+  target: unknown,
+  key: string,
+  ...args: readonly unknown[]
+): readonly [string, () => unknown] {
+  const leave = (): unknown => {
+    const isThere = typeof target === 'object' && target !== null;
+    const call: unknown = isThere ? Reflect.get(target, key) : undefined;
+    return typeof call === 'function' ? Reflect.apply(call, target, args) : undefined;
+  };
+  return [`${name}.${key}`, leave];
+}
+
 const ESCAPES: readonly (readonly [string, () => unknown])[] = [
   ['net.connect', () => net.connect(1)],
   ['net.createConnection', () => net.createConnection(1)],
@@ -45,9 +70,20 @@ const ESCAPES: readonly (readonly [string, () => unknown])[] = [
   ['new worker_threads.Worker', () => new Worker('', { eval: true })],
   ['new MessageChannel', () => new MessageChannel()],
   ['crypto.scrypt', () => crypto.scrypt('a', 'b', 8, () => {})],
+  ['crypto.generateKeySync', () => crypto.generateKeySync('hmac', { length: 64 })],
+  ['crypto.generateKey', () => crypto.generateKey('hmac', { length: 64 }, () => {})],
+  ['crypto.generateKeyPairSync', () => crypto.generateKeyPairSync('ed25519')],
+  ['crypto.generateKeyPair', () => crypto.generateKeyPair('ed25519', {}, () => {})],
+  ['crypto.generatePrimeSync', () => crypto.generatePrimeSync(16)],
+  ['crypto.generatePrime', () => crypto.generatePrime(16, () => {})],
   ['crypto.subtle.digest', () => globalThis.crypto.subtle.digest('SHA-1', new Uint8Array(1))],
   ['zlib.gzip', () => zlib.gzip('a', () => {})],
   ['zlib.createGzip', () => zlib.createGzip()],
+  ...LATER_OF_ZLIB.map((key) => escapeOf('zlib', zlib, key, 'a', () => {})),
+  escapeOf('WebAssembly', webAssembly, 'compile', EMPTY_MODULE),
+  escapeOf('WebAssembly', webAssembly, 'instantiate', EMPTY_MODULE),
+  escapeOf('WebAssembly', webAssembly, 'compileStreaming', new Response()),
+  escapeOf('WebAssembly', webAssembly, 'instantiateStreaming', new Response()),
   ['Atomics.wait', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)],
   ['process.exit', () => process.exit()],
 ];

@@ -73,6 +73,8 @@ function exits(): readonly Exit[] {
       'crypto',
       ['pbkdf2', 'scrypt', 'hkdf', 'generateKey', 'generateKeyPair', 'generatePrime', 'checkPrime'],
     ],
+    // Chance that no stream of a process can stand for.
+    [crypto, 'crypto', ['generateKeySync', 'generateKeyPairSync', 'generatePrimeSync']],
     [crypto.webcrypto.subtle, 'crypto.subtle', functionsOf(crypto.webcrypto.subtle)],
     [
       zlib,
@@ -82,11 +84,23 @@ function exits(): readonly Exit[] {
         ...['brotliCompress', 'brotliDecompress', 'createGzip', 'createGunzip', 'createUnzip'],
         ...['createDeflate', 'createInflate', 'createDeflateRaw', 'createInflateRaw'],
         ...['createBrotliCompress', 'createBrotliDecompress'],
+        ...['zstdCompress', 'zstdDecompress', 'createZstdCompress', 'createZstdDecompress'],
       ],
+    ],
+    [
+      webAssembly(),
+      'WebAssembly',
+      ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'],
     ],
     [Atomics, 'Atomics', ['wait', 'waitAsync']],
     [process, 'process', ['exit', 'abort', 'kill']],
   ];
+}
+
+/** It has no type without that of browsers, and is not there with `--jitless`. */
+function webAssembly(): object {
+  const found: unknown = Reflect.get(globalThis, 'WebAssembly');
+  return typeof found === 'object' && found !== null ? found : {};
 }
 
 /** The names of what can be called, but not of the classes and what is hidden. */

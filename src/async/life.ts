@@ -102,6 +102,21 @@ export class Life implements Inhabitant, JobOwner {
     }
   }
 
+  /** The failure that nobody was there to throw; null for none. */
+  get unthrown(): SystemFailure | Defect | null {
+    return this.failure;
+  }
+
+  /** Fails the run where its code goes on that waited for something real. */
+  requireInside(): void {
+    if (this.isOver || ambient.current === this) return;
+    const error = new Error(
+      'it waited for something outside of the simulated world, and goes on after it came',
+    );
+    this.fail(error);
+    throw error;
+  }
+
   /** Runs a piece of the user's code; its jobs come before anything else happens. */
   run(code: () => void): void {
     const { current } = ambient;
@@ -133,14 +148,16 @@ export class Life implements Inhabitant, JobOwner {
 
   /** Does `step` now, or when the pause that its process is in has ended. */
   whenRunning(step: () => void): void {
+    if (this.isOver) return;
     if (this.process.isRunning && this.held.length === 0) step();
-    else if (!this.isOver) this.held.push(step);
+    else this.held.push(step);
   }
 
   /** The same for what belongs to the present step: it comes before all else that is held. */
   next(step: () => void): void {
+    if (this.isOver) return;
     if (this.process.isRunning) step();
-    else if (!this.isOver) this.held.unshift(step);
+    else this.held.unshift(step);
   }
 
   /** Goes on, after a pause, with what it held back, in order. */

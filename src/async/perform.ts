@@ -47,6 +47,7 @@ function send(
   life: Life,
   { point, launch, awaits }: Extract<Effect, { kind: 'send' }>,
 ): Promise<void> {
+  life.requireInside();
   return new Promise((resolve) => {
     const goOn = (): void => life.run(resolve);
     life.whenRunning(() => {

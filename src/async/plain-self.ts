@@ -1,7 +1,7 @@
 /** What a generator needs of its process, where asynchronous code runs it as a part of its own. */
 import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
-import { type Name, under } from '../kernel/name.ts';
+import type { Name } from '../kernel/name.ts';
 import { type CallSetting, PendingCall } from '../world/call.ts';
 import type { LeaseEnd, Self } from '../world/program.ts';
 import type { Quorum } from '../world/quorum.ts';
@@ -14,8 +14,6 @@ export interface PlainPlace {
   readonly calls: SectionCalls;
   /** The grant under which they are, also when the program has come to another section. */
   readonly ordinal: number;
-  /** The names of the section's operations so far: no two have the same. */
-  readonly taken: Set<string>;
 }
 
 /** The steps of a workload neither begin sections nor enter them: asynchronous code does. */
@@ -23,15 +21,13 @@ export class PlainSelf implements Self {
   private readonly host: AsyncHost;
   private readonly calls: SectionCalls;
   private readonly ordinal: number;
-  private readonly taken: Set<string>;
   /** What operations are called whose own names were taken. */
   private readonly renamed: Map<string, Name> = new Map();
 
-  constructor({ host, calls, ordinal, taken }: PlainPlace) {
+  constructor({ host, calls, ordinal }: PlainPlace) {
     this.host = host;
     this.calls = calls;
     this.ordinal = ordinal;
-    this.taken = taken;
   }
 
   get name(): string {
@@ -51,21 +47,10 @@ export class PlainSelf implements Self {
   }
 
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R> {
-    const operation = this.nameFor(setting.operation);
+    const operation = this.calls.nameFor(setting.operation);
+    this.renamed.set(setting.operation.text, operation);
     const ordinal = setting.under ?? this.ordinal;
     return new PendingCall({ ...setting, operation }, ordinal, this.calls.takeIssue());
-  }
-
-  /** The name, or where it is taken the first of `write-2`, `write-3`, … that is not. */
-  private nameFor(name: Name): Name {
-    const label = name.text.slice(this.calls.name.text.length + 1);
-    let free = name;
-    for (let count = 2; this.taken.has(free.text); count += 1) {
-      free = under(this.calls.name, `${label}-${count}`);
-    }
-    this.taken.add(free.text);
-    this.renamed.set(name.text, free);
-    return free;
   }
 
   /** What the operation is called that was prepared last under a name. */

@@ -38,8 +38,6 @@ export class PlannedSection implements AsyncSection {
   private readonly at: Place;
   private readonly section: SectionPlan;
   private tenure: Tenure | null = null;
-  /** The names of what its guards did. */
-  private readonly taken: Set<string> = new Set();
 
   constructor(section: SectionPlan, at: Place) {
     this.section = section;
@@ -79,7 +77,7 @@ export class PlannedSection implements AsyncSection {
     requireNumber('token', token);
     requireNumber('untilMs', term.untilMs ?? 0);
     this.tenure = this.at.calls.enter({ lock: this.lock, token, ...term });
-    return new PlannedGuard(this.section, { ...this.at, tenure: this.tenure, taken: this.taken });
+    return new PlannedGuard(this.section, { ...this.at, tenure: this.tenure });
   }
 
   /** Its program has ended. */
@@ -98,7 +96,6 @@ function requireNumber(field: string, value: unknown): void {
 /** What a guard is made of. */
 interface Guarded extends Place {
   readonly tenure: Tenure;
-  readonly taken: Set<string>;
 }
 
 class PlannedGuard implements Guard {
@@ -107,13 +104,13 @@ class PlannedGuard implements Guard {
   private readonly self: PlainSelf;
   private readonly at: Section;
 
-  constructor(section: SectionPlan, { tenure, taken, ...place }: Guarded) {
+  constructor(section: SectionPlan, { tenure, ...place }: Guarded) {
     const { host, calls, client } = place;
     const { stores, manners, plan } = client;
     const driver = driverWith(tenure);
     this.tenure = tenure;
     this.place = place;
-    this.self = new PlainSelf({ host, calls, ordinal: tenure.ordinal, taken });
+    this.self = new PlainSelf({ host, calls, ordinal: tenure.ordinal });
     this.at = {
       ...{ self: this.self, plan, section, name: calls.name, driver },
       servers: { driverOf: () => driver, stores, manners },

@@ -15,6 +15,7 @@ import type { ProcessInfo, Trace } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Watcher } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';
+import { SystemFailure } from '../world/failure.ts';
 import { Pinning } from '../world/pinning.ts';
 import type { Server, ServerHost } from '../world/server.ts';
 import { World } from '../world/world.ts';
@@ -55,6 +56,17 @@ export class AsyncWorld {
       this.hosts.push(host);
       return host;
     });
+  }
+
+  /** The trace of its run; one that failed where code went on that had no business to. */
+  withFailure(trace: Trace): Trace {
+    const failure = this.hosts.map((host) => host.failure).find((found) => found !== null) ?? null;
+    if (failure === null || trace.ending.kind === 'failed') return trace;
+    if (!(failure instanceof SystemFailure)) throw failure;
+    return {
+      ...trace,
+      ending: { kind: 'failed', process: failure.process, error: failure.message },
+    };
   }
 
   /** No program has any effect any more. */
@@ -102,7 +114,7 @@ async function runIn(
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routeFailures();
   try {
-    return await drive(world.runInTurns(watcher));
+    return asyncWorld.withFailure(await drive(world.runInTurns(watcher)));
   } finally {
     asyncWorld.close();
     empty?.();

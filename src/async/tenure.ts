@@ -20,8 +20,8 @@ interface Entered extends TenureSetting {
   readonly section: Name;
   /** The grant that a server said it gave; null where none did. */
   readonly given: number | null;
-  /** When the first call of the section left: an own lease is counted from then. */
-  readonly sentAtUs: number;
+  /** What the program counted on in this section before, and prolongs; null for nothing. */
+  readonly before: Tenure | null;
 }
 
 /** A hundred years: no run lasts so long. */
@@ -41,7 +41,7 @@ export class Tenure {
   private hasLeft = false;
 
   constructor(host: AsyncHost, life: Life, entered: Entered) {
-    const { section, lock, token = 0, untilMs, given, sentAtUs } = entered;
+    const { section, lock, token = 0, untilMs, given, before } = entered;
     this.host = host;
     this.life = life;
     this.lock = lock;
@@ -54,14 +54,25 @@ export class Tenure {
       this.ordinal = 0;
       return;
     }
-    host.tenure?.leave();
-    const nowUs = host.process.clock.wallUs(host.nowUs);
-    const ttlUs = this.isOpen ? 0 : Math.max(0, this.end.us - nowUs);
-    const held = this.isOpen ? { heldUntilUs: null } : {};
-    const term = { lock, token, ttlUs, since: { sentAtUs }, end: this.end, ...held };
-    this.ordinal = given ?? host.ownGrants.grant(term);
+    life.requireInside();
+    const prolonged = before !== null && !before.hasLeft && given === null ? before : null;
+    if (prolonged === null) host.tenure?.leave();
+    else prolonged.hasLeft = true;
+    this.ordinal = given ?? this.takeOrRenew(prolonged);
     host.belief.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
     host.tenure = this;
+  }
+
+  /** The ordinal of an own grant: a new one, or that which is prolonged. */
+  private takeOrRenew(prolonged: Tenure | null): number {
+    const { host, lock, token, end } = this;
+    const nowUs = host.process.clock.wallUs(host.nowUs);
+    const ttlUs = this.isOpen ? 0 : Math.max(0, end.us - nowUs);
+    const held = this.isOpen ? { heldUntilUs: null } : {};
+    const term = { lock, token, ttlUs, since: { sentAtUs: host.nowUs }, end, ...held };
+    if (prolonged === null) return host.ownGrants.grant(term);
+    host.ownGrants.renew({ ...term, ordinal: prolonged.ordinal });
+    return prolonged.ordinal;
   }
 
   leave(): void {

@@ -67,7 +67,7 @@ function examineProbes(survey: Survey, terms: Terms): Findings {
 function breachOfWaiting(survey: Survey, terms: Terms, asked: Asked): Breach | null {
   const { event: first, index } = asked.operation.invoke;
   const deadlineUs = first.atUs + 2 * terms.ttlUs + terms.slackUs;
-  const lock = survey.locks.get(asked.lock);
+  const lock = survey.locks.get(asked.lock) ?? ownLockOf(survey, first.process);
   const grant = lock?.grants.find(({ event }) => event.client === first.process);
   if (grant !== undefined && grant.event.atUs <= deadlineUs) return null;
   const endUs = survey.trace.events.at(-1)?.atUs ?? 0;
@@ -83,6 +83,13 @@ function breachOfWaiting(survey: Survey, terms: Terms, asked: Asked): Breach | n
       ...causesOfHolding(survey, lock?.byOrdinal.get(denial?.holderOrdinal ?? 0), index),
     ]),
   };
+}
+
+/** The lock that a client takes itself, whatever its servers call what it asks them for. */
+function ownLockOf(survey: Survey, client: string): LockLog | undefined {
+  return [...survey.locks.values()].find(({ grants }) =>
+    grants.some(({ event }) => event.client === client && event.process === client),
+  );
 }
 
 /** A lock and the resource that it guards have the same name. */

@@ -24,8 +24,6 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** How often it is sent while its outcome is unknown; 1 if absent. */
   readonly tries?: number;
-  /** The grant under which it is made, by its ordinal; the one entered last if absent. */
-  readonly under?: number;
 }
 
 /** Whatever can call servers: a client, or one of its sections. */
