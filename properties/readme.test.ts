@@ -34,7 +34,7 @@ test('every file that the README links to exists', () => {
 });
 
 test('every command and option of the README exists', () => {
-  const help = 'run replay shrink show check compare mutants merge list schema init doctor'
+  const help = 'run replay shrink show check compare mutants merge sweep worker list schema init doctor'
     .split(' ')
     .map((name) => [name])
     .concat([

@@ -79,6 +79,10 @@ simTest('nothing that breaks', { ...myLock, faults: pauses, breaks: ['at-most-on
 simTest('nothing put to the test', {
   ...myLock, faults: [{ crash: { process: 'clients', at: '9s', chance: '1/2' } }],
 }, body);
+simTest('an operation of another name', {
+  ...myLock, faults: [{ pause: { before: 'release', for: '30ms' } }], holds: ['progress'], seeds: 5,
+}, body);
+simTest('a claim about servers', { ...myLock, faults: pauses, holds: ['mutual-exclusion'] }, body);
 let runs = 0;
 simTest('a memory', { ...myLock, faults: [] }, async (section, { client }) => {
   client.log('runs', String((runs += 1)));

@@ -76,6 +76,7 @@ describe('a run in forks', () => {
        3  │                         │                         ✓ serves x = 0 to bob
        4  │                         own clock: lease lives    │
        4  │                         paused for 20 ms ← pause  │
+      20  │                         bob's lease is over       │
       23  grants db to alice, until 41 ms ← later grant       │
       23  believes it holds db until 41 ms                    │
       24  │                         ▶ resumes                 │
@@ -83,7 +84,7 @@ describe('a run in forks', () => {
       24  │                         │                         ✓ serves x = 0 to alice ← later read
       25  │                         │                         ✓ accepts x = 1 ← stale write
 
-      shrunk 38 → 14 events, 1 fault → 1; breaks with a pause of bob of 19.001 ms, holds with 19 ms
+      shrunk 39 → 15 events, 1 fault → 1; breaks with a pause of bob of 19.001 ms, holds with 19 ms
       seed:   FENCEPOST_SEED=0 npx vitest run lock.test.ts -t 'two clients never lose an update'
       keep:   FENCEPOST_UPDATE=1 npx vitest run lock.test.ts -t 'two clients never lose an update'
           at <folder>/lock.test.ts:5:1"
@@ -98,6 +99,8 @@ describe('a run in forks', () => {
         ...[NAME, 'a mistake', 'an assertion', 'an escape', 'nothing that breaks'],
         ...[
           'nothing put to the test',
+          'an operation of another name',
+          'a claim about servers',
           'a memory',
           'wrong options',
           'wrong fields',
@@ -133,6 +136,12 @@ describe('a run in forks', () => {
     );
     expect(await messageOf('nothing put to the test')).toContain(
       'vacuous, tested nothing: crash never met a held grant',
+    );
+    expect(await messageOf('an operation of another name')).toMatch(
+      /pause never fired.*\n {2}no client passes "release"; what they pass: .*\bset\b/,
+    );
+    expect(await messageOf('a claim about servers')).toMatch(
+      /mutual-exclusion was never exercised\n {2}take more `clients`.*\n.*is about what a lock server/,
     );
     expect(await messageOf('a memory')).toMatch(/two runs of seed 0 of own-lock differ\n {2}event/);
   });
@@ -190,6 +199,22 @@ describe('a kept plan', () => {
   test('is replayed first', async () => {
     const { tests } = await project.run(['kept.test.ts']);
     expect(tests.get(NAME)?.message).toContain('grant-order of own-lock, a kept plan');
+  });
+
+  test('is not judged where a seed is wished for', async () => {
+    const { output, tests } = await project.run(['kept.test.ts'], { FENCEPOST_SEED: '17' });
+    expect(output).toContain('seed 17 of own-lock');
+    expect(tests.get(NAME)).toEqual({ status: 'passed', message: '' });
+  });
+
+  test.each<Readonly<Record<string, string>>>([
+    { FENCEPOST_SEEDS: 'abc' },
+    { FENCEPOST_SEEDS: 'abc', FENCEPOST_SEED: '17' },
+  ])('does not hide a mistake in what is wished for: %o', async (wishes) => {
+    const ran = await project.run(['kept.test.ts'], wishes);
+    expect(messages(ran).get(NAME)).toBe(
+      'Error: FENCEPOST_SEEDS abc: a whole number is expected, e.g. 17',
+    );
   });
 
   test('is replayed alone when that is wished for, and other tests are left out', async () => {

@@ -29,7 +29,35 @@ async function main(argv: readonly string[]): Promise<number> {
   return await runProgram(argv, version);
 }
 
+/** Code of a user's module that fails or ends the process by itself is no result. */
+function watchModules(): { settle: () => void } {
+  let isSettled = false;
+  const fail = (error: unknown): void => {
+    const [line = ''] = String(error instanceof Error ? error.stack : error).split('\n');
+    process.stderr.write(`a module failed outside of every run: ${line}\n`);
+    process.exit(3);
+  };
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  process.on('exit', (code) => {
+    if (isSettled || code !== 0) return;
+    process.stderr.write('a module ended the process before there was a result\n');
+    process.exitCode = 3;
+  });
+  return {
+    settle: () => {
+      isSettled = true;
+    },
+  };
+}
+
+/** Timers that a module left behind keep nothing alive. */
+function leave(): void {
+  process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+}
+
 goOnUnread();
+const modules = watchModules();
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
@@ -39,3 +67,5 @@ try {
   );
   process.exitCode = 3;
 }
+modules.settle();
+leave();

@@ -40,6 +40,8 @@ const LAYERS: readonly string[] = [
     'index.ts',
     'init',
     'doctor',
+    'fleet',
+    'fleet.ts',
     'commands',
   ],
   ...['cli.ts', 'bench', 'fuzz'],

@@ -2,6 +2,7 @@
  * What a client of a plan does whose lock is asynchronous code: its sections one after the other,
  * each with the wait before it, whatever became of those before.
  */
+import { errorText } from '../kernel/error-text.ts';
 import { type Name, under } from '../kernel/name.ts';
 import type { AsyncClient, AsyncClientSetting, SectionProgram } from '../systems/async-lock.ts';
 import { backOff, sleep } from '../world/program.ts';
@@ -15,7 +16,8 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
   const { plan, role, programOf } = setting;
   return async (context) => {
     const { host, life } = context;
-    const program = programOf(clientOf(context, plan));
+    const program: unknown = programOf(clientOf(context, plan));
+    if (!isProgram(program)) throw new TypeError('a client is to give a function for its sections');
     for (const section of plan.sections.slice(context.begun)) {
       const calls = context.section(section.id);
       const planned = new PlannedSection(section, { host, life, calls, client: setting });
@@ -25,6 +27,14 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
       planned.end();
     }
   };
+}
+
+function isProgram(given: unknown): given is SectionProgram {
+  return typeof given === 'function';
+}
+
+function isGenerator(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && 'next' in given;
 }
 
 function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
@@ -44,7 +54,9 @@ async function goThrough(
   context: Context,
 ): Promise<void> {
   try {
-    await program(section);
+    const ended: unknown = program(section);
+    if (isGenerator(ended)) throw new TypeError('a section is to be asynchronous, no generator');
+    await ended;
   } catch (error) {
     if (isMistake(error)) context.life.fail(error);
     else context.log('section', `section ${section.id} ended: ${textOf(error)}`);
@@ -78,7 +90,7 @@ function isMistake(error: unknown): boolean {
 const LONGEST = 200;
 
 function textOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const text = error instanceof Error ? `${error.name}: ${errorText(error)}` : errorText(error);
   const line = text.split('\n', 1)[0] ?? '';
   return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
 }

@@ -67,14 +67,14 @@ function exits(): readonly Exit[] {
     [workerThreads, 'worker_threads', ['Worker', 'MessageChannel', 'BroadcastChannel']],
     [globalThis, 'globalThis', ['fetch', 'WebSocket', 'EventSource']],
     [globalThis, 'globalThis', ['MessageChannel', 'BroadcastChannel']],
+    // Chance that no stream of a process can stand for.
+    [crypto, 'crypto', ['generateKeySync', 'generateKeyPairSync', 'generatePrimeSync']],
     // What follows runs on threads of its own, and ends when these do.
     [
       crypto,
       'crypto',
       ['pbkdf2', 'scrypt', 'hkdf', 'generateKey', 'generateKeyPair', 'generatePrime', 'checkPrime'],
     ],
-    // Chance that no stream of a process can stand for.
-    [crypto, 'crypto', ['generateKeySync', 'generateKeyPairSync', 'generatePrimeSync']],
     [crypto.webcrypto.subtle, 'crypto.subtle', functionsOf(crypto.webcrypto.subtle)],
     [
       zlib,

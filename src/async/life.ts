@@ -3,7 +3,9 @@
  * end: its clocks, timers and random streams, and what a pause holds back. After its end nothing
  * that it still tries has an effect.
  */
+
 import { Defect } from '../kernel/assert.ts';
+import { errorText } from '../kernel/error-text.ts';
 import { type Name, nameOf, under } from '../kernel/name.ts';
 import { SystemFailure } from '../world/failure.ts';
 import type { JobOwner } from '../world/jobs.ts';
@@ -97,7 +99,7 @@ export class Life implements Inhabitant, JobOwner {
     if (this.isOver || this.failure !== null) return;
     if (error instanceof Defect || error instanceof SystemFailure) this.failure = error;
     else {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = errorText(error);
       this.failure = new SystemFailure(this.name, text);
     }
   }

@@ -134,6 +134,7 @@ class PlannedGuard implements Guard {
   }
 
   async write(key: string, value: number): Promise<boolean> {
+    requireNumber('the value', value);
     const reply = await this.ask({ kind: 'write', key, value, adds: null });
     return reply.kind === 'accepted';
   }

@@ -1,6 +1,8 @@
 /** A claim as people define one of their own, and the checker that it becomes. */
+
 import type { Trace } from '../history/trace.ts';
 import { Defect } from '../kernel/assert.ts';
+import { errorText } from '../kernel/error-text.ts';
 import type { Checker } from './claims.ts';
 import type { Terms } from './terms.ts';
 import type { Evidence, Verdict } from './verdict.ts';
@@ -54,7 +56,7 @@ export function checkerOf(name: string, { about, judge }: ClaimDefinition): Chec
       return wrong === null ? verdictOf(name, ruling) : unknown(wrong);
     } catch (error) {
       if (error instanceof Defect) throw error;
-      return unknown(`its judge threw: ${error instanceof Error ? error.message : String(error)}`);
+      return unknown(`its judge threw: ${errorText(error)}`);
     }
   };
 }

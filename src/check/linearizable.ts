@@ -6,7 +6,9 @@
  * Exercised, for a model with tokens: accesses that the store handled under a grant that was no
  * longer the latest of its lock; for any other: calls made while another client's was open.
  */
+
 import { Defect } from '../kernel/assert.ts';
+import { errorText } from '../kernel/error-text.ts';
 import { accessBreach } from './access-breach.ts';
 import { type StoreOperation, storeOperations } from './client-history.ts';
 import { type Breach, conclude } from './conclude.ts';
@@ -75,7 +77,7 @@ function checkOwn(
   } catch (error) {
     const isOurs = [...storeModels.values()].includes(definition);
     if (isOurs || error instanceof Defect) throw error;
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   }
 }
 

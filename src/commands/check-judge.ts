@@ -4,10 +4,10 @@ import type { CallData } from '../linearizability/operation.ts';
 import { type Part, splitHistory } from '../linearizability/parts.ts';
 import type { HistoryReport, PartReport } from '../report/history-report.ts';
 import { countOf, groupDigits } from '../report/prose.ts';
-import type { Interruption } from './check-interrupt.ts';
 import type { Limits } from './check-limits.ts';
 import { judgePart, undecided } from './check-part.ts';
 import type { ReadHistory } from './check-read.ts';
+import type { Interruption } from './interruption.ts';
 
 export interface JudgeOptions {
   readonly file: string;

@@ -11,12 +11,12 @@ import type { HistoryReport } from '../report/history-report.ts';
 import { renderHistory } from '../report/history-text.ts';
 import { groupDigits } from '../report/prose.ts';
 import { breathe } from './breathe.ts';
-import { Interruption } from './check-interrupt.ts';
 import { judgeHistory } from './check-judge.ts';
 import { Limits } from './check-limits.ts';
 import { readHistory } from './check-read.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { writeText } from './files.ts';
+import { Interruption } from './interruption.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export interface CheckCommandOptions {

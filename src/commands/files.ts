@@ -27,6 +27,10 @@ import { UserError } from './exit.ts';
 const IS_PLAN = /^[\uFEFF{\s]*["']?fencepost["']?\s*:/m;
 const IS_SCENARIO = /^systems:/m;
 
+/** What helps where a plan lies elsewhere than the modules that it uses. */
+const IF_MISSING =
+  "; name the scenario's folder with --modules, or keep the plan beside the scenario";
+
 /** Larger files are refused before they are read. */
 const MOST_BYTES = 1_000_000;
 
@@ -144,7 +148,7 @@ export async function loadPlan(file: string, options: ModuleOptions): Promise<Pl
     throw new UserError([`${file}:1:1: this is a scenario; \`fencepost run\` takes it`]);
   }
   const source = moduleSource(file, scenarioFolderOf(file), options);
-  const read = await readPlanSource({ file, text: text.text }, source);
+  const read = await readPlanSource({ file, text: text.text }, source, IF_MISSING);
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
   const { plan, catalogue } = read;
   const refusal = whyRefused(plan, catalogue);

@@ -58,18 +58,37 @@ export async function findCounterexample(
   const { seed, original, result } = best;
   const place = { scenario: loaded.scenario.name, scenarioFile: loaded.file, seed };
   const found = { ...place, original, result, claim: failing.claim, catalogue };
-  return describeShrunk(found, placeOf(found, folders));
+  const systems = loaded.scenario.systems.map(({ name }) => name);
+  return describeShrunk(found, placeOf(found, systems, folders));
 }
 
 /** Where the files of a finding are written. */
-function placeOf(found: Shrunk, { output, corpus }: Folders): FindingPlace {
+function placeOf(
+  found: Shrunk,
+  systems: readonly string[],
+  { output, corpus }: Folders,
+): FindingPlace {
   const { scenario, scenarioFile, claim, result } = found;
   const { plan } = result;
-  const planFile = join(output, `${fileName([scenario, plan.system.name, claim])}.yaml`);
+  const system = ownName(plan.system.name, systems);
+  const planFile = join(output, `${fileName([scenario, system, claim])}.yaml`);
   const keptIn = `${corpus ?? join(dirname(scenarioFile), 'plans')}/`;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile })).join(' ');
   const pageFile = pageFileOf(output, scenario);
   return { planFile, pageFile, keptIn, isKeptInNew: !existsSync(keptIn), command };
+}
+
+/** A name as part of a file's name, numbered where an earlier one of `names` gives the same. */
+export function ownName(name: string, names: readonly string[]): string {
+  const taken = new Set<string>();
+  for (const other of [...names, name]) {
+    const plain = fileName([other]);
+    let own = plain;
+    for (let number = 2; taken.has(own); number += 1) own = `${plain}-${number}`;
+    if (other === name) return own;
+    taken.add(own);
+  }
+  return fileName([name]);
 }
 
 /** Where the page of a scenario is written. */
@@ -83,9 +102,13 @@ export function journalFileOf(output: string, scenario: string, shard: Shard | n
   return join(output, `${fileName([scenario, ...part])}.journal`);
 }
 
-/** Names as one that any file system takes: `zombie-writer-unfenced-linearizable-register`. */
+/**
+ * Names as one that any file system takes: `zombie-writer-unfenced-linearizable-register`. A name
+ * of which nothing can be taken, such as `..`, is `unnamed`.
+ */
 export function fileName(parts: readonly string[]): string {
   return parts
     .map((part) => part.replace(/[^\p{L}\p{N}_.]+/gu, '-').replace(/^[-.]+|-+$/g, ''))
+    .map((part) => (part === '' ? 'unnamed' : part))
     .join('-');
 }

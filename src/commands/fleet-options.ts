@@ -80,8 +80,6 @@ export function addSweep(program: Command, done: Done): void {
       const chunkMs = 1000 * parsePositive(flags.chunkSeconds, '--chunk-seconds');
       done(await sweepCommand(files, { ...options, ...parseSeeds(flags.seeds), chunkMs }));
     });
-  // So that an option behind `resume` is not taken for one of `sweep`.
-  sweep.enablePositionalOptions();
   addManage(sweep, done);
   reporting(
     describedCommand(
@@ -92,9 +90,10 @@ export function addSweep(program: Command, done: Done): void {
     ),
   )
     .option('--modules <folder>', 'the folder of the scenario, whose modules it uses')
-    .action(async (first: string | undefined, second: string | undefined, flags: ReportFlags) => {
+    .action(async (first?: string, second?: string, own?: ReportFlags) => {
       const { resumeCommand } = await import('./sweep-fleet.ts');
-      const { queue, id } = named(first, second);
+      const flags = { ...sweep.opts<SweepFlags>(), modules: own?.modules ?? true };
+      const { queue, id } = named(first, second, flags.queue);
       const options = fleetOptions(flags, queue, versionOf(program));
       done(await resumeCommand(id, { ...options, from: 0, to: 0, chunkMs: 20_000 }));
     });
@@ -113,13 +112,16 @@ function addManage(sweep: Command, done: Done): void {
         const manage = await import('./sweep-manage.ts');
         const command = { status: manage.statusCommand, tail: manage.tailCommand };
         const act = name === 'stop' ? manage.stopCommand : command[name];
-        done(await act(named(first, second)));
+        done(await act(named(first, second, sweep.opts<SweepFlags>().queue)));
       },
     );
   }
 }
 
-/** Options that `sweep` and `sweep resume` have in common. */
+/**
+ * Options that `sweep` and `sweep resume` have in common. Wherever they stand, it is `sweep` that
+ * is given them: `resume` has them for its help.
+ */
 function reporting(described: Command): Command {
   return described
     .option('--workers <N>', 'worker threads for the calibration (default: one a core)')
@@ -152,13 +154,14 @@ function queueOption(): Option {
   return new Option('--queue <url>', about).env(QUEUE_VARIABLE);
 }
 
-/** What is no URL is the id of a sweep; the queue may be named in the environment. */
+/** What is no URL is the id of a sweep; the queue may be named by the option, or its variable. */
 function named(
   first: string | undefined,
   second: string | undefined,
+  flag: string | undefined,
 ): { readonly queue: string; readonly id: string | null } {
   const isUrl = first?.includes('://') === true;
-  const queue = required(isUrl ? first : process.env[QUEUE_VARIABLE]);
+  const queue = required(isUrl ? first : flag);
   return { queue, id: (isUrl ? second : first) ?? null };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The stages of `sweep` for one scenario: those of `run`, but the seeds are examined by a fleet, and
- * what is known so far is kept in a checkpoint.
+ * The stages of `sweep` for one scenario: those of `run`, but the seeds are examined by a fleet,
+ * and what is known so far is kept in a checkpoint.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
@@ -97,7 +97,6 @@ async function sweepOnQueue(loaded: LoadedScenario, context: FleetContext): Prom
   if (begun === null) return { result: null, sweep: null };
   const { sweep, checkpoint, file } = begun;
   const id = sweepIdOf(sweep);
-  const total = (options.to - options.from + 1) * scenario.systems.length;
   const chunks = groupDigits(chunksIn(sweep));
   terminal.note(`  sweep ${id}: ${chunks} chunks of ${groupDigits(sweep.chunkSeeds)} seeds`);
   const planFileOf = (system: string, claim: string): string =>
@@ -108,7 +107,7 @@ async function sweepOnQueue(loaded: LoadedScenario, context: FleetContext): Prom
     save: (text) => writeText(file, text),
     shouldStop: isInterrupted,
     note: (line) => terminal.note(`  ${safe(line)}`),
-    onProgress: (progress) => terminal.progress(`  ${progressLine(progress, { total })}`),
+    onProgress: (progress) => terminal.progress(`  ${progressLine(progress)}`),
     onShrunk: ({ system, claim, seed, plan, headline, signature }) => {
       if (plan === null) return;
       const planFile = planFileOf(system, claim);

@@ -2,12 +2,22 @@
  * Keeps the journal of a sweep in the output folder: begun before the first seed, a line after each
  * chunk, gone once the command has reported all of it.
  */
-import { appendFileSync, closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
 import { countOf } from '../report/prose.ts';
 import type { Chunk } from '../sweep/chunk.ts';
 import {
   type FinishedChunk,
   type JournalHead,
+  type JournalRead,
   readJournal,
   renderChunk,
   renderHead,
@@ -18,6 +28,10 @@ import { UserError } from './exit.ts';
 import { systemMessage, writeText } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
+/** How much of a journal is read at once. */
+const PIECE_BYTES = 1_000_000;
+const LINE_BREAK = 10;
+
 export interface JournalOptions {
   /** Whether to go on with what is there; else it is begun anew. */
   readonly isResumed: boolean;
@@ -27,24 +41,27 @@ export interface JournalOptions {
 /** Opens the journal at `file` for a sweep; refuses one that is damaged or of another sweep. */
 export function openJournal(file: string, head: JournalHead, options: JournalOptions): Journal {
   const { isResumed, terminal } = options;
-  const finished = isResumed ? finishedIn(file, head, terminal) : [];
-  // Written whole, also to be rid of a line that was cut off.
-  writeText(file, [renderHead(head), ...finished.map(renderChunk)].join(''));
-  return new Journal(file, finished, terminal);
+  const finished = isResumed ? finishedIn(file, head, terminal) : null;
+  if (finished === null) writeText(file, renderHead(head));
+  return new Journal(file, finished ?? [], terminal);
 }
 
-/** The chunks of a journal that is there; none where there is no journal. */
+/** The chunks of a journal that is there, of which a cut-off line is deleted; null where none was begun. */
 function finishedIn(
   file: string,
   head: JournalHead,
   terminal: JournalOptions['terminal'],
-): readonly FinishedChunk[] {
+): readonly FinishedChunk[] | null {
   if (!existsSync(file)) {
     terminal.note(`  resume: there is no ${file}, so all seeds are examined`);
-    return [];
+    return null;
   }
   const anew = 'without --resume the sweep begins anew';
-  const read = readJournal(textOf(file));
+  const { read, wholeBytes } = readFile(file);
+  if (read.kind === 'empty') {
+    terminal.note(`  resume: ${file} is empty, so all seeds are examined`);
+    return null;
+  }
   if (read.kind === 'problem') {
     throw new UserError([`${file}:${read.line}:1: this journal ${read.what}; ${anew}`]);
   }
@@ -52,14 +69,56 @@ function finishedIn(
   if (why !== null) throw new UserError([`${file}:1:1: this journal ${why}; ${anew}`]);
   if (read.isTorn) {
     terminal.warn(`warning: ${file}: the last line was cut off; its seeds are examined again`);
+    writing(file, () => truncateSync(file, wholeBytes));
   }
   terminal.note(`  resume: ${countOf(read.chunks.length, 'chunk')} of seeds done before`);
   return read.chunks;
 }
 
-function textOf(file: string): string {
+/** What `write` gives; a `UserError` where the file system refuses it. */
+function writing<T>(file: string, write: () => T): T {
   try {
-    return readFileSync(file, 'utf8');
+    return write();
+  } catch (error) {
+    throw new UserError([`${file}:1:1: cannot be written: ${systemMessage(error)}`]);
+  }
+}
+
+interface FileRead {
+  readonly read: JournalRead;
+  /** How long the lines are that are not cut off. */
+  readonly wholeBytes: number;
+}
+
+function readFile(file: string): FileRead {
+  let [bytes, wholeBytes] = [0, 0];
+  const decoder = new StringDecoder('utf8');
+  function* texts(): Generator<string> {
+    for (const piece of piecesOf(file)) {
+      const end = piece.lastIndexOf(LINE_BREAK) + 1;
+      if (end > 0) wholeBytes = bytes + end;
+      bytes += piece.length;
+      yield decoder.write(piece);
+    }
+    yield decoder.end();
+  }
+  return { read: readJournal(texts()), wholeBytes };
+}
+
+/** The bytes of a file, each piece until the next one is asked for. */
+function* piecesOf(file: string): Generator<Buffer> {
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      const piece = Buffer.alloc(PIECE_BYTES);
+      for (;;) {
+        const length = readSync(descriptor, piece);
+        if (length === 0) return;
+        yield piece.subarray(0, length);
+      }
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
     throw new UserError([`${file}:1:1: ${systemMessage(error)}`]);
   }
@@ -83,8 +142,8 @@ export class Journal {
     this.file = file;
     this.finished = finished;
     this.terminal = terminal;
-    this.milliseconds = Math.max(0, ...finished.map(({ milliseconds }) => milliseconds));
-    this.descriptor = openSync(file, 'a');
+    this.milliseconds = finished.reduce((most, chunk) => Math.max(most, chunk.milliseconds), 0);
+    this.descriptor = writing(file, () => openSync(file, 'a'));
   }
 
   /** Adds a line; where that fails the sweep goes on, and cannot be resumed from there. */

@@ -6,11 +6,15 @@ import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { countOf } from '../report/prose.ts';
 import type { FiledShard } from '../sweep/merge-shards.ts';
-import { type Merged, type MergedScenario, mergeShards } from '../sweep/merge-shards.ts';
+import {
+  type Merge,
+  type Merged,
+  type MergedScenario,
+  mergeShards,
+} from '../sweep/merge-shards.ts';
 import { originOf, whyForeign } from '../sweep/origin.ts';
 import { readShard } from '../sweep/shard-file.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
-import { Interruption } from './check-interrupt.ts';
 import { concludeScenario, type ScenarioOutcome } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import {
@@ -21,6 +25,7 @@ import {
   readText,
   systemMessage,
 } from './files.ts';
+import { Interruption } from './interruption.ts';
 import { type ReportOptions, report, summaryOf } from './run.ts';
 import { differenceLine, keptLine } from './run-scenario.ts';
 import { drawnPlan } from './shard-write.ts';
@@ -38,15 +43,24 @@ export async function mergeCommand(paths: readonly string[], options: MergeOptio
   const merge = mergeShards(readShards(filesIn(paths)));
   if (merge.kind === 'refused') throw new UserError(merge.problems);
   if (merge.kind === 'missing') {
-    const { missing, of } = merge;
-    const shards = missing.length === 1 ? 'shard' : 'shards';
-    terminal.warn(`${shards} ${missing.join(', ')} of ${of} missing: nothing was merged`);
+    terminal.warn(`${missingText(merge)}: nothing was merged`);
     return exits.incomplete;
   }
   const scenarios: LoadedScenario[] = [];
   for (const merged of merge.merged.scenarios) scenarios.push(await loadAgain(merged, options));
   openFolder(options.output);
   return await conclude(merge.merged, scenarios, { options, terminal });
+}
+
+/** `shards 2, 4 of 4 missing`; of many, the first and their number. */
+export function missingText({
+  first,
+  count,
+  of,
+}: Omit<Extract<Merge, { readonly kind: 'missing' }>, 'kind'>): string {
+  const named = `${count === 1 ? 'shard' : 'shards'} ${first.join(', ')}`;
+  if (count === first.length) return `${named} of ${of} missing`;
+  return `${named} and ${count - first.length} more (${count} of ${of}) missing`;
 }
 
 async function conclude(

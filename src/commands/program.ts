@@ -6,6 +6,7 @@ import { addCompare } from './compare-options.ts';
 import { addCorpus } from './corpus-options.ts';
 import { addDoctor } from './doctor-options.ts';
 import { type Exit, exits, UserError } from './exit.ts';
+import { addSweep, addWorker } from './fleet-options.ts';
 import { addInit } from './init-options.ts';
 import { addMerge } from './merge-options.ts';
 import { addMutants } from './mutants-options.ts';
@@ -35,6 +36,8 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   };
   addRun(program, done);
   addMerge(program, done);
+  addSweep(program, done);
+  addWorker(program, done);
   addReplay(program, done);
   addCorpus(program, done);
   addShrink(program, done);

@@ -151,7 +151,8 @@ export async function selfCheck(
       await breathe();
       if (isInterrupted() || performance.now() > untilMs) break;
       if (whyRefused(expand(scenario, system, seed), catalogue) !== null) continue;
-      const what = await repeatSeed(scenario, system, seed, catalogue);
+      const what = await repeatSeed(scenario, system, seed, catalogue).catch(() => undefined);
+      if (what === undefined) continue; // what it throws, the sweep tells with its seed
       repeated += 1;
       if (what === null) continue;
       const difference = { system, seed, what };

@@ -13,6 +13,7 @@ import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { exportReports } from './export-reports.ts';
 import { type LoadedScenario, loadScenarios, openFolder, writeText } from './files.ts';
 import { pageFileOf } from './find.ts';
+import { Interruption } from './interruption.ts';
 import { type RunContext, type RunOptions, runScenario } from './run-scenario.ts';
 import { writeShard } from './shard-write.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -22,16 +23,13 @@ export async function runCommand(files: readonly string[], options: RunOptions):
   requireOwnPages(scenarios, options.output);
   openFolder(options.output);
   const terminal = openTerminal(options);
-  let interrupts = 0;
-  const onInterrupt = (): void => {
-    interrupts += 1;
-    if (interrupts > 1) process.exit(exits.interrupted);
-    terminal.note('interrupted: finishing what is under way (again to stop at once)');
-  };
-  process.on('SIGINT', onInterrupt);
+  const interruption = new Interruption();
+  interruption.listen(() =>
+    terminal.note('interrupted: finishing what is under way (again to stop at once)'),
+  );
   const workers = options.workers ?? availableParallelism();
   const pool = workers === 0 ? null : openPool({ workers });
-  const isInterrupted = (): boolean => interrupts > 0;
+  const isInterrupted = (): boolean => interruption.isInterrupted;
   const context: RunContext = { pool, options, terminal, isInterrupted, journals: [] };
   const outcomes: ScenarioOutcome[] = [];
   try {
@@ -41,7 +39,7 @@ export async function runCommand(files: readonly string[], options: RunOptions):
       if (isInterrupted()) break;
     }
   } finally {
-    process.off('SIGINT', onInterrupt);
+    interruption.end();
     await pool?.close();
     terminal.endProgress();
     for (const journal of context.journals) journal.close();

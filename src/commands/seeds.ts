@@ -1,7 +1,7 @@
 /** Reads the numbers that people type: seeds, ranges of seeds, counts and times. */
 import { randomInt } from 'node:crypto';
 import { parseDuration } from '../plan/duration.ts';
-import type { Shard } from '../sweep/shard.ts';
+import { MOST_SHARDS, type Shard } from '../sweep/shard.ts';
 import { UserError } from './exit.ts';
 
 /** `1000` is the first thousand seeds; `500..999` is that range, both included. */
@@ -24,11 +24,14 @@ export function freshSeeds(range: { from: number; to: number }): { from: number;
   return { from, to: from + range.to - range.from };
 }
 
-/** `2/5` is the second of five shards. */
+/** `2/5` is the second of five shards, of which there are at most `MOST_SHARDS`. */
 export function parseShard(text: string): Shard {
   const [, index = '', of = ''] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
   if (index === '') throw new UserError([`--shard ${text}: expected one of several, e.g. 1/4`]);
   const shard = { index: parsePositive(index, '--shard'), of: parsePositive(of, '--shard') };
+  if (shard.of > MOST_SHARDS) {
+    throw new UserError([`--shard ${text}: at most ${MOST_SHARDS} shards are possible`]);
+  }
   if (shard.index <= shard.of) return shard;
   throw new UserError([`--shard ${text}: there are only ${shard.of}`]);
 }

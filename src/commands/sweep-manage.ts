@@ -54,8 +54,7 @@ function farLine({ entry, progress }: ListedSweep): string {
   const chunks = chunksIn(entry.sweep);
   if (progress === null) return `nothing of ${groupDigits(chunks)} chunks yet`;
   const share = `${groupDigits(progress.done)} of ${groupDigits(chunks)} chunks`;
-  const perChunk = progress.done === 0 ? 0 : progress.runs / progress.done;
-  return `${share}; ${progressLine(progress, { total: Math.round(perChunk * chunks) })}`;
+  return `${share}; ${progressLine(progress)}`;
 }
 
 /** Prints how far a sweep is, until it ends. */

@@ -13,6 +13,9 @@ const STEP_LABELS: ReadonlySet<string> = new Set([
   ...['renew', 'lock', 'unlock', 'job', 'compute'],
 ]);
 
+/** A timer of asynchronous code, below its process, perhaps of a later life; and its round. */
+const TIMER = /^(?:life-\d+\/)?(?:(timeout|interval)-[\d.]+ms|(immediate))(?:-\d+)?(?:\/\d+)?$/;
+
 /** Grows as names are asked for, so ask in the order of the shape. */
 export class Names {
   private readonly clients: readonly ClientPlan[];
@@ -64,9 +67,12 @@ export class Names {
     return name;
   }
 
-  /** `bob/3/write-2/1/request` as `A/1/write/1/request`. */
+  /** `bob/3/write-2/1/request` as `A/1/write/1/request`, `bob/timeout-30ms-2` as `A/timeout`. */
   point(point: string): string {
     const [name = '', id = '', part = '', ...rest] = point.split('/');
+    const [, timed, immediate] = TIMER.exec(point.slice(name.length + 1)) ?? [];
+    const timer = timed ?? immediate;
+    if (timer !== undefined) return `${this.process(name)}/${timer}`;
     const client = this.clients.find((candidate) => candidate.name === name);
     const at = client?.sections.findIndex((section) => String(section.id) === id) ?? -1;
     const section = client?.sections[at];

@@ -124,6 +124,23 @@ describe('the shape of a plan', () => {
     );
   });
 
+  test.each([
+    ['a/timeout-30ms-2', 'A/timeout'],
+    ['a/timeout-31ms', 'A/timeout'],
+    ['a/life-2/timeout-30ms-4', 'A/timeout'],
+    ['a/interval-5ms/7', 'A/interval'],
+    ['a/life-3/interval-5ms-2', 'A/interval'],
+    ['a/immediate', 'A/immediate'],
+    ['a/immediate-12', 'A/immediate'],
+    ['a/life-2/immediate-2', 'A/immediate'],
+    ['a/life-2/start/job', 'A/life-2/start/job'],
+    ['a/timeout-soon', 'A/timeout-soon'],
+  ])('names the timer %s of a program %s, whatever its time and number', (timer, name) => {
+    const late: Fault = { kind: 'late-timer', which: { kind: 'timer', timer }, byUs: 5 };
+    const plan = planOf({ clients: [clientOf('a', [])], faults: [late] });
+    expect(shapeOf(plan)).toMatch(new RegExp(`; late timer ${name}$`));
+  });
+
   test('tells all kept plans of one scenario apart', () => {
     const files = readdirSync(folder);
     const kinds = files.map((file) => {

@@ -1,14 +1,26 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { changeWhole, createWhole } from './write-whole.ts';
+
+const disk = vi.hoisted(() => ({ isFull: false }));
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  const full = (): never => {
+    throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  };
+  const writeSync = (descriptor: number, bytes: Buffer, at: number): number =>
+    disk.isFull ? full() : fs.writeSync(descriptor, bytes, at);
+  return { ...fs, writeSync };
+});
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const file = join(folder, 'plan.yaml');
 beforeEach(() => {
+  disk.isFull = false;
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
 });
 
@@ -53,5 +65,22 @@ describe('a file is changed', () => {
     expect(changeWhole(file, 'before', after)).toEqual({ kind: 'reserved', by });
     expect(readFileSync(file, 'utf8')).toBe('before');
     expect(readFileSync(by, 'utf8')).toBe('half of');
+  });
+});
+
+describe('a disk that is full', () => {
+  test('leaves nothing of a file that is created', () => {
+    disk.isFull = true;
+    expect(() => createWhole(file, 'a: 1\n')).toThrow('no space left');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('leaves a file that is changed as it was, and free to be changed', () => {
+    writeFileSync(file, 'before');
+    disk.isFull = true;
+    expect(() => changeWhole(file, 'before', 'after')).toThrow('no space left');
+    expect(readdirSync(folder)).toEqual(['plan.yaml']);
+    disk.isFull = false;
+    expect(changeWhole(file, 'before', 'after')).toEqual({ kind: 'done' });
   });
 });

@@ -91,13 +91,16 @@ function hiddenBeside(file: string, ending: string): string {
   return join(dirname(file), `.${basename(file)}.${ending}`);
 }
 
-/** Writes a whole text and waits until the disk has it. */
+/** Writes a whole text and waits until the disk has it; where that fails nothing is left of it. */
 function writeSynced(file: string, text: string, flags: 'w' | 'wx'): void {
   const descriptor = openSync(file, flags);
   try {
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
     fsyncSync(descriptor);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
   } finally {
     closeSync(descriptor);
   }

@@ -8,7 +8,12 @@ import { examineSeed } from '../harness.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { renderProblem } from '../plan/problem.ts';
 import { expand } from '../scenario/expand.ts';
-import { loadPlanFile, loadScenarioFile, type ScenarioFileRead } from './load-files.ts';
+import {
+  loadPlanFile,
+  loadScenarioFile,
+  readPlanSource,
+  type ScenarioFileRead,
+} from './load-files.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/modules/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-modules-'));
@@ -201,6 +206,20 @@ describe('a plan that uses a module', () => {
     expect(read).toMatchObject({ kind: 'plan', changedModules: ['./spin-lock.mjs'] });
   });
 
+  test('is told what helps where the module is missing, and only there', async () => {
+    const { scenario } = await spinLock();
+    const own = mkdtempSync(join(folder, 'hint-'));
+    const source = { file: 'plan.yaml', text: renderPlan(expand(scenario, 'naive', 6)) };
+    const told = async (modules: string): Promise<string> => {
+      const read = await readPlanSource(source, { kind: 'folder', folder: modules }, '; look');
+      return read.kind === 'problems' ? read.problems.map(({ what }) => what).join('\n') : '';
+    };
+    expect(await told(own)).toBe('./spin-lock.mjs: there is no such file; look');
+    writeFileSync(join(own, 'spin-lock.mjs'), 'export default null;\n');
+    expect(await told(own)).toMatch(/exports something else by default [^;]*$/);
+    expect(await told(fixtures)).toBe('');
+  });
+
   test('is refused with the place where the module is named', async () => {
     const { scenario } = await spinLock();
     const own = mkdtempSync(join(folder, 'lost-'));
@@ -209,7 +228,7 @@ describe('a plan that uses a module', () => {
     const read = await loadPlanFile(file);
     const told = read.kind === 'problems' ? read.problems.map(renderProblem) : [];
     expect(told).toEqual([
-      `${file}:4:3 use../spin-lock.mjs: ./spin-lock.mjs: there is no such file`,
+      `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs: there is no such file`,
     ]);
   });
 });

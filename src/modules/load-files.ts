@@ -2,7 +2,7 @@
  * Reads scenarios and plans together with the modules that they use. A scenario's modules lie below
  * its folder. A plan names them as its scenario does; it lies beside it, or in `plans` beside it.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import { digestsOf, loadScenario, wordsOf } from '../load.ts';
@@ -10,7 +10,7 @@ import { parseFile, type SourceFile } from '../plan/document.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readPlan } from '../plan/plan-text.ts';
 import type { Problem } from '../plan/problem.ts';
-import { readUse } from '../plan/used-modules.ts';
+import { type NamedModule, readUse } from '../plan/used-modules.ts';
 import { planWordFindings } from '../scenario/plan-words.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { loadCatalogue, type ModuleSource } from './load-catalogue.ts';
@@ -71,12 +71,13 @@ export async function readScenarioSource(
   return read.kind === 'problems' ? read : { ...read, catalogue };
 }
 
-/** The same for the text of a plan. */
+/** The same for the text of a plan; `hint` says what helps where a module is missing, or ''. */
 export async function readPlanSource(
   source: SourceFile,
   modules: ModuleSource,
+  hint = '',
 ): Promise<PlanFileRead> {
-  const used = await catalogueFor(source, modules);
+  const used = await catalogueFor(source, modules, hint);
   if (used.kind === 'problems') return used;
   const { catalogue } = used;
   const read = readPlan(source);
@@ -98,13 +99,23 @@ type Used =
   | { readonly kind: 'used'; readonly catalogue: Catalogue }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
-async function catalogueFor(source: SourceFile, modules: ModuleSource): Promise<Used> {
+async function catalogueFor(source: SourceFile, modules: ModuleSource, hint = ''): Promise<Used> {
   const use = readUse(source);
   if (use.kind === 'problems') return use;
   if (use.modules.length === 0) return { kind: 'used', catalogue: builtIn };
   const loaded = await loadCatalogue(use.modules, modules);
   if (loaded.kind === 'findings') {
-    return { kind: 'problems', problems: use.locate(loaded.findings) };
+    const places = use.modules.filter((module) => isMissing(module, modules));
+    const findings = loaded.findings.map((finding) =>
+      places.some(({ place }) => place.path === finding.path)
+        ? { ...finding, what: finding.what + hint }
+        : finding,
+    );
+    return { kind: 'problems', problems: use.locate(findings) };
   }
   return { kind: 'used', catalogue: loaded.catalogue };
+}
+
+function isMissing({ path }: NamedModule, modules: ModuleSource): boolean {
+  return modules.kind === 'folder' && !existsSync(resolve(modules.folder, path));
 }

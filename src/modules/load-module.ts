@@ -2,11 +2,13 @@
  * Loads one module with definitions of a user's own, from below a folder and from nowhere else.
  * Whatever is wrong with it is said in words, with the place in the user's file where there is one.
  */
+
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { loadVirtually } from '../async/globals.ts';
 import type { LoadedModule, SystemDefinition } from '../catalogue.ts';
+import { errorText } from '../kernel/error-text.ts';
 import { moduleDigest } from './module-digest.ts';
 
 export type ModuleRead =
@@ -103,7 +105,7 @@ function isDefinition(value: unknown): value is SystemDefinition {
 }
 
 function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 /** Where in the module's own file an error arose, ` (at line 3, column 7)`; else ''. */

@@ -32,6 +32,14 @@ function followAddress(): void {
   for (const stage of stages) if (stage.follow(location.hash)) active = stage;
 }
 
+// To click the event that the address names already changes no address.
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('[data-events] a') : null;
+  if (!(link instanceof HTMLAnchorElement) || link.hash !== location.hash) return;
+  event.preventDefault();
+  followAddress();
+});
+
 /** Where arrows and letters mean something already. */
 const OWN_KEYS = 'input, select, textarea, .scroll, .table, pre, [contenteditable]';
 
@@ -61,5 +69,7 @@ function openThemeSwitch(): void {
 }
 
 addEventListener('hashchange', followAddress);
+// A browser goes to the row that the address names once more when all is loaded.
+addEventListener('load', () => requestAnimationFrame(followAddress));
 openThemeSwitch();
 followAddress();

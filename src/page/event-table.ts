@@ -35,6 +35,12 @@ export class EventTable {
     for (const field of all(article, '[data-filter]', HTMLElement)) {
       field.addEventListener('input', () => this.refilter());
     }
+    this.dropAnchors();
+  }
+
+  /** Where steps are shown in the pictures, an address must not lead to the row far below them. */
+  private dropAnchors(): void {
+    for (const row of this.rows()) row.removeAttribute('id');
   }
 
   /** Marks the row of a step, and writes the part of the table that it stands in. */
@@ -50,12 +56,6 @@ export class EventTable {
     const row = this.rows()[step === undefined ? -1 : this.shown.indexOf(step)];
     row?.classList.add('now');
     row?.setAttribute('aria-current', 'step');
-  }
-
-  /** Brings the row of an event into sight. */
-  reveal(event: number): void {
-    const row = this.rows().find((one) => one.dataset['row'] === String(event));
-    row?.scrollIntoView({ block: 'center' });
   }
 
   private rows(): readonly HTMLElement[] {
@@ -96,5 +96,6 @@ export class EventTable {
     this.shown = this.found.slice(from, from + MOST_ROWS);
     const table = renderEvents(this.shown, { prefix, total: trace.events.length });
     one(this.article, '[data-events]', HTMLElement).innerHTML = render(table);
+    this.dropAnchors();
   }
 }

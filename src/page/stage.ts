@@ -15,6 +15,8 @@ interface Places {
   readonly fromUs: number;
   readonly untilUs: number;
   readonly yOf: ReadonlyMap<number, number>;
+  /** Where each process stands in warped time. */
+  readonly xOf: ReadonlyMap<string, number>;
 }
 
 /** A longer trace is drawn in parts, around the step that one looks at. */
@@ -26,7 +28,7 @@ export class Stage {
   private readonly steps: readonly Step[];
   private readonly table: EventTable;
   private readonly hidden: Set<string> = new Set();
-  private places: Places = { fromUs: 0, untilUs: 1, yOf: new Map() };
+  private places: Places = { fromUs: 0, untilUs: 1, yOf: new Map(), xOf: new Map() };
   private at: number;
 
   constructor(article: HTMLElement, data: PageData) {
@@ -59,8 +61,14 @@ export class Stage {
     if (at === -1) return false;
     this.at = at;
     this.show();
-    this.table.reveal(event);
+    this.reveal();
     return true;
+  }
+
+  /** Brings the step bar into sight, with the picture below it: all that says what a step is. */
+  reveal(): void {
+    const pictures = one(this.article, '[data-pictures]', HTMLElement);
+    pictures.scrollIntoView({ block: 'start', behavior: 'instant' });
   }
 
   /** Whether a key means something here; if so, it was done. */
@@ -97,6 +105,7 @@ export class Stage {
     for (const figure of all(this.article, 'figure[data-time]', HTMLElement)) {
       figure.hidden = time !== 'both' && figure.dataset['time'] !== time;
     }
+    this.scrollFrames();
   }
 
   /** Draws both pictures anew, with the present step in them. */
@@ -110,7 +119,8 @@ export class Stage {
     const warped = drawWarped(this.data, drawing);
     this.canvas('true').innerHTML = render(glance.svg);
     this.canvas('warped').innerHTML = render(warped.svg);
-    this.places = { fromUs: glance.fromUs, untilUs: glance.untilUs, yOf: warped.yOf };
+    const { yOf, xOf } = warped;
+    this.places = { fromUs: glance.fromUs, untilUs: glance.untilUs, yOf, xOf };
   }
 
   private canvas(time: string): HTMLElement {
@@ -123,14 +133,16 @@ export class Stage {
     if (step === undefined) return;
     const isElsewhere = step.event !== null && !this.places.yOf.has(step.event);
     if (isElsewhere && this.steps.length > MOST_DRAWN) this.draw();
-    const number = `Step ${groupDigits(this.at + 1)} of ${groupDigits(this.steps.length)}`;
     const who = step.process === '' ? '' : `${step.process}: `;
     const words = `${who}${step.text}${step.part === '' ? '' : ` ← ${step.part}`}`;
     const where = one(this.article, '[data-where]', HTMLElement);
-    where.innerHTML = render([`${number} · ${millisecondsOf(step.atUs)} ms · ${words}`]);
+    where.innerHTML = render([
+      `${this.countOf(step)} · ${millisecondsOf(step.atUs)} ms · ${words}`,
+    ]);
     one(this.article, '[data-after]', HTMLElement).innerHTML = render([`Right after: ${words}`]);
     this.showState();
     this.moveCursors(step);
+    this.scrollFrames();
     this.table.mark(this.at);
     for (const button of all(this.article, '[data-go]', HTMLButtonElement)) {
       const isBack = button.dataset['go'] === 'first' || button.dataset['go'] === 'back';
@@ -138,6 +150,14 @@ export class Stage {
       const isOut = (isBack && this.at === 0) || (isOn && this.at === this.steps.length - 1);
       button.setAttribute('aria-disabled', String(isOut));
     }
+  }
+
+  /** `Event 31 of the run (0 to 377)`, by the numbers that the table and the address have. */
+  private countOf({ event }: Step): string {
+    const last = groupDigits(Math.max(0, this.data.trace.events.length - 1));
+    const before = groupDigits(this.eventAt(this.at) ?? 0);
+    const number = event === null ? `After event ${before}` : `Event ${groupDigits(event)}`;
+    return `${number} of the run (0 to ${last})`;
   }
 
   private showState(): void {
@@ -161,10 +181,33 @@ export class Stage {
     warped.setAttribute('visibility', y === undefined ? 'hidden' : 'visible');
   }
 
+  /** Scrolls each picture in its own frame until the present step is in it. */
+  private scrollFrames(): void {
+    const step = this.steps[this.at];
+    if (step === undefined) return;
+    const lane = this.places.xOf.get(step.process);
+    bringIntoFrame(this.canvas('true'), xAt(this.places, step.atUs));
+    if (lane !== undefined) bringIntoFrame(this.canvas('warped'), lane);
+  }
+
   /** The event of a step, or the one before, where a lease runs out. */
   private eventAt(at: number): number | null {
     return this.steps.slice(0, at + 1).findLast(({ event }) => event !== null)?.event ?? null;
   }
+}
+
+/** Nearer to an edge than this, what one looks at has no room for its label. */
+const EDGE_PX = 60;
+
+/** Brings an x of a picture to the middle of its frame, unless it is well in sight. */
+function bringIntoFrame(frame: HTMLElement, x: number): void {
+  const svg = one(frame, 'svg', SVGSVGElement);
+  const { left, width } = svg.getBoundingClientRect();
+  const inside = left - frame.getBoundingClientRect().left + frame.scrollLeft;
+  const at = inside + (x * width) / Math.max(1, svg.viewBox.baseVal.width);
+  const isInSight =
+    at >= frame.scrollLeft + EDGE_PX && at <= frame.scrollLeft + frame.clientWidth - EDGE_PX;
+  if (!isInSight) frame.scrollLeft = at - frame.clientWidth / 2;
 }
 
 const KEYS: ReadonlyMap<string, string> = new Map([

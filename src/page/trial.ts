@@ -12,7 +12,7 @@ import { linearizationOf } from '../report/linearization.ts';
 import { element, type Markup, render } from '../report/markup.ts';
 import type { PageData } from '../report/page-data.ts';
 import { drawGlance, drawWarped } from '../report/page-pictures.ts';
-import { renderOutcome } from '../report/page-try.ts';
+import { renderNoTry, renderOutcome } from '../report/page-try.ts';
 import { run, whyRefused } from '../run.ts';
 import { modelOf } from '../systems/assemble.ts';
 import { all, one } from './elements.ts';
@@ -22,9 +22,21 @@ const MOST_DRAWN = 400;
 /** Takes the controls into use, if the finding has any. */
 export function openTrial(article: HTMLElement, data: PageData): void {
   const section = article.querySelector('[data-try]');
-  if (!(section instanceof HTMLElement) || !isSameHere(data)) return;
+  if (!(section instanceof HTMLElement)) return;
+  if (!isSameHere(data)) {
+    section.outerHTML = render(renderNoTry('some of its parts are not built in'));
+    return;
+  }
   section.hidden = false;
-  const show = (): void => showTrial(section, data);
+  const show = (): void => {
+    const knobs = all(section, '[data-knob]', HTMLInputElement);
+    // All are looked at, so that each that is wrong says so.
+    const isGood = knobs.filter((knob) => !complain(section, knob)).length === knobs.length;
+    one(section, '[data-stale]', HTMLElement).hidden = isGood;
+    one(section, '[data-outcome]', HTMLElement).classList.toggle('stale', !isGood);
+    one(section, '[data-drawn]', HTMLElement).classList.toggle('stale', !isGood);
+    if (isGood) showTrial(section, data);
+  };
   for (const input of all(section, '[data-knob]', HTMLInputElement)) {
     const slide = section.querySelector(`[data-slide=${CSS.escape(input.dataset['knob'] ?? '')}]`);
     if (!(slide instanceof HTMLInputElement)) continue;
@@ -33,7 +45,7 @@ export function openTrial(article: HTMLElement, data: PageData): void {
       show();
     });
     input.addEventListener('input', () => {
-      slide.value = input.value;
+      if (whyWrong(input) === null) slide.value = input.value;
       show();
     });
   }
@@ -45,6 +57,26 @@ export function openTrial(article: HTMLElement, data: PageData): void {
     show();
   });
   show();
+}
+
+/** Says at a field what is wrong with it; whether anything is. */
+function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
+  const why = whyWrong(knob);
+  const at = one(section, `#${knob.getAttribute('aria-describedby')}`, HTMLElement);
+  at.hidden = why === null;
+  if (at.textContent !== (why ?? '')) at.textContent = why ?? '';
+  if (why === null) knob.removeAttribute('aria-invalid');
+  else knob.setAttribute('aria-invalid', 'true');
+  return why !== null;
+}
+
+/** What is wrong with a number of milliseconds; null where nothing is. */
+function whyWrong({ validity, value, valueAsNumber }: HTMLInputElement): string | null {
+  if (validity.badInput) return 'This is no number.';
+  if (value === '') return 'A number of ms is missing.';
+  if (valueAsNumber < 0) return 'It must be 0 ms or more.';
+  const most = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000);
+  return valueAsNumber > most ? 'It is too long to be run.' : null;
 }
 
 function isSameHere({ plan, trace }: PageData): boolean {
@@ -67,7 +99,6 @@ function turnedIn(section: HTMLElement, plan: Plan): Turned {
   for (const { dataset, valueAsNumber } of all(section, '[data-knob]', HTMLInputElement)) {
     const id = dataset['knob'] ?? '';
     const us = Math.round(valueAsNumber * 1000);
-    if (!Number.isSafeInteger(us) || us < 0) continue;
     if (id === 'late') lateUs = us;
     else if (known.get(id) !== us) durations.set(id, us);
   }

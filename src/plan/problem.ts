@@ -30,11 +30,15 @@ export function renderProblem(problem: Problem): string {
   return `${problem.file}:${problem.line}:${problem.column}${path}: ${problem.what}`;
 }
 
-/** `['faults', 0, 'pause']` as `faults[0].pause`. */
+/** What needs no quotes in a path: a word, also one with hyphens. */
+const PLAIN = /^[\p{L}\p{N}_$-]+$/u;
+
+/** `['faults', 0, 'pause']` as `faults[0].pause`, and `['use', './a.mjs']` as `use["./a.mjs"]`. */
 export function renderPath(path: readonly Step[]): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
+    else if (!PLAIN.test(step)) text += `[${JSON.stringify(step)}]`;
     else text += text === '' ? step : `.${step}`;
   }
   return text;

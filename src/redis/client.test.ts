@@ -192,6 +192,8 @@ describe('the trace', () => {
       await redis.pexpire('db', 30);
       await redis.del('db');
       await redis.del('db');
+      await redis.setnx('other', 'me');
+      await redis.setnx('other', 'you');
       await redis.incr('token');
       await redis.eval('return 1', 1, 'db');
     });
@@ -203,8 +205,23 @@ describe('the trace', () => {
       'alice/1/pexpire renew db: renewed',
       'alice/1/del release db: released',
       'alice/1/del-2 release db: denied',
+      'alice/1/setnx acquire other: granted',
+      'alice/1/setnx-2 acquire other: denied',
       'alice/1/incr fetch token: value 1',
       'alice/1/eval fetch db: value 1',
+    ]);
+  });
+
+  test('takes no lock where a value is set that may be there already', async () => {
+    const trace = await happen(async (redis) => {
+      await redis.set('seen:probe', 1);
+      await redis.set('db:token', 'nx', 'PX', 10);
+      await redis.hset('seen', 'probe', 1);
+    });
+    expect(described(trace)).toEqual([
+      'alice/1/set fetch seen:probe: accepted',
+      'alice/1/set-2 fetch db:token: accepted',
+      'alice/1/hset fetch seen: value 1',
     ]);
   });
 

@@ -1,7 +1,10 @@
 /** Scripts: how values are converted, what a script may see, and that it always ends. */
 import { describe, expect, test } from 'vitest';
+import { LuaChance } from './lua-chance.ts';
+import { runScript } from './lua-engine.ts';
 import { RedisNode } from './node.ts';
 import type { RedisReply } from './reply.ts';
+import { shaOf } from './sha.ts';
 
 function evaluate(text: string, node: RedisNode = new RedisNode()): RedisReply {
   return node.handle(['EVAL', text, '2', 'a', 'b', 'x', '7'], { wallUs: 0 });
@@ -109,11 +112,62 @@ describe('a script', () => {
     'while true do pcall(coroutine.wrap(function() while true do end end)) end',
     'local function f() return f() end return f()',
     'repeat pcall(error) until false',
+    'xpcall(error, function() while true do end end)',
+    'xpcall(function() while true do end end, function() while true do end end)',
+    'while true do xpcall(error, error) end',
+    'coroutine.wrap(function() pcall(error) while true do end end)()',
+    'coroutine.wrap(function() xpcall(error, type) while true do end end)()',
   ])('that never ends is ended by an error: %s', (text) => {
     const node = new RedisNode({ mostScriptSteps: 20_000 });
     expect(errorOf(text, node)).toBe('ERR script ended after 20000 steps');
     expect(evaluate('return 1', node)).toBe(1);
   });
+
+  test.each<[string, RedisReply]>([
+    ['return {pcall(function(...) return ... end, 1, "x", 3)}', [1, 1, 'x', 3]],
+    ['return {select("#", pcall(type, nil, nil)), pcall(type, 1)}', [2, 1, 'number']],
+    ['return select(2, pcall(error, {err = "MY error"}))', 'MY error'],
+    ['return {xpcall(function(x) return x, 2 end, error, "a")}', [1, 'a', 2]],
+    [
+      'return select(2, xpcall(function() error("no", 0) end, function(e) return e .. "!" end))',
+      'no!',
+    ],
+    ['return select("#", xpcall(error, function() error("again") end))', 2],
+    ['local w = coroutine.wrap(function() pcall(error) coroutine.yield(7) end) return w()', 7],
+    ['return pcall() == nil', { error: expect.stringMatching(/bad argument #1 to 'pcall'/) }],
+  ])('may catch what fails: %s', (text, reply) => {
+    expect(evaluate(text)).toEqual(reply);
+  });
+
+  test.each([
+    ['error(5)', 'ERR 5'],
+    ['error(0.5)', 'ERR 0.5'],
+    ['error(function() end)', 'ERR function: 0x0'],
+    ['error(coroutine.create(type))', 'ERR thread: 0x0'],
+    ['error(true)', 'ERR true'],
+    ['error({})', 'ERR unknown error'],
+    ['error(setmetatable({}, {__index = function() error("x") end}))', 'ERR unknown error'],
+    ['error(setmetatable({err = "MY"}, {__newindex = function() error("x") end}))', 'MY'],
+  ])('that fails says the same whatever ran before: %s', (text, problem) => {
+    expect(errorOf(text)).toBe(problem);
+  });
+
+  test.each<[string, RedisReply]>([
+    ['return setmetatable({}, {__index = function() error("x") end})', []],
+    ['return setmetatable({7}, {__index = function() return 8 end})', [7]],
+    ['return {setmetatable({}, {__index = {err = "MY error"}})}', [[]]],
+  ])('answers what its tables hold, not what they lead to: %s', (text, reply) => {
+    expect(evaluate(text)).toEqual(reply);
+    expect(evaluate('return 1')).toBe(1);
+  });
+
+  test.each(['string.rep("x", 1024 * 1024 + 1)', '("xy"):rep(1e9)', 'string.rep("", 1e9)'])(
+    'cannot repeat a text without end: %s',
+    (text) => {
+      expect(errorOf(text)).toBe('ERR user_script:1: resulting string too large');
+      expect(evaluate('return #string.rep("x", 1024 * 1024)')).toBe(1024 * 1024);
+    },
+  );
 
   test('that is ended stops at the same command in every run', () => {
     const node = new RedisNode({ mostScriptSteps: 5000 });
@@ -143,5 +197,25 @@ describe('a script', () => {
     const node = new RedisNode();
     for (let at = 0; at < 1200; at += 1) expect(evaluate(`return ${at}`, node)).toBe(at);
     expect(evaluate('return 7', node)).toBe(7);
+  });
+});
+
+describe('what a command throws', () => {
+  const run = (text: string, call: () => RedisReply): RedisReply =>
+    runScript({
+      ...{ text, sha: shaOf(text), keys: [], args: [] },
+      ...{ chance: new LuaChance(), call, mostSteps: 1000 },
+    });
+  const fail = (): never => {
+    throw new Error('out of order');
+  };
+
+  test.each([
+    'return redis.call("get", "a")',
+    'pcall(redis.call, "get", "a") return 1',
+    'while true do pcall(redis.call, "get", "a") end',
+  ])('is thrown by the run of its own script and by no other: %s', (text) => {
+    expect(() => run(text, fail)).toThrow('out of order');
+    expect(run('return redis.call("get", "a")', () => 'fine')).toBe('fine');
   });
 });

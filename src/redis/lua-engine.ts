@@ -3,19 +3,21 @@
  *
  * It is `fengari` (Lua 5.3 in JavaScript), not `wasmoon` (Lua 5.4 in WebAssembly). For the scripts
  * of npm redlock, compiled before, on Node 20: 7.3 µs a run against 8.3 µs (20 µs with the sandbox
- * and the node), 9 ms to start against 17 ms, no growth in 200,000 runs of either. What decides: wasmoon seeds its tables by time
- * and addresses, so that `pairs` goes through one table in another order in each process; it is
- * ready only later, by a promise; and its numbers are 64-bit integers or print as `5.0`, which
- * cannot be replaced from outside. Integers of fengari, 32 bits, can be: see `lua-numbers.ts`.
+ * and the node), 9 ms to start against 17 ms, no growth in 200,000 runs of either. What decides:
+ * wasmoon seeds its tables by time and addresses, so that `pairs` goes through one table in another
+ * order in each process; it is ready only later, by a promise; and its numbers are 64-bit integers
+ * or print as `5.0`, which cannot be replaced from outside. Integers of fengari, 32 bits, can be:
+ * see `lua-numbers.ts`.
  *
  * What remains of 5.3: its words for errors within Lua, and a wider syntax (`//`, `goto`).
  */
 import fengari from 'fengari';
 import { LuaChance } from './lua-chance.ts';
+import { displayed } from './lua-format.ts';
 import { withDoubles } from './lua-numbers.ts';
 import { openSandbox, type Sandbox } from './lua-sandbox.ts';
 import type { LuaState } from './lua-state.ts';
-import { argumentAt, fieldAt, nameInLua, pushText, raise, setField, textAt } from './lua-text.ts';
+import { argumentAt, fieldOf, nameInLua, pushText, raise, setField, textAt } from './lua-text.ts';
 import { pushReply, readReply } from './lua-values.ts';
 import { errorOf, isRedisError, NIL, type RedisCommand, type RedisReply } from './reply.ts';
 import { shaOf } from './sha.ts';
@@ -54,7 +56,7 @@ class LuaEngine {
   private readonly compiled: Map<string, number> = new Map();
   private current: ScriptRun | null = null;
   private steps = 0;
-  /** What a command threw: no error of the script, and none that it may catch. */
+  /** What a command threw: no error of the script, and none that it may catch; ends the engine. */
   private defect: { readonly error: unknown } | null = null;
   /** It is not to be used again. */
   isSpent = false;
@@ -101,8 +103,12 @@ class LuaEngine {
       this.isSpent = true;
       return errorOf('ERR script ended: it wants more memory than there is');
     }
-    const error = fieldAt(state, -1, 'err') ?? 'ERR unknown error';
-    const line = fieldAt(state, -1, 'line');
+    if (lua.lua_type(state, -1) !== lua.LUA_TTABLE) {
+      this.isSpent = true;
+      return errorOf(`ERR ${displayed(state, -1)}`);
+    }
+    const error = fieldOf(state, 'err') ?? 'ERR unknown error';
+    const line = fieldOf(state, 'line');
     return errorOf(line === null ? error : `${error} script: ${run.sha}, on @user_script:${line}.`);
   }
 
@@ -166,19 +172,19 @@ class LuaEngine {
       return this.current?.call(given) ?? NIL;
     } catch (error) {
       this.defect ??= { error };
+      this.end(state);
       throw error;
     }
   }
 }
 
-/** Makes a table of an error, with the line of the script at which it was raised. */
+/** Makes a table of an error, with the line of the script at which it was raised: a new one. */
 function placeError(state: LuaState): number {
   lua.lua_settop(state, 1);
-  if (lua.lua_type(state, 1) !== lua.LUA_TTABLE) {
-    const text = lauxlib.luaL_tolstring(state, 1);
-    lua.lua_createtable(state, 0, 2);
-    setField(state, 'err', `ERR ${fengari.to_jsstring(text, 0, undefined, true)}`);
-  }
+  const isTable = lua.lua_type(state, 1) === lua.LUA_TTABLE;
+  const problem = isTable ? fieldOf(state, 'err') : `ERR ${displayed(state, 1)}`;
+  lua.lua_createtable(state, 0, 2);
+  if (problem !== null) setField(state, 'err', problem);
   const line = lineAtFault(state);
   if (line !== null) setField(state, 'line', line);
   return 1;
@@ -212,12 +218,15 @@ export function checkScript(text: string): string | null {
   return withEngine((shared) => shared.check(text));
 }
 
-/** An interpreter in which something was cut short is replaced. */
+/** An interpreter in which something was cut short, or that threw, is replaced. */
 function withEngine<T>(use: (shared: LuaEngine) => T): T {
   const shared = engine ?? new LuaEngine();
   engine = shared;
   try {
     return use(shared);
+  } catch (error) {
+    shared.isSpent = true;
+    throw error;
   } finally {
     if (shared.isSpent) engine = null;
   }

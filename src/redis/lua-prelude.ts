@@ -11,7 +11,7 @@
 export const PRELUDE: string = `
 local given = ...
 local real = { string = string, table = table, math = math, coroutine = coroutine }
-local plain = { type = type, pcall = pcall, rawset = rawset, load = load }
+local plain = { type = type, pcall = given.attempt, rawset = rawset, load = load }
 local getmetatable, setmetatable, error, select = getmetatable, setmetatable, error, select
 local guarded = {}
 
@@ -31,7 +31,7 @@ local function guard(behind)
   return shown
 end
 
-local open = pick(_G, 'assert error getmetatable ipairs next pairs rawequal rawget select type xpcall')
+local open = pick(_G, 'assert error getmetatable ipairs next pairs rawequal rawget select type')
 open.tonumber = given.tonumber
 open.tostring = given.tostring
 open.unpack = real.table.unpack
@@ -59,8 +59,17 @@ function open.pcall(...)
   return settle(plain.pcall(...))
 end
 
-local strings = pick(real.string, 'byte char find gmatch gsub len lower match rep reverse sub upper')
-strings.format = given.format
+local function handle(handler, isDone, ...)
+  if isDone then return true, ... end
+  return false, select(2, plain.pcall(handler, ...))
+end
+
+function open.xpcall(run, handler, ...)
+  return handle(handler, plain.pcall(run, ...))
+end
+
+local strings = pick(real.string, 'byte char find gmatch gsub len lower match reverse sub upper')
+strings.format, strings.rep = given.format, given.rep
 strings.gfind = strings.gmatch
 open.string = guard(strings)
 getmetatable('').__index = open.string

@@ -3,6 +3,7 @@ import fengari from 'fengari';
 import type { LuaChance } from './lua-chance.ts';
 import { formatWith } from './lua-format.ts';
 import { libraryFunctions } from './lua-library.ts';
+import { protectedCall, repeatWith } from './lua-limits.ts';
 import { PRELUDE } from './lua-prelude.ts';
 import type { LuaFunction, LuaState } from './lua-state.ts';
 import { nameInLua, pushText, textAt } from './lua-text.ts';
@@ -35,7 +36,9 @@ export function openSandbox(state: LuaState, chance: () => LuaChance, redis: Fun
   }
   const given: Functions = [
     ...libraryFunctions(chance),
-    ['format', formatWith(originalFormat(state))],
+    ['format', formatWith(originalOf(state, 'format'))],
+    ['rep', repeatWith(originalOf(state, 'rep'))],
+    ['attempt', protectedCall],
     ...redis,
   ];
   runPrelude(state, given);
@@ -59,13 +62,14 @@ export function openSandbox(state: LuaState, chance: () => LuaChance, redis: Fun
   };
 }
 
-function originalFormat(state: LuaState): LuaFunction {
+/** The interpreter's own function of that name in `string`. */
+function originalOf(state: LuaState, name: string): LuaFunction {
   lua.lua_getglobal(state, nameInLua('string'));
-  lua.lua_getfield(state, -1, nameInLua('format'));
-  const format = lua.lua_tocfunction(state, -1);
+  lua.lua_getfield(state, -1, nameInLua(name));
+  const original = lua.lua_tocfunction(state, -1);
   lua.lua_pop(state, 2);
-  if (format === null) throw new Error('the interpreter has no string.format');
-  return format;
+  if (original === null) throw new Error(`the interpreter has no string.${name}`);
+  return original;
 }
 
 /** Leaves the environment of scripts on the stack, and the table behind it on top. */

@@ -1,5 +1,6 @@
 /** Text between JavaScript and Lua: UTF-8, whose broken bytes are read as U+FFFD. */
 import fengari from 'fengari';
+import calls from 'fengari/src/lapi.js';
 import { COMMAND_DIGITS, formatNumber } from './lua-numbers.ts';
 import type { LuaState } from './lua-state.ts';
 
@@ -26,9 +27,10 @@ export function argumentAt(state: LuaState, index: number): string | null {
   return kind === lua.LUA_TSTRING ? textAt(state, index) : null;
 }
 
-/** The text in a field of the table at `index`; null where there is none. */
-export function fieldAt(state: LuaState, index: number, name: string): string | null {
-  const isText = lua.lua_getfield(state, index, nameInLua(name)) === lua.LUA_TSTRING;
+/** The text that the table on top of the stack itself holds in a field; null where there is none. */
+export function fieldOf(state: LuaState, name: string): string | null {
+  lua.lua_pushstring(state, nameInLua(name));
+  const isText = calls.lua_rawget(state, -2) === lua.LUA_TSTRING;
   const text = isText ? textAt(state, -1) : null;
   lua.lua_pop(state, 1);
   return text;

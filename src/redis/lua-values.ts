@@ -1,10 +1,11 @@
 /**
  * Values between Redis and its scripts, by the rules of redis.io, "Lua API": nil is false, a
- * number that a script returns loses its fraction, a list ends at its first nil.
+ * number that a script returns loses its fraction, a list ends at its first nil. What a script
+ * returns is read without its metatables, whose functions would run outside of all limits.
  */
 import fengari from 'fengari';
 import type { LuaState } from './lua-state.ts';
-import { fieldAt, pushText, setField, textAt } from './lua-text.ts';
+import { fieldOf, pushText, setField, textAt } from './lua-text.ts';
 import { errorOf, isRedisError, isRedisNil, isRedisStatus, NIL, type RedisReply } from './reply.ts';
 
 const { lua } = fengari;
@@ -55,9 +56,9 @@ function readTable(state: LuaState, depth: number): RedisReply {
   if (depth >= MOST_NESTED || !lua.lua_checkstack(state, 4)) {
     return errorOf('ERR reached lua stack limit');
   }
-  const error = fieldAt(state, -1, 'err');
+  const error = fieldOf(state, 'err');
   if (error !== null) return errorOf(oneLine(error));
-  const status = fieldAt(state, -1, 'ok');
+  const status = fieldOf(state, 'ok');
   if (status !== null) return { status: oneLine(status) };
   const items: RedisReply[] = [];
   for (let at = 1; lua.lua_rawgeti(state, -1, at) !== lua.LUA_TNIL; at += 1) {

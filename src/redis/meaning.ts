@@ -75,9 +75,8 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
   const lock = key;
   switch (name.toLowerCase()) {
     case 'set':
-      return { verb: isRenewal(rest) ? 'renew' : 'acquire', lock, isDone: isRedisStatus };
+      return meaningOfSet(lock, rest);
     case 'setnx':
-    case 'hset':
       return { verb: 'acquire', lock, isDone: isPositive };
     case 'expire':
     case 'pexpire':
@@ -94,9 +93,12 @@ function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): 
   }
 }
 
-/** `SET key value XX PX ttl`. */
-function isRenewal(rest: readonly string[]): boolean {
-  return rest.slice(1).some((word) => word.toUpperCase() === 'XX');
+/** `SET key value NX PX ttl` acquires, and with `XX` renews; else a value is only written. */
+function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
+  const words = new Set(options.map((word) => word.toUpperCase()));
+  if (words.has('NX')) return { verb: 'acquire', lock, isDone: isRedisStatus };
+  if (words.has('XX')) return { verb: 'renew', lock, isDone: isRedisStatus };
+  return null;
 }
 
 function isPositive(reply: RedisReply): boolean {

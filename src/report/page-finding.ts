@@ -14,7 +14,7 @@ import { renderEvents } from './page-events.ts';
 import { dataOf, renderPictures } from './page-pictures.ts';
 import { storyList } from './page-story.ts';
 import { renderFilter } from './page-tools.ts';
-import { renderTry, storesToTry } from './page-try.ts';
+import { renderTry } from './page-try.ts';
 import { renderVerdicts } from './page-verdicts.ts';
 import { tellPlainly } from './plain-words.ts';
 import { listSteps } from './steps.ts';
@@ -50,7 +50,7 @@ export function renderPageFinding(finding: Finding, options: PageFindingOptions)
     renderFacts(finding),
     renderPictures(data, { id, isLive }),
     renderBeside(finding, { id, mostDrawn: mostEvents }),
-    isLive ? renderTry(id, finding, storesToTry(plan, catalogue)) : [],
+    isLive ? renderTry(id, finding, catalogue) : [],
     renderCommands(finding),
     renderVerdicts(finding.verdicts),
     renderTable(data, isLive),

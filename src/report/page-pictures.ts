@@ -67,18 +67,17 @@ export function renderPictures(
   const warped = drawWarped(data, drawing);
   const total = groupDigits(trace.events.length);
   const shown = `Showing ${groupDigits(warped.drawn)} of ${total} events.`;
-  const hasDuplicate = trace.events.some((event) => event.kind === 'receive' && event.isCopy);
-  const hasSkew = trace.events.some((event) => event.kind === 'fault' && event.fault === 'clock');
+  const glance = drawGlance(data, drawing);
   return element(
     'section',
-    { 'aria-label': 'Pictures' },
+    { 'aria-label': 'Pictures', 'data-pictures': '' },
     isLive ? [renderStepper(), renderSwitches(id, trace.processes)] : [],
     element(
       'figure',
       { 'data-time': 'true' },
       caption('At a glance. ', 'Time runs to the right and is true to scale.'),
-      scroller('At a glance', drawGlance(data, drawing).svg),
-      renderKey(`${id}-k`, { hasDuplicate, hasSkew, hasOrder: data.linearization !== null }),
+      scroller('At a glance', glance.svg),
+      renderKey(`${id}-k`, glance.marks),
     ),
     renderStateSection(data, steps, id),
     element(

@@ -8,7 +8,7 @@ export function pageStyle(): string {
 
 const SHEET = `
 *{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,'Segoe UI',Roboto,'Helvetica Neue',sans-serif}
+body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,'Segoe UI',Roboto,'Helvetica Neue',sans-serif;overflow-wrap:anywhere}
 main,header,footer{max-width:1320px;margin:0 auto;padding:0 24px}
 header{padding-top:28px}
 h1,h2,h3{line-height:1.25;margin:0;text-wrap:balance;overflow-wrap:anywhere}

@@ -7,7 +7,7 @@ export function toolStyle(): string {
 
 const SHEET = `
 [hidden]{display:none!important}
-html{scroll-padding-top:72px}
+html{scroll-padding-top:72px}[data-pictures]{scroll-margin-top:-60px}
 p,dt,figcaption,caption{overflow-wrap:anywhere}
 header{display:grid;grid-template-columns:1fr auto;gap:6px 16px;align-items:start}
 header nav{grid-column:1/-1}
@@ -43,10 +43,11 @@ tr.now th::before{content:'▸ '}
 .knobs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,300px),1fr));gap:12px 24px;align-items:start;font-size:14px;margin-bottom:12px}
 .knob{display:flex;flex-wrap:wrap;gap:4px 8px;align-items:center;min-width:0;overflow-wrap:anywhere}
 .knob input[type=range]{flex:1 1 100%;padding:0}
+.knob input[aria-invalid=true]{border-color:var(--danger);outline:1px solid var(--danger)}.knob .bad{flex:1 1 100%}.stale{filter:grayscale(1);opacity:.55}
 .knobs button{justify-self:start;align-self:end}
 .plainly{margin:14px 0 0;padding-left:22px;max-width:80ch;font-size:17px}.plainly li{overflow-wrap:anywhere}.plainly li::marker{color:var(--soft);font-size:13px}
 .matrix td,.matrix th{padding:6px 14px 6px 0}
 .matrix .rate{display:block;color:var(--soft);font-size:13px}
 @media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}article,section.card{padding:16px 12px}.commands{grid-template-columns:1fr}.commands dd{margin-bottom:6px}th,td{padding-right:8px}.stepper button{padding:5px 8px}dl.commands code{overflow-wrap:anywhere}.stepper{position:static}}
-@media print{.stepper,.switches,.filter,[data-try],[data-theme-switch]{display:none!important}article,section.card{break-before:auto}figure,.state li{break-inside:avoid}details:not([open])>*{display:none}svg.scale,svg.sequence{min-width:0;max-width:100%}}
+@media print{.stepper,.switches,.filter,[data-try],[data-no-try],[data-theme-switch]{display:none!important}article,section.card{break-before:auto}figure,.state li{break-inside:avoid}details:not([open])>*{display:none}svg.scale,svg.sequence{min-width:0;max-width:100%}}
 `;

@@ -30,15 +30,39 @@ export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[]
     );
 }
 
+/** What stands in place of the controls; `why` is a clause. */
+export function renderNoTry(why: string): Markup {
+  const text = `This run cannot be tried with other numbers on this page: ${why}.`;
+  return element('p', { class: 'faint', 'data-no-try': '' }, text);
+}
+
+/** Why a plan cannot be run on the page, a clause; null where it can. */
+function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
+  const { lock, store } = plan.system;
+  const protocol = catalogue.locks.get(lock);
+  const own = catalogue.stores.get(store);
+  if (plan.use !== undefined) return 'the plan needs modules of its own';
+  if (protocol === undefined) return `the lock ${lock} is not built in`;
+  if (protocol.build === undefined) return `the clients of ${lock} are asynchronous code`;
+  if (own === undefined) return `the store ${store} is not built in`;
+  if (own.needsSql) return `the store ${store} needs an SQL engine`;
+  return storesToTry(plan, catalogue).includes(store) ? null : 'its system needs more than is here';
+}
+
 const MOST_MESSAGES = 80;
 
-/** The controls, hidden until the page's script takes them into use. */
+/**
+ * The controls, hidden until the page's script takes them into use; one sentence instead where the
+ * plan cannot be run on the page.
+ */
 export function renderTry(
   id: string,
   { plan, trace }: { readonly plan: Plan; readonly trace: Trace },
-  stores: readonly string[],
+  catalogue: Catalogue,
 ): Child {
-  if (!stores.includes(plan.system.store)) return [];
+  const why = whyLeftOut(plan, catalogue);
+  if (why !== null) return renderNoTry(why);
+  const stores = storesToTry(plan, catalogue);
   return element(
     'section',
     { hidden: true, 'data-try': '', 'aria-labelledby': `${id}-try` },
@@ -51,20 +75,28 @@ export function renderTry(
     element(
       'div',
       { class: 'knobs' },
-      knobsOf(plan).map(renderKnob),
+      knobsOf(plan).map((knob, at) => renderKnob(knob, `${id}-wrong-${at}`)),
       choice('store', [...stores.map((store) => [store, store] as const)], plan.system.store),
       choice('delay the message', [['', 'none'], ...messagesOf(trace, plan)], ''),
-      renderKnob({ id: 'late', what: '… by', valueUs: 0 }),
+      renderKnob({ id: 'late', what: '… by', valueUs: 0 }, `${id}-wrong-late`),
       element('button', { type: 'button', 'data-reset': '' }, 'Back to the finding'),
     ),
+    element('p', { role: 'status', class: 'open', 'data-stale': '', hidden: true }, STALE),
     element('div', { role: 'status', 'data-outcome': '' }),
     element('div', { 'data-drawn': '' }),
   );
 }
 
-function renderKnob({ id, what, valueUs }: Pick<Knob, 'id' | 'what' | 'valueUs'>): Markup {
+const STALE = '? Not run: a number above is wrong. What follows is of the last good numbers.';
+
+/** `wrongId` is the id of where it says what is wrong with the number. */
+function renderKnob(
+  { id, what, valueUs }: Pick<Knob, 'id' | 'what' | 'valueUs'>,
+  wrongId: string,
+): Markup {
   const value = String(valueUs / 1000);
   const most = Math.max(10, Math.ceil((valueUs * 3) / 1000));
+  const number = { type: 'number', min: 0, step: 'any', value };
   const range = { type: 'range', min: 0, max: most, step: 'any', value, 'data-slide': id };
   return element(
     'div',
@@ -74,10 +106,11 @@ function renderKnob({ id, what, valueUs }: Pick<Knob, 'id' | 'what' | 'valueUs'>
       {},
       element('bdi', {}, what),
       ' ',
-      element('input', { type: 'number', min: 0, step: 'any', value, 'data-knob': id }),
+      element('input', { ...number, 'aria-describedby': wrongId, 'data-knob': id }),
       ' ms',
     ),
     element('input', { ...range, 'aria-label': what }),
+    element('span', { id: wrongId, role: 'alert', class: 'bad', hidden: true }),
   );
 }
 
@@ -118,18 +151,25 @@ export interface Outcome {
   readonly trace: Trace;
 }
 
+/** A claim whose hazard never arose was not tested. */
+function standingOf(verdict: Verdict | undefined): Verdict['kind'] | 'idle' {
+  if (verdict?.kind === 'valid' && verdict.exercised === 0) return 'idle';
+  return verdict?.kind ?? 'unknown';
+}
+
 /** The verdict on a run in words. */
 export function renderOutcome({ claim, verdicts, explanation, trace }: Outcome): Markup {
   const broken = verdicts.flatMap((verdict) => (verdict.kind === 'invalid' ? [verdict.claim] : []));
-  const own = verdicts.find((verdict) => verdict.claim === claim)?.kind ?? 'unknown';
+  const own = standingOf(verdicts.find((verdict) => verdict.claim === claim));
   const words = {
+    idle: `– ${claim} is not tested in this run`,
     valid: `✓ ${claim} holds in this run`,
     invalid: `✗ ${claim} still breaks`,
     unknown: `? ${claim} cannot be judged in this run`,
   }[own];
   const others = broken.filter((name) => name !== claim);
   const more = others.length === 0 ? '' : `; broken as well: ${others.join(', ')}`;
-  const tone = { valid: 'good', invalid: 'bad', unknown: 'open' }[own];
+  const tone = { idle: 'faint', valid: 'good', invalid: 'bad', unknown: 'open' }[own];
   return element(
     'div',
     {},

@@ -9,6 +9,7 @@ import { ink, type Role } from './palette.ts';
 import {
   BAR_PX,
   extentOf,
+  hasOwnEnd,
   isInside,
   LEFT,
   RIGHT,
@@ -134,9 +135,7 @@ export function drawOwnEnds(scene: ScaleScene): Child {
   return beliefSpans(scene.trace).map((span) => {
     const row = scene.rows.get(span.process);
     const { believedUntilUs } = span;
-    const isOut = believedUntilUs <= scene.fromUs || believedUntilUs >= scene.untilUs;
-    const isAfter = span.untilUs !== null && believedUntilUs > span.untilUs;
-    if (row === undefined || isOut || isAfter) return [];
+    if (row === undefined || !hasOwnEnd(span, scene)) return [];
     const x = xAt(scene, believedUntilUs);
     const box = { x: x - 1.5, y: row.y - 14, width: 3, height: 28 };
     const title = `own clock of ${span.process}: lease over at ${proseDuration(believedUntilUs)}`;

@@ -6,7 +6,7 @@ import type { Trace } from '../history/trace.ts';
 import type { Fault } from '../plan/fault.ts';
 import type { Role } from './palette.ts';
 import { type Lane, type LayoutOptions, layOut } from './picture-layout.ts';
-import type { Span } from './spans.ts';
+import type { BeliefSpan, Span } from './spans.ts';
 
 export const WIDTH = 1140;
 export const LEFT = 150;
@@ -82,6 +82,14 @@ export function extentOf(
 
 export function isInside(span: Span, { fromUs, untilUs }: ScaleScene): boolean {
   return span.fromUs <= untilUs && (span.untilUs === null || span.untilUs >= fromUs);
+}
+
+/** Whether a holder's own clock ends its lease inside the picture, and before it leaves. */
+export function hasOwnEnd(span: BeliefSpan, { rows, fromUs, untilUs }: ScaleScene): boolean {
+  const { believedUntilUs } = span;
+  const isOut = believedUntilUs <= fromUs || believedUntilUs >= untilUs;
+  const isAfter = span.untilUs !== null && believedUntilUs > span.untilUs;
+  return rows.has(span.process) && !isOut && !isAfter;
 }
 
 /** The colour of a process; `soft` for servers and for those that have no row. */

@@ -9,6 +9,7 @@ import type { Linearization } from './linearization.ts';
 import { type Child, element, type Markup } from './markup.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';
 import { ink } from './palette.ts';
+import { type Mark, marksOf } from './picture-marks.ts';
 import { drawPoints } from './picture-points.ts';
 import {
   drawBeliefs,
@@ -44,6 +45,8 @@ export interface ScalePicture {
   readonly svg: Markup;
   readonly fromUs: number;
   readonly untilUs: number;
+  /** The kinds of mark in it. */
+  readonly marks: ReadonlySet<Mark>;
 }
 
 /** The picture as one SVG element, and from when to when it goes. */
@@ -78,7 +81,7 @@ export function drawScale(trace: Trace, options: ScaleOptions): ScalePicture {
     drawDifference(scene, options.differsAtUs ?? null),
     drawViolation(scene, options),
   );
-  return { svg, fromUs, untilUs };
+  return { svg, fromUs, untilUs, marks: marksOf(scene, options.linearization ?? null) };
 }
 
 function hatchesOf({ rows, id }: ScaleScene): Child {

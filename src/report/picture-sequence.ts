@@ -27,6 +27,8 @@ export interface Picture {
   readonly drawn: number;
   /** Where each event that is drawn stands, by its index. */
   readonly yOf: ReadonlyMap<number, number>;
+  /** Where the lane of each process that is drawn stands, by its name. */
+  readonly xOf: ReadonlyMap<string, number>;
 }
 
 export interface PictureOptions extends LayoutOptions {
@@ -73,7 +75,8 @@ export function drawSequence(trace: Trace, options: PictureOptions): Picture {
     layout.items.map((item) => drawItem(item, scene)),
     drawHeads(layout),
   );
-  return { svg, drawn: layout.drawn, yOf: layout.yOf };
+  const xOf = new Map([...layout.lanes].map(([name, { x }]) => [name, x]));
+  return { svg, drawn: layout.drawn, yOf: layout.yOf, xOf };
 }
 
 function hatchesOf({ layout, id }: Scene): Child {

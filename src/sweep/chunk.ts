@@ -2,8 +2,10 @@
  * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the
  * range, so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
  */
+
 import type { Examination } from '../harness.ts';
 import type { Trace } from '../history/trace.ts';
+import { errorText } from '../kernel/error-text.ts';
 import type { FaultKind } from '../plan/fault.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import {
@@ -43,7 +45,7 @@ export async function examineChunk(
       const examination = examiner(chunk.system, seed);
       count.add(seed, examination instanceof Promise ? await examination : examination);
     } catch (error) {
-      count.fail({ seed, error: error instanceof Error ? error.message : String(error) });
+      count.fail({ seed, error: errorText(error) });
     }
   }
   return count.tally();

@@ -1,12 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { FinishedRange } from './chunk-source.ts';
 import {
   type FinishedChunk,
   type JournalHead,
+  type JournalRead,
   readJournal,
   renderChunk,
   renderHead,
   whyOtherSweep,
+  withoutRepeats,
 } from './journal.ts';
 import { tallyOf } from './tally.fixture.ts';
 
@@ -28,13 +31,18 @@ const chunks = [
 ];
 const text = renderHead(head) + chunks.map(renderChunk).join('');
 
+/** A journal whose text comes in pieces, as from a file. */
+function readPieces(whole: string): JournalRead {
+  return readJournal(whole.match(/[\s\S]{1,700}/g) ?? []);
+}
+
 test('a journal that is cut off anywhere gives the chunks whose lines are whole', () => {
   const headLength = renderHead(head).length;
   fc.assert(
     fc.property(fc.integer({ min: headLength, max: text.length }), (length) => {
       const part = text.slice(0, length);
       const whole = part.split('\n').length - 2;
-      expect(readJournal(part)).toEqual({
+      expect(readPieces(part)).toEqual({
         ...{ kind: 'journal', head, chunks: chunks.slice(0, whole) },
         isTorn: !part.endsWith('\n'),
       });
@@ -42,19 +50,23 @@ test('a journal that is cut off anywhere gives the chunks whose lines are whole'
   );
 });
 
+test('a journal without a first line is empty, and not damaged', () => {
+  expect(readPieces('')).toEqual({ kind: 'empty' });
+  expect(readJournal(['', ''])).toEqual({ kind: 'empty' });
+});
+
 describe('a journal is refused', () => {
   test('with the line that is damaged', () => {
     const lines = text.split('\n');
     lines[2] = lines[2]?.replace('"seeds":10', '"seeds":11') ?? '';
-    expect(readJournal(lines.join('\n'))).toMatchObject({ kind: 'problem', line: 3 });
+    expect(readPieces(lines.join('\n'))).toMatchObject({ kind: 'problem', line: 3 });
     lines[2] = 'torn and glued';
-    expect(readJournal(lines.join('\n'))).toMatchObject({ kind: 'problem', line: 3 });
+    expect(readPieces(lines.join('\n'))).toMatchObject({ kind: 'problem', line: 3 });
   });
 
   test('where its head is cut off, or is of another format', () => {
-    expect(readJournal('')).toMatchObject({ kind: 'problem', line: 1 });
-    expect(readJournal(text.slice(0, 20))).toMatchObject({ kind: 'problem', line: 1 });
-    expect(readJournal(text.replace('"version":1', '"version":2'))).toEqual({
+    expect(readPieces(text.slice(0, 20))).toMatchObject({ kind: 'problem', line: 1 });
+    expect(readPieces(text.replace('"version":1', '"version":2'))).toEqual({
       ...{ kind: 'problem', line: 1 },
       what: 'has version 2 of its format; this fencepost reads 1',
     });
@@ -83,7 +95,7 @@ describe('a journal is refused', () => {
 
 test('seeds that are there twice count once', async () => {
   const twice = text + renderChunk(await chunkOf(5, 12)) + renderChunk(await chunkOf(10, 14, 'b'));
-  const read = readJournal(twice);
+  const read = readPieces(twice);
   expect(read.kind === 'journal' && read.chunks.map(({ system, from }) => [system, from])).toEqual([
     ...[
       ['a', 0],
@@ -93,4 +105,44 @@ test('seeds that are there twice count once', async () => {
       ['b', 10],
     ],
   ]);
+});
+
+describe('of many chunks', () => {
+  const ranges = fc.array(
+    fc.record({
+      system: fc.constantFrom('a', 'b'),
+      from: fc.nat(60),
+      length: fc.nat(9),
+    }),
+  );
+  const overlap = (a: FinishedRange, b: FinishedRange): boolean =>
+    a.system === b.system && a.from <= b.to && b.from <= a.to;
+
+  test('no two that are kept have a seed in common, and each left out has one with another', () => {
+    fc.assert(
+      fc.property(ranges, (drawn) => {
+        const all = drawn.map(({ system, from, length }) => ({ system, from, to: from + length }));
+        const kept = withoutRepeats(all);
+        expect(kept).toEqual(all.filter((range) => kept.includes(range)));
+        for (const range of all) {
+          const others = kept.filter((other) => other !== range && overlap(other, range));
+          expect(others.length > 0).toBe(!kept.includes(range));
+        }
+      }),
+    );
+  });
+
+  test('each is compared with few others', () => {
+    let looks = 0;
+    const many = Array.from({ length: 4000 }, (_, at) => ({
+      system: 'a',
+      get from(): number {
+        looks += 1;
+        return 10 * at;
+      },
+      to: 10 * at + 9,
+    }));
+    expect(withoutRepeats(many)).toHaveLength(4000);
+    expect(looks).toBeLessThan(4000 * 30);
+  });
 });

@@ -63,28 +63,72 @@ export type JournalRead =
       /** Whether the last line was cut off, and is left out. */
       readonly isTorn: boolean;
     }
+  /** There is no text: it was killed before its first line was written. */
+  | { readonly kind: 'empty' }
   /** `what` is a clause: `is damaged: …`. */
   | { readonly kind: 'problem'; readonly line: number; readonly what: string };
 
-/** A journal from its text, or the first line that cannot be relied on. */
-export function readJournal(text: string): JournalRead {
-  const lines = text.split('\n');
-  const tail = lines.pop() ?? '';
-  const [first = '', ...others] = lines;
-  const head = readLine(first, HEAD, headSchema);
-  if (typeof head === 'string') return { kind: 'problem', line: 1, what: head };
+/** A journal from the pieces of its text, or the first line that cannot be relied on. */
+export function readJournal(pieces: Iterable<string>): JournalRead {
+  let head: JournalHead | null = null;
   const chunks: FinishedChunk[] = [];
-  for (const [at, line] of others.entries()) {
-    const chunk = readLine(line, CHUNK, chunkSchema);
-    if (typeof chunk === 'string') return { kind: 'problem', line: at + 2, what: chunk };
-    if (!chunks.some((known) => overlap(known, chunk))) chunks.push(chunk);
+  let isTorn = false;
+  let number = 0;
+  for (const { text, isWhole } of linesOf(pieces)) {
+    number += 1;
+    isTorn = !isWhole;
+    if (isTorn) break;
+    if (head === null) {
+      const first: JournalHead | string = readLine(text, HEAD, headSchema);
+      if (typeof first === 'string') return { kind: 'problem', line: number, what: first };
+      head = first;
+    } else {
+      const chunk = readLine(text, CHUNK, chunkSchema);
+      if (typeof chunk === 'string') return { kind: 'problem', line: number, what: chunk };
+      chunks.push(chunk);
+    }
   }
-  return { kind: 'journal', head, chunks, isTorn: tail !== '' };
+  if (number === 0) return { kind: 'empty' };
+  if (head === null) return { kind: 'problem', line: 1, what: 'is damaged: its head is cut off' };
+  return { kind: 'journal', head, chunks: withoutRepeats(chunks), isTorn };
 }
 
-/** Two processes that went on with one journal may have done the same seeds, to the same result. */
-function overlap(a: FinishedRange, b: FinishedRange): boolean {
-  return a.system === b.system && a.from <= b.to && b.from <= a.to;
+interface Line {
+  readonly text: string;
+  /** Whether its line break is there. */
+  readonly isWhole: boolean;
+}
+
+/** Never the whole text at once: one string holds 512 MB at most. */
+function* linesOf(pieces: Iterable<string>): Generator<Line> {
+  let tail = '';
+  for (const piece of pieces) {
+    const lines = (tail + piece).split('\n');
+    tail = lines.pop() ?? '';
+    for (const text of lines) yield { text, isWhole: true };
+  }
+  if (tail !== '') yield { text: tail, isWhole: false };
+}
+
+/**
+ * Ranges in their order, without those that have a seed in common with another that stays: two
+ * processes that went on with one journal may have done the same seeds, to the same result.
+ */
+export function withoutRepeats<T extends FinishedRange>(ranges: readonly T[]): readonly T[] {
+  const kept = new Set<T>();
+  let last: T | null = null;
+  for (const range of [...ranges].sort(bySystemAndStart)) {
+    if (last !== null && last.system === range.system && range.from <= last.to) continue;
+    kept.add(range);
+    last = range;
+  }
+  return ranges.filter((range) => kept.has(range));
+}
+
+/** Of two that begin alike the earlier one stays first. */
+function bySystemAndStart(a: FinishedRange, b: FinishedRange): number {
+  if (a.system !== b.system) return a.system < b.system ? -1 : 1;
+  return a.from - b.from;
 }
 
 function readLine<T extends object>(line: string, form: Form, schema: z.ZodType<T>): T | string {

@@ -59,7 +59,16 @@ describe('the shards of a run', () => {
 
   test('are not merged while some are missing', async () => {
     const shards = (await shardsOf(5)).filter(({ shard }) => ![2, 5].includes(shard.shard.index));
-    expect(mergeShards(shards)).toEqual({ kind: 'missing', missing: [2, 5], of: 5 });
+    expect(mergeShards(shards)).toEqual({ kind: 'missing', first: [2, 5], count: 2, of: 5 });
+  });
+
+  test('of which almost all are missing are told by the first ten, however many there are', async () => {
+    const of = Number.MAX_SAFE_INTEGER;
+    const first = { ...(await shardOf(1, 2)), shard: { index: 1, of } };
+    expect(mergeShards([{ file: '1.json', shard: first }])).toEqual({
+      ...{ kind: 'missing', count: of - 1, of },
+      first: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+    });
   });
 
   test('are refused where one is there twice, with both files', async () => {

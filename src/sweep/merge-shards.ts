@@ -17,8 +17,16 @@ export type Merge =
   | { readonly kind: 'merged'; readonly merged: Merged }
   /** One line each, with the file that it is about. */
   | { readonly kind: 'refused'; readonly problems: readonly string[] }
-  /** The numbers of the shards that are not there, of so many. */
-  | { readonly kind: 'missing'; readonly missing: readonly number[]; readonly of: number };
+  /** So many shards of all are not there; the numbers of the first ten. */
+  | {
+      readonly kind: 'missing';
+      readonly first: readonly number[];
+      readonly count: number;
+      readonly of: number;
+    };
+
+/** Missing shards that are named. */
+const MOST_NAMED = 10;
 
 export interface Merged {
   readonly range: SeedRange;
@@ -48,8 +56,8 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   if (doubled.length > 0) return { kind: 'refused', problems: doubled };
   const { of } = first.shard.shard;
   const there = new Set(sorted.map(({ shard }) => shard.shard.index));
-  const missing = Array.from({ length: of }, (_, at) => at + 1).filter((at) => !there.has(at));
-  if (missing.length > 0) return { kind: 'missing', missing, of };
+  const count = of - there.size;
+  if (count > 0) return { kind: 'missing', first: firstMissing(there, of), count, of };
   const parts = sorted.map(({ shard }) => shard.scenarios);
   const scenarios = first.shard.scenarios.map((scenario, at) =>
     mergeScenario(
@@ -87,6 +95,15 @@ function doublesIn(sorted: readonly FiledShard[]): readonly string[] {
     if (next === undefined || next.shard.shard.index !== shard.shard.index) return [];
     return [`${file} and ${next.file} are both shard ${shard.shard.index} of ${shard.shard.of}`];
   });
+}
+
+/** Looks no further than the last that is named: a file may say that there are any number. */
+function firstMissing(there: ReadonlySet<number>, of: number): readonly number[] {
+  const missing: number[] = [];
+  for (let index = 1; index <= of && missing.length < MOST_NAMED; index += 1) {
+    if (!there.has(index)) missing.push(index);
+  }
+  return missing;
 }
 
 function mergeScenario(first: ScenarioShard, parts: readonly ScenarioShard[]): MergedScenario {

@@ -16,6 +16,9 @@ export interface Shard {
   readonly of: number;
 }
 
+/** Far more than anybody has machines; what is missing of them can still be counted. */
+export const MOST_SHARDS = 100_000;
+
 /**
  * The seeds of one shard. All shards together are the range, none overlap, and no two differ by
  * more than one seed; the first ones have it. With more shards than seeds, the last are empty.

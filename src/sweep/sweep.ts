@@ -2,6 +2,7 @@
  * Examines a range of seeds of every system of a scenario, on worker threads or in this one, until
  * the range is done or something asks it to stop.
  */
+import { inRealTurn } from '../async/real.ts';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
@@ -107,7 +108,7 @@ async function sweepHere(
   await prepare(scenario, catalogue);
   const examiner = examinerOf(scenario, catalogue);
   for (let chunk = next(SEEDS_AT_ONCE); chunk !== null; chunk = next(SEEDS_AT_ONCE)) {
-    await new Promise((resolve) => setImmediate(resolve)); // so that Ctrl-C is heard
+    await new Promise<void>((resolve) => inRealTurn(resolve)); // so that Ctrl-C is heard
     const { system } = chunk;
     const expect = scenario.systems.find(({ name }) => name === system)?.expect;
     const claims = expect ?? { holds: [], breaks: [] };

@@ -1,9 +1,11 @@
 /** Puts the system that a plan names together: its servers, its clients' programs and the probe. */
+
 import { Defect } from '../kernel/assert.ts';
+import { errorText } from '../kernel/error-text.ts';
 import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
 import { probeSections } from '../plan/probe.ts';
 import type { World } from '../world/world.ts';
-import type { AsyncClientSetting } from './async-lock.ts';
+import type { AsyncClientSetting, SectionProgramOf } from './async-lock.ts';
 import { Options, type Protocol } from './protocol.ts';
 import { sections } from './section.ts';
 import type { Servers } from './section-calls.ts';
@@ -71,7 +73,7 @@ export function assemble(
       `${plan.system.lock} cannot be asked by the store ${plan.system.store}`,
     );
   }
-  const programOf = built(lock, () => protocol.buildAsync?.(world, options));
+  const programOf = built(lock, () => clientsOf(protocol, world, options));
   const driverOf = asked?.driverOf ?? built(lock, () => protocol.build?.(world, options));
   const guarded = storeNamesOf(plan).map((name) => ({
     name,
@@ -120,13 +122,25 @@ function whyImpossible(plan: Plan, protocol: Protocol, options: Options): string
   return null;
 }
 
+/** What the clients of an asynchronous lock do; undefined where it is none. */
+function clientsOf(
+  { buildAsync }: Protocol,
+  world: World,
+  options: Options,
+): SectionProgramOf | undefined {
+  if (buildAsync === undefined) return undefined;
+  const programOf = buildAsync(world, options);
+  if (typeof programOf !== 'function') throw new Error('`buildAsync` gives no function');
+  return programOf;
+}
+
 /** What `build` gives; what it throws, where it is a user's own, makes the plan impossible. */
 function built<T>(what: string, build: () => T): T {
   try {
     return build();
   } catch (error) {
     if (error instanceof Defect) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new UnknownSystem(`${what} cannot be built: ${why}`);
   }
 }

@@ -13,6 +13,7 @@ import { examinerOf } from '../sweep/examiner.ts';
 import { judgeSystem } from '../sweep/expectation.ts';
 import type { SeedRange } from '../sweep/shard.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../sweep/tally.ts';
+import { adviceFor } from './advice.ts';
 import { findingOf, seedBlock } from './failure-block.ts';
 import { keep } from './kept-plans.ts';
 import type { SimRun } from './sim-run.ts';
@@ -157,6 +158,7 @@ function judge(
   if (expect.holds.length > 0 && vacuous.length > 0) {
     lines.push(`? ${name} is not judged on ${examined}`);
     lines.push(`  vacuous, tested nothing: ${vacuous.join(', ')}`);
+    lines.push(...adviceFor(run.scenario, system, { tally, seed: seeds.from }));
   }
   for (const claim of expect.holds) {
     const { unknown, firstUnknown } = claimTally(tally, claim);

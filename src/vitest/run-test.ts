@@ -31,9 +31,10 @@ export interface TestSetting {
 export type TestEnd = 'passed' | 'foreign';
 
 /** Throws a `SimTestError` where an expectation is not met, or nothing could be judged. */
-export function runTest(options: CheckedOptions, setting: TestSetting): Promise<TestEnd> {
+export async function runTest(options: CheckedOptions, setting: TestSetting): Promise<TestEnd> {
   const { place, wishes, signal, print } = setting;
   const { timeoutMs, budgetMs } = options;
+  const seeds = seedsOf(options.seeds, wishes); // a mistake in them is told before all else
   const stopwatch = new Stopwatch({ timeoutMs, budgetMs, signal });
   const mistakes = new Mistakes();
   const slug = slugOf(place);
@@ -43,11 +44,11 @@ export function runTest(options: CheckedOptions, setting: TestSetting): Promise<
     if (systems.some((system) => isAsync({ system }, catalogue))) requireLiveBindings();
     await prepare(systems, catalogue);
     const run: SimRun = { ...subject, place, slug, stopwatch, wishes, mistakes, print };
-    return goThroughStages(run, options.seeds);
+    return goThroughStages(run, seeds);
   });
 }
 
-async function goThroughStages(run: SimRun, ownSeeds: SeedRange): Promise<TestEnd> {
+async function goThroughStages(run: SimRun, seeds: SeedRange): Promise<TestEnd> {
   const { wishes } = run;
   if (wishes.planFile !== null) {
     return (await replayWished(wishes.planFile, run)) ? 'passed' : 'foreign';
@@ -57,7 +58,6 @@ async function goThroughStages(run: SimRun, ownSeeds: SeedRange): Promise<TestEn
     return 'passed';
   }
   const broken = await replayKeptPlans(run);
-  const seeds = seedsOf(ownSeeds, wishes);
   await checkDeterminism(run, seeds);
   await examineSeeds(run, seeds, { broken });
   return 'passed';

@@ -156,7 +156,7 @@ function messageOf(error: unknown): string {
 function linesOf(problems: readonly Problem[], text: ScenarioText): readonly string[] {
   if (!text.isWrittenHere) return problems.map(renderProblem);
   return problems.map(({ path, what }) => {
-    const own = path.replace(/^systems(\.[^.[\]]+)?\.?/, '').replace(/^expect\./, '');
+    const own = path.replace(/^systems(\.[^.[\]]+|\["[^"]*"\])?\.?/, '').replace(/^expect\./, '');
     return own === '' ? what : `${own}: ${what}`;
   });
 }

@@ -2,7 +2,9 @@
  * Tells a failure of the system under test, which ends a run, from a defect of fencepost, which
  * ends all.
  */
+
 import { Defect } from '../kernel/assert.ts';
+import { errorText } from '../kernel/error-text.ts';
 
 export class SystemFailure extends Error {
   readonly process: string;
@@ -19,6 +21,6 @@ export function underTest<T>(process: string, run: () => T): T {
     return run();
   } catch (error) {
     if (error instanceof Defect || error instanceof SystemFailure) throw error;
-    throw new SystemFailure(process, error instanceof Error ? error.message : String(error));
+    throw new SystemFailure(process, errorText(error));
   }
 }

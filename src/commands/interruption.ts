@@ -1,4 +1,4 @@
-/** Hears Ctrl-C during a check, whose searches keep the event loop waiting. */
+/** Hears Ctrl-C during a command, also during searches that keep the event loop waiting. */
 import { createContext, Script } from 'node:vm';
 import { exits } from './exit.ts';
 
@@ -9,13 +9,16 @@ export class Interruption {
   isInterrupted = false;
   private readonly aborter: AbortController = new AbortController();
   private readonly onInterrupt = (): void => this.interrupt();
+  private note: () => void = () => {};
 
   /** For streams, which wait for more. */
   get signal(): AbortSignal {
     return this.aborter.signal;
   }
 
-  listen(): void {
+  /** `note` says that the first Ctrl-C was heard, and what becomes of the command. */
+  listen(note: () => void = () => {}): void {
+    this.note = note;
     process.on('SIGINT', this.onInterrupt);
   }
 
@@ -38,6 +41,7 @@ export class Interruption {
     if (this.isInterrupted) process.exit(exits.interrupted);
     this.isInterrupted = true;
     this.aborter.abort();
+    this.note();
   }
 }
 

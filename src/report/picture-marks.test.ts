@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { Trace } from '../history/trace.ts';
+import { render } from './markup.ts';
+import { renderKey } from './page-key.ts';
+import { drawScale } from './picture-scale.ts';
+import { zombieTrace } from './sample.fixture.ts';
+
+const options = { evidence: [], faults: [], claim: 'c', id: 'p', title: 'A run', mostDrawn: 400 };
+
+function marksIn(trace: Trace, hidden: readonly string[] = []): readonly string[] {
+  return [...drawScale(trace, { ...options, hidden: new Set(hidden) }).marks].sort();
+}
+
+describe('the marks of a picture', () => {
+  it('are all that the zombie write has, and no others', () => {
+    const expected = ['accepted', 'answer', 'belief', 'lease', 'overlap', 'own end', 'pause'];
+    expect(marksIn(zombieTrace)).toEqual([...expected, 'request']);
+  });
+
+  it('have no bar of a service where grants are the clients’ own', () => {
+    const own = zombieTrace.events.filter(({ kind }) => kind !== 'grant');
+    const marks = marksIn({ ...zombieTrace, events: own });
+    expect(marks).not.toContain('lease');
+    expect(marks).not.toContain('overlap');
+    expect(marks).toContain('belief');
+  });
+
+  it('have no flag where no lane of a store is drawn', () => {
+    expect(marksIn(zombieTrace, ['store'])).not.toContain('accepted');
+  });
+
+  it('are what the key explains', () => {
+    const key = render(renderKey('k', new Set(['belief', 'request'] as const)));
+    expect(key.match(/<li>/g)).toHaveLength(2);
+    expect(key).toContain('what a client believes');
+    expect(key).not.toContain('what the lock service says');
+    expect(key).not.toContain('paused');
+  });
+});
