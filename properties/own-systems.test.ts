@@ -202,3 +202,23 @@ test('a server that throws is a failure of the system under test, with its seed'
   expect(`${out}${err}`).toContain('lock: the server is ill');
   expect(`${out}${err}`).not.toMatch(/^ +at /m);
 });
+
+test.each([
+  ['ends the process', 'process.exit(0);', 'a module ended the process before there was a result'],
+  ['rejects by itself', "Promise.reject(new Error('boo'));", 'outside of every run: Error: boo'],
+])('a module that %s is no result', (name, line, told) => {
+  const own = copyOfLock(name.replaceAll(' ', '-'));
+  const file = join(folder, own, 'spin-lock.mjs');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\n${line}\n`);
+  const { code, err } = fencepost('run', `${own}/spin-lock.yaml`, '--seeds', '5');
+  expect(err).toContain(told);
+  expect(err).not.toMatch(/^ +at /m);
+  expect(code).toBe(3);
+});
+
+test('a timer that a module leaves behind does not keep the command alive', () => {
+  const own = copyOfLock('leaves-a-timer');
+  const file = join(folder, own, 'spin-lock.mjs');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\nsetInterval(() => {}, 1000);\n`);
+  expect(fencepost('show', `${own}/spin-lock.yaml`).code).toBe(0);
+});

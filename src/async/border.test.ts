@@ -1,12 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { builtIn, extend } from '../catalogue.ts';
 import { judge } from '../check/claims.ts';
 import { termsOf } from '../check/terms.ts';
+import { defineSystem } from '../define-system.ts';
 import type { Trace } from '../history/trace.ts';
 import type { Fault } from '../plan/fault.ts';
+import type { BuildAsync } from '../systems/async-lock.ts';
 import { clientOf, eventsOf, MS, planOf } from '../systems/plan.fixture.ts';
 import { alice, type Body, happen } from './body.fixture.ts';
 import { inRealTurn } from './real.ts';
+import { runAsync } from './run-async.ts';
 
 const pair = ['alice', 'bob'].map((name) => clientOf(name, []));
 
@@ -117,3 +121,19 @@ test('code that goes on after something real fails its run', async () => {
   const trace = await happen(body, { clients: pair });
   expect(trace.ending.kind === 'failed' ? trace.ending.error : '').toContain('outside');
 });
+
+test.each([
+  ['gives nothing', undefined, 'a client is to give a function'],
+  ['is a generator', function* () {}, 'no generator'],
+])('a client whose code %s fails its run', async (_, program, told) => {
+  const buildAsync: BuildAsync = () => () => Object(program);
+  const about = 'wrong on purpose';
+  const lock = { about, buildAsync: program === undefined ? undone : buildAsync };
+  const catalogue = extend(builtIn, defineSystem({ locks: { own: lock } }));
+  const plan = planOf({ clients: [alice(1, [])], lock: 'own', store: 'unfenced' });
+  const { ending } = await runAsync(plan, catalogue);
+  expect(ending.kind === 'failed' ? ending.error : '').toContain(told);
+});
+
+/** What plain JavaScript may give where a function is wanted. */
+const undone: BuildAsync = () => () => Object(1);
