@@ -14,6 +14,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'properties/**/*.test.ts'],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     // There, `run` writes to GitHub what the tests are about.
     env: { GITHUB_ACTIONS: '' },
   },

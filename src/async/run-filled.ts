@@ -1,7 +1,7 @@
 /**
- * Plan → Trace for a world that is filled with clients of real asynchronous code. The same scheduler
- * runs the same events; after each that woke such a client its jobs run, all of them, before the
- * next.
+ * Plan → Trace for a world that is filled with clients of real asynchronous code. The same
+ * scheduler runs the same events; after each that woke such a client its jobs run, all of them,
+ * before the next.
  *
  * Jobs run to their end between two callbacks of the real `setImmediate`, and nothing else of the
  * thread does: so a turn is prepared as a row of such callbacks, one for an event, and between rows

@@ -1,6 +1,6 @@
 /**
- * Measures npm's redlock on simulated Redis nodes, as `fixtures/modules/npm-redlock.yaml` says, from
- * the seed to the verdicts, against the protocol of the same name that is a generator.
+ * Measures npm's redlock on simulated Redis nodes, as `fixtures/modules/npm-redlock.yaml` says,
+ * from the seed to the verdicts, against the protocol of the same name that is a generator.
  */
 import { fileURLToPath } from 'node:url';
 import { examineSeedAsync } from '../async/examine-async.ts';

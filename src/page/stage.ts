@@ -67,6 +67,9 @@ export class Stage {
 
   /** Brings the step bar into sight, with the picture below it: all that says what a step is. */
   reveal(): void {
+    // A link of the table that led here must not keep the keys to itself.
+    const focused = document.activeElement;
+    if (focused instanceof HTMLElement && focused.closest('.table') !== null) focused.blur();
     const pictures = one(this.article, '[data-pictures]', HTMLElement);
     pictures.scrollIntoView({ block: 'start', behavior: 'instant' });
   }

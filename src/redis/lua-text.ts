@@ -27,7 +27,7 @@ export function argumentAt(state: LuaState, index: number): string | null {
   return kind === lua.LUA_TSTRING ? textAt(state, index) : null;
 }
 
-/** The text that the table on top of the stack itself holds in a field; null where there is none. */
+/** The text that the table on top of the stack itself holds in a field; null for none. */
 export function fieldOf(state: LuaState, name: string): string | null {
   lua.lua_pushstring(state, nameInLua(name));
   const isText = calls.lua_rawget(state, -2) === lua.LUA_TSTRING;

@@ -30,9 +30,13 @@ export function marksOf(scene: ScaleScene, linearization: Linearization | null):
   const beliefs = beliefSpans(trace);
   const leases = leaseSpans(trace);
   const isSeen = (span: Span): boolean => rows.has(span.process) && isInside(span, scene);
+  const roleOf = (span: Span): string => rows.get(span.process)?.lane.process.role ?? '';
   const faults = faultSpans(trace).filter(isSeen);
   return new Set([
-    ...marked('lease', leases.some(isSeen)),
+    ...marked(
+      'lease',
+      leases.some((span) => isSeen(span) && roleOf(span) === 'lock'),
+    ),
     ...marked('belief', beliefs.some(isSeen)),
     ...marked('overlap', overlapSpans(beliefs, leases).some(isSeen)),
     ...faults.map(({ kind }) => kind),
