@@ -7,8 +7,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Queue } from 'bullmq';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { EMPTY_TALLY } from '../src/sweep/tally.ts';
 import { hasRedis, RedisServer } from './fleet/redis.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -72,32 +74,36 @@ function linesOf(out: string): readonly unknown[] {
   );
 }
 
+// Processes start and end many times, on machines that may be busy.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
+
 const isThere = hasRedis();
-describe.skipIf(!isThere)('sweeps on a queue', () => {
-  let redis: RedisServer | null = null;
-  let url = '';
-  let port = 0;
+const onRedis = test.skipIf(!isThere);
+let redis: RedisServer | null = null;
+let url = '';
+let port = 0;
 
-  beforeAll(async () => {
-    redis = await RedisServer.start(['--requirepass', PASSWORD]);
-    port = redis.port;
-    url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
-  });
+beforeAll(async () => {
+  if (!isThere) return;
+  redis = await RedisServer.start(['--requirepass', PASSWORD]);
+  port = redis.port;
+  url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
+});
 
-  afterEach(async () => {
-    const ends = [...started].map(
-      (child) => new Promise((resolve) => child.once('close', resolve)),
-    );
-    for (const child of started) child.kill('SIGKILL');
-    await Promise.all(ends);
-  });
+afterEach(async () => {
+  const ends = [...started].map((child) => new Promise((resolve) => child.once('close', resolve)));
+  for (const child of started) child.kill('SIGKILL');
+  await Promise.all(ends);
+});
 
-  afterAll(async () => {
-    await redis?.end();
-    rmSync(folder, { recursive: true, force: true });
-  });
+afterAll(async () => {
+  await redis?.end();
+  rmSync(folder, { recursive: true, force: true });
+});
 
-  test('end as `run` does on one machine: lines, files and exit code', async () => {
+onRedis(
+  'sweeps on a queue end as `run` does on one machine: lines, files and exit code',
+  async () => {
     const flags = ['--seeds', '400', '--json', '--reporter', 'html,json'];
     const worker = fencepost('worker', ['worker', '--workers', '1'], url);
     const chunks = ['--workers', '1', '--chunk-seconds', '1'];
@@ -116,9 +122,12 @@ describe.skipIf(!isThere)('sweeps on a queue', () => {
     expect([merged.code, linesOf(merged.out)]).toEqual([one.code, linesOf(one.out)]);
     worker.child.kill('SIGTERM');
     expect((await worker.ended).code).toBe(0);
-  });
+  },
+);
 
-  test('never print the password, whatever goes wrong, and workers listen nowhere', async () => {
+onRedis(
+  'sweeps on a queue never print the password, whatever goes wrong, and workers listen nowhere',
+  async () => {
     const worker = fencepost('worker', ['worker', '--workers', '1', '--queue', url]);
     await said(worker, /worker on redis/);
     expect(listening(worker.child.pid ?? 0)).toEqual([]);
@@ -138,36 +147,56 @@ describe.skipIf(!isThere)('sweeps on a queue', () => {
     expect(all.map(({ code }) => code)).toEqual([0, 0, 2, 2, 2, 2, 0]);
     expect(all.map(({ out, err }) => out + err).join('') + worker.said()).not.toContain(PASSWORD);
     expect(all[2]?.err).toContain(`redis://***@127.0.0.1:${port}: the queue cannot be reached`);
-  });
+  },
+);
 
-  test('are stopped, told of and resumed by their id', async () => {
-    const chunks = ['--workers', '1', '--chunk-seconds', '1'];
-    const begun = fencepost('stop', ['sweep', zombie, '--seeds', '300', ...chunks], url);
-    await said(begun, /sweep s[0-9a-f]{15}: \d+ chunks/);
-    const [id = ''] = /s[0-9a-f]{15}/.exec(begun.said()) ?? [];
-    const status = await fencepost('stop', ['sweep', 'status'], url).ended;
-    expect(status.out).toContain(`${id}  zombie-writer, seeds 0..299`);
-    expect(status.out).toContain('running; a coordinator is at work');
-    const second = await fencepost('other', ['sweep', zombie, '--seeds', '300', ...chunks], url);
-    const refused = await second.ended;
-    expect([refused.code, refused.err]).toEqual([
-      2,
-      expect.stringContaining('another coordinator'),
-    ]);
-    const stop = await fencepost('stop', ['sweep', 'stop', id.slice(0, 6)], url).ended;
-    expect([stop.code, stop.out]).toEqual([0, expect.stringContaining(`${id} is stopped`)]);
-    expect((await begun.ended).code).toBe(5);
-    fencepost('worker', ['worker', '--workers', '1'], url);
-    const resumed = fencepost('stop', ['sweep', 'resume', id, '--output', 'elsewhere'], url);
-    const { code, out } = await resumed.ended;
-    expect(code).toBe(0);
-    expect(out).toContain('of 300');
-    expect(readdirSync(join(folder, 'stop/elsewhere'))).toContain('zombie-writer.html');
-    const after = await fencepost('stop', ['sweep', 'status'], url).ended;
-    expect(after.out).toContain('no sweep is on this queue');
-  });
+onRedis('sweeps on a queue are stopped, told of and resumed by their id', async () => {
+  const chunks = ['--workers', '1', '--chunk-seconds', '1'];
+  const begun = fencepost('stop', ['sweep', zombie, '--seeds', '300', ...chunks], url);
+  await said(begun, /sweep s[0-9a-f]{15}: \d+ chunks/);
+  const [id = ''] = /s[0-9a-f]{15}/.exec(begun.said()) ?? [];
+  const status = await fencepost('stop', ['sweep', 'status'], url).ended;
+  expect(status.out).toContain(`${id}  zombie-writer, seeds 0..299`);
+  expect(status.out).toContain('running; a coordinator is at work');
+  const second = await fencepost('other', ['sweep', zombie, '--seeds', '300', ...chunks], url);
+  const refused = await second.ended;
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('another coordinator')]);
+  const stop = await fencepost('stop', ['sweep', 'stop', id.slice(0, 6)], url).ended;
+  expect([stop.code, stop.out]).toEqual([0, expect.stringContaining(`${id} is stopped`)]);
+  expect((await begun.ended).code).toBe(5);
+  fencepost('worker', ['worker', '--workers', '1'], url);
+  const resumed = fencepost('stop', ['sweep', 'resume', id, '--output', 'elsewhere'], url);
+  const { code, out } = await resumed.ended;
+  expect(code).toBe(0);
+  expect(out).toContain('of 300');
+  expect(readdirSync(join(folder, 'stop/elsewhere'))).toContain('zombie-writer.html');
+  const after = await fencepost('stop', ['sweep', 'status'], url).ended;
+  expect(after.out).toContain('no sweep is on this queue');
+});
 
-  test('take no code from the queue: a worker has the modules, or leaves the sweep', async () => {
+onRedis('sweeps on a queue end with 4 where a chunk came to two results', async () => {
+  // Several chunks: what comes last must not be the one that came twice.
+  const flags = ['--seeds', '6000', '--workers', '1', '--chunk-seconds', '1'];
+  const begun = fencepost('alarm', ['sweep', zombie, ...flags], url);
+  await said(begun, /sweep s[0-9a-f]{15}: \d+ chunks/);
+  const [, id = '', chunkSeeds = ''] =
+    /sweep (s[0-9a-f]{15}): .* of (\d+) seeds/.exec(begun.said()) ?? [];
+  const connection = { host: '127.0.0.1', port, password: PASSWORD };
+  const late = new Queue('late', { connection, prefix: 'fencepost' });
+  const tally = { ...EMPTY_TALLY, seeds: Number(chunkSeeds) };
+  const tallies = { unfenced: tally, fenced: tally };
+  const wrong = { chunk: 0, from: 0, to: Number(chunkSeeds) - 1, tallies, milliseconds: 1 };
+  await late.add('late', wrong, { jobId: `${id}-0-of-a-zombie` });
+  await late.close();
+  fencepost('worker', ['worker', '--workers', '1'], url);
+  const { code, err } = await begun.ended;
+  expect(err).toContain('nondeterministic: chunk 0, seeds 0..');
+  expect(code).toBe(4);
+});
+
+onRedis(
+  'sweeps on a queue take no code from the queue: a worker has the modules, or leaves the sweep',
+  async () => {
     const flags = ['--seeds', '40', '--workers', '1', '--chunk-seconds', '1'];
     const ended = fencepost('modules', ['sweep', spinLock, ...flags], url);
     const without = fencepost('worker', ['worker', '--workers', '1'], url);
@@ -176,8 +205,8 @@ describe.skipIf(!isThere)('sweeps on a queue', () => {
     fencepost('worker', ['worker', '--workers', '1', ...modules], url);
     const one = await fencepost('modules-one', ['run', spinLock, '--seeds', '40']).ended;
     expect((await ended.ended).code).toBe(one.code);
-  });
-});
+  },
+);
 
 /** Ports that a process listens on, as Linux tells; none where it tells nothing. */
 function listening(pid: number): readonly string[] {

@@ -34,18 +34,19 @@ test('every file that the README links to exists', () => {
 });
 
 test('every command and option of the README exists', () => {
-  const help = 'run replay shrink show check compare mutants merge sweep worker list schema init doctor'
-    .split(' ')
-    .map((name) => [name])
-    .concat([
-      ['corpus', 'add'],
-      ['corpus', 'prune'],
-    ])
-    .map((name) =>
-      spawnSync('node', ['dist/cli.js', ...name, '--help'], { cwd: root, encoding: 'utf8' }),
-    )
-    .map(({ stdout }) => stdout)
-    .join('\n');
+  const help =
+    'run replay shrink show check compare mutants merge sweep worker list schema init doctor'
+      .split(' ')
+      .map((name) => [name])
+      .concat([
+        ['corpus', 'add'],
+        ['corpus', 'prune'],
+      ])
+      .map((name) =>
+        spawnSync('node', ['dist/cli.js', ...name, '--help'], { cwd: root, encoding: 'utf8' }),
+      )
+      .map(({ stdout }) => stdout)
+      .join('\n');
   for (const [option = ''] of readme.matchAll(/(?<=`)--[a-z-]+/g)) expect(help).toContain(option);
 });
 

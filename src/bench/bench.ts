@@ -6,6 +6,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { asyncCode } from './async.ts';
 import { checker } from './checker.ts';
 import { crowd } from './crowd.ts';
+import { COORDINATOR_FLAG, coordinateAndTell, fleet, WORKER_FLAG, workOn } from './fleet.ts';
 import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
@@ -26,6 +27,7 @@ const SUBJECTS: readonly Subject[] = [
   checker,
   recorded,
   asyncCode,
+  fleet,
   redlock,
 ];
 const LONG_FLAG = '--long';
@@ -71,4 +73,6 @@ function renderTable(rows: readonly Row[]): string {
 
 const [first, ...rest] = process.argv.slice(2);
 if (first === MEMORY_FLAG) await sweepAndTell(Number(rest[0]));
+else if (first === COORDINATOR_FLAG) await coordinateAndTell(Number(rest[0]));
+else if (first === WORKER_FLAG) await workOn(Number(rest[0]));
 else await bench(process.argv.slice(2));

@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario/scenario.ts';
 import type { Pool } from '../sweep/pool.ts';
 import { sweep } from '../sweep/sweep.ts';
 
-const TEXT = `
+export const FIVE_BY_FIVE = `
 name: five-by-five
 systems:
   fenced-reads:
@@ -22,7 +22,7 @@ faults:
 export const SYSTEM = 'fenced-reads';
 
 export function fiveByFive(): Scenario {
-  return scenarioOf(TEXT, 'five-by-five');
+  return scenarioOf(FIVE_BY_FIVE, 'five-by-five');
 }
 
 /** The scenario of a text that is known to be right. */

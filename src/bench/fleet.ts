@@ -1,0 +1,284 @@
+/**
+ * Measures sweeps on a queue: what a second worker is worth, what the queue costs, how fast chunks
+ * are added and how much memory a coordinator takes. It starts a Redis of its own.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openBullQueue, requireReachable } from '../fleet/bull-queue.ts';
+import { coordinate, type FleetResult } from '../fleet/coordinate.ts';
+import { Coordinator } from '../fleet/coordinator.ts';
+import type { ChunkJob } from '../fleet/jobs.ts';
+import { MemoryQueue } from '../fleet/memory-queue.ts';
+import type { RedisAddress } from '../fleet/queue-url.ts';
+import type { SweepQueue } from '../fleet/sweep-queue.ts';
+import type { SweepRecord } from '../fleet/sweep-record.ts';
+import { originOf } from '../sweep/origin.ts';
+import { openPool, sweep } from '../sweep/sweep.ts';
+import { EMPTY_TALLY } from '../sweep/tally.ts';
+import { formatRatio, median, type Row, type Subject } from './measure.ts';
+import { FIVE_BY_FIVE, fiveByFive, SYSTEM } from './workload.ts';
+
+/** What a process of its own is started with, to tell a coordinator's largest size. */
+export const COORDINATOR_FLAG = '--coordinate-and-tell-size';
+
+const VERSION = 'bench';
+const FEW_CHUNKS = 100_000;
+const MANY_CHUNKS = 1_000_000;
+const ADDED_CHUNKS = 10_000;
+const PASSES = 3;
+const CHUNK_SEEDS = 800;
+const CHUNKS = 6;
+/** A chunk in production takes about this long. */
+const CHUNK_MS = 20_000;
+
+function recordOf(seeds: number, chunkSeeds: number): SweepRecord {
+  const range = { from: 0, to: seeds - 1 };
+  const origin = originOf(fiveByFive(), VERSION);
+  return { origin, file: 'five-by-five.yaml', text: FIVE_BY_FIVE, range, chunkSeeds };
+}
+
+function optionsFor(record: SweepRecord, queue: SweepQueue): Parameters<typeof coordinate>[0] {
+  return {
+    ...{ sweep: record, scenario: fiveByFive(), queue, checkpoint: null },
+    save: () => {},
+    planFileOf: () => '',
+    onShrunk: () => {},
+    note: () => {},
+    coordinator: randomUUID(),
+    shouldStop: () => false,
+  };
+}
+
+/** Sees a sweep of empty chunks through, in memory, and prints its largest size in kilobytes. */
+export async function coordinateAndTell(chunks: number): Promise<void> {
+  const queue = new MemoryQueue();
+  const empty = ({ chunk, from, to }: ChunkJob): unknown => ({
+    ...{ chunk, from, to, milliseconds: 0 },
+    tallies: { [SYSTEM]: { ...EMPTY_TALLY, seeds: 1 } },
+  });
+  const ended = queue.ended.bind(queue);
+  queue.ended = (id, options) => {
+    queue.work((job) => (job.kind === 'chunk' ? empty(job) : null));
+    return ended(id, options);
+  };
+  const result = await coordinate(optionsFor(recordOf(chunks, 1), queue));
+  const seeds = result.tallies.get(SYSTEM)?.seeds;
+  if (seeds !== chunks) throw new Error(`${seeds} of ${chunks} chunks were counted`);
+  process.stdout.write(String(process.resourceUsage().maxRSS));
+}
+
+function megabytesWith(chunks: number): number {
+  const script = fileURLToPath(new URL('./bench.js', import.meta.url));
+  const { stdout } = spawnSync(process.execPath, [script, COORDINATOR_FLAG, String(chunks)], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return Number(stdout) / 1024;
+}
+
+function memoryRow(): Row {
+  const few = megabytesWith(FEW_CHUNKS);
+  const many = megabytesWith(MANY_CHUNKS);
+  return {
+    what: `largest size of a coordinator of ${MANY_CHUNKS} empty chunks`,
+    figure: `${many.toFixed(0)} MB`,
+    ratio: `${formatRatio(many, few)} the size with ${FEW_CHUNKS}`,
+    target: 'constant',
+  };
+}
+
+async function addingRow(address: RedisAddress): Promise<Row> {
+  const taken: number[] = [];
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    const queue = await openBullQueue(address, () => {});
+    const record = {
+      ...recordOf(ADDED_CHUNKS, 1),
+      range: { from: pass, to: pass + ADDED_CHUNKS - 1 },
+    };
+    const coordinator = new Coordinator(optionsFor(record, queue));
+    const startedMs = performance.now();
+    await coordinator.add();
+    taken.push(performance.now() - startedMs);
+    await queue.clear(coordinator.id);
+    await queue.close();
+  }
+  const { waiting } = await withQueue(address, (queue) => queue.counts());
+  if (waiting !== 0) throw new Error(`${waiting} chunks were left on the queue`);
+  return {
+    what: `adding ${ADDED_CHUNKS} chunks`,
+    figure: `${(median(taken) / 1000).toFixed(2)} s`,
+    ratio: '',
+    target: '≤ 2 s',
+  };
+}
+
+async function withQueue<Result>(
+  address: RedisAddress,
+  act: (queue: SweepQueue) => Promise<Result>,
+): Promise<Result> {
+  const queue = await openBullQueue(address, () => {});
+  try {
+    return await act(queue);
+  } finally {
+    await queue.close();
+  }
+}
+
+interface Timed {
+  readonly milliseconds: number;
+  /** What the workers took for the chunks themselves. */
+  readonly workMs: number;
+}
+
+/** Sweeps with the workers that are there; every pass is of other seeds. */
+async function timeSweep(address: RedisAddress, from: number): Promise<Timed> {
+  return await withQueue(address, async (queue) => {
+    const record = recordOf(CHUNKS * CHUNK_SEEDS, CHUNK_SEEDS);
+    const range = { from, to: from + CHUNKS * CHUNK_SEEDS - 1 };
+    let workMs = 0;
+    const ended = queue.ended.bind(queue);
+    queue.ended = async (id, options) => {
+      const jobs = await ended(id, options);
+      for (const { returned } of jobs) {
+        const isTimed = typeof returned === 'object' && returned !== null;
+        if (isTimed && 'milliseconds' in returned) workMs += Number(returned.milliseconds);
+      }
+      return jobs;
+    };
+    const options = optionsFor({ ...record, range }, queue);
+    const startedMs = performance.now();
+    const result: FleetResult = await coordinate({ ...options, timing: { pollMs: 10 } });
+    const milliseconds = performance.now() - startedMs;
+    const seeds = result.tallies.get(SYSTEM)?.seeds;
+    if (seeds !== CHUNKS * CHUNK_SEEDS) throw new Error(`${seeds} seeds were counted`);
+    return { milliseconds, workMs };
+  });
+}
+
+async function workerRows(address: RedisAddress): Promise<readonly Row[]> {
+  const workers = [await startWorker(address)];
+  await timeSweep(address, 0);
+  const one: Timed[] = [];
+  const two: Timed[] = [];
+  const alone: number[] = [];
+  const pool = openPool({ workers: 1 });
+  for (let pass = 0; pass <= PASSES; pass += 1) {
+    const startedMs = performance.now();
+    await sweep(fiveByFive(), { from: 0, to: CHUNKS * CHUNK_SEEDS - 1, pool });
+    if (pass > 0) alone.push(performance.now() - startedMs);
+    if (pass > 0) one.push(await timeSweep(address, pass));
+  }
+  await pool.close();
+  const machine = await paceOfTwoThreads(median(alone));
+  workers.push(await startWorker(address));
+  for (let pass = 0; pass <= PASSES; pass += 1) {
+    const timed = await timeSweep(address, 100 + pass);
+    if (pass > 0) two.push(timed);
+  }
+  for (const worker of workers) worker.kill('SIGTERM');
+  await Promise.all(workers.map((worker) => once(worker, 'exit')));
+  const ms = (timed: readonly Timed[]): number => median(timed.map((each) => each.milliseconds));
+  const gapMs = median(one.map((each) => (each.milliseconds - each.workMs) / CHUNKS));
+  const chunkMs = ms(one) / CHUNKS;
+  const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)} %`;
+  return [
+    {
+      what: `two workers of one thread, ${CHUNKS * CHUNK_SEEDS} seeds in ${CHUNKS} chunks`,
+      figure: `${(ms(two) / 1000).toFixed(2)} s`,
+      ratio: `${formatRatio(ms(one), ms(two))} the pace of one; two local threads: ${machine}`,
+      target: '≥ 1.7×',
+    },
+    {
+      what: `what the queue costs a chunk of ${(chunkMs / 1000).toFixed(1)} s`,
+      figure: `${gapMs.toFixed(1)} ms`,
+      ratio: `${percent(gapMs, chunkMs)}; of ${CHUNK_MS / 1000} s ${percent(gapMs, CHUNK_MS)}`,
+      target: '≤ 2 % of 20 s',
+    },
+    {
+      what: 'one worker against the same sweep without a queue',
+      figure: `${(ms(one) / 1000).toFixed(2)} s`,
+      ratio: `${formatRatio(ms(one), median(alone))} the time of ${(median(alone) / 1000).toFixed(2)} s`,
+      target: '',
+    },
+  ];
+}
+
+/** What two threads are worth on this machine as busy as it is now. */
+async function paceOfTwoThreads(oneMs: number): Promise<string> {
+  const pool = openPool({ workers: 2 });
+  const taken: number[] = [];
+  for (let pass = 0; pass <= PASSES; pass += 1) {
+    const startedMs = performance.now();
+    await sweep(fiveByFive(), { from: 0, to: CHUNKS * CHUNK_SEEDS - 1, pool });
+    if (pass > 0) taken.push(performance.now() - startedMs);
+  }
+  await pool.close();
+  return formatRatio(oneMs, median(taken));
+}
+
+/** Ready once it says so. */
+async function startWorker(address: RedisAddress): Promise<ChildProcess> {
+  const script = fileURLToPath(new URL('./bench.js', import.meta.url));
+  const worker = spawn(process.execPath, [script, WORKER_FLAG, String(address.port)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(worker.stdout, 'data');
+  return worker;
+}
+
+/** What a worker's process is started with. */
+export const WORKER_FLAG = '--work-on-port';
+
+/** Works until SIGTERM. */
+export async function workOn(port: number): Promise<void> {
+  const { startWorker: start } = await import('../fleet/worker.ts');
+  const address = { host: '127.0.0.1', port };
+  const note = (line: string): void => {
+    process.stderr.write(`${line}\n`);
+  };
+  const worker = await start({ address, threads: 1, modules: null, version: VERSION, note });
+  process.stdout.write('ready\n');
+  await once(process, 'SIGTERM');
+  await worker.close();
+}
+
+async function rows(): Promise<readonly Row[]> {
+  if (spawnSync('redis-server', ['--version']).status !== 0) {
+    return [{ what: 'a fleet: there is no redis-server', figure: '', ratio: '', target: '' }];
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-bench-'));
+  const address = { host: '127.0.0.1', port: await freePort() };
+  const flags = ['--port', `${address.port}`, '--bind', '127.0.0.1', '--dir', folder];
+  const server = spawn('redis-server', [...flags, '--save', ''], { stdio: 'ignore' });
+  try {
+    await sleep(1_000);
+    await requireReachable(address);
+    return [...(await workerRows(address)), await addingRow(address), memoryRow()];
+  } finally {
+    server.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('there is no free port');
+  return address.port;
+}
+
+export const fleet: Subject = {
+  name: 'fleet',
+  about: 'sweeps on a queue: a second worker, what the queue costs, a coordinator’s memory',
+  isLong: false,
+  rows,
+};

@@ -1,0 +1,43 @@
+/**
+ * `fencepost/fleet`: sweeps on an existing queue, for programs of one's own. It needs the packages
+ * `bullmq` and `ioredis`; the commands `sweep` and `worker` do the same.
+ */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import type { ChunkResult } from './fleet/chunk-result.ts';
+import { readQueueUrl } from './fleet/queue-url.ts';
+import { type FleetWorker, startWorker as startOn } from './fleet/worker.ts';
+
+export type { ChunkResult } from './fleet/chunk-result.ts';
+export type { FleetWorker } from './fleet/worker.ts';
+
+export interface StartWorkerOptions {
+  /** `redis://[user[:password]@]host[:port][/db]`, or `rediss://…`; never printed. */
+  readonly queue: string;
+  /** Worker threads; by default one a core. */
+  readonly threads?: number;
+  /** The folder below which the scenarios’ modules lie; without it none that uses any is taken. */
+  readonly modules?: string;
+  /** Told, in one line each, what is refused or goes wrong. */
+  readonly onNote?: (line: string) => void;
+  /** Told of each chunk that is done. */
+  readonly onChunk?: (result: ChunkResult) => void;
+}
+
+/**
+ * Works for the sweeps on a queue until `close()`, which finishes the chunk at hand. Rejects where
+ * the URL is none, or the queue cannot be reached.
+ */
+export async function startWorker(options: StartWorkerOptions): Promise<FleetWorker> {
+  const { queue, threads = availableParallelism(), modules = null } = options;
+  const read = readQueueUrl(queue);
+  if (read.kind === 'problem') throw new Error(`the queue’s URL ${read.what}`);
+  const { onNote = () => {}, onChunk = () => {} } = options;
+  const { address } = read;
+  return await startOn({ address, threads, modules, version: version(), note: onNote, onChunk });
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
+}

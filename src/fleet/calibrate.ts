@@ -1,0 +1,44 @@
+/** How many seeds make a chunk of a few seconds: a short sweep on this machine tells. */
+import type { Catalogue } from '../catalogue.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import type { Pool } from '../sweep/pool.ts';
+import type { SeedRange } from '../sweep/shard.ts';
+import { sweep } from '../sweep/sweep.ts';
+import { seedsPerChunk } from './chunk-map.ts';
+
+/** Threads start and code gets warm; what is done meanwhile does not count. */
+const WARM_MS = 1_000;
+const MEASURED_MS = 2_000;
+
+export interface CalibrateOptions {
+  readonly pool: Pool;
+  readonly catalogue: Catalogue;
+  readonly range: SeedRange;
+  /** How long a chunk should take a worker like this machine. */
+  readonly chunkMs: number;
+  readonly shouldStop: () => boolean;
+}
+
+/** Examines seeds for up to three seconds; of what they came to only the pace is used. */
+export async function calibrate(
+  scenario: Scenario,
+  { pool, catalogue, range, chunkMs, shouldStop }: CalibrateOptions,
+): Promise<number> {
+  const startedMs = performance.now();
+  let warm = { runs: 0, atMs: startedMs };
+  let last = warm;
+  const elapsedMs = (): number => performance.now() - startedMs;
+  await sweep(scenario, {
+    ...{ ...range, pool, catalogue },
+    shouldStop: () => shouldStop() || elapsedMs() > WARM_MS + MEASURED_MS,
+    onProgress: ({ done }) => {
+      last = { runs: done, atMs: performance.now() };
+      if (elapsedMs() < WARM_MS) warm = last;
+    },
+  });
+  const isLong = last.atMs - warm.atMs > MEASURED_MS / 2;
+  const from = isLong ? warm : { runs: 0, atMs: startedMs };
+  const runsPerMs = (last.runs - from.runs) / Math.max(last.atMs - from.atMs, 1);
+  const seedsPerMs = runsPerMs / scenario.systems.length;
+  return seedsPerChunk(range, { seedsPerMs, chunkMs });
+}

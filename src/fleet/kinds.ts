@@ -1,0 +1,54 @@
+/**
+ * The kinds of failure of a sweep: a claim of a system. Of each that a run on one machine would
+ * shrink, one seed is shrunk while the sweep goes on, so that nobody waits for its end to see it.
+ */
+import { createHash } from 'node:crypto';
+import type { Scenario } from '../scenario/scenario.ts';
+import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
+
+export interface Kind {
+  readonly system: string;
+  readonly claim: string;
+  /** The lowest seed that is known to break the claim. */
+  readonly seed: number;
+}
+
+type Tallies = ReadonlyMap<string, Tally>;
+
+/** What should hold and broke; of a system where nothing did, the first that should break. */
+export function kindsToShrink({ systems }: Scenario, tallies: Tallies): readonly Kind[] {
+  return systems.flatMap(({ name: system, expect }) => {
+    const tally = tallies.get(system) ?? EMPTY_TALLY;
+    const broke = (claims: readonly string[]): readonly Kind[] =>
+      claims.flatMap((claim) => {
+        const [seed] = claimTally(tally, claim).brokenSeeds;
+        return seed === undefined ? [] : [{ system, claim, seed }];
+      });
+    const unexpected = broke(expect.holds);
+    return unexpected.length > 0 ? unexpected : broke(expect.breaks).slice(0, 1);
+  });
+}
+
+/** How many seeds broke each claim that the scenario lists, by `system claim`. */
+export function brokenByKind({ systems }: Scenario, tallies: Tallies): Record<string, number> {
+  const kinds: Record<string, number> = {};
+  for (const { name, expect } of systems) {
+    const tally = tallies.get(name) ?? EMPTY_TALLY;
+    for (const claim of new Set([...expect.holds, ...expect.breaks])) {
+      const { broken } = claimTally(tally, claim);
+      if (broken > 0) kinds[kindName({ system: name, claim })] = broken;
+    }
+  }
+  return kinds;
+}
+
+/** `unfenced grant-order`. */
+export function kindName({ system, claim }: Pick<Kind, 'system' | 'claim'>): string {
+  return `${system} ${claim}`;
+}
+
+/** The id of the job that shrinks a kind: there is one a sweep. */
+export function shrinkJobIdOf(sweep: string, kind: Pick<Kind, 'system' | 'claim'>): string {
+  const digest = createHash('sha256').update(JSON.stringify([kind.system, kind.claim]));
+  return `${sweep}-k${digest.digest('hex').slice(0, 12)}`;
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import type { SweepProgress } from './jobs.ts';
+import { progressLine } from './progress-line.ts';
+
+const progress: SweepProgress = {
+  ...{ coordinator: 'one', beat: 1, done: 3, chunks: 12 },
+  ...{ runs: 10_000, total: 40_000, broken: 0, runsPerSecond: 500, kinds: {} },
+};
+
+test('the line says how much is done, how fast, by how many, and how long it will take', () => {
+  expect(progressLine({ ...progress, workers: 3 })).toBe(
+    '10,000 of 40,000 runs, 500/s, 3 workers, 60 s left, none broke a claim',
+  );
+  expect(progressLine({ ...progress, total: 18_010_000 })).toContain('10.0 h left');
+});
+
+test('nothing is said of the time left before anything is known', () => {
+  const begun = { ...progress, runs: 0, runsPerSecond: 0 };
+  expect(progressLine(begun)).toBe('0 of 40,000 runs, 0/s, none broke a claim');
+});
+
+test('failures are told by kind, the most frequent first', () => {
+  const kinds = { 'unfenced linearizable': 1_000, 'unfenced fence-monotone': 2_000 };
+  expect(progressLine({ ...progress, broken: 2_500, kinds })).toContain(
+    '2,500 broke a claim: unfenced fence-monotone 2,000, unfenced linearizable 1,000',
+  );
+});

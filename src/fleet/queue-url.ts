@@ -1,0 +1,79 @@
+/**
+ * Where the queue is: a URL as people type it, what a connection is opened with, and the same URL
+ * without what is secret. Nothing else of fencepost may print a queue's URL.
+ */
+
+/** What a connection to Redis is opened with. */
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+  readonly tls?: Readonly<Record<string, never>>;
+}
+
+export type QueueUrlRead =
+  | { readonly kind: 'address'; readonly address: RedisAddress; readonly shown: string }
+  /** `what` is a clause, and names no secret. */
+  | { readonly kind: 'problem'; readonly what: string };
+
+const REDIS_PORT = 6379;
+
+/** Reads `redis://[user[:password]@]host[:port][/db]`, or `rediss://` for TLS. */
+export function readQueueUrl(text: string): QueueUrlRead {
+  const url = parsed(text);
+  if (url === null) return problem('is no URL; expected e.g. redis://127.0.0.1:6379');
+  if (url.protocol !== 'redis:' && url.protocol !== 'rediss:') {
+    return problem('is no redis:// or rediss:// URL');
+  }
+  if (url.hostname === '') return problem('names no host');
+  if (url.search !== '' || url.hash !== '') return problem('has options, which are not taken');
+  const db = url.pathname.replace(/^\//, '');
+  if (!/^\d{0,3}$/.test(db)) return problem('has a path that is no number of a database');
+  const username = decoded(url.username);
+  const password = decoded(url.password);
+  if (username === null || password === null) return problem('has credentials with a stray %');
+  const address: RedisAddress = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? REDIS_PORT : Number(url.port),
+    ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
+    ...(db === '' ? {} : { db: Number(db) }),
+    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+  return { kind: 'address', address, shown: shownOf(url) };
+}
+
+function problem(what: string): QueueUrlRead {
+  return { kind: 'problem', what };
+}
+
+function parsed(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The URL with `***` for its credentials. */
+function shownOf(url: URL): string {
+  const hasSecret = url.username !== '' || url.password !== '';
+  return `${url.protocol}//${hasSecret ? '***@' : ''}${url.host}${url.pathname.replace(/\/$/, '')}`;
+}
+
+/** A text of others, such as an error of the connection, without the password. */
+export function withoutSecrets(text: string, { password }: RedisAddress): string {
+  const withoutUrls = text.replaceAll(/(rediss?:\/\/)[^@\s/]*@/g, '$1***@');
+  if (password === undefined || password === '') return withoutUrls;
+  return withoutUrls.replaceAll(password, '***').replaceAll(encodeURIComponent(password), '***');
+}
