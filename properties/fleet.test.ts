@@ -153,6 +153,7 @@ onRedis('a chunk counts once that a worker finishes past its lock, after another
   ours.coordinate();
   const zombie = await ours.work();
   await ours.counted(3);
+  await ours.begins(zombie);
   zombie.kill('SIGSTOP');
   // So that the sweep does not end before the late result is there.
   ours.signalCoordinator('SIGSTOP');
