@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
@@ -13,6 +14,8 @@ const config: ViteUserConfig = defineConfig({
   },
   test: {
     include: ['src/**/*.test.ts', 'properties/**/*.test.ts'],
+    // By default one core would stay idle.
+    maxWorkers: availableParallelism(),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // There, `run` writes to GitHub what the tests are about.
