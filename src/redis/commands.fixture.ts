@@ -54,7 +54,8 @@ export const scripts: readonly string[] = [
   'return loadstring("return 1 + 1")()',
   'local f = function(...) return select("#", ...) end return f(1, nil, 3)',
   'return type(redis.call("get", KEYS[1])) .. type(redis.call("set", KEYS[1], 1))',
-  'return redis.call("pexpire", KEYS[1], ARGV[1])',
+  // In hours: what ends in milliseconds ends on one side first.
+  'return redis.call("pexpire", KEYS[1], (tonumber(ARGV[1]) or 0) * 3600000)',
   'return tostring(nil) .. tostring(true) .. _VERSION',
 ];
 

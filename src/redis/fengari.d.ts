@@ -18,6 +18,8 @@ declare module 'fengari' {
     lua_error(state: LuaState): never;
     lua_getfield(state: LuaState, index: number, name: Uint8Array): number;
     lua_gettop(state: LuaState): number;
+    /** Moves the value on top of the stack down to `index`. */
+    lua_insert(state: LuaState, index: number): void;
     lua_pcall(state: LuaState, given: number, returned: number, handler: number): number;
     lua_call(state: LuaState, given: number, returned: number): void;
     lua_pop(state: LuaState, count: number): void;
@@ -27,6 +29,8 @@ declare module 'fengari' {
     lua_pushnumber(state: LuaState, value: number): void;
     lua_pushstring(state: LuaState, text: Uint8Array): void;
     lua_pushvalue(state: LuaState, index: number): void;
+    /** Puts in place of the key on top of the stack what the table itself holds there. */
+    lua_rawget(state: LuaState, index: number): number;
     lua_rawgeti(state: LuaState, index: number, item: number): number;
     lua_rawseti(state: LuaState, index: number, item: number): void;
     lua_setfield(state: LuaState, index: number, name: Uint8Array): void;

@@ -4,7 +4,6 @@
  * a pattern that tries very many ways to match, and texts that double at each `..`, remain.
  */
 import fengari from 'fengari';
-import calls from 'fengari/src/lapi.js';
 import type { LuaFunction, LuaState } from './lua-state.ts';
 import { nameInLua } from './lua-text.ts';
 
@@ -24,7 +23,7 @@ export function protectedCall(state: LuaState): number {
   const status = lua.lua_pcall(state, lua.lua_gettop(state) - 1, ALL_RESULTS, 0);
   const isDone = status === lua.LUA_OK;
   lua.lua_pushboolean(state, isDone);
-  calls.lua_insert(state, isDone ? 1 : -2);
+  lua.lua_insert(state, isDone ? 1 : -2);
   return isDone ? lua.lua_gettop(state) : 2;
 }
 

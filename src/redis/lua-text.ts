@@ -1,6 +1,5 @@
 /** Text between JavaScript and Lua: UTF-8, whose broken bytes are read as U+FFFD. */
 import fengari from 'fengari';
-import calls from 'fengari/src/lapi.js';
 import { COMMAND_DIGITS, formatNumber } from './lua-numbers.ts';
 import type { LuaState } from './lua-state.ts';
 
@@ -30,7 +29,7 @@ export function argumentAt(state: LuaState, index: number): string | null {
 /** The text that the table on top of the stack itself holds in a field; null for none. */
 export function fieldOf(state: LuaState, name: string): string | null {
   lua.lua_pushstring(state, nameInLua(name));
-  const isText = calls.lua_rawget(state, -2) === lua.LUA_TSTRING;
+  const isText = lua.lua_rawget(state, -2) === lua.LUA_TSTRING;
   const text = isText ? textAt(state, -1) : null;
   lua.lua_pop(state, 1);
   return text;
