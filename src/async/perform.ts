@@ -1,38 +1,24 @@
 /** Runs a generator's steps in the midst of asynchronous code, each at its own point. */
-import type { Name } from '../kernel/name.ts';
 import { Alarm } from '../world/alarm.ts';
 import type { Awaitable, Effect, Program } from '../world/program.ts';
 import type { AsyncHost } from './async-host.ts';
 import type { Life } from './life.ts';
 
-/** What an operation is called that a program sends. */
-type PointOf = (name: Name) => Name;
-
 /** What the program returns; for ever pending where its process does not live to see it. */
-export async function perform<T>(
-  host: AsyncHost,
-  life: Life,
-  program: Program<T>,
-  pointOf: PointOf = (name) => name,
-): Promise<T> {
+export async function perform<T>(host: AsyncHost, life: Life, program: Program<T>): Promise<T> {
   for (;;) {
     const step = program.next();
     if (step.done === true) return step.value;
-    const passes = passed(host, life, step.value, pointOf);
+    const passes = passed(host, life, step.value);
     if (passes !== null) await passes;
   }
 }
 
 /** Resolves once the program may go on; null where it may at once. */
-function passed(
-  host: AsyncHost,
-  life: Life,
-  effect: Effect,
-  pointOf: PointOf,
-): Promise<void> | null {
+function passed(host: AsyncHost, life: Life, effect: Effect): Promise<void> | null {
   switch (effect.kind) {
     case 'send':
-      return send(host, life, { ...effect, point: pointOf(effect.point) });
+      return send(host, life, effect);
     case 'await':
       return effect.call.isSettled ? null : settled(host, life, effect.call);
     case 'mark':

@@ -21,8 +21,6 @@ export class PlainSelf implements Self {
   private readonly host: AsyncHost;
   private readonly calls: SectionCalls;
   private readonly ordinal: number;
-  /** What operations are called whose own names were taken. */
-  private readonly renamed: Map<string, Name> = new Map();
 
   constructor({ host, calls, ordinal }: PlainPlace) {
     this.host = host;
@@ -48,14 +46,8 @@ export class PlainSelf implements Self {
 
   prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R> {
     const operation = this.calls.nameFor(setting.operation);
-    this.renamed.set(setting.operation.text, operation);
     const ordinal = setting.under ?? this.ordinal;
     return new PendingCall({ ...setting, operation }, ordinal, this.calls.takeIssue());
-  }
-
-  /** What the operation is called that was prepared last under a name. */
-  pointOf(name: Name): Name {
-    return this.renamed.get(name.text) ?? name;
   }
 
   launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {

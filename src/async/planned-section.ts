@@ -101,7 +101,6 @@ interface Guarded extends Place {
 class PlannedGuard implements Guard {
   private readonly tenure: Tenure;
   private readonly place: Place;
-  private readonly self: PlainSelf;
   private readonly at: Section;
 
   constructor(section: SectionPlan, { tenure, ...place }: Guarded) {
@@ -110,9 +109,9 @@ class PlannedGuard implements Guard {
     const driver = driverWith(tenure);
     this.tenure = tenure;
     this.place = place;
-    this.self = new PlainSelf({ host, calls, ordinal: tenure.ordinal });
+    const self = new PlainSelf({ host, calls, ordinal: tenure.ordinal });
     this.at = {
-      ...{ self: this.self, plan, section, name: calls.name, driver },
+      ...{ self, plan, section, name: calls.name, driver },
       servers: { driverOf: () => driver, stores, manners },
       ...{ unanswered: [], opened: new Set(), end: tenure.end },
       versions: manners.hasVersions ? new Map() : null,
@@ -153,7 +152,7 @@ class PlannedGuard implements Guard {
 
   private run<T>(program: () => Program<T>): Promise<T> {
     const { host, life } = this.place;
-    return perform(host, life, program(), (name) => this.self.pointOf(name));
+    return perform(host, life, program());
   }
 
   leave(): void {

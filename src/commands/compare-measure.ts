@@ -6,6 +6,7 @@ import { runTrial } from '../compare/run-trial.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { breathe } from './breathe.ts';
 import { type Exit, exits } from './exit.ts';
+import { Interruption } from './interruption.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The runs of one system under one condition, seed by seed. */
@@ -39,14 +40,11 @@ export async function measureTrials(
     systems.map(({ name }): Column => ({ system: name, trial, runs: [] })),
   );
   const codes = new Set<Exit>();
-  let interrupts = 0;
-  const onInterrupt = (): void => {
-    interrupts += 1;
-    if (interrupts > 1) process.exit(exits.interrupted);
-    terminal.note('interrupted: this is what was measured so far (again to stop at once)');
-  };
-  process.on('SIGINT', onInterrupt);
-  const isInterrupted = (): boolean => interrupts > 0;
+  const interruption = new Interruption();
+  interruption.listen(() =>
+    terminal.note('interrupted: this is what was measured so far (again to stop at once)'),
+  );
+  const isInterrupted = (): boolean => interruption.isInterrupted;
   let seeds = 0;
   try {
     for (let seed = from; seed <= to && !isInterrupted(); seed += 1) {
@@ -59,7 +57,7 @@ export async function measureTrials(
       terminal.progress(`seed ${seeds} of ${to - from + 1}`);
     }
   } finally {
-    process.off('SIGINT', onInterrupt);
+    interruption.end();
     terminal.endProgress();
   }
   if (isInterrupted()) codes.add(exits.interrupted);

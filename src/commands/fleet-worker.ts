@@ -1,6 +1,7 @@
 /** `fencepost worker`: works for sweeps on a queue until it is told to end. */
 import { groupDigits } from '../report/prose.ts';
 import { type Exit, exits } from './exit.ts';
+import { Interruption } from './interruption.ts';
 import { openWorker } from './open-queue.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -43,14 +44,10 @@ export async function workerCommand(options: WorkerCommandOptions): Promise<Exit
 /** Resolves at the first signal; the second one ends the process, and others take its job over. */
 function toldToEnd(onFirst: () => void): Promise<void> {
   return new Promise((resolve) => {
-    let signals = 0;
-    const onSignal = (): void => {
-      signals += 1;
-      if (signals > 1) process.exit(exits.interrupted);
+    const first = (): void => {
       onFirst();
       resolve();
     };
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
+    new Interruption().listen(first, ['SIGINT', 'SIGTERM']);
   });
 }

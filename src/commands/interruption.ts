@@ -10,20 +10,25 @@ export class Interruption {
   private readonly aborter: AbortController = new AbortController();
   private readonly onInterrupt = (): void => this.interrupt();
   private note: () => void = () => {};
+  private signals: readonly NodeJS.Signals[] = [];
 
   /** For streams, which wait for more. */
   get signal(): AbortSignal {
     return this.aborter.signal;
   }
 
-  /** `note` says that the first Ctrl-C was heard, and what becomes of the command. */
-  listen(note: () => void = () => {}): void {
+  /**
+   * `note` says that the first Ctrl-C was heard, and what becomes of the command; other signals may
+   * mean the same.
+   */
+  listen(note: () => void = () => {}, signals: readonly NodeJS.Signals[] = ['SIGINT']): void {
     this.note = note;
-    process.on('SIGINT', this.onInterrupt);
+    this.signals = signals;
+    for (const signal of signals) process.on(signal, this.onInterrupt);
   }
 
   end(): void {
-    process.off('SIGINT', this.onInterrupt);
+    for (const signal of this.signals) process.off(signal, this.onInterrupt);
   }
 
   /** Runs what does not wait for anything; Ctrl-C ends it wherever it is, and is no error. */

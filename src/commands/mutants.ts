@@ -25,6 +25,7 @@ import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder, writeText } from './files.ts';
 import { findCounterexample } from './find.ts';
+import { Interruption } from './interruption.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export interface MutantsOptions {
@@ -61,18 +62,16 @@ export async function mutantsCommand(
     return exits.met;
   }
   if (options.output !== null) openFolder(options.output);
-  let interrupts = 0;
-  const onInterrupt = (): void => {
-    interrupts += 1;
-    if (interrupts > 1) process.exit(exits.interrupted);
-    terminal.note('interrupted: this is what was found so far (again to stop at once)');
-  };
-  process.on('SIGINT', onInterrupt);
+  const interruption = new Interruption();
+  interruption.listen(() =>
+    terminal.note('interrupted: this is what was found so far (again to stop at once)'),
+  );
+  const isInterrupted = (): boolean => interruption.isInterrupted;
   const workers = options.workers ?? availableParallelism();
   const pool = workers === 0 ? null : openPool({ workers });
   const rows: MutantRow[] = [];
   try {
-    const context: Context = { options, pool, terminal, isInterrupted: () => interrupts > 0 };
+    const context: Context = { options, pool, terminal, isInterrupted };
     for (const mutant of chosen) {
       terminal.progress(`${mutant.name}, ${rows.length} of ${chosen.length} done`);
       const row = await tryMutant(mutant, context);
@@ -81,12 +80,12 @@ export async function mutantsCommand(
       if (options.isJson) process.stdout.write(`${mutantLine(row)}\n`);
     }
   } finally {
-    process.off('SIGINT', onInterrupt);
+    interruption.end();
     await pool?.close();
     terminal.endProgress();
   }
   const codes = rows.map(({ trial }) => codeOf(trial));
-  const exit = worstOf(interrupts > 0 ? [...codes, exits.interrupted] : codes);
+  const exit = worstOf(isInterrupted() ? [...codes, exits.interrupted] : codes);
   if (options.isJson) process.stdout.write(`${mutantsSummary(rows, exit)}\n`);
   else terminal.print(renderMutants(rows, { ...terminal, chosen: chosen.length }));
   return exit;

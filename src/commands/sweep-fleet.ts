@@ -10,6 +10,7 @@ import type { ScenarioOutcome } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { type LoadedScenario, loadScenarios, loadScenarioText, openFolder } from './files.ts';
 import { type FleetContext, type FleetOptions, sweepScenario } from './fleet-scenario.ts';
+import { Interruption } from './interruption.ts';
 import { type OpenQueue, openQueue } from './open-queue.ts';
 import { report, requireOwnPages, summaryOf } from './run.ts';
 import { writeShard } from './shard-write.ts';
@@ -46,15 +47,10 @@ async function withFleet(
 ): Promise<Exit> {
   openFolder(options.output);
   const terminal = openTerminal(options);
-  let interrupts = 0;
-  const onInterrupt = (): void => {
-    interrupts += 1;
-    if (interrupts > 1) process.exit(exits.interrupted);
-    terminal.note('interrupted: leaving (again to stop at once)');
-  };
-  process.on('SIGINT', onInterrupt);
-  process.on('SIGTERM', onInterrupt);
-  const isInterrupted = (): boolean => interrupts > 0;
+  const interruption = new Interruption();
+  const note = (): void => terminal.note('interrupted: leaving (again to stop at once)');
+  interruption.listen(note, ['SIGINT', 'SIGTERM']);
+  const isInterrupted = (): boolean => interruption.isInterrupted;
   const pool = openPool({ workers: options.workers ?? availableParallelism() });
   const context: FleetContext = { queue, safe, pool, options, terminal, isInterrupted, done: [] };
   const outcomes: ScenarioOutcome[] = [];
@@ -66,8 +62,7 @@ async function withFleet(
       outcomes.push(outcome);
     }
   } finally {
-    process.off('SIGINT', onInterrupt);
-    process.off('SIGTERM', onInterrupt);
+    interruption.end();
     terminal.endProgress();
     await pool.close();
     await queue.close();

@@ -30,6 +30,8 @@ test.each([
   ['5.0.0', '>= 3 < 5', false],
   ['3.2.0', '^5.0.0 || ^3.1.0', true],
   ['4.0.0', '^5.0.0 || ^3.1.0', false],
+  ['4.0.0', '1 - 5', true],
+  ['6.0.0', '1 - 5', false],
   ['4.0.0', '*', true],
   ['4.0.0', '', true],
 ])('%s in %s is %s', (version, range, isIn) => {
@@ -39,6 +41,6 @@ test.each([
 test('what is not understood is neither in a range nor out of it', () => {
   expect(isInRange('4.0.0', 'latest')).toBe(null);
   expect(isInRange('', '*')).toBe(null);
-  expect(isInRange('4.0.0', '1 - 5')).toBe(null);
+  expect(isInRange('4.0.0', 'latest || ^5')).toBe(null);
   expect(isInRange('4.0.0', 'latest || ^4')).toBe(true);
 });

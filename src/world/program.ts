@@ -76,7 +76,12 @@ export function* send<Q extends Json, R extends Json>(
   setting: CallSetting<Q, R>,
 ): Program<PendingCall<Q, R>> {
   const call = self.prepare(setting);
-  yield { kind: 'send', point: setting.operation, launch: () => self.launch(call), awaits: null };
+  yield {
+    kind: 'send',
+    point: call.setting.operation,
+    launch: () => self.launch(call),
+    awaits: null,
+  };
   return call;
 }
 
@@ -94,7 +99,12 @@ export function* request<Q extends Json, R extends Json>(
   setting: CallSetting<Q, R>,
 ): Program<PendingCall<Q, R>> {
   const call = self.prepare(setting);
-  yield { kind: 'send', point: setting.operation, launch: () => self.launch(call), awaits: call };
+  yield {
+    kind: 'send',
+    point: call.setting.operation,
+    launch: () => self.launch(call),
+    awaits: call,
+  };
   return call;
 }
 
