@@ -72,7 +72,7 @@ export async function sweepScenario(
   const system = scenario.systems.map(({ name }) => name).join(', ');
   const alarm = what === null ? null : { system, seed: firstSeedIn(what), what };
   const examined: Examined = {
-    ...{ range, keptPlans, repeated: check.repeated, isPart: false },
+    ...{ range, keptPlans, repeated: check.repeated, isPart: false, corpus: options.corpus },
     difference: check.difference ?? alarm,
     tallies: result.tallies,
     isWhole: result.end === 'whole',
