@@ -33,8 +33,12 @@ const FEW_CHUNKS = 100_000;
 const MANY_CHUNKS = 1_000_000;
 const ADDED_CHUNKS = 10_000;
 const PASSES = 3;
-const CHUNK_SEEDS = 800;
+/** A new thread takes some ten seconds until its code is compiled for good. */
+const WARM_PASSES = 2;
+const CHUNK_SEEDS = 1600;
 const CHUNKS = 6;
+/** Often enough for passes of some seconds, and seldom enough to cost nothing itself. */
+const POLL_MS = 50;
 /** A chunk in production takes about this long. */
 const CHUNK_MS = 20_000;
 
@@ -154,7 +158,7 @@ async function timeSweep(address: RedisAddress, from: number): Promise<Timed> {
     };
     const options = optionsFor({ ...record, range }, queue);
     const startedMs = performance.now();
-    const result: FleetResult = await coordinate({ ...options, timing: { pollMs: 10 } });
+    const result: FleetResult = await coordinate({ ...options, timing: { pollMs: POLL_MS } });
     const milliseconds = performance.now() - startedMs;
     const seeds = result.tallies.get(SYSTEM)?.seeds;
     if (seeds !== CHUNKS * CHUNK_SEEDS) throw new Error(`${seeds} seeds were counted`);
@@ -163,27 +167,13 @@ async function timeSweep(address: RedisAddress, from: number): Promise<Timed> {
 }
 
 async function workerRows(address: RedisAddress): Promise<readonly Row[]> {
-  const workers = [await startWorker(address)];
-  await timeSweep(address, 0);
-  const one: Timed[] = [];
-  const two: Timed[] = [];
-  const alone: number[] = [];
-  const pool = openPool({ workers: 1 });
-  for (let pass = 0; pass <= PASSES; pass += 1) {
-    const startedMs = performance.now();
-    await sweep(fiveByFive(), { from: 0, to: CHUNKS * CHUNK_SEEDS - 1, pool });
-    if (pass > 0) alone.push(performance.now() - startedMs);
-    if (pass > 0) one.push(await timeSweep(address, pass));
-  }
-  await pool.close();
-  const machine = await paceOfTwoThreads(median(alone));
-  workers.push(await startWorker(address));
-  for (let pass = 0; pass <= PASSES; pass += 1) {
-    const timed = await timeSweep(address, 100 + pass);
-    if (pass > 0) two.push(timed);
-  }
-  for (const worker of workers) worker.kill('SIGTERM');
-  await Promise.all(workers.map((worker) => once(worker, 'exit')));
+  const [first, second] = await Promise.all([startWorker(address), startWorker(address)]);
+  const two = await timeSweeps(address, 0);
+  await endWorker(second);
+  const one = await timeSweeps(address, 100);
+  await endWorker(first);
+  const alone = await timeThreads(1);
+  const machine = formatRatio(median(alone), median(await timeThreads(2)));
   const ms = (timed: readonly Timed[]): number => median(timed.map((each) => each.milliseconds));
   const gapMs = median(one.map((each) => (each.milliseconds - each.workMs) / CHUNKS));
   const chunkMs = ms(one) / CHUNKS;
@@ -210,17 +200,26 @@ async function workerRows(address: RedisAddress): Promise<readonly Row[]> {
   ];
 }
 
-/** What two threads are worth on this machine as busy as it is now. */
-async function paceOfTwoThreads(oneMs: number): Promise<string> {
-  const pool = openPool({ workers: 2 });
+/** Passes with the workers that are there, after those in which they get warm. */
+async function timeSweeps(address: RedisAddress, from: number): Promise<readonly Timed[]> {
+  const timed: Timed[] = [];
+  for (let pass = 0; pass < WARM_PASSES + PASSES; pass += 1) {
+    timed.push(await timeSweep(address, from + pass));
+  }
+  return timed.slice(WARM_PASSES);
+}
+
+/** Milliseconds of passes over the same seeds on so many threads of this process. */
+async function timeThreads(workers: number): Promise<readonly number[]> {
+  const pool = openPool({ workers });
   const taken: number[] = [];
-  for (let pass = 0; pass <= PASSES; pass += 1) {
+  for (let pass = 0; pass < WARM_PASSES + PASSES; pass += 1) {
     const startedMs = performance.now();
     await sweep(fiveByFive(), { from: 0, to: CHUNKS * CHUNK_SEEDS - 1, pool });
-    if (pass > 0) taken.push(performance.now() - startedMs);
+    taken.push(performance.now() - startedMs);
   }
   await pool.close();
-  return formatRatio(oneMs, median(taken));
+  return taken.slice(WARM_PASSES);
 }
 
 /** Ready once it says so. */
@@ -231,6 +230,12 @@ async function startWorker(address: RedisAddress): Promise<ChildProcess> {
   });
   await once(worker.stdout, 'data');
   return worker;
+}
+
+async function endWorker(worker: ChildProcess): Promise<void> {
+  const ended = once(worker, 'exit');
+  worker.kill('SIGTERM');
+  await ended;
 }
 
 /** What a worker's process is started with. */
