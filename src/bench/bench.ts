@@ -10,6 +10,7 @@ import { COORDINATOR_FLAG, coordinateAndTell, fleet, WORKER_FLAG, workOn } from 
 import { kernel } from './kernel.ts';
 import type { Row, Subject } from './measure.ts';
 import { MEMORY_FLAG, memory, sweepAndTell } from './memory.ts';
+import { million } from './million.ts';
 import { recorded } from './recorded.ts';
 import { redlock } from './redlock.ts';
 import { seeds, workers } from './seeds.ts';
@@ -28,6 +29,7 @@ const SUBJECTS: readonly Subject[] = [
   recorded,
   asyncCode,
   fleet,
+  million,
   redlock,
 ];
 const LONG_FLAG = '--long';

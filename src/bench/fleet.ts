@@ -5,13 +5,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openBullQueue, requireReachable } from '../fleet/bull-queue.ts';
+import { openBullQueue } from '../fleet/bull-queue.ts';
 import { coordinate, type FleetResult } from '../fleet/coordinate.ts';
 import { Coordinator } from '../fleet/coordinator.ts';
 import type { ChunkJob } from '../fleet/jobs.ts';
@@ -23,6 +18,7 @@ import { originOf } from '../sweep/origin.ts';
 import { openPool, sweep } from '../sweep/sweep.ts';
 import { EMPTY_TALLY } from '../sweep/tally.ts';
 import { formatRatio, median, type Row, type Subject } from './measure.ts';
+import { withRedis } from './own-redis.ts';
 import { FIVE_BY_FIVE, fiveByFive, SYSTEM } from './workload.ts';
 
 /** What a process of its own is started with, to tell a coordinator's largest size. */
@@ -255,30 +251,13 @@ export async function workOn(port: number): Promise<void> {
 }
 
 async function rows(): Promise<readonly Row[]> {
-  if (spawnSync('redis-server', ['--version']).status !== 0) {
-    return [{ what: 'a fleet: there is no redis-server', figure: '', ratio: '', target: '' }];
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'fencepost-bench-'));
-  const address = { host: '127.0.0.1', port: await freePort() };
-  const flags = ['--port', `${address.port}`, '--bind', '127.0.0.1', '--dir', folder];
-  const server = spawn('redis-server', [...flags, '--save', ''], { stdio: 'ignore' });
-  try {
-    await sleep(1_000);
-    await requireReachable(address);
-    return [...(await workerRows(address)), await addingRow(address), memoryRow()];
-  } finally {
-    server.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('there is no free port');
-  return address.port;
+  const measured = await withRedis(async (address) => [
+    ...(await workerRows(address)),
+    await addingRow(address),
+    memoryRow(),
+  ]);
+  const none = { what: 'a fleet: there is no redis-server', figure: '', ratio: '', target: '' };
+  return measured ?? [none];
 }
 
 export const fleet: Subject = {
