@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { tellsLeftOut } from './properties/left-out.ts';
 
 const config: ViteUserConfig = defineConfig({
   resolve: {
@@ -12,6 +13,7 @@ const config: ViteUserConfig = defineConfig({
       },
     ],
   },
+  plugins: [tellsLeftOut()],
   test: {
     include: ['src/**/*.test.ts', 'properties/**/*.test.ts'],
     // By default one core would stay idle.

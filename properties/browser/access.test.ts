@@ -1,13 +1,14 @@
 /** The page by keyboard, on a narrow screen, in the dark, on paper, and those who do not see. */
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { renderPage } from '../../src/report/page.ts';
 import { sampleSummary as overview } from '../../src/report/summary.fixture.ts';
+import { needs } from '../needs.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.ts';
 import { findingOf, planIn, zombie } from './findings.ts';
 
-const law = it.skipIf(!hasChromium);
+const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : '';
 
 interface Violation {
@@ -24,7 +25,7 @@ describe('the page for everybody', () => {
   const address = addressOf('access', html);
 
   beforeAll(async () => {
-    if (hasChromium) browser = await launch();
+    browser = await launch();
   });
   afterAll(() => browser?.close());
 

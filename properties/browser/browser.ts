@@ -1,6 +1,6 @@
 /**
  * Opens pages in the Chromium that a machine has, and makes them: the script is bundled as the
- * build does it. Where there is no Chromium the tests are skipped.
+ * build does it. Where there is no Chromium, see `needs`.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,11 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-const PATH = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const PATH = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
 
-/** Whether there is a browser to test with. */
-export const hasChromium: boolean = existsSync(PATH);
+/** Whether there is a browser to test with: `$CHROMIUM`, or one where Linux has it. */
+export const hasChromium: boolean = PATH !== undefined && existsSync(PATH);
 
 const FLAGS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
@@ -20,7 +21,7 @@ const FLAGS = [
 ];
 
 export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: PATH, args: FLAGS });
+  return chromium.launch({ executablePath: PATH ?? '', args: FLAGS });
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-page-'));

@@ -1,16 +1,15 @@
 /** What a reader can do on the report's page, in a real browser. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Finding } from '../../src/report/finding.ts';
 import { renderPage } from '../../src/report/page.ts';
 import { manyZombies } from '../../src/report/sample.fixture.ts';
 import { sampleSummary as overview } from '../../src/report/summary.fixture.ts';
+import { needs } from '../needs.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.ts';
 import { findingOf, planIn, zombie } from './findings.ts';
 
-if (!hasChromium) console.warn('browser tests are skipped: no /usr/bin/chromium and no $CHROMIUM');
-
-const law = it.skipIf(!hasChromium);
+const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : '';
 
 function addressWith(name: string, findings: readonly Finding[]): string {
@@ -25,7 +24,7 @@ describe('the page in a browser', () => {
   const violation = Math.max(...zombie.verdict.evidence.map(({ event }) => event));
 
   beforeAll(async () => {
-    if (hasChromium) browser = await launch();
+    browser = await launch();
   });
   afterAll(() => browser?.close());
 

@@ -1,12 +1,13 @@
 /** Where the page lands, and what of its pictures is then in sight. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { renderPage } from '../../src/report/page.ts';
 import { sampleSummary as overview } from '../../src/report/summary.fixture.ts';
+import { needs } from '../needs.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.ts';
 import { findingOf, planIn, zombie } from './findings.ts';
 
-const law = it.skipIf(!hasChromium);
+const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : '';
 const NARROW = { width: 390, height: 800 };
 
@@ -36,7 +37,7 @@ describe('the place where the page lands', () => {
   const address = addressOf('place', html);
 
   beforeAll(async () => {
-    if (hasChromium) browser = await launch();
+    browser = await launch();
   });
   afterAll(() => browser?.close());
 

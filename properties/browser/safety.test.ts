@@ -1,15 +1,16 @@
 /** The page asks nobody for anything, runs nothing but its own script, and shows names as text. */
 import { createServer, type Server } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { renderPage } from '../../src/report/page.ts';
 import { renamed } from '../../src/report/sample.fixture.ts';
 import { sampleSummary as overview } from '../../src/report/summary.fixture.ts';
+import { needs } from '../needs.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.ts';
 import { zombie } from './findings.ts';
 
 const STRICT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-const law = it.skipIf(!hasChromium);
+const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : '';
 
 /** Serves one page under a policy; gives its address. */
@@ -41,7 +42,7 @@ describe('the page, opened from anywhere', () => {
   const server = createServer();
 
   beforeAll(async () => {
-    if (hasChromium) browser = await launch();
+    browser = await launch();
   });
   afterAll(async () => {
     await browser?.close();

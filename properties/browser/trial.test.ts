@@ -1,13 +1,14 @@
 /** What *Try it yourself* says of numbers that are none, and of runs that test nothing. */
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Finding } from '../../src/report/finding.ts';
 import { renderPage } from '../../src/report/page.ts';
 import { sampleSummary as overview } from '../../src/report/summary.fixture.ts';
+import { needs } from '../needs.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.ts';
 import { zombie } from './findings.ts';
 
-const law = it.skipIf(!hasChromium);
+const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : '';
 
 function addressWith(name: string, finding: Finding): string {
@@ -26,7 +27,7 @@ describe('trying it yourself', () => {
   const address = addressWith('trial', zombie);
 
   beforeAll(async () => {
-    if (hasChromium) browser = await launch();
+    browser = await launch();
   });
   afterAll(() => browser?.close());
 

@@ -1,20 +1,21 @@
 /** The page is never wider than its window, however long a text without a space is. */
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { Finding } from '../../src/report/finding.ts';
 import { renderHistoryPage } from '../../src/report/history-page.ts';
 import type { HistoryReport } from '../../src/report/history-report.ts';
 import { renderPage } from '../../src/report/page.ts';
 import { sampleSummary as overview } from '../../src/report/summary.fixture.ts';
+import { needs } from '../needs.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.ts';
 import { zombie } from './findings.ts';
 
-const law = it.skipIf(!hasChromium);
+const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : '';
 
 let browser: Browser;
 beforeAll(async () => {
-  if (hasChromium) browser = await launch();
+  browser = await launch();
 });
 afterAll(() => browser?.close());
 

@@ -1,6 +1,7 @@
 /** The simulated node against a real `redis-server`, command by command. */
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { needs } from '../../properties/needs.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import { command } from './commands.fixture.ts';
 import { RedisNode } from './node.ts';
@@ -11,8 +12,7 @@ const COUNT = 10_000;
 /** The two clocks are read one after the other, and the machine may be busy. */
 const SLACK_MS = 5000;
 
-const isThere = hasRealRedis();
-if (!isThere) console.log('no redis-server here: nothing to compare the simulated one with');
+const law = needs('redis-server', hasRealRedis());
 
 /** The reply with a time that is nearly the expected one taken for it. */
 function settled(command: RedisCommand, found: RedisReply, expected: RedisReply): RedisReply {
@@ -23,14 +23,14 @@ function settled(command: RedisCommand, found: RedisReply, expected: RedisReply)
   return Math.abs(found - expected) <= slack ? expected : found;
 }
 
-describe.skipIf(!isThere)('a real redis-server', () => {
+describe('a real redis-server', () => {
   let real: RealRedis;
   beforeEach(async () => {
     real = await RealRedis.start();
   });
   afterEach(() => real.stop());
 
-  test.each([1, 2, 3])('answers every command as the simulated one does, seed %i', async (seed) => {
+  law.each([1, 2, 3])('answers every command as the simulated one does, seed %i', async (seed) => {
     const node = new RedisNode();
     const history: RedisCommand[] = [];
     for (const one of fc.sample(command, { seed, numRuns: COUNT })) {

@@ -1,38 +1,34 @@
 /** Lets Mermaid draw in a browser what others only parse: the text on the screen is what counts. */
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { hasChromium, launch } from '../../properties/browser/browser.ts';
+import { needs } from '../../properties/needs.ts';
 import { hostileNames } from './hostile.fixture.ts';
 import { findingDiagram } from './mermaid.ts';
 import { renamed, zombieFinding } from './sample.fixture.ts';
 import { clip, visible } from './visible.ts';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const browser = [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => existsSync(path));
+const law = needs('chromium', hasChromium);
 
-it.skipIf(browser === undefined)(
-  'a browser shows every hostile name as it is, and runs none of them',
-  async () => {
-    const shows = await openMermaid();
-    try {
-      for (const name of hostileNames) {
-        const finding = renamed(renamed(zombieFinding, 'alice', name), 'unfenced', name);
-        const { texts, elements } = await shows.draw(findingDiagram(finding));
-        const [alice] = finding.trace.processes;
-        const shown = clip(visible(alice?.name ?? ''), 30)
-          .trim()
-          .replace(/\p{Surrogate}/gu, '\uFFFD');
-        expect(texts, name).toContain(shown);
-        const title = visible(finding.explanation.headline.replaceAll('`', '')).trim();
-        expect(texts, name).toContain(title.replace(/\p{Surrogate}/gu, '\uFFFD'));
-        expect(elements, name).toBe(0);
-      }
-    } finally {
-      await shows.close();
+law('a browser shows every hostile name as it is, and runs none of them', async () => {
+  const shows = await openMermaid();
+  try {
+    for (const name of hostileNames) {
+      const finding = renamed(renamed(zombieFinding, 'alice', name), 'unfenced', name);
+      const { texts, elements } = await shows.draw(findingDiagram(finding));
+      const [alice] = finding.trace.processes;
+      const shown = clip(visible(alice?.name ?? ''), 30)
+        .trim()
+        .replace(/\p{Surrogate}/gu, '\uFFFD');
+      expect(texts, name).toContain(shown);
+      const title = visible(finding.explanation.headline.replaceAll('`', '')).trim();
+      expect(texts, name).toContain(title.replace(/\p{Surrogate}/gu, '\uFFFD'));
+      expect(elements, name).toBe(0);
     }
-  },
-);
+  } finally {
+    await shows.close();
+  }
+});
 
 interface Shows {
   /** The texts of the drawing, and its elements that could run or load something. */
@@ -41,13 +37,7 @@ interface Shows {
 }
 
 async function openMermaid(): Promise<Shows> {
-  const opened = await chromium.launch({
-    executablePath: browser ?? '',
-    args: [
-      ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-      ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-    ],
-  });
+  const opened = await launch();
   const page = await opened.newPage();
   const path = createRequire(import.meta.url).resolve('mermaid/dist/mermaid.min.js');
   await page.addScriptTag({ path });

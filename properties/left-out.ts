@@ -1,0 +1,64 @@
+/**
+ * Says in one line, after everything else of a run of vitest, which tests were left out because
+ * the machine has not the program that they need.
+ */
+import type { Plugin } from 'vitest/config';
+import type { Reporter, TestCase, TestSuite, Vitest } from 'vitest/node';
+
+/** The programs that tests may need, and the Debian package of each. */
+const PACKAGES = {
+  'redis-server': 'redis-server',
+  postgres: 'postgresql',
+  chromium: 'chromium',
+} as const;
+
+export type Program = keyof typeof PACKAGES;
+
+/** These print a document, in which a line of ours would be a mistake. */
+const DOCUMENTS: readonly unknown[] = ['json', 'junit', 'tap', 'tap-flat'];
+
+/**
+ * Adds the line to whatever reporters a run has, as the configuration can only name others in
+ * their place. It goes to stdout, or to stderr where stdout may be a document.
+ */
+export function tellsLeftOut(): Plugin {
+  return {
+    name: 'tells-left-out',
+    configureVitest({ vitest }) {
+      const { reporters } = vitest.config;
+      const isDocument = reporters.some((one) => Array.isArray(one) && DOCUMENTS.includes(one[0]));
+      const print = isDocument ? 'error' : 'log';
+      reporters.push(leftOutReporter(vitest, (line) => vitest.logger[print](line)));
+    },
+  };
+}
+
+function leftOutReporter(vitest: Vitest, print: (line: string) => void): Reporter {
+  return {
+    onTestRunEnd(modules) {
+      const pattern = vitest.getGlobalTestNamePattern() ?? /^/;
+      const tests = modules.flatMap(({ children }) => [...children.allTests('skipped')]);
+      const wanted = tests.filter((test) => fullNameOf(test).search(pattern) !== -1);
+      const line = leftOutLine(wanted.flatMap((test) => test.meta().needs ?? []));
+      if (line !== null) print(line);
+    },
+  };
+}
+
+/** As a pattern for names is matched with it. */
+function fullNameOf({ name, parent }: TestCase | TestSuite): string {
+  return parent.type === 'module' ? name : `${fullNameOf(parent)} ${name}`;
+}
+
+/** What is told of tests left out, given what each of them needs; null where there are none. */
+export function leftOutLine(needed: readonly Program[]): string | null {
+  const programs = [...new Set(needed)].sort();
+  if (programs.length === 0) return null;
+  const told = programs.map((program, at) => {
+    const count = needed.filter((one) => one === program).length;
+    const [tests, need] = count === 1 ? [' test', 'needs'] : [' tests', 'need'];
+    return `${count}${at === 0 ? tests : ''} that ${need} ${program}`;
+  });
+  const packages = programs.map((program) => PACKAGES[program]);
+  return `left out: ${told.join(', ')} (apt-get install ${packages.join(' ')})`;
+}
