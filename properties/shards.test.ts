@@ -128,6 +128,17 @@ describe('shards', () => {
     expect(existsSync(join(folder, 'nothing'))).toBe(false);
   });
 
+  test('that ended early are named by a merge, which then ends with 5', () => {
+    const scenario = join(root, 'fixtures/zombie-writer.yaml');
+    const early = ['--time', '500ms', '--workers', '0', '--shard', '1/1', '--output', 'early'];
+    fencepost('run', scenario, '--seeds', '100000', ...early, '-q');
+    const { code, err } = fencepost('merge', 'early', '-q');
+    expect(err).toMatch(
+      /^early\/shard-1-of-1\.json: only [\d,]+ of its 100,000 seeds of zombie-writer, /,
+    );
+    expect(code).toBe(5);
+  });
+
   test('that are doubled, foreign or damaged end a merge with 2, each with its reason', () => {
     const refused = (why: RegExp): void => {
       const { code, out, err } = fencepost('merge', 'odd', '--output', 'nothing');

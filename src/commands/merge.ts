@@ -4,8 +4,8 @@
  */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { countOf } from '../report/prose.ts';
-import type { FiledShard } from '../sweep/merge-shards.ts';
+import { countOf, groupDigits } from '../report/prose.ts';
+import type { CutShard, FiledShard } from '../sweep/merge-shards.ts';
 import {
   type Merge,
   type Merged,
@@ -49,8 +49,12 @@ export async function mergeCommand(paths: readonly string[], options: MergeOptio
   const scenarios: LoadedScenario[] = [];
   for (const merged of merge.merged.scenarios) scenarios.push(await loadAgain(merged, options));
   openFolder(options.output);
+  tellCut(merge.merged.cut, terminal);
   return await conclude(merge.merged, scenarios, { options, terminal });
 }
+
+/** Shards that ended early and are told one by one. */
+const MOST_CUT_TOLD = 10;
 
 /** `shards 2, 4 of 4 missing`; of many, the first and their number. */
 export function missingText({
@@ -63,8 +67,17 @@ export function missingText({
   return `${named} and ${count - first.length} more (${count} of ${of}) missing`;
 }
 
+/** The first of them, and how many more there are. */
+function tellCut(cut: readonly CutShard[], terminal: Terminal): void {
+  for (const { file, scenario, system, examined, seeds } of cut.slice(0, MOST_CUT_TOLD)) {
+    const share = `${groupDigits(examined)} of its ${countOf(seeds, 'seed')}`;
+    terminal.warn(`${file}: only ${share} of ${scenario}, ${system}, were examined`);
+  }
+  if (cut.length > MOST_CUT_TOLD) terminal.warn(`and ${cut.length - MOST_CUT_TOLD} more`);
+}
+
 async function conclude(
-  { range, scenarios }: Merged,
+  { range, scenarios, cut }: Merged,
   loaded: readonly LoadedScenario[],
   { options, terminal }: { readonly options: MergeOptions; readonly terminal: Terminal },
 ): Promise<Exit> {
@@ -89,7 +102,9 @@ async function conclude(
     interruption.end();
   }
   const codes = outcomes.flatMap((outcome) => outcome.exits);
-  const exit = worstOf(interruption.isInterrupted ? [...codes, exits.interrupted] : codes);
+  if (interruption.isInterrupted) codes.push(exits.interrupted);
+  if (cut.length > 0) codes.push(exits.incomplete);
+  const exit = worstOf(codes);
   report(outcomes, summaryOf(outcomes, exit), { options, terminal });
   return exit;
 }

@@ -57,6 +57,33 @@ describe('the shards of a run', () => {
     expect(merge).toMatchObject({ kind: 'merged', merged: { scenarios: [{ isWhole: false }] } });
   });
 
+  test('name the one that has not examined all its seeds, whatever it says of itself', async () => {
+    const [first, second] = await shardsOf(2);
+    const [scenario] = second?.shard.scenarios ?? [];
+    if (first === undefined || second === undefined || scenario === undefined) throw new Error();
+    const tallies = { s: await tallyOf({ from: 47, to: 50 }) };
+    const shard = { ...second.shard, scenarios: [{ ...scenario, tallies }] };
+    const merge = mergeShards([first, { file: 'cut.json', shard }]);
+    if (merge.kind !== 'merged') throw new Error(merge.kind);
+    const counts = { scenario: 'zombie', system: 's', examined: 4, seeds: 44 };
+    expect(merge.merged.cut).toEqual([{ file: 'cut.json', ...counts }]);
+  });
+
+  test('are refused where one has more seeds than are its share', async () => {
+    const [first, second] = await shardsOf(2);
+    const [scenario] = second?.shard.scenarios ?? [];
+    if (first === undefined || second === undefined || scenario === undefined) throw new Error();
+    const shard = {
+      ...second.shard,
+      scenarios: [{ ...scenario, tallies: { s: await tallyOf(RANGE) } }],
+    };
+    const problems = ['more.json: it has 88 seeds of zombie, s, and its share are 44'];
+    expect(mergeShards([first, { file: 'more.json', shard }])).toEqual({
+      kind: 'refused',
+      problems,
+    });
+  });
+
   test('are not merged while some are missing', async () => {
     const shards = (await shardsOf(5)).filter(({ shard }) => ![2, 5].includes(shard.shard.index));
     expect(mergeShards(shards)).toEqual({ kind: 'missing', first: [2, 5], count: 2, of: 5 });

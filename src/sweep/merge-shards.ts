@@ -3,7 +3,7 @@
  * there twice, or belongs to another run.
  */
 import { whyForeign } from './origin.ts';
-import type { SeedRange } from './shard.ts';
+import { rangeOfShard, type SeedRange } from './shard.ts';
 import type { ScenarioShard, ShardFile } from './shard-file.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
@@ -31,6 +31,17 @@ const MOST_NAMED = 10;
 export interface Merged {
   readonly range: SeedRange;
   readonly scenarios: readonly MergedScenario[];
+  /** Shards that ended before all their seeds were examined. */
+  readonly cut: readonly CutShard[];
+}
+
+/** Of one system in one shard: how many of its seeds were not examined. */
+export interface CutShard {
+  readonly file: string;
+  readonly scenario: string;
+  readonly system: string;
+  readonly examined: number;
+  readonly seeds: number;
 }
 
 /** What all shards came to on one scenario. */
@@ -58,6 +69,10 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   const there = new Set(sorted.map(({ shard }) => shard.shard.index));
   const count = of - there.size;
   if (count > 0) return { kind: 'missing', first: firstMissing(there, of), count, of };
+  const counts = sorted.flatMap(countsOf);
+  const tooMany = counts.filter(({ examined, seeds }) => examined > seeds);
+  if (tooMany.length > 0) return { kind: 'refused', problems: tooMany.map(tooManyText) };
+  const cut = counts.filter(({ examined, seeds }) => examined < seeds);
   const parts = sorted.map(({ shard }) => shard.scenarios);
   const scenarios = first.shard.scenarios.map((scenario, at) =>
     mergeScenario(
@@ -65,7 +80,22 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
       parts.flatMap((part) => part.slice(at, at + 1)),
     ),
   );
-  return { kind: 'merged', merged: { range: first.shard.range, scenarios } };
+  return { kind: 'merged', merged: { range: first.shard.range, scenarios, cut } };
+}
+
+/** How many seeds of each system a shard examined, and how many are its share. */
+function countsOf({ file, shard }: FiledShard): readonly CutShard[] {
+  const { from, to } = rangeOfShard(shard.range, shard.shard);
+  const seeds = to - from + 1;
+  return shard.scenarios.flatMap(({ origin, tallies }) =>
+    Object.entries(tallies).map(([system, { seeds: examined }]) => {
+      return { file, scenario: origin.scenario, system, examined, seeds };
+    }),
+  );
+}
+
+function tooManyText({ file, scenario, system, examined, seeds }: CutShard): string {
+  return `${file}: it has ${examined} seeds of ${scenario}, ${system}, and its share are ${seeds}`;
 }
 
 /** A clause; null where both are of one run. */
