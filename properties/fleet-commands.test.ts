@@ -2,69 +2,23 @@
  * What people type to sweep on a queue, and what they get: the built command line on a real Redis.
  * Left out where there is no `redis-server`; `fleet.test.ts` says so.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Queue } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { EMPTY_TALLY } from '../src/sweep/tally.ts';
+import { outputLine } from '../src/report/output-schema.ts';
+import { readShard } from '../src/sweep/shard-file.ts';
+import { root } from './command-line.ts';
 import { hasRedis, RedisServer } from './fleet/redis.ts';
+import { FleetShell, said } from './fleet-shell.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
-const cli = join(root, 'dist/cli.js');
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
 const spinLock = join(root, 'fixtures/modules/spin-lock.yaml');
-const folder = mkdtempSync(join(tmpdir(), 'fencepost-fleet-'));
 const PASSWORD = 'correct-horse-battery';
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-interface Started {
-  readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-  /** All that it wrote so far. */
-  readonly said: () => string;
-}
-
-const started: Set<ChildProcess> = new Set();
-
-/** Runs a command in a folder of its own, so that what it writes has the same names each time. */
-function fencepost(place: string, args: readonly string[], queue?: string): Started {
-  const cwd = join(folder, place);
-  mkdirSync(cwd, { recursive: true });
-  const secret = queue === undefined ? {} : { FENCEPOST_QUEUE: queue };
-  const env = { ...process.env, NO_COLOR: '1', ...secret };
-  const child = spawn('node', [cli, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  started.add(child);
-  let [out, err] = ['', ''];
-  child.stdout.on('data', (data) => {
-    out += String(data);
-  });
-  child.stderr.on('data', (data) => {
-    err += String(data);
-  });
-  const ended = new Promise<Ended>((resolve) => {
-    child.once('close', (code) => {
-      started.delete(child);
-      resolve({ code, out, err });
-    });
-  });
-  return { child, ended, said: () => out + err };
-}
-
-async function said({ said: all, child }: Started, what: RegExp): Promise<void> {
-  while (!what.test(all())) {
-    if (child.exitCode !== null) throw new Error(`it ended without ${what}: ${all()}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+const shell = new FleetShell();
+const { folder } = shell;
+const fencepost = shell.start.bind(shell);
 
 /** JSON lines without what depends on the machine. */
 function linesOf(out: string): readonly unknown[] {
@@ -90,15 +44,11 @@ beforeAll(async () => {
   url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
 });
 
-afterEach(async () => {
-  const ends = [...started].map((child) => new Promise((resolve) => child.once('close', resolve)));
-  for (const child of started) child.kill('SIGKILL');
-  await Promise.all(ends);
-});
+afterEach(() => shell.kill());
 
 afterAll(async () => {
   await redis?.end();
-  rmSync(folder, { recursive: true, force: true });
+  shell.remove();
 });
 
 onRedis(
@@ -120,10 +70,21 @@ onRedis(
     const merge = ['merge', 'reports/shard-1-of-1.json', '--json', '--reporter', 'html,json'];
     const merged = await fencepost('fleet', merge).ended;
     expect([merged.code, linesOf(merged.out)]).toEqual([one.code, linesOf(one.out)]);
+    const shard = ['run', zombie, '--seeds', '400', '--shard', '1/1'];
+    expect((await fencepost('shard', shard).ended).code).toBe(0);
+    expect(tallyText('fleet')).toBe(tallyText('shard'));
     worker.child.kill('SIGTERM');
     expect((await worker.ended).code).toBe(0);
   },
 );
+
+/** What the only shard in a place came to, byte for byte. */
+function tallyText(place: string): string {
+  const file = join(folder, place, 'reports/shard-1-of-1.json');
+  const read = readShard(readFileSync(file, 'utf8'));
+  if (read.kind === 'problem') throw new Error(read.what);
+  return JSON.stringify(read.shard.scenarios.map(({ tallies }) => tallies));
+}
 
 onRedis(
   'sweeps on a queue never print the password, whatever goes wrong, and workers listen nowhere',
@@ -158,11 +119,27 @@ onRedis('sweeps on a queue are stopped, told of and resumed by their id', async 
   const status = await fencepost('stop', ['sweep', 'status'], url).ended;
   expect(status.out).toContain(`${id}  zombie-writer, seeds 0..299`);
   expect(status.out).toContain('running; a coordinator is at work');
+  const json = await fencepost('stop', ['sweep', 'status', '--json'], url).ended;
+  const lines = linesOf(json.out);
+  for (const line of lines) expect(outputLine.safeParse(line).error).toBeUndefined();
+  expect(lines).toEqual([
+    expect.objectContaining({
+      ...{ type: 'sweep-status', sweep: id, scenario: 'zombie-writer', from: 0, to: 299 },
+      ...{ state: 'running', hasCoordinator: true },
+      progress: expect.objectContaining({ runs: 0, total: 600, secondsLeft: null, kinds: {} }),
+    }),
+    expect.objectContaining({ type: 'queue-status', workers: 0, active: 0 }),
+  ]);
+  const tail = fencepost('stop', ['sweep', 'tail', id, '--json'], url);
+  await said(tail, /"runs":0/);
   const second = await fencepost('other', ['sweep', zombie, '--seeds', '300', ...chunks], url);
   const refused = await second.ended;
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('another coordinator')]);
   const stop = await fencepost('stop', ['sweep', 'stop', id.slice(0, 6)], url).ended;
   expect([stop.code, stop.out]).toEqual([0, expect.stringContaining(`${id} is stopped`)]);
+  const tailed = linesOf((await tail.ended).out);
+  for (const line of tailed) expect(outputLine.safeParse(line).error).toBeUndefined();
+  expect(tailed.at(-1)).toMatchObject({ type: 'sweep-status', sweep: id, state: 'stopped' });
   expect((await begun.ended).code).toBe(5);
   fencepost('worker', ['worker', '--workers', '1'], url);
   const resumed = fencepost('stop', ['sweep', 'resume', id, '--output', 'elsewhere'], url);
@@ -172,26 +149,6 @@ onRedis('sweeps on a queue are stopped, told of and resumed by their id', async 
   expect(readdirSync(join(folder, 'stop/elsewhere'))).toContain('zombie-writer.html');
   const after = await fencepost('stop', ['sweep', 'status'], url).ended;
   expect(after.out).toContain('no sweep is on this queue');
-});
-
-onRedis('sweeps on a queue end with 4 where a chunk came to two results', async () => {
-  // Several chunks: what comes last must not be the one that came twice.
-  const flags = ['--seeds', '6000', '--workers', '1', '--chunk-seconds', '1'];
-  const begun = fencepost('alarm', ['sweep', zombie, ...flags], url);
-  await said(begun, /sweep s[0-9a-f]{15}: \d+ chunks/);
-  const [, id = '', chunkSeeds = ''] =
-    /sweep (s[0-9a-f]{15}): .* of (\d+) seeds/.exec(begun.said()) ?? [];
-  const connection = { host: '127.0.0.1', port, password: PASSWORD };
-  const late = new Queue('late', { connection, prefix: 'fencepost' });
-  const tally = { ...EMPTY_TALLY, seeds: Number(chunkSeeds) };
-  const tallies = { unfenced: tally, fenced: tally };
-  const wrong = { chunk: 0, from: 0, to: Number(chunkSeeds) - 1, tallies, milliseconds: 1 };
-  await late.add('late', wrong, { jobId: `${id}-0-of-a-zombie` });
-  await late.close();
-  fencepost('worker', ['worker', '--workers', '1'], url);
-  const { code, err } = await begun.ended;
-  expect(err).toContain('nondeterministic: chunk 0, seeds 0..');
-  expect(code).toBe(4);
 });
 
 onRedis(

@@ -58,7 +58,7 @@ test('a seed that throws, hangs or uses up the memory is a finding, and the swee
   expect(isWhole).toBe(true);
   for (const tally of tallies.values()) {
     expect(tally.seeds).toBe(30);
-    expect(tally.failed).toBe(3);
+    expect([tally.failed, tally.killed]).toEqual([3, 2]);
     expect(tally.failures.map(({ seed }) => seed)).toEqual([3, 7, 11]);
     expect(tally.failures[0]?.error).toContain('seed 3 throws');
     expect(tally.failures[1]?.error).toContain('did not end within 1 s');
@@ -72,4 +72,15 @@ test('a pool serves one sweep after another', async () => {
   const second = await sweep(zombie(), { from: 0, to: 49, pool });
   await pool.close();
   expect(second.tallies).toEqual(first.tallies);
+});
+
+test('what is left of a sweep whose worker died is not counted in the next one', async () => {
+  const examinerUrl = new URL('properties/examiners/half-dead.mjs', root).href;
+  const pool = openPool({ workers: 2, examinerUrl });
+  const doomed = { ...zombie(), name: 'doomed' };
+  await expect(sweep(doomed, { from: 1000, to: 1999, pool })).rejects.toThrow(/worker dies/);
+  const next = await sweep(zombie(), { from: 0, to: 49, pool });
+  await pool.close();
+  const alone = await sweep(zombie(), { from: 0, to: 49, pool: null });
+  expect(next.tallies).toEqual(alone.tallies);
 });

@@ -1,6 +1,7 @@
 /**
- * `fencepost/fleet`: sweeps on an existing queue, for programs of one's own. It needs the packages
- * `bullmq` and `ioredis`; the commands `sweep` and `worker` do the same.
+ * `fencepost/fleet`: sweeps on an existing queue, for programs of one's own. It needs the package
+ * `bullmq`, and `ioredis` for Redis or `pg` for PostgreSQL, which is experimental; the commands
+ * `sweep` and `worker` do the same.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -12,7 +13,11 @@ export type { ChunkResult } from './fleet/chunk-result.ts';
 export type { FleetWorker } from './fleet/worker.ts';
 
 export interface StartWorkerOptions {
-  /** `redis://[user[:password]@]host[:port][/db]`, or `rediss://…`; never printed. */
+  /**
+   * `redis://[user[:password]@]host[:port][/db]`, or `rediss://…`, or
+   * `postgres://[user[:password]@]host[:port][/database]`, with `?sslmode=` `require`,
+   * `verify-full`, `no-verify` or `disable` if need be. Its credentials are never printed.
+   */
   readonly queue: string;
   /** Worker threads; by default one a core. */
   readonly threads?: number;

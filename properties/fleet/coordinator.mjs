@@ -7,12 +7,13 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { openBullQueue } from '../../dist/fleet/bull-queue.js';
 import { readCheckpoint } from '../../dist/fleet/checkpoint.js';
 import { coordinate } from '../../dist/fleet/coordinate.js';
+import { readQueueUrl } from '../../dist/fleet/queue-url.js';
 import { sweepIdOf } from '../../dist/fleet/sweep-record.js';
 import { readScenarioSource } from '../../dist/modules/load-files.js';
 import { originOf } from '../../dist/sweep/origin.js';
 
 const order = JSON.parse(process.argv[2] ?? '{}');
-const { port, version, file, range, chunkSeeds, checkpointFile, window = 10_000 } = order;
+const { url, version, file, range, chunkSeeds, checkpointFile, window = 10_000 } = order;
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const text = readFileSync(file, 'utf8');
 const { scenario } = await readScenarioSource({ file, text }, { kind: 'refused', why: 'none' });
@@ -21,7 +22,7 @@ const read = existsSync(checkpointFile)
   ? readCheckpoint(readFileSync(checkpointFile, 'utf8'), sweepIdOf(sweep))
   : null;
 if (read?.kind === 'problem') throw new Error(read.what);
-const queue = await openBullQueue({ host: '127.0.0.1', port }, () => {});
+const queue = await openBullQueue(readQueueUrl(url).address, () => {});
 const lates = new Set();
 const late = queue.late.bind(queue);
 queue.late = async (id) => {

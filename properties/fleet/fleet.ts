@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Tally } from '../../src/sweep/tally.ts';
 import { tallySchema } from '../../src/sweep/tally-schema.ts';
-import type { RedisServer } from './redis.ts';
+import type { QueueServer } from './server.ts';
 
 /** Short enough that a worker that was killed is missed within a second or two. */
 const TIMING = {
@@ -60,7 +60,7 @@ export class Fleet {
   /** Chunks that the coordinator has counted. */
   done = 0;
   private readonly begunBy: Map<ChildProcess, number> = new Map();
-  private readonly redis: RedisServer;
+  private readonly server: QueueServer;
   private readonly options: FleetOptions;
   private readonly folder: string = mkdtempSync(join(tmpdir(), 'fencepost-fleet-'));
   private readonly processes: Set<ChildProcess> = new Set();
@@ -68,14 +68,14 @@ export class Fleet {
   private isOver = false;
   private result: Promise<Ended | null> = Promise.resolve(null);
 
-  constructor(redis: RedisServer, options: FleetOptions) {
-    this.redis = redis;
+  constructor(server: QueueServer, options: FleetOptions) {
+    this.server = server;
     this.options = options;
   }
 
   /** Starts a worker, and gives it once it is ready. */
   async work(version: string = '1.0.0'): Promise<ChildProcess> {
-    const order = { port: this.redis.port, version, timing: TIMING };
+    const order = { url: this.server.url, version, timing: TIMING };
     return await new Promise((resolve) => {
       const child = this.start('worker.mjs', order, ({ note, begun, chunk }) => {
         if (begun !== undefined) {
@@ -92,7 +92,7 @@ export class Fleet {
   /** Starts a coordinator; after one was killed, it goes on. */
   coordinate(): void {
     const checkpointFile = join(this.folder, 'checkpoint');
-    const order = { ...this.options, port: this.redis.port, version: '1.0.0', checkpointFile };
+    const order = { ...this.options, url: this.server.url, version: '1.0.0', checkpointFile };
     this.result = new Promise((resolve) => {
       let ended: Ended | null = null;
       const child = this.start('coordinator.mjs', order, (line) => {

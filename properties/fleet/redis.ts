@@ -1,23 +1,26 @@
 /** A Redis of the test's own, on loopback, that can be killed and started again. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort, type QueueServer } from './server.ts';
 
 /** Whether there is a `redis-server` to start. */
 export function hasRedis(): boolean {
   return spawnSync('redis-server', ['--version']).status === 0;
 }
 
-export class RedisServer {
+export class RedisServer implements QueueServer {
   readonly port: number;
+  readonly url: string;
   private readonly folder: string;
   private readonly options: readonly string[];
   private server: ChildProcess | null = null;
 
   private constructor(port: number, options: readonly string[]) {
     this.port = port;
+    this.url = `redis://127.0.0.1:${port}`;
     this.folder = mkdtempSync(join(tmpdir(), 'fencepost-redis-'));
     this.options = options;
   }
@@ -29,7 +32,6 @@ export class RedisServer {
     return redis;
   }
 
-  /** Dies at once and comes back, with what it had kept or without. */
   async restart(what: 'with its data' | 'without its data'): Promise<void> {
     await this.kill();
     if (what === 'without its data') {
@@ -72,18 +74,5 @@ function answers(port: number): Promise<boolean> {
       socket.destroy();
     });
     socket.once('error', () => resolve(false));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('there is no free port'));
-      });
-    });
   });
 }

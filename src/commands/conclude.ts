@@ -12,7 +12,7 @@ import type { Difference, KeptOutcome } from '../sweep/shard-file.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
 import { type Exit, exits } from './exit.ts';
 import type { LoadedScenario } from './files.ts';
-import { findCounterexample } from './find.ts';
+import { type Failing, findCounterexample, type ShrunkBefore } from './find.ts';
 import { exitsOfKept } from './kept-plans.ts';
 import { summarizeSystem } from './summarize.ts';
 import type { Terminal } from './terminal.ts';
@@ -54,6 +54,11 @@ export interface ConcludeContext {
   readonly output: string;
   readonly terminal: Terminal;
   readonly isInterrupted: () => boolean;
+  /** What a seed shrinks to, where a worker did that before; absent where none did. */
+  readonly shrunkBefore?: (
+    kind: Pick<Failing, 'system' | 'claim'>,
+    seed: number,
+  ) => Promise<ShrunkBefore | null>;
 }
 
 /** Judges every system, and shrinks what broke unless a merge will; writes nothing. */
@@ -103,12 +108,14 @@ async function shrinkFirst(
   loaded: LoadedScenario,
   system: SystemScenario,
   { tally, judgement, corpus }: { tally: Tally; judgement: Judgement; corpus: string | null },
-  { output, terminal, isInterrupted }: ConcludeContext,
+  { output, terminal, isInterrupted, shrunkBefore }: ConcludeContext,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const claim of claimsToShrink(system, tally, judgement.unexpected)) {
     const startedMs = performance.now();
-    const failing = { system: system.name, claim, seeds: claimTally(tally, claim).brokenSeeds };
+    const kind = { system: system.name, claim };
+    const before = shrunkBefore && { shrunkBefore: (seed: number) => shrunkBefore(kind, seed) };
+    const failing = { ...kind, seeds: claimTally(tally, claim).brokenSeeds, ...before };
     const finding = await findCounterexample(loaded, failing, { output, corpus }, isInterrupted);
     if (finding === null) continue;
     findings.push(finding);

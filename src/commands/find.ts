@@ -3,7 +3,7 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shrinkFailureAsync } from '../async/examine-async.ts';
+import { type ShrinkAsyncOptions, shrinkFailureAsync } from '../async/examine-async.ts';
 import type { Plan } from '../plan/plan.ts';
 import { replayCommand, shellWords } from '../report/commands.ts';
 import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
@@ -20,7 +20,12 @@ export interface Failing {
   readonly claim: string;
   /** Seeds that broke it, at least one; the simplest counterexample of the first few is taken. */
   readonly seeds: readonly number[];
+  /** What a seed shrinks to, where somebody did that before; absent where nobody did. */
+  readonly shrunkBefore?: (seed: number) => Promise<ShrunkBefore | null>;
 }
+
+/** A plan that was shrunk before, known to break its claim. */
+export type ShrunkBefore = Shrunk['result'];
 
 export interface Folders {
   /** Where plans and pages are written. */
@@ -45,12 +50,13 @@ export async function findCounterexample(
 ): Promise<Finding | null> {
   const { catalogue } = loaded;
   const options = { shouldStop, catalogue, breathe };
-  let best: { seed: number; original: Plan; result: ShrinkResult } | null = null;
+  let best: { seed: number; original: Plan; result: ShrunkBefore } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
     const original = expand(loaded.scenario, failing.system, seed);
     if (shouldStop()) break;
-    const result = await shrinkFailureAsync(original, failing.claim, options);
-    if (result.reproduced !== true) continue;
+    const before = (await failing.shrunkBefore?.(seed)) ?? null;
+    const result = before ?? (await shrinkOf(original, failing.claim, options));
+    if (result === null) continue;
     if (best === null || isSimpler(result.plan, best.result.plan))
       best = { seed, original, result };
   }
@@ -62,6 +68,15 @@ export async function findCounterexample(
   return describeShrunk(found, placeOf(found, systems, folders));
 }
 
+async function shrinkOf(
+  original: Plan,
+  claim: string,
+  options: ShrinkAsyncOptions,
+): Promise<ShrinkResult | null> {
+  const result = await shrinkFailureAsync(original, claim, options);
+  return result.reproduced === true ? result : null;
+}
+
 /** Where the files of a finding are written. */
 function placeOf(
   found: Shrunk,
@@ -70,12 +85,24 @@ function placeOf(
 ): FindingPlace {
   const { scenario, scenarioFile, claim, result } = found;
   const { plan } = result;
-  const system = ownName(plan.system.name, systems);
-  const planFile = join(output, `${fileName([scenario, system, claim])}.yaml`);
+  const kind = { system: plan.system.name, claim };
+  const planFile = planFileOf(kind, { scenario, systems, output });
   const keptIn = `${corpus ?? join(dirname(scenarioFile), 'plans')}/`;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile })).join(' ');
   const pageFile = pageFileOf(output, scenario);
   return { planFile, pageFile, keptIn, isKeptInNew: !existsSync(keptIn), command };
+}
+
+/** Where the plan of a kind of failure is written; `systems` are all of the scenario's. */
+export function planFileOf(
+  { system, claim }: Pick<Failing, 'system' | 'claim'>,
+  {
+    scenario,
+    systems,
+    output,
+  }: { readonly scenario: string; readonly systems: readonly string[]; readonly output: string },
+): string {
+  return join(output, `${fileName([scenario, ownName(system, systems), claim])}.yaml`);
 }
 
 /** A name as part of a file's name, numbered where an earlier one of `names` gives the same. */

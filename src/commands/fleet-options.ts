@@ -107,14 +107,15 @@ function addManage(sweep: Command, done: Done): void {
   } as const;
   for (const name of ['status', 'tail', 'stop'] as const) {
     const example = `npx fencepost sweep ${name} ${QUEUE}`;
-    describedCommand(sweep, `${name} [queue] [sweep]`, about[name], example).action(
-      async (first: string | undefined, second: string | undefined) => {
-        const manage = await import('./sweep-manage.ts');
-        const command = { status: manage.statusCommand, tail: manage.tailCommand };
-        const act = name === 'stop' ? manage.stopCommand : command[name];
-        done(await act(named(first, second, sweep.opts<SweepFlags>().queue)));
-      },
-    );
+    const described = describedCommand(sweep, `${name} [queue] [sweep]`, about[name], example);
+    if (name !== 'stop') described.option('--json', 'JSON lines on stdout and nothing else');
+    described.action(async (first: string | undefined, second: string | undefined) => {
+      const manage = await import('./sweep-manage.ts');
+      const command = { status: manage.statusCommand, tail: manage.tailCommand };
+      const act = name === 'stop' ? manage.stopCommand : command[name];
+      const { queue, json } = sweep.opts<SweepFlags>();
+      done(await act({ ...named(first, second, queue), isJson: json === true }));
+    });
   }
 }
 
@@ -150,7 +151,8 @@ function fleetOptions(
 }
 
 function queueOption(): Option {
-  const about = 'a Redis URL; in the environment it stands in no list of processes';
+  const about =
+    'redis://… or, experimental, postgres://…; in the environment it stands in no list of processes';
   return new Option('--queue <url>', about).env(QUEUE_VARIABLE);
 }
 

@@ -10,6 +10,7 @@ import { type Checkpoint, readCheckpoint } from '../fleet/checkpoint.ts';
 import { chunksIn } from '../fleet/chunk-map.ts';
 import { coordinate, type FleetResult } from '../fleet/coordinate.ts';
 import { progressLine } from '../fleet/progress-line.ts';
+import { readShrunk } from '../fleet/shrunk-plan.ts';
 import type { SweepQueue } from '../fleet/sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from '../fleet/sweep-record.ts';
 import { groupDigits } from '../report/prose.ts';
@@ -19,7 +20,8 @@ import { prepare } from '../systems/store/store-kinds.ts';
 import { concludeScenario, type Examined, type ScenarioOutcome } from './conclude.ts';
 import { exits, UserError } from './exit.ts';
 import { type LoadedScenario, type ModuleOptions, readText, writeText } from './files.ts';
-import { fileName } from './find.ts';
+import { fileName, planFileOf } from './find.ts';
+import { explainAlarm } from './fleet-alarm.ts';
 import { type RunOptions, replayCorpus, selfCheck } from './run-scenario.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -45,7 +47,7 @@ export interface FleetContext {
   readonly done: (() => void)[];
 }
 
-/** Larger checkpoints are refused: four bytes a chunk, and sums. */
+/** Larger checkpoints are refused: of each chunk two bytes a system, and sums. */
 const MOST_BYTES = 100_000_000;
 
 /** Null where it was interrupted: the sweep stays on the queue. */
@@ -68,17 +70,27 @@ export async function sweepScenario(
     terminal.note(`left: the sweep ${sweepIdOf(sweep)} stays on the queue; \`sweep resume\``);
     return null;
   }
-  const what = result.alarm;
-  const system = scenario.systems.map(({ name }) => name).join(', ');
-  const alarm = what === null ? null : { system, seed: firstSeedIn(what), what };
+  const { alarm, shrunk } = result;
+  const difference =
+    check.difference ?? (alarm === null ? null : await explainAlarm(alarm, loaded, context));
   const examined: Examined = {
     ...{ range, keptPlans, repeated: check.repeated, isPart: false, corpus: options.corpus },
-    difference: check.difference ?? alarm,
+    difference,
     tallies: result.tallies,
     isWhole: result.end === 'whole',
     milliseconds: result.milliseconds,
   };
-  const outcome = await concludeScenario(loaded, examined, { output, terminal, isInterrupted });
+  const outcome = await concludeScenario(loaded, examined, {
+    ...{ output, terminal, isInterrupted },
+    shrunkBefore: async ({ system, claim }, seed) => {
+      const known = shrunk.find(
+        (one) => one.system === system && one.claim === claim && one.seed === seed,
+      );
+      const before = known === undefined ? null : await readShrunk(known, loaded.catalogue);
+      if (before !== null) terminal.note(`  seed ${seed} of ${system}: as a worker has shrunk it`);
+      return before;
+    },
+  });
   if (result.end !== 'lost') return outcome;
   for (const [chunk, why] of result.lost) terminal.warn(`✗ chunk ${chunk} was given up: ${why}`);
   return { ...outcome, exits: [...outcome.exits, exits.failed] };
@@ -99,18 +111,22 @@ async function sweepOnQueue(loaded: LoadedScenario, context: FleetContext): Prom
   const id = sweepIdOf(sweep);
   const chunks = groupDigits(chunksIn(sweep));
   terminal.note(`  sweep ${id}: ${chunks} chunks of ${groupDigits(sweep.chunkSeeds)} seeds`);
-  const planFileOf = (system: string, claim: string): string =>
-    join(options.output, `${fileName([scenario.name, system, claim])}.yaml`);
+  const systems = scenario.systems.map(({ name }) => name);
+  const place = { scenario: scenario.name, systems, output: options.output };
+  const fileOf = (system: string, claim: string): string => planFileOf({ system, claim }, place);
   const result = await coordinate({
-    ...{ sweep, scenario, queue, checkpoint, planFileOf },
+    ...{ sweep, scenario, queue, checkpoint, planFileOf: fileOf },
     coordinator: randomUUID(),
     save: (text) => writeText(file, text),
     shouldStop: isInterrupted,
     note: (line) => terminal.note(`  ${safe(line)}`),
     onProgress: (progress) => terminal.progress(`  ${progressLine(progress)}`),
     onShrunk: ({ system, claim, seed, plan, headline, signature }) => {
-      if (plan === null) return;
-      const planFile = planFileOf(system, claim);
+      if (plan === null) {
+        terminal.note(`  seed ${seed} of ${system}, ${claim}: not shrunk so far: ${headline}`);
+        return;
+      }
+      const planFile = fileOf(system, claim);
       writeText(planFile, plan);
       terminal.note(`  first of kind ${signature}, seed ${seed} of ${system}: ${headline}`);
       terminal.note(`  shrunk so far: ${planFile}`);
@@ -177,9 +193,4 @@ function runOptions(options: FleetOptions): RunOptions {
     ...{ timeMs: null, maxFailures: null, shard: null },
     ...{ checksDeterminism: false, isResumed: false, modules },
   };
-}
-
-/** The first seed of an alarm's clause. */
-function firstSeedIn(alarm: string): number {
-  return Number(/seeds (\d+)\.\./.exec(alarm)?.[1] ?? 0);
 }

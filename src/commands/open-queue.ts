@@ -1,8 +1,9 @@
 /** Opens the queue that people name, with errors that say what to do and no secret. */
-import { readQueueUrl, withoutSecrets } from '../fleet/queue-url.ts';
+import { type QueueAddress, readQueueUrl, warningOf, withoutSecrets } from '../fleet/queue-url.ts';
 import type { SweepQueue } from '../fleet/sweep-queue.ts';
 import type { FleetWorker, WorkerOptions } from '../fleet/worker.ts';
 import { UserError } from './exit.ts';
+import { openTerminal } from './terminal.ts';
 
 /** Where people may name the queue instead, so that no password stands in a list of processes. */
 export const QUEUE_VARIABLE = 'FENCEPOST_QUEUE';
@@ -15,52 +16,54 @@ export interface OpenQueue {
   readonly safe: (text: string) => string;
 }
 
-/** Connects to the queue at `url`. */
+/** Connects to the queue at `url`; a warning of what is experimental goes to stderr. */
 export async function openQueue(url: string): Promise<OpenQueue> {
-  const { address, shown } = addressOf(url);
-  const { openBullQueue } = await withPackages(() => import('../fleet/bull-queue.ts'));
-  const safe = (text: string): string => withoutSecrets(text, address);
-  const queue = await reached(shown, safe, () => openBullQueue(address, () => {}));
-  return { queue, shown, safe };
+  const place = placeOf(url);
+  const warning = warningOf(place.address);
+  if (warning !== null) openTerminal({ isQuiet: false, isJson: false }).warn(warning);
+  const queue = await reached(place, async () => {
+    const { openBullQueue } = await import('../fleet/bull-queue.ts');
+    return await openBullQueue(place.address, () => {});
+  });
+  return { queue, shown: place.shown, safe: place.safe };
 }
 
-/** Starts a worker on the queue at `url`. */
+/** Starts a worker on the queue at `url`; it is the worker that warns. */
 export async function openWorker(
   url: string,
   options: Omit<WorkerOptions, 'address'>,
 ): Promise<{ readonly worker: FleetWorker; readonly shown: string }> {
-  const { address, shown } = addressOf(url);
-  const { startWorker } = await withPackages(() => import('../fleet/worker.ts'));
-  const safe = (text: string): string => withoutSecrets(text, address);
-  const worker = await reached(shown, safe, () => startWorker({ ...options, address }));
-  return { worker, shown };
+  const place = placeOf(url);
+  const worker = await reached(place, async () => {
+    const { startWorker } = await import('../fleet/worker.ts');
+    return await startWorker({ ...options, address: place.address });
+  });
+  return { worker, shown: place.shown };
 }
 
-function addressOf(url: string): Extract<ReturnType<typeof readQueueUrl>, { kind: 'address' }> {
+interface Place extends Omit<OpenQueue, 'queue'> {
+  readonly address: QueueAddress;
+}
+
+function placeOf(url: string): Place {
   const read = readQueueUrl(url);
-  if (read.kind === 'address') return read;
-  throw new UserError([`the queue’s URL ${read.what}`]);
-}
-
-async function withPackages<Module>(load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error;
-    if (!isMissing || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new UserError(['a queue needs two more packages: npm install bullmq ioredis']);
-  }
+  if (read.kind === 'problem') throw new UserError([`the queue’s URL ${read.what}`]);
+  const { address, shown } = read;
+  return { address, shown, safe: (text) => withoutSecrets(text, address) };
 }
 
 async function reached<Opened>(
-  shown: string,
-  safe: (text: string) => string,
+  { address, shown, safe }: Place,
   open: () => Promise<Opened>,
 ): Promise<Opened> {
   try {
     return await open();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
+      const driver = address.kind === 'postgres' ? 'pg' : 'ioredis';
+      throw new UserError([`this queue needs two more packages: npm install bullmq ${driver}`]);
+    }
     throw new UserError([`${shown}: the queue cannot be reached: ${safe(error.message)}`]);
   }
 }

@@ -2,24 +2,25 @@
  * A coordinator's queue on BullMQ: one queue of work for all sweeps, one of records that no worker
  * takes, and one of results that came too late.
  */
-import { type Job, type JobsOptions, Queue } from 'bullmq';
-import { Redis } from 'ioredis';
-import { type ChunkResult, chunkResultSchema } from './chunk-result.ts';
+import type { Job, JobsOptions } from 'bullmq';
+import { type Connection, type OpenedQueue, openConnection } from './connection.ts';
 import { sweepEntrySchema, sweepProgressSchema } from './jobs.ts';
-import type { RedisAddress } from './queue-url.ts';
+import { unpack } from './packed.ts';
+import type { QueueAddress } from './queue-url.ts';
 import type { AddedJob, EndedJob, ListedSweep, SweepQueue } from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 
-/** The prefix of every key, and the names of the queues. */
-export const PREFIX = 'fencepost';
+export { requireReachable } from './connection.ts';
+
+/** The names of the queues. */
 export const WORK = 'work';
 export const RECORDS = 'sweeps';
 export const LATE = 'late';
 
-/** How long to try for a first connection. */
-const FIRST_CONNECTION_MS = 5_000;
 /** Ids read at once from a list that may hold jobs of other sweeps too. */
 const PAGE = 10_000;
+/** Jobs removed at once. */
+const REMOVED_AT_ONCE = 1_000;
 /** What nobody collects, since its coordinator never came back, goes after a week. */
 const KEPT = { age: 7 * 24 * 3600 };
 const JOB_OPTIONS: JobsOptions = {
@@ -29,60 +30,25 @@ const JOB_OPTIONS: JobsOptions = {
   removeOnFail: KEPT,
 };
 
-type AnyQueue = Queue<unknown, unknown, string>;
-
-/** Connects, or rejects with what the connection says; later it waits for a queue that is away. */
+/** Connects, or rejects with what the connection says; later a queue that is away rejects. */
 export async function openBullQueue(
-  address: RedisAddress,
+  address: QueueAddress,
   onError: (error: Error) => void,
 ): Promise<SweepQueue> {
-  await requireReachable(address);
-  const open = (name: string): AnyQueue => {
-    const connection = { ...address, retryStrategy: retryAfterMs, maxRetriesPerRequest: 3 };
-    const queue: AnyQueue = new Queue(name, { connection, prefix: PREFIX });
-    queue.on('error', onError);
-    return queue;
-  };
-  return new BullSweepQueue({ work: open(WORK), records: open(RECORDS), late: open(LATE) });
-}
-
-/** How long to wait before the next try to connect again. */
-export function retryAfterMs(times: number): number {
-  return Math.min(100 * times, 2_000);
-}
-
-/** Rejects where nothing answers, or what answers lets us not in. */
-export async function requireReachable(address: RedisAddress): Promise<void> {
-  const redis = new Redis({
-    ...address,
-    lazyConnect: true,
-    retryStrategy: () => null,
-    connectTimeout: FIRST_CONNECTION_MS,
-    maxRetriesPerRequest: 0,
-  });
-  let why: Error | null = null;
-  redis.on('error', (error: Error) => {
-    why ??= error;
-  });
-  try {
-    await redis.connect();
-    await redis.ping();
-  } catch (error) {
-    throw why ?? error;
-  } finally {
-    redis.disconnect();
-  }
+  return new BullSweepQueue(await openConnection(address, { isPatient: false, onError }));
 }
 
 class BullSweepQueue implements SweepQueue {
-  private readonly work: AnyQueue;
-  private readonly records: AnyQueue;
-  private readonly lates: AnyQueue;
+  private readonly connection: Connection;
+  private readonly work: OpenedQueue;
+  private readonly records: OpenedQueue;
+  private readonly lates: OpenedQueue;
 
-  constructor(queues: { work: AnyQueue; records: AnyQueue; late: AnyQueue }) {
-    this.work = queues.work;
-    this.records = queues.records;
-    this.lates = queues.late;
+  constructor(connection: Connection) {
+    this.connection = connection;
+    this.work = connection.queue(WORK);
+    this.records = connection.queue(RECORDS);
+    this.lates = connection.queue(LATE);
   }
 
   async announce(id: string, sweep: SweepRecord): Promise<ListedSweep> {
@@ -133,7 +99,7 @@ class BullSweepQueue implements SweepQueue {
     const ids = await this.idsIn('completed', id, { atMost, known });
     const jobs = await Promise.all(ids.map((jobId) => this.work.getJob(jobId)));
     return jobs.flatMap((job) =>
-      job?.id === undefined ? [] : [{ id: job.id, returned: job.returnvalue }],
+      job?.id === undefined ? [] : [{ id: job.id, returned: unpack(job.returnvalue) }],
     );
   }
 
@@ -148,12 +114,15 @@ class BullSweepQueue implements SweepQueue {
   async late(id: string): Promise<readonly EndedJob[]> {
     const jobs = await this.lates.getWaiting(0, 999);
     return jobs.flatMap((job) =>
-      job.id?.startsWith(`${id}-`) === true ? [{ id: job.id, returned: job.data }] : [],
+      job.id?.startsWith(`${id}-`) === true ? [{ id: job.id, returned: unpack(job.data) }] : [],
     );
   }
 
   async remove(ids: readonly string[]): Promise<void> {
-    await Promise.all(ids.map((id) => this.work.remove(id)));
+    for (let from = 0; from < ids.length; from += REMOVED_AT_ONCE) {
+      const some = ids.slice(from, from + REMOVED_AT_ONCE);
+      await Promise.all(some.map((id) => this.work.remove(id)));
+    }
   }
 
   async clear(id: string): Promise<void> {
@@ -181,6 +150,7 @@ class BullSweepQueue implements SweepQueue {
 
   async close(): Promise<void> {
     await Promise.all([this.work, this.records, this.lates].map((queue) => queue.close()));
+    await this.connection.close();
   }
 
   /** Ids of a sweep's jobs in one state. Others' are passed over; what moves is found next time. */
@@ -209,10 +179,4 @@ function listed(job: Job<unknown, unknown, string> | undefined): ListedSweep | n
   if (!entry.success || sweepIdOf(entry.data.sweep) !== id) return null;
   const progress = sweepProgressSchema.safeParse(job.progress);
   return { id, entry: entry.data, progress: progress.success ? progress.data : null };
-}
-
-/** The result of a chunk, where that is what it is. */
-export function asChunkResult(returned: unknown): ChunkResult | null {
-  const read = chunkResultSchema.safeParse(returned);
-  return read.success ? read.data : null;
 }

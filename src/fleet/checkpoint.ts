@@ -9,18 +9,20 @@ import { check } from '../plan/findings.ts';
 import { type Form, seal, unseal } from '../sweep/sealed.ts';
 import { count, tallySchema } from '../sweep/tally-schema.ts';
 import { chunksIn } from './chunk-map.ts';
+import { type ShrunkKind, shrunkKindSchema } from './jobs.ts';
 import type { LedgerState } from './ledger.ts';
 import { type SweepRecord, sweepIdOf, sweepRecordSchema } from './sweep-record.ts';
+import { type TwoResults, twoResultsSchema } from './two-results.ts';
 
 export interface Checkpoint {
   readonly sweep: SweepRecord;
   readonly ledger: LedgerState;
   /** How long coordinators were at work, all attempts together. */
   readonly milliseconds: number;
-  /** Kinds of failure whose first counterexample is being shrunk, or was. */
-  readonly shrunk: readonly string[];
-  /** Of chunks that came to two results, a clause; the first of them. */
-  readonly alarm: string | null;
+  /** What workers have shrunk, one a kind of failure. */
+  readonly shrunk: readonly ShrunkKind[];
+  /** Of chunks that came to two results, the first. */
+  readonly alarm: TwoResults | null;
 }
 
 const FORM: Form = { type: 'fleet-checkpoint', version: 1 };
@@ -31,11 +33,14 @@ const schema = z.strictObject({
   digests: z.string(),
   tallies: z.record(z.string(), tallySchema),
   milliseconds: count,
-  shrunk: z.array(z.string()),
-  alarm: z.string().nullable(),
+  shrunk: z.array(shrunkKindSchema),
+  alarm: twoResultsSchema.nullable(),
 });
 
-/** Two lines, each with its line break: what is known, sealed, and four bytes a chunk in base64. */
+/**
+ * Two lines, each with its line break: what is known, sealed, and of each chunk two bytes a system
+ * in base64.
+ */
 export function renderCheckpoint({ ledger, ...rest }: Checkpoint): string {
   const { buffer, byteOffset, byteLength } = ledger.digests;
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
@@ -69,10 +74,10 @@ export function readCheckpoint(text: string, sweepId: string): CheckpointRead {
       what: 'is damaged: its chunks are not those that it was written with',
     };
   }
-  if (bytes.length !== 4 * chunksIn(rest.sweep)) {
-    return { kind: 'problem', what: 'has not one digest a chunk' };
+  if (bytes.length !== 2 * chunksIn(rest.sweep) * Object.keys(tallies).length) {
+    return { kind: 'problem', what: 'has not one digest a chunk and system' };
   }
-  const words = new Uint32Array(bytes.length / 4);
+  const words = new Uint16Array(bytes.length / 2);
   Buffer.from(words.buffer).set(bytes);
   return { kind: 'checkpoint', checkpoint: { ...rest, ledger: { digests: words, tallies } } };
 }

@@ -1,4 +1,4 @@
-/** What a chunk came to, as it travels back, and what makes two results of one chunk equal. */
+/** What a chunk came to, as it travels back, and what makes two results of one chunk differ. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { SeedRange } from '../sweep/shard.ts';
@@ -21,13 +21,24 @@ export const chunkResultSchema: z.ZodType<ChunkResult> = z.strictObject({
   milliseconds: count,
 });
 
+/** In place of a digest: a seed was killed, so that the tally says something of its machine too. */
+export const INCOMPARABLE = 1;
+
 /**
- * 32 bits of the tallies' digest, never 0. Threads finish in any order, so the order of names does
- * not count.
+ * 16 bits of a tally's digest, never 0, or `INCOMPARABLE`. One of 65,534 pairs that differ has one
+ * digest: machines that differ do so on more than one chunk. Threads finish in any order, so the
+ * order of names does not count.
  */
-export function digestOfResult({ tallies }: Pick<ChunkResult, 'tallies'>): number {
-  const text = JSON.stringify(inOrder(tallies));
-  return createHash('sha256').update(text).digest().readUInt32BE(0) || 1;
+export function digestOfTally(tally: Tally): number {
+  if (tally.killed > 0) return INCOMPARABLE;
+  const text = JSON.stringify(inOrder(tally));
+  const word = createHash('sha256').update(text).digest().readUInt16BE(0);
+  return word > INCOMPARABLE ? word : word + 2;
+}
+
+/** Whether two digests are of two results, each of which could only have been the same. */
+export function areDifferent(one: number, other: number): boolean {
+  return one !== other && one !== INCOMPARABLE && other !== INCOMPARABLE;
 }
 
 /** The same value with the names of every object sorted. */

@@ -1,77 +1,17 @@
 import { expect, test } from 'vitest';
-import { readCheckpoint } from './checkpoint.ts';
-import { chunksIn } from './chunk-map.ts';
-import { type CoordinateOptions, coordinate, type FleetResult } from './coordinate.ts';
-import type { ChunkJob, ShrinkJob, ShrunkKind } from './jobs.ts';
+import {
+  chunks,
+  id,
+  type Kept,
+  options,
+  requireWhole,
+  run,
+  sweep,
+  work,
+} from './coordinate.fixture.ts';
+import { coordinate, type FleetProgress, type FleetResult } from './coordinate.ts';
 import { MemoryQueue } from './memory-queue.ts';
-import { resultOf, smallScenario, smallSweep } from './sweep.fixture.ts';
-import { sweepIdOf } from './sweep-record.ts';
-
-const sweep = smallSweep();
-const id = sweepIdOf(sweep);
-const chunks = chunksIn(sweep);
-const timing = { pollMs: 1, beatMs: 5, saveMs: 0, addAgainMs: 1e9 };
-
-function work(job: ChunkJob | ShrinkJob): unknown {
-  if (job.kind === 'chunk') return resultOf(sweep, job.chunk);
-  const { system, claim, seed } = job;
-  return { system, claim, seed, plan: 'a plan', headline: 'it broke', signature: 'abcd' };
-}
-
-interface Kept {
-  text: string | null;
-}
-
-function options(
-  queue: MemoryQueue,
-  kept: Kept,
-  change: Partial<CoordinateOptions> = {},
-): CoordinateOptions {
-  const read = kept.text === null ? null : readCheckpoint(kept.text, id);
-  return {
-    ...{ sweep, scenario: smallScenario(), queue, timing },
-    checkpoint: read?.kind === 'checkpoint' ? read.checkpoint : null,
-    save: (text) => {
-      kept.text = text;
-    },
-    planFileOf: (system, claim) => `reports/small-${system}-${claim}.yaml`,
-    onShrunk: () => {},
-    note: () => {},
-    coordinator: 'first',
-    shouldStop: () => false,
-    ...change,
-  };
-}
-
-/** Coordinates while `step` is called now and then, until it ends. */
-async function run(
-  queue: MemoryQueue,
-  change: Partial<CoordinateOptions> & { readonly kept?: Kept },
-  step: (round: number) => void,
-): Promise<FleetResult> {
-  const { kept = { text: null }, ...rest } = change;
-  let isOver = false;
-  let round = 0;
-  const turn = (): void => {
-    if (isOver) return;
-    round += 1;
-    if (round > 5_000) throw new Error('it does not end');
-    step(round);
-    setTimeout(turn, 1);
-  };
-  setTimeout(turn, 1);
-  try {
-    return await coordinate(options(queue, kept, rest));
-  } finally {
-    isOver = true;
-  }
-}
-
-function requireWhole({ end, tallies }: FleetResult): void {
-  expect(end).toBe('whole');
-  expect(tallies.get('unfenced')).toMatchObject({ seeds: 100, broken: 33 });
-  expect(tallies.get('fenced')?.seeds).toBe(100);
-}
+import { resultOf } from './sweep.fixture.ts';
 
 test('every chunk is added and counted once, and nothing is left on the queue', async () => {
   const queue = new MemoryQueue();
@@ -149,42 +89,24 @@ test('one that was killed between saving and taking off counts nothing twice', a
   requireWhole(await run(again, { kept, coordinator: 'second' }, () => again.work(work)));
 });
 
-test('a late result that is equal changes nothing, and one that differs is the alarm', async () => {
+test('one that goes on counts its own pace, not that of the one before', async () => {
   const queue = new MemoryQueue();
-  const late = resultOf(sweep, 2);
-  const equal = await run(queue, {}, (round) => {
-    if (round === 2) queue.lates.set(`${id}-2-x`, late);
-    if (round > 20) queue.work(work);
+  const kept: Kept = { text: null };
+  let isLeft = false;
+  await run(queue, { kept, shouldStop: () => isLeft }, (round) => {
+    if (round === 5) queue.work(work, 10);
+    if (round > 20) isLeft = true;
   });
-  requireWhole(equal);
-  expect(equal.alarm).toBeNull();
-  const { unfenced, fenced } = late.tallies;
-  if (unfenced === undefined || fenced === undefined) throw new Error('the fixture has both');
-  const tallies = { unfenced, fenced: { ...fenced, events: 1 } };
-  const other = new MemoryQueue();
-  const different = await run(other, {}, (round) => {
-    if (round === 2) other.work(work, 4);
-    if (round === 20) other.lates.set(`${id}-2-x`, { ...late, tallies });
-    if (round > 40) other.work(work);
+  const told: FleetProgress[] = [];
+  const onProgress = (progress: FleetProgress): void => {
+    told.push(progress);
+  };
+  await run(queue, { kept, coordinator: 'second', onProgress }, (round) => {
+    if (round > 40) queue.work(work);
   });
-  requireWhole(different);
-  expect(different.alarm).toContain('chunk 2, seeds 24..30');
-});
-
-test('each kind of failure is shrunk once, and its counterexample is told once', async () => {
-  const queue = new MemoryQueue();
-  const told: ShrunkKind[] = [];
-  const orders: unknown[] = [];
-  await run(queue, { onShrunk: (kind) => told.push(kind), window: 4 }, () =>
-    queue.work((job) => {
-      if (job.kind === 'shrink') orders.push(job);
-      return work(job);
-    }, 2),
-  );
-  expect(orders).toEqual([
-    expect.objectContaining({ system: 'unfenced', claim: 'fence-monotone', kind: 'shrink' }),
-  ]);
-  expect(told.length).toBeLessThanOrEqual(1);
+  const [first] = told;
+  expect(first).toMatchObject({ runs: 140, total: 200, runsPerSecond: 0 });
+  expect(told.some(({ workers }) => workers === 1)).toBe(true);
 });
 
 test('a chunk that fails is tried again, and one that always fails is told as lost', async () => {

@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Defect } from '../kernel/assert.ts';
 import type { Tally } from '../sweep/tally.ts';
 import { Coordinator, type CoordinatorOptions, Unsaved } from './coordinator.ts';
-import type { SweepProgress } from './jobs.ts';
+import type { ShrunkKind, SweepProgress } from './jobs.ts';
 import type { QueueCounts } from './sweep-queue.ts';
+import type { TwoResults } from './two-results.ts';
 
 /** How long things take; people change none of it. */
 export interface CoordinatorTiming {
@@ -52,8 +53,10 @@ export interface FleetResult {
   /** By system, in the scenario's order. */
   readonly tallies: ReadonlyMap<string, Tally>;
   readonly lost: ReadonlyMap<number, string>;
-  /** What came to two results, a clause; null for nothing. */
-  readonly alarm: string | null;
+  /** The first chunk that came to two results; null for none. */
+  readonly alarm: TwoResults | null;
+  /** What workers have shrunk, one a kind of failure; of some there is no plan. */
+  readonly shrunk: readonly ShrunkKind[];
   /** All attempts together. */
   readonly milliseconds: number;
 }
@@ -78,9 +81,9 @@ export async function coordinate(options: CoordinateOptions): Promise<FleetResul
     }
   }
   const { coordinator } = rounds;
-  const { lost, alarm } = coordinator;
+  const { lost, alarm, shrunk } = coordinator;
   const tallies = coordinator.ledger.tallies;
-  return { end, tallies, lost, alarm, milliseconds: rounds.milliseconds };
+  return { end, tallies, lost, alarm, shrunk, milliseconds: rounds.milliseconds };
 }
 
 class Rounds {
@@ -185,8 +188,8 @@ class Rounds {
   private async tellIfDue(): Promise<void> {
     const { timing, coordinator } = this;
     if (performance.now() - this.beatAtMs < timing.beatMs) return;
-    await this.tell();
     this.counts = await this.options.queue.counts();
+    await this.tell();
     const { waiting, active, delayed, ended } = this.counts;
     const isShort = coordinator.misses({ jobs: waiting + active + delayed + ended });
     const isLong = performance.now() - this.addedAgainAtMs > timing.addAgainMs;

@@ -12,6 +12,7 @@ import { brokenByKind, kindName, kindsToShrink, shrinkJobIdOf } from './kinds.ts
 import { Ledger } from './ledger.ts';
 import type { AddedJob, EndedJob, SweepQueue } from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
+import { type TwoResults, twoResultsText } from './two-results.ts';
 
 export interface CoordinatorOptions {
   readonly sweep: SweepRecord;
@@ -43,7 +44,8 @@ export class Coordinator {
   readonly ledger: Ledger;
   /** Chunks that were given up, and what the queue said of each. */
   readonly lost: Map<number, string> = new Map();
-  alarm: string | null;
+  /** The first chunk that came to two results; null for none. */
+  alarm: TwoResults | null;
   private readonly options: CoordinatorOptions;
   /** Every chunk below was added, or is counted. */
   private frontier = 0;
@@ -53,9 +55,11 @@ export class Coordinator {
   private readonly settled: Set<string> = new Set();
   private readonly settledLate: Set<string> = new Set();
   private readonly tries: Map<number, number> = new Map();
-  /** Kinds whose job was added, and those whose counterexample is there. */
+  /** What workers have shrunk, by kind; of some there is no plan. */
+  private readonly shrunkKinds: Map<string, ShrunkKind>;
+  /** Kinds whose job was added, and the ids of jobs that were given up. */
   private readonly asked: Set<string> = new Set();
-  private readonly shrunk: Set<string>;
+  private readonly givenUp: Set<string> = new Set();
 
   constructor(options: CoordinatorOptions) {
     const { sweep, scenario, checkpoint } = options;
@@ -63,13 +67,19 @@ export class Coordinator {
     this.id = sweepIdOf(sweep);
     const systems = scenario.systems.map(({ name }) => name);
     this.ledger = new Ledger(sweep, systems, checkpoint?.ledger ?? null);
-    this.shrunk = new Set(checkpoint?.shrunk ?? []);
+    const shrunk = checkpoint?.shrunk ?? [];
+    this.shrunkKinds = new Map(shrunk.map((kind) => [kindName(kind), kind]));
     this.alarm = checkpoint?.alarm ?? null;
   }
 
   /** Whether nothing is left to wait for. */
   get isDone(): boolean {
     return this.ledger.done + this.lost.size === this.ledger.chunks;
+  }
+
+  /** What workers have shrunk, one a kind of failure; of some there is no plan. */
+  get shrunk(): readonly ShrunkKind[] {
+    return [...this.shrunkKinds.values()];
   }
 
   /** How many results are counted and not yet saved. */
@@ -125,8 +135,7 @@ export class Coordinator {
   /** Saves what is counted, and only then takes it off the queue. */
   async save(milliseconds: number): Promise<void> {
     const { sweep, queue, save } = this.options;
-    const shrunk = [...this.shrunk];
-    const { alarm } = this;
+    const { alarm, shrunk } = this;
     const text = renderCheckpoint({
       ...{ sweep, ledger: this.ledger.state() },
       ...{ milliseconds, shrunk, alarm },
@@ -190,20 +199,20 @@ export class Coordinator {
     if (!read.success || (expected !== null && read.data.chunk !== expected)) return false;
     const { chunk, from, to } = read.data;
     const offer = this.ledger.offer(read.data);
-    if (offer === 'foreign') return false;
+    if (offer.kind === 'foreign') return false;
     const wasLost = this.lost.delete(chunk);
-    if (offer === 'counted' && chunk < this.frontier && !wasLost) this.outstanding -= 1;
-    if (offer === 'different' && this.alarm === null) {
-      this.alarm = `chunk ${chunk}, seeds ${from}..${to}, came to two different results`;
-      this.options.note(`nondeterministic: ${this.alarm}`);
+    if (offer.kind === 'counted' && chunk < this.frontier && !wasLost) this.outstanding -= 1;
+    if (offer.kind === 'different' && this.alarm === null) {
+      this.alarm = { chunk, from, to, systems: offer.systems };
+      this.options.note(`nondeterministic: ${twoResultsText(this.alarm)}`);
     }
     return true;
   }
 
   private takeShrunk(returned: unknown): void {
     const read = shrunkKindSchema.safeParse(returned);
-    if (!read.success || this.shrunk.has(kindName(read.data))) return;
-    this.shrunk.add(kindName(read.data));
+    if (!read.success || this.shrunkKinds.has(kindName(read.data))) return;
+    this.shrunkKinds.set(kindName(read.data), read.data);
     this.options.onShrunk(read.data);
   }
 
@@ -211,6 +220,7 @@ export class Coordinator {
     const chunk = chunkOfJobId(this.id, id);
     if (chunk === null) {
       this.options.note(`a job that shrinks was given up: ${why}`);
+      this.givenUp.add(id);
       await this.options.queue.remove([id]);
     } else if (this.ledger.has(chunk)) this.settled.add(id);
     else await this.tryAgain(id, chunk, why);
@@ -235,10 +245,11 @@ export class Coordinator {
     const { fencepost } = sweep.origin;
     for (const kind of kindsToShrink(scenario, this.ledger.tallies)) {
       const name = kindName(kind);
-      if (this.asked.has(name) || this.shrunk.has(name)) continue;
+      const id = shrinkJobIdOf(this.id, kind);
+      if (this.asked.has(name) || this.shrunkKinds.has(name) || this.givenUp.has(id)) continue;
       const planFile = planFileOf(kind.system, kind.claim);
       const job = { kind: 'shrink', sweep: this.id, fencepost, ...kind, planFile } as const;
-      await queue.add([{ id: shrinkJobIdOf(this.id, kind), job }]);
+      await queue.add([{ id, job }]);
       this.asked.add(name);
     }
   }

@@ -3,6 +3,7 @@
  * scenario's text; whoever takes one checks it before use.
  */
 import { z } from 'zod';
+import type { Boundary } from '../shrink/boundary.ts';
 import { count } from '../sweep/tally-schema.ts';
 import { type SweepRecord, sweepRecordSchema } from './sweep-record.ts';
 
@@ -46,14 +47,23 @@ export const fleetJobSchema: z.ZodType<FleetJob> = z.discriminatedUnion('kind', 
   }),
 ]);
 
+/** The shrinker's boundary, its plan as the text of a file. */
+export interface ShrunkBoundary extends Omit<Boundary, 'holdsPlan'> {
+  readonly holdsPlan: string;
+}
+
 /** The first counterexample of a kind of failure. */
 export interface ShrunkKind {
   readonly system: string;
   readonly claim: string;
   readonly seed: number;
-  /** As the text of a plan file; null where the seed did not break the claim again. */
+  /** As the text of a plan file; null where there is none. */
   readonly plan: string | null;
-  /** What happened, in one sentence. */
+  /** The nearest plan that holds; null where there is none. */
+  readonly boundary: ShrunkBoundary | null;
+  /** Why there is no boundary, a clause; null where there is one. */
+  readonly whyNoBoundary: string | null;
+  /** What happened, in one sentence; why there is no plan, a clause. */
   readonly headline: string;
   /** The id of the failure's signature. */
   readonly signature: string;
@@ -64,6 +74,16 @@ export const shrunkKindSchema: z.ZodType<ShrunkKind> = z.strictObject({
   claim: z.string(),
   seed: count,
   plan: z.string().nullable(),
+  boundary: z
+    .strictObject({
+      what: z.string(),
+      parameter: z.string(),
+      breaksAtUs: z.int(),
+      holdsAtUs: z.int(),
+      holdsPlan: z.string(),
+    })
+    .nullable(),
+  whyNoBoundary: z.string().nullable(),
   headline: z.string(),
   signature: z.string(),
 });

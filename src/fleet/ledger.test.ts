@@ -1,14 +1,27 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Tally } from '../sweep/tally.ts';
 import { type Checkpoint, readCheckpoint, renderCheckpoint } from './checkpoint.ts';
 import { chunksIn } from './chunk-map.ts';
+import { digestOfTally } from './chunk-result.ts';
+import type { ShrunkKind } from './jobs.ts';
 import { Ledger } from './ledger.ts';
 import { resultOf, smallSweep } from './sweep.fixture.ts';
 import { sweepIdOf } from './sweep-record.ts';
+import type { TwoResults } from './two-results.ts';
 
 const sweep = smallSweep();
 const systems = ['unfenced', 'fenced'];
 const chunks = chunksIn(sweep);
+const SHRUNK: ShrunkKind = {
+  ...{ system: 'unfenced', claim: 'fence-monotone', seed: 12, plan: 'a plan', signature: 'abcd' },
+  boundary: { what: 'a pause', parameter: 'p', breaksAtUs: -1, holdsAtUs: 0, holdsPlan: 'near' },
+  ...{ whyNoBoundary: null, headline: 'it broke' },
+};
+const ALARM: TwoResults = {
+  ...{ chunk: 3, from: 31, to: 37 },
+  systems: [{ system: 'unfenced', counted: 5, other: 6 }],
+};
 const all = Array.from({ length: chunks }, (_, chunk) => resultOf(sweep, chunk));
 
 function inOrder(): Ledger {
@@ -26,7 +39,8 @@ test('in any order, and however often they arrive, results add up to the same', 
       const ledger = new Ledger(sweep, systems);
       const once = new Set<number>();
       for (const chunk of [...first, ...all.keys()]) {
-        expect(ledger.offer(resultOf(sweep, chunk))).toBe(once.has(chunk) ? 'equal' : 'counted');
+        const { kind } = ledger.offer(resultOf(sweep, chunk));
+        expect(kind).toBe(once.has(chunk) ? 'equal' : 'counted');
         once.add(chunk);
       }
       expect(ledger.tallies).toEqual(whole.tallies);
@@ -35,15 +49,40 @@ test('in any order, and however often they arrive, results add up to the same', 
   expect(whole.tallies.get('unfenced')).toMatchObject({ seeds: 100, broken: 33 });
 });
 
-test('a second result that differs is told, and does not count', () => {
+test('a second result that differs is told with the system that does, and does not count', () => {
   const ledger = inOrder();
   const before = new Map(ledger.tallies);
   const result = resultOf(sweep, 3);
   const { unfenced } = result.tallies;
   if (unfenced === undefined) throw new Error('the fixture has this system');
   const other = { ...result, tallies: { ...result.tallies, unfenced: { ...unfenced, events: 1 } } };
-  expect(ledger.offer(other)).toBe('different');
+  const counted = digestOfTally(unfenced);
+  const digests = { counted, other: digestOfTally({ ...unfenced, events: 1 }) };
+  const systems = [{ system: 'unfenced', ...digests }];
+  expect(ledger.offer(other)).toEqual({ kind: 'different', systems });
   expect(ledger.tallies).toEqual(before);
+});
+
+test('where a seed was killed in one of two results, its system is not compared', () => {
+  const well = resultOf(sweep, 3);
+  const { unfenced, fenced } = well.tallies;
+  if (unfenced === undefined || fenced === undefined) throw new Error('the fixture has both');
+  const killed: Tally = { ...unfenced, failed: 1, killed: 1, failures: [{ seed: 31, error: '' }] };
+  const ill = { ...well, tallies: { unfenced: killed, fenced } };
+  for (const [first, second] of [
+    [well, ill],
+    [ill, well],
+    [ill, { ...ill, tallies: { unfenced: { ...killed, failed: 2, killed: 2 }, fenced } }],
+  ] as const) {
+    const ledger = new Ledger(sweep, systems);
+    expect(ledger.offer(first).kind).toBe('counted');
+    expect(ledger.offer(second).kind).toBe('equal');
+    expect(ledger.tallies.get('unfenced')).toMatchObject({
+      ...{ seeds: unfenced.seeds, killed: first.tallies.unfenced?.killed },
+    });
+    const other = { ...second, tallies: { ...second.tallies, fenced: { ...fenced, events: 1 } } };
+    expect(ledger.offer(other)).toMatchObject({ systems: [{ system: 'fenced' }] });
+  }
 });
 
 test('how long a chunk took, and the order of names, make no other result', () => {
@@ -51,7 +90,7 @@ test('how long a chunk took, and the order of names, make no other result', () =
   const { unfenced, fenced } = resultOf(sweep, 3).tallies;
   if (unfenced === undefined || fenced === undefined) throw new Error('the fixture has both');
   const tallies = { fenced, unfenced };
-  expect(ledger.offer({ ...resultOf(sweep, 3), tallies, milliseconds: 99 })).toBe('equal');
+  expect(ledger.offer({ ...resultOf(sweep, 3), tallies, milliseconds: 99 }).kind).toBe('equal');
 });
 
 test('a result of other seeds, of a part of them or of other systems is foreign', () => {
@@ -67,7 +106,7 @@ test('a result of other seeds, of a part of them or of other systems is foreign'
     { ...result, tallies: { unfenced, fenced: { ...fenced, seeds: 6 } } },
     { ...result, tallies: { unfenced, other: fenced } },
   ]) {
-    expect(ledger.offer(other)).toBe('foreign');
+    expect(ledger.offer(other).kind).toBe('foreign');
   }
   expect(ledger.done).toBe(0);
 });
@@ -77,7 +116,7 @@ test('from a checkpoint a ledger goes on as if nothing had happened', () => {
   for (const result of all.slice(0, 5)) first.offer(result);
   const left: Checkpoint = {
     ...{ sweep, ledger: first.state(), milliseconds: 12 },
-    ...{ shrunk: ['unfenced fence-monotone'], alarm: null },
+    ...{ shrunk: [SHRUNK], alarm: ALARM },
   };
   const read = readCheckpoint(renderCheckpoint(left), sweepIdOf(sweep));
   expect(read).toEqual({ kind: 'checkpoint', checkpoint: left });

@@ -1,26 +1,30 @@
 /**
  * The results of a sweep, keyed by chunk: each is counted once, however often it arrives. Of a
- * chunk that is counted only a digest is kept, so that a million chunks take four megabytes.
+ * chunk that is counted only digests are kept, so that a million chunks take two megabytes a
+ * system.
  */
 import { EMPTY_TALLY, mergeTallies, type Tally } from '../sweep/tally.ts';
 import { chunksIn, rangeOfChunk } from './chunk-map.ts';
-import { type ChunkResult, digestOfResult } from './chunk-result.ts';
+import { areDifferent, type ChunkResult, digestOfTally } from './chunk-result.ts';
 import type { SweepRecord } from './sweep-record.ts';
+import type { DifferingSystem } from './two-results.ts';
 
 /** `foreign` is of other seeds or systems than the chunk of this number has. */
-export type Offer = 'counted' | 'equal' | 'different' | 'foreign';
+export type Offer =
+  | { readonly kind: 'counted' | 'equal' | 'foreign' }
+  | { readonly kind: 'different'; readonly systems: readonly DifferingSystem[] };
 
 /** All that a ledger knows, to go on from later. */
 export interface LedgerState {
-  /** A digest a chunk; 0 where there is no result yet. */
-  readonly digests: Uint32Array;
+  /** Of each chunk a digest a system, in the scenario's order; 0 where there is no result yet. */
+  readonly digests: Uint16Array;
   readonly tallies: Readonly<Record<string, Tally>>;
 }
 
 export class Ledger {
   readonly chunks: number;
   private readonly sweep: SweepRecord;
-  private readonly digests: Uint32Array;
+  private readonly digests: Uint16Array;
   private readonly sums: Map<string, Tally>;
   private counted = 0;
 
@@ -28,9 +32,9 @@ export class Ledger {
   constructor(sweep: SweepRecord, systems: readonly string[], state: LedgerState | null = null) {
     this.sweep = sweep;
     this.chunks = chunksIn(sweep);
-    this.digests = state === null ? new Uint32Array(this.chunks) : state.digests.slice();
     this.sums = new Map(systems.map((name) => [name, state?.tallies[name] ?? EMPTY_TALLY]));
-    for (const digest of this.digests) if (digest !== 0) this.counted += 1;
+    this.digests = state?.digests.slice() ?? new Uint16Array(this.chunks * systems.length);
+    for (let chunk = 0; chunk < this.chunks; chunk += 1) if (this.has(chunk)) this.counted += 1;
   }
 
   /** How many chunks are counted. */
@@ -43,7 +47,7 @@ export class Ledger {
   }
 
   has(chunk: number): boolean {
-    return this.digests[chunk] !== 0;
+    return this.digests[chunk * this.sums.size] !== 0;
   }
 
   /** By system, in the scenario's order. */
@@ -51,22 +55,37 @@ export class Ledger {
     return this.sums;
   }
 
-  /** Counts the first result of a chunk; compares every other with it. */
+  /**
+   * Counts the first result of a chunk, and compares every other with it, system by system. A
+   * system of which either result had a seed that was killed is not compared: on a busy machine a
+   * seed takes longer. Here too the first stays, so that each seed counts exactly once.
+   */
   offer(result: ChunkResult): Offer {
-    if (!this.isOurs(result)) return 'foreign';
-    const digest = digestOfResult(result);
-    const known = this.digests[result.chunk];
-    if (known !== 0) return known === digest ? 'equal' : 'different';
-    for (const [system, sum] of this.sums) {
-      this.sums.set(system, mergeTallies(sum, result.tallies[system] ?? EMPTY_TALLY));
+    const { chunk, tallies } = result;
+    if (!this.isOurs(result)) return { kind: 'foreign' };
+    if (this.has(chunk)) return this.compare(result);
+    const at = chunk * this.sums.size;
+    for (const [index, [system, sum]] of [...this.sums].entries()) {
+      const tally = tallies[system] ?? EMPTY_TALLY;
+      this.sums.set(system, mergeTallies(sum, tally));
+      this.digests[at + index] = digestOfTally(tally);
     }
-    this.digests[result.chunk] = digest;
     this.counted += 1;
-    return 'counted';
+    return { kind: 'counted' };
   }
 
   state(): LedgerState {
     return { digests: this.digests.slice(), tallies: Object.fromEntries(this.sums) };
+  }
+
+  private compare({ chunk, tallies }: ChunkResult): Offer {
+    const at = chunk * this.sums.size;
+    const systems = [...this.sums.keys()].flatMap((system, index): readonly DifferingSystem[] => {
+      const counted = this.digests[at + index] ?? 0;
+      const other = digestOfTally(tallies[system] ?? EMPTY_TALLY);
+      return areDifferent(counted, other) ? [{ system, counted, other }] : [];
+    });
+    return systems.length === 0 ? { kind: 'equal' } : { kind: 'different', systems };
   }
 
   /** Whether a result is of this chunk's seeds, and has every one of them once a system. */

@@ -5,7 +5,7 @@ import type { SweepProgress } from './jobs.ts';
 /** The number of workers is left out where it is not known. */
 export function progressLine(progress: SweepProgress & { readonly workers?: number }): string {
   const { runs, total, runsPerSecond, workers, broken } = progress;
-  const leftS = runsPerSecond > 0 ? Math.ceil((total - runs) / runsPerSecond) : null;
+  const leftS = secondsLeft(progress);
   const parts = [
     `${groupDigits(runs)} of ${groupDigits(total)} runs`,
     `${groupDigits(runsPerSecond)}/s`,
@@ -14,6 +14,11 @@ export function progressLine(progress: SweepProgress & { readonly workers?: numb
     broken === 0 ? 'none broke a claim' : kindsText(progress),
   ];
   return parts.join(', ');
+}
+
+/** How long the rest takes if it goes on like this; null where nothing is known of that. */
+export function secondsLeft({ runs, total, runsPerSecond }: SweepProgress): number | null {
+  return runsPerSecond > 0 ? Math.ceil((total - runs) / runsPerSecond) : null;
 }
 
 /** `42 s`, `12 min` or `3.5 h`. */

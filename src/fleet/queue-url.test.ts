@@ -14,6 +14,26 @@ test('a URL says host, port, credentials, database and whether it is TLS', () =>
   });
 });
 
+test('a URL of PostgreSQL says the same, and whether certificates count', () => {
+  expect(readQueueUrl('postgresql://127.0.0.1')).toEqual({
+    kind: 'address',
+    address: { kind: 'postgres', host: '127.0.0.1', port: 5432, tls: 'none' },
+    shown: 'postgresql://127.0.0.1',
+  });
+  expect(readQueueUrl('postgres://me:p%40s%2Fs@[::1]:7000/my%20db?sslmode=no-verify')).toEqual({
+    kind: 'address',
+    address: {
+      ...{ kind: 'postgres', host: '::1', port: 7000, username: 'me', password: 'p@s/s' },
+      ...{ database: 'my db', tls: 'unchecked' },
+    },
+    shown: 'postgres://***@[::1]:7000/my%20db',
+  });
+  for (const sslmode of ['require', 'verify-full']) {
+    const read = readQueueUrl(`postgres://host?sslmode=${sslmode}`);
+    expect(read).toMatchObject({ kind: 'address', address: { tls: 'checked' } });
+  }
+});
+
 test('whatever is wrong with a URL, its password is not told', () => {
   const password = 'hunter2secret';
   for (const url of [
@@ -23,6 +43,12 @@ test('whatever is wrong with a URL, its password is not told', () => {
     `http://me:${password}@host`,
     `redis://me:${password}@`,
     `me:${password}@host`,
+    `postgres://me:${password}@host/one/two`,
+    `postgres://me:${password}@host/db?sslmode=${password}`,
+    `postgres://me:${password}@host/db?sslmode=disable&sslmode=require`,
+    `postgres://me:${password}@host/db?password=${password}`,
+    `postgres://me:${password}@host/db#x`,
+    `postgres:///db?password=${password}`,
   ]) {
     const read = readQueueUrl(url);
     expect(read.kind, url).toBe('problem');
@@ -32,13 +58,14 @@ test('whatever is wrong with a URL, its password is not told', () => {
 
 test('no text that is shown holds the password, whatever is in it', () => {
   const passwords = fc.string({ minLength: 6, maxLength: 30 }).filter((text) => text.trim() !== '');
+  const schemes = fc.constantFrom('redis', 'rediss', 'postgres', 'postgresql');
   fc.assert(
-    fc.property(passwords, (password) => {
-      const url = `redis://user:${encodeURIComponent(password)}@host:1234/2`;
+    fc.property(passwords, schemes, (password, scheme) => {
+      const url = `${scheme}://user:${encodeURIComponent(password)}@host:1234/2`;
       const read = readQueueUrl(url);
       if (read.kind === 'problem') throw new Error(read.what);
       expect(read.address.password).toBe(password);
-      expect(read.shown).toBe('redis://***@host:1234/2');
+      expect(read.shown).toBe(`${scheme}://***@host:1234/2`);
       const told = withoutSecrets(`ERR at ${url}: invalid ${password} given`, read.address);
       expect(told).not.toContain(encodeURIComponent(password));
       expect(told).not.toContain(` ${password} `);

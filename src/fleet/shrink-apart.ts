@@ -4,27 +4,45 @@
  */
 import { Worker } from 'node:worker_threads';
 import { type ShrunkKind, shrunkKindSchema } from './jobs.ts';
+import { noneShrunk } from './shrink-kind.ts';
 import type { ShrinkSetting } from './shrink-thread.ts';
 
-const LIMIT_MS = 10 * 60_000;
-const MEMORY_MB = 512;
+export interface ApartOptions {
+  /** The module that the thread runs. */
+  readonly thread: URL;
+  readonly limitMs: number;
+  readonly memoryMb: number;
+}
 
-/** Rejects where the thread dies or takes more than ten minutes. */
-export function shrinkApart(setting: ShrinkSetting): Promise<ShrunkKind> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./shrink-thread.js', import.meta.url), {
+const APART: ApartOptions = {
+  thread: new URL('./shrink-thread.js', import.meta.url),
+  limitMs: 2 * 60_000,
+  memoryMb: 512,
+};
+
+/**
+ * There is no plan where the thread dies or takes more than two minutes. That is an answer and no
+ * failure: trying again would keep a worker, perhaps the only one, from the seeds.
+ */
+export function shrinkApart(
+  setting: ShrinkSetting,
+  { thread: module, limitMs, memoryMb }: ApartOptions = APART,
+): Promise<ShrunkKind> {
+  return new Promise((resolve) => {
+    const thread = new Worker(module, {
       workerData: setting,
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
+    const giveUp = (why: string): void => resolve(noneShrunk(setting.job, why));
     const limit = setTimeout(() => {
-      reject(new Error(`shrinking did not end within ${LIMIT_MS / 60_000} minutes`));
+      giveUp(`shrinking did not end within ${limitMs / 1000} s`);
       void thread.terminate();
-    }, LIMIT_MS);
+    }, limitMs);
     thread.on('message', (answer: unknown) => resolve(shrunkKindSchema.parse(answer)));
-    thread.on('error', reject);
+    thread.on('error', (error: Error) => giveUp(`shrinking failed: ${error.message}`));
     thread.on('exit', () => {
       clearTimeout(limit);
-      reject(new Error('shrinking ended without an answer'));
+      giveUp('shrinking ended without an answer');
     });
   });
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { shrinkFailureAsync } from '../async/examine-async.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { idOf, signatureOf } from '../corpus/signature.ts';
+import { renderPlan } from '../plan/plan-text.ts';
 import { replayCommand, shellWords } from '../report/commands.ts';
 import { describeShrunk } from '../report/describe-finding.ts';
 import { expand } from '../scenario/expand.ts';
@@ -18,6 +19,12 @@ export interface ShrinkOrder {
   readonly file: string;
 }
 
+/** The answer to a job where there is no counterexample; `why` is a clause. */
+export function noneShrunk({ system, claim, seed }: ShrinkJob, why: string): ShrunkKind {
+  const nothing = { plan: null, boundary: null, whyNoBoundary: null, signature: '' };
+  return { system, claim, seed, ...nothing, headline: why };
+}
+
 /** The counterexample of a kind; its plan is null where the seed does not break the claim here. */
 export async function shrinkKind(
   { job, scenario, file }: ShrinkOrder,
@@ -27,10 +34,10 @@ export async function shrinkKind(
   await prepare(scenario.systems, catalogue);
   const original = expand(scenario, system, seed);
   const result = await shrinkFailureAsync(original, claim, { catalogue });
-  const none = { system, claim, seed, plan: null, headline: '', signature: '' };
+  const none = noneShrunk(job, 'it does not break the claim again');
   if (result.reproduced !== true) return none;
   const found = { scenario: scenario.name, scenarioFile: file, seed, claim, original, result };
-  const { plan } = result;
+  const { plan, boundary, whyNoBoundary } = result;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile: file })).join(' ');
   const place = { planFile, pageFile: '', keptIn: `${dirname(file)}/plans/`, isKeptInNew: false };
   const finding = await describeShrunk({ ...found, catalogue }, { ...place, command });
@@ -38,6 +45,8 @@ export async function shrinkKind(
   return {
     ...{ system, claim, seed },
     plan: finding.planText,
+    boundary: boundary && { ...boundary, holdsPlan: renderPlan(boundary.holdsPlan) },
+    whyNoBoundary,
     headline: finding.explanation.headline,
     signature: idOf(signatureOf(plan, finding.verdict)),
   };

@@ -3,14 +3,21 @@
  * of, and does them on threads of its own, so that its main thread can renew the lock of the job.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
+import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Pool } from '../sweep/pool.ts';
 import { openPool, sweep } from '../sweep/sweep.ts';
-import { LATE, PREFIX, RECORDS, requireReachable, retryAfterMs, WORK } from './bull-queue.ts';
+import { LATE, RECORDS, WORK } from './bull-queue.ts';
 import type { ChunkResult } from './chunk-result.ts';
-import { type ChunkJob, fleetJobSchema, type ShrunkKind, sweepEntrySchema } from './jobs.ts';
+import {
+  type Connection,
+  type OpenedQueue,
+  type OpenedWorker,
+  openConnection,
+} from './connection.ts';
+import { type ChunkJob, fleetJobSchema, sweepEntrySchema } from './jobs.ts';
 import { type LoadedSweep, loadSweep } from './loaded-sweeps.ts';
-import { type RedisAddress, withoutSecrets } from './queue-url.ts';
+import { type Packed, pack } from './packed.ts';
+import { type QueueAddress, warningOf, withoutSecrets } from './queue-url.ts';
 import { shrinkApart } from './shrink-apart.ts';
 
 /** How long things take; people change none of it. */
@@ -38,7 +45,7 @@ export const WORKER_TIMING: WorkerTiming = {
 };
 
 export interface WorkerOptions {
-  readonly address: RedisAddress;
+  readonly address: QueueAddress;
   /** Worker threads, at least one. */
   readonly threads: number;
   /** The folder below which the scenarios' modules lie here; null takes none that uses any. */
@@ -57,11 +64,39 @@ export async function startWorker(
   options: WorkerOptions,
   timing: WorkerTiming = WORKER_TIMING,
 ): Promise<FleetWorker> {
-  await requireReachable(options.address);
-  return new FleetWorker(options, timing);
+  const { address, note } = options;
+  const teller = new Teller((line) => note(withoutSecrets(line, address)));
+  const warning = warningOf(address);
+  if (warning !== null) teller.tell(warning);
+  const onError = (error: Error): void => teller.tell(error.message);
+  const connection = await openConnection(address, { isPatient: true, onError });
+  return new FleetWorker({ options, timing, connection, teller });
 }
 
-type AnyJob = Job<unknown, ChunkResult | ShrunkKind, string>;
+/** Says each line once. */
+class Teller {
+  private readonly note: (line: string) => void;
+  private readonly told: Set<string> = new Set();
+
+  constructor(note: (line: string) => void) {
+    this.note = note;
+  }
+
+  tell(line: string): void {
+    if (this.told.has(line)) return;
+    this.told.add(line);
+    this.note(line);
+  }
+}
+
+interface FleetWorkerParts {
+  readonly options: WorkerOptions;
+  readonly timing: WorkerTiming;
+  readonly connection: Connection;
+  readonly teller: Teller;
+}
+
+type AnyJob = Job<unknown, unknown, string>;
 
 /** A job whose sweep nobody knows is put back so often, and then given up. */
 const MOST_UNKNOWN = 20;
@@ -71,38 +106,29 @@ export class FleetWorker {
   private readonly options: WorkerOptions;
   private readonly timing: WorkerTiming;
   private readonly pool: Pool;
-  private readonly worker: Worker<unknown, ChunkResult | ShrunkKind, string>;
-  private readonly records: Queue<unknown, unknown, string>;
-  private readonly late: Queue<unknown, unknown, string>;
+  private readonly connection: Connection;
+  private readonly worker: OpenedWorker;
+  private readonly records: OpenedQueue;
+  private readonly late: OpenedQueue;
   private readonly loaded: Map<string, LoadedSweep> = new Map();
-  private readonly told: Set<string> = new Set();
+  private readonly teller: Teller;
   private readonly closing: AbortController = new AbortController();
 
-  constructor(options: WorkerOptions, timing: WorkerTiming) {
+  constructor({ options, timing, connection, teller }: FleetWorkerParts) {
     this.options = options;
     this.timing = timing;
+    this.connection = connection;
+    this.teller = teller;
     this.pool = openPool({ workers: options.threads });
-    const shared = {
-      connection: {
-        ...options.address,
-        retryStrategy: retryAfterMs,
-        maxRetriesPerRequest: null,
-      },
-      prefix: PREFIX,
-    };
-    this.records = new Queue(RECORDS, shared);
-    this.late = new Queue(LATE, shared);
-    this.worker = new Worker(WORK, (job: AnyJob, token) => this.process(job, token ?? ''), {
-      ...shared,
+    this.records = connection.queue(RECORDS);
+    this.late = connection.queue(LATE);
+    this.worker = connection.worker(WORK, (job, token) => this.process(job, token ?? ''), {
       concurrency: 1,
       lockDuration: this.timing.lockMs,
       stalledInterval: this.timing.stalledMs,
       maxStalledCount: this.timing.mostStalls,
       runRetryDelay: this.timing.retryMs,
     });
-    const onError = (error: Error): void => this.tellOnce(error.message);
-    this.worker.on('error', onError);
-    for (const queue of [this.records, this.late]) queue.on('error', onError);
   }
 
   /** Takes no new job, finishes the one at hand, and disconnects. */
@@ -111,9 +137,10 @@ export class FleetWorker {
     await this.worker.close();
     await this.pool.close();
     await Promise.all([this.records.close(), this.late.close()]);
+    await this.connection.close();
   }
 
-  private async process(job: AnyJob, token: string): Promise<ChunkResult | ShrunkKind> {
+  private async process(job: AnyJob, token: string): Promise<Packed> {
     const read = fleetJobSchema.safeParse(job.data);
     if (!read.success) throw new UnrecoverableError('this is no job that fencepost wrote');
     const { data } = read;
@@ -125,10 +152,10 @@ export class FleetWorker {
       const result = await this.examine(data, loaded);
       await this.requireLock(job, token, result);
       this.options.onChunk?.(result);
-      return result;
+      return pack(result);
     }
     const { modules } = catalogue;
-    return await shrinkApart({ job: data, scenario, file: record.file, modules });
+    return pack(await shrinkApart({ job: data, scenario, file: record.file, modules }));
   }
 
   private async load(job: { sweep: string; fencepost: string }): Promise<LoadedSweep> {
@@ -169,9 +196,9 @@ export class FleetWorker {
     const isHeld = (await job.extendLock(token, this.timing.lockMs)) === 1;
     if (isHeld) return;
     const jobId = `${job.id ?? ''}-${this.worker.id}-${token.split(':').at(-1) ?? ''}`;
-    await this.late.add('late', result, { jobId });
+    await this.late.add('late', pack(result), { jobId });
     const { from, to } = result;
-    this.tellOnce(`seeds ${from}..${to} were given to another worker: ours are only compared`);
+    this.teller.tell(`seeds ${from}..${to} were given to another worker: ours are only compared`);
     throw new Error('its worker was away too long, and it was given to another');
   }
 
@@ -179,18 +206,12 @@ export class FleetWorker {
   private async refuse(job: AnyJob, token: string, why: string): Promise<never> {
     if (why === UNKNOWN && job.attemptsStarted > MOST_UNKNOWN) throw new UnrecoverableError(why);
     const sweepId = fleetJobSchema.parse(job.data).sweep;
-    if (why !== UNKNOWN) this.tellOnce(`sweep ${sweepId} ${why}: left for other workers`);
+    if (why !== UNKNOWN) this.teller.tell(`sweep ${sweepId} ${why}: left for other workers`);
     const { refusedMs, restMs } = this.timing;
     await job.moveToDelayed(Date.now() + refusedMs, token);
     // So that another worker is there first when the job is due.
     await sleep(restMs, undefined, { signal: this.closing.signal }).catch(() => {});
     throw new DelayedError();
-  }
-
-  private tellOnce(line: string): void {
-    if (this.told.has(line)) return;
-    this.told.add(line);
-    this.options.note(withoutSecrets(line, this.options.address));
   }
 }
 

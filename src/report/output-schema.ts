@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { addedPlan, corpusSummary, keptPlan, outcomes, superfluousPlan } from './corpus-schema.ts';
 import { doctor } from './doctor-schema.ts';
+import { queueStatus, sweepStatus } from './fleet-schema.ts';
 import { count, digest, head } from './output-parts.ts';
 import { finding, report, summary } from './run-schema.ts';
 import { event, list, show } from './show-schema.ts';
@@ -213,6 +214,8 @@ export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   listedMutant,
   mutantsSummary,
   doctor,
+  sweepStatus,
+  queueStatus,
 ]);
 
 /** The JSON Schema of those lines. */

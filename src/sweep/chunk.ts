@@ -51,9 +51,9 @@ export async function examineChunk(
   return count.tally();
 }
 
-/** The tally of one seed that could not be examined. */
-export function failureTally(failure: SeedFailure): Tally {
-  return { ...EMPTY_TALLY, seeds: 1, failures: [failure], failed: 1 };
+/** The tally of one seed that was ended from outside. */
+export function killedTally(failure: SeedFailure): Tally {
+  return { ...EMPTY_TALLY, seeds: 1, failures: [failure], failed: 1, killed: 1 };
 }
 
 type Growing<T> = { -readonly [K in keyof T]: T[K] };
@@ -137,7 +137,7 @@ class Count {
     const { sums, overlap, stampede, failures } = this;
     const claims = Object.fromEntries(this.claims);
     const faults = Object.fromEntries(this.faults);
-    return { ...sums, claims, faults, overlap, stampede, failures };
+    return { ...sums, claims, faults, overlap, stampede, failures, killed: 0 };
   }
 }
 

@@ -5,8 +5,9 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { LoadedModule } from '../catalogue.ts';
+import { assert } from '../kernel/assert.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { type Chunk, failureTally } from './chunk.ts';
+import { type Chunk, killedTally } from './chunk.ts';
 import { mergeTallies, type Tally } from './tally.ts';
 import type { ChunkDone, ChunkOrder, WorkerSetting } from './worker.ts';
 
@@ -31,14 +32,32 @@ export interface Job {
 
 export class Pool {
   private readonly lanes: readonly Lane[];
+  private isBusy = false;
 
   constructor(options: PoolOptions) {
     this.lanes = Array.from({ length: options.workers }, () => new Lane(options));
   }
 
-  /** Does a job; rejects when a worker cannot be started. */
+  /**
+   * Does a job, one at a time; rejects when a worker cannot be started. Either way no worker is at
+   * the job any more when it returns: an answer that came later would be taken for the next job's.
+   */
   async run(job: Job): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.run(job)));
+    assert(!this.isBusy, 'a pool has two jobs at once');
+    this.isBusy = true;
+    let isFailed = false;
+    const next: Job['next'] = (seeds) => (isFailed ? null : job.next(seeds));
+    const ends = this.lanes.map(async (lane) => {
+      try {
+        await lane.run({ ...job, next });
+      } catch (error) {
+        isFailed = true;
+        throw error;
+      }
+    });
+    const settled = await Promise.allSettled(ends);
+    this.isBusy = false;
+    for (const end of settled) if (end.status === 'rejected') throw end.reason;
   }
 
   /** Ends the workers; without it they would keep the process alive. */
@@ -96,7 +115,7 @@ class Lane {
     const { seed, error } = attempt;
     const skip = [...chunk.skip, seed];
     const rest = await this.examine({ ...order, chunk: { ...chunk, skip } });
-    return mergeTallies(failureTally({ seed, error }), rest);
+    return mergeTallies(killedTally({ seed, error }), rest);
   }
 
   private attempt(order: ChunkOrder): Promise<Attempt> {

@@ -31,6 +31,7 @@ export const tallySchema: z.ZodType<Tally> = z.strictObject({
   stampede: z.strictObject({ seeds: count, computations: count, most: count }),
   failures: z.array(z.strictObject({ seed: count, error: z.string() })),
   failed: count,
+  killed: count,
 });
 
 /** The modules of a scenario: from paths to digests. */

@@ -18,6 +18,11 @@ export interface Tally {
   /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
+  /**
+   * Of `failed`, those that were ended from outside, past the time or the memory that a seed may
+   * take. Whether that happens depends on the machine, so such a tally is no deterministic result.
+   */
+  readonly killed: number;
 }
 
 /** All counts but `times` are seeds. */
@@ -71,6 +76,7 @@ export const EMPTY_TALLY: Tally = {
   stampede: { seeds: 0, computations: 0, most: 0 },
   failures: [],
   failed: 0,
+  killed: 0,
 };
 
 const EMPTY_CLAIM: ClaimTally = {
@@ -89,10 +95,7 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
     broken: a.broken + b.broken,
     unknown: a.unknown + b.unknown,
     claims: mergeRecords(a.claims, b.claims, mergeClaims),
-    faults: mergeRecords(a.faults, b.faults, (x, y) => ({
-      fired: x.fired + y.fired,
-      overlapped: x.overlapped + y.overlapped,
-    })),
+    faults: mergeFaults(a.faults, b.faults),
     overlap: {
       seeds: a.overlap.seeds + b.overlap.seeds,
       longestUs: Math.max(a.overlap.longestUs, b.overlap.longestUs),
@@ -104,7 +107,17 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
     },
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, KEPT_SEEDS),
     failed: a.failed + b.failed,
+    killed: a.killed + b.killed,
   };
+}
+
+/** In the order of their names: which kind struck first depends on where the seeds were cut. */
+function mergeFaults(a: Tally['faults'], b: Tally['faults']): Tally['faults'] {
+  const merged = mergeRecords(a, b, (x, y) => ({
+    fired: x.fired + y.fired,
+    overlapped: x.overlapped + y.overlapped,
+  }));
+  return Object.fromEntries(Object.entries(merged).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
 
 function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {

@@ -1,0 +1,72 @@
+/**
+ * How BullMQ's queues and worker are opened, on whichever database a URL names. Whoever uses them
+ * need not know which it is: what differs is made even by the two ways to connect.
+ */
+import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
+import type { QueueAddress } from './queue-url.ts';
+
+/** What fencepost uses of a queue. */
+export type OpenedQueue = Pick<
+  Queue<unknown, unknown, string>,
+  | 'add'
+  | 'addBulk'
+  | 'close'
+  | 'getJob'
+  | 'getJobCounts'
+  | 'getRanges'
+  | 'getWaiting'
+  | 'getWorkersCount'
+  | 'remove'
+  | 'updateJobProgress'
+>;
+
+/** What fencepost, and its tests, use of a worker. */
+export type OpenedWorker = Pick<
+  Worker<unknown, unknown, string>,
+  'close' | 'getNextJob' | 'id' | 'startStalledCheckTimer'
+>;
+
+/** What a worker does with a job; null where jobs are taken by hand. */
+export type Process = Processor<unknown, unknown, string> | null;
+
+export type WorkerSettings = Omit<WorkerOptions, 'connection' | 'prefix'>;
+
+/** A connection to where the queues are, which several of them may share. */
+export interface Connection {
+  queue(name: string): OpenedQueue;
+  worker(name: string, process: Process, settings: WorkerSettings): OpenedWorker;
+  /** After the queues and the worker. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  /** Whether commands wait for a database that is away, however long; else they are rejected. */
+  readonly isPatient: boolean;
+  /** Told what goes wrong meanwhile. */
+  readonly onError: (error: Error) => void;
+}
+
+/**
+ * Connects; rejects where nothing answers, what answers lets us not in, or a package is missing.
+ * Only what the database needs is loaded: `ioredis` or `pg`.
+ */
+export async function openConnection(
+  address: QueueAddress,
+  options: ConnectionOptions,
+): Promise<Connection> {
+  if (address.kind === 'postgres') {
+    const { openPostgres } = await import('./postgres-connection.ts');
+    return await openPostgres(address, options);
+  }
+  const { openRedis } = await import('./redis-connection.ts');
+  return await openRedis(address, options);
+}
+
+/** Rejects where nothing answers, or what answers lets us not in. */
+export async function requireReachable(address: QueueAddress): Promise<void> {
+  const connection = await openConnection(address, { isPatient: false, onError: () => {} });
+  await connection.close();
+}
+
+/** How long to try for a first connection. */
+export const FIRST_CONNECTION_MS = 5_000;

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { ShrinkJob } from './jobs.ts';
+import { shrinkApart } from './shrink-apart.ts';
+import { smallScenario } from './sweep.fixture.ts';
+
+const job: ShrinkJob = {
+  ...{ kind: 'shrink', sweep: 's1', fencepost: '1.0.0', system: 'unfenced' },
+  ...{ claim: 'fence-monotone', seed: 12, planFile: 'reports/a.yaml' },
+};
+const setting = { job, scenario: smallScenario(), file: 'small.yaml', modules: [] };
+
+test.each([
+  ['hangs', 'for (;;);', 'shrinking did not end within 0.3 s'],
+  ['throws', 'throw new Error("no")', 'shrinking failed: no'],
+  ['ends without a word', '', 'shrinking ended without an answer'],
+])(
+  'a thread that %s is an answer without a plan, and no job to try again',
+  async (_, code, why) => {
+    const thread = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+    const shrunk = await shrinkApart(setting, { thread, limitMs: 300, memoryMb: 64 });
+    const { system, claim, seed } = job;
+    expect(shrunk).toMatchObject({
+      system,
+      claim,
+      seed,
+      plan: null,
+      boundary: null,
+      headline: why,
+    });
+  },
+);
