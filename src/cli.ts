@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Turns argv into an exit code. `--version` answers at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
+import { visible } from './report/visible.ts';
 
 function versionOfPackage(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
@@ -34,7 +35,7 @@ function watchModules(): { settle: () => void } {
   let isSettled = false;
   const fail = (error: unknown): void => {
     const [line = ''] = String(error instanceof Error ? error.stack : error).split('\n');
-    process.stderr.write(`a module failed outside of every run: ${line}\n`);
+    process.stderr.write(`a module failed outside of every run: ${visible(line)}\n`);
     process.exit(3);
   };
   process.on('uncaughtException', fail);

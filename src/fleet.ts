@@ -6,10 +6,12 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { ChunkResult } from './fleet/chunk-result.ts';
+import type { ChunkPlace } from './fleet/do-job.ts';
 import { readQueueUrl } from './fleet/queue-url.ts';
 import { type FleetWorker, startWorker as startOn } from './fleet/worker.ts';
 
 export type { ChunkResult } from './fleet/chunk-result.ts';
+export type { ChunkPlace } from './fleet/do-job.ts';
 export type { FleetWorker } from './fleet/worker.ts';
 
 export interface StartWorkerOptions {
@@ -25,8 +27,8 @@ export interface StartWorkerOptions {
   readonly modules?: string;
   /** Told, in one line each, what is refused or goes wrong. */
   readonly onNote?: (line: string) => void;
-  /** Told of each chunk that is done. */
-  readonly onChunk?: (result: ChunkResult) => void;
+  /** Told of each chunk that is done, and which sweep it is of. */
+  readonly onChunk?: (result: ChunkResult, place: ChunkPlace) => void;
 }
 
 /**

@@ -25,8 +25,8 @@ if (read?.kind === 'problem') throw new Error(read.what);
 const queue = await openBullQueue(readQueueUrl(url).address, () => {});
 const lates = new Set();
 const late = queue.late.bind(queue);
-queue.late = async (id) => {
-  const jobs = await late(id);
+queue.late = async (id, wanted) => {
+  const jobs = await late(id, wanted);
   for (const job of jobs) lates.add(job.id);
   return jobs;
 };

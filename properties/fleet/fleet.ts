@@ -15,8 +15,11 @@ const TIMING = {
   lockMs: 1_000,
   stalledMs: 300,
   mostStalls: 100,
-  refusedMs: 100,
-  restMs: 400,
+  lookMs: 100,
+  againMs: 500,
+  refusedMs: 500,
+  placeMs: 300,
+  idleMs: 50,
   retryMs: 300,
 };
 
@@ -24,6 +27,7 @@ const lineSchema = z.object({
   note: z.string().optional(),
   begun: z.number().optional(),
   chunk: z.number().optional(),
+  sweep: z.string().optional(),
   done: z.number().optional(),
   shrunk: z.string().optional(),
   end: z.string().optional(),
@@ -53,10 +57,14 @@ export interface FleetOptions {
 export class Fleet {
   /** What everybody said that is no number. */
   readonly notes: string[] = [];
+  /** Those of workers. */
+  readonly workerNotes: string[] = [];
   readonly shrunk: string[] = [];
   /** How often a worker began a chunk, and how often one finished it that was still its own. */
   begun = 0;
   examined = 0;
+  /** The sweep of each chunk that was finished, in that order. */
+  readonly order: string[] = [];
   /** Chunks that the coordinator has counted. */
   done = 0;
   private readonly begunBy: Map<ChildProcess, number> = new Map();
@@ -77,14 +85,18 @@ export class Fleet {
   async work(version: string = '1.0.0'): Promise<ChildProcess> {
     const order = { url: this.server.url, version, timing: TIMING };
     return await new Promise((resolve) => {
-      const child = this.start('worker.mjs', order, ({ note, begun, chunk }) => {
+      const child = this.start('worker.mjs', order, ({ note, begun, chunk, sweep }) => {
         if (begun !== undefined) {
           this.begun += 1;
           this.begunBy.set(child, (this.begunBy.get(child) ?? 0) + 1);
         }
         if (chunk !== undefined) this.examined += 1;
+        if (chunk !== undefined && sweep !== undefined) this.order.push(sweep);
         if (note === 'ready') resolve(child);
-        else if (note !== undefined) this.notes.push(note);
+        else if (note !== undefined) {
+          this.notes.push(note);
+          this.workerNotes.push(note);
+        }
       });
     });
   }

@@ -3,28 +3,13 @@
  * every seed is counted exactly once, and the result is that of one process.
  */
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, type TestAPI, vi } from 'vitest';
-import { type Connection, openConnection } from '../../src/fleet/connection.ts';
-import { readQueueUrl } from '../../src/fleet/queue-url.ts';
-import { loadScenario } from '../../src/load.ts';
-import { sweep } from '../../src/sweep/sweep.ts';
-import type { Tally } from '../../src/sweep/tally.ts';
-import { type Ended, Fleet } from './fleet.ts';
-import type { QueueServer } from './server.ts';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import { CHUNKS, Place, type Queues } from './place.ts';
+import { lawsOfSharing } from './sharing-laws.ts';
 
-const file = fileURLToPath(new URL('../../fixtures/zombie-writer.yaml', import.meta.url));
-const range = { from: 1, to: 600 };
-const chunkSeeds = 12;
-const CHUNKS = 50;
-
-export interface Queues {
-  /** Leaves out what needs the server. */
-  readonly test: ReturnType<TestAPI['skipIf']>;
-  readonly isThere: boolean;
-  readonly start: () => Promise<QueueServer>;
-}
+/** What coordinators and workers say of a queue that is away; none of it is the library's. */
+const OF_RESTARTS =
+  /^(the queue (does not answer: .*; waiting for it|answers again|has lost this sweep.*)|warning: .* experimental|seeds .* only compared|chunk \d+ is tried again: .*)$/;
 
 /** Adds the laws to a file of tests, which has only those of one server. */
 export function lawsOfSweeps(queues: Queues): void {
@@ -39,6 +24,7 @@ export function lawsOfSweeps(queues: Queues): void {
   lawsOfDeath(queues.test, place);
   lawsOfLocks(queues.test, place);
   lawsOfWorkers(queues.test, place);
+  lawsOfSharing(queues.test, place);
 }
 
 function lawsOfDeath(test: Queues['test'], place: Place): void {
@@ -78,6 +64,7 @@ function lawsOfDeath(test: Queues['test'], place: Place): void {
         await server.restart(what);
       }
       place.requireSame(`server restarted ${what}`, '2 times', await ours.ended());
+      expect(ours.notes.filter((note) => !OF_RESTARTS.test(note))).toEqual([]);
     },
   );
 
@@ -124,7 +111,7 @@ function lawsOfLocks(test: Queues['test'], place: Place): void {
     // Both on one connection would end it twice.
     const others = [await place.connect(), await place.connect()];
     const [slow, fast] = others.map((other) =>
-      other.worker('fenced', null, { lockDuration: 300, stalledInterval: 50 }),
+      other.worker('fenced', { lockDuration: 300, stalledInterval: 50 }),
     );
     await queue.add('chunk', {}, { jobId: 'chunk-1' });
     const ours = await slow?.getNextJob('slow');
@@ -145,89 +132,19 @@ function lawsOfLocks(test: Queues['test'], place: Place): void {
 }
 
 function lawsOfWorkers(test: Queues['test'], place: Place): void {
-  test('a sweep on a queue is left alone by a worker of another version, which says why once', async () => {
+  test('a sweep on a queue is left alone by a worker of another version, which says why once, also to its coordinator', async () => {
     const [ours] = await place.begin();
     await ours.work('9.9.9');
     ours.coordinate();
     await later(500);
     await ours.work();
     place.requireSame('a worker of another version', 'once', await ours.ended());
-    const told = ours.notes.filter((note) => note.includes('fencepost 1.0.0, not 9.9.9'));
-    expect(told).toEqual([expect.stringMatching(/^sweep s[0-9a-f]{15} is of .* left for other/)]);
+    const isRefusal = (note: string): boolean => note.includes('fencepost 1.0.0, not 9.9.9');
+    const [told, ...others] = ours.workerNotes.filter(isRefusal);
+    expect(told).toMatch(/^sweep s[0-9a-f]{15} is of .* left for other/);
+    expect(others).toEqual([]);
+    expect(ours.notes.filter(isRefusal)).toEqual([told, told]);
   });
-}
-
-/** What one file of tests has at a time: a server, a fleet on it, and a row for each fault. */
-class Place {
-  private readonly start: () => Promise<QueueServer>;
-  private readonly rows: string[][] = [];
-  private expected: Readonly<Record<string, Tally>> = {};
-  private server: QueueServer | null = null;
-  private fleet: Fleet | null = null;
-
-  constructor(start: () => Promise<QueueServer>) {
-    this.start = start;
-  }
-
-  async prepare(): Promise<void> {
-    const read = loadScenario(readFileSync(file, 'utf8'), file);
-    if (read.kind === 'problems') throw new Error('the fixture does not load');
-    const { tallies } = await sweep(read.scenario, { ...range, pool: null });
-    this.expected = Object.fromEntries(tallies);
-  }
-
-  async begin(window: number = 10_000): Promise<[Fleet, QueueServer]> {
-    const server = await this.start();
-    this.server = server;
-    const fleet = new Fleet(server, { file, range, chunkSeeds, window });
-    this.fleet = fleet;
-    return [fleet, server];
-  }
-
-  /** A connection to the server, which is started if need be. */
-  async connect(): Promise<Connection> {
-    this.server ??= await this.start();
-    const read = readQueueUrl(this.server.url);
-    if (read.kind === 'problem') throw new Error(read.what);
-    return await openConnection(read.address, { isPatient: true, onError: () => {} });
-  }
-
-  async leave(): Promise<void> {
-    await this.fleet?.end();
-    await this.server?.end();
-    this.fleet = null;
-    this.server = null;
-  }
-
-  /** The result is that of one process, and `struck` says what happened on the way. */
-  requireSame(what: string, struck: string, { end, alarm, lost, late, tallies }: Ended): void {
-    const { expected } = this;
-    const seeds = Object.values(tallies).map((tally) => tally.seeds);
-    const { begun = 0, examined = 0 } = this.fleet ?? {};
-    const isEqual = JSON.stringify(sorted(tallies)) === JSON.stringify(sorted(expected));
-    const row = [what, struck, seeds.join(' + '), ...[begun, examined, late, isEqual].map(String)];
-    this.rows.push(row);
-    expect([end, alarm, lost]).toEqual(['whole', null, []]);
-    expect(seeds).toEqual([600, 600]);
-    expect(tallies).toEqual(expected);
-  }
-
-  printRows(): void {
-    const head = ['fault', 'struck', 'seeds', 'begun', 'finished', 'late', 'equal'];
-    const table = [head, ...this.rows];
-    const widths = head.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
-    const lines = table.map((row) =>
-      row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '),
-    );
-    process.stdout.write(`\n${lines.join('\n')}\n\n`);
-  }
-}
-
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const entries: [string, unknown][] = Object.entries(value);
-  const inner = entries.map(([name, one]): [string, unknown] => [name, sorted(one)]);
-  return inner.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function killed(child: ChildProcess): Promise<unknown> {

@@ -103,6 +103,27 @@ export class PostgresServer implements QueueServer {
     await this.begin();
   }
 
+  async withText(text: string): Promise<readonly string[]> {
+    const client = new pg.Client(this.url);
+    await client.connect();
+    try {
+      const tables = await client.query(
+        "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'fencepost'",
+      );
+      const found: string[] = [];
+      for (const { name } of tables.rows) {
+        // What happened to all records is a log of BullMQ's, which is bounded.
+        const own = name === 'event' ? "AND queue <> 'sweeps'" : '';
+        const sql = `SELECT t::text AS row FROM fencepost."${name}" t WHERE t::text LIKE $1 ${own}`;
+        const { rows } = await client.query(sql, [`%${text}%`]);
+        for (const { row } of rows) found.push(`${name}: ${row}`);
+      }
+      return found;
+    } finally {
+      await client.end();
+    }
+  }
+
   async end(): Promise<void> {
     await this.kill();
     rmSync(this.data, { recursive: true, force: true });

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { freePort, type QueueServer } from './server.ts';
 
 /** Whether there is a `redis-server` to start. */
@@ -38,6 +39,28 @@ export class RedisServer implements QueueServer {
       rmSync(join(this.folder, 'appendonlydir'), { recursive: true, force: true });
     }
     await this.begin();
+  }
+
+  async withText(text: string): Promise<readonly string[]> {
+    return await this.ask((redis) => redis.keys(`*${text}*`));
+  }
+
+  async ask<Answer>(question: (redis: Redis) => Promise<Answer>): Promise<Answer> {
+    const redis = new Redis(this.url);
+    try {
+      return await question(redis);
+    } finally {
+      redis.disconnect();
+    }
+  }
+
+  /** It takes connections, and answers nothing. */
+  pause(): void {
+    this.server?.kill('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.server?.kill('SIGCONT');
   }
 
   async end(): Promise<void> {

@@ -11,8 +11,8 @@ const options = {
   address: readQueueUrl(url).address,
   ...{ threads: 1, modules, version },
   note: (note) => say({ note }),
-  onBegun: (begun) => say({ begun }),
-  onChunk: ({ chunk }) => say({ chunk }),
+  onBegun: ({ chunk, sweep }) => say({ begun: chunk, sweep }),
+  onChunk: ({ chunk }, { sweep }) => say({ chunk, sweep }),
 };
 const worker = await startWorker(options, timing);
 say({ note: 'ready' });

@@ -106,11 +106,11 @@ async function addingRow(address: RedisAddress): Promise<Row> {
     const startedMs = performance.now();
     await coordinator.add();
     taken.push(performance.now() - startedMs);
-    await queue.clear(coordinator.id);
+    await queue.end(coordinator.id);
+    const { waiting } = await queue.counts(coordinator.id);
+    if (waiting !== 0) throw new Error(`${waiting} chunks were left on the queue`);
     await queue.close();
   }
-  const { waiting } = await withQueue(address, (queue) => queue.counts());
-  if (waiting !== 0) throw new Error(`${waiting} chunks were left on the queue`);
   return {
     what: `adding ${ADDED_CHUNKS} chunks`,
     figure: `${(median(taken) / 1000).toFixed(2)} s`,

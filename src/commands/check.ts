@@ -169,7 +169,7 @@ function printReport(
 ): void {
   if (isJson) process.stdout.write(`${historyLine(report)}\n`);
   if (!isFirst) terminal.print('');
-  terminal.print(renderHistory(report, terminal));
+  terminal.printLines(renderHistory(report, terminal));
 }
 
 function writePages(

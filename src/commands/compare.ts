@@ -64,7 +64,7 @@ export async function compareCommand(file: string | null, options: CompareOption
   const comparison = comparisonOf(table, systems, catalogue);
   if (pageFile !== null) writeText(pageFile, renderComparePage(comparison));
   const { colour, width } = terminal;
-  terminal.print(renderComparison(comparison, { colour, width }));
+  terminal.printLines(renderComparison(comparison, { colour, width }));
   if (pageFile !== null) terminal.note(`report: ${pageFile}`);
   if (options.isJson) {
     for (const cell of comparison.cells) process.stdout.write(`${comparisonLine(cell)}\n`);

@@ -1,4 +1,5 @@
 /** The exit codes, which of several wins, and the error that a user's mistake is. */
+import { visible } from '../report/visible.ts';
 
 export const exits = {
   met: 0,
@@ -33,4 +34,14 @@ export class UserError extends Error {
     super(lines.join('\n'));
     this.lines = lines;
   }
+}
+
+/** A line of a `UserError` as people see it: it shows no credentials, and steers no terminal. */
+export function shownLine(line: string): string {
+  return visible(withoutCredentials(line));
+}
+
+/** A text in which every `//user:password@` is `//***@`: people give URLs where none is wanted. */
+export function withoutCredentials(text: string): string {
+  return text.replaceAll(/\/\/[^\s/@:]*:\S*@/g, '//***@');
 }

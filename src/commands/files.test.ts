@@ -7,7 +7,7 @@ import { loadScenarioFile } from '../modules/load-files.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { expand } from '../scenario/expand.ts';
 import { UserError } from './exit.ts';
-import { loadPlan, openFolder } from './files.ts';
+import { loadPlan, makeFolder, openFolder, writeText } from './files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-files-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,6 +26,21 @@ test('a folder that is a file is refused', () => {
 
 test.skipIf(!existsSync('/proc/self'))('a folder that takes no files is refused', () => {
   expect(() => openFolder('/proc/self')).toThrow('/proc/self:1:1: takes no new files');
+});
+
+test.skipIf(!existsSync('/proc/self'))(
+  'a folder that cannot be made is refused, and not tried for ever',
+  () => {
+    expect(() => makeFolder('/proc/nope/reports')).toThrow('/proc/nope/reports:1:1: cannot be');
+    expect(() => writeText('/proc/nope/plan.yaml', '')).toThrow(UserError);
+  },
+);
+
+test('folders are made with those above them', () => {
+  const deep = join(folder, 'a/b/../c');
+  makeFolder(deep);
+  makeFolder(deep);
+  expect(existsSync(join(folder, 'a/c'))).toBe(true);
 });
 
 test('a plan whose modules lie elsewhere is told of the option that helps', async () => {

@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import type { ModuleSource } from '../modules/load-catalogue.ts';
 import { readPlanSource, readScenarioSource, scenarioFolderOf } from '../modules/load-files.ts';
@@ -218,9 +218,21 @@ function writeWhole(file: string, text: string): void {
 /** Makes a folder, and those above it, where there is none. */
 export function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeWithAbove(resolve(folder));
   } catch (error) {
     throw new UserError([`${folder}:1:1: cannot be made a folder: ${systemMessage(error)}`]);
+  }
+}
+
+/** What Node does with `recursive`, which never ends where a folder takes no others, as `/proc`. */
+function makeWithAbove(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  if (dirname(folder) !== folder) makeWithAbove(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }
 

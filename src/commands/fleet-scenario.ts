@@ -11,18 +11,21 @@ import { chunksIn } from '../fleet/chunk-map.ts';
 import { coordinate, type FleetResult } from '../fleet/coordinate.ts';
 import { progressLine } from '../fleet/progress-line.ts';
 import { readShrunk } from '../fleet/shrunk-plan.ts';
-import type { SweepQueue } from '../fleet/sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from '../fleet/sweep-record.ts';
 import { groupDigits } from '../report/prose.ts';
 import { originOf } from '../sweep/origin.ts';
 import type { Pool } from '../sweep/pool.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { concludeScenario, type Examined, type ScenarioOutcome } from './conclude.ts';
-import { exits, UserError } from './exit.ts';
+import { type Exit, exits, UserError } from './exit.ts';
 import { type LoadedScenario, type ModuleOptions, readText, writeText } from './files.ts';
 import { fileName, planFileOf } from './find.ts';
 import { explainAlarm } from './fleet-alarm.ts';
+import type { Interruption } from './interruption.ts';
+import type { OpenQueue } from './open-queue.ts';
 import { type RunOptions, replayCorpus, selfCheck } from './run-scenario.ts';
+import { restText, type Swept } from './sweep-rest.ts';
+import { sweepCommandText } from './sweep-words.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface FleetOptions
@@ -36,26 +39,35 @@ export interface FleetOptions
 }
 
 export interface FleetContext {
-  readonly queue: SweepQueue;
-  /** A text without the queue's password. */
-  readonly safe: (text: string) => string;
+  readonly opened: OpenQueue;
   readonly pool: Pool;
   readonly options: FleetOptions;
   readonly terminal: Terminal;
-  readonly isInterrupted: () => boolean;
-  /** What is to be done once all is reported. */
-  readonly done: (() => void)[];
+  readonly interruption: Pick<Interruption, 'isInterrupted' | 'signal'>;
+}
+
+/** What the sweep of one scenario came to. */
+export interface SweptScenario {
+  readonly loaded: LoadedScenario;
+  readonly outcome: ScenarioOutcome;
+  /** Beside its checkpoint, for its shard; null unless every chunk is counted. */
+  readonly shardFolder: string | null;
+  /** How to go on, in one line; null where nothing is left. */
+  readonly rest: string | null;
+  /** What is no longer needed once all is reported goes. */
+  readonly clean: () => void;
 }
 
 /** Larger checkpoints are refused: of each chunk two bytes a system, and sums. */
 const MOST_BYTES = 100_000_000;
 
-/** Null where it was interrupted: the sweep stays on the queue. */
+/** Whatever comes of the sweep: what is known of it is concluded. */
 export async function sweepScenario(
   loaded: LoadedScenario,
   context: FleetContext,
-): Promise<ScenarioOutcome | null> {
-  const { terminal, options, isInterrupted } = context;
+): Promise<SweptScenario> {
+  const { terminal, options, interruption } = context;
+  const isInterrupted = (): boolean => interruption.isInterrupted;
   const { output } = options;
   const { scenario } = loaded;
   const range = { from: options.from, to: options.to };
@@ -64,21 +76,17 @@ export async function sweepScenario(
   const stages = { pool: null, options: runOptions(options), terminal, isInterrupted };
   const keptPlans = await replayCorpus(loaded, { ...stages, journals: [] });
   const check = await selfCheck(loaded, range, { ...stages, journals: [] });
-  const { result, sweep } = await sweepOnQueue(loaded, context);
-  if (result === null || result.end === 'left') {
-    if (sweep === null) return null;
-    terminal.note(`left: the sweep ${sweepIdOf(sweep)} stays on the queue; \`sweep resume\``);
-    return null;
-  }
-  const { alarm, shrunk } = result;
+  const swept = await sweepOnQueue(loaded, context);
+  const { alarm, shrunk } = swept.result;
   const difference =
-    check.difference ?? (alarm === null ? null : await explainAlarm(alarm, loaded, context));
+    check.difference ??
+    (alarm === null ? null : await explainAlarm(alarm, loaded, { ...context, isInterrupted }));
   const examined: Examined = {
     ...{ range, keptPlans, repeated: check.repeated, isPart: false, corpus: options.corpus },
     difference,
-    tallies: result.tallies,
-    isWhole: result.end === 'whole',
-    milliseconds: result.milliseconds,
+    tallies: swept.result.tallies,
+    isWhole: swept.result.end === 'whole',
+    milliseconds: swept.result.milliseconds,
   };
   const outcome = await concludeScenario(loaded, examined, {
     ...{ output, terminal, isInterrupted },
@@ -91,23 +99,56 @@ export async function sweepScenario(
       return before;
     },
   });
-  if (result.end !== 'lost') return outcome;
-  for (const [chunk, why] of result.lost) terminal.warn(`✗ chunk ${chunk} was given up: ${why}`);
-  return { ...outcome, exits: [...outcome.exits, exits.failed] };
+  return conclude(loaded, { outcome, swept }, context);
 }
 
-interface Swept {
-  /** Null where it was interrupted before it began. */
-  readonly result: FleetResult | null;
-  readonly sweep: SweepRecord | null;
+function conclude(
+  loaded: LoadedScenario,
+  { outcome, swept }: { readonly outcome: ScenarioOutcome; readonly swept: Swept },
+  { options, terminal }: FleetContext,
+): SweptScenario {
+  const { result, file } = swept;
+  for (const [chunk, why] of result.lost) {
+    terminal.warn(`✗ chunk ${groupDigits(chunk + 1)} was given up: ${why}`);
+  }
+  const codes: Partial<Record<Swept['result']['end'], readonly Exit[]>> = {
+    lost: [exits.failed],
+    stopped: [exits.interrupted],
+    left: [exits.interrupted],
+  };
+  const isWhole = result.end === 'whole';
+  return {
+    loaded,
+    outcome: { ...outcome, exits: [...outcome.exits, ...(codes[result.end] ?? [])] },
+    shardFolder: isWhole && file !== null ? file.replace(/\.checkpoint$/, '') : null,
+    rest: restText(loaded, swept, options),
+    clean: () => {
+      if (isWhole && file !== null) rmSync(file, { force: true });
+    },
+  };
 }
 
+const NOTHING: FleetResult = {
+  ...{ end: 'left', tallies: new Map(), lost: new Map() },
+  ...{ alarm: null, shrunk: [], milliseconds: 0 },
+};
+
+/** Begins again where another coordinator has announced the sweep with other chunks meanwhile. */
 async function sweepOnQueue(loaded: LoadedScenario, context: FleetContext): Promise<Swept> {
-  const { queue, terminal, options, isInterrupted, safe, done } = context;
+  for (;;) {
+    const swept = await sweepOnce(loaded, context);
+    if (swept.result.end !== 'recut') return swept;
+    context.terminal.note('  was announced with other chunks elsewhere: begins again with those');
+  }
+}
+
+async function sweepOnce(loaded: LoadedScenario, context: FleetContext): Promise<Swept> {
+  const { opened, terminal, options, interruption } = context;
   const { scenario } = loaded;
   const begun = await begin(loaded, context);
-  if (begun === null) return { result: null, sweep: null };
+  if (begun === null) return { result: NOTHING, id: null, file: null, isAnnounced: false };
   const { sweep, checkpoint, file } = begun;
+  let isAnnounced = false;
   const id = sweepIdOf(sweep);
   const chunks = groupDigits(chunksIn(sweep));
   terminal.note(`  sweep ${id}: ${chunks} chunks of ${groupDigits(sweep.chunkSeeds)} seeds`);
@@ -115,12 +156,16 @@ async function sweepOnQueue(loaded: LoadedScenario, context: FleetContext): Prom
   const place = { scenario: scenario.name, systems, output: options.output };
   const fileOf = (system: string, claim: string): string => planFileOf({ system, claim }, place);
   const result = await coordinate({
-    ...{ sweep, scenario, queue, checkpoint, planFileOf: fileOf },
+    ...{ sweep, scenario, catalogue: loaded.catalogue, checkpoint, planFileOf: fileOf },
+    queue: opened.patient(interruption.signal),
     coordinator: randomUUID(),
     save: (text) => writeText(file, text),
-    shouldStop: isInterrupted,
-    note: (line) => terminal.note(`  ${safe(line)}`),
-    onProgress: (progress) => terminal.progress(`  ${progressLine(progress)}`),
+    shouldStop: () => interruption.isInterrupted,
+    note: (line) => terminal.note(`  ${opened.safe(line)}`),
+    onProgress: (progress) => {
+      isAnnounced = true;
+      terminal.progress(`  ${progressLine(progress)}`);
+    },
     onShrunk: ({ system, claim, seed, plan, headline, signature }) => {
       if (plan === null) {
         terminal.note(`  seed ${seed} of ${system}, ${claim}: not shrunk so far: ${headline}`);
@@ -133,13 +178,14 @@ async function sweepOnQueue(loaded: LoadedScenario, context: FleetContext): Prom
     },
   });
   terminal.endProgress();
+  if (result.end === 'recut') return { result, id, file, isAnnounced };
   if (result.end === 'busy' || result.end === 'replaced') {
-    throw new UserError([`another coordinator is at work on ${id}: \`sweep tail\` shows how far`]);
+    const tail = sweepCommandText('tail', { queue: options.queue, id });
+    throw new UserError([`another coordinator is at work on ${id}; how far it is: ${tail}`]);
   }
-  if (result.end === 'whole') done.push(() => rmSync(file, { force: true }));
   const s = Math.round(result.milliseconds / 1000);
   terminal.note(`  seeds ${options.from}..${options.to}: ${result.end} after ${s} s`);
-  return { result, sweep };
+  return { result, id, file, isAnnounced };
 }
 
 interface Begun {
@@ -151,14 +197,14 @@ interface Begun {
 
 /** How the sweep is cut: as before, where it was begun; null where it was interrupted. */
 async function begin(loaded: LoadedScenario, context: FleetContext): Promise<Begun | null> {
-  const { options, queue, pool, terminal, isInterrupted } = context;
+  const { options, opened, pool, terminal, interruption } = context;
   const { scenario, catalogue, text } = loaded;
   const range = { from: options.from, to: options.to };
   const identity = { origin: originOf(scenario, options.version), text, range };
   const id = sweepIdOf(identity);
   const file = join(options.output, `${fileName([scenario.name, id])}.checkpoint`);
   const checkpoint = readCheckpointFile(file, id);
-  const known = (await queue.sweep(id))?.entry.sweep ?? null;
+  const known = (await opened.queue.sweep(id))?.entry.sweep ?? null;
   if (checkpoint !== null) {
     if (known !== null && known.chunkSeeds !== checkpoint.sweep.chunkSeeds) {
       throw new UserError([
@@ -170,9 +216,9 @@ async function begin(loaded: LoadedScenario, context: FleetContext): Promise<Beg
   }
   if (known !== null) return { sweep: known, checkpoint, file };
   const { chunkMs } = options;
-  const shouldStop = isInterrupted;
+  const shouldStop = (): boolean => interruption.isInterrupted;
   const chunkSeeds = await calibrate(scenario, { pool, catalogue, range, chunkMs, shouldStop });
-  if (isInterrupted()) return null;
+  if (interruption.isInterrupted) return null;
   return { sweep: { ...identity, file: loaded.file, chunkSeeds }, checkpoint, file };
 }
 

@@ -1,6 +1,7 @@
 /** `fencepost worker`: works for sweeps on a queue until it is told to end. */
+import { existsSync, statSync } from 'node:fs';
 import { groupDigits } from '../report/prose.ts';
-import { type Exit, exits } from './exit.ts';
+import { type Exit, exits, UserError } from './exit.ts';
 import { Interruption } from './interruption.ts';
 import { openWorker } from './open-queue.ts';
 import { openTerminal } from './terminal.ts';
@@ -19,18 +20,19 @@ export interface WorkerCommandOptions {
 /** Works until SIGTERM or Ctrl-C; the chunk at hand is finished first, unless told twice. */
 export async function workerCommand(options: WorkerCommandOptions): Promise<Exit> {
   const { queue, threads, modules, version, isQuiet } = options;
+  if (modules !== null) requireFolder(modules);
   const terminal = openTerminal({ isQuiet, isJson: false });
   let chunks = 0;
   let runs = 0;
   const { worker, shown } = await openWorker(queue, {
     ...{ threads, modules, version },
     note: (line) => terminal.warn(line),
-    onChunk: ({ tallies, from, to, milliseconds }) => {
-      const done = Object.values(tallies).reduce((sum, { seeds }) => sum + seeds, 0);
+    onChunk: ({ tallies, from, to, milliseconds }, { sweep, scenario, number, chunks: all }) => {
       chunks += 1;
-      runs += done;
-      const rate = groupDigits((1000 * done) / Math.max(milliseconds, 1));
-      terminal.progress(`  chunk ${chunks}: seeds ${from}..${to}, ${rate} runs/s`);
+      runs += Object.values(tallies).reduce((sum, { seeds }) => sum + seeds, 0);
+      const seconds = (milliseconds / 1000).toFixed(1);
+      const which = `chunk ${groupDigits(number)} of ${groupDigits(all)}`;
+      terminal.progress(`${sweep}  ${scenario}  ${which}: seeds ${from}..${to} in ${seconds} s`);
     },
   });
   terminal.note(`worker on ${shown}: ${threads} threads; Ctrl-C or SIGTERM ends it`);
@@ -39,6 +41,11 @@ export async function workerCommand(options: WorkerCommandOptions): Promise<Exit
   terminal.endProgress();
   terminal.note(`${groupDigits(chunks)} chunks, ${groupDigits(runs)} runs`);
   return exits.met;
+}
+
+function requireFolder(folder: string): void {
+  if (existsSync(folder) && statSync(folder).isDirectory()) return;
+  throw new UserError([`--modules: ${folder} is no folder`]);
 }
 
 /** Resolves at the first signal; the second one ends the process, and others take its job over. */

@@ -87,7 +87,7 @@ export async function mutantsCommand(
   const codes = rows.map(({ trial }) => codeOf(trial));
   const exit = worstOf(isInterrupted() ? [...codes, exits.interrupted] : codes);
   if (options.isJson) process.stdout.write(`${mutantsSummary(rows, exit)}\n`);
-  else terminal.print(renderMutants(rows, { ...terminal, chosen: chosen.length }));
+  else terminal.printLines(renderMutants(rows, { ...terminal, chosen: chosen.length }));
   return exit;
 }
 

@@ -2,14 +2,21 @@
 import { type QueueAddress, readQueueUrl, warningOf, withoutSecrets } from '../fleet/queue-url.ts';
 import type { SweepQueue } from '../fleet/sweep-queue.ts';
 import type { FleetWorker, WorkerOptions } from '../fleet/worker.ts';
+import { Defect } from '../kernel/assert.ts';
 import { UserError } from './exit.ts';
 import { openTerminal } from './terminal.ts';
+import { closeSoon, patientQueue, promptQueue, within } from './watched-queue.ts';
 
-/** Where people may name the queue instead, so that no password stands in a list of processes. */
-export const QUEUE_VARIABLE = 'FENCEPOST_QUEUE';
+/** How long to wait for the first connection, and all that opening a queue takes. */
+const OPEN_MS = 5_500;
 
 export interface OpenQueue {
+  /** Every answer of it comes within some seconds, or is a `UserError`. */
   readonly queue: SweepQueue;
+  /** The same queue for who waits for its answers, until he is interrupted. */
+  readonly patient: (interrupted: AbortSignal) => SweepQueue;
+  /** Closes it, whether its server answers or not. */
+  readonly close: () => Promise<void>;
   /** The URL without credentials. */
   readonly shown: string;
   /** A text without the URL's password. */
@@ -20,12 +27,31 @@ export interface OpenQueue {
 export async function openQueue(url: string): Promise<OpenQueue> {
   const place = placeOf(url);
   const warning = warningOf(place.address);
-  if (warning !== null) openTerminal({ isQuiet: false, isJson: false }).warn(warning);
+  const terminal = openTerminal({ isQuiet: false, isJson: false });
+  if (warning !== null) terminal.warn(warning);
   const queue = await reached(place, async () => {
     const { openBullQueue } = await import('../fleet/bull-queue.ts');
-    return await openBullQueue(place.address, () => {});
+    return await openBullQueue(
+      place.address,
+      () => {},
+      (line) => terminal.warn(`warning: ${line}`),
+    );
   });
-  return { queue, shown: place.shown, safe: place.safe };
+  const { shown, safe } = place;
+  const explain = (error: Error): string => ownWords(safe(error.message));
+  return {
+    queue: promptQueue(queue, (error) =>
+      error instanceof Defect
+        ? error
+        : new UserError([`${shown}: the queue failed: ${explain(error)}`]),
+    ),
+    patient: (interrupted) =>
+      patientQueue(queue, interrupted, (error) =>
+        error instanceof Defect ? error : new Error(explain(error), { cause: error }),
+      ),
+    close: () => closeSoon(queue),
+    ...{ shown, safe },
+  };
 }
 
 /** Starts a worker on the queue at `url`; it is the worker that warns. */
@@ -41,7 +67,7 @@ export async function openWorker(
   return { worker, shown: place.shown };
 }
 
-interface Place extends Omit<OpenQueue, 'queue'> {
+interface Place extends Pick<OpenQueue, 'shown' | 'safe'> {
   readonly address: QueueAddress;
 }
 
@@ -57,13 +83,21 @@ async function reached<Opened>(
   open: () => Promise<Opened>,
 ): Promise<Opened> {
   try {
-    return await open();
+    return await within(open(), OPEN_MS);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
       const driver = address.kind === 'postgres' ? 'pg' : 'ioredis';
       throw new UserError([`this queue needs two more packages: npm install bullmq ${driver}`]);
     }
-    throw new UserError([`${shown}: the queue cannot be reached: ${safe(error.message)}`]);
+    const why = ownWords(safe(error.message));
+    throw new UserError([`${shown}: the queue cannot be reached: ${why}`]);
   }
+}
+
+/** What the packages below say of themselves is no use to those who type commands. */
+function ownWords(message: string): string {
+  if (/max retries per request/i.test(message)) return 'the connection broke';
+  if (/^connection is closed/i.test(message)) return 'the connection is closed';
+  return message;
 }

@@ -5,7 +5,7 @@ import { describedCommand as command, type Done } from './command.ts';
 import { addCompare } from './compare-options.ts';
 import { addCorpus } from './corpus-options.ts';
 import { addDoctor } from './doctor-options.ts';
-import { type Exit, exits, UserError } from './exit.ts';
+import { type Exit, exits, shownLine, UserError, withoutCredentials } from './exit.ts';
 import { addSweep, addWorker } from './fleet-options.ts';
 import { addInit } from './init-options.ts';
 import { addMerge } from './merge-options.ts';
@@ -30,6 +30,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     )
     .version(version)
     .showSuggestionAfterError()
+    .configureOutput({ writeErr: (text) => process.stderr.write(withoutCredentials(text)) })
     .exitOverride();
   const done = (code: Exit): void => {
     exit = code;
@@ -54,7 +55,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exits.met : exits.usage;
     if (!(error instanceof UserError)) throw error;
-    for (const line of error.lines) process.stderr.write(`${line}\n`);
+    for (const line of error.lines) process.stderr.write(`${shownLine(line)}\n`);
     return exits.usage;
   }
 }

@@ -114,8 +114,8 @@ export function report(
       const first = told.get(story);
       if (first === undefined) {
         told.set(story, finding);
-        terminal.print(renderFailure(finding, { colour, width }));
-      } else terminal.print(renderRepeat(finding, first, { colour, width }));
+        terminal.printLines(renderFailure(finding, { colour, width }));
+      } else terminal.printLines(renderRepeat(finding, first, { colour, width }));
     }
     if (!options.reporters.has('html')) continue;
     const script = readPageScript();
@@ -124,7 +124,7 @@ export function report(
   }
   if (isTold) {
     terminal.print('');
-    terminal.print(renderOverview(overview, { colour, width, isFull: options.isVerbose }));
+    terminal.printLines(renderOverview(overview, { colour, width, isFull: options.isVerbose }));
   }
   exportReports(outcomes, overview, { options, terminal });
   if (options.isJson) process.stdout.write(`${JSON.stringify(overview)}\n`);

@@ -64,7 +64,7 @@ export async function shrinkCommand(file: string, options: ShrinkCommandOptions)
     process.stdout.write(`${JSON.stringify(line)}\n`);
     return result.isMinimal ? exits.met : exits.incomplete;
   }
-  if (options.output === null) terminal.print(text.trimEnd());
+  if (options.output === null) process.stdout.write(`${text.trimEnd()}\n`);
   const [before, after] = [sizeOf(plan), sizeOf(result.plan)];
   const counts = Object.keys(before).map((key) => `${before[key]} → ${after[key]} ${key}`);
   terminal.note(`${counts.join(', ')} in ${groupDigits(result.runs)} runs, ${milliseconds} ms`);

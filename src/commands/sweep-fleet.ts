@@ -3,88 +3,120 @@
  * comes to the same reports, files and exit code as `run` on one machine.
  */
 import { availableParallelism } from 'node:os';
-import { sweepIdOf } from '../fleet/sweep-record.ts';
-import { originOf, whyForeign } from '../sweep/origin.ts';
+import { dirname, join, resolve } from 'node:path';
+import { loadSweep } from '../fleet/loaded-sweeps.ts';
+import type { ListedSweep } from '../fleet/sweep-queue.ts';
 import { openPool } from '../sweep/sweep.ts';
-import type { ScenarioOutcome } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import { type LoadedScenario, loadScenarios, loadScenarioText, openFolder } from './files.ts';
-import { type FleetContext, type FleetOptions, sweepScenario } from './fleet-scenario.ts';
+import { type LoadedScenario, loadScenarios, openFolder } from './files.ts';
+import {
+  type FleetContext,
+  type FleetOptions,
+  type SweptScenario,
+  sweepScenario,
+} from './fleet-scenario.ts';
 import { Interruption } from './interruption.ts';
 import { type OpenQueue, openQueue } from './open-queue.ts';
 import { report, requireOwnPages, summaryOf } from './run.ts';
 import { writeShard } from './shard-write.ts';
-import { only } from './sweep-manage.ts';
+import { onlySweep } from './sweep-choice.ts';
 import { openTerminal } from './terminal.ts';
 
 /** Sweeps scenarios one after the other. */
 export async function sweepCommand(files: readonly string[], options: FleetOptions): Promise<Exit> {
   const scenarios = await loadScenarios(files, options);
   requireOwnPages(scenarios, options.output);
-  return await withFleet(await openQueue(options.queue), scenarios, options);
-}
-
-/** Goes on with a sweep from its record on the queue; its files need not be here. */
-export async function resumeCommand(id: string | null, options: FleetOptions): Promise<Exit> {
+  openFolder(options.output);
   const opened = await openQueue(options.queue);
   try {
-    const { sweep } = only(await opened.queue.sweeps(), id).entry;
-    const { file, text, origin, range } = sweep;
-    const loaded = await loadScenarioText({ file, text }, options);
-    const why = whyForeign(origin, originOf(loaded.scenario, options.version));
-    if (why !== null) throw new UserError([`the sweep ${sweepIdOf(sweep)} ${why}, as is here`]);
-    return await withFleet(opened, [loaded], { ...options, ...range });
-  } catch (error) {
-    await opened.queue.close();
-    throw error;
+    return await withFleet(opened, scenarios, options);
+  } finally {
+    await opened.close();
   }
 }
 
+/**
+ * Goes on with a sweep from its record on the queue; its file need not be here. No module is run
+ * that is not byte for byte the one that the sweep was begun with, nor one that nobody named.
+ */
+export async function resumeCommand(id: string | null, options: FleetOptions): Promise<Exit> {
+  openFolder(options.output);
+  const opened = await openQueue(options.queue);
+  try {
+    const listed = onlySweep(await opened.queue.sweeps(), id);
+    const { range } = listed.entry.sweep;
+    const own = { ...options, ...range, ...plansOf(listed, options) };
+    return await withFleet(opened, [await loadHere(listed, options)], own);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function loadHere(
+  { id, entry }: ListedSweep,
+  { modules, version }: FleetOptions,
+): Promise<LoadedScenario> {
+  const here = { modules: typeof modules === 'string' ? modules : null, version };
+  const loaded = await loadSweep(id, entry.sweep, here);
+  if (loaded.kind === 'refused') throw new UserError([`the sweep ${id} ${loaded.why}`]);
+  const { scenario, catalogue, sweep } = loaded;
+  return { file: sweep.file, text: sweep.text, scenario, catalogue, warnings: [] };
+}
+
+/** Kept plans are code too, where they use modules: none comes from a folder that nobody named. */
+function plansOf(
+  { entry }: ListedSweep,
+  { modules, corpus }: FleetOptions,
+): Pick<FleetOptions, 'modules' | 'corpus'> {
+  if (typeof modules !== 'string') return { modules: false, corpus };
+  const isSame = resolve(modules) === resolve(dirname(entry.sweep.file));
+  return { modules, corpus: corpus ?? (isSame ? null : join(modules, 'plans')) };
+}
+
 async function withFleet(
-  { queue, safe }: OpenQueue,
+  opened: OpenQueue,
   scenarios: readonly LoadedScenario[],
   options: FleetOptions,
 ): Promise<Exit> {
-  openFolder(options.output);
   const terminal = openTerminal(options);
   const interruption = new Interruption();
   const note = (): void => terminal.note('interrupted: leaving (again to stop at once)');
   interruption.listen(note, ['SIGINT', 'SIGTERM']);
-  const isInterrupted = (): boolean => interruption.isInterrupted;
   const pool = openPool({ workers: options.workers ?? availableParallelism() });
-  const context: FleetContext = { queue, safe, pool, options, terminal, isInterrupted, done: [] };
-  const outcomes: ScenarioOutcome[] = [];
+  const context: FleetContext = { opened, pool, options, terminal, interruption };
+  const swept: SweptScenario[] = [];
   try {
     for (const loaded of scenarios) {
       for (const warning of loaded.warnings) terminal.warn(`warning: ${warning}`);
-      const outcome = await sweepScenario(loaded, context);
-      if (outcome === null) break;
-      outcomes.push(outcome);
+      swept.push(await sweepScenario(loaded, context));
+      if (interruption.isInterrupted) break;
     }
   } finally {
     interruption.end();
     terminal.endProgress();
     await pool.close();
-    await queue.close();
   }
-  return conclude(scenarios, outcomes, context);
+  return conclude(swept, context);
 }
 
 /** Reports what there is; the files of coordinators go once it is reported. */
 function conclude(
-  scenarios: readonly LoadedScenario[],
-  outcomes: readonly ScenarioOutcome[],
-  { options, terminal, isInterrupted, done }: FleetContext,
+  swept: readonly SweptScenario[],
+  { options, terminal, interruption }: FleetContext,
 ): Exit {
-  if (outcomes.length === 0) return exits.interrupted;
+  const { isInterrupted } = interruption;
+  const outcomes = swept.map(({ outcome }) => outcome);
   const codes = outcomes.flatMap((outcome) => outcome.exits);
-  const isCut = isInterrupted() || outcomes.length < scenarios.length;
-  const exit = worstOf(isCut ? [...codes, exits.interrupted] : codes);
+  const exit = worstOf(isInterrupted ? [...codes, exits.interrupted] : codes);
   report(outcomes, summaryOf(outcomes, exit), { options, terminal });
-  if (isCut) return exit;
-  const { from, to, output, version } = options;
-  const shard = { index: 1, of: 1 };
-  writeShard(scenarios, outcomes, { range: { from, to }, shard, output, version });
-  for (const remove of done) remove();
+  for (const { loaded, outcome, shardFolder, rest, clean } of swept) {
+    if (rest !== null) terminal.warn(rest);
+    // What was interrupted may not be shrunk: the same command does that from the checkpoint.
+    if (isInterrupted || shardFolder === null) continue;
+    const { from, to, version } = options;
+    const place = { range: { from, to }, shard: { index: 1, of: 1 }, output: shardFolder, version };
+    terminal.note(`shard: ${writeShard([loaded], [outcome], place)}`);
+    clean();
+  }
   return exit;
 }

@@ -11,22 +11,28 @@ export interface SweepStatus {
   readonly hasCoordinator: boolean | null;
 }
 
-/** Two lines: what it is, and how far. */
-export function statusLines({ listed, state, hasCoordinator }: SweepStatus): readonly string[] {
+/** Two lines: what it is, and how far; `resume` is the command that goes on with it. */
+export function statusLines(
+  { listed, state, hasCoordinator }: SweepStatus,
+  resume: string,
+): readonly string[] {
   if (state === 'ended') return [`${listed.id}  ended just now`];
   const { origin, range } = listed.entry.sweep;
   const who =
-    hasCoordinator === true ? 'a coordinator is at work' : 'no coordinator: `sweep resume`';
+    hasCoordinator === true ? 'a coordinator is at work' : `no coordinator; to go on: ${resume}`;
   const what = `${origin.scenario}, seeds ${range.from}..${range.to}, fencepost ${origin.fencepost}`;
   return [`${listed.id}  ${what}: ${state}; ${who}`, `  ${farLine(listed)}`];
 }
 
-/** How far a sweep is, as its coordinator told last. */
-export function farLine({ entry, progress }: ListedSweep): string {
+/** How far a sweep is, as its coordinator told last; what broke how often only if not `isShort`. */
+export function farLine(
+  { entry, progress }: ListedSweep,
+  { isShort = false }: { readonly isShort?: boolean } = {},
+): string {
   const chunks = chunksIn(entry.sweep);
   if (progress === null) return `nothing of ${groupDigits(chunks)} chunks yet`;
   const share = `${groupDigits(progress.done)} of ${groupDigits(chunks)} chunks`;
-  return `${share}; ${progressLine(progress)}`;
+  return `${share}; ${progressLine(progress, { isShort })}`;
 }
 
 /** The same for machines. */

@@ -1,12 +1,16 @@
 /**
  * Where output goes and how it looks: results on stdout, progress on stderr, colour when wanted.
+ * Names, errors and what comes from a queue are others' text: nothing in it steers the terminal.
  */
+import { visible } from '../report/visible.ts';
 
 export interface Terminal {
   readonly colour: boolean;
   readonly width: number;
   /** Writes one line of results. */
   print(line: string): void;
+  /** Writes lines of results, each of which was made safe to show. */
+  printLines(text: string): void;
   /** Writes one line about how things go. */
   note(line: string): void;
   /** Writes one line that is to be seen even where notes are not. */
@@ -36,34 +40,51 @@ export function openTerminal(options: TerminalOptions): Terminal {
     if (isShown) stderr.write('\r\u001b[2K');
     isShown = false;
   };
+  const colour = wantsColour();
+  const print = (line: string): void => {
+    clear();
+    if (!options.isJson) stdout.write(`${colour ? visibleInColour(line) : visible(line)}\n`);
+  };
   return {
-    colour: wantsColour(),
+    colour,
     width: stdout.columns ?? 100,
-    print(line) {
-      clear();
-      if (!options.isJson) stdout.write(`${line}\n`);
+    print,
+    printLines(text) {
+      for (const line of text.split('\n')) print(line);
     },
     note(line) {
       clear();
-      if (!options.isQuiet) stderr.write(`${line}\n`);
+      if (!options.isQuiet) stderr.write(`${visible(line)}\n`);
     },
     warn(line) {
       clear();
-      stderr.write(`${line}\n`);
+      stderr.write(`${visible(line)}\n`);
     },
     progress(line) {
       if (options.isQuiet) return;
       const nowMs = performance.now();
       if (nowMs - shownMs < (isLive ? LIVE_EVERY_MS : PROGRESS_EVERY_MS)) return;
       shownMs = nowMs;
-      if (!isLive) stderr.write(`${line}\n`);
+      const shown = visible(line);
+      if (!isLive) stderr.write(`${shown}\n`);
       else {
-        stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns ?? 80) - 1)}`);
+        stderr.write(`\r\u001b[2K${shown.slice(0, (stderr.columns ?? 80) - 1)}`);
         isShown = true;
       }
     },
     endProgress: clear,
   };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is how colours are written
+const COLOUR = /(\u001b\[\d{1,2}m)/;
+
+/** The same text with its colours. */
+function visibleInColour(line: string): string {
+  return line
+    .split(COLOUR)
+    .map((part, at) => (at % 2 === 1 ? part : visible(part)))
+    .join('');
 }
 
 /** By `NO_COLOR` and `FORCE_COLOR` (see no-color.org and force-color.org), else on a terminal. */

@@ -1,24 +1,32 @@
 /**
- * A coordinator's queue on BullMQ: one queue of work for all sweeps, one of records that no worker
- * takes, and one of results that came too late.
+ * A coordinator's queue on BullMQ: one queue of records that no worker takes, and for each sweep
+ * one of its jobs and one of its results that came too late.
  */
-import type { Job, JobsOptions } from 'bullmq';
-import { type Connection, type OpenedQueue, openConnection } from './connection.ts';
+import type { JobsOptions } from 'bullmq';
+import { type AnyJob, type Connection, type OpenedQueue, openConnection } from './connection.ts';
 import { sweepEntrySchema, sweepProgressSchema } from './jobs.ts';
 import { unpack } from './packed.ts';
+import { lateQueueOf, RECORDS, workQueueOf } from './queue-names.ts';
 import type { QueueAddress } from './queue-url.ts';
-import type { AddedJob, EndedJob, ListedSweep, SweepQueue } from './sweep-queue.ts';
+import { readRefusals } from './refusal.ts';
+import type {
+  AddedJob,
+  EndedJob,
+  FailedJob,
+  ListedSweep,
+  QueueCounts,
+  SweepQueue,
+  Wanted,
+} from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
+import { isUnreadable } from './unreadable.ts';
 
 export { requireReachable } from './connection.ts';
 
-/** The names of the queues. */
-export const WORK = 'work';
-export const RECORDS = 'sweeps';
-export const LATE = 'late';
-
-/** Ids read at once from a list that may hold jobs of other sweeps too. */
-const PAGE = 10_000;
+/** Ids read at once. */
+const PAGE = 1_000;
+const MOST_RECORDS = 1_000;
+const MOST_FAILED = 100;
 /** Jobs removed at once. */
 const REMOVED_AT_ONCE = 1_000;
 /** What nobody collects, since its coordinator never came back, goes after a week. */
@@ -29,30 +37,40 @@ const JOB_OPTIONS: JobsOptions = {
   removeOnComplete: KEPT,
   removeOnFail: KEPT,
 };
+/** Also what failed a day from now, by the clock of the worker that says so. */
+const WHENEVER_MS = -24 * 3600 * 1000;
 
 /** Connects, or rejects with what the connection says; later a queue that is away rejects. */
 export async function openBullQueue(
   address: QueueAddress,
   onError: (error: Error) => void,
+  note: (line: string) => void = () => {},
 ): Promise<SweepQueue> {
-  return new BullSweepQueue(await openConnection(address, { isPatient: false, onError }));
+  const connection = await openConnection(address, { isPatient: false, onError });
+  return new BullSweepQueue(connection, note);
 }
+
+type JobCounts = Omit<QueueCounts, 'workers'>;
 
 class BullSweepQueue implements SweepQueue {
   private readonly connection: Connection;
-  private readonly work: OpenedQueue;
+  private readonly note: (line: string) => void;
   private readonly records: OpenedQueue;
-  private readonly lates: OpenedQueue;
+  private readonly opened: Map<string, OpenedQueue> = new Map();
+  /** Late results that nobody can read and that could not be taken away either. */
+  private readonly unreadable: Set<string> = new Set();
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, note: (line: string) => void) {
     this.connection = connection;
-    this.work = connection.queue(WORK);
+    this.note = note;
     this.records = connection.queue(RECORDS);
-    this.lates = connection.queue(LATE);
   }
 
   async announce(id: string, sweep: SweepRecord): Promise<ListedSweep> {
     const known = await this.sweep(id);
+    const work = this.work(id);
+    // Whoever ended it before was interrupted.
+    if (await work.isPaused()) await work.resume();
     if (known !== null) return known;
     await this.records.remove(id);
     await this.records.add('sweep', { sweep, state: 'running' }, { jobId: id });
@@ -60,30 +78,40 @@ class BullSweepQueue implements SweepQueue {
   }
 
   async sweep(id: string): Promise<ListedSweep | null> {
-    return listed(await this.records.getJob(id));
+    const job = await read(this.records, id);
+    return job === 'unreadable' ? null : listed(job);
   }
 
   async sweeps(): Promise<readonly ListedSweep[]> {
-    const jobs = await this.records.getWaiting(0, 999);
-    return jobs.flatMap((job) => listed(job) ?? []);
+    const ids = await this.records.getRanges(['waiting'], 0, MOST_RECORDS - 1, true);
+    const sweeps = await Promise.all(ids.map((id) => this.sweep(id)));
+    return sweeps.flatMap((sweep) => sweep ?? []);
   }
 
   async setState(id: string, state: 'running' | 'stopped'): Promise<void> {
-    const job = await this.records.getJob(id);
+    const job = await read(this.records, id);
+    if (job === undefined || job === 'unreadable') return;
     const known = listed(job);
-    if (job !== undefined && known !== null) await job.updateData({ ...known.entry, state });
+    if (known !== null) await job.updateData({ ...known.entry, state });
   }
 
   async tell(id: string, progress: object): Promise<void> {
     await this.records.updateJobProgress(id, progress);
   }
 
-  async forget(id: string): Promise<void> {
+  async end(id: string): Promise<void> {
+    const [work, late] = [this.work(id), this.lates(id)];
+    await work.obliterate({ force: true });
+    await late.obliterate({ force: true });
     await this.records.remove(id);
+    // Where the record is gone workers add nothing, but they may have just before.
+    await late.obliterate({ force: true });
   }
 
   async add(jobs: readonly AddedJob[]): Promise<void> {
-    await this.work.addBulk(
+    const sweep = jobs[0]?.job.sweep;
+    if (sweep === undefined) return;
+    await this.work(sweep).addBulk(
       jobs.map(({ id, job }) => ({
         name: job.kind,
         data: job,
@@ -92,87 +120,158 @@ class BullSweepQueue implements SweepQueue {
     );
   }
 
-  async ended(
-    id: string,
-    { atMost, known }: { readonly atMost: number; readonly known: ReadonlySet<string> },
-  ): Promise<readonly EndedJob[]> {
-    const ids = await this.idsIn('completed', id, { atMost, known });
-    const jobs = await Promise.all(ids.map((jobId) => this.work.getJob(jobId)));
-    return jobs.flatMap((job) =>
-      job?.id === undefined ? [] : [{ id: job.id, returned: unpack(job.returnvalue) }],
+  async ended(id: string, wanted: Wanted): Promise<readonly EndedJob[]> {
+    const work = this.work(id);
+    const ids = await idsIn(work, 'completed', wanted);
+    const jobs = await Promise.all(
+      ids.map(async (jobId): Promise<EndedJob[]> => {
+        const job = await read(work, jobId);
+        if (job === undefined) return [];
+        return [{ id: jobId, returned: job === 'unreadable' ? null : unpack(job.returnvalue) }];
+      }),
     );
+    return jobs.flat();
   }
 
-  async failed(id: string): Promise<readonly { id: string; why: string }[]> {
-    const ids = await this.idsIn('failed', id, { atMost: 100, known: new Set() });
-    const jobs = await Promise.all(ids.map((jobId) => this.work.getJob(jobId)));
-    return jobs.flatMap((job) =>
-      job?.id === undefined ? [] : [{ id: job.id, why: job.failedReason ?? 'no reason given' }],
+  async failed(id: string): Promise<readonly FailedJob[]> {
+    const work = this.work(id);
+    const ids = await idsIn(work, 'failed', { atMost: MOST_FAILED, known: new Set() });
+    const jobs = await Promise.all(
+      ids.map(async (jobId): Promise<FailedJob[]> => {
+        const job = await read(work, jobId);
+        if (job === undefined) return [];
+        if (job === 'unreadable') return [{ id: jobId, why: 'it cannot be read' }];
+        return [{ id: jobId, why: job.failedReason ?? 'no reason given' }];
+      }),
     );
+    return jobs.flat();
   }
 
-  async late(id: string): Promise<readonly EndedJob[]> {
-    const jobs = await this.lates.getWaiting(0, 999);
-    return jobs.flatMap((job) =>
-      job.id?.startsWith(`${id}-`) === true ? [{ id: job.id, returned: unpack(job.data) }] : [],
+  async late(id: string, { atMost, known }: Wanted): Promise<readonly EndedJob[]> {
+    const lates = this.lates(id);
+    const ids = await idsIn(lates, 'waiting', {
+      atMost,
+      known: this.unreadable.size === 0 ? known : new Set([...known, ...this.unreadable]),
+    });
+    const jobs = await Promise.all(
+      ids.map(async (jobId): Promise<EndedJob[]> => {
+        const job = await read(lates, jobId);
+        if (job !== undefined && job !== 'unreadable') {
+          return [{ id: jobId, returned: unpack(job.data) }];
+        }
+        if (job === 'unreadable') await this.discardLate(id, jobId);
+        return [];
+      }),
     );
+    return jobs.flat();
   }
 
-  async remove(ids: readonly string[]): Promise<void> {
-    for (let from = 0; from < ids.length; from += REMOVED_AT_ONCE) {
-      const some = ids.slice(from, from + REMOVED_AT_ONCE);
-      await Promise.all(some.map((id) => this.work.remove(id)));
-    }
+  async remove(id: string, jobIds: readonly string[]): Promise<void> {
+    await removeFrom(this.work(id), jobIds);
+  }
+
+  async removeLate(id: string, jobIds: readonly string[]): Promise<void> {
+    await removeFrom(this.lates(id), jobIds);
   }
 
   async clear(id: string): Promise<void> {
-    for (const state of ['waiting', 'delayed', 'failed'] as const) {
-      await this.remove(await this.idsIn(state, id, { atMost: Infinity, known: new Set() }));
-    }
+    const work = this.work(id);
+    await work.drain(true);
+    await work.clean(WHENEVER_MS, 0, 'failed');
   }
 
-  async removeLate(ids: readonly string[]): Promise<void> {
-    await Promise.all(ids.map((id) => this.lates.remove(id)));
+  async counts(id: string): Promise<QueueCounts> {
+    const workers = this.work(id).getWorkersCount();
+    const [jobs, count] = await Promise.all([this.jobsOf(id), workers]);
+    return { ...jobs, workers: count };
   }
 
-  async counts(): Promise<Awaited<ReturnType<SweepQueue['counts']>>> {
-    const [counts, workers] = await Promise.all([
-      this.work.getJobCounts('waiting', 'active', 'delayed', 'completed', 'failed'),
-      this.work.getWorkersCount(),
-    ]);
-    const of = (state: string): number => counts[state] ?? 0;
-    const ended = of('completed') + of('failed');
+  async total(): Promise<QueueCounts> {
+    const ids = await this.records.getRanges(['waiting'], 0, MOST_RECORDS - 1, true);
+    const jobs = await Promise.all(ids.map((id) => this.jobsOf(id)));
+    const sum = (part: keyof JobCounts): number => jobs.reduce((all, each) => all + each[part], 0);
     return {
-      ...{ waiting: of('waiting'), active: of('active'), delayed: of('delayed') },
-      ...{ ended, workers },
+      ...{ waiting: sum('waiting'), active: sum('active'), delayed: sum('delayed') },
+      ...{ ended: sum('ended'), workers: await this.records.getWorkersCount() },
     };
   }
 
+  async refusals(id: string): Promise<readonly string[]> {
+    return await readRefusals(this.records, id);
+  }
+
   async close(): Promise<void> {
-    await Promise.all([this.work, this.records, this.lates].map((queue) => queue.close()));
+    await Promise.all([this.records, ...this.opened.values()].map((queue) => queue.close()));
     await this.connection.close();
   }
 
-  /** Ids of a sweep's jobs in one state. Others' are passed over; what moves is found next time. */
-  private async idsIn(
-    state: 'completed' | 'failed' | 'waiting' | 'delayed',
-    sweep: string,
-    { atMost, known }: { readonly atMost: number; readonly known: ReadonlySet<string> },
-  ): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (let from = 0; found.length < atMost; from += PAGE) {
-      const ids = await this.work.getRanges([state], from, from + PAGE - 1, true);
-      for (const id of ids) {
-        if (found.length < atMost && id.startsWith(`${sweep}-`) && !known.has(id)) found.push(id);
-      }
-      if (ids.length < PAGE) break;
-    }
-    return found;
+  private async jobsOf(id: string): Promise<JobCounts> {
+    const states = ['waiting', 'active', 'delayed', 'completed', 'failed'] as const;
+    const counts = await this.work(id).getJobCounts(...states);
+    const of = (state: (typeof states)[number]): number => counts[state] ?? 0;
+    return {
+      ...{ waiting: of('waiting'), active: of('active'), delayed: of('delayed') },
+      ended: of('completed') + of('failed'),
+    };
+  }
+
+  private work(id: string): OpenedQueue {
+    return this.open(workQueueOf(id));
+  }
+
+  private lates(id: string): OpenedQueue {
+    return this.open(lateQueueOf(id));
+  }
+
+  private open(name: string): OpenedQueue {
+    const queue = this.opened.get(name) ?? this.connection.queue(name);
+    this.opened.set(name, queue);
+    return queue;
+  }
+
+  private async discardLate(id: string, jobId: string): Promise<void> {
+    this.unreadable.add(jobId);
+    this.note(`a late result of ${id} cannot be read, and is not compared: ${jobId}`);
+    await this.lates(id)
+      .remove(jobId)
+      .catch(() => {});
+  }
+}
+
+/** A job; undefined where it is gone. */
+async function read(queue: OpenedQueue, id: string): Promise<AnyJob | 'unreadable' | undefined> {
+  try {
+    return await queue.getJob(id);
+  } catch (error) {
+    if (isUnreadable(error)) return 'unreadable';
+    throw error;
+  }
+}
+
+/** Ids of jobs in one state; what moves meanwhile is found next time. */
+async function idsIn(
+  queue: OpenedQueue,
+  state: 'completed' | 'failed' | 'waiting',
+  { atMost, known }: Wanted,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let from = 0; found.length < atMost; from += PAGE) {
+    const ids = await queue.getRanges([state], from, from + PAGE - 1, true);
+    for (const id of ids) if (found.length < atMost && !known.has(id)) found.push(id);
+    if (ids.length < PAGE) break;
+  }
+  return found;
+}
+
+async function removeFrom(queue: OpenedQueue, ids: readonly string[]): Promise<void> {
+  for (let from = 0; from < ids.length; from += REMOVED_AT_ONCE) {
+    const some = ids.slice(from, from + REMOVED_AT_ONCE);
+    await Promise.all(some.map((id) => queue.remove(id)));
   }
 }
 
 /** Null where what is there is no record, or says that it is another sweep's. */
-function listed(job: Job<unknown, unknown, string> | undefined): ListedSweep | null {
+function listed(job: AnyJob | undefined): ListedSweep | null {
   const id = job?.id;
   if (job === undefined || id === undefined) return null;
   const entry = sweepEntrySchema.safeParse(job.data);

@@ -10,7 +10,7 @@ import {
   seedsPerChunk,
 } from './chunk-map.ts';
 import { smallScenario, smallSweep } from './sweep.fixture.ts';
-import { sweepIdOf } from './sweep-record.ts';
+import { sweepIdOf, sweepRecordSchema } from './sweep-record.ts';
 
 const cuts = fc.record({
   range: fc
@@ -35,9 +35,18 @@ test('the chunks of a sweep are its seeds, each once and in order', () => {
 });
 
 test('a job’s id names its sweep and its chunk, and no other', () => {
-  expect(chunkOfJobId('s1a', jobIdOf('s1a', 42))).toBe(42);
-  expect(chunkOfJobId('s1', jobIdOf('s1a', 42))).toBeNull();
-  expect(chunkOfJobId('s1a', 's1a-k42')).toBeNull();
+  const ours = { sweep: 's1a', chunks: 43 };
+  expect(chunkOfJobId(ours, jobIdOf('s1a', 42))).toBe(42);
+  expect(chunkOfJobId({ ...ours, sweep: 's1' }, jobIdOf('s1a', 42))).toBeNull();
+  const strange = ['s1a-k42', 's1a-43', 's1a-042', 's1a--1', 's1a-1e1', 's1a-', 's1a-1.5', 's1a'];
+  for (const id of strange) expect(chunkOfJobId(ours, id)).toBeNull();
+});
+
+test('a record of more chunks than a sweep may have is none', () => {
+  const most = smallSweep({ range: { from: 0, to: MOST_CHUNKS - 1 }, chunkSeeds: 1 });
+  expect(sweepRecordSchema.safeParse(most).success).toBe(true);
+  const range = { from: 0, to: MOST_CHUNKS };
+  expect(sweepRecordSchema.safeParse({ ...most, range }).success).toBe(false);
 });
 
 test('a sweep’s id changes with its text, modules, version and range, and with nothing else', () => {

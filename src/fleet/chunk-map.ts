@@ -36,9 +36,12 @@ export function jobIdOf(sweep: string, chunk: number): string {
   return `${sweep}-${chunk}`;
 }
 
-/** The chunk whose job has this id; null where it is none of the sweep's. */
-export function chunkOfJobId(sweep: string, jobId: string): number | null {
-  if (!jobId.startsWith(`${sweep}-`)) return null;
-  const digits = jobId.slice(sweep.length + 1);
-  return /^\d{1,7}$/.test(digits) ? Number(digits) : null;
+/** The chunk whose job has this id; null where the sweep, of so many chunks, has no such chunk. */
+export function chunkOfJobId(
+  { sweep, chunks }: { readonly sweep: string; readonly chunks: number },
+  jobId: string,
+): number | null {
+  const digits = /^\d+$/.exec(jobId.slice(sweep.length + 1));
+  const chunk = Number(digits ?? NaN);
+  return chunk < chunks && jobIdOf(sweep, chunk) === jobId ? chunk : null;
 }

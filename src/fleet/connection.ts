@@ -1,22 +1,30 @@
 /**
- * How BullMQ's queues and worker are opened, on whichever database a URL names. Whoever uses them
+ * How BullMQ's queues and workers are opened, on whichever database a URL names. Whoever uses them
  * need not know which it is: what differs is made even by the two ways to connect.
  */
-import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
+import type { Job, Queue, Worker, WorkerOptions } from 'bullmq';
 import type { QueueAddress } from './queue-url.ts';
+
+export type AnyJob = Job<unknown, unknown, string>;
 
 /** What fencepost uses of a queue. */
 export type OpenedQueue = Pick<
   Queue<unknown, unknown, string>,
   | 'add'
   | 'addBulk'
+  | 'addJobLog'
+  | 'clean'
   | 'close'
+  | 'drain'
   | 'getJob'
   | 'getJobCounts'
+  | 'getJobLogs'
   | 'getRanges'
-  | 'getWaiting'
   | 'getWorkersCount'
+  | 'isPaused'
+  | 'obliterate'
   | 'remove'
+  | 'resume'
   | 'updateJobProgress'
 >;
 
@@ -26,16 +34,17 @@ export type OpenedWorker = Pick<
   'close' | 'getNextJob' | 'id' | 'startStalledCheckTimer'
 >;
 
-/** What a worker does with a job; null where jobs are taken by hand. */
-export type Process = Processor<unknown, unknown, string> | null;
+export type WorkerSettings = Pick<
+  WorkerOptions,
+  'lockDuration' | 'maxStalledCount' | 'stalledInterval'
+>;
 
-export type WorkerSettings = Omit<WorkerOptions, 'connection' | 'prefix'>;
-
-/** A connection to where the queues are, which several of them may share. */
+/** A connection to where the queues are, which all of them share. */
 export interface Connection {
   queue(name: string): OpenedQueue;
-  worker(name: string, process: Process, settings: WorkerSettings): OpenedWorker;
-  /** After the queues and the worker. */
+  /** One that is counted as a worker of the queue, and whose jobs are taken by hand. */
+  worker(name: string, settings: WorkerSettings): OpenedWorker;
+  /** After the queues and the workers. */
   close(): Promise<void>;
 }
 

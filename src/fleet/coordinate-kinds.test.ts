@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { id, type Kept, requireWhole, run, sweep, timing, work } from './coordinate.fixture.ts';
 import type { ShrunkKind } from './jobs.ts';
+import { shrinkJobIdOf } from './kinds.ts';
 import { MemoryQueue } from './memory-queue.ts';
 import { resultOf } from './sweep.fixture.ts';
 
@@ -115,14 +116,20 @@ test('each kind of failure is shrunk once, and its counterexample is told once',
   const queue = new MemoryQueue();
   const told: ShrunkKind[] = [];
   const orders: unknown[] = [];
-  await run(queue, { onShrunk: (kind) => told.push(kind), window: 4 }, () =>
+  const answers = new Map<string, unknown>();
+  await run(queue, { onShrunk: (kind) => told.push(kind), window: 4 }, () => {
+    // Again and again, as after a save that could not take it off.
+    for (const [jobId, answer] of answers) queue.completed.set(jobId, answer);
     queue.work((job) => {
-      if (job.kind === 'shrink') orders.push(job);
+      if (job.kind === 'shrink') {
+        orders.push(job);
+        answers.set(shrinkJobIdOf(id, job), work(job));
+      }
       return work(job);
-    }, 2),
-  );
+    }, 2);
+  });
   expect(orders).toEqual([
     expect.objectContaining({ system: 'unfenced', claim: 'fence-monotone', kind: 'shrink' }),
   ]);
-  expect(told.length).toBeLessThanOrEqual(1);
+  expect(told).toEqual([...answers.values()]);
 });

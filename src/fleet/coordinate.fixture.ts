@@ -2,21 +2,20 @@
 import { expect } from 'vitest';
 import { readCheckpoint } from './checkpoint.ts';
 import { chunksIn } from './chunk-map.ts';
-import {
-  type CoordinateOptions,
-  type CoordinatorTiming,
-  coordinate,
-  type FleetResult,
-} from './coordinate.ts';
+import { coordinate, type FleetResult } from './coordinate.ts';
 import type { ChunkJob, ShrinkJob } from './jobs.ts';
 import type { MemoryQueue } from './memory-queue.ts';
+import type { CoordinateOptions, CoordinatorTiming } from './rounds.ts';
 import { resultOf, smallScenario, smallSweep } from './sweep.fixture.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 
 export const sweep: SweepRecord = smallSweep();
 export const id: string = sweepIdOf(sweep);
 export const chunks: number = chunksIn(sweep);
-export const timing: CoordinatorTiming = { pollMs: 1, beatMs: 5, saveMs: 0, addAgainMs: 1e9 };
+export const timing: CoordinatorTiming = {
+  ...{ pollMs: 1, beatMs: 5, saveMs: 0 },
+  ...{ addAgainMs: 1e9, quietMs: 1e9 },
+};
 
 export function work(job: ChunkJob | ShrinkJob): unknown {
   if (job.kind === 'chunk') return resultOf(sweep, job.chunk);
@@ -72,6 +71,41 @@ export async function run(
   } finally {
     isOver = true;
   }
+}
+
+/** The same queue as one coordinator sees it: what is replaced in it is not for the others. */
+export function viewOf(queue: MemoryQueue): MemoryQueue {
+  const view: MemoryQueue = Object.create(queue);
+  return view;
+}
+
+/** Where something waits until it is let go. */
+export class Gate {
+  isShut = false;
+  private readonly waiting: (() => void)[] = [];
+
+  /** How many are waiting. */
+  get held(): number {
+    return this.waiting.length;
+  }
+
+  async pass(): Promise<void> {
+    if (this.isShut) await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  open(): void {
+    this.isShut = false;
+    for (const go of this.waiting.splice(0)) go();
+  }
+}
+
+/** Comes back once `isSo`, or rejects. */
+export async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 3_000; turn += 1) {
+    if (isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  throw new Error('it never came to be');
 }
 
 export function requireWhole({ end, tallies }: FleetResult): void {

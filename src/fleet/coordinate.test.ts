@@ -9,8 +9,9 @@ import {
   sweep,
   work,
 } from './coordinate.fixture.ts';
-import { coordinate, type FleetProgress, type FleetResult } from './coordinate.ts';
+import { coordinate, type FleetResult } from './coordinate.ts';
 import { MemoryQueue } from './memory-queue.ts';
+import type { FleetProgress } from './rounds.ts';
 import { resultOf } from './sweep.fixture.ts';
 
 test('every chunk is added and counted once, and nothing is left on the queue', async () => {

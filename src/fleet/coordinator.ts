@@ -2,30 +2,27 @@
  * One coordinator's view of a sweep: which chunks it added, which came back, which are missing. A
  * round reads what ended, counts it, and adds what is next; whatever a round did may be done again.
  */
-import type { Scenario } from '../scenario/scenario.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { EMPTY_TALLY } from '../sweep/tally.ts';
 import { type Checkpoint, renderCheckpoint } from './checkpoint.ts';
 import { chunkOfJobId, jobIdOf, rangeOfChunk } from './chunk-map.ts';
 import { chunkResultSchema } from './chunk-result.ts';
-import { type ShrunkKind, shrunkKindSchema } from './jobs.ts';
-import { brokenByKind, kindName, kindsToShrink, shrinkJobIdOf } from './kinds.ts';
+import type { ShrunkKind } from './jobs.ts';
+import { brokenByKind } from './kinds.ts';
 import { Ledger } from './ledger.ts';
-import type { AddedJob, EndedJob, SweepQueue } from './sweep-queue.ts';
-import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
+import { type Bounds, boundsOf, isPlausible } from './plausible.ts';
+import { Shrinking, type ShrinkingOptions } from './shrinking.ts';
+import type { AddedJob, EndedJob } from './sweep-queue.ts';
+import { sweepIdOf } from './sweep-record.ts';
 import { type TwoResults, twoResultsText } from './two-results.ts';
 
-export interface CoordinatorOptions {
-  readonly sweep: SweepRecord;
-  readonly scenario: Scenario;
-  readonly queue: SweepQueue;
+export interface CoordinatorOptions extends ShrinkingOptions {
+  /** What the scenario's words mean; built-in ones by default. */
+  readonly catalogue?: Catalogue;
   /** What an earlier attempt left; null begins anew. */
   readonly checkpoint: Checkpoint | null;
   /** Keeps a checkpoint before it returns. */
   readonly save: (text: string) => void;
-  /** Where the plan of a kind of failure will be written. */
-  readonly planFileOf: (system: string, claim: string) => string;
-  readonly onShrunk: (kind: ShrunkKind) => void;
-  readonly note: (line: string) => void;
   /** Chunks that may be on the queue at once. */
   readonly window?: number;
 }
@@ -36,6 +33,7 @@ export class Unsaved extends Error {}
 const WINDOW = 10_000;
 const ADDED_AT_ONCE = 1_000;
 const COLLECTED_AT_ONCE = 1_000;
+const LATE_AT_ONCE = 100;
 /** So often a chunk that the queue gave up is added anew. */
 const MOST_TRIES = 3;
 
@@ -47,6 +45,7 @@ export class Coordinator {
   /** The first chunk that came to two results; null for none. */
   alarm: TwoResults | null;
   private readonly options: CoordinatorOptions;
+  private readonly bounds: Bounds;
   /** Every chunk below was added, or is counted. */
   private frontier = 0;
   /** Added and neither counted nor lost. */
@@ -55,20 +54,16 @@ export class Coordinator {
   private readonly settled: Set<string> = new Set();
   private readonly settledLate: Set<string> = new Set();
   private readonly tries: Map<number, number> = new Map();
-  /** What workers have shrunk, by kind; of some there is no plan. */
-  private readonly shrunkKinds: Map<string, ShrunkKind>;
-  /** Kinds whose job was added, and the ids of jobs that were given up. */
-  private readonly asked: Set<string> = new Set();
-  private readonly givenUp: Set<string> = new Set();
+  private readonly shrinking: Shrinking;
 
   constructor(options: CoordinatorOptions) {
-    const { sweep, scenario, checkpoint } = options;
+    const { sweep, scenario, checkpoint, catalogue } = options;
     this.options = options;
     this.id = sweepIdOf(sweep);
+    this.bounds = boundsOf(scenario, sweep.range, catalogue);
     const systems = scenario.systems.map(({ name }) => name);
     this.ledger = new Ledger(sweep, systems, checkpoint?.ledger ?? null);
-    const shrunk = checkpoint?.shrunk ?? [];
-    this.shrunkKinds = new Map(shrunk.map((kind) => [kindName(kind), kind]));
+    this.shrinking = new Shrinking(options, checkpoint?.shrunk ?? []);
     this.alarm = checkpoint?.alarm ?? null;
   }
 
@@ -79,7 +74,7 @@ export class Coordinator {
 
   /** What workers have shrunk, one a kind of failure; of some there is no plan. */
   get shrunk(): readonly ShrunkKind[] {
-    return [...this.shrunkKinds.values()];
+    return this.shrinking.shrunk;
   }
 
   /** How many results are counted and not yet saved. */
@@ -93,7 +88,8 @@ export class Coordinator {
     const atMost = COLLECTED_AT_ONCE;
     const ended = await queue.ended(this.id, { atMost, known: this.settled });
     for (const job of ended) await this.take(job);
-    for (const job of await queue.late(this.id)) this.takeLate(job);
+    const late = { atMost: LATE_AT_ONCE, known: this.settledLate };
+    for (const job of await queue.late(this.id, late)) this.takeLate(job);
     for (const { id, why } of await queue.failed(this.id)) await this.takeFailed(id, why);
     return ended.length === atMost;
   }
@@ -112,12 +108,12 @@ export class Coordinator {
       this.frontier = next;
       this.outstanding += chunks.length;
     }
-    await this.addShrinking();
+    await this.shrinking.add(this.ledger.tallies);
   }
 
   /** Adds again what is under way; jobs that are still there stay as they are. */
   async addAgain(): Promise<void> {
-    this.asked.clear();
+    this.shrinking.askAgain();
     let chunks: number[] = [];
     for (let chunk = 0; chunk < this.frontier; chunk += 1) {
       if (!this.isSettled(chunk)) chunks.push(chunk);
@@ -134,7 +130,18 @@ export class Coordinator {
 
   /** Saves what is counted, and only then takes it off the queue. */
   async save(milliseconds: number): Promise<void> {
-    const { sweep, queue, save } = this.options;
+    const { queue } = this.options;
+    this.keep(milliseconds);
+    const [ended, late] = [[...this.settled], [...this.settledLate]];
+    await queue.remove(this.id, ended);
+    for (const id of ended) this.settled.delete(id);
+    await queue.removeLate(this.id, late);
+    for (const id of late) this.settledLate.delete(id);
+  }
+
+  /** Saves what is counted; the queue, which may be away, stays as it is. */
+  keep(milliseconds: number): void {
+    const { sweep, save } = this.options;
     const { alarm, shrunk } = this;
     const text = renderCheckpoint({
       ...{ sweep, ledger: this.ledger.state() },
@@ -145,11 +152,6 @@ export class Coordinator {
     } catch (error) {
       throw new Unsaved('the checkpoint cannot be kept', { cause: error });
     }
-    const [ended, late] = [[...this.settled], [...this.settledLate]];
-    await queue.remove(ended);
-    for (const id of ended) this.settled.delete(id);
-    await queue.removeLate(late);
-    for (const id of late) this.settledLate.delete(id);
   }
 
   /** Examinations so far, those that broke a claim, and by which kind. */
@@ -179,12 +181,16 @@ export class Coordinator {
   }
 
   private async take({ id, returned }: EndedJob): Promise<void> {
-    const chunk = chunkOfJobId(this.id, id);
+    const chunk = this.chunkOf(id);
     if (chunk === null) {
-      this.takeShrunk(returned);
+      this.shrinking.take(id, returned);
       this.settled.add(id);
     } else if (this.count(returned, chunk)) this.settled.add(id);
-    else await this.tryAgain(id, chunk, 'its result is none of this chunk');
+    else await this.takeFailed(id, 'its result is none of this chunk');
+  }
+
+  private chunkOf(jobId: string): number | null {
+    return chunkOfJobId({ sweep: this.id, chunks: this.ledger.chunks }, jobId);
   }
 
   private takeLate({ id, returned }: EndedJob): void {
@@ -197,6 +203,7 @@ export class Coordinator {
   private count(returned: unknown, expected: number | null): boolean {
     const read = chunkResultSchema.safeParse(returned);
     if (!read.success || (expected !== null && read.data.chunk !== expected)) return false;
+    if (!isPlausible(read.data, this.bounds)) return false;
     const { chunk, from, to } = read.data;
     const offer = this.ledger.offer(read.data);
     if (offer.kind === 'foreign') return false;
@@ -209,48 +216,26 @@ export class Coordinator {
     return true;
   }
 
-  private takeShrunk(returned: unknown): void {
-    const read = shrunkKindSchema.safeParse(returned);
-    if (!read.success || this.shrunkKinds.has(kindName(read.data))) return;
-    this.shrunkKinds.set(kindName(read.data), read.data);
-    this.options.onShrunk(read.data);
-  }
-
   private async takeFailed(id: string, why: string): Promise<void> {
-    const chunk = chunkOfJobId(this.id, id);
+    const chunk = this.chunkOf(id);
     if (chunk === null) {
-      this.options.note(`a job that shrinks was given up: ${why}`);
-      this.givenUp.add(id);
-      await this.options.queue.remove([id]);
+      this.shrinking.giveUp(id, why);
+      await this.options.queue.remove(this.id, [id]);
     } else if (this.ledger.has(chunk)) this.settled.add(id);
     else await this.tryAgain(id, chunk, why);
   }
 
   private async tryAgain(id: string, chunk: number, why: string): Promise<void> {
     const { queue, note } = this.options;
-    await queue.remove([id]);
+    await queue.remove(this.id, [id]);
     const tries = (this.tries.get(chunk) ?? 1) + 1;
     this.tries.set(chunk, tries);
     if (tries <= MOST_TRIES) {
-      note(`chunk ${chunk} is tried again: ${why}`);
+      note(`chunk ${chunk + 1} is tried again: ${why}`);
       await queue.add([this.jobOf(chunk)]);
     } else if (!this.isSettled(chunk)) {
       this.lost.set(chunk, why);
       if (chunk < this.frontier) this.outstanding -= 1;
-    }
-  }
-
-  private async addShrinking(): Promise<void> {
-    const { scenario, queue, sweep, planFileOf } = this.options;
-    const { fencepost } = sweep.origin;
-    for (const kind of kindsToShrink(scenario, this.ledger.tallies)) {
-      const name = kindName(kind);
-      const id = shrinkJobIdOf(this.id, kind);
-      if (this.asked.has(name) || this.shrunkKinds.has(name) || this.givenUp.has(id)) continue;
-      const planFile = planFileOf(kind.system, kind.claim);
-      const job = { kind: 'shrink', sweep: this.id, fencepost, ...kind, planFile } as const;
-      await queue.add([{ id, job }]);
-      this.asked.add(name);
     }
   }
 }

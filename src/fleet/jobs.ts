@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Boundary } from '../shrink/boundary.ts';
-import { count } from '../sweep/tally-schema.ts';
+import { count, text } from '../sweep/tally-schema.ts';
 import { type SweepRecord, sweepRecordSchema } from './sweep-record.ts';
 
 /** Seeds of a sweep to examine. */
@@ -47,10 +47,15 @@ export const fleetJobSchema: z.ZodType<FleetJob> = z.discriminatedUnion('kind', 
   }),
 ]);
 
+/** A shrunk plan is some kilobytes; a longer one is none that is worth showing. */
+const planText = z.string().max(1_000_000);
+
 /** The shrinker's boundary, its plan as the text of a file. */
 export interface ShrunkBoundary extends Omit<Boundary, 'holdsPlan'> {
   readonly holdsPlan: string;
 }
+
+const MOST_SIGNATURE = 64;
 
 /** The first counterexample of a kind of failure. */
 export interface ShrunkKind {
@@ -70,22 +75,22 @@ export interface ShrunkKind {
 }
 
 export const shrunkKindSchema: z.ZodType<ShrunkKind> = z.strictObject({
-  system: z.string(),
-  claim: z.string(),
+  system: text,
+  claim: text,
   seed: count,
-  plan: z.string().nullable(),
+  plan: planText.nullable(),
   boundary: z
     .strictObject({
-      what: z.string(),
-      parameter: z.string(),
+      what: text,
+      parameter: text,
       breaksAtUs: z.int(),
       holdsAtUs: z.int(),
-      holdsPlan: z.string(),
+      holdsPlan: planText,
     })
     .nullable(),
-  whyNoBoundary: z.string().nullable(),
-  headline: z.string(),
-  signature: z.string(),
+  whyNoBoundary: text.nullable(),
+  headline: text,
+  signature: z.string().max(MOST_SIGNATURE),
 });
 
 /** What a sweep's record on the queue says: the sweep, and whether it is to go on. */
@@ -102,6 +107,8 @@ export const sweepEntrySchema: z.ZodType<SweepEntry> = z.strictObject({
 /** How far a sweep is, as its coordinator last told; the beat shows that it is alive. */
 export interface SweepProgress {
   readonly coordinator: string;
+  /** How often the sweep was taken over: the highest one owns it. */
+  readonly epoch: number;
   readonly beat: number;
   /** Chunks that are counted, of how many. */
   readonly done: number;
@@ -110,14 +117,15 @@ export interface SweepProgress {
   readonly runs: number;
   readonly total: number;
   readonly broken: number;
-  /** Of this attempt; 0 while unknown. */
+  /** Of about the last minute; 0 while unknown. */
   readonly runsPerSecond: number;
   /** Seeds that broke a listed claim, by system and claim. */
   readonly kinds: Readonly<Record<string, number>>;
 }
 
 export const sweepProgressSchema: z.ZodType<SweepProgress> = z.strictObject({
-  coordinator: z.string(),
+  coordinator: text,
+  epoch: count,
   beat: count,
   done: count,
   chunks: count,

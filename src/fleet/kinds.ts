@@ -47,6 +47,17 @@ export function kindName({ system, claim }: Pick<Kind, 'system' | 'claim'>): str
   return `${system} ${claim}`;
 }
 
+/** The jobs that a sweep may have to shrink what broke: their ids, and what each is about. */
+export function shrinkJobsOf(
+  sweep: string,
+  { systems }: Scenario,
+): ReadonlyMap<string, Pick<Kind, 'system' | 'claim'>> {
+  const kinds = systems.flatMap(({ name: system, expect }) =>
+    [...expect.holds, ...expect.breaks].map((claim) => ({ system, claim })),
+  );
+  return new Map(kinds.map((kind) => [shrinkJobIdOf(sweep, kind), kind]));
+}
+
 /** The id of the job that shrinks a kind: there is one a sweep. */
 export function shrinkJobIdOf(sweep: string, kind: Pick<Kind, 'system' | 'claim'>): string {
   const digest = createHash('sha256').update(JSON.stringify([kind.system, kind.claim]));

@@ -3,8 +3,10 @@
  * chunk that is counted only digests are kept, so that a million chunks take two megabytes a
  * system.
  */
+
+import { assert } from '../kernel/assert.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from '../sweep/tally.ts';
-import { chunksIn, rangeOfChunk } from './chunk-map.ts';
+import { chunksIn, MOST_CHUNKS, rangeOfChunk } from './chunk-map.ts';
 import { areDifferent, type ChunkResult, digestOfTally } from './chunk-result.ts';
 import type { SweepRecord } from './sweep-record.ts';
 import type { DifferingSystem } from './two-results.ts';
@@ -32,7 +34,9 @@ export class Ledger {
   constructor(sweep: SweepRecord, systems: readonly string[], state: LedgerState | null = null) {
     this.sweep = sweep;
     this.chunks = chunksIn(sweep);
-    this.sums = new Map(systems.map((name) => [name, state?.tallies[name] ?? EMPTY_TALLY]));
+    assert(this.chunks <= MOST_CHUNKS, 'a sweep is cut into more chunks than one may have');
+    const tallies = new Map(Object.entries(state?.tallies ?? {}));
+    this.sums = new Map(systems.map((name) => [name, tallies.get(name) ?? EMPTY_TALLY]));
     this.digests = state?.digests.slice() ?? new Uint16Array(this.chunks * systems.length);
     for (let chunk = 0; chunk < this.chunks; chunk += 1) if (this.has(chunk)) this.counted += 1;
   }
@@ -40,10 +44,6 @@ export class Ledger {
   /** How many chunks are counted. */
   get done(): number {
     return this.counted;
-  }
-
-  get isWhole(): boolean {
-    return this.counted === this.chunks;
   }
 
   has(chunk: number): boolean {
@@ -64,11 +64,14 @@ export class Ledger {
     const { chunk, tallies } = result;
     if (!this.isOurs(result)) return { kind: 'foreign' };
     if (this.has(chunk)) return this.compare(result);
-    const at = chunk * this.sums.size;
-    for (const [index, [system, sum]] of [...this.sums].entries()) {
+    // All of it, and only then counted: half of a chunk would never be noticed.
+    const merged = [...this.sums].map(([system, sum]): [string, Tally, number] => {
       const tally = tallies[system] ?? EMPTY_TALLY;
-      this.sums.set(system, mergeTallies(sum, tally));
-      this.digests[at + index] = digestOfTally(tally);
+      return [system, mergeTallies(sum, tally), digestOfTally(tally)];
+    });
+    for (const [index, [system, sum, digest]] of merged.entries()) {
+      this.sums.set(system, sum);
+      this.digests[chunk * this.sums.size + index] = digest;
     }
     this.counted += 1;
     return { kind: 'counted' };

@@ -2,10 +2,12 @@
  * The sweeps that a worker has met: each is loaded once from its record, or refused with a reason
  * where this worker would not come to the same results as the coordinator expects.
  */
+import { resolve } from 'node:path';
 import type { Catalogue } from '../catalogue.ts';
 import type { ModuleSource } from '../modules/load-catalogue.ts';
 import { readScenarioSource } from '../modules/load-files.ts';
-import { renderProblem } from '../plan/problem.ts';
+import type { ModuleDigests } from '../plan/plan.ts';
+import { type Problem, renderProblem } from '../plan/problem.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { originOf, whyForeign } from '../sweep/origin.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
@@ -38,10 +40,11 @@ export async function loadSweep(
   if (origin.fencepost !== options.version) {
     return refused(`is of fencepost ${origin.fencepost}, not ${options.version}`);
   }
-  const read = await readScenarioSource({ file, text }, moduleSource(options));
+  const read = await readScenarioSource({ file, text }, moduleSource(options, origin.modules));
   if (read.kind === 'problems') {
     const [first] = read.problems;
-    return refused(`cannot be loaded here: ${first === undefined ? '' : renderProblem(first)}`);
+    const what = first === undefined ? '' : renderProblem(first);
+    return refused(`cannot be loaded here: ${what}${lookedIn(first, options)}`);
   }
   const { scenario, catalogue } = read;
   const why = whyForeign(origin, originOf(scenario, options.version));
@@ -52,7 +55,14 @@ function refused(why: string): LoadedSweep {
   return { kind: 'refused', why };
 }
 
-function moduleSource({ modules }: LoadOptions): ModuleSource {
-  if (modules !== null) return { kind: 'folder', folder: modules };
+/** Nothing of a module is run before its file is known to be the one that the coordinator has. */
+function moduleSource({ modules }: LoadOptions, digests: ModuleDigests): ModuleSource {
+  if (modules !== null) return { kind: 'folder', folder: modules, digests };
   return { kind: 'refused', why: 'code does not travel; name its folder here with --modules' };
+}
+
+/** Where the modules were looked for, if it is one of them that is wrong. */
+function lookedIn(problem: Problem | undefined, { modules }: LoadOptions): string {
+  if (problem === undefined || modules === null || !/^use\b/.test(problem.path)) return '';
+  return ` (looked for in ${resolve(modules)})`;
 }

@@ -1,37 +1,52 @@
 /**
  * A queue in memory, for tests and benchmarks of the coordinator: it does what it is told at once,
- * and whoever holds it decides when jobs end, are lost, or come back twice.
+ * and whoever holds it decides when jobs end, are lost, or come back twice. The id of a job begins
+ * with that of its sweep.
  */
 import type { ChunkJob, ShrinkJob, SweepEntry, SweepProgress } from './jobs.ts';
-import type { AddedJob, EndedJob, ListedSweep, QueueCounts, SweepQueue } from './sweep-queue.ts';
+import type {
+  AddedJob,
+  EndedJob,
+  FailedJob,
+  ListedSweep,
+  QueueCounts,
+  SweepQueue,
+  Wanted,
+} from './sweep-queue.ts';
 import type { SweepRecord } from './sweep-record.ts';
 
 export class MemoryQueue implements SweepQueue {
   readonly records: Map<string, { entry: SweepEntry; progress: SweepProgress | null }> = new Map();
   /** In the order in which they were added. */
   readonly waiting: Map<string, ChunkJob | ShrinkJob> = new Map();
+  /** Jobs that workers hold. */
+  readonly active: Map<string, ChunkJob | ShrinkJob> = new Map();
   readonly completed: Map<string, unknown> = new Map();
   readonly gaveUp: Map<string, string> = new Map();
   readonly lates: Map<string, unknown> = new Map();
+  /** What workers said of why they leave a sweep to others, by sweep. */
+  readonly refused: Map<string, readonly string[]> = new Map();
   /** How often a job was added that was not there. */
   added = 0;
 
   /** Forgets everything, as a server does that is restarted without its data. */
   lose(): void {
-    for (const part of [this.records, this.waiting, this.completed, this.gaveUp, this.lates]) {
-      part.clear();
-    }
+    for (const part of [this.records, this.refused, ...this.parts]) part.clear();
+  }
+
+  /** Workers take jobs that wait, at most so many, and hold them. */
+  hold(atMost: number = Infinity): void {
+    move(this.waiting, atMost, (id, job) => this.active.set(id, job));
+  }
+
+  /** Ends jobs that workers hold, at most so many, with what `work` returns. */
+  finish(work: (job: ChunkJob | ShrinkJob) => unknown, atMost: number = Infinity): void {
+    move(this.active, atMost, (id, job) => this.completed.set(id, work(job)));
   }
 
   /** Ends jobs that wait, at most so many, with what `work` returns. */
   work(work: (job: ChunkJob | ShrinkJob) => unknown, atMost: number = Infinity): void {
-    let left = atMost;
-    for (const [id, job] of this.waiting) {
-      if (left === 0) return;
-      left -= 1;
-      this.waiting.delete(id);
-      this.completed.set(id, work(job));
-    }
+    move(this.waiting, atMost, (id, job) => this.completed.set(id, work(job)));
   }
 
   async announce(id: string, sweep: SweepRecord): Promise<ListedSweep> {
@@ -62,57 +77,111 @@ export class MemoryQueue implements SweepQueue {
     this.records.set(id, { ...known, progress });
   }
 
-  async forget(id: string): Promise<void> {
+  async end(id: string): Promise<void> {
+    for (const part of this.parts) {
+      for (const jobId of part.keys()) if (isOf(id, jobId)) part.delete(jobId);
+    }
     this.records.delete(id);
+    this.refused.delete(id);
   }
 
   async add(jobs: readonly AddedJob[]): Promise<void> {
+    const parts = [this.waiting, this.active, this.completed, this.gaveUp];
     for (const { id, job } of jobs) {
-      if ([this.waiting, this.completed, this.gaveUp].some((part) => part.has(id))) continue;
+      if (parts.some((part) => part.has(id))) continue;
       this.added += 1;
       this.waiting.set(id, job);
     }
   }
 
-  async ended(
-    _id: string,
-    { atMost, known }: { readonly atMost: number; readonly known: ReadonlySet<string> },
-  ): Promise<readonly EndedJob[]> {
-    const ended: EndedJob[] = [];
-    for (const [id, returned] of this.completed) {
-      if (ended.length === atMost) break;
-      if (!known.has(id)) ended.push({ id, returned });
-    }
-    return ended;
+  async ended(id: string, wanted: Wanted): Promise<readonly EndedJob[]> {
+    return endedIn(this.completed, id, wanted);
   }
 
-  async failed(): Promise<readonly { id: string; why: string }[]> {
-    return [...this.gaveUp].map(([id, why]) => ({ id, why }));
+  async failed(id: string): Promise<readonly FailedJob[]> {
+    const failed = [...this.gaveUp].filter(([jobId]) => isOf(id, jobId));
+    return failed.map(([jobId, why]) => ({ id: jobId, why }));
   }
 
-  async late(): Promise<readonly EndedJob[]> {
-    return [...this.lates].map(([id, returned]) => ({ id, returned }));
+  async late(id: string, wanted: Wanted): Promise<readonly EndedJob[]> {
+    return endedIn(this.lates, id, wanted);
   }
 
-  async remove(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
+  async remove(_id: string, jobIds: readonly string[]): Promise<void> {
+    for (const id of jobIds) {
       for (const part of [this.waiting, this.completed, this.gaveUp]) part.delete(id);
     }
   }
 
-  async clear(): Promise<void> {
-    this.waiting.clear();
-    this.gaveUp.clear();
+  async removeLate(_id: string, jobIds: readonly string[]): Promise<void> {
+    for (const id of jobIds) this.lates.delete(id);
   }
 
-  async removeLate(ids: readonly string[]): Promise<void> {
-    for (const id of ids) this.lates.delete(id);
+  async clear(id: string): Promise<void> {
+    for (const part of [this.waiting, this.gaveUp]) {
+      for (const jobId of part.keys()) if (isOf(id, jobId)) part.delete(jobId);
+    }
   }
 
-  async counts(): Promise<QueueCounts> {
-    const ended = this.completed.size + this.gaveUp.size;
-    return { waiting: this.waiting.size, active: 0, delayed: 0, ended, workers: 1 };
+  async counts(id: string): Promise<QueueCounts> {
+    return this.countWhere((jobId) => isOf(id, jobId));
+  }
+
+  async total(): Promise<QueueCounts> {
+    return this.countWhere(() => true);
+  }
+
+  async refusals(id: string): Promise<readonly string[]> {
+    return this.refused.get(id) ?? [];
   }
 
   async close(): Promise<void> {}
+
+  private get parts(): readonly Map<string, unknown>[] {
+    return [this.waiting, this.active, this.completed, this.gaveUp, this.lates];
+  }
+
+  private countWhere(isCounted: (jobId: string) => boolean): QueueCounts {
+    const count = (part: Map<string, unknown>): number => {
+      let jobs = 0;
+      for (const id of part.keys()) if (isCounted(id)) jobs += 1;
+      return jobs;
+    };
+    const ended = count(this.completed) + count(this.gaveUp);
+    return {
+      ...{ waiting: count(this.waiting), active: count(this.active), delayed: 0 },
+      ...{ ended, workers: 1 },
+    };
+  }
+}
+
+function isOf(sweep: string, jobId: string): boolean {
+  return jobId.startsWith(`${sweep}-`);
+}
+
+function endedIn(
+  part: Map<string, unknown>,
+  sweep: string,
+  { atMost, known }: Wanted,
+): readonly EndedJob[] {
+  const ended: EndedJob[] = [];
+  for (const [id, returned] of part) {
+    if (ended.length === atMost) break;
+    if (isOf(sweep, id) && !known.has(id)) ended.push({ id, returned });
+  }
+  return ended;
+}
+
+function move<Value>(
+  from: Map<string, Value>,
+  atMost: number,
+  take: (id: string, value: Value) => void,
+): void {
+  let left = atMost;
+  for (const [id, value] of from) {
+    if (left === 0) return;
+    left -= 1;
+    from.delete(id);
+    take(id, value);
+  }
 }

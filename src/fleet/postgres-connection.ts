@@ -1,8 +1,8 @@
 /**
  * Queues on PostgreSQL, which is experimental: all of a process share one small pool, and a worker
- * has one connection more on which it is woken. What differs from Redis, beside the pool's:
+ * has one connection more by which it is counted. What differs from Redis, beside the pool's:
  *
- * 1. Workers are counted by the name of their queue in all schemas, so it begins with ours.
+ * 1. Workers are counted by locks of their sessions: see `postgres-presence.ts`.
  * 2. A lock is lost only when another worker has taken the job, not when its time is over; and that
  *    is by the clock of the worker that looks, not by the server's: clocks have to agree.
  */
@@ -23,6 +23,7 @@ import {
   type OpenedWorker,
 } from './connection.ts';
 import { steady } from './postgres-pool.ts';
+import { Presence } from './postgres-presence.ts';
 import type { PostgresAddress } from './queue-url.ts';
 
 const SCHEMA = 'fencepost';
@@ -60,25 +61,26 @@ function queuesOn(connection: PostgresConnection, onError: (error: Error) => voi
   type Factory = BackendFactory<PostgresQueueBackend, PostgresConnectionOptions>;
   const shared: Factory = (name, options) =>
     new PostgresQueueBackend(connection, name, options, false);
-  const woken: Factory = (name, options) =>
-    new PostgresQueueBackend(connection, name, options, true, name);
+  const presence = new Presence(connection);
   return {
     queue(name): OpenedQueue {
-      const queue = new Queue(nameOf(name), { connection: {} }, shared);
+      const queue = new Queue(name, { connection: {}, skipMetasUpdate: true }, shared);
+      queue.getWorkersCount = () => presence.count(name);
       queue.on('error', onError);
       return queue;
     },
-    worker(name, process, settings): OpenedWorker {
-      const worker = new Worker(nameOf(name), process, { ...settings, connection: {} }, woken);
+    worker(name, settings): OpenedWorker {
+      const worker = new Worker(name, null, { ...settings, connection: {} }, shared);
       worker.on('error', onError);
+      worker.on('closing', () => presence.leave(name));
+      presence.enter(name);
       return worker;
     },
-    close: () => connection.close(),
+    async close() {
+      await presence.end();
+      await connection.close();
+    },
   };
-}
-
-function nameOf(queue: string): string {
-  return `${SCHEMA}-${queue}`;
 }
 
 function settingsOf({ host, port, username, password, database, tls }: PostgresAddress): {

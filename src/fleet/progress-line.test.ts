@@ -3,7 +3,7 @@ import type { SweepProgress } from './jobs.ts';
 import { progressLine } from './progress-line.ts';
 
 const progress: SweepProgress = {
-  ...{ coordinator: 'one', beat: 1, done: 3, chunks: 12 },
+  ...{ coordinator: 'one', epoch: 1, beat: 1, done: 3, chunks: 12 },
   ...{ runs: 10_000, total: 40_000, broken: 0, runsPerSecond: 500, kinds: {} },
 };
 
@@ -14,9 +14,18 @@ test('the line says how much is done, how fast, by how many, and how long it wil
   expect(progressLine({ ...progress, total: 18_010_000 })).toContain('10.0 h left');
 });
 
-test('nothing is said of the time left before anything is known', () => {
+test('before the first result nothing is said of the time left, or that none broke a claim', () => {
   const begun = { ...progress, runs: 0, runsPerSecond: 0 };
-  expect(progressLine(begun)).toBe('0 of 40,000 runs, 0/s, none broke a claim');
+  expect(progressLine(begun)).toBe('0 of 40,000 runs, 0/s');
+});
+
+test('a sweep on which nobody is at work says how to start a worker, and no pace', () => {
+  const waiting = { ...progress, workers: 0, isWaiting: true };
+  const word = 'waiting for a worker: npx fencepost worker';
+  expect(progressLine({ ...waiting, runs: 0 })).toBe(`0 of 40,000 runs, ${word}`);
+  expect(progressLine(waiting)).toBe(`10,000 of 40,000 runs, ${word}, none broke a claim`);
+  const broken = { broken: 3, kinds: { 'unfenced fence-monotone': 3 } };
+  expect(progressLine({ ...waiting, ...broken })).toMatch(/worker, 3 broke a claim: unfenced/);
 });
 
 test('failures are told by kind, the most frequent first', () => {

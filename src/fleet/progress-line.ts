@@ -2,18 +2,35 @@
 import { countOf, groupDigits } from '../report/prose.ts';
 import type { SweepProgress } from './jobs.ts';
 
-/** The number of workers is left out where it is not known. */
-export function progressLine(progress: SweepProgress & { readonly workers?: number }): string {
-  const { runs, total, runsPerSecond, workers, broken } = progress;
-  const leftS = secondsLeft(progress);
+/** What a line can say; the number of workers, and whether it waits for one, if it is known. */
+type ToldProgress = SweepProgress & {
+  readonly workers?: number;
+  readonly isWaiting?: boolean;
+};
+
+/** What broke how often is left out where `isShort`. */
+export function progressLine(
+  progress: ToldProgress,
+  { isShort = false }: { readonly isShort?: boolean } = {},
+): string {
+  const { runs, total, broken, isWaiting = false } = progress;
   const parts = [
     `${groupDigits(runs)} of ${groupDigits(total)} runs`,
+    ...(isWaiting ? ['waiting for a worker: npx fencepost worker'] : paceTexts(progress)),
+    ...(broken > 0 ? [brokenText(progress, isShort)] : []),
+    ...(broken === 0 && runs > 0 ? ['none broke a claim'] : []),
+  ];
+  return parts.join(', ');
+}
+
+function paceTexts(progress: ToldProgress): readonly string[] {
+  const { runsPerSecond, workers } = progress;
+  const leftS = secondsLeft(progress);
+  return [
     `${groupDigits(runsPerSecond)}/s`,
     ...(workers === undefined ? [] : [countOf(workers, 'worker')]),
     ...(leftS === null ? [] : [`${spanText(leftS)} left`]),
-    broken === 0 ? 'none broke a claim' : kindsText(progress),
   ];
-  return parts.join(', ');
 }
 
 /** How long the rest takes if it goes on like this; null where nothing is known of that. */
@@ -29,7 +46,8 @@ function spanText(seconds: number): string {
 }
 
 /** `312 broke a claim: unfenced grant-order 312`. */
-function kindsText({ broken, kinds }: SweepProgress): string {
+function brokenText({ broken, kinds }: SweepProgress, isShort: boolean): string {
+  if (isShort) return `${groupDigits(broken)} broke a claim`;
   const most = Object.entries(kinds)
     .sort(([, a], [, b]) => b - a)
     .map(([kind, seeds]) => `${kind} ${groupDigits(seeds)}`);

@@ -1,4 +1,4 @@
-/** Queues on Redis: each has connections of its own, which connect again by themselves. */
+/** Queues on Redis: they share one connection, which connects again by itself. */
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import {
@@ -13,27 +13,32 @@ import type { RedisAddress } from './queue-url.ts';
 /** The prefix of every key. */
 const PREFIX = 'fencepost';
 
-/** Connects once, to see that it can be done; each queue connects when it is opened. */
+/** Connects; queues share the connection, and each worker has one more by which it is counted. */
 export async function openRedis(
   address: RedisAddress,
   { isPatient, onError }: ConnectionOptions,
 ): Promise<Connection> {
   await requireRedis(address);
   const maxRetriesPerRequest = isPatient ? null : 3;
-  const connection = { ...address, retryStrategy: retryAfterMs, maxRetriesPerRequest };
+  const connection = new Redis({ ...address, retryStrategy: retryAfterMs, maxRetriesPerRequest });
+  connection.on('error', onError);
+  // It is the same server for all of them, whose version and settings are looked at once.
+  let skipVersionCheck = false;
   return {
     queue(name): OpenedQueue {
-      const queue = new Queue<unknown, unknown, string>(name, { connection, prefix: PREFIX });
+      const options = { connection, prefix: PREFIX, skipVersionCheck, skipMetasUpdate: true };
+      skipVersionCheck = true;
+      const queue = new Queue<unknown, unknown, string>(name, options);
       queue.on('error', onError);
       return queue;
     },
-    worker(name, process, settings): OpenedWorker {
-      const options = { ...settings, connection, prefix: PREFIX };
-      const worker = new Worker<unknown, unknown, string>(name, process, options);
+    worker(name, settings): OpenedWorker {
+      const options = { ...settings, connection, prefix: PREFIX, skipVersionCheck: true };
+      const worker = new Worker<unknown, unknown, string>(name, null, options);
       worker.on('error', onError);
       return worker;
     },
-    close: async () => {},
+    close: async () => connection.disconnect(),
   };
 }
 
@@ -57,6 +62,8 @@ async function requireRedis(address: RedisAddress): Promise<void> {
   try {
     await redis.connect();
     await redis.ping();
+    // Where there is no such database, ioredis goes on in the first one.
+    if (address.db !== undefined) await redis.select(address.db);
   } catch (error) {
     throw why ?? error;
   } finally {

@@ -9,10 +9,18 @@ const job: ShrinkJob = {
 };
 const setting = { job, scenario: smallScenario(), file: 'small.yaml', modules: [] };
 
+const TOO_MUCH = `
+import { parentPort } from 'node:worker_threads';
+const head = { system: 'unfenced', claim: 'fence-monotone', seed: 12, signature: 'abcd' };
+const rest = { boundary: null, whyNoBoundary: null, headline: 'it broke' };
+parentPort.postMessage({ ...head, ...rest, plan: 'x'.repeat(1_000_001) });
+`;
+
 test.each([
   ['hangs', 'for (;;);', 'shrinking did not end within 0.3 s'],
   ['throws', 'throw new Error("no")', 'shrinking failed: no'],
   ['ends without a word', '', 'shrinking ended without an answer'],
+  ['says too much', TOO_MUCH, 'what it was shrunk to is too large to be told'],
 ])(
   'a thread that %s is an answer without a plan, and no job to try again',
   async (_, code, why) => {

@@ -38,7 +38,11 @@ export function shrinkApart(
       giveUp(`shrinking did not end within ${limitMs / 1000} s`);
       void thread.terminate();
     }, limitMs);
-    thread.on('message', (answer: unknown) => resolve(shrunkKindSchema.parse(answer)));
+    thread.on('message', (answer: unknown) => {
+      const read = shrunkKindSchema.safeParse(answer);
+      if (read.success) resolve(read.data);
+      else giveUp('what it was shrunk to is too large to be told');
+    });
     thread.on('error', (error: Error) => giveUp(`shrinking failed: ${error.message}`));
     thread.on('exit', () => {
       clearTimeout(limit);

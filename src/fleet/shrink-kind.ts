@@ -8,6 +8,7 @@ import { replayCommand, shellWords } from '../report/commands.ts';
 import { describeShrunk } from '../report/describe-finding.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
+import { cutText } from '../sweep/cut-text.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import type { ShrinkJob, ShrunkKind } from './jobs.ts';
 
@@ -22,7 +23,7 @@ export interface ShrinkOrder {
 /** The answer to a job where there is no counterexample; `why` is a clause. */
 export function noneShrunk({ system, claim, seed }: ShrinkJob, why: string): ShrunkKind {
   const nothing = { plan: null, boundary: null, whyNoBoundary: null, signature: '' };
-  return { system, claim, seed, ...nothing, headline: why };
+  return { system, claim, seed, ...nothing, headline: cutText(why) };
 }
 
 /** The counterexample of a kind; its plan is null where the seed does not break the claim here. */
@@ -46,8 +47,8 @@ export async function shrinkKind(
     ...{ system, claim, seed },
     plan: finding.planText,
     boundary: boundary && { ...boundary, holdsPlan: renderPlan(boundary.holdsPlan) },
-    whyNoBoundary,
-    headline: finding.explanation.headline,
+    whyNoBoundary: whyNoBoundary === null ? null : cutText(whyNoBoundary),
+    headline: cutText(finding.explanation.headline),
     signature: idOf(signatureOf(plan, finding.verdict)),
   };
 }

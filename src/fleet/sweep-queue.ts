@@ -1,6 +1,6 @@
 /**
  * What a coordinator needs of a queue. Everything here may be repeated without harm: that is how it
- * survives a queue, or a coordinator, that goes away in the middle.
+ * survives a queue, or a coordinator, that goes away in the middle. Each sweep has its own jobs.
  */
 import type { ChunkJob, ShrinkJob, SweepEntry, SweepProgress } from './jobs.ts';
 import type { SweepRecord } from './sweep-record.ts';
@@ -8,7 +8,7 @@ import type { SweepRecord } from './sweep-record.ts';
 /** A job that ended, as the queue tells it; what it says is checked by whoever reads it. */
 export interface EndedJob {
   readonly id: string;
-  /** What the worker returned. */
+  /** What the worker returned; null where it cannot be read. */
   readonly returned: unknown;
 }
 
@@ -18,7 +18,7 @@ export interface FailedJob {
   readonly why: string;
 }
 
-/** Jobs of all sweeps on the queue, and the workers that are connected. */
+/** Jobs of a sweep, or of all; and the workers that take them. */
 export interface QueueCounts {
   readonly waiting: number;
   readonly active: number;
@@ -34,6 +34,12 @@ export interface ListedSweep {
   readonly progress: SweepProgress | null;
 }
 
+/** Which jobs are read: at most so many, and none of those that are known. */
+export interface Wanted {
+  readonly atMost: number;
+  readonly known: ReadonlySet<string>;
+}
+
 export interface SweepQueue {
   /** Adds a record where there is none, and gives the one that is there now. */
   announce(id: string, sweep: SweepRecord): Promise<ListedSweep>;
@@ -42,25 +48,27 @@ export interface SweepQueue {
   sweeps(): Promise<readonly ListedSweep[]>;
   setState(id: string, state: SweepEntry['state']): Promise<void>;
   tell(id: string, progress: SweepProgress): Promise<void>;
-  /** Takes the record away. */
-  forget(id: string): Promise<void>;
-  /** Adds jobs; one whose id is there already is left as it is. */
+  /** Takes off all there is of a sweep: its record, its jobs, also those at work, its results. */
+  end(id: string): Promise<void>;
+  /** Adds jobs of one sweep; one whose id is there already is left as it is. */
   add(jobs: readonly AddedJob[]): Promise<void>;
-  /** Jobs of this sweep that ended, at most so many, `known` left out. */
-  ended(
-    id: string,
-    options: { readonly atMost: number; readonly known: ReadonlySet<string> },
-  ): Promise<readonly EndedJob[]>;
+  /** Jobs of this sweep that ended. */
+  ended(id: string, wanted: Wanted): Promise<readonly EndedJob[]>;
   /** Jobs of this sweep that were given up. */
   failed(id: string): Promise<readonly FailedJob[]>;
   /** Results that workers had after their job was given to another. */
-  late(id: string): Promise<readonly EndedJob[]>;
+  late(id: string, wanted: Wanted): Promise<readonly EndedJob[]>;
   /** Takes jobs off the queue, whatever became of them; one that a worker holds stays. */
-  remove(ids: readonly string[]): Promise<void>;
+  remove(id: string, jobIds: readonly string[]): Promise<void>;
+  removeLate(id: string, jobIds: readonly string[]): Promise<void>;
   /** Takes every job of a sweep off the queue that no worker holds and that has no result. */
   clear(id: string): Promise<void>;
-  removeLate(ids: readonly string[]): Promise<void>;
-  counts(): Promise<QueueCounts>;
+  /** Of one sweep: its jobs, and the workers that take them. */
+  counts(id: string): Promise<QueueCounts>;
+  /** Of all sweeps that have a record; all workers that are connected. */
+  total(): Promise<QueueCounts>;
+  /** What workers last said of why they leave the sweep to others: few lines, each once. */
+  refusals(id: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

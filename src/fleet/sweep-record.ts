@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { type Origin, originSchema } from '../sweep/origin.ts';
 import type { SeedRange } from '../sweep/shard.ts';
 import { count } from '../sweep/tally-schema.ts';
+import { chunksIn, MOST_CHUNKS } from './chunk-map.ts';
 
 export interface SweepRecord {
   readonly origin: Origin;
@@ -26,7 +27,8 @@ export const sweepRecordSchema: z.ZodType<SweepRecord> = z
     range: z.strictObject({ from: count, to: count }),
     chunkSeeds: z.int().min(1),
   })
-  .refine(({ range }) => range.from <= range.to, { error: 'the range ends before it begins' });
+  .refine(({ range }) => range.from <= range.to, { error: 'the range ends before it begins' })
+  .refine((sweep) => chunksIn(sweep) <= MOST_CHUNKS, { error: 'there are too many chunks' });
 
 /** All that makes two sweeps the same one; how the seeds are cut is not part of it. */
 export type SweepIdentity = Pick<SweepRecord, 'origin' | 'text' | 'range'>;

@@ -30,5 +30,5 @@ export const twoResultsSchema: z.ZodType<TwoResults> = z.strictObject({
 /** `chunk 3, seeds 24..30 of unfenced, came to two results`. */
 export function twoResultsText({ chunk, from, to, systems }: TwoResults): string {
   const names = systems.map(({ system }) => system).join(', ');
-  return `chunk ${groupDigits(chunk)}, seeds ${from}..${to} of ${names}, came to two results`;
+  return `chunk ${groupDigits(chunk + 1)}, seeds ${from}..${to} of ${names}, came to two results`;
 }

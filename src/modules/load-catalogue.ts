@@ -2,13 +2,19 @@
  * Extends the built-in catalogue by modules: those that a text names, or those of another thread.
  */
 import { builtIn, type Catalogue, extend, type LoadedModule, whyClash } from '../catalogue.ts';
+import type { ModuleDigests } from '../plan/plan.ts';
 import type { Finding } from '../plan/problem.ts';
 import type { NamedModule } from '../plan/used-modules.ts';
-import { importModule, loadModule } from './load-module.ts';
+import { findModule, importModule, loadModule } from './load-module.ts';
 
 /** Where modules may come from: a folder, or in words why they may not. */
 export type ModuleSource =
-  | { readonly kind: 'folder'; readonly folder: string }
+  | {
+      readonly kind: 'folder';
+      readonly folder: string;
+      /** What the modules must be, by path, before any of them is run; absent where all may be. */
+      readonly digests?: ModuleDigests;
+    }
   | { readonly kind: 'refused'; readonly why: string };
 
 export type CatalogueRead =
@@ -20,7 +26,8 @@ export async function loadCatalogue(
   modules: readonly NamedModule[],
   source: ModuleSource,
 ): Promise<CatalogueRead> {
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...(await otherVersions(modules, source))];
+  if (findings.length > 0) return { kind: 'findings', findings };
   let catalogue = builtIn;
   for (const { path, place } of modules) {
     if (source.kind === 'refused') {
@@ -33,6 +40,23 @@ export async function loadCatalogue(
     else if (read.kind === 'module') catalogue = extend(catalogue, read.definition, read.module);
   }
   return findings.length > 0 ? { kind: 'findings', findings } : { kind: 'catalogue', catalogue };
+}
+
+/** The modules that are not what the source says they must be; none of them was run. */
+async function otherVersions(
+  modules: readonly NamedModule[],
+  source: ModuleSource,
+): Promise<readonly Finding[]> {
+  if (source.kind === 'refused' || source.digests === undefined) return [];
+  const findings: Finding[] = [];
+  for (const { path, place } of modules) {
+    const found = await findModule(path, source.folder);
+    if (found.kind === 'problem') findings.push({ ...place, what: found.what });
+    else if (found.module.digest !== source.digests[path]) {
+      findings.push({ ...place, what: `${path} is another version than the one that is wanted` });
+    }
+  }
+  return findings;
 }
 
 /** The catalogue that these modules make, in a thread that has none yet. */

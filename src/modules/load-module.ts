@@ -28,11 +28,12 @@ export async function loadModule(path: string, folder: string): Promise<ModuleRe
   return found.kind === 'problem' ? found : await importModule(found.module);
 }
 
-type ModuleFound =
+export type ModuleFound =
   | { readonly kind: 'found'; readonly module: LoadedModule }
   | { readonly kind: 'problem'; readonly what: string };
 
-async function findModule(path: string, folder: string): Promise<ModuleFound> {
+/** Reads and digests `./my-lock.mjs` of `folder`, and runs nothing of it. */
+export async function findModule(path: string, folder: string): Promise<ModuleFound> {
   try {
     const root = realpathSync(folder);
     const file = realpathSync(resolve(folder, path));

@@ -8,6 +8,7 @@ import type { Trace } from '../history/trace.ts';
 import { errorText } from '../kernel/error-text.ts';
 import type { FaultKind } from '../plan/fault.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
+import { cutText } from './cut-text.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,
@@ -52,8 +53,9 @@ export async function examineChunk(
 }
 
 /** The tally of one seed that was ended from outside. */
-export function killedTally(failure: SeedFailure): Tally {
-  return { ...EMPTY_TALLY, seeds: 1, failures: [failure], failed: 1, killed: 1 };
+export function killedTally({ seed, error }: SeedFailure): Tally {
+  const failures = [{ seed, error: cutText(error) }];
+  return { ...EMPTY_TALLY, seeds: 1, failures, failed: 1, killed: 1 };
 }
 
 type Growing<T> = { -readonly [K in keyof T]: T[K] };
@@ -103,9 +105,9 @@ class Count {
     this.keepFailure(failure);
   }
 
-  private keepFailure(failure: SeedFailure): void {
+  private keepFailure({ seed, error }: SeedFailure): void {
     this.sums.failed += 1;
-    if (this.failures.length < KEPT_SEEDS) this.failures.push(failure);
+    if (this.failures.length < KEPT_SEEDS) this.failures.push({ seed, error: cutText(error) });
   }
 
   private addVerdict(seed: number, verdict: Examination['verdicts'][number]): void {
@@ -120,7 +122,7 @@ class Count {
       if (claim.broken <= KEPT_SEEDS) claim.brokenSeeds = [...claim.brokenSeeds, seed];
     } else if (verdict.kind === 'unknown') {
       claim.unknown += 1;
-      claim.firstUnknown ??= { seed, reason: verdict.reason };
+      claim.firstUnknown ??= { seed, reason: cutText(verdict.reason) };
     }
   }
 

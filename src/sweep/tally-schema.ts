@@ -2,16 +2,20 @@
 import { z } from 'zod';
 import type { FaultKind } from '../plan/fault.ts';
 import { FAULT_KINDS } from '../plan/fault-text.ts';
-import type { ClaimTally, FaultTally, Tally } from './tally.ts';
+import { MOST_TEXT } from './cut-text.ts';
+import { type ClaimTally, type FaultTally, KEPT_SEEDS, type Tally } from './tally.ts';
 
 /** A number of things, or a seed. */
 export const count: z.ZodType<number> = z.int().min(0);
 
+/** What was cut to be kept. */
+export const text: z.ZodType<string> = z.string().max(MOST_TEXT);
+
 const claimTally: z.ZodType<ClaimTally> = z.strictObject({
   broken: count,
-  brokenSeeds: z.array(count),
+  brokenSeeds: z.array(count).max(KEPT_SEEDS),
   unknown: count,
-  firstUnknown: z.strictObject({ seed: count, reason: z.string() }).nullable(),
+  firstUnknown: z.strictObject({ seed: count, reason: text }).nullable(),
   exercised: count,
   times: count,
 });
@@ -29,7 +33,7 @@ export const tallySchema: z.ZodType<Tally> = z.strictObject({
   faults: z.partialRecord(faultKind, faultTally),
   overlap: z.strictObject({ seeds: count, longestUs: count }),
   stampede: z.strictObject({ seeds: count, computations: count, most: count }),
-  failures: z.array(z.strictObject({ seed: count, error: z.string() })),
+  failures: z.array(z.strictObject({ seed: count, error: text })).max(KEPT_SEEDS),
   failed: count,
   killed: count,
 });

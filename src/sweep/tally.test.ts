@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tallyOf } from './tally.fixture.ts';
-import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
 /** A range cut at some places, and the order in which its parts come in. */
 const cuts = fc.record({
@@ -43,4 +43,21 @@ test('the seeds that are kept are the lowest ones', async () => {
   expect(claims['grant-order']?.brokenSeeds).toEqual([0, 3, 9, 12, 15, 18, 21, 24, 30, 33]);
   expect(claims['tokens-unique']?.firstUnknown).toEqual({ seed: 0, reason: 'seed 0' });
   expect(failures.map(({ seed }) => seed)).toEqual([6, 13, 20, 27, 34, 41, 48, 55, 62, 69]);
+});
+
+test('a claim may be called like what every object has', () => {
+  const names = ['constructor', 'toString', '__proto__'];
+  const claim = { unknown: 0, firstUnknown: null, exercised: 1, times: 1 };
+  const broken = { ...claim, broken: 1, brokenSeeds: [3] };
+  const one: Tally = {
+    ...EMPTY_TALLY,
+    seeds: 1,
+    claims: Object.fromEntries(names.map((name) => [name, broken])),
+  };
+  const none = { ...claim, ...{ broken: 0, brokenSeeds: [], exercised: 0, times: 0 } };
+  for (const name of names) {
+    expect(claimTally(EMPTY_TALLY, name)).toEqual(none);
+    expect(claimTally(mergeTallies(EMPTY_TALLY, one), name)).toEqual(broken);
+    expect(claimTally(mergeTallies(one, one), name)).toMatchObject({ broken: 2, times: 2 });
+  }
 });

@@ -134,20 +134,22 @@ function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
   };
 }
 
+/** A name such as `constructor` is one like any other. */
 function mergeRecords<T>(
   a: Readonly<Record<string, T>>,
   b: Readonly<Record<string, T>>,
   merge: (x: T, y: T) => T,
 ): Record<string, T> {
-  const merged: Record<string, T> = { ...a };
+  const merged = new Map(Object.entries(a));
   for (const [name, value] of Object.entries(b)) {
-    const known = merged[name];
-    merged[name] = known === undefined ? value : merge(known, value);
+    const known = merged.get(name);
+    merged.set(name, known === undefined ? value : merge(known, value));
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 /** The tally of a claim, empty when no seed judged it. */
 export function claimTally(tally: Tally, claim: string): ClaimTally {
-  return tally.claims[claim] ?? EMPTY_CLAIM;
+  const known = Object.hasOwn(tally.claims, claim) ? tally.claims[claim] : undefined;
+  return known ?? EMPTY_CLAIM;
 }
