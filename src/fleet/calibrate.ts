@@ -6,9 +6,12 @@ import type { SeedRange } from '../sweep/shard.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { seedsPerChunk } from './chunk-map.ts';
 
-/** Threads start and code gets warm; what is done meanwhile does not count. */
-const WARM_MS = 1_000;
-const MEASURED_MS = 2_000;
+/**
+ * Threads start and code gets warm first; what is done meanwhile does not count. A calibration
+ * takes no longer than a chunk does.
+ */
+const MOST_WARM_MS = 1_000;
+const MOST_MEASURED_MS = 2_000;
 
 export interface CalibrateOptions {
   readonly pool: Pool;
@@ -25,18 +28,20 @@ export async function calibrate(
   { pool, catalogue, range, chunkMs, shouldStop }: CalibrateOptions,
 ): Promise<number> {
   const startedMs = performance.now();
+  const warmMs = Math.min(MOST_WARM_MS, chunkMs / 3);
+  const measuredMs = Math.min(MOST_MEASURED_MS, chunkMs / 2);
   let warm = { runs: 0, atMs: startedMs };
   let last = warm;
   const elapsedMs = (): number => performance.now() - startedMs;
   await sweep(scenario, {
     ...{ ...range, pool, catalogue },
-    shouldStop: () => shouldStop() || elapsedMs() > WARM_MS + MEASURED_MS,
+    shouldStop: () => shouldStop() || elapsedMs() > warmMs + measuredMs,
     onProgress: ({ done }) => {
       last = { runs: done, atMs: performance.now() };
-      if (elapsedMs() < WARM_MS) warm = last;
+      if (elapsedMs() < warmMs) warm = last;
     },
   });
-  const isLong = last.atMs - warm.atMs > MEASURED_MS / 2;
+  const isLong = last.atMs - warm.atMs > measuredMs / 2;
   const from = isLong ? warm : { runs: 0, atMs: startedMs };
   const runsPerMs = (last.runs - from.runs) / Math.max(last.atMs - from.atMs, 1);
   const seedsPerMs = runsPerMs / scenario.systems.length;
