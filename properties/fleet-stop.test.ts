@@ -74,7 +74,7 @@ onRedis(
   async () => {
     const begun = await beginSome('stopped', [zombie, ...MANY, '--json']);
     const stop = await sweep('stop', []).ended;
-    expect(stop.out).toContain(`go on with it: npx fencepost sweep resume ${begun.id}\n`);
+    expect(stop.out).toContain(`with its --output: npx fencepost sweep resume ${begun.id}\n`);
     const { code, out, err } = await begun.ended;
     expect(code).toBe(130);
     expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({

@@ -1,6 +1,6 @@
 /** `fencepost worker`: works for sweeps on a queue until it is told to end. */
 import { existsSync, statSync } from 'node:fs';
-import { groupDigits } from '../report/prose.ts';
+import { countOf, groupDigits } from '../report/prose.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { Interruption } from './interruption.ts';
 import { openWorker } from './open-queue.ts';
@@ -35,7 +35,7 @@ export async function workerCommand(options: WorkerCommandOptions): Promise<Exit
       terminal.progress(`${sweep}  ${scenario}  ${which}: seeds ${from}..${to} in ${seconds} s`);
     },
   });
-  terminal.note(`worker on ${shown}: ${threads} threads; Ctrl-C or SIGTERM ends it`);
+  terminal.note(`worker on ${shown}: ${countOf(threads, 'thread')}; Ctrl-C or SIGTERM ends it`);
   await toldToEnd(() => terminal.note('finishing the chunk at hand (again to stop at once)'));
   await worker.close();
   terminal.endProgress();

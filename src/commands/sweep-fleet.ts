@@ -2,6 +2,7 @@
  * `fencepost sweep`: has the seeds of scenarios examined by whatever workers are on a queue, and
  * comes to the same reports, files and exit code as `run` on one machine.
  */
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { loadSweep } from '../fleet/loaded-sweeps.ts';
@@ -46,10 +47,19 @@ export async function resumeCommand(id: string | null, options: FleetOptions): P
     const listed = onlySweep(await opened.queue.sweeps(), id);
     const { range } = listed.entry.sweep;
     const own = { ...options, ...range, ...plansOf(listed, options) };
+    warnOfPlans(listed, own);
     return await withFleet(opened, [await loadHere(listed, options)], own);
   } finally {
     await opened.close();
   }
+}
+
+/** In another folder than its coordinator's, or on another machine, they are easily forgotten. */
+function warnOfPlans({ entry }: ListedSweep, options: FleetOptions): void {
+  const { file } = entry.sweep;
+  if (options.corpus !== null || existsSync(file)) return;
+  const what = `${file} is not here, so no kept plans are replayed; --corpus names their folder`;
+  openTerminal(options).warn(`warning: ${what}`);
 }
 
 async function loadHere(

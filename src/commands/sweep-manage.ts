@@ -110,7 +110,7 @@ export async function stopCommand(options: ManageOptions): Promise<Exit> {
     await queue.setState(found.id, 'stopped');
     await queue.clear(found.id);
     print(`${found.id} ${isStopped ? 'was stopped before' : 'is stopped'}`);
-    print(`  to go on with it: ${resume}`);
+    print(`  to go on with it, where its coordinator ran and with its --output: ${resume}`);
     print(`  to take it off the queue for good: ${forget}`);
     return exits.met;
   });

@@ -19,7 +19,9 @@ export function statusLines(
   if (state === 'ended') return [`${listed.id}  ended just now`];
   const { origin, range } = listed.entry.sweep;
   const who =
-    hasCoordinator === true ? 'a coordinator is at work' : `no coordinator; to go on: ${resume}`;
+    hasCoordinator === true
+      ? 'a coordinator is at work'
+      : `no coordinator; to go on, with its --output: ${resume}`;
   const what = `${origin.scenario}, seeds ${range.from}..${range.to}, fencepost ${origin.fencepost}`;
   return [`${listed.id}  ${what}: ${state}; ${who}`, `  ${farLine(listed)}`];
 }

@@ -17,6 +17,8 @@ import { resultOf } from './sweep.fixture.ts';
 
 /** Nothing is saved but at the end. */
 const rarely = { timing: { ...timing, saveMs: 1e9 } };
+/** Nor is anything told. */
+const silently = { timing: { ...rarely.timing, beatMs: 1e9 } };
 
 function saved({ text }: Kept): Checkpoint {
   const read = readCheckpoint(text ?? '', id);
@@ -41,12 +43,12 @@ test('what a sweep came to is saved before it goes from the queue', async () => 
   expect(seeds).toBe(100);
 });
 
-test('what is known when a sweep is stopped, or left, is saved and taken off', async () => {
+test('what is known when a sweep is stopped, or left, is saved, told and taken off', async () => {
   for (const how of ['stopped', 'left'] as const) {
     const queue = new MemoryQueue();
     const kept: Kept = { text: null };
     let isLeft = false;
-    const result = await run(queue, { kept, ...rarely, shouldStop: () => isLeft }, (round) => {
+    const result = await run(queue, { kept, ...silently, shouldStop: () => isLeft }, (round) => {
       if (round === 5) queue.work(work, 3);
       if (round === 30 && how === 'left') isLeft = true;
       if (round === 30 && how === 'stopped') void queue.setState(id, 'stopped');
@@ -54,6 +56,8 @@ test('what is known when a sweep is stopped, or left, is saved and taken off', a
     expect(result.end).toBe(how);
     expect(seedsIn(kept)).toBe(21);
     expect(queue.completed.size).toBe(0);
+    const { done, runsPerSecond } = queue.records.get(id)?.progress ?? {};
+    expect([done, runsPerSecond]).toEqual([3, 0]);
   }
 });
 

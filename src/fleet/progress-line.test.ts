@@ -16,7 +16,7 @@ test('the line says how much is done, how fast, by how many, and how long it wil
 
 test('before the first result nothing is said of the time left, or that none broke a claim', () => {
   const begun = { ...progress, runs: 0, runsPerSecond: 0 };
-  expect(progressLine(begun)).toBe('0 of 40,000 runs, 0/s');
+  expect(progressLine(begun)).toBe('0 of 40,000 runs');
 });
 
 test('a sweep on which nobody is at work says how to start a worker, and no pace', () => {

@@ -27,7 +27,7 @@ function paceTexts(progress: ToldProgress): readonly string[] {
   const { runsPerSecond, workers } = progress;
   const leftS = secondsLeft(progress);
   return [
-    `${groupDigits(runsPerSecond)}/s`,
+    ...(workers === undefined && runsPerSecond === 0 ? [] : [`${groupDigits(runsPerSecond)}/s`]),
     ...(workers === undefined ? [] : [countOf(workers, 'worker')]),
     ...(leftS === null ? [] : [`${spanText(leftS)} left`]),
   ];

@@ -110,7 +110,7 @@ export class Rounds {
     const hasMore = await coordinator.collect();
     await coordinator.add();
     if (coordinator.isDone) return await this.finish();
-    if (options.shouldStop()) return (await this.save()) ?? 'left';
+    if (options.shouldStop()) return await this.leave();
     const end = (await this.saveIfDue()) ?? (await this.tellIfDue());
     if (end === null && !hasMore) await this.pause();
     return end;
@@ -169,6 +169,7 @@ export class Rounds {
     if (progress?.coordinator !== this.options.coordinator) this.beatAtMs = -Infinity;
     if (entry.state === 'running') return null;
     await this.coordinator.save(this.milliseconds);
+    await this.tellLast();
     await queue.clear(id);
     return 'stopped';
   }
@@ -220,22 +221,41 @@ export class Rounds {
     this.addedAgainAtMs = performance.now();
   }
 
+  private async leave(): Promise<FleetEnd> {
+    const end = await this.save();
+    if (end !== null) return end;
+    await this.tellLast();
+    return 'left';
+  }
+
+  /** What is counted stays in the record for `status`; nobody coordinates from now on. */
+  private async tellLast(): Promise<void> {
+    const { options, coordinator } = this;
+    await options.queue.tell(coordinator.id, { ...this.progress(), runsPerSecond: 0 });
+  }
+
   private async tell({ workers, active }: QueueCounts): Promise<void> {
     const { coordinator, options, pace } = this;
+    const nowMs = performance.now();
+    const progress = this.progress();
+    const runsPerSecond = pace.at(nowMs, progress.runs);
+    await options.queue.tell(coordinator.id, { ...progress, runsPerSecond });
+    this.beatAtMs = nowMs;
+    const isQuiet = active === 0 && pace.quietMs(nowMs) > this.timing.quietMs;
+    const isWaiting = workers === 0 || isQuiet;
+    options.onProgress?.({ ...progress, runsPerSecond, workers, isWaiting });
+  }
+
+  private progress(): Omit<SweepProgress, 'runsPerSecond'> {
+    const { coordinator, options } = this;
     const { runs, broken, kinds } = coordinator.sums();
     const { from, to } = options.sweep.range;
-    const nowMs = performance.now();
     this.beat += 1;
-    const progress: SweepProgress = {
+    return {
       ...{ ...this.owner, beat: this.beat },
       ...{ done: coordinator.ledger.done, chunks: coordinator.ledger.chunks },
       ...{ runs, total: (to - from + 1) * options.scenario.systems.length, broken, kinds },
-      runsPerSecond: pace.at(nowMs, runs),
     };
-    await options.queue.tell(coordinator.id, progress);
-    this.beatAtMs = nowMs;
-    const isQuiet = active === 0 && pace.quietMs(nowMs) > this.timing.quietMs;
-    options.onProgress?.({ ...progress, workers, isWaiting: workers === 0 || isQuiet });
   }
 
   /** Nothing is left to wait for: what is on the queue of this sweep goes. */
