@@ -1,15 +1,15 @@
 /**
  * What people are told where a chunk of a sweep on a queue came to two results: the built command
- * line on a real Redis. Left out where there is no `redis-server`; `fleet.test.ts` says so.
+ * line on a real Redis. Left out where there is no `redis-server`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Queue } from 'bullmq';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, vi } from 'vitest';
 import { parse } from 'yaml';
 import { EMPTY_TALLY } from '../src/sweep/tally.ts';
 import { root } from './command-line.ts';
-import { hasRedis, RedisServer } from './fleet/redis.ts';
+import { OneRedis } from './fleet/one-redis.ts';
 import { FleetShell, type Started, said } from './fleet-shell.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
@@ -19,34 +19,21 @@ const shell = new FleetShell();
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 
 const WAIT = { timeout: 60_000 };
-const isThere = hasRedis();
-const onRedis = test.skipIf(!isThere);
-let redis: RedisServer | null = null;
-let port = 0;
-let url = '';
-
-beforeAll(async () => {
-  if (!isThere) return;
-  redis = await RedisServer.start();
-  port = redis.port;
-  url = `redis://127.0.0.1:${port}`;
-});
+const redis = new OneRedis();
+const onRedis = redis.test;
 
 afterEach(() => shell.kill());
 
-afterAll(async () => {
-  await redis?.end();
-  shell.remove();
-});
+afterAll(() => shell.remove());
 
 /** Begins a sweep, and has a result of its first chunk come that is wrong in every system. */
 async function beginWithWrong(place: string, args: readonly string[]): Promise<Started> {
-  const begun = shell.start(place, args, url);
+  const begun = shell.start(place, args, redis.url);
   await said(begun, /sweep s[0-9a-f]{15}: \d+ chunks/);
   const [, id = '', seeds = ''] =
     /sweep (s[0-9a-f]{15}): .* of ([\d,]+) seeds/.exec(begun.said()) ?? [];
   const chunkSeeds = Number(seeds.replaceAll(',', ''));
-  const connection = { host: '127.0.0.1', port };
+  const connection = { host: '127.0.0.1', port: redis.port };
   const open = (name: string): Queue => new Queue(name, { connection, prefix: 'fencepost' });
   const [work, sweeps, late] = [open(`work-${id}`), open('sweeps'), open(`late-${id}`)];
   // What is counted before is not given to a worker.
@@ -75,7 +62,7 @@ onRedis('sweeps on a queue end with 4 where a chunk came to two results', async 
   // Several chunks: what comes last must not be the one that came twice.
   const flags = ['--seeds', '6000', '--workers', '1', '--chunk-seconds', '1'];
   const begun = await beginWithWrong('alarm', ['sweep', writeTwins(), ...flags]);
-  shell.start('worker', ['worker', '--workers', '1'], url);
+  shell.start('worker', ['worker', '--workers', '1'], redis.url);
   const { code, out, err } = await begun.ended;
   expect(err).toMatch(/nondeterministic: chunk 1, seeds 0\.\.\d+ of a\+b, a~b, came to two/);
   expect(out).toMatch(
@@ -121,7 +108,7 @@ onRedis('sweeps on a queue name the seed that came to two results, and what show
     const seeds = ['--seeds', '0..3999', '--chunk-seconds', '3'];
     const flags = [...seeds, '--workers', '1', '--output', place];
     const begun = await beginWithWrong('fickle', ['sweep', file, ...flags]);
-    shell.start('worker', ['worker', '--workers', '1', '--modules', place], url);
+    shell.start('worker', ['worker', '--workers', '1', '--modules', place], redis.url);
     const { code, out } = await begun.ended;
     expect(code).toBe(4);
     const told =

@@ -4,32 +4,27 @@
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { openBullQueue } from '../src/fleet/bull-queue.ts';
 import { readQueueUrl } from '../src/fleet/queue-url.ts';
 import type { SweepQueue } from '../src/fleet/sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from '../src/fleet/sweep-record.ts';
 import { moduleDigest } from '../src/modules/module-digest.ts';
 import { root } from './command-line.ts';
-import { hasRedis, RedisServer } from './fleet/redis.ts';
+import { OneRedis } from './fleet/one-redis.ts';
 import { FleetShell, said } from './fleet-shell.ts';
 
 const shell = new FleetShell();
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
-const isThere = hasRedis();
-const onRedis = test.skipIf(!isThere);
-let redis: RedisServer | null = null;
-let url = '';
+const redis = new OneRedis();
+const onRedis = redis.test;
 let folder = '';
 let mark = '';
 const announced: string[] = [];
 
 beforeAll(async () => {
-  if (!isThere) return;
-  redis = await RedisServer.start();
-  url = redis.url;
   folder = mkdtempSync(join(shell.folder, 'theirs-'));
   mark = join(folder, 'was-run');
   const module = `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(mark)}, '');\n`;
@@ -42,13 +37,10 @@ afterEach(async () => {
   rmSync(mark, { force: true });
 });
 
-afterAll(async () => {
-  await redis?.end();
-  shell.remove();
-});
+afterAll(() => shell.remove());
 
 async function onQueue(act: (queue: SweepQueue) => Promise<unknown>): Promise<void> {
-  const read = readQueueUrl(url);
+  const read = readQueueUrl(redis.url);
   if (read.kind === 'problem') throw new Error(read.what);
   const queue = await openBullQueue(read.address, () => {});
   await act(queue);
@@ -73,7 +65,8 @@ function versionHere(): string {
 }
 
 async function resume(id: string, args: readonly string[]): Promise<string> {
-  const { code, err } = await shell.start('ours', ['sweep', 'resume', id, ...args], url).ended;
+  const { code, err } = await shell.start('ours', ['sweep', 'resume', id, ...args], redis.url)
+    .ended;
   expect(code).toBe(2);
   return err;
 }
@@ -93,7 +86,11 @@ onRedis('a module that is another than the record says is not run, by nobody', a
   const id = await announce(OTHER);
   const told = /\.\/m\.mjs is another version .*\(looked for in .*theirs-/;
   expect(await resume(id, ['--modules', folder])).toMatch(told);
-  const worker = shell.start('worker', ['worker', '--workers', '1', '--modules', folder], url);
+  const worker = shell.start(
+    'worker',
+    ['worker', '--workers', '1', '--modules', folder],
+    redis.url,
+  );
   await said(worker, told);
   expect(existsSync(mark)).toBe(false);
 });

@@ -1,15 +1,15 @@
 /**
  * What people type to sweep on a queue, and what they get: the built command line on a real Redis.
- * Left out where there is no `redis-server`; `fleet.test.ts` says so.
+ * Left out where there is no `redis-server`.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { outputLine } from '../src/report/output-schema.ts';
 import { readShard } from '../src/sweep/shard-file.ts';
 import { root } from './command-line.ts';
-import { hasRedis, RedisServer } from './fleet/redis.ts';
+import { OneRedis } from './fleet/one-redis.ts';
 import { FleetShell, said } from './fleet-shell.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
@@ -31,33 +31,20 @@ function linesOf(out: string): readonly unknown[] {
 // Processes start and end many times, on machines that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 
-const isThere = hasRedis();
-const onRedis = test.skipIf(!isThere);
-let redis: RedisServer | null = null;
-let url = '';
-let port = 0;
-
-beforeAll(async () => {
-  if (!isThere) return;
-  redis = await RedisServer.start(['--requirepass', PASSWORD]);
-  port = redis.port;
-  url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
-});
+const redis = new OneRedis({ password: PASSWORD });
+const onRedis = redis.test;
 
 afterEach(() => shell.kill());
 
-afterAll(async () => {
-  await redis?.end();
-  shell.remove();
-});
+afterAll(() => shell.remove());
 
 onRedis(
   'sweeps on a queue end as `run` does on one machine: lines, files and exit code',
   async () => {
     const flags = ['--seeds', '400', '--json', '--reporter', 'html,json'];
-    const worker = fencepost('worker', ['worker', '--workers', '1'], url);
+    const worker = fencepost('worker', ['worker', '--workers', '1'], redis.url);
     const chunks = ['--workers', '1', '--chunk-seconds', '1'];
-    const fleet = await fencepost('fleet', ['sweep', zombie, ...flags, ...chunks], url).ended;
+    const fleet = await fencepost('fleet', ['sweep', zombie, ...flags, ...chunks], redis.url).ended;
     const one = await fencepost('one', ['run', zombie, ...flags]).ended;
     expect(fleet.code, fleet.err).toBe(one.code);
     expect(linesOf(fleet.out)).toEqual(linesOf(one.out));
@@ -93,37 +80,39 @@ function tallyText(place: string): string {
 onRedis(
   'sweeps on a queue never print the password, whatever goes wrong, and workers listen nowhere',
   async () => {
-    const worker = fencepost('worker', ['worker', '--workers', '1', '--queue', url]);
+    const worker = fencepost('worker', ['worker', '--workers', '1', '--queue', redis.url]);
     await said(worker, /worker on redis/);
     expect(listening(worker.child.pid ?? 0)).toEqual([]);
-    const wrong = url.replace(PASSWORD, `not-${PASSWORD}`);
-    const nowhere = url.replace(String(port), '1');
+    const wrong = redis.url.replace(PASSWORD, `not-${PASSWORD}`);
+    const nowhere = redis.url.replace(String(redis.port), '1');
     const all = await Promise.all(
       [
-        fencepost('a', ['sweep', 'status', url]),
-        fencepost('a', ['sweep', 'status'], url),
+        fencepost('a', ['sweep', 'status', redis.url]),
+        fencepost('a', ['sweep', 'status'], redis.url),
         fencepost('a', ['sweep', 'status', wrong]),
         fencepost('a', ['worker', '--queue', wrong]),
         fencepost('a', ['sweep', zombie, '--queue', nowhere]),
-        fencepost('a', ['sweep', 'tail', `${url}/what`]),
-        fencepost('a', ['worker', '--help'], url),
+        fencepost('a', ['sweep', 'tail', `${redis.url}/what`]),
+        fencepost('a', ['worker', '--help'], redis.url),
       ].map(({ ended }) => ended),
     );
     expect(all.map(({ code }) => code)).toEqual([0, 0, 2, 2, 2, 2, 0]);
     expect(all.map(({ out, err }) => out + err).join('') + worker.said()).not.toContain(PASSWORD);
-    expect(all[2]?.err).toContain(`redis://***@127.0.0.1:${port}: the queue cannot be reached`);
+    expect(all[2]?.err).toContain(
+      `redis://***@127.0.0.1:${redis.port}: the queue cannot be reached`,
+    );
   },
 );
 
 onRedis('sweeps on a queue are stopped, told of and resumed by their id', async () => {
   const chunks = ['--workers', '1', '--chunk-seconds', '1'];
-  const begun = fencepost('stop', ['sweep', zombie, '--seeds', '300', ...chunks], url);
+  const begun = fencepost('stop', ['sweep', zombie, '--seeds', '300', ...chunks], redis.url);
   await said(begun, /sweep s[0-9a-f]{15}: \d+ chunks/);
   const [id = ''] = /s[0-9a-f]{15}/.exec(begun.said()) ?? [];
-  const status = await fencepost('stop', ['sweep', 'status'], url).ended;
+  const status = await fencepost('stop', ['sweep', 'status'], redis.url).ended;
   expect(status.out).toContain(`${id}  zombie-writer, seeds 0..299`);
   expect(status.out).toContain('running; a coordinator is at work');
-  const json = await fencepost('stop', ['sweep', 'status', '--json'], url).ended;
+  const json = await fencepost('stop', ['sweep', 'status', '--json'], redis.url).ended;
   const lines = linesOf(json.out);
   for (const line of lines) expect(outputLine.safeParse(line).error).toBeUndefined();
   expect(lines).toEqual([
@@ -134,24 +123,28 @@ onRedis('sweeps on a queue are stopped, told of and resumed by their id', async 
     }),
     expect.objectContaining({ type: 'queue-status', workers: 0, active: 0 }),
   ]);
-  const tail = fencepost('stop', ['sweep', 'tail', id, '--json'], url);
+  const tail = fencepost('stop', ['sweep', 'tail', id, '--json'], redis.url);
   await said(tail, /"runs":0/);
-  const second = await fencepost('other', ['sweep', zombie, '--seeds', '300', ...chunks], url);
+  const second = await fencepost(
+    'other',
+    ['sweep', zombie, '--seeds', '300', ...chunks],
+    redis.url,
+  );
   const refused = await second.ended;
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('another coordinator')]);
-  const stop = await fencepost('stop', ['sweep', 'stop', id.slice(0, 6)], url).ended;
+  const stop = await fencepost('stop', ['sweep', 'stop', id.slice(0, 6)], redis.url).ended;
   expect([stop.code, stop.out]).toEqual([0, expect.stringContaining(`${id} is stopped`)]);
   const tailed = linesOf((await tail.ended).out);
   for (const line of tailed) expect(outputLine.safeParse(line).error).toBeUndefined();
   expect(tailed.at(-1)).toMatchObject({ type: 'sweep-status', sweep: id, state: 'stopped' });
   expect((await begun.ended).code).toBe(130);
-  fencepost('worker', ['worker', '--workers', '1'], url);
-  const resumed = fencepost('stop', ['sweep', 'resume', id, '--output', 'elsewhere'], url);
+  fencepost('worker', ['worker', '--workers', '1'], redis.url);
+  const resumed = fencepost('stop', ['sweep', 'resume', id, '--output', 'elsewhere'], redis.url);
   const { code, out } = await resumed.ended;
   expect(code).toBe(0);
   expect(out).toContain('of 300');
   expect(readdirSync(join(folder, 'stop/elsewhere'))).toContain('zombie-writer.html');
-  const after = await fencepost('stop', ['sweep', 'status'], url).ended;
+  const after = await fencepost('stop', ['sweep', 'status'], redis.url).ended;
   expect(after.out).toContain('no sweep is on this queue');
 });
 
@@ -159,11 +152,11 @@ onRedis(
   'sweeps on a queue take no code from the queue: a worker has the modules, or leaves the sweep',
   async () => {
     const flags = ['--seeds', '40', '--workers', '1', '--chunk-seconds', '1'];
-    const ended = fencepost('modules', ['sweep', spinLock, ...flags], url);
-    const without = fencepost('worker', ['worker', '--workers', '1'], url);
+    const ended = fencepost('modules', ['sweep', spinLock, ...flags], redis.url);
+    const without = fencepost('worker', ['worker', '--workers', '1'], redis.url);
     await said(without, /code does not travel; name its folder here with --modules/);
     const modules = ['--modules', join(root, 'fixtures/modules')];
-    fencepost('worker', ['worker', '--workers', '1', ...modules], url);
+    fencepost('worker', ['worker', '--workers', '1', ...modules], redis.url);
     const one = await fencepost('modules-one', ['run', spinLock, '--seeds', '40']).ended;
     expect((await ended.ended).code).toBe(one.code);
   },

@@ -18,8 +18,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { hasRealRedis } from '../src/redis/real-redis.fixture.ts';
 import { root } from './command-line.ts';
-import { hasRedis, RedisServer } from './fleet/redis.ts';
+import { RedisServer } from './fleet/redis.ts';
 import { needs } from './needs.ts';
 
 interface Manifest {
@@ -172,7 +173,7 @@ describe('the compose file of a fleet', () => {
     expect(services.worker['image']).toBe(`fencepost-sweep:${manifest.version}`);
   });
 
-  needs('redis-server', hasRedis())(
+  needs('redis-server', hasRealRedis())(
     'sweeps with these very commands: reports and exit code are those of the sweep',
     async () => {
       const { services } = compose({ FENCEPOST_SEEDS: '1..300' });

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { root } from './command-line.ts';
-import { hasRedis, RedisServer } from './fleet/redis.ts';
+import { OneRedis } from './fleet/one-redis.ts';
 import { FleetShell } from './fleet-shell.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
@@ -77,37 +77,27 @@ describe('a server that takes connections and says nothing', () => {
 });
 
 describe('on a Redis', () => {
-  const isThere = hasRedis();
-  const onRedis = test.skipIf(!isThere);
-  let redis: RedisServer | null = null;
-  let url = '';
-
-  beforeAll(async () => {
-    if (!isThere) return;
-    redis = await RedisServer.start();
-    url = redis.url;
-  });
-
-  afterAll(() => redis?.end());
+  const redis = new OneRedis();
+  const onRedis = redis.test;
 
   onRedis('a database that is not there is not taken for the first one', async () => {
-    const told = await mistake(['sweep', 'status'], `${url}/99`);
+    const told = await mistake(['sweep', 'status'], `${redis.url}/99`);
     expect(told).toMatch(/\/99: the queue cannot be reached: ERR DB index is out of range$/);
-    const { code } = await shell.start('a', ['sweep', 'status'], `${url}/3`).ended;
+    const { code } = await shell.start('a', ['sweep', 'status'], `${redis.url}/3`).ended;
     expect(code).toBe(0);
   });
 
   onRedis('what the server refuses is one line that names the queue', async () => {
-    await redis?.ask((client) => client.set('fencepost:sweeps:wait', 'not a list'));
+    await redis.server.ask((client) => client.set('fencepost:sweeps:wait', 'not a list'));
     const failed = /^redis:\/\/127\.0\.0\.1:\d+: the queue failed: .*WRONGTYPE/;
     for (const verb of ['status', 'tail', 'stop', 'resume']) {
-      expect(await mistake(['sweep', verb], url)).toMatch(failed);
+      expect(await mistake(['sweep', verb], redis.url)).toMatch(failed);
     }
-    await redis?.ask((client) => client.del('fencepost:sweeps:wait'));
+    await redis.server.ask((client) => client.del('fencepost:sweeps:wait'));
   });
 
   onRedis('a worker wants the folder that it is given, and says where it looked', async () => {
-    expect(await mistake(['worker', '--modules', '/nope'], url)).toBe(
+    expect(await mistake(['worker', '--modules', '/nope'], redis.url)).toBe(
       '--modules: /nope is no folder',
     );
   });

@@ -1,12 +1,12 @@
 /**
  * What a sweep comes to that did not reach its end: the built command line on a real Redis. Left
- * out where there is no `redis-server`; `fleet.test.ts` says so.
+ * out where there is no `redis-server`.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, vi } from 'vitest';
 import { root } from './command-line.ts';
-import { hasRedis, RedisServer } from './fleet/redis.ts';
+import { OneRedis } from './fleet/one-redis.ts';
 import { FleetShell, type Started, said } from './fleet-shell.ts';
 
 const zombie = join(root, 'fixtures/zombie-writer.yaml');
@@ -15,23 +15,12 @@ const shell = new FleetShell();
 // Processes start and end many times, on machines that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 
-const isThere = hasRedis();
-const onRedis = test.skipIf(!isThere);
-let redis: RedisServer | null = null;
-let url = '';
-
-beforeAll(async () => {
-  if (!isThere) return;
-  redis = await RedisServer.start();
-  url = redis.url;
-});
+const redis = new OneRedis();
+const onRedis = redis.test;
 
 afterEach(() => shell.kill());
 
-afterAll(async () => {
-  await redis?.end();
-  shell.remove();
-});
+afterAll(() => shell.remove());
 
 /** More than is done before a test ends. */
 const MANY = ['--seeds', '0..999999', '--workers', '1', '--chunk-seconds', '1'];
@@ -41,20 +30,20 @@ interface Begun extends Started {
 }
 
 async function begin(place: string, args: readonly string[]): Promise<Begun> {
-  const begun = shell.start(place, ['sweep', ...args], url);
+  const begun = shell.start(place, ['sweep', ...args], redis.url);
   await said(begun, /sweep s[0-9a-f]{15}: /);
   const [id = ''] = /s[0-9a-f]{15}/.exec(begun.said()) ?? [];
   return { ...begun, id };
 }
 
 async function statusOf(id: string): Promise<string> {
-  return (await shell.start('status', ['sweep', 'status', id], url).ended).out;
+  return (await shell.start('status', ['sweep', 'status', id], redis.url).ended).out;
 }
 
 /** Until some chunks are counted. */
 async function beginSome(place: string, args: readonly string[]): Promise<Begun> {
   const begun = await begin(place, args);
-  shell.start('worker', ['worker', '--workers', '1'], url);
+  shell.start('worker', ['worker', '--workers', '1'], redis.url);
   while (!/ [1-9]\d* of \d[\d,]* chunks/.test(await statusOf(begun.id)));
   return begun;
 }
@@ -66,7 +55,7 @@ function filesOf(place: string): readonly string[] {
 }
 
 function sweep(verb: string, args: readonly string[]): Started {
-  return shell.start('other', ['sweep', verb, ...args], url);
+  return shell.start('other', ['sweep', verb, ...args], redis.url);
 }
 
 onRedis(
@@ -118,7 +107,14 @@ onRedis('a sweep that runs is not forgotten, and comes before those that are sto
 onRedis(
   'Ctrl-C reports what is known as `run` does, and leaves the sweep on the queue',
   async () => {
-    const begun = await beginSome('left', [zombie, ...MANY, '--output', 'own', '--queue', url]);
+    const begun = await beginSome('left', [
+      zombie,
+      ...MANY,
+      '--output',
+      'own',
+      '--queue',
+      redis.url,
+    ]);
     begun.child.kill('SIGINT');
     const { code, out, err } = await begun.ended;
     expect(code).toBe(130);
@@ -136,7 +132,7 @@ onRedis(
 
 onRedis('a coordinator leaves a queue that does not answer, within some seconds', async () => {
   const begun = await begin('silent', [zombie, ...MANY]);
-  redis?.pause();
+  redis.server.pause();
   try {
     begun.child.kill('SIGINT');
     const leftAtMs = performance.now();
@@ -145,7 +141,7 @@ onRedis('a coordinator leaves a queue that does not answer, within some seconds'
     expect(code).toBe(130);
     expect(err).toContain('the queue does not answer: nothing came back within 2 s');
   } finally {
-    redis?.goOn();
+    redis.server.goOn();
   }
   await sweep('stop', ['--forget', begun.id]).ended;
   await sweep('stop', [begun.id]).ended;
@@ -153,7 +149,7 @@ onRedis('a coordinator leaves a queue that does not answer, within some seconds'
 });
 
 onRedis('sweeps into one folder keep a shard each, which `merge` takes', async () => {
-  shell.start('worker', ['worker', '--workers', '1'], url);
+  shell.start('worker', ['worker', '--workers', '1'], redis.url);
   const chunks = ['--workers', '1', '--chunk-seconds', '1', '--reporter', 'html'];
   const ids: string[] = [];
   for (const seeds of ['0..99', '100..299']) {
@@ -176,7 +172,7 @@ onRedis('`tail` waits for a sweep, tells what changed, and how it ended', async 
   const tail = sweep('tail', []);
   const begun = await begin('tailed', [zombie, '--seeds', '200', '--chunk-seconds', '1']);
   await said(tail, /of \d+ chunks?/);
-  shell.start('worker', ['worker', '--workers', '1'], url);
+  shell.start('worker', ['worker', '--workers', '1'], redis.url);
   await begun.ended;
   const { code, out } = await tail.ended;
   expect([code, out.trim().split('\n').at(-1)]).toEqual([
@@ -188,7 +184,7 @@ onRedis('`tail` waits for a sweep, tells what changed, and how it ended', async 
 onRedis('a folder that takes no files is told before anything is put on the queue', async () => {
   writeFileSync(join(shell.folder, 'taken'), '');
   const output = join(shell.folder, 'taken/reports');
-  const refused = await shell.start('a', ['sweep', zombie, '--output', output], url).ended;
+  const refused = await shell.start('a', ['sweep', zombie, '--output', output], redis.url).ended;
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(`${output}:1:1: `)]);
   expect(await statusOf('s')).toBe('');
 });

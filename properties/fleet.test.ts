@@ -7,11 +7,12 @@ import { openBullQueue } from '../src/fleet/bull-queue.ts';
 import { openConnection } from '../src/fleet/connection.ts';
 import { pack } from '../src/fleet/packed.ts';
 import { lateQueueOf, workQueueOf } from '../src/fleet/queue-names.ts';
+import { hasRealRedis } from '../src/redis/real-redis.fixture.ts';
 import { lawsOfSweeps } from './fleet/laws.ts';
-import { hasRedis, RedisServer } from './fleet/redis.ts';
+import { RedisServer } from './fleet/redis.ts';
 import { needs } from './needs.ts';
 
-const isThere = hasRedis();
+const isThere = hasRealRedis();
 
 lawsOfSweeps({
   test: needs('redis-server', isThere),

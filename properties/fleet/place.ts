@@ -23,7 +23,7 @@ export const CHUNKS = 50;
 
 export interface Queues {
   /** Leaves out what needs the server. */
-  readonly test: ReturnType<TestAPI['skipIf']>;
+  readonly test: TestAPI;
   readonly isThere: boolean;
   readonly start: () => Promise<QueueServer>;
 }

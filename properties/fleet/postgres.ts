@@ -4,7 +4,8 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort, type QueueServer } from './server.ts';
+import { freePort } from '../../src/redis/real-redis.fixture.ts';
+import type { QueueServer } from './server.ts';
 
 /** Where Debian keeps the programs of each version, which are not on the PATH. */
 const DEBIAN = '/usr/lib/postgresql';

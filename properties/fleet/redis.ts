@@ -1,16 +1,12 @@
 /** A Redis of the test's own, on loopback, that can be killed and started again. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort, type QueueServer } from './server.ts';
-
-/** Whether there is a `redis-server` to start. */
-export function hasRedis(): boolean {
-  return spawnSync('redis-server', ['--version']).status === 0;
-}
+import { freePort } from '../../src/redis/real-redis.fixture.ts';
+import type { QueueServer } from './server.ts';
 
 export class RedisServer implements QueueServer {
   readonly port: number;

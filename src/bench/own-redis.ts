@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireReachable } from '../fleet/bull-queue.ts';
+import { openConnection } from '../fleet/connection.ts';
 
 export interface RedisPlace {
   readonly host: string;
@@ -24,7 +24,9 @@ export async function withRedis<Result>(
   const server = spawn('redis-server', [...flags, '--save', ''], { stdio: 'ignore' });
   try {
     await sleep(1_000);
-    await requireReachable(place);
+    // It answers.
+    const connection = await openConnection(place, { isPatient: false, onError: () => {} });
+    await connection.close();
     return await act(place);
   } finally {
     server.kill('SIGKILL');

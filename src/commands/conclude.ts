@@ -6,7 +6,7 @@ import type { Finding } from '../report/finding.ts';
 import { groupDigits } from '../report/prose.ts';
 import type { ScenarioSummary, SystemSummary } from '../report/summary.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
-import { type Judgement, judgeSystem } from '../sweep/expectation.ts';
+import { claimsToShrink, type Judgement, judgeSystem } from '../sweep/expectation.ts';
 import type { SeedRange } from '../sweep/shard.ts';
 import type { Difference, KeptOutcome } from '../sweep/shard-file.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
@@ -80,9 +80,7 @@ export async function concludeScenario(
   for (const system of scenario.systems) {
     const tally = examined.tallies.get(system.name) ?? EMPTY_TALLY;
     const judgement = judgeSystem(scenario, system, tally, coverage);
-    const found = isPart
-      ? []
-      : await shrinkFirst(loaded, system, { tally, judgement, corpus }, context);
+    const found = isPart ? [] : await shrinkFirst(loaded, system, { tally, corpus }, context);
     findings.push(...found);
     systems.push(summarizeSystem(system, tally, judgement, found[0] ?? null));
     codes.push(...codesOf(tally, judgement, !isWhole && !isInterrupted()));
@@ -94,24 +92,14 @@ export async function concludeScenario(
   return { summary, text, findings, exits: codes, seeds, events, milliseconds, examined };
 }
 
-/** What is shrunk of a system: each claim that should hold, else the first that should break. */
-export function claimsToShrink(
-  system: SystemScenario,
-  tally: Tally,
-  unexpected: readonly string[],
-): readonly string[] {
-  const broke = system.expect.breaks.filter((claim) => claimTally(tally, claim).broken > 0);
-  return unexpected.length > 0 ? unexpected : broke.slice(0, 1);
-}
-
 async function shrinkFirst(
   loaded: LoadedScenario,
   system: SystemScenario,
-  { tally, judgement, corpus }: { tally: Tally; judgement: Judgement; corpus: string | null },
+  { tally, corpus }: { tally: Tally; corpus: string | null },
   { output, terminal, isInterrupted, shrunkBefore }: ConcludeContext,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const claim of claimsToShrink(system, tally, judgement.unexpected)) {
+  for (const claim of claimsToShrink(system, tally)) {
     const startedMs = performance.now();
     const kind = { system: system.name, claim };
     const before = shrunkBefore && { shrunkBefore: (seed: number) => shrunkBefore(kind, seed) };

@@ -47,8 +47,9 @@ export async function resumeCommand(id: string | null, options: FleetOptions): P
     const listed = onlySweep(await opened.queue.sweeps(), id);
     const { range } = listed.entry.sweep;
     const own = { ...options, ...range, ...plansOf(listed, options) };
+    const loaded = await loadHere(listed, options);
     warnOfPlans(listed, own);
-    return await withFleet(opened, [await loadHere(listed, options)], own);
+    return await withFleet(opened, [loaded], own);
   } finally {
     await opened.close();
   }

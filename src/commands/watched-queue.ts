@@ -2,6 +2,7 @@
  * A queue as commands ask it: what it answers comes in time, or there is an error in our own words.
  * Otherwise a server that takes connections and says nothing would hold a command for ever.
  */
+import { askedBy } from '../fleet/queue-away.ts';
 import type { SweepQueue } from '../fleet/sweep-queue.ts';
 
 /** How long a command waits for one answer. */
@@ -60,20 +61,16 @@ async function untilLeaving<T>(answer: Promise<T>, interrupted: AbortSignal): Pr
   }
 }
 
-type Await = (answer: Promise<unknown>) => Promise<unknown>;
-
-function watched(queue: SweepQueue, wait: Await, explain: Explain): SweepQueue {
-  return new Proxy(queue, {
-    get(target, name): unknown {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return async (...given: readonly unknown[]): Promise<unknown> => {
-        try {
-          return await wait(Promise.resolve(Reflect.apply(member, target, given)));
-        } catch (error) {
-          throw error instanceof Error ? explain(error) : error;
-        }
-      };
-    },
+function watched(
+  queue: SweepQueue,
+  wait: (answer: Promise<unknown>) => Promise<unknown>,
+  explain: Explain,
+): SweepQueue {
+  return askedBy(queue, async (ask) => {
+    try {
+      return await wait(ask());
+    } catch (error) {
+      throw error instanceof Error ? explain(error) : error;
+    }
   });
 }

@@ -21,8 +21,6 @@ import type {
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 import { isUnreadable } from './unreadable.ts';
 
-export { requireReachable } from './connection.ts';
-
 /** Ids read at once. */
 const PAGE = 1_000;
 const MOST_RECORDS = 1_000;

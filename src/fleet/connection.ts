@@ -71,11 +71,5 @@ export async function openConnection(
   return await openRedis(address, options);
 }
 
-/** Rejects where nothing answers, or what answers lets us not in. */
-export async function requireReachable(address: QueueAddress): Promise<void> {
-  const connection = await openConnection(address, { isPatient: false, onError: () => {} });
-  await connection.close();
-}
-
 /** How long to try for a first connection. */
 export const FIRST_CONNECTION_MS = 5_000;

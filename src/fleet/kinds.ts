@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Scenario } from '../scenario/scenario.ts';
+import { claimsToShrink } from '../sweep/expectation.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
 
 export interface Kind {
@@ -15,17 +16,14 @@ export interface Kind {
 
 type Tallies = ReadonlyMap<string, Tally>;
 
-/** What should hold and broke; of a system where nothing did, the first that should break. */
+/** What a run on one machine would shrink, each by its lowest seed. */
 export function kindsToShrink({ systems }: Scenario, tallies: Tallies): readonly Kind[] {
-  return systems.flatMap(({ name: system, expect }) => {
-    const tally = tallies.get(system) ?? EMPTY_TALLY;
-    const broke = (claims: readonly string[]): readonly Kind[] =>
-      claims.flatMap((claim) => {
-        const [seed] = claimTally(tally, claim).brokenSeeds;
-        return seed === undefined ? [] : [{ system, claim, seed }];
-      });
-    const unexpected = broke(expect.holds);
-    return unexpected.length > 0 ? unexpected : broke(expect.breaks).slice(0, 1);
+  return systems.flatMap((system) => {
+    const tally = tallies.get(system.name) ?? EMPTY_TALLY;
+    return claimsToShrink(system, tally).flatMap((claim): Kind[] => {
+      const [seed] = claimTally(tally, claim).brokenSeeds;
+      return seed === undefined ? [] : [{ system: system.name, claim, seed }];
+    });
   });
 }
 

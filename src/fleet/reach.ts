@@ -1,4 +1,4 @@
-/** What a worker says: each line once, and of a queue that is away only that it is, and is back. */
+/** What is said while a sweep goes on: each line once; that the queue is away, and is back. */
 
 const MOST_LINES = 1_000;
 

@@ -11,8 +11,7 @@ const MOST_LETTERS = 300;
 
 /** What a worker says; `why` is a clause about the sweep. */
 export function refusalText(sweep: string, why: string): string {
-  const line = `sweep ${sweep} ${why}: left for other workers`;
-  return line.replace(/\p{Cc}+/gu, ' ').slice(0, MOST_LETTERS);
+  return harmless(`sweep ${sweep} ${why}: left for other workers`);
 }
 
 /** Leaves a line with the record; where that is gone nobody needs it. */
@@ -23,6 +22,9 @@ export async function leaveRefusal(records: OpenedQueue, id: string, line: strin
 /** The last lines, each once. */
 export async function readRefusals(records: OpenedQueue, id: string): Promise<readonly string[]> {
   const { logs } = await records.getJobLogs(id, 0, KEPT - 1);
-  const lines = logs.map((line) => line.replace(/\p{Cc}+/gu, ' ').slice(0, MOST_LETTERS));
-  return [...new Set(lines)].slice(-MOST_TOLD);
+  return [...new Set(logs.map(harmless))].slice(-MOST_TOLD);
+}
+
+function harmless(line: string): string {
+  return line.replace(/\p{Cc}+/gu, ' ').slice(0, MOST_LETTERS);
 }

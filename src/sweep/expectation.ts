@@ -37,8 +37,8 @@ export function judgeSystem(
 ): Judgement {
   const { holds, breaks } = system.expect;
   const isFull = isWhole && !isSingle;
-  const unexpected = holds.filter((claim) => claimTally(tally, claim).broken > 0);
-  const missing = breaks.filter((claim) => claimTally(tally, claim).broken === 0);
+  const unexpected = holds.filter((claim) => isBroken(tally, claim));
+  const missing = breaks.filter((claim) => !isBroken(tally, claim));
   const vacuous = isFull && scenario.faults.length > 0 ? vacuity(scenario, system, tally) : [];
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
   const isIncomplete = isUnknown || (holds.length > 0 && vacuous.length > 0);
@@ -52,6 +52,17 @@ export function judgeSystem(
     vacuous,
     isIncomplete,
   };
+}
+
+/** What is shrunk of a system: each claim that should hold, else the first that should break. */
+export function claimsToShrink({ expect }: SystemScenario, tally: Tally): readonly string[] {
+  const unexpected = expect.holds.filter((claim) => isBroken(tally, claim));
+  if (unexpected.length > 0) return unexpected;
+  return expect.breaks.filter((claim) => isBroken(tally, claim)).slice(0, 1);
+}
+
+function isBroken(tally: Tally, claim: string): boolean {
+  return claimTally(tally, claim).broken > 0;
 }
 
 function vacuity(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {
