@@ -7,6 +7,7 @@
 import { Defect } from '../kernel/assert.ts';
 import { errorText } from '../kernel/error-text.ts';
 import { type Name, nameOf, under } from '../kernel/name.ts';
+import { ASYNC_EPOCH_US } from '../plan/epoch.ts';
 import { SystemFailure } from '../world/failure.ts';
 import type { JobOwner } from '../world/jobs.ts';
 import type { Process } from '../world/process.ts';
@@ -16,8 +17,8 @@ import { Randomness } from './randomness.ts';
 import { Timers } from './timers.ts';
 import type { TimerSetting, VirtualTimer } from './virtual-timer.ts';
 
-/** 2024-01-01T00:00:00Z: what a right wall clock shows when a run begins. */
-export const EPOCH_MS = 1_704_067_200_000;
+/** 2024-01-01T00:00:00Z: what `Date.now()` shows at first, where the plan gives no `epoch`. */
+export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 
 /** Code that reads its clock more often than this, without waiting, waits for it to move. */
 const MOST_READINGS = 1_000_000;
@@ -61,7 +62,7 @@ export class Life implements Inhabitant, JobOwner {
 
   dateMs(): number {
     this.countReading();
-    return EPOCH_MS + Math.floor(this.process.clock.wallUs(this.nowUs) / 1000);
+    return Math.floor(this.process.clock.wallUs(this.nowUs) / 1000);
   }
 
   monotonicUs(): number {

@@ -14,7 +14,9 @@
 import type { ProcessInfo, Trace } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Watcher } from '../kernel/scheduler.ts';
+import { ASYNC_EPOCH_US } from '../plan/epoch.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { DrawLog } from '../world/decider.ts';
 import { SystemFailure } from '../world/failure.ts';
 import { Pinning } from '../world/pinning.ts';
 import type { Server, ServerHost } from '../world/server.ts';
@@ -83,7 +85,7 @@ export type Fill = (plan: Plan, world: AsyncWorld) => undefined | (() => void);
 
 /** Runs a plan: the same plan gives the same trace, as long as its programs share nothing. */
 export function runFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Trace> {
-  return runIn(new World(plan, null), plan, { fill, watcher: null, options });
+  return runIn(asyncWorldOf(plan, null), plan, { fill, watcher: null, options });
 }
 
 /**
@@ -94,8 +96,12 @@ export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions
   if (plan.chance === null) return plan;
   const pinning = new Pinning();
   const { log, watcher } = pinning;
-  await runIn(new World(plan, log), plan, { fill, watcher, options });
+  await runIn(asyncWorldOf(plan, log), plan, { fill, watcher, options });
   return pinning.pinned(plan);
+}
+
+function asyncWorldOf(plan: Plan, log: DrawLog | null): World {
+  return new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
 }
 
 interface RunSetting {

@@ -5,7 +5,7 @@
 import type { Name } from '../kernel/name.ts';
 import type { LeaseEnd } from '../world/program.ts';
 import type { AsyncHost } from './async-host.ts';
-import { EPOCH_MS, type Life } from './life.ts';
+import type { Life } from './life.ts';
 
 export interface TenureSetting {
   readonly lock: string;
@@ -48,8 +48,8 @@ export class Tenure {
     this.token = token;
     this.isOwnGrant = given === null;
     this.isOpen = untilMs === undefined;
-    const endMs = untilMs ?? EPOCH_MS + NEVER_MS;
-    this.end = { clock: 'wall', us: Math.round((endMs - EPOCH_MS) * 1000) };
+    const endMs = untilMs ?? host.process.epochUs / 1000 + NEVER_MS;
+    this.end = { clock: 'wall', us: Math.round(endMs * 1000) };
     if (life.isOver) {
       this.ordinal = 0;
       return;

@@ -10,6 +10,7 @@ import {
   parseStep,
   parseStepRange,
 } from './duration.ts';
+import { INSTANT_PATTERN, parseInstant } from './epoch.ts';
 import type { Odds, RangeUs } from './plan.ts';
 
 /** A field read from text (or a bare number) into `Value`. */
@@ -54,6 +55,13 @@ export const duration: Field<number> = textField({
   pattern: DURATION_PATTERN,
   expected: 'a duration such as 10ms, 250us or 1.5s',
   parse: parseDuration,
+});
+
+/** `2024-01-01`, in microseconds since 1970. */
+export const instant: Field<number> = textField({
+  pattern: INSTANT_PATTERN,
+  expected: 'an instant such as 2024-01-01 or 2024-01-01T12:30:00Z, from 1970 on',
+  parse: parseInstant,
 });
 
 /** A duration that is longer than nothing. */

@@ -3,6 +3,7 @@
  * and numbers at their limits, for properties of whatever takes a plan.
  */
 import fc from 'fast-check';
+import { ASYNC_EPOCH_US } from './epoch.ts';
 import type { Fault, FaultKind, When, Which } from './fault.ts';
 import { FAULT_KINDS } from './fault-text.ts';
 import type { Plan, RangeUs, Work } from './plan.ts';
@@ -264,6 +265,7 @@ export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
       fc.constantFrom('0', 'a').map((digit) => `sha256:${digit.repeat(64)}`),
       { minKeys: 1, noNullPrototype: true },
     ),
+    epochUs: fc.oneof(fc.constantFrom(0, ASYNC_EPOCH_US), us),
     expect: fc.record({
       claim: fc.constantFrom('grant-order', 'linearizable(register)'),
       outcome: fc.constantFrom('reproduced', 'fixed', 'inert', 'diverged'),

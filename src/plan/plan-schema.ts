@@ -10,6 +10,7 @@ import { FAULT_KINDS, faultSchema } from './fault-text.ts';
 import {
   closed,
   duration,
+  instant,
   name,
   odds,
   point,
@@ -187,6 +188,7 @@ export const planSchema: z.ZodType<Plan> = closed('field', {
   scenario: z.string().max(1_000),
   use: z.record(z.string().max(1_000), digest).optional(),
   system,
+  epoch: instant.optional(),
   clients: z.array(client).max(CAPS.clients).optional(),
   network: network.optional(),
   faults: z.array(faultSchema).max(CAPS.faults).optional(),
@@ -202,6 +204,7 @@ export const planSchema: z.ZodType<Plan> = closed('field', {
     scenario: fields.scenario,
     ...(fields.use === undefined ? {} : { use: fields.use }),
     system: fields.system,
+    ...(fields.epoch === undefined ? {} : { epochUs: fields.epoch }),
     clients: fields.clients ?? [],
     network: {
       link: fields.network?.link ?? NETWORK_DEFAULTS.link,

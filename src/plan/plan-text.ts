@@ -6,6 +6,7 @@ import { Document, isCollection, isScalar, visit } from 'yaml';
 import { settingsFields } from './client-text.ts';
 import { parseFile, type SourceFile } from './document.ts';
 import { formatDuration, formatRange } from './duration.ts';
+import { formatInstant } from './epoch.ts';
 import { FAULT_KINDS, type FieldMap, faultFields } from './fault-text.ts';
 import { formatOdds } from './fields.ts';
 import { check } from './findings.ts';
@@ -81,6 +82,7 @@ function planFields(plan: Plan): FieldMap {
     scenario: plan.scenario,
     ...unlessEmpty('use', { ...plan.use }),
     system: systemFields(plan.system),
+    ...(plan.epochUs === undefined ? {} : { epoch: formatInstant(plan.epochUs) }),
     clients: plan.clients.map(clientPlanFields),
     ...unlessEmpty('network', networkFields(plan.network)),
     ...(plan.faults.length === 0 ? {} : { faults: plan.faults.map(faultFields) }),

@@ -18,6 +18,11 @@ export interface Plan {
    */
   readonly use?: ModuleDigests;
   readonly system: SystemPlan;
+  /**
+   * What a right wall clock shows when the run begins, in microseconds since 1970. Absent: 0, or
+   * the start of 2024 where asynchronous code runs.
+   */
+  readonly epochUs?: number;
   readonly clients: readonly ClientPlan[];
   readonly network: NetworkPlan;
   readonly faults: readonly Fault[];

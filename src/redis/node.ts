@@ -3,7 +3,6 @@
  * judges expiry by its own wall clock, as Redis does; a restart loses what was not persisted, and
  * all scripts; a replica that takes over has the keys that it was sent in time.
  */
-import { EPOCH_MS } from '../async/life.ts';
 import type { Boot, Server, Turn } from '../world/server.ts';
 import { callCommand } from './commands.ts';
 import { Keyspace } from './keyspace.ts';
@@ -66,8 +65,6 @@ export class RedisNode implements Server<RedisCommand, RedisReply> {
   }
 }
 
-/** Since 1970. */
-function timesOf(wallUs: number): { readonly nowUs: number; readonly nowMs: number } {
-  const nowUs = EPOCH_MS * 1000 + wallUs;
+function timesOf(nowUs: number): { readonly nowUs: number; readonly nowMs: number } {
   return { nowUs, nowMs: Math.floor(nowUs / 1000) };
 }

@@ -43,6 +43,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     scenario: scenario.name,
     ...(scenario.use === undefined ? {} : { use: scenario.use }),
     system: { name: system.name, lock, store, options },
+    ...(scenario.epochUs === undefined ? {} : { epochUs: scenario.epochUs }),
     clients,
     network: { link: scenario.network.link, latencyUs: scenario.network.latency.minUs },
     faults: expandFaults(faults, { clients, store, seed, isWhole, ...named }),

@@ -67,6 +67,7 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
     jitter: file.jitter ?? null,
     faults: faults.faults,
     isSwarm: file.swarm ?? true,
+    ...(file.epoch === undefined ? {} : { epochUs: file.epoch }),
     limits,
     bounds: buildBounds(file, clients, faults.faults),
   };

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
 import { clientFields, type ReadSettings } from '../plan/client-text.ts';
-import { closed, duration, name, range, ratio, whole } from '../plan/fields.ts';
+import { closed, duration, instant, name, range, ratio, whole } from '../plan/fields.ts';
 import { whyNoModulePath } from '../plan/module-path.ts';
 import type { NetworkPlan, Odds, RangeUs } from '../plan/plan.ts';
 import { CAPS } from '../plan/plan-defaults.ts';
@@ -24,6 +24,7 @@ export interface ScenarioFile {
   readonly faults?: readonly ReadFault[] | undefined;
   readonly swarm?: boolean | undefined;
   readonly clocks?: ReadClocks | undefined;
+  readonly epoch?: number | undefined;
   readonly time?: number | undefined;
   readonly slack?: number | undefined;
   readonly probe?: boolean | undefined;
@@ -203,6 +204,11 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
   })
     .optional()
     .describe('What the systems may assume of clocks.'),
+  epoch: instant
+    .optional()
+    .describe(
+      'What wall clocks show at first: 2024-01-01. Default that for asynchronous code, else 0.',
+    ),
   time: duration.optional().describe('When the world heals. Default long enough for the work.'),
   slack: duration.optional().describe('How much later than 2 × ttl the probe may be granted.'),
   probe: z.boolean().optional().describe('Whether a fresh client writes at last. Default true.'),

@@ -30,6 +30,8 @@ export interface Scenario {
   readonly faults: readonly FaultTemplate[];
   /** Whether each seed enables a random subset of the kinds of fault that have a chance. */
   readonly isSwarm: boolean;
+  /** As in a plan; absent for the default. */
+  readonly epochUs?: number;
   readonly limits: Limits;
   readonly bounds: Bounds;
 }

@@ -34,6 +34,7 @@ const everything: Required<ScenarioFields> = {
   ],
   swarm: false,
   clocks: { skew: '5ms', drift: '200ppm' },
+  epoch: '2030-06-01',
   time: '300ms',
   slack: '10ms',
   probe: false,

@@ -110,7 +110,16 @@ export type AnyOptions = TestOptions &
 
 /** The fields of a scenario that a test may write. */
 export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
-  ...(['description', 'clients', 'workload', 'network', 'jitter', 'faults', 'swarm'] as const),
+  ...([
+    'description',
+    'clients',
+    'workload',
+    'network',
+    'jitter',
+    'faults',
+    'swarm',
+    'epoch',
+  ] as const),
   ...(['clocks', 'time', 'slack', 'probe', 'maxEvents'] as const),
 ];
 

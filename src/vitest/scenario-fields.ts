@@ -34,6 +34,8 @@ export interface ScenarioFields {
   readonly swarm?: boolean;
   /** What the lock may assume of clocks. */
   readonly clocks?: { readonly skew?: Time; readonly drift?: `${number}ppm` };
+  /** What `Date.now()` shows at first: `2024-01-01`, which is the default, or any day from 1970 on. */
+  readonly epoch?: `${number}-${number}-${number}` | 0;
   /** When the world heals, in virtual time. Default long enough for the work. */
   readonly time?: Time;
   /** How much later than 2 × ttl the probe may be granted. */

@@ -20,7 +20,12 @@ export class Clock {
   private anchorUs = 0;
   private anchorMonotonicUs = 0;
   private ppm = 0;
-  private wallOffsetUs = 0;
+  private wallOffsetUs: number;
+
+  /** `epochUs` is what the wall clock shows at true time 0; the monotonic one shows 0. */
+  constructor(epochUs: number = 0) {
+    this.wallOffsetUs = epochUs;
+  }
 
   /** How much faster than true time it runs. */
   get ratePpm(): number {

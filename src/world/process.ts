@@ -29,7 +29,9 @@ export interface Resident {
 
 export class Process {
   readonly info: ProcessInfo;
-  readonly clock: Clock = new Clock();
+  readonly clock: Clock;
+  /** What a right wall clock showed when the run began. */
+  readonly epochUs: number;
   /** The timers that are set and have not run. */
   readonly alarms: Set<Alarm> = new Set();
   isUp = true;
@@ -42,8 +44,10 @@ export class Process {
   private messages: Task[] = [];
   private dueTimers: Task[] = [];
 
-  constructor(info: ProcessInfo) {
+  constructor(info: ProcessInfo, epochUs: number) {
     this.info = info;
+    this.epochUs = epochUs;
+    this.clock = new Clock(epochUs);
   }
 
   get name(): string {

@@ -56,7 +56,8 @@ export class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
     return this.process.clock.monotonicUs(this.atUs);
   }
 
-  trueTimeOf(clock: 'wall' | 'monotonic', us: number): number {
+  trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number {
+    if (clock === 'right') return us - this.process.epochUs;
     return clock === 'wall'
       ? this.process.clock.trueTimeOfWall(us)
       : this.process.clock.trueTimeOfMonotonic(us);

@@ -29,8 +29,11 @@ export interface Turn<R extends Json = never> {
   readonly atUs: number;
   readonly wallUs: number;
   readonly monotonicUs: number;
-  /** True time at which a clock of this server, as it now runs, will show `us`. */
-  trueTimeOf(clock: 'wall' | 'monotonic', us: number): number;
+  /**
+   * True time at which a clock of this server, as it now runs, will show `us`; `right` is a wall
+   * clock that nothing ever happened to.
+   */
+  trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
   /** For the observer: who asks, by which operation and message, under which grant, sent when. */
   readonly client: string;
   readonly operation: string;

@@ -32,6 +32,7 @@ export interface HostedParts extends ClientParts {
 
 export class World {
   private readonly plan: Plan;
+  private readonly epochUs: number;
   private readonly scheduler: Scheduler = new Scheduler();
   private readonly jobs: Jobs = new Jobs(this.scheduler);
   private readonly recorder: Recorder = new Recorder();
@@ -44,9 +45,11 @@ export class World {
   private readonly servers: Map<string, Replaceable> = new Map();
   private probe: Client | null = null;
 
-  constructor(plan: Plan, log: DrawLog | null) {
+  /** `epochUs` is where the wall clocks begin. */
+  constructor(plan: Plan, log: DrawLog | null, epochUs: number = plan.epochUs ?? 0) {
     const { scheduler, recorder, processes, clients, servers } = this;
     this.plan = plan;
+    this.epochUs = epochUs;
     this.decider = new Decider(plan, log);
     this.network = new Network(
       { scheduler, recorder, decider: this.decider },
@@ -93,7 +96,7 @@ export class World {
   }
 
   private addProcess(info: ProcessInfo): Process {
-    const process = new Process(info);
+    const process = new Process(info, this.epochUs);
     this.processes.set(info.name, process);
     return process;
   }

@@ -126,7 +126,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const lent = { lock, client, token, ttlUs, untilUs: this.endOf(answer.grant, turn) };
     if ('isAgain' in answer) this.book.grantAgain(turn, lent);
     else this.book.grant(turn, lent);
-    return { kind: 'granted', token, issuedAtUs: now };
+    return { kind: 'granted', token, issuedAtUs: this.issuedAt(request, turn) };
   }
 
   private renew(request: Ask<'renew'>, turn: Turn): LockReply {
@@ -139,7 +139,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const token = isEffective ? answer.grant.token : (held?.token ?? 0);
     const untilUs = isEffective ? this.endOf(answer.grant, turn) : null;
     this.book.renew(turn, { lock, client, token, ttlUs, untilUs, isEffective });
-    const renewed = { kind: 'renewed', issuedAtUs: now } as const;
+    const renewed = { kind: 'renewed', issuedAtUs: this.issuedAt(request, turn) } as const;
     if (isEffective) return this.options.rules.renewRaises ? { ...renewed, token } : renewed;
     return { kind: 'denied', holder: held?.client ?? '' };
   }
@@ -165,12 +165,17 @@ export class LockServer implements Server<LockRequest, LockReply> {
     return this.options.clock === 'wall' ? turn.wallUs : turn.monotonicUs;
   }
 
+  /** What a client is told of when it was granted: a time of day, whichever clock judges. */
+  private issuedAt(request: Ask<'acquire' | 'renew'>, turn: Turn): number {
+    return this.options.isPublished ? request.nowUs : turn.wallUs;
+  }
+
   /**
    * True time at which a grant ends; of the published scheme, by callers whose clocks are right.
    */
   private endOf(grant: Grant, turn: Turn): number {
-    const end = grant.issuedAt + grant.ttl;
-    return this.options.isPublished ? end : turn.trueTimeOf(this.options.clock, end);
+    const { isPublished, clock } = this.options;
+    return turn.trueTimeOf(isPublished ? 'right' : clock, grant.issuedAt + grant.ttl);
   }
 
   restart(_boot: Boot): void {

@@ -20,5 +20,5 @@ export function judgedAt({ clock, time }: LeaseTerms, now: number, turn: Turn): 
 /** True time at which a lease times out, for a client whose clock is right or by the server's. */
 export function trueEndUs({ clock, time }: LeaseTerms, expires: number, turn: Turn): number {
   const endUs = time.endUsOf(expires);
-  return clock === 'client' ? endUs : turn.trueTimeOf('wall', endUs);
+  return turn.trueTimeOf(clock === 'client' ? 'right' : 'wall', endUs);
 }

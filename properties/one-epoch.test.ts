@@ -1,0 +1,117 @@
+/**
+ * The epoch of a world is nothing that a lock can be right or wrong by: with another one the same
+ * happens at the same times, and only what is said of the time of day differs. All who ask for the
+ * time of day in one world are told the same.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import { runFilled } from '../src/async/run-filled.ts';
+import type { Trace, TraceEvent } from '../src/history/trace.ts';
+import type { Json } from '../src/kernel/json.ts';
+import { ASYNC_EPOCH_US } from '../src/plan/epoch.ts';
+import type { Plan } from '../src/plan/plan.ts';
+import { readPlan } from '../src/plan/plan-text.ts';
+import { run } from '../src/run.ts';
+import { planOf } from '../src/systems/plan.fixture.ts';
+import { prepare } from '../src/systems/store/store-kinds.ts';
+import type { Port } from '../src/world/port.ts';
+import type { Server, Turn } from '../src/world/server.ts';
+
+const folder = new URL('../fixtures/plans/', import.meta.url);
+
+function planIn(file: string): Plan {
+  const read = readPlan({ file, text: readFileSync(new URL(file, folder), 'utf8') });
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.plan;
+}
+
+const files = readdirSync(folder);
+const epochs = fc.constantFrom(0, 1_000_000, ASYNC_EPOCH_US, ASYNC_EPOCH_US + 123_456_000_000);
+
+/** Systems whose tokens or versions are times of day. */
+function countsByTheDay({ system }: Plan): boolean {
+  return system.options['absent'] === 'clock' || system.store.startsWith('timestamped');
+}
+
+/** An event without what was said in it. */
+function silent(event: TraceEvent): object {
+  return 'body' in event ? { ...event, body: null } : event;
+}
+
+beforeAll(async () => {
+  for (const file of files) await prepare([planIn(file).system]);
+});
+
+test('the same happens at the same times, whatever the epoch', () => {
+  const plans = files.map(planIn).filter((plan) => !countsByTheDay(plan));
+  expect(plans.length).toBeGreaterThan(100);
+  for (const plan of plans) {
+    const expected = run(plan).events.map(silent);
+    fc.assert(
+      fc.property(epochs, (epochUs) => {
+        expect(run({ ...plan, epochUs }).events.map(silent), JSON.stringify(plan.system)).toEqual(expected);
+      }),
+      { numRuns: 4 },
+    );
+  }
+});
+
+class Sundial implements Server<Json, Json> {
+  handle(_request: Json, turn: Turn): Json {
+    return turn.wallUs;
+  }
+
+  restart(): void {}
+
+  snapshot(): () => void {
+    return () => {};
+  }
+
+  evict(): boolean {
+    return false;
+  }
+}
+
+/** What a server and two clients of real code say is the time of day as the run began. */
+async function timesOfDay(plan: Plan): Promise<readonly number[]> {
+  const told: number[] = [];
+  const trace = await runFilled(plan, (_plan, world) => {
+    const sundial: Port<Json, Json> = {
+      host: world.addServer({ name: 'sundial', role: 'store' }, new Sundial()),
+      describeRequest: () => ({ verb: 'fetch', lock: 'db', token: 0 }),
+      describeReply: () => ({ kind: 'released' }),
+    };
+    for (const name of ['alice', 'bob']) {
+      world.addClient(name, async (client) => {
+        told.push(Date.now() * 1000, performance.timeOrigin * 1000);
+        const heard = await client.call(sundial, { label: 'ask', request: null });
+        const wallUs = heard.kind === 'answered' ? Number(heard.reply) : 0;
+        told.push(wallUs - 1000, Date.now() * 1000 - 2000);
+      });
+    }
+    return undefined;
+  });
+  expect(trace.ending).toEqual({ kind: 'complete' });
+  expect(told).toHaveLength(8);
+  return told;
+}
+
+test('a server and the real code of its clients share one epoch', async () => {
+  const plan = planOf({ clients: [] });
+  const told = async (epochUs: number): Promise<unknown> => [
+    ...new Set(await timesOfDay({ ...plan, epochUs })),
+  ];
+  await fc.assert(
+    fc.asyncProperty(epochs, async (epochUs) => {
+      expect(await told(epochUs)).toEqual([epochUs]);
+    }),
+  );
+  expect(new Set(await timesOfDay(plan))).toEqual(new Set([ASYNC_EPOCH_US]));
+});
+
+test('a system of generators begins at 0 where its plan gives no epoch', () => {
+  const plan = planIn('caller-clock-published-mutual-exclusion.yaml');
+  const traceOf = (one: Plan): Trace => run(one);
+  expect(traceOf(plan)).toEqual(traceOf({ ...plan, epochUs: 0 }));
+});
