@@ -50,7 +50,9 @@ test('the same happens at the same times, whatever the epoch', () => {
     const expected = run(plan).events.map(silent);
     fc.assert(
       fc.property(epochs, (epochUs) => {
-        expect(run({ ...plan, epochUs }).events.map(silent), JSON.stringify(plan.system)).toEqual(expected);
+        expect(run({ ...plan, epochUs }).events.map(silent), JSON.stringify(plan.system)).toEqual(
+          expected,
+        );
       }),
       { numRuns: 4 },
     );

@@ -34,7 +34,7 @@ export interface ScenarioFields {
   readonly swarm?: boolean;
   /** What the lock may assume of clocks. */
   readonly clocks?: { readonly skew?: Time; readonly drift?: `${number}ppm` };
-  /** What `Date.now()` shows at first: `2024-01-01`, which is the default, or any day from 1970 on. */
+  /** What `Date.now()` shows at first: any day from 1970 on. Default `2024-01-01`. */
   readonly epoch?: `${number}-${number}-${number}` | 0;
   /** When the world heals, in virtual time. Default long enough for the work. */
   readonly time?: Time;
