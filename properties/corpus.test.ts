@@ -203,3 +203,18 @@ test('a run goes on past a damaged plan, tells where, and ends with 2', () => {
   expect(err).toContain('corpus: 2 plans replayed, 1 as expected');
   expect(out).toMatch(/grant-order\s+breaks/);
 });
+
+test('a run does not read the plans of other scenarios, and their damage is not its business', () => {
+  const other = edited(
+    'other.yaml',
+    ['scenario: zombie-writer', 'scenario: another'],
+    ['pause:', 'pausee:'],
+  );
+  const quoted = edited('quoted.yaml', ['scenario: zombie-writer', 'scenario: "zombie-writer"']);
+  const at = newFolder(zombie, other, quoted);
+  const args = ['--seed', '3', '--corpus', at, '--output', join(folder, 'others')];
+  const { code, err } = runCli(['run', 'fixtures/zombie-writer.yaml', ...args]);
+  expect(code).toBe(0);
+  expect(err).toContain('corpus: 2 plans replayed, 2 as expected');
+  expect(err).not.toContain('pausee');
+});
