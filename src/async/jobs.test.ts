@@ -126,6 +126,14 @@ describe('timers', () => {
     expect(trace.ending).toEqual({ kind: 'complete' });
   });
 
+  test('that are unreferenced and have run no longer count', async () => {
+    const alice: Script = async (context) => {
+      setTimeout(() => context.log('', 'early'), 2).unref();
+      setTimeout(() => context.log('', 'late'), 9);
+    };
+    expect(logOf(await happen({ alice }))).toEqual(['2 early', '9 late']);
+  });
+
   test('of timers/promises end when they are aborted', async () => {
     const alice: Script = async (context) => {
       const controller = new AbortController();

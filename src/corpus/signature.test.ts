@@ -74,6 +74,16 @@ describe('the shape of a plan', () => {
     expect(shapeOf(other)).toBe(SHAPE);
   });
 
+  test('does not depend on which of five clients that do the same is struck', () => {
+    const names = ['alice', 'bob', 'carol', 'dave', 'erin'];
+    const clients = names.map((name) => clientOf(name, [writeOf(1)]));
+    const shapes = names.map((process) => {
+      const when = { kind: 'before', point: `${process}/1/write` } as const;
+      return shapeOf(planOf({ clients, faults: [{ ...pause, process, when }] }));
+    });
+    expect(new Set(shapes).size).toBe(1);
+  });
+
   test.each<[string, Partial<Plan>]>([
     ['system', { system: { ...zombie.system, store: 'fenced' } }],
     ['option', { system: { ...zombie.system, options: { counter: 'volatile' } } }],
