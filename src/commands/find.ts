@@ -2,7 +2,7 @@
  * Turns a seed that broke a claim into a finding: shrunk, explained, ready to be replayed and kept.
  */
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type ShrinkAsyncOptions, shrinkFailureAsync } from '../async/examine-async.ts';
 import { runSiblings } from '../corpus/siblings.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -16,6 +16,7 @@ import { isSimpler } from '../shrink/simpler.ts';
 import type { Shard } from '../sweep/shard.ts';
 import { breathe } from './breathe.ts';
 import type { LoadedScenario } from './files.ts';
+import { plansFolderOf } from './shipped.ts';
 
 export interface Failing {
   readonly system: string;
@@ -100,7 +101,7 @@ function placeOf(
   const { plan } = result;
   const kind = { system: plan.system.name, claim };
   const planFile = planFileOf(kind, { scenario, systems, output });
-  const keptIn = `${corpus ?? join(dirname(scenarioFile), 'plans')}/`;
+  const keptIn = `${corpus ?? plansFolderOf(scenarioFile)}/`;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile })).join(' ');
   const pageFile = pageFileOf(output, scenario);
   return { planFile, pageFile, keptIn, isKeptInNew: !existsSync(keptIn), command };
