@@ -51,7 +51,10 @@ export interface ModuleOptions {
   readonly modules: string | false | null;
 }
 
-/** Reads scenario files, or those of fencepost by name; every problem of every file is in the `UserError`. */
+/**
+ * Reads scenario files, or those of fencepost by name; every problem of every file is in the
+ * `UserError`.
+ */
 export async function loadScenarios(
   files: readonly string[],
   options: ModuleOptions,

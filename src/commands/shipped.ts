@@ -21,8 +21,8 @@ export type FileMeant =
   | { readonly kind: 'error'; readonly error: string };
 
 /**
- * The file that is meant: `file` itself where there is one or where it is no name, else the scenario
- * or kept plan of that name in the package.
+ * The file that is meant: `file` itself where there is one or where it is no name, else the
+ * scenario or kept plan of that name in the package.
  */
 export function fileMeant(file: string): FileMeant {
   if (file === '-' || !NAME.test(file) || isFile(file)) return { kind: 'file', file };

@@ -1,8 +1,8 @@
 /**
  * The lock service with fencing tokens of Kleppmann's *Designing Data-Intensive Applications*
  * (chapters 8 and 9): pure state and rules, no clock and no network, usable without the simulator.
- * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds. A denial is
- * a value; an argument that cannot be meant, such as a ttl of NaN, throws (see `mistakes.ts`).
+ * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds. A denial
+ * is a value; an argument that cannot be meant, such as a ttl of NaN, throws (see `mistakes.ts`).
  */
 import { requireInteger, requireName, requireWhole } from '../mistakes.ts';
 import { type Numbering, tokenOf } from './numbering.ts';
