@@ -65,3 +65,26 @@ test('its run finds the pause, and sees that the token holds', {
   const plan = 'reports/my-lock-alone-grant-order.yaml';
   expect(fencepost('replay', plan, '--modules', '.').out).toContain('reproduced');
 });
+
+test('a scenario of the package is run, shown and replayed by name', { timeout: 120_000 }, () => {
+  const listed = (): readonly string[] =>
+    readdirSync(join(folder, 'node_modules/fencepost'), { recursive: true }).map(String).sort();
+  const before = listed();
+  const { code, out, err } = fencepost('run', 'six-steps', '--seeds', '20');
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(out).toContain('same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2');
+  expect(err).toContain('corpus: 2 plans replayed, 2 as expected');
+  const keep = 'mkdir -p plans/ && cp reports/six-steps-unfenced-grant-order.yaml plans/';
+  expect(out).toContain(`keep:   ${keep}`);
+  expect(fencepost('show', 'six-steps').out).toContain('✓ accepts x = 101, token 1');
+  expect(fencepost('replay', 'six-steps-unfenced-grant-order').out).toContain('reproduced');
+  expect(listed()).toEqual(before);
+  mkdirSync(join(folder, 'plans'));
+  cpSync(
+    join(folder, 'reports/six-steps-unfenced-grant-order.yaml'),
+    join(folder, 'plans/mine.yaml'),
+  );
+  const again = fencepost('run', 'six-steps', '--seeds', '20');
+  expect(again.err).toContain('corpus: 3 plans replayed, 3 as expected');
+  expect(again.out).toContain('keep:   cp reports/six-steps-unfenced-grant-order.yaml plans/');
+});

@@ -85,7 +85,7 @@ test('the examples in the README run, and say what their comments say', () => {
   };
   expect(run(sweep)).toContain("kind: 'pause'");
   expect(run(classes).match(/granted|denied|accepted|refused/g)).toEqual(
-    [...classes.matchAll(/\/\/ (\w+)/g)].map(([, word]) => word),
+    [...classes.matchAll(/\)\); \/\/ (\w+)/g)].map(([, word]) => word),
   );
   expect(run(own)).toBe('patient\n');
   expect(run(checker)).toContain('bob');

@@ -154,8 +154,12 @@ export type { LockDefinition } from './systems/define-lock.ts';
 export { GrantBook } from './systems/grant-book.ts';
 export { leaseEnd, testLease } from './systems/lease.ts';
 export { askLock, enterLock, type LockAsk, type LockOutcome } from './systems/lock-call.ts';
-export { LockClient } from './systems/lock-service/lock-client.ts';
-// The lock service and the stores by themselves, without the simulator.
+// The lock service, its client and the stores by themselves, without the simulator.
+export {
+  type GuardedAnswer,
+  type GuardedPlace,
+  LockClient,
+} from './systems/lock-service/lock-client.ts';
 export {
   type Grant,
   hasExpired,

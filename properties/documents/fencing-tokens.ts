@@ -1,9 +1,253 @@
 /** The document on fencing tokens, line by line. */
 import type { SourceDocument } from './row.ts';
 
+const grants = `
+import { hasExpired, LockService } from 'fencepost';
+const service = new LockService();
+const ask = (lock, client, now) => {
+  const answer = service.acquire({ lock, client, ttl: 10, now });
+  console.log(\`\${lock} at \${now} for \${client}: \${JSON.stringify(answer.grant ?? answer.holder)}\`);
+  return answer;
+};
+const { grant } = ask('db', 'A', 0);
+console.log(\`expired at 9: \${hasExpired(grant, 9)}, at 10: \${hasExpired(grant, 10)}\`);
+ask('db', 'B', 9);
+ask('db', 'B', 10);
+ask('other', 'A', 10);
+`;
+
+const places = `
+import { Store } from 'fencepost';
+const fenced = new Store('fenced');
+const write = (resource, key, token, value) => {
+  const { kind, highest } = fenced.write({ resource, key, token, sequence: 1 }, value);
+  console.log(\`\${resource}/\${key}, token \${token}: \${kind}\${highest ? \`, has seen \${highest}\` : ''}\`);
+};
+write('db', 'x', 2, 7);
+write('db', 'y', 2, 8); // equal, another key
+write('db', 'y', 1, 9); // the highest is the resource's, not the key's
+write('files', 'x', 1, 10); // another resource has its own
+const read = (resource, key) => fenced.read({ resource, key, token: 0, sequence: 1 }).value;
+console.log(\`db/x = \${read('db', 'x')}, db/y = \${read('db', 'y')}, files/x = \${read('files', 'x')}\`);
+`;
+
+const client = `
+import { LockClient, LockService, Store } from 'fencepost';
+const service = new LockService();
+const [A, B] = [new LockClient('A', service), new LockClient('B', service)];
+const store = new Store('fenced');
+const x = { lock: 'db', key: 'x' };
+const tell = (what, { kind, holder, highest }) =>
+  console.log(\`\${what}: \${kind}\${holder ? \` by \${holder}\` : ''}\${highest ? \`, has seen \${highest}\` : ''}\`);
+tell('A acquires at 0', A.acquire({ lock: 'db', ttl: 10, now: 0 }));
+tell('A writes with its token', A.write(store, x, 100));
+tell('B acquires at 5', B.acquire({ lock: 'db', ttl: 10, now: 5 }));
+tell('B releases what A holds', B.release('db'));
+tell('B renews what A holds', B.renew({ lock: 'db', ttl: 10, now: 6 }));
+tell('A renews at 6', A.renew({ lock: 'db', ttl: 20, now: 6 }));
+console.log(\`still token \${A.token('db')}: \${JSON.stringify(service.current('db'))}\`);
+tell('A renews at 26', A.renew({ lock: 'db', ttl: 20, now: 26 }));
+tell('A acquires at 27', A.acquire({ lock: 'db', ttl: 10, now: 27 }));
+tell('A acquires again at 28', A.acquire({ lock: 'db', ttl: 10, now: 28 }));
+console.log(\`now token \${A.token('db')}\`);
+tell('A releases', A.release('db'));
+tell('A writes after that', A.write(store, x, 101));
+tell('B acquires at 30', B.acquire({ lock: 'db', ttl: 10, now: 30 }));
+tell('B releases at 99, expired and untaken', B.release('db'));
+`;
+
+const byName = `
+import { LockService } from 'fencepost';
+const service = new LockService();
+const first = service.acquire({ lock: 'db', client: 'A', ttl: 10, now: 0 }).grant.token;
+service.acquire({ lock: 'db', client: 'A', ttl: 10, now: 1 });
+const release = (token) => service.release({ lock: 'db', client: 'A', token }).kind;
+console.log(\`that of the first grant: \${release(first)}\`);
+console.log(\`for whatever A holds, as published: \${release(null)}\`);
+`;
+
 export const document: SourceDocument = {
   title: 'Fencing tokens',
   about:
     'A description of `fencing_tokens.py` (29 May 2026), after chapters 8 and 9 of Kleppmann’s *Designing Data-Intensive Applications*.',
-  rows: [],
+  rows: [
+    {
+      lines: '11',
+      says: 'four actors: the token, the lock service, fenced and unfenced resource servers, and the client that ties them together',
+      shown: {
+        script: client,
+        prints: ['A acquires at 0: granted', 'A writes with its token: accepted'],
+      },
+    },
+    {
+      lines: '17',
+      says: 'a grant has a token, the name of its lock, the id of its client, when it was issued, and a ttl',
+      shown: {
+        script: grants,
+        prints: ['db at 0 for A: {"token":1,"lock":"db","client":"A","issuedAt":0,"ttl":10}'],
+      },
+    },
+    {
+      lines: '17',
+      says: 'it is expired when the time is at or past issued + ttl: issued at 0 with ttl 10, at 10',
+      shown: { script: grants, prints: ['expired at 9: false, at 10: true', 'db at 9 for B: "A"'] },
+    },
+    {
+      lines: '21',
+      says: 'one counter from 1 for all locks, and a map from each lock to its present token',
+      shown: {
+        script: grants,
+        prints: [
+          'db at 10 for B: {"token":2,"lock":"db"',
+          'other at 10 for A: {"token":3,"lock":"other"',
+        ],
+      },
+    },
+    {
+      lines: '25',
+      says: 'the fenced server keeps values by resource and key, and the highest token of each resource',
+      shown: {
+        script: places,
+        prints: [
+          'db/y, token 1: refused, has seen 2',
+          'files/x, token 1: accepted',
+          'db/x = 7, db/y = 8, files/x = 10',
+        ],
+      },
+    },
+    {
+      lines: '25, 63',
+      says: 'it refuses a token below the highest; an equal one is accepted, for further keys of one holder',
+      shown: {
+        script: places,
+        prints: ['db/y, token 2: accepted', 'db/y, token 1: refused, has seen 2'],
+      },
+    },
+    {
+      lines: '29',
+      says: 'the unfenced server accepts every write: the corruption can be shown',
+      shown: {
+        command: 'show six-steps --system unfenced',
+        prints: [
+          /✓ accepts x = 200, token 2.*\n(?:.*\n)*.*✓ accepts x = 101, token 1 ← stale write/,
+          '✗ grant-order              breaks',
+        ],
+      },
+    },
+    {
+      lines: '33',
+      says: 'the client binds its id to a lock service, remembers its tokens, and attaches the right one to a write',
+      shown: {
+        script: client,
+        prints: ['A writes with its token: accepted', 'A writes after that: no-token'],
+      },
+    },
+    {
+      lines: '43–57',
+      says: 'the six steps, at 0, 10 and 15: the late write is refused, 1 < 2, and overwrites silently where nothing is compared',
+      shown: {
+        command: 'show six-steps --system fenced',
+        prints: [
+          / 0 {2}grants token 1 to client-A, until 10 ms/,
+          / 0 .*✓ accepts x = 100, token 1\n/,
+          /10 {2}client-A's lease, token 1, is over/,
+          /15 {2}grants token 2 to client-B/,
+          /15 .*✓ accepts x = 200, token 2\n/,
+          /20 .*⊘ refuses x = 101, token 1, has seen 2/,
+        ],
+      },
+    },
+    {
+      lines: '49',
+      says: 'a stall is simulated by advancing the time past the ttl',
+      shown: {
+        command: 'show six-steps',
+        prints: [
+          / 0 .*paused for 20 ms ← pause/,
+          /20 .*▶ resumes/,
+          'same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds',
+          'same plan on fenced-31: 20 ms ⊘ refused, token 31, has seen 32; grant-order holds',
+        ],
+      },
+    },
+    {
+      lines: '61',
+      says: 'tokens only increase, and the counter is never reset',
+      shown: {
+        command:
+          'replay token-regression-durable-tokens-increase token-regression-volatile-tokens-increase',
+        prints: [
+          'token-regression-durable-tokens-increase: fixed (tokens-increase)',
+          'token-regression-volatile-tokens-increase: reproduced (tokens-increase)',
+        ],
+      },
+    },
+    {
+      lines: '63',
+      says: '`write` enforces token ≥ highest',
+      shown: {
+        command: 'replay six-steps-fenced-grant-order six-steps-unfenced-grant-order',
+        prints: [
+          'six-steps-fenced-grant-order: fixed (grant-order)',
+          'six-steps-unfenced-grant-order: reproduced (grant-order)',
+        ],
+      },
+    },
+    {
+      lines: '65',
+      says: 'only the holder can release or renew',
+      shown: {
+        script: client,
+        prints: ['B releases what A holds: denied by A', 'B renews what A holds: denied by A'],
+      },
+    },
+    {
+      lines: '65',
+      says: 'a release names only the client, so that it also frees what the client acquired later',
+      shown: {
+        script: byName,
+        prints: ['that of the first grant: denied', 'for whatever A holds, as published: released'],
+      },
+    },
+    {
+      lines: '67',
+      says: 'a renewal changes issued-at and ttl, and keeps the token',
+      shown: {
+        script: client,
+        prints: [
+          'A renews at 6: renewed',
+          'still token 1: {"token":1,"lock":"db","client":"A","issuedAt":6,"ttl":20}',
+          'A renews at 26: denied',
+        ],
+      },
+    },
+    {
+      lines: '69',
+      says: 'the holder that acquires again gets a new, higher token',
+      shown: {
+        script: client,
+        prints: ['A acquires again at 28: granted', 'now token 3'],
+      },
+    },
+    {
+      lines: '73',
+      says: 'what is denied is returned as a value, never raised',
+      shown: {
+        script: client,
+        prints: [
+          'B acquires at 5: denied by A',
+          'A renews at 26: denied by A',
+          'B releases at 99, expired and untaken: released',
+        ],
+      },
+    },
+    {
+      lines: '65 (upstream)',
+      says: 'a grant that has expired, and that nobody else took, can still be released by its holder',
+      shown: {
+        script: client,
+        prints: ['B acquires at 30: granted', 'B releases at 99, expired and untaken: released'],
+      },
+    },
+  ],
 };

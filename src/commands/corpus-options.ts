@@ -24,7 +24,7 @@ export function addCorpus(program: Command, done: Done): void {
     program,
     'corpus',
     'a folder of kept plans in git, one a kind of failure: list, add, check, prune',
-    'npx fencepost corpus check --corpus fixtures/plans',
+    'npx fencepost corpus check',
   );
   addLs(corpus, done);
   addAdd(corpus, done);
@@ -54,7 +54,7 @@ function addLs(corpus: Command, done: Done): void {
       corpus,
       'ls',
       'the kept plans, the claim and outcome that each expects, and what kind of failure it is',
-      'npx fencepost corpus ls --corpus fixtures/plans',
+      'npx fencepost corpus ls',
     ),
   ).action(async (flags: CorpusFlags) => {
     const { listCorpus } = await import('./corpus.ts');
@@ -88,7 +88,7 @@ function addCheck(corpus: Command, done: Done): void {
       corpus,
       'check',
       'replay all kept plans: reproduced, fixed, inert or diverged; as expected?',
-      'npx fencepost corpus check --corpus fixtures/plans',
+      'npx fencepost corpus check',
     ),
   ).action(async (flags: CorpusFlags) => {
     const { checkCorpus } = await import('./corpus.ts');
@@ -102,7 +102,7 @@ function addPrune(corpus: Command, done: Done): void {
       corpus,
       'prune',
       'the kept plans that test nothing any more, and all but one of each kind',
-      'npx fencepost corpus prune --corpus fixtures/plans --yes',
+      'npx fencepost corpus prune --yes',
     ),
   )
     .option('--yes', 'delete them')

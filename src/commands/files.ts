@@ -23,6 +23,7 @@ import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { UserError } from './exit.ts';
+import { fileMeant } from './shipped.ts';
 
 const IS_PLAN = /^[\uFEFF{\s]*["']?fencepost["']?\s*:/m;
 const IS_SCENARIO = /^systems:/m;
@@ -50,20 +51,27 @@ export interface ModuleOptions {
   readonly modules: string | false | null;
 }
 
-/** Reads scenario files; every problem of every file is in the `UserError`. */
+/**
+ * Reads scenario files, or those of fencepost by name; every problem of every file is in the
+ * `UserError`.
+ */
 export async function loadScenarios(
   files: readonly string[],
   options: ModuleOptions,
 ): Promise<readonly LoadedScenario[]> {
   const problems: string[] = [];
   const loaded: LoadedScenario[] = [];
-  for (const file of files) {
-    const text = readText(file);
-    if (text.kind === 'error') problems.push(text.error);
-    else if (IS_PLAN.test(text.text)) {
+  for (const named of files) {
+    const meant = readMeant(named);
+    if (meant.kind === 'error') {
+      problems.push(meant.error);
+      continue;
+    }
+    const { file, text } = meant;
+    if (IS_PLAN.test(text)) {
       problems.push(`${file}:1:1: this is a plan; \`fencepost replay\` takes it`);
     } else {
-      const read = await readScenarioText({ file, text: text.text }, options);
+      const read = await readScenarioText({ file, text }, options);
       if (read.kind === 'problems') problems.push(...read.problems);
       else loaded.push(read.loaded);
     }
@@ -122,9 +130,23 @@ function moduleSource(file: string, folder: string, { modules }: ModuleOptions):
 
 /** Whether a file says that it is a plan (`fencepost: 1`) and not a scenario. */
 export function isPlanFile(file: string): boolean {
-  const text = readText(file);
-  if (text.kind === 'error') throw new UserError([text.error]);
-  return IS_PLAN.test(text.text);
+  return IS_PLAN.test(textMeant(file).text);
+}
+
+/** The file that a person means by a path or a name, with its text. */
+function readMeant(named: string): TextMeant | Extract<TextRead, { kind: 'error' }> {
+  const meant = fileMeant(named);
+  if (meant.kind === 'error') return meant;
+  const read = readText(meant.file);
+  return read.kind === 'error' ? read : { kind: 'text', file: meant.file, text: read.text };
+}
+
+type TextMeant = SourceFile & { readonly kind: 'text' };
+
+function textMeant(named: string): TextMeant {
+  const read = readMeant(named);
+  if (read.kind === 'error') throw new UserError([read.error]);
+  return read;
 }
 
 export interface LoadedPlan {
@@ -140,20 +162,19 @@ export interface PlanFile extends LoadedPlan {
   readonly text: string;
 }
 
-/** Reads one plan file. */
-export async function loadPlan(file: string, options: ModuleOptions): Promise<PlanFile> {
-  const text = readText(file);
-  if (text.kind === 'error') throw new UserError([text.error]);
-  if (!IS_PLAN.test(text.text) && IS_SCENARIO.test(text.text)) {
+/** Reads one plan file, or one of fencepost by name. */
+export async function loadPlan(named: string, options: ModuleOptions): Promise<PlanFile> {
+  const { file, text } = textMeant(named);
+  if (!IS_PLAN.test(text) && IS_SCENARIO.test(text)) {
     throw new UserError([`${file}:1:1: this is a scenario; \`fencepost run\` takes it`]);
   }
   const source = moduleSource(file, scenarioFolderOf(file), options);
-  const read = await readPlanSource({ file, text: text.text }, source, IF_MISSING);
+  const read = await readPlanSource({ file, text }, source, IF_MISSING);
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
   const { plan, catalogue } = read;
   const refusal = whyRefused(plan, catalogue);
   if (refusal !== null) throw new UserError([`${file}:1:1 system: ${refusal}`]);
-  return { ...read, text: text.text };
+  return { ...read, text };
 }
 
 /** `error` begins with the place. */

@@ -2,18 +2,21 @@
  * Turns a seed that broke a claim into a finding: shrunk, explained, ready to be replayed and kept.
  */
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type ShrinkAsyncOptions, shrinkFailureAsync } from '../async/examine-async.ts';
+import { runSiblings } from '../corpus/siblings.ts';
 import type { Plan } from '../plan/plan.ts';
 import { replayCommand, shellWords } from '../report/commands.ts';
 import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
 import type { Finding } from '../report/finding.ts';
+import { siblingLine } from '../report/sibling-text.ts';
 import { expand } from '../scenario/expand.ts';
 import type { ShrinkResult } from '../shrink/shrink.ts';
 import { isSimpler } from '../shrink/simpler.ts';
 import type { Shard } from '../sweep/shard.ts';
 import { breathe } from './breathe.ts';
 import type { LoadedScenario } from './files.ts';
+import { plansFolderOf } from './shipped.ts';
 
 export interface Failing {
   readonly system: string;
@@ -65,7 +68,18 @@ export async function findCounterexample(
   const place = { scenario: loaded.scenario.name, scenarioFile: loaded.file, seed };
   const found = { ...place, original, result, claim: failing.claim, catalogue };
   const systems = loaded.scenario.systems.map(({ name }) => name);
-  return describeShrunk(found, placeOf(found, systems, folders));
+  const finding = await describeShrunk(found, placeOf(found, systems, folders));
+  return finding === null ? null : await withSiblings(finding, loaded);
+}
+
+/** The finding with what the same plan does on the systems that must hold. */
+async function withSiblings(
+  finding: Finding,
+  { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,
+): Promise<Finding> {
+  const siblings = await runSiblings(scenario, finding, catalogue);
+  if (siblings.length === 0) return finding;
+  return { ...finding, siblings: siblings.map((one) => siblingLine(one, finding.trace)) };
 }
 
 async function shrinkOf(
@@ -87,7 +101,7 @@ function placeOf(
   const { plan } = result;
   const kind = { system: plan.system.name, claim };
   const planFile = planFileOf(kind, { scenario, systems, output });
-  const keptIn = `${corpus ?? join(dirname(scenarioFile), 'plans')}/`;
+  const keptIn = `${corpus ?? plansFolderOf(scenarioFile)}/`;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile })).join(' ');
   const pageFile = pageFileOf(output, scenario);
   return { planFile, pageFile, keptIn, isKeptInNew: !existsSync(keptIn), command };

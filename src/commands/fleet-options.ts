@@ -70,7 +70,7 @@ export function addSweep(program: Command, done: Done): void {
       program,
       'sweep [scenario...]',
       'have the workers on a queue examine the seeds; ends as `run` does',
-      `npx fencepost sweep fixtures/zombie-writer.yaml --seeds 1..100000000 --queue ${QUEUE}`,
+      `npx fencepost sweep zombie-writer --seeds 1..100000000 --queue ${QUEUE}`,
     )
       .addOption(queueOption())
       .option('--seeds <N|A..B>', 'how many seeds, or which', '1000')

@@ -49,6 +49,14 @@ export async function* replayFolder(
   }
 }
 
+/** The same for several folders, one after the other. */
+export async function* replayFolders(
+  folders: readonly string[],
+  options: KeptPlanOptions,
+): AsyncGenerator<KeptPlan> {
+  for (const folder of folders) yield* replayFolder(folder, options);
+}
+
 /** The plan files of a folder, sorted; names that begin with a dot are none. */
 export function plansIn(folder: string): readonly string[] {
   return listFolder(folder)

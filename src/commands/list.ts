@@ -7,6 +7,7 @@ import type { OptionInfo, Protocol } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { type Exit, exits } from './exit.ts';
+import { shippedScenarios } from './shipped.ts';
 
 interface Word {
   readonly name: string;
@@ -42,6 +43,7 @@ function listing(): object {
     stores: words(storeKinds),
     claims: claimWords(),
     ...schemaWords(),
+    scenarios: shippedScenarios(),
   };
 }
 
@@ -61,6 +63,7 @@ function listText(): string {
     ...section('kinds of workload', workloads.map(plainRow)),
     ...section('steps of a workload', steps.map(plainRow)),
     ...section('faults', faults.map(plainRow)),
+    ...section('scenarios, which `run` and `show` take by name', shippedScenarios().map(plainRow)),
   ].join('');
 }
 

@@ -84,7 +84,7 @@ function addRun(program: Command, done: Done): void {
     program,
     'run <scenario...>',
     'sweep seeds, find what breaks, shrink and explain it',
-    'npx fencepost run fixtures/zombie-writer.yaml --seeds 1000',
+    'npx fencepost run zombie-writer --seeds 1000',
   )
     .option('--seeds <N|A..B>', 'how many seeds, or which', '1000')
     .option('--seed <S>', 'only this seed')
@@ -163,7 +163,7 @@ function addReplay(program: Command, done: Done): void {
       program,
       'replay <plan...>',
       'run kept plans again: reproduced, fixed, inert or diverged',
-      'npx fencepost replay fixtures/plans/zombie-writer-unfenced-grant-order.yaml',
+      'npx fencepost replay zombie-writer-unfenced-grant-order',
     ),
   )
     .option('--claim <claim>', 'judge this claim instead of the plan’s')
@@ -223,7 +223,7 @@ function addShow(program: Command, done: Done): void {
       program,
       'show <file>',
       'what happens in a plan file, or in one seed of a scenario file',
-      'npx fencepost show fixtures/zombie-writer.yaml --system unfenced --seed 7',
+      'npx fencepost show six-steps --system fenced',
     ),
   )
     .option('--seed <S>', 'which seed of the scenario', '0')

@@ -2,7 +2,6 @@
  * The stages of `run` for one scenario: corpus, determinism, seeds, shrinking; each says what it
  * does.
  */
-import { dirname, join } from 'node:path';
 import { countOf, groupDigits } from '../report/prose.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
@@ -18,8 +17,9 @@ import { concludeScenario, type Examined, type ScenarioOutcome } from './conclud
 import type { LoadedScenario, ModuleOptions } from './files.ts';
 import { journalFileOf } from './find.ts';
 import { type Journal, openJournal } from './journal-file.ts';
-import { outcomeOf, replayFolder } from './kept-plans.ts';
+import { outcomeOf, replayFolders } from './kept-plans.ts';
 import { noteChanges } from './note-changes.ts';
+import { plansFoldersOf } from './shipped.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface RunOptions {
@@ -103,14 +103,18 @@ export async function replayCorpus(
   { options, terminal, isInterrupted }: RunContext,
 ): Promise<readonly KeptOutcome[]> {
   const { shard, modules } = options;
-  const folder = options.corpus ?? join(dirname(loaded.file), 'plans');
   if (shard !== null && shard.index > 1) {
     terminal.note('  corpus: replayed by shard 1');
     return [];
   }
   const scenario = loaded.scenario.name;
   const outcomes: KeptOutcome[] = [];
-  for await (const kept of replayFolder(folder, { modules, scenario, shouldStop: isInterrupted })) {
+  const folders = options.corpus === null ? plansFoldersOf(loaded.file) : [options.corpus];
+  for await (const kept of replayFolders(folders, {
+    modules,
+    scenario,
+    shouldStop: isInterrupted,
+  })) {
     const result = outcomeOf(kept);
     outcomes.push(result);
     if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);

@@ -6,6 +6,8 @@ import { examineAsync } from '../async/examine-async.ts';
 import { pinAsync } from '../async/run-async.ts';
 import { explain } from '../check/explain.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';
+import { runSiblings } from '../corpus/siblings.ts';
+import type { Trace } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { suggest } from '../plan/problem.ts';
@@ -14,9 +16,11 @@ import type { Finding } from '../report/finding.ts';
 import { findingDiagram, renderDiagram } from '../report/mermaid.ts';
 import { countOf } from '../report/prose.ts';
 import { renderSequence } from '../report/sequence-text.ts';
+import { siblingLine } from '../report/sibling-text.ts';
 import { essentialSteps, listSteps } from '../report/steps.ts';
 import { digestOf } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { claimsJudged } from '../sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
@@ -48,7 +52,9 @@ export interface ShowOptions {
 export async function showCommand(file: string, options: ShowOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const isPlan = isPlanFile(file);
-  const loaded = isPlan ? await loadPlan(file, options) : await planOfScenario(file, options);
+  const loaded: Shown = isPlan
+    ? await loadPlan(file, options)
+    : await planOfScenario(file, options);
   const { plan, catalogue } = loaded;
   await prepare([plan.system], catalogue);
   if (isPlan) noteChanges(file, loaded.changedModules, terminal);
@@ -87,6 +93,7 @@ export async function showCommand(file: string, options: ShowOptions): Promise<E
   terminal.print('');
   for (const verdict of verdicts) printVerdict(verdict, terminal);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
+  for (const line of await siblingTexts(loaded, { trace, broken }, options)) terminal.print(line);
   terminal.print(`digest ${digestOf(trace)}`);
   return exits.met;
 }
@@ -98,6 +105,20 @@ function diagramOf({ plan, trace }: Pick<Finding, 'plan' | 'trace'>, verdict?: I
   }
   const title = `${plan.system.name} in ${plan.scenario}`;
   return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });
+}
+
+/** What the siblings do with the plan of a scenario's first system; none where one was named. */
+async function siblingTexts(
+  { plan, catalogue, scenario }: Shown,
+  { trace, broken }: { readonly trace: Trace; readonly broken: readonly Invalid[] },
+  { system }: ShowOptions,
+): Promise<readonly string[]> {
+  const own = scenario?.systems.find(({ name }) => name === plan.system.name);
+  const claim = own?.expect.breaks.find((name) => broken.some((verdict) => verdict.claim === name));
+  if (scenario === undefined || claim === undefined || system !== null) return [];
+  await prepare(scenario.systems, catalogue);
+  const siblings = await runSiblings(scenario, { plan, claim }, catalogue);
+  return siblings.map((sibling) => siblingLine(sibling, trace).text);
 }
 
 function printVerdict(verdict: Verdict, terminal: Terminal): void {
@@ -116,7 +137,12 @@ function printVerdict(verdict: Verdict, terminal: Terminal): void {
   );
 }
 
-async function planOfScenario(file: string, options: ShowOptions): Promise<LoadedPlan> {
+/** What is shown, and the scenario that it was expanded from, if it was. */
+interface Shown extends LoadedPlan {
+  readonly scenario?: Scenario;
+}
+
+async function planOfScenario(file: string, options: ShowOptions): Promise<Shown> {
   const [loaded] = await loadScenarios([file], options);
   const systems = loaded?.scenario.systems ?? [];
   const system = systems.find(({ name }) => name === options.system) ?? systems[0];
@@ -129,5 +155,6 @@ async function planOfScenario(file: string, options: ShowOptions): Promise<Loade
     throw new UserError([`${file}: unknown system "${options.system}"${hint}`]);
   }
   const plan = expand(loaded.scenario, system.name, options.seed);
-  return { plan, catalogue: loaded.catalogue, changedModules: [] };
+  const { scenario, catalogue } = loaded;
+  return { plan, catalogue, changedModules: [], scenario };
 }

@@ -32,6 +32,7 @@ export interface FailureWording {
 const MOST_LINES = 25;
 const MOST_COLUMNS = 100;
 const MOST_STORY_LINES = 9;
+const MOST_SIBLINGS = 3;
 
 /** The block as lines joined by `\n`, without a final one. */
 export function renderFailure(finding: Finding, options: FailureOptions): string {
@@ -44,6 +45,7 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   ];
   const below = [
     ...sizeLines(finding, width, wording.size),
+    ...siblingLines(finding, width),
     ...pasteLines(finding, paint, wording),
   ];
   const room = MOST_LINES - above.length - below.length - 3;
@@ -139,6 +141,14 @@ export function shrunkText(size: Size): string {
     ...(originalFaults === 0 ? [] : [`${countOf(originalFaults, 'fault')} → ${faults}`]),
   ];
   return parts.length === 0 ? '' : `shrunk ${parts.join(', ')}`;
+}
+
+/** What the same plan does on the systems that must hold: a line each, of many only the first. */
+function siblingLines({ siblings = [] }: Finding, width: number): string[] {
+  const lines = siblings.map(({ text }) => clip(visible(text), width));
+  if (lines.length <= MOST_SIBLINGS) return lines;
+  const kept = lines.slice(0, MOST_SIBLINGS - 1);
+  return [...kept, `… and on ${lines.length - kept.length} more systems, in the report`];
 }
 
 function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): string[] {

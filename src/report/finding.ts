@@ -5,6 +5,7 @@
 import type { Evidence, Explanation, Invalid, Verdict } from '../check/verdict.ts';
 import type { Trace } from '../history/trace.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { SiblingLine } from './sibling-text.ts';
 
 export interface Finding {
   readonly scenario: string;
@@ -34,6 +35,11 @@ export interface Finding {
   readonly original?: OtherRun;
   /** The nearest run that passes; absent where no boundary was found. */
   readonly nearest?: OtherRun;
+  /**
+   * What the same plan does on the systems that must hold, where the break was expected; absent
+   * where it was not, or where no other system must hold it.
+   */
+  readonly siblings?: readonly SiblingLine[];
   /** Paths as a person types them from the project's root. */
   readonly planFile: string;
   readonly pageFile: string;

@@ -84,6 +84,7 @@ function renderFacts(finding: Finding): Markup {
     fact('seed', String(finding.seed)),
     shrunk === '' ? [] : element('li', {}, shrunk),
     finding.boundary === null ? [] : element('li', {}, finding.boundary),
+    (finding.siblings ?? []).map(({ text }) => element('li', {}, sentenceMarkup(text))),
   );
 }
 

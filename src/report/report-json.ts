@@ -15,10 +15,11 @@ export function renderReportJson(summary: Summary, findings: readonly Finding[])
 
 function findingJson(finding: Finding): object {
   const { scenario, system, claim, seed, explanation, digest } = finding;
-  const { planFile, pageFile, boundary, size } = finding;
+  const { planFile, pageFile, boundary, size, siblings } = finding;
   return {
     type: 'finding',
     version: 1,
     ...{ scenario, system, claim, seed, explanation, digest, planFile, pageFile, boundary, size },
+    ...(siblings === undefined ? {} : { siblings }),
   };
 }

@@ -53,6 +53,15 @@ export const summary: z.ZodObject = z.strictObject({
   ),
 });
 
+const sibling = z.strictObject({
+  system: z.string(),
+  claim: z.string(),
+  outcome: z
+    .enum(['holds', 'breaks', 'untested', 'unknown', 'diverged', 'cannot-run'])
+    .describe('untested: the hazard did not arise; diverged: a name in the plan found no match'),
+  text: z.string().describe('the same in a line'),
+});
+
 /** One counterexample. */
 export const finding: z.ZodObject = z.strictObject({
   ...head('finding'),
@@ -71,6 +80,10 @@ export const finding: z.ZodObject = z.strictObject({
     faults: count,
     originalFaults: count,
   }),
+  siblings: z
+    .array(sibling)
+    .optional()
+    .describe('the same plan on the systems that must hold, where the break was expected'),
 });
 
 /** The file of `run --reporter json`. */

@@ -69,7 +69,11 @@ function* boundaryOf(
     if (breaks === null) return SPENT;
     if (!breaks) return yield* bisect(search, parameter, end);
   }
-  const reason = `it breaks even with the smallest ${parameter.what} that the bounds allow`;
+  const { what, range } = parameter;
+  const reason =
+    range.minUs === range.maxUs
+      ? `no other ${what} is within the bounds`
+      : `it breaks even with the smallest ${what} that the bounds allow`;
   return { kind: 'none', reason };
 }
 

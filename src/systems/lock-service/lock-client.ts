@@ -1,25 +1,82 @@
 /**
- * The client's side of the lock service: caches its token per lock and attaches it to what it
- * writes.
+ * A client of the lock service: takes locks under its own id, remembers the token of each, and
+ * attaches it to what it writes and reads, so that no caller hands tokens around. It has no clock
+ * and no network; times are arguments, in the unit of its lock service.
  */
-import type { Grant } from './lock-service.ts';
+import { requireName } from '../mistakes.ts';
+import type { Store, StoreAnswer } from '../store/store.ts';
+import type { Grant, LockAnswer, LockService } from './lock-service.ts';
+
+/** Where an access goes, and under which lock; the resource is called as the lock, by default. */
+export interface GuardedPlace {
+  readonly lock: string;
+  readonly resource?: string;
+  readonly key: string;
+}
+
+/** `no-token`: the client was never granted the lock, or gave it back, so nothing was sent. */
+export type GuardedAnswer = StoreAnswer | { readonly kind: 'no-token'; readonly lock: string };
 
 export class LockClient {
   readonly id: string;
+  private readonly service: LockService | null;
   private readonly tokens: Map<string, number> = new Map();
+  /** How many accesses were sent under the present token of each lock. */
+  private readonly sent: Map<string, number> = new Map();
 
-  constructor(id: string) {
+  /** Without a service it only remembers tokens, as one needs whose service is far away. */
+  constructor(id: string, service: LockService | null = null) {
+    requireName('id', id);
     this.id = id;
+    this.service = service;
+  }
+
+  /** Takes a lock for `ttl` from `now` on, and remembers the token if it is granted. */
+  acquire(ask: { lock: string; ttl: number; now: number }): LockAnswer {
+    return this.heed(this.servedBy().acquire({ ...ask, client: this.id }));
+  }
+
+  /** Prolongs the grant whose token it remembers; denied where it remembers none. */
+  renew(ask: { lock: string; ttl: number; now: number }): LockAnswer {
+    const asked = { ...ask, client: this.id, token: this.token(ask.lock) };
+    return this.heed(this.servedBy().renew(asked));
+  }
+
+  /** Gives back the grant whose token it remembers. Whatever the answer, the token is forgotten. */
+  release(lock: string): LockAnswer {
+    const answer = this.servedBy().release({ lock, client: this.id, token: this.token(lock) });
+    this.forget(lock);
+    return answer;
+  }
+
+  /**
+   * Writes under a lock, with the token that it remembers. Nothing here asks whether the lease is
+   * over: only the store can know whether somebody else had the lock since.
+   */
+  write(store: Store, place: GuardedPlace, value: number): GuardedAnswer {
+    return this.access(place, (access) => store.write(access, value));
+  }
+
+  /** Reads under a lock, as `write`. */
+  read(store: Store, place: GuardedPlace): GuardedAnswer {
+    return this.access(place, (access) => store.read(access));
+  }
+
+  /** Announces the token to a store that wants that before the first access. */
+  open(store: Store, place: GuardedPlace): GuardedAnswer {
+    return this.access(place, (access) => store.open(access));
   }
 
   /** Keeps the token of a grant; a later grant of the same lock replaces it. */
-  remember(grant: Pick<Grant, 'lock' | 'token'>): void {
-    this.tokens.set(grant.lock, grant.token);
+  remember({ lock, token }: Pick<Grant, 'lock' | 'token'>): void {
+    if (this.tokens.get(lock) !== token) this.sent.delete(lock);
+    this.tokens.set(lock, token);
   }
 
   /** Forgets the token of a lock, after its release. */
   forget(lock: string): void {
     this.tokens.delete(lock);
+    this.sent.delete(lock);
   }
 
   /**
@@ -28,5 +85,27 @@ export class LockClient {
    */
   token(lock: string): number {
     return this.tokens.get(lock) ?? 0;
+  }
+
+  private heed(answer: LockAnswer): LockAnswer {
+    if (answer.kind === 'granted' || answer.kind === 'renewed') this.remember(answer.grant);
+    return answer;
+  }
+
+  private access(
+    { lock, resource = lock, key }: GuardedPlace,
+    send: (access: Parameters<Store['read']>[0]) => StoreAnswer,
+  ): GuardedAnswer {
+    requireName('lock', lock);
+    const token = this.tokens.get(lock);
+    if (token === undefined) return { kind: 'no-token', lock };
+    const sequence = (this.sent.get(lock) ?? 0) + 1;
+    this.sent.set(lock, sequence);
+    return send({ resource, key, token, sequence });
+  }
+
+  private servedBy(): LockService {
+    if (this.service !== null) return this.service;
+    throw new TypeError(`the client ${this.id} was made without a lock service`);
   }
 }

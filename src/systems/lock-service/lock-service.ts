@@ -1,8 +1,10 @@
 /**
  * The lock service with fencing tokens of Kleppmann's *Designing Data-Intensive Applications*
  * (chapters 8 and 9): pure state and rules, no clock and no network, usable without the simulator.
- * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds.
+ * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds. A denial
+ * is a value; an argument that cannot be meant, such as a ttl of NaN, throws (see `mistakes.ts`).
  */
+import { requireInteger, requireName, requireWhole } from '../mistakes.ts';
 import { type Numbering, tokenOf } from './numbering.ts';
 
 /** One acquisition. It has expired when `now >= issuedAt + ttl`: issued at 0 with ttl 10, at 10. */
@@ -53,8 +55,10 @@ export class LockService {
 
   /** `firstToken` is the token of the first grant, 1 unless a picture needs another number. */
   constructor(firstToken: number = 1, rules: Partial<LockRules> = {}) {
+    requireWhole('firstToken', firstToken, 1);
     this.firstToken = firstToken;
     this.rules = { ...BOOK, ...rules };
+    requireWhole('lockDelay', this.rules.lockDelay, 0);
   }
 
   /**
@@ -63,6 +67,8 @@ export class LockService {
    */
   acquire(ask: { lock: string; client: string; ttl: number; now: number }): LockAnswer {
     const { lock, client, ttl, now } = ask;
+    requireAsked(ask);
+    requireTimes(ask);
     const held = this.grants.get(lock);
     if (held !== undefined && !this.isFreeFor(client, held, now)) {
       return { kind: 'denied', holder: held.client };
@@ -94,6 +100,7 @@ export class LockService {
     ttl: number;
     now: number;
   }): LockAnswer {
+    requireTimes(ask);
     const held = this.heldBy(ask);
     if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
     const token = this.rules.renewRaises ? this.nextToken() : held.token;
@@ -110,6 +117,8 @@ export class LockService {
   }
 
   private heldBy(ask: { lock: string; client: string; token: number | null }): Grant | null {
+    requireAsked(ask);
+    if (ask.token !== null) requireInteger('token', ask.token);
     const held = this.grants.get(ask.lock);
     if (held === undefined || held.client !== ask.client) return null;
     return ask.token === null || ask.token === held.token ? held : null;
@@ -149,4 +158,15 @@ export class LockService {
     this.grants.clear();
     for (const grant of state.grants) this.grants.set(grant.lock, grant);
   }
+}
+
+function requireAsked({ lock, client }: { lock: string; client: string }): void {
+  requireName('lock', lock);
+  requireName('client', client);
+}
+
+/** A ttl lasts; what a clock says may be anything, also before its epoch. */
+function requireTimes({ ttl, now }: { ttl: number; now: number }): void {
+  requireWhole('ttl', ttl, 1);
+  requireWhole('now', now, Number.MIN_SAFE_INTEGER);
 }

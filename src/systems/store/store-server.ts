@@ -13,7 +13,7 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
   private readonly witness: StoreWitness;
 
   constructor(name: string, rule: FenceRule) {
-    this.store = new Store(rule);
+    this.store = new Store(rule, { takesAnyToken: true });
     this.witness = new StoreWitness(name, (resource) => this.store.contents(resource));
   }
 

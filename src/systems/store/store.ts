@@ -1,9 +1,10 @@
 /**
  * The guarded resource: values by resource and key, and a fence in front of them. Pure state and
  * rules, usable without the simulator. Every value begins at 0; a token is a safe non-negative
- * integer.
+ * integer. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
  */
-import type { FenceRule } from './fence.ts';
+import { requireInteger, requireName, requireWhole } from '../mistakes.ts';
+import { type FenceRule, stores } from './fence.ts';
 
 export interface Access {
   readonly resource: string;
@@ -28,18 +29,29 @@ type ByResource<V> = Map<string, Map<string, V>>;
 
 export class Store {
   readonly rule: FenceRule;
+  private readonly takesAnyToken: boolean;
   /** Whether no token is looked at. */
   private isOpen: boolean;
   private values: ByResource<number> = new Map();
   /** By resource, and there by key; under '' where the whole resource has one highest token. */
   private registered: ByResource<Registered> = new Map();
 
-  constructor(rule: FenceRule) {
+  /**
+   * `kind` is a rule, or the name of one of `stores`, such as `fenced`. With `takesAnyToken` a token
+   * may be below 0 or beyond 2^53, as those of lock services are that got it wrong.
+   */
+  constructor(
+    kind: FenceRule | string,
+    { takesAnyToken = false }: { takesAnyToken?: boolean } = {},
+  ) {
+    const rule = ruleOf(kind);
     this.rule = rule;
+    this.takesAnyToken = takesAnyToken;
     this.isOpen = rule.refuses === 'nothing' && !rule.registers;
   }
 
   write(access: Access, value: number): StoreAnswer {
+    this.require(access);
     const refusal = this.register(access);
     if (refusal !== null) return refusal;
     partOf(this.values, access.resource).set(access.key, value);
@@ -47,6 +59,7 @@ export class Store {
   }
 
   read(access: Access): StoreAnswer {
+    this.require(access);
     const refusal = this.rule.coversReads ? this.register(access) : null;
     if (refusal !== null) return refusal;
     return { kind: 'value', value: this.values.get(access.resource)?.get(access.key) ?? 0 };
@@ -54,6 +67,7 @@ export class Store {
 
   /** Announces a token before the first access under it. */
   open(access: Access): StoreAnswer {
+    this.require(access);
     if (this.rule.opensAnything)
       partOf(this.registered, access.resource).delete(this.scopeOf(access.key));
     return this.register(access) ?? { kind: 'accepted' };
@@ -62,6 +76,14 @@ export class Store {
   /** The highest token that guards this access; 0 when none is registered. */
   highest(access: Pick<Access, 'resource' | 'key'>): number {
     return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
+  }
+
+  private require({ resource, key, token, sequence }: Access): void {
+    requireName('resource', resource);
+    requireName('key', key);
+    if (this.takesAnyToken) requireInteger('token', token);
+    else requireWhole('token', token, 0);
+    requireWhole('sequence', sequence, 0);
   }
 
   /** Registers the access's token, or says why it is too low. */
@@ -127,6 +149,13 @@ export class Store {
       this.registered = twinOf(registered);
     };
   }
+}
+
+function ruleOf(kind: FenceRule | string): FenceRule {
+  if (typeof kind !== 'string') return kind;
+  const rule = stores.get(kind);
+  if (rule !== undefined) return rule;
+  throw new RangeError(`there is no store "${kind}"; there are ${[...stores.keys()].join(', ')}`);
 }
 
 function twinOf<V>(whole: ByResource<V>): ByResource<V> {

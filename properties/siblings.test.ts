@@ -1,0 +1,157 @@
+/**
+ * Laws of the line that follows an expected story: the plan that broke one system, on the others
+ * that must hold.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runSiblings } from '../src/corpus/siblings.ts';
+import { examine } from '../src/harness.ts';
+import { loadScenario } from '../src/load.ts';
+import type { Plan } from '../src/plan/plan.ts';
+import { readPlan } from '../src/plan/plan-text.ts';
+import { type SiblingLine, siblingLine } from '../src/report/sibling-text.ts';
+import type { Scenario } from '../src/scenario/scenario.ts';
+import { prepare } from '../src/systems/store/store-kinds.ts';
+
+const folder = fileURLToPath(new URL('../fixtures/', import.meta.url));
+
+function planOf(file: string): Plan {
+  const read = readPlan({ file, text: readFileSync(`${folder}plans/${file}`, 'utf8') });
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.plan;
+}
+
+function scenarioOf(name: string): Scenario {
+  const read = loadScenario(readFileSync(`${folder}${name}.yaml`, 'utf8'), name);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.scenario;
+}
+
+const broken = readdirSync(`${folder}plans`)
+  .map((file) => [file.replace(/\.yaml$/, ''), planOf(file)] as const)
+  .filter(([, plan]) => plan.expect?.outcome === 'reproduced');
+
+async function linesOf(plan: Plan, scenario = scenarioOf(plan.scenario)): Promise<SiblingLine[]> {
+  const claim = plan.expect?.claim ?? '';
+  const { trace } = examine(plan, []);
+  const siblings = await runSiblings(scenario, { plan, claim });
+  return siblings.map((sibling) => siblingLine(sibling, trace));
+}
+
+/** The line of the kept plan on one sibling. */
+async function lineOn(system: string, name: string): Promise<SiblingLine | undefined> {
+  return (await linesOf(planOf(`${name}.yaml`))).find((line) => line.system === system);
+}
+
+beforeAll(async () => {
+  for (const [, plan] of broken) await prepare(scenarioOf(plan.scenario).systems);
+});
+
+describe('the kept plan of a broken system', () => {
+  test.each(broken)('%s breaks no sibling that must hold', async (_, plan) => {
+    for (const { outcome, text } of await linesOf(plan)) {
+      expect(['holds', 'untested', 'diverged'], text).toContain(outcome);
+      expect(text.length).toBeLessThanOrEqual(100);
+    }
+  });
+
+  test('holds on most siblings, where the same hazard arose', async () => {
+    const lines = (await Promise.all(broken.map(([, plan]) => linesOf(plan)))).flat();
+    expect(lines.length).toBeGreaterThan(70);
+    const held = lines.filter(({ outcome }) => outcome === 'holds');
+    expect(held.length / lines.length).toBeGreaterThan(0.85);
+    const refused = held.filter(({ text }) => text.includes('⊘'));
+    expect(refused.length / held.length).toBeGreaterThan(0.5);
+  });
+});
+
+describe('the line of a sibling', () => {
+  test.each([
+    [
+      'zombie-writer-unfenced-grant-order',
+      'fenced',
+      '23 ms ⊘ refused, token 1, has seen 2; grant-order holds',
+    ],
+    [
+      'six-steps-unfenced-grant-order',
+      'fenced-31',
+      '20 ms ⊘ refused, token 31, has seen 32; grant-order holds',
+    ],
+    ['optimistic-unversioned-no-lost-update', 'versioned', '3 ms ⊘ refused; no-lost-update holds'],
+    [
+      'clock-step-wall-mutual-exclusion',
+      'monotonic',
+      '7 ms ⊘ alice denied, carol holds it; mutual-exclusion holds',
+    ],
+    [
+      'cache-lock-release-published-owner-only-release',
+      'compared',
+      '26 ms ⊘ release of bob denied; owner-only-release holds',
+    ],
+    [
+      'wrong-comparison-fence-inverted-progress',
+      'fenced',
+      'nothing refused; progress holds, exercised 4 times',
+    ],
+    [
+      'unknown-commit-retry-blindly-no-lost-update',
+      'give-up',
+      'nothing refused; no-lost-update had nothing to test',
+    ],
+    [
+      'patient-lock-lease-grant-order',
+      'pessimistic',
+      'diverged, nothing there is called bob/1/write',
+    ],
+  ])('of %s on %s says what was refused there, or that nothing was', async (name, system, what) => {
+    expect((await lineOn(system, name))?.text).toBe(`same plan on ${system}: ${what}`);
+  });
+
+  test('says that a claim breaks there too', async () => {
+    const scenario = scenarioOf('zombie-writer');
+    const systems = scenario.systems.map((system) => ({ ...system, store: 'unfenced' }));
+    const plan = planOf('zombie-writer-unfenced-grant-order.yaml');
+    const [line] = await linesOf(plan, { ...scenario, systems });
+    expect(line).toMatchObject({
+      outcome: 'breaks',
+      text: 'same plan on fenced: nothing refused; grant-order breaks there too',
+    });
+  });
+
+  test('says what a sibling cannot do', async () => {
+    const scenario = scenarioOf('zombie-writer');
+    const systems = scenario.systems.map((system) => ({
+      ...system,
+      options: { counter: 'vague' },
+    }));
+    const plan = planOf('zombie-writer-unfenced-grant-order.yaml');
+    const [line] = await linesOf(plan, { ...scenario, systems });
+    expect(line?.outcome).toBe('cannot-run');
+    expect(line?.text).toMatch(/^same plan on fenced: cannot run, .*counter/);
+  });
+});
+
+describe('a sibling', () => {
+  const plan = planOf('zombie-writer-unfenced-grant-order.yaml');
+
+  test('keeps the settings in which its clients differ, and takes all others from the plan', async () => {
+    const scenario = scenarioOf('zombie-writer');
+    const systems = scenario.systems.map((system) =>
+      system.name === 'fenced'
+        ? { ...system, store: 'unfenced', clients: { attempts: 7, ttl: 100_000 } }
+        : system,
+    );
+    const siblings = await runSiblings({ ...scenario, systems }, { plan, claim: 'grant-order' });
+    // With a lease of 100 ms the pause of 20 ms harms nobody: carol is denied meanwhile.
+    const [line] = siblings.map((one) => siblingLine(one, examine(plan, []).trace));
+    expect(line?.text).toContain('⊘ carol denied, bob holds it');
+  });
+
+  test('is run only where the break was expected and the claim is to hold', async () => {
+    const scenario = scenarioOf('zombie-writer');
+    expect(await runSiblings(scenario, { plan, claim: 'tokens-increase' })).toEqual([]);
+    const fenced = { ...plan, system: { ...plan.system, name: 'fenced' } };
+    expect(await runSiblings(scenario, { plan: fenced, claim: 'grant-order' })).toEqual([]);
+  });
+});
