@@ -13,11 +13,10 @@ import type { Scenario } from '../src/scenario/scenario.ts';
 
 const SEEDS = 60;
 
-/** `fixtures/stampede.yaml` with the faults of `fixtures/stampede-eviction.yaml` as well. */
-const scenario: Scenario = {
-  ...scenarioOf('stampede'),
-  faults: [...scenarioOf('stampede').faults, ...scenarioOf('stampede-eviction').faults],
-};
+const faults = ['stampede-pause', 'stampede-eviction'].flatMap((name) => scenarioOf(name).faults);
+
+/** `fixtures/stampede.yaml` with longer pauses, and with evictions as well. */
+const scenario: Scenario = { ...scenarioOf('stampede'), faults };
 
 function scenarioOf(name: string): Scenario {
   const file = fileURLToPath(new URL(`../fixtures/${name}.yaml`, import.meta.url));
@@ -27,11 +26,11 @@ function scenarioOf(name: string): Scenario {
 }
 
 /** On all seeds together, where no fault but of these kinds strikes. */
-function stampedeOf(system: string, kinds: readonly FaultKind[]): Stampede {
-  const faults = scenario.faults.filter(({ kind }) => kinds.includes(kind));
+function stampedeOf(system: string, kinds: readonly FaultKind[], from = scenario): Stampede {
+  const faults = from.faults.filter(({ kind }) => kinds.includes(kind));
   let [computations, most] = [0, 0];
   for (let seed = 0; seed < SEEDS; seed += 1) {
-    const { stampede } = examineSeed({ ...scenario, faults }, system, seed, []);
+    const { stampede } = examineSeed({ ...from, faults }, system, seed, []);
     computations += stampede.computations;
     most = Math.max(most, stampede.most);
   }
@@ -60,5 +59,21 @@ describe('a crowd of five that misses one value', () => {
     expect(computations).toBeLessThan(none.computations / 2);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThan(none.most);
+  });
+
+  test.each(['impatient', 'not-blocking', 'lock-service'])(
+    'computes it nearly as often as without a lock where it waits in vain: %s',
+    (system) => {
+      const { computations, most } = stampedeOf(system, [], scenarioOf('stampede-timeout'));
+      expect(computations).toBeGreaterThan((4 / 5) * none.computations);
+      expect(most).toBe(5);
+    },
+  );
+
+  test('that is left to compute it in pieces computes it once, as the lock is extended', () => {
+    for (const lock of ['cache-lock', 'lock-service']) {
+      const pieces = scenarioOf('stampede-pieces');
+      expect(stampedeOf(lock, [], pieces)).toEqual({ computations: SEEDS, most: 1 });
+    }
   });
 });

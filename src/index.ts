@@ -150,6 +150,14 @@ export {
   type SectionProgram,
   type SectionProgramOf,
 } from './systems/async-lock.ts';
+// A cache and djblets' lock on it by themselves, without the simulator.
+export { Cache, type CacheItem, type CasAnswer } from './systems/cache/cache.ts';
+export {
+  CacheLock,
+  type CacheLockAnswer,
+  type CacheLockSettings,
+} from './systems/cache-lock/cache-lock.ts';
+export type { ReleaseRule } from './systems/cache-lock/release.ts';
 export type { LockDefinition } from './systems/define-lock.ts';
 export { GrantBook } from './systems/grant-book.ts';
 export { leaseEnd, testLease } from './systems/lease.ts';

@@ -19,6 +19,7 @@ import { ownerOnlyRelease } from './owner-only-release.ts';
 import { progress } from './progress.ts';
 import { readFence } from './read-fence.ts';
 import { renewLive } from './renew-live.ts';
+import { singleFlight } from './single-flight.ts';
 import { type Survey, surveyTrace } from './survey.ts';
 import type { Terms } from './terms.ts';
 import { tokenBound } from './token-bound.ts';
@@ -49,6 +50,7 @@ export const claims: ReadonlyMap<string, Checker> = new Map<string, Checker>([
   ['lease-conservative', leaseConservative],
   ['cross-key', crossKey],
   ['at-most-once', atMostOnce],
+  ['single-flight', singleFlight],
   ['progress', progress],
   ['acknowledged-durable', acknowledgedDurable],
   ['linearizable', linearizable],

@@ -5,6 +5,7 @@
 import type { Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
 import { accessTellers } from './explain-accesses.ts';
+import { computationTellers } from './explain-computations.ts';
 import { deadlockTellers } from './explain-deadlock.ts';
 import { grantTellers } from './explain-grants.ts';
 import { jobTellers } from './explain-jobs.ts';
@@ -15,6 +16,7 @@ import type { Explanation, Invalid } from './verdict.ts';
 
 const tellers: ReadonlyMap<string, Teller> = new Map([
   ...accessTellers,
+  ...computationTellers,
   ...deadlockTellers,
   ...grantTellers,
   ...jobTellers,

@@ -79,7 +79,7 @@ function stepShape(step: Work, names: Names): string {
     case 'increment':
       return `${step.kind}${at(step.store, step.key)}`;
     case 'memoize':
-      return `memoize${at(step.store, step.key)}${step.pieces === 1 ? '' : ' in pieces'}`;
+      return `memoize${at(step.store, step.key)}${memoizeShape(step)}`;
     case 'transfer':
       return `transfer${at(step.from, step.key)} to${at(step.to, step.key)}`;
     case 'lock':
@@ -90,6 +90,10 @@ function stepShape(step: Work, names: Names): string {
     case 'renew':
       return step.kind;
   }
+}
+
+function memoizeShape({ pieces, withoutLock }: Extract<Work, { kind: 'memoize' }>): string {
+  return `${pieces === 1 ? '' : ' in pieces'}${withoutLock === undefined ? '' : ' or not at all'}`;
 }
 
 /** What is still drawn while the run goes on; nothing in a shrunk plan. */

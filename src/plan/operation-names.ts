@@ -59,7 +59,9 @@ export function sectionPointsOf({
     .filter(({ verb }) => verb !== 'release' || client.releases);
   const opens = OPENED_STORES.includes(store) ? storesOf(section).length : 0;
   const fences = FENCE_READ_STORES.includes(store) ? fencesOf(steps) : [];
-  const hasTest = client.checksLease && steps.some(({ verb }) => verb === 'write');
+  // A memoize stores its value without a look at its lease.
+  const tests = section.work.some(({ kind }) => kind !== 'memoize');
+  const hasTest = client.checksLease && tests && steps.some(({ verb }) => verb === 'write');
   const parts: readonly Part[] = [
     ...steps,
     ...(operations ?? lockParts(client)).map((verb) => ({ verb, part: verb })),
@@ -99,9 +101,13 @@ function stepParts(step: Work): readonly Part[] {
   const { kind, id } = step;
   const parts = OPERATIONS[kind].map(([verb, label]): Part => ({ verb, part: nth(label, id) }));
   if (kind !== 'memoize') return parts;
-  const labels = step.pieces === 1 ? [] : pieceLabels('write-piece', step.pieces);
-  const pieces = labels.map((label): Part => ({ verb: 'write', part: nth(label, id) }));
-  return [...parts, { verb: 'read', part: `${nth('read', id)}-again` }, ...pieces];
+  const again: Part = { verb: 'read', part: `${nth('read', id)}-again` };
+  if (step.pieces === 1) return [...parts, again];
+  const pieces = pieceLabels('write-piece', step.pieces).map(
+    (label): Part => ({ verb: 'write', part: nth(label, id) }),
+  );
+  const renews = pieceLabels('renew', step.pieces).map((part): Part => ({ verb: 'renew', part }));
+  return [...parts, again, ...pieces, ...renews];
 }
 
 function pieceLabels(label: string, pieces: number): readonly string[] {

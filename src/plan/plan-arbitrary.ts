@@ -166,6 +166,10 @@ const work: fc.Arbitrary<Work> = fc.oneof(
     forUs: us,
     pieces: fc.integer({ min: 1, max: 100 }),
   }),
+  fc.record({
+    ...{ kind: fc.constant('memoize'), id, store: plainName, key: plainName, value: safe },
+    ...{ forUs: us, pieces: fc.constant(1), withoutLock: fc.constant('gives-up') },
+  }),
 );
 
 const section = fc.record({

@@ -150,8 +150,9 @@ export type Work =
   /**
    * Reads a cached value; on a miss takes the section's lock, reads again, computes `value` for
    * `forUs`, stores it and releases. It must be the section's only step. With several `pieces`,
-   * each takes `forUs` and is stored under a key of its own (`x/1`, `x/2`), and `value` under `x`
-   * says that they are complete.
+   * each takes `forUs` and is stored under a key of its own (`x/1`, `x/2`), after which the lock is
+   * extended, and `value` under `x` says that they are complete. It computes all the same where the
+   * lock cannot be had in time, unless it then gives up.
    */
   | {
       readonly kind: 'memoize';
@@ -161,6 +162,8 @@ export type Work =
       readonly value: number;
       readonly forUs: number;
       readonly pieces: number;
+      /** Absent: it computes without the lock. */
+      readonly withoutLock?: 'gives-up';
     };
 
 export interface NetworkPlan {

@@ -52,6 +52,7 @@ export type ReadStep =
       readonly value: number | undefined;
       readonly forUs: number;
       readonly pieces: number | undefined;
+      readonly withoutLock: 'computes' | 'gives-up' | undefined;
     };
 
 const id = whole(1, CAPS.worksPerSection).optional();
@@ -62,6 +63,7 @@ const value = whole(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).optional(
 const tick = whole(1, Number.MAX_SAFE_INTEGER).optional();
 const count = whole(0, CAPS.sectionsPerClient).optional();
 const pieces = whole(1, CAPS.pieces).optional();
+const withoutLock = z.enum(['computes', 'gives-up']).optional();
 
 const access = closed('field', { id, store, key }).optional();
 
@@ -92,10 +94,10 @@ const kinds = {
     .describe(
       'Runs the body of one tick, which should run once; by default the tick has the section’s number.',
     ),
-  memoize: closed('field', { id, store, key, value, for: duration, pieces })
+  memoize: closed('field', { id, store, key, value, for: duration, pieces, withoutLock })
     .optional()
     .describe(
-      'Reads a cached value, or computes it under the lock for a time, in one or more pieces.',
+      'Reads a cached value, or computes it under the lock for a time, in one or more pieces; withoutLock: gives-up where the lock cannot be had in time.',
     ),
 };
 
@@ -177,8 +179,9 @@ function toGuardedStep({
     return { kind: 'job', id: job.id, tick: job.tick, retries: job.retries, forUs: job.for };
   }
   if (memoize === undefined) return undefined;
-  const { id, store, key, value, pieces } = memoize;
-  return { kind: 'memoize', id, store, key, value, forUs: memoize.for, pieces };
+  const { for: forUs, ...rest } = memoize;
+  const { id, store, key, value, pieces, withoutLock } = rest;
+  return { kind: 'memoize', id, store, key, value, forUs, pieces, withoutLock };
 }
 
 /**
@@ -217,9 +220,17 @@ export function completeStep(step: ReadStep, place: number, ttlUs: number): Work
     case 'memoize': {
       const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key, forUs } = step;
       const { value: put = WORK_DEFAULTS.amount, pieces: cut = WORK_DEFAULTS.pieces } = step;
-      return { kind: 'memoize', id: stepId, store: at, key: of, value: put, forUs, pieces: cut };
+      const placed = { id: stepId, store: at, key: of, value: put };
+      return { kind: 'memoize', ...placed, forUs, pieces: cut, ...givesUp(step) };
     }
   }
+}
+
+/** Whether a memoize gives up without the lock; that it computes all the same is not said. */
+export function givesUp(step: { readonly withoutLock?: 'computes' | 'gives-up' | undefined }): {
+  readonly withoutLock?: 'gives-up';
+} {
+  return step.withoutLock === 'gives-up' ? { withoutLock: 'gives-up' } : {};
 }
 
 /** The fields that `stepSchema` reads back into the same step. */
@@ -253,7 +264,7 @@ function workFields(work: Work, ttlUs: number): FieldMap {
       const { key: of, value: put, forUs, pieces: cut } = work;
       const several = cut === WORK_DEFAULTS.pieces ? {} : { pieces: cut };
       const placed = { ...storeField(work.store), key: of, value: put };
-      return { ...placed, for: formatDuration(forUs), ...several };
+      return { ...placed, for: formatDuration(forUs), ...several, ...givesUp(work) };
     }
   }
 }

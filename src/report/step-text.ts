@@ -32,7 +32,7 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
     case 'healed':
       return 'the world heals';
     case 'mark':
-      return `passes ${event.point.split('/').at(-1) ?? event.point}`;
+      return markText(event.point.split('/').at(-1) ?? event.point);
     case 'enter':
       return `believes it holds ${event.lock}${untilText(event.believedUntilUs)}`;
     case 'leave':
@@ -50,6 +50,11 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
     default:
       return serverText(event, around);
   }
+}
+
+function markText(mark: string): string {
+  if (mark === 'computing') return 'begins to compute';
+  return mark === 'computed' ? 'has computed' : `passes ${mark}`;
 }
 
 function testText(event: LeaseTest, around: Surroundings): string {

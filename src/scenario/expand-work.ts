@@ -1,7 +1,7 @@
 /** The steps of one section: which keys and stores they use, and the values that they write. */
 import type { Work } from '../plan/plan.ts';
 import { WORK_DEFAULTS } from '../plan/plan-defaults.ts';
-import type { ReadStep } from '../plan/work-text.ts';
+import { givesUp, type ReadStep } from '../plan/work-text.ts';
 import { transferStores } from './build-clients.ts';
 import type { Draw } from './draw.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
@@ -106,7 +106,7 @@ function expandStep(step: ReadStep, place: number, context: StepContext): Work {
       if (step.kind === 'memoize') {
         const value = step.value ?? writtenValue(id, context);
         const { forUs, pieces = WORK_DEFAULTS.pieces } = step;
-        return { kind: 'memoize', id, store, key, value, forUs, pieces };
+        return { kind: 'memoize', id, store, key, value, forUs, pieces, ...givesUp(step) };
       }
       if (step.kind !== 'write') return { kind: step.kind, id, store, key };
       const value = step.value ?? writtenValue(id, context);

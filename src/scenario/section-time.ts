@@ -38,12 +38,14 @@ export function sectionTime(
   return { leasedUs: longestUs, wholeUs: releases ? endUs : Math.max(endUs, ttlUs + latencyUs) };
 }
 
-type Timed = ReadStep | { readonly kind: 'write'; readonly awaits: boolean };
+type Timed =
+  | Exclude<ReadStep, { readonly kind: 'memoize' }>
+  | { readonly kind: 'write'; readonly awaits: boolean };
 
 /** The steps of one section, as far as their time goes. */
 function stepsOf(workload: Workload): readonly Timed[] {
   const { kind, writesPerGrant, awaits, steps } = workload;
-  if (kind === 'steps') return steps;
+  if (kind === 'steps') return steps.flatMap(timedOf);
   const one: Timed =
     kind === 'blind-writes'
       ? { kind: 'write', awaits }
@@ -54,6 +56,18 @@ function stepsOf(workload: Workload): readonly Timed[] {
             ...{ id: 1, from: undefined, to: undefined, key: undefined, amount: undefined },
           };
   return Array.from({ length: writesPerGrant }, () => one);
+}
+
+/** A memoize reads twice, and writes; of several pieces each has a write and a renew of its own. */
+function timedOf(step: ReadStep): readonly Timed[] {
+  if (step.kind !== 'memoize') return [step];
+  const { id, forUs, pieces = 1, store, key } = step;
+  const read = { kind: 'read', id, store, key } as const;
+  const compute = { kind: 'compute', id, forUs } as const;
+  const write = { kind: 'write', awaits: true } as const;
+  if (pieces === 1) return [read, read, compute, write];
+  const piece = [compute, write, { kind: 'renew', id, ttlUs: undefined }] as const;
+  return [read, read, ...Array.from({ length: pieces }, () => piece).flat(), write];
 }
 
 function stepUs(step: Timed, latencyUs: number): number {
@@ -67,15 +81,7 @@ function stepUs(step: Timed, latencyUs: number): number {
     case 'compute':
     case 'job':
       return step.forUs;
-    case 'memoize':
-      return memoizeUs(step.forUs, step.pieces ?? 1, latencyUs);
     default:
       return 2 * latencyUs;
   }
-}
-
-/** Two reads and a write; of several pieces each has a write of its own. */
-function memoizeUs(forUs: number, pieces: number, latencyUs: number): number {
-  const writes = pieces === 1 ? 1 : pieces + 1;
-  return pieces * forUs + 2 * (2 + writes) * latencyUs;
 }

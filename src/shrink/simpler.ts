@@ -60,7 +60,7 @@ function clientFeatures(client: ClientPlan): number {
 }
 
 function writtenValue(work: Work): number {
-  if (work.kind === 'write') return Math.abs(work.value);
+  if (work.kind === 'write' || work.kind === 'memoize') return Math.abs(work.value);
   return work.kind === 'transfer' ? Math.abs(work.amount) : 0;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Makes clients plainer: one connection, one try, one attempt, no release, answers awaited. A
- * client that no longer attempts again has to come later instead.
+ * client that no longer attempts again has to come later instead. One that works without the lock
+ * when it waited in vain keeps its attempts: with fewer of them it would be another story.
  */
 import type { ClientPlan, Plan } from '../plan/plan.ts';
 import { changeClient, changeSection, changeWork } from './change.ts';
@@ -17,7 +18,10 @@ interface Count {
 const counts: readonly Count[] = [
   { read: (client) => client.pool, write: (client, pool) => ({ ...client, pool }) },
   { read: (client) => client.tries, write: (client, tries) => ({ ...client, tries }) },
-  { read: (client) => client.attempts, write: (client, attempts) => ({ ...client, attempts }) },
+  {
+    read: (client) => client.attempts,
+    write: (client, attempts) => (worksWithoutLock(client) ? client : { ...client, attempts }),
+  },
 ];
 
 const plainest: readonly Change[] = [
@@ -29,6 +33,12 @@ const plainest: readonly Change[] = [
   withoutRelease,
   awaitingAll,
 ];
+
+function worksWithoutLock({ sections }: ClientPlan): boolean {
+  return sections.some(({ work }) =>
+    work.some((step) => step.kind === 'memoize' && step.withoutLock === undefined),
+  );
+}
 
 function withoutRelease(client: ClientPlan): ClientPlan {
   return { ...client, releases: false };
@@ -78,8 +88,9 @@ function* lowerCount(search: Search, name: string, { read, write }: Count): Step
 export const waitInsteadOfRetrying: Pass = {
   name: 'wait instead of retrying',
   *run(search: Search): Steps<void> {
-    for (const { name, attempts } of search.current.clients) {
-      if (attempts === 1) continue;
+    for (const client of search.current.clients) {
+      const { name, attempts } = client;
+      if (attempts === 1 || worksWithoutLock(client)) continue;
       for (const candidate of latecomers(search.current, name)) {
         if (yield* search.attempt(candidate)) break;
       }
@@ -110,7 +121,7 @@ export const renumberValues: Pass = {
     let count = 0;
     const numbered = changeWork(search.current, (work) => {
       if (work.kind === 'transfer') return { ...work, amount: 1 };
-      if (work.kind !== 'write') return work;
+      if (work.kind !== 'write' && work.kind !== 'memoize') return work;
       count += 1;
       return { ...work, value: count };
     });

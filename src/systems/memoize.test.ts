@@ -42,7 +42,6 @@ describe('a memoized value', () => {
     expect(eventsOf(trace, 'mark').map(({ atUs, point }) => [atUs / MS, point])).toEqual([
       [6, 'alice/1/computing'],
       [9, 'alice/1/computed'],
-      [9, 'alice/1/checked'],
     ]);
     expect(eventsOf(trace, 'write')).toMatchObject([{ key: 'x', value: 7, under: 1 }]);
   });
@@ -68,10 +67,13 @@ describe('a memoized value', () => {
     const trace = runOf([clientOf('alice', work, { ttlUs: 30 * MS })], { options: COMPARES });
     expect(calls(trace).slice(3)).toEqual([
       '7 alice/1/write-piece-2',
-      '10 alice/1/write-piece-2-2',
-      '13 alice/1/write-piece-3-2',
-      '15 alice/1/write-2',
-      '17 alice/1/release',
+      '9 alice/1/renew',
+      '12 alice/1/write-piece-2-2',
+      '14 alice/1/renew-2',
+      '17 alice/1/write-piece-3-2',
+      '19 alice/1/renew-3',
+      '21 alice/1/write-2',
+      '23 alice/1/release',
     ]);
     expect(eventsOf(trace, 'write').map(({ key }) => key)).toEqual(['x/1', 'x/2', 'x/3', 'x']);
     expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
@@ -89,9 +91,37 @@ describe('a memoized value', () => {
     expect(writes('read-again')).toEqual([7]);
   });
 
-  test('is not stored when the lease is over, and then nobody finds it', () => {
-    const trace = runOf([clientOf('alice', [memoizeOf(7, { forUs: 20 * MS })])]);
-    expect(eventsOf(trace, 'write')).toEqual([]);
+  test.each(['cache-lock', 'lock-service'])(
+    'is stored under %s without a look at the lease, also when that is over',
+    (lock) => {
+      const trace = runOf([clientOf('alice', [memoizeOf(7, { forUs: 20 * MS })])], { lock });
+      expect(eventsOf(trace, 'write')).toMatchObject([{ value: 7, under: 1, isAccepted: true }]);
+    },
+  );
+
+  test('in four pieces of 30 ms is stored under a lock for 60 ms, which is extended each time', () => {
+    const alice = clientOf('alice', [memoizeOf(7, { pieces: 4, forUs: 30 * MS })], {
+      ttlUs: 60 * MS,
+    });
+    const bob = clientOf('bob', [memoizeOf(8)], { ttlUs: 60 * MS, section: { thinkUs: 5 * MS } });
+    for (const lock of ['cache-lock', 'lock-service']) {
+      const trace = runOf([alice, bob], { lock });
+      expect(eventsOf(trace, 'write').map(({ value }) => value)).toEqual([7, 7, 7, 7, 7]);
+      expect(eventsOf(trace, 'renew').slice(0, 4)).toMatchObject(
+        [1, 2, 3, 4].map(() => ({ client: 'alice', under: 1, extended: 1 })),
+      );
+      expect(stampedeOf(trace)).toEqual({ computations: 1, most: 1 });
+    }
+  });
+
+  test('in pieces is computed to the end when its key falls out of the cache', () => {
+    const evict = { kind: 'evict', process: 'lock', key: 'db' } as const;
+    const faults: Fault[] = [{ ...evict, when: { kind: 'at', atUs: 8 * MS } }];
+    for (const whose of ['anyone', 'owner']) {
+      const options = { extends: whose };
+      const trace = runOf([clientOf('alice', [memoizeOf(7, { pieces: 2 })])], { faults, options });
+      expect(eventsOf(trace, 'write').map(({ key }) => key)).toEqual(['x/1', 'x/2', 'x']);
+    }
   });
 
   test('is refused where its lock is held already', () => {

@@ -1,11 +1,20 @@
 /**
  * A value that is computed once and then found in a store: read, and on a miss take the lock, read
  * again, compute, store, release. Without the second look, and without the lock, all who miss at
- * once compute at once: a stampede. After djblets' `cache_memoize` and `cache_memoize_iter`.
+ * once compute at once: a stampede. After djblets' `cache_memoize` and `cache_memoize_iter`, it is
+ * the same whatever the lock:
+ *
+ * - Whoever waits for the lock in vain reads again and then computes *without* it: its caller
+ *   wants the value. It holds no grant then, and attaches no token. (`withoutLock: gives-up` goes
+ *   without the value instead.)
+ * - After each piece that is stored the lock is extended: a lease need only outlast a piece.
+ * - Nothing is asked of the lease before the value is stored, whatever `checksLease` says: a value
+ *   that two computed is as good as one.
  */
 import { under } from '../kernel/name.ts';
 import type { Work } from '../plan/plan.ts';
 import { mark, type Program, sleep } from '../world/program.ts';
+import type { LockDriver } from './protocol.ts';
 import { underLock } from './scope.ts';
 import { part, type Section } from './section-calls.ts';
 import { look, read, write } from './work.ts';
@@ -22,20 +31,35 @@ export function* memoize(at: Section, work: Memoize): Program<void> {
     at.self.log('memoize', `refused: the lock on ${lock} is held already`);
     return;
   }
-  // Nobody announces a token, or has one, for a look without the lock.
-  const found = yield* look(at, { ...work, label: 'read' });
+  const alone = { ...at, driver: NOBODY };
+  const found = yield* look(alone, { ...work, label: 'read' });
   if (!isMiss(found)) return;
-  yield* underLock(at, () => computeOnce(at, work));
+  const without = work.withoutLock === 'gives-up' ? null : () => computeWithout(alone, work);
+  yield* underLock(at, () => computeOnce(at, work, read), without);
 }
+
+/** The driver of whoever has no lock: it has no token either, and nothing to extend. */
+const NOBODY: LockDriver = {
+  *acquire() {
+    return false;
+  },
+  *release() {},
+};
 
 /** Refused, or without an answer, a look has brought no value, before the lock as under it. */
 function isMiss(found: number | null): boolean {
   return found === null || found === MISSING;
 }
 
-/** Under the lock: whoever held it before may have stored the value in the meantime. */
-function* computeOnce(at: Section, work: Memoize): Program<void> {
-  const found = yield* read(at, { ...work, label: 'read', again: 1 });
+function* computeWithout(alone: Section, work: Memoize): Program<void> {
+  const { lock } = alone.section;
+  alone.self.log('memoize', `goes on without the lock on ${lock}`);
+  yield* computeOnce(alone, work, look);
+}
+
+/** Whoever held the lock while it was waited for may have stored the value in the meantime. */
+function* computeOnce(at: Section, work: Memoize, readAgain: typeof read): Program<void> {
+  const found = yield* readAgain(at, { ...work, label: 'read', again: 1 });
   if (!isMiss(found)) return;
   yield* mark(at.name, 'computing');
   const isComputed = yield* compute(at, work);
@@ -43,16 +67,22 @@ function* computeOnce(at: Section, work: Memoize): Program<void> {
   if (isComputed) yield* write(at, { ...work, label: 'write', ...PLAIN });
 }
 
-const PLAIN = { adds: null, awaits: true } as const;
+const PLAIN = { adds: null, awaits: true, testsLease: false } as const;
 
-/** In one piece, which is the value; or in several, each stored under a key of its own. */
+/**
+ * In one piece, which is the value; or in several, each stored under a key of its own, after which
+ * the lock is extended, where it is held and can be.
+ */
 function* compute(at: Section, work: Memoize): Program<boolean> {
   const { id, key, forUs, pieces } = work;
+  const { ttlUs } = at.plan;
   for (let piece = 1; piece <= pieces; piece += 1) {
     yield* sleep(under(at.name, part(part('compute', piece), id)), forUs);
     if (pieces === 1) continue;
     const stored = { ...work, key: `${key}/${piece}`, label: part('write-piece', piece) };
     if (!(yield* write(at, { ...stored, ...PLAIN }))) return false;
+    // Whether it could be extended makes no difference to what is left to do.
+    if (at.driver.renew !== undefined) yield* at.driver.renew(at, { id: piece, ttlUs });
   }
   return true;
 }

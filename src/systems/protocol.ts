@@ -83,9 +83,10 @@ export interface LockDriver {
   /**
    * One attempt, the `attempt`-th from 1, to take the section's lock. When it is true the section
    * holds it: the driver has set `at.end`, and called `at.self.enter` where the lock has grants.
-   * After `given up` no other attempt is made.
+   * After `given up` no other attempt is made; `refused` is an error of the caller's, after which
+   * the section does nothing.
    */
-  acquire(at: Section, attempt: number): Program<boolean | 'given up'>;
+  acquire(at: Section, attempt: number): Program<boolean | 'given up' | 'refused'>;
   /**
    * Prolongs the lease and moves `at.end`; false when the section must stop: the lease is lost.
    * Absent: a section stops where it is to renew.

@@ -6,9 +6,18 @@ import { under } from '../kernel/name.ts';
 import { answerOf, backOff, type Program } from '../world/program.ts';
 import { part, type Section } from './section-calls.ts';
 
-/** Runs `body` while the section's lock is held; not at all when it cannot be had. */
-export function* underLock(at: Section, body: () => Program<void>): Program<void> {
-  if (!(yield* takeLock(at))) return;
+/**
+ * Runs `body` while the section's lock is held. Where it cannot be had in time, runs `without`
+ * instead, if there is something to be done without it.
+ */
+export function* underLock(
+  at: Section,
+  body: () => Program<void>,
+  without: (() => Program<void>) | null = null,
+): Program<void> {
+  const taken = yield* takeLock(at);
+  if (taken === 'not-had' && without !== null) yield* without();
+  if (taken !== 'held') return;
   yield* body();
   yield* awaitAnswers(at);
   at.self.leave();
@@ -20,12 +29,17 @@ export function* awaitAnswers(at: Section): Program<void> {
   for (const call of at.unanswered) yield* answerOf(call);
 }
 
-function* takeLock(at: Section): Program<boolean> {
+/** `not-had`: it was waited for in vain; `refused`: it must not even be asked for. */
+type Taken = 'held' | 'not-had' | 'refused';
+
+function* takeLock(at: Section): Program<Taken> {
   for (let attempt = 1; attempt <= at.plan.attempts; attempt += 1) {
     if (attempt > 1)
       yield* backOff(under(at.name, part('backoff', attempt - 1)), at.plan.backoffUs);
     const answer = yield* at.driver.acquire(at, attempt);
-    if (answer !== false) return answer === true;
+    if (answer === true) return 'held';
+    if (answer === 'refused') return answer;
+    if (answer === 'given up') return 'not-had';
   }
-  return false;
+  return 'not-had';
 }

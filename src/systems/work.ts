@@ -93,10 +93,11 @@ export function* look(at: Section, place: Place): Program<number | null> {
 /** False when it was refused, or left out because the lease is over. */
 export function* write(
   at: Section,
-  place: Place & { value: number; adds: number | null; awaits: boolean },
+  place: Place & { value: number; adds: number | null; awaits: boolean; testsLease?: false },
 ): Program<boolean> {
+  const { testsLease = at.plan.checksLease } = place;
   if (!(yield* open(at, place))) return false;
-  if (at.plan.checksLease && !(yield* leaseIsLive(at))) return false;
+  if (testsLease && !(yield* leaseIsLive(at))) return false;
   if (at.servers.manners.comparesItself && !(yield* passesFence(at, place))) return false;
   if (at.driver.beforeWrite !== undefined) yield* at.driver.beforeWrite(at, labelOf(place));
   const { key, value, adds } = place;

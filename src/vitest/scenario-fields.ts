@@ -129,6 +129,7 @@ interface Memoize extends Access {
   readonly value?: number;
   readonly for: Time;
   readonly pieces?: number;
+  readonly withoutLock?: 'computes' | 'gives-up';
 }
 
 interface Chance {

@@ -1,4 +1,4 @@
-/** What a CacheLock refuses to be made with. */
+/** What a CacheLock refuses: to be made so, and to be used so. */
 
 /** How long a lock is waited for that is waited for without end. */
 export const FOR_EVER = -1;
@@ -28,4 +28,14 @@ export function refusalsOf(given: LockArguments): readonly string[] {
     refusals.push(`a timeout is longer than 0, or ${FOR_EVER} for ever, not ${timeout}`);
   }
   return refusals;
+}
+
+/** What a lock says that is acquired while it is held; in Python a RuntimeError. */
+export function acquiredAlready(key: string): string {
+  return `this lock on ${key} is acquired already`;
+}
+
+/** What a lock says that is not held, and is to be `extended` or `released`; the same error. */
+export function notAcquired(key: string, deed: 'extended' | 'released'): string {
+  return `this lock on ${key} is not acquired, and cannot be ${deed}`;
 }

@@ -1,276 +1,112 @@
-/** Constant latencies of 1 ms, a ttl of 10 ms, and no chance, unless a test says otherwise. */
 import { describe, expect, test } from 'vitest';
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, Plan, Work } from '../../plan/plan.ts';
-import { run } from '../../run.ts';
-import { clientOf, eventsOf, MS, type PlanSetup, planOf, writeOf } from '../plan.fixture.ts';
+import { Cache } from '../cache/cache.ts';
+import { CacheLock, type CacheLockSettings } from './cache-lock.ts';
 
-const compute = (ms: number): Work => ({ kind: 'compute', id: 1, forUs: ms * MS });
-const renew: Work = { kind: 'renew', id: 2, ttlUs: 10 * MS };
-
-function runOf(clients: readonly ClientPlan[], setup: Partial<PlanSetup> = {}): Trace {
-  return run(planOf({ clients, lock: 'cache-lock', store: 'unfenced', ...setup }));
+/** A lock for 10 on a cache, looked at every 2; its tokens are numbered. */
+function lockOn(cache: Cache, more: Partial<CacheLockSettings> = {}): CacheLock {
+  let tokens = 0;
+  const newToken = (): string => {
+    tokens += 1;
+    return `${more.key ?? 'db'}-${tokens}`;
+  };
+  return new CacheLock(cache, { key: 'db', expiration: 10, retry: 2, newToken, ...more });
 }
 
-function calls(trace: Trace): readonly string[] {
-  return eventsOf(trace, 'invoke').map(({ atUs, operation }) => `${atUs / MS} ${operation}`);
-}
-
-function logs(trace: Trace): readonly string[] {
-  return eventsOf(trace, 'log').map(
-    ({ atUs, process, text }) => `${atUs / MS} ${process}: ${text}`,
-  );
-}
-
-const evictAt = (ms: number): Fault => ({
-  kind: 'evict',
-  process: 'lock',
-  key: 'db',
-  when: { kind: 'at', atUs: ms * MS },
-});
-
-const pauseAt = (point: string, ms: number): Fault => ({
-  kind: 'pause',
-  process: 'alice',
-  when: { kind: 'before', point },
-  forUs: ms * MS,
-  clocks: 'run',
-});
-
-describe('a CacheLock', () => {
-  test('adds its key, works, and gives it back in three messages', () => {
-    const trace = runOf([clientOf('alice', [compute(3)])]);
-    expect(calls(trace)).toEqual([
-      '0 alice/1/acquire',
-      '5 alice/1/release-touch',
-      '7 alice/1/release-get',
-      '9 alice/1/release',
-    ]);
-    expect(eventsOf(trace, 'renew')).toMatchObject([{ atUs: 6 * MS, extended: 1, under: 1 }]);
-    expect(eventsOf(trace, 'release')).toMatchObject([{ atUs: 10 * MS, released: 1, under: 1 }]);
-    expect(logs(trace)).toEqual(['2 alice: acquired db for 10 ms', '11 alice: released db']);
+describe('a CacheLock without the simulator', () => {
+  test('is acquired, extended and released', () => {
+    const cache = new Cache();
+    const lock = lockOn(cache);
+    expect(lock.acquire(0)).toEqual({ kind: 'acquired', until: 10 });
+    expect(cache.get('db', 9)?.value).toBe('db-1');
+    expect(lock.extend(4)).toEqual({ kind: 'extended', until: 14 });
+    expect(lock.extend(5, 20)).toEqual({ kind: 'extended', until: 25 });
+    expect(lock.isAcquired).toBe(true);
+    expect(lock.release(25 - 1)).toEqual({ kind: 'released' });
+    expect([lock.isAcquired, cache.get('db', 24)]).toEqual([false, null]);
   });
 
-  test('gives it back in one message where the cache compares', () => {
-    const options = { release: 'compare-and-delete' };
-    const trace = runOf([clientOf('alice', [compute(3)])], { options });
-    expect(calls(trace)).toEqual(['0 alice/1/acquire', '5 alice/1/release']);
-    expect(eventsOf(trace, 'release')).toMatchObject([{ released: 1 }]);
+  test('is waited for with one token, for ever, or until its timeout has passed', () => {
+    const cache = new Cache();
+    lockOn(cache, { expiration: 100 }).acquire(0);
+    const patient = lockOn(cache);
+    expect(patient.acquire(1)).toEqual({ kind: 'busy', retryAt: 3 });
+    expect(patient.acquire(99)).toEqual({ kind: 'busy', retryAt: 101 });
+    expect(patient.acquire(100)).toEqual({ kind: 'acquired', until: 110 });
+    expect(cache.get('db', 100)?.value).toBe('db-1');
+    const hasty = lockOn(cache, { timeout: 4 });
+    expect([100, 103, 104, 105].map((now) => hasty.acquire(now).kind)).toEqual([
+      ...['busy', 'busy', 'timed-out', 'busy'],
+    ]);
+    const once = lockOn(cache, { blocking: false });
+    expect(once.acquire(100)).toEqual({ kind: 'busy', retryAt: null });
+  });
+
+  test('refuses to be acquired twice, and to be extended or released where it is not held', () => {
+    const lock = lockOn(new Cache());
+    const why = (deed: string): string => `this lock on db is not acquired, and cannot be ${deed}`;
+    expect(lock.extend(0)).toEqual({ kind: 'refused', why: why('extended') });
+    expect(lock.release(0)).toEqual({ kind: 'refused', why: why('released') });
+    lock.acquire(0);
+    const again = lock.acquire(1);
+    expect(again).toEqual({ kind: 'refused', why: 'this lock on db is acquired already' });
+    lock.release(2);
+    expect(lock.release(3)).toEqual({ kind: 'refused', why: why('released') });
+    expect(lock.acquire(4)).toEqual({ kind: 'acquired', until: 14 });
+  });
+
+  test('is not made with wrong settings', () => {
+    const make = (): CacheLock => lockOn(new Cache(), { key: '', retry: 0 });
+    expect(make).toThrow(
+      new RangeError('a lock needs a key; a retry interval is longer than 0, not 0'),
+    );
+  });
+
+  test('does nothing after its end, and at its very end extends a successor’s key', () => {
+    const cache = new Cache();
+    const [early, late] = [lockOn(cache), lockOn(cache)];
+    early.acquire(0);
+    expect(early.release(11)).toEqual({ kind: 'expired' });
+    expect(cache.endOf('db', 9)).toBe(10);
+    late.acquire(20);
+    const successor = lockOn(cache, { newToken: () => 'successor' });
+    expect(successor.acquire(30)).toEqual({ kind: 'acquired', until: 40 });
+    cache.touch('db', 5, 30);
+    expect(late.release(30)).toEqual({ kind: 'lost' });
+    expect([cache.get('db', 30)?.value, cache.endOf('db', 30)]).toEqual(['successor', 40]);
+  });
+
+  test('is lost where the cache forgets it, and counts as acquired all the same', () => {
+    const cache = new Cache();
+    const lock = lockOn(cache);
+    lock.acquire(0);
+    cache.forget('db');
+    expect([lock.extend(1), lock.isAcquired]).toEqual([{ kind: 'lost' }, true]);
+    expect(lock.release(2)).toEqual({ kind: 'lost' });
   });
 
   test.each([
-    ['reply', 14],
-    ['request', 10],
-  ])('counts from the %s until %i, when the cache’s own time is over at 12', (countsFrom, end) => {
-    const decisions = { 'alice/1/acquire/1/request': 2 * MS, 'alice/1/acquire/1/reply': 2 * MS };
-    const trace = runOf([clientOf('alice', [])], { decisions, options: { countsFrom } });
-    expect(eventsOf(trace, 'grant')).toMatchObject([{ atUs: 2 * MS, untilUs: 12 * MS }]);
-    expect(eventsOf(trace, 'enter')).toMatchObject([{ atUs: 4 * MS, believedUntilUs: end * MS }]);
+    ['published', 'anyone', 'lost', 'other', 12],
+    ['published', 'owner', 'lost', 'other', 11],
+    ['add-again', 'anyone', 'lost', 'other', 11],
+    ['compare-and-delete', 'anyone', 'lost', 'other', 11],
+    ['delete', 'anyone', 'released', undefined, null],
+  ] as const)('by %s, extends: %s, leaves of another’s key what it should', (...given) => {
+    const [release, whose, kind, value, end] = given;
+    const cache = new Cache();
+    const lock = lockOn(cache, { release, extends: whose });
+    lock.acquire(0);
+    cache.forget('db');
+    lockOn(cache, { newToken: () => 'other' }).acquire(1);
+    expect(lock.release(2).kind).toBe(kind);
+    expect([cache.get('db', 2)?.value, cache.endOf('db', 2)]).toEqual([value, end]);
   });
 
-  test('handled at once and answered after 4 it believes 14, where the cache says 10', () => {
-    const decisions = { 'alice/1/acquire/1/request': 0, 'alice/1/acquire/1/reply': 4 * MS };
-    const trace = runOf([clientOf('alice', [])], { decisions });
-    expect(eventsOf(trace, 'grant')).toMatchObject([{ untilUs: 10 * MS }]);
-    expect(eventsOf(trace, 'enter')).toMatchObject([{ believedUntilUs: 14 * MS }]);
+  test('that is added again takes a free lock once more, and gives it back', () => {
+    const cache = new Cache();
+    const lock = lockOn(cache, { release: 'add-again' });
+    lock.acquire(0);
+    cache.forget('db');
+    expect(lock.release(2)).toEqual({ kind: 'released' });
+    expect(cache.get('db', 2)).toBeNull();
   });
-
-  test('does nothing to release what is over by its own time, from the very end on', () => {
-    const options = { countsFrom: 'request' };
-    const ends = [7, 8].map((ms) => runOf([clientOf('alice', [compute(ms)])], { options }));
-    expect(ends.map((trace) => calls(trace).length)).toEqual([4, 1]);
-    expect(ends.map((trace) => logs(trace).at(-1))).toEqual([
-      '15 alice: released db',
-      '10 alice: released db, which had expired',
-    ]);
-  });
-
-  test('finds its key gone where it believed in it for longer than the cache', () => {
-    const trace = runOf([clientOf('alice', [compute(9)])]);
-    expect(calls(trace).slice(1)).toEqual(['11 alice/1/release-touch']);
-    expect(logs(trace).slice(1)).toEqual([
-      '13 alice: db fell out of the cache',
-      '13 alice: released db',
-    ]);
-  });
-
-  test('cannot be had while another’s key is there, and waits for it', () => {
-    const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS } });
-    const trace = runOf([clientOf('alice', [compute(20)]), bob]);
-    expect(calls(trace).filter((call) => call.includes('acquire'))).toEqual([
-      '0 alice/1/acquire',
-      ...['1 bob/1/acquire', '5 bob/1/acquire-2', '9 bob/1/acquire-3', '13 bob/1/acquire-4'],
-    ]);
-    expect(eventsOf(trace, 'deny')[0]).toMatchObject({ holder: 'alice', holderOrdinal: 1 });
-    expect(eventsOf(trace, 'grant')[1]).toMatchObject({ atUs: 14 * MS, client: 'bob' });
-  });
-
-  test('is tried once without blocking', () => {
-    const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS } });
-    const options = { blocking: 'no' };
-    const trace = runOf([clientOf('alice', [compute(3)]), bob], { options });
-    expect(calls(trace).filter((call) => call.includes('bob'))).toEqual(['1 bob/1/acquire']);
-  });
-
-  test('is waited for as long as its timeout says, looked at by every answer', () => {
-    const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS } });
-    const options = { timeoutUs: 6 * MS };
-    const trace = runOf([clientOf('alice', [compute(3)], { releases: false }), bob], { options });
-    expect(calls(trace).filter((call) => call.includes('bob'))).toEqual([
-      '1 bob/1/acquire',
-      '5 bob/1/acquire-2',
-    ]);
-    expect(logs(trace)).toContain('7 bob: timed out waiting for db');
-  });
-
-  test('waits between two looks for its interval and up to a quarter more', () => {
-    const retry = 2 * MS;
-    const holder = clientOf('alice', [compute(90)], { ttlUs: 100 * MS });
-    const bob = clientOf('bob', [], { section: { thinkUs: 1 * MS } });
-    const plan = planOf({ clients: [holder, bob], lock: 'cache-lock', store: 'unfenced' });
-    const waits = [1, 2, 3, 4, 5].flatMap((seed) => waitsOf(withJitter(plan, seed)));
-    expect(waits.length).toBeGreaterThan(50);
-    expect(Math.min(...waits)).toBeGreaterThanOrEqual(retry);
-    expect(Math.max(...waits)).toBeLessThanOrEqual(1.25 * retry);
-    expect(new Set(waits).size).toBeGreaterThan(20);
-  });
-
-  test('is refused with bad arguments, and its section does nothing', () => {
-    const trace = runOf([clientOf('alice', [writeOf(1)], { backoffUs: 0 })]);
-    expect(calls(trace)).toEqual([]);
-    expect(logs(trace)).toEqual(['0 alice: refused: a retry interval is longer than 0, not 0']);
-  });
-
-  test('logs what was dropped without release when its program ends, not in a crash', () => {
-    const alice = clientOf('alice', [compute(3)], { releases: false });
-    const dropped = '5 alice: db was dropped without release';
-    expect(logs(runOf([alice]))).toEqual(['2 alice: acquired db for 10 ms', dropped]);
-    const when = { kind: 'at', atUs: 3 * MS } as const;
-    const crash: Fault = { kind: 'crash', process: 'alice', when, restartAfterUs: null };
-    expect(logs(runOf([alice], { faults: [crash] }))).not.toContain(dropped);
-  });
-
-  test('cannot be acquired again by the instance that holds it, another makes no trouble', () => {
-    const two = [1, 2].map((id) => ({ id, thinkUs: 0, lock: 'db', work: [compute(3)] }));
-    const alice = clientOf('alice', [], { releases: false });
-    const twice = { ...alice, sections: two };
-    const trace = runOf([twice], { options: { instance: 'client' } });
-    expect(calls(trace)).toEqual(['0 alice/1/acquire']);
-    expect(logs(trace)).toEqual([
-      '2 alice: acquired db for 10 ms',
-      '5 alice: refused: this lock on db is acquired already',
-      '5 alice: db was dropped without release',
-    ]);
-    const apart = runOf([twice]);
-    expect(logs(apart).filter((log) => log.includes('dropped'))).toHaveLength(2);
-    expect(eventsOf(apart, 'grant')).toHaveLength(2);
-  });
-});
-
-describe('a CacheLock that is extended', () => {
-  test('lives longer from the reply on, and says so', () => {
-    const trace = runOf([clientOf('alice', [compute(3), renew])]);
-    expect(eventsOf(trace, 'renew')[0]).toMatchObject({ untilUs: 16 * MS, extended: 1 });
-    expect(eventsOf(trace, 'lease-test')[0]).toMatchObject({ believedUntilUs: 17 * MS });
-    expect(logs(trace)).toContain('7 alice: extended db to 10 ms');
-  });
-
-  test('after its end extends the successor’s key, unless it compares', () => {
-    const bob = clientOf('bob', [compute(5)], { section: { thinkUs: 5 * MS } });
-    const clients = [clientOf('alice', [compute(13), renew]), bob];
-    const [published, cured] = [{}, { extends: 'owner' }].map((options) =>
-      eventsOf(runOf(clients, { options }), 'renew').find(({ client }) => client === 'alice'),
-    );
-    expect(published).toMatchObject({ atUs: 16 * MS, under: 1, extended: 2 });
-    expect(cured).toMatchObject({ atUs: 16 * MS, under: 1, extended: 0 });
-  });
-
-  test('finds that its key fell out of the cache: as published it goes on all the same', () => {
-    const clients = [clientOf('alice', [compute(3), renew, writeOf(7, { id: 3 })])];
-    const faults = [evictAt(3)];
-    const published = runOf(clients, { faults });
-    const lost = '7 alice: db fell out of the cache; the lock is no longer valid';
-    expect(logs(published)).toContain(lost);
-    expect(eventsOf(published, 'write')).toHaveLength(1);
-    const cured = runOf(clients, { faults, options: { extends: 'owner' } });
-    expect(logs(cured)).toContain(lost);
-    expect(eventsOf(cured, 'write')).toEqual([]);
-  });
-});
-
-describe('a section under a CacheLock', () => {
-  test('releases also when its work stops early', () => {
-    const work = [compute(3), renew, writeOf(7, { id: 3 })];
-    const setup = { faults: [evictAt(3)], options: { extends: 'owner' } };
-    const trace = runOf([clientOf('alice', work)], setup);
-    expect(eventsOf(trace, 'leave')).toHaveLength(1);
-    expect(calls(trace).at(-1)).toBe('7 alice/1/release-touch');
-    expect(logs(trace).slice(-2)).toEqual([
-      '9 alice: db fell out of the cache',
-      '9 alice: released db',
-    ]);
-  });
-
-  test('deletes the successor’s key after a stall between get and delete', () => {
-    const bob = clientOf('bob', [compute(8)], { section: { thinkUs: 5 * MS } });
-    const clients = [clientOf('alice', []), bob];
-    const faults = [pauseAt('alice/1/release', 14)];
-    const trace = runOf(clients, { faults });
-    expect(eventsOf(trace, 'release')[0]).toMatchObject({ client: 'alice', under: 1, released: 2 });
-    const options = { release: 'compare-and-delete' };
-    const cured = runOf(clients, { faults, options });
-    expect(eventsOf(cured, 'grant')[1]).toMatchObject({ atUs: 14 * MS, client: 'bob' });
-    expect(eventsOf(cured, 'release')[0]).toMatchObject({
-      ...{ atUs: 17 * MS, client: 'alice', under: 1, released: 0 },
-    });
-  });
-});
-
-function withJitter(plan: Plan, seed: number): Trace {
-  const jitter = { numerator: 1, denominator: 4 };
-  const nothing = { latency: null, delay: null, drop: null, duplicate: null, lateTimer: null };
-  return run({ ...plan, chance: { seed, ...nothing, latencyStepUs: 1, jitter } });
-}
-
-/** The times between bob's answers and its next looks. */
-function waitsOf(trace: Trace): readonly number[] {
-  const looks = eventsOf(trace, 'invoke').filter(({ process }) => process === 'bob');
-  const answers = eventsOf(trace, 'return').filter(({ process }) => process === 'bob');
-  return looks
-    .slice(1)
-    .filter(({ operation }) => operation.includes('acquire'))
-    .map(({ atUs }, at) => atUs - (answers[at]?.atUs ?? 0));
-}
-
-describe('a release that gets no answer', () => {
-  test.each(['release-touch', 'release-get', 'release'])(
-    'to its %s does not know whether the key is still there',
-    (call) => {
-      const late: Fault = {
-        ...{ kind: 'delay', byUs: 20 * MS },
-        which: { kind: 'message', message: `alice/1/${call}/1/reply` },
-      };
-      const alice = clientOf('alice', [compute(1)], { lockTimeoutUs: 3 * MS });
-      expect(logs(runOf([alice], { faults: [late] })).slice(1)).toEqual([
-        expect.stringMatching(/alice: the cache did not answer; db may still be there$/),
-      ]);
-    },
-  );
-});
-
-describe('the probe', () => {
-  test.each([{ blocking: 'no' }, { timeoutUs: 5000 }, {}])(
-    'waits until the key of a client that crashed has expired, with %j',
-    (options) => {
-      const crash: Fault = {
-        ...{ kind: 'crash', process: 'alice', restartAfterUs: null },
-        when: { kind: 'at', atUs: 4 * MS },
-      };
-      const alice = clientOf('alice', [compute(5), writeOf(1, { id: 2 })], { ttlUs: 20 * MS });
-      const setup = { options, faults: [crash], probe: true, healAtUs: 10 * MS };
-      const enters = eventsOf(runOf([alice], setup), 'enter');
-      expect(enters.map(({ process }) => process)).toEqual(['alice', 'probe']);
-    },
-  );
 });

@@ -6,29 +6,7 @@ import type { Answer } from '../../history/trace.ts';
 import type { Server, Turn } from '../../world/server.ts';
 import { Cache } from '../cache/cache.ts';
 import { GrantBook } from '../grant-book.ts';
-
-/** `onlyIf` compares with the value that is there; null takes whatever is there. */
-export type CacheRequest =
-  | {
-      readonly kind: 'add';
-      readonly key: string;
-      readonly value: string;
-      readonly ttlUs: number;
-    }
-  | {
-      readonly kind: 'touch';
-      readonly key: string;
-      readonly ttlUs: number;
-      readonly onlyIf: string | null;
-    }
-  | { readonly kind: 'get'; readonly key: string }
-  | { readonly kind: 'delete'; readonly key: string; readonly onlyIf: string | null };
-
-/** `value` is what is there instead, for people: the commands of a cache do not tell. */
-export type CacheReply =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'not-done'; readonly value: string | null }
-  | { readonly kind: 'value'; readonly value: string | null };
+import { type CacheReply, type CacheRequest, execute } from './commands.ts';
 
 /** What the trace says of a reply to this request. */
 export function describeCacheReply(request: CacheRequest): (reply: CacheReply) => Answer {
@@ -56,50 +34,39 @@ export class CacheServer implements Server<CacheRequest, CacheReply> {
   }
 
   handle(request: CacheRequest, turn: Turn): CacheReply {
+    const reply = execute(this.cache, request, turn.monotonicUs);
     switch (request.kind) {
       case 'add':
-        return this.add(request, turn);
+        this.noteAdd(request, reply, turn);
+        break;
       case 'touch':
-        return this.touch(request, turn);
+        this.noteTouch(request, reply, turn);
+        break;
+      case 'delete': {
+        const asked = { lock: request.key, client: turn.client };
+        this.book.release(turn, { ...asked, isEffective: reply.kind === 'done' });
+        break;
+      }
       case 'get':
-        return { kind: 'value', value: this.valueOf(request.key, turn) };
-      case 'delete':
-        return this.delete(request, turn);
+        break;
     }
+    return reply;
   }
 
-  private add({ key, value, ttlUs }: Ask<'add'>, turn: Turn): CacheReply {
+  private noteAdd({ key, ttlUs }: Ask<'add'>, reply: CacheReply, turn: Turn): void {
     const asked = { lock: key, client: turn.client };
-    if (!this.cache.add(key, value, ttlUs, turn.monotonicUs)) {
-      const there = this.valueOf(key, turn);
-      this.book.deny(turn, { ...asked, holder: ownerOf(there) });
-      return { kind: 'not-done', value: there };
+    if (reply.kind === 'not-done') {
+      this.book.deny(turn, { ...asked, holder: ownerOf(reply.value) });
+    } else {
+      this.book.grant(turn, { ...asked, token: 0, ttlUs, untilUs: this.endOf(key, turn) });
     }
-    this.book.grant(turn, { ...asked, token: 0, ttlUs, untilUs: this.endOf(key, turn) });
-    return { kind: 'done' };
   }
 
-  private touch({ key, ttlUs, onlyIf }: Ask<'touch'>, turn: Turn): CacheReply {
-    const there = this.valueOf(key, turn);
-    const isEffective =
-      (onlyIf === null || onlyIf === there) && this.cache.touch(key, ttlUs, turn.monotonicUs);
+  private noteTouch({ key, ttlUs }: Ask<'touch'>, reply: CacheReply, turn: Turn): void {
+    const isEffective = reply.kind === 'done';
     const untilUs = isEffective ? this.endOf(key, turn) : null;
     const asked = { lock: key, client: turn.client, token: 0, ttlUs };
     this.book.renew(turn, { ...asked, untilUs, isEffective });
-    return isEffective ? { kind: 'done' } : { kind: 'not-done', value: there };
-  }
-
-  private delete({ key, onlyIf }: Ask<'delete'>, turn: Turn): CacheReply {
-    const there = this.valueOf(key, turn);
-    const isEffective =
-      (onlyIf === null || onlyIf === there) && this.cache.delete(key, turn.monotonicUs);
-    this.book.release(turn, { lock: key, client: turn.client, isEffective });
-    return isEffective ? { kind: 'done' } : { kind: 'not-done', value: there };
-  }
-
-  private valueOf(key: string, turn: Turn): string | null {
-    const value = this.cache.get(key, turn.monotonicUs)?.value;
-    return typeof value === 'string' ? value : null;
   }
 
   /** True time at which the cache's clock, as it now runs, ends the key. */

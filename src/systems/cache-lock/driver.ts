@@ -11,8 +11,10 @@ import type { ServerHost } from '../../world/server.ts';
 import { testLease } from '../lease.ts';
 import type { LockDriver } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';
-import { FOR_EVER, refusalsOf } from './arguments.ts';
-import { type CacheReply, type CacheRequest, describeCacheReply } from './cache-server.ts';
+import { acquiredAlready, FOR_EVER, notAcquired, refusalsOf } from './arguments.ts';
+import { describeCacheReply } from './cache-server.ts';
+import type { CacheReply, CacheRequest } from './commands.ts';
+import { giveBack, type ReleaseCommand, type ReleaseRule, type Remainder } from './release.ts';
 
 export interface CacheLockOptions {
   readonly blocks: boolean;
@@ -20,7 +22,9 @@ export interface CacheLockOptions {
   readonly timeoutUs: number;
   readonly countsFrom: 'reply' | 'request';
   readonly extends: 'anyone' | 'owner';
-  readonly release: 'published' | 'compare-and-delete' | 'delete';
+  readonly release: ReleaseRule;
+  /** Whether its time is over for a release only after its end (`>`), or at it (`>=`). */
+  readonly expired: 'after' | 'at';
   /** Whether all sections of a client use one lock, or each makes its own. */
   readonly isShared: boolean;
 }
@@ -34,8 +38,12 @@ interface Held {
   readonly value: string;
 }
 
-/** What is known of the key that it gives back: `gone` is also another's. */
-type Remainder = 'own' | 'gone' | 'unknown';
+const VERBS: Readonly<Record<ReleaseCommand['name'], Verb>> = {
+  'release-touch': 'renew',
+  'release-add': 'acquire',
+  'release-get': 'release',
+  release: 'release',
+};
 
 const TOPIC = 'cache-lock';
 
@@ -52,11 +60,11 @@ export class CacheLockDriver implements LockDriver {
     this.server = server;
   }
 
-  *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
+  *acquire(at: Section, attempt: number): Program<boolean | 'given up' | 'refused'> {
     const { self, plan, section } = at;
     const { lock: key } = section;
     const { ttlUs } = plan;
-    if (attempt === 1 && !this.mayAcquire(at)) return 'given up';
+    if (attempt === 1 && !this.mayAcquire(at)) return 'refused';
     const value = at.name.text;
     const sentUs = self.monotonicUs();
     const operation = under(at.name, part('acquire', attempt));
@@ -82,7 +90,7 @@ export class CacheLockDriver implements LockDriver {
     const held = this.held.get(lock);
     if (held === undefined) return refusals.length === 0;
     if (this.options.isShared) {
-      self.log(TOPIC, `refused: this lock on ${lock} is acquired already`);
+      self.log(TOPIC, `refused: ${acquiredAlready(lock)}`);
       return false;
     }
     // The section before lost its lock without releasing it; this one makes another.
@@ -106,9 +114,10 @@ export class CacheLockDriver implements LockDriver {
   *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
     const { self, section } = at;
     const { lock: key } = section;
+    if (!this.mustBeHeld(at, 'extended')) return false;
     const sentUs = self.monotonicUs();
     const operation = under(at.name, part('renew', id));
-    const onlyIf = this.owner(at.name.text);
+    const onlyIf = this.options.extends === 'owner' ? at.name.text : null;
     const ask = { kind: 'touch', key, ttlUs, onlyIf } as const;
     const call = yield* this.ask(at, { verb: 'renew', operation, ask });
     if (call.reply === null) return true;
@@ -127,10 +136,10 @@ export class CacheLockDriver implements LockDriver {
   *release(at: Section): Program<void> {
     const { self, section } = at;
     const { lock } = section;
-    const held = this.held.get(lock);
-    if (held === undefined) return;
+    const held = this.mustBeHeld(at, 'released');
+    if (held === null) return;
     this.held.delete(lock);
-    if (!testLease(at)) {
+    if (this.isOver(at)) {
       self.log(TOPIC, `released ${lock}, which had expired`);
       return;
     }
@@ -140,34 +149,41 @@ export class CacheLockDriver implements LockDriver {
     else self.log(TOPIC, `the cache did not answer; ${lock} may still be there`);
   }
 
-  private *giveBack(at: Section, value: string): Program<Remainder> {
-    const key = at.section.lock;
-    const { release } = this.options;
-    if (release === 'published') {
-      const found = yield* this.lookAt(at, value);
-      if (found !== 'own') return found;
-    }
-    const onlyIf = release === 'compare-and-delete' ? value : null;
-    const ask = { kind: 'delete', key, onlyIf } as const;
-    const operation = under(at.name, 'release');
-    const call = yield* this.ask(at, { verb: 'release', operation, ask });
-    if (call.reply === null) return 'unknown';
-    return call.reply.kind === 'done' ? 'own' : 'gone';
+  /** What it holds; null, and an error in the log, where it holds nothing. */
+  private mustBeHeld(
+    { self, section: { lock } }: Section,
+    deed: 'extended' | 'released',
+  ): Held | null {
+    const held = this.held.get(lock);
+    if (held !== undefined) return held;
+    self.log(TOPIC, `refused: ${notAcquired(lock, deed)}`);
+    return null;
   }
 
-  /** Touches the key, so that it lives long enough to be deleted, and reads whose it is. */
-  private *lookAt(at: Section, value: string): Program<Remainder> {
+  /** Whether its time is over, by its own clock, so that there is nothing left to give back. */
+  private isOver({ self, end, plan }: Section): boolean {
+    const nowUs = self.monotonicUs();
+    const isPast = this.options.expired === 'after' ? nowUs > end.us : nowUs >= end.us;
+    const isOver = isPast && plan.leaseEnds !== 'refused';
+    self.testLease({ isLive: !isOver, end });
+    return isOver;
+  }
+
+  private *giveBack(at: Section, value: string): Program<Remainder> {
     const key = at.section.lock;
-    const touch = { kind: 'touch', key, ttlUs: at.plan.ttlUs, onlyIf: this.owner(value) } as const;
-    const touched = yield* this.ask(at, {
-      ...{ verb: 'renew', operation: under(at.name, 'release-touch'), ask: touch },
-    });
-    if (touched.reply === null) return 'unknown';
-    if (touched.reply.kind !== 'done') return 'gone';
-    const operation = under(at.name, 'release-get');
-    const call = yield* this.ask(at, { verb: 'release', operation, ask: { kind: 'get', key } });
-    if (call.reply === null) return 'unknown';
-    return call.reply.kind === 'value' && call.reply.value === value ? 'own' : 'gone';
+    const { ttlUs } = at.plan;
+    const commands = giveBack({ key, value, ttlUs, ...this.options });
+    // The grant that it had, or the one that it got by adding its key again.
+    let returned = {};
+    let next = commands.next();
+    while (next.done !== true) {
+      const { name, ask } = next.value;
+      const operation = under(at.name, name);
+      const call = yield* this.ask(at, { verb: VERBS[name], operation, ask, ...returned });
+      if (call.granted > 0) returned = { under: call.granted };
+      next = commands.next(call.reply);
+    }
+    return next.value;
   }
 
   token(): number {
@@ -186,17 +202,13 @@ export class CacheLockDriver implements LockDriver {
     at.end = { clock: 'monotonic', us: fromUs + ttlUs };
   }
 
-  /** What a touch of the key with this value compares with; null for nothing. */
-  private owner(value: string): string | null {
-    return this.options.extends === 'owner' ? value : null;
-  }
-
   private ask(
     at: Section,
-    { verb, operation, ask }: { verb: Verb; operation: Name; ask: CacheRequest },
+    { ask, ...named }: { verb: Verb; operation: Name; under?: number; ask: CacheRequest },
   ): Program<Sent> {
+    const { verb, ...rest } = named;
     const setting: CallSetting<CacheRequest, CacheReply> = {
-      operation,
+      ...rest,
       call: { verb, lock: ask.key, token: 0 },
       target: this.server,
       request: ask,

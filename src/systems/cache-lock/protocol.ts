@@ -12,6 +12,11 @@ import { CacheLockDriver, type CacheLockOptions } from './driver.ts';
 
 const NAME = 'lock';
 
+/** So many ms are still a safe number of microseconds. */
+const LONGEST_MS = 1_000_000_000_000;
+
+const RELEASES = ['published', 'add-again', 'compare-and-delete', 'delete'] as const;
+
 const options: readonly OptionInfo[] = [
   {
     name: 'blocking',
@@ -20,12 +25,19 @@ const options: readonly OptionInfo[] = [
     about: 'whether a busy lock is waited for, with the client’s backoff, or given up at once',
   },
   {
+    name: 'timeout',
+    values: 'integer',
+    range: [FOR_EVER, LONGEST_MS],
+    fallback: FOR_EVER,
+    about:
+      'for how many ms a busy lock is waited for, within the client’s attempts; -1: as long as ' +
+      'these last',
+  },
+  {
     name: 'timeoutUs',
     values: 'integer',
     fallback: 0,
-    about:
-      'how long a busy lock is waited for, in microseconds, within the client’s attempts; 0 is ' +
-      'djblets’ -1: as long as these last',
+    about: 'the same in microseconds, as plans of fencepost 0.1 say it; 0: as long as these last',
   },
   {
     name: 'countsFrom',
@@ -41,9 +53,17 @@ const options: readonly OptionInfo[] = [
   },
   {
     name: 'release',
-    values: ['published', 'compare-and-delete', 'delete'],
+    values: RELEASES,
     fallback: 'published',
-    about: 'touch, get and delete as three messages; or one that compares; or a plain delete',
+    about:
+      'touch, get and delete as three messages; or add the same key again, get and delete; or ' +
+      'one that compares; or a plain delete',
+  },
+  {
+    name: 'expired',
+    values: ['after', 'at'],
+    fallback: 'after',
+    about: 'whether a release does nothing only after its time (>), or from its very end on (>=)',
   },
   {
     name: 'instance',
@@ -76,9 +96,8 @@ function problem(
   given: Options,
   clients: readonly Pick<ClientPlan, 'countsLeaseFrom'>[],
 ): OptionProblem | null {
-  if (given.whole('timeoutUs') > 0 && given.word('blocking') === 'no') {
-    return { option: 'timeoutUs', what: 'timeoutUs means nothing with blocking: no' };
-  }
+  const wait = waitProblem(given);
+  if (wait !== null) return wait;
   const from = given.word('countsFrom');
   const meant = { reply: 'reply', sent: 'request', issued: 'issued' } as const;
   const other = clients.find(
@@ -90,15 +109,43 @@ function problem(
   return { option: 'countsFrom', what };
 }
 
-function optionsOf(given: Options): CacheLockOptions {
+/** Which of the options that say how long it waits cannot be meant. */
+function waitProblem(given: Options): OptionProblem | null {
+  const timeout = given.whole('timeout');
   const timeoutUs = given.whole('timeoutUs');
-  const release = given.word('release');
+  if (timeout === 0) {
+    const what = `a timeout is longer than 0, or ${FOR_EVER} for ever; blocking: no does not wait at all`;
+    return { option: 'timeout', what };
+  }
+  if (timeoutUs > 0 && timeout !== FOR_EVER) {
+    return { option: 'timeoutUs', what: 'timeout says it already' };
+  }
+  if (given.word('blocking') === 'yes') return null;
+  if (timeout !== FOR_EVER) {
+    return { option: 'timeout', what: 'timeout means nothing with blocking: no' };
+  }
+  if (timeoutUs > 0) {
+    return { option: 'timeoutUs', what: 'timeoutUs means nothing with blocking: no' };
+  }
+  return null;
+}
+
+function timeoutUsOf(given: Options): number {
+  const timeout = given.whole('timeout');
+  if (timeout !== FOR_EVER) return timeout * 1000;
+  const timeoutUs = given.whole('timeoutUs');
+  return timeoutUs === 0 ? FOR_EVER : timeoutUs;
+}
+
+function optionsOf(given: Options): CacheLockOptions {
+  const release = RELEASES.find((rule) => rule === given.word('release')) ?? 'published';
   return {
     blocks: given.word('blocking') === 'yes',
-    timeoutUs: timeoutUs === 0 ? FOR_EVER : timeoutUs,
+    timeoutUs: timeoutUsOf(given),
     countsFrom: given.word('countsFrom') === 'request' ? 'request' : 'reply',
     extends: given.word('extends') === 'owner' ? 'owner' : 'anyone',
-    release: release === 'compare-and-delete' || release === 'delete' ? release : 'published',
+    release,
+    expired: given.word('expired') === 'at' ? 'at' : 'after',
     isShared: given.word('instance') === 'client',
   };
 }

@@ -8,7 +8,7 @@ export const none: Protocol = {
   options: [],
   servers: () => [],
   takesSeveral: false,
-  unpromised: ['no-lost-update', 'cross-key', 'linearizable'],
+  unpromised: ['no-lost-update', 'cross-key', 'single-flight', 'linearizable'],
   build: () => () => new NoLock(),
 };
 

@@ -24,7 +24,7 @@ export const optimistic: Protocol = {
   servers: () => [],
   takesSeveral: false,
   canRenew: false,
-  unpromised: ['cross-key'],
+  unpromised: ['cross-key', 'single-flight'],
   build: (_world, given) => {
     const policy = policyOf(given.word('unknownCommit'));
     return () => new OptimisticDriver(policy);

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import type { Log, Mark, TraceEvent } from '../history/trace.ts';
+import type { ClientPlan, Work } from '../plan/plan.ts';
+import { run } from '../run.ts';
+import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
+import { explain, inWords } from './explain.ts';
+import { singleFlight } from './single-flight.ts';
+import { surveyTrace } from './survey.ts';
+import { breachOf, grant, pause, verdictOn } from './trace-builder.fixture.ts';
+
+const MEMOIZE: Work = {
+  ...{ kind: 'memoize', id: 1, store: 'store', key: 'x', value: 7 },
+  ...{ forUs: 10 * MS, pieces: 1 },
+};
+
+function judge(clients: readonly ClientPlan[], setup: Partial<PlanSetup> = {}) {
+  const trace = run(planOf({ clients, lock: 'lock-service', store: 'unfenced', ...setup }));
+  const verdict = singleFlight(surveyTrace(trace));
+  const words = verdict.kind === 'invalid' ? inWords(explain(trace, verdict)) : '';
+  return { kind: verdict.kind, exercised: verdict.exercised, words };
+}
+
+const late = { ttlUs: 40 * MS, section: { thinkUs: 1 * MS } };
+const alice = clientOf('alice', [MEMOIZE], { ttlUs: 40 * MS });
+const bob = clientOf('bob', [MEMOIZE], late);
+
+describe('a memoized value', () => {
+  test('that one computes while the other waits for it keeps the claim, and tests it', () => {
+    expect(judge([alice, bob])).toEqual({ kind: 'valid', exercised: 1, words: '' });
+  });
+
+  test('that nobody else wants keeps the claim, which nothing tested', () => {
+    expect(judge([alice])).toMatchObject({ kind: 'valid', exercised: 0 });
+    const other = clientOf('bob', [{ ...MEMOIZE, key: 'y' }], late);
+    expect(judge([alice, other], { lock: 'none' })).toMatchObject({ kind: 'valid', exercised: 0 });
+  });
+
+  test('that is computed again once it was lost keeps the claim', () => {
+    const gone = clientOf('bob', [MEMOIZE], { ...late, section: { thinkUs: 60 * MS } });
+    const crash = { kind: 'crash', process: 'alice', restartAfterUs: null } as const;
+    const faults = [{ ...crash, when: { kind: 'at', atUs: 8 * MS } } as const];
+    expect(judge([alice, gone], { lock: 'none', faults })).toMatchObject({ kind: 'valid' });
+  });
+
+  test('that two compute without a lock is told so', () => {
+    const found = judge([alice, bob], { lock: 'none' });
+    expect(found).toMatchObject({ kind: 'invalid', exercised: 2 });
+    expect(found.words).toMatchInlineSnapshot(
+      `"\`x\` was computed by two clients at once. Then alice began to compute \`x\` at 4 ms. However bob began to compute \`x\` as well at 5 ms, while alice was still at it. Under a lock one client computes the value, and the others find it when their turn comes."`,
+    );
+  });
+
+  test('that one computes without the lock that it did not get in time is told so', () => {
+    const hasty = clientOf('bob', [MEMOIZE], { ...late, attempts: 2 });
+    expect(judge([alice, hasty]).words).toMatchInlineSnapshot(
+      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms). Then alice began to compute \`x\` under A at 6 ms. However bob, who did not get the lock in time, began without it to compute \`x\` as well at 11 ms, while alice was still at it. A client that waits for as long as it takes, or gives up, does not compute beside the holder."`,
+    );
+  });
+
+  test('that a paused holder and its successor compute is told with the pause', () => {
+    const stall = { kind: 'pause', process: 'alice', forUs: 60 * MS, clocks: 'run' } as const;
+    const faults = [{ ...stall, when: { kind: 'after', point: 'alice/1/computing' } } as const];
+    expect(judge([alice, bob], { faults }).words).toMatchInlineSnapshot(
+      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms) and B be bob's grant 2 (from 44 ms). Then alice began to compute \`x\` under A at 6 ms. However bob began to compute \`x\` as well under B at 47 ms, while alice was still at it: \`alice\` was paused from 6 ms to 66 ms. A lock that may be lost cannot rule it out: what is memoized must bear being computed twice."`,
+    );
+  });
+});
+
+describe('by hand', () => {
+  const mark = (ms: number, point: string): Mark => {
+    const [process = ''] = point.split('/');
+    return { kind: 'mark', atUs: ms * 1000, process, point };
+  };
+
+  test('one that has ended is no rival, and another topic’s log no wait in vain', () => {
+    const log: Log = { kind: 'log', atUs: 0, process: 'bob', topic: 'other', text: '' };
+    const first = [mark(1, 'alice/1/computing'), mark(2, 'alice/1/computed')];
+    const apart: TraceEvent[] = [grant(0, 'alice', 1), ...first, mark(2, 'bob/1/computing')];
+    expect(verdictOn('single-flight', apart).kind).toBe('valid');
+    const both = [
+      log,
+      mark(1, 'alice/1/computing'),
+      pause(1, 'alice', 9),
+      mark(2, 'bob/1/computing'),
+    ];
+    expect(breachOf('single-flight', both).evidence).toEqual([
+      '1 earlier computation',
+      '3 later computation',
+    ]);
+  });
+});
