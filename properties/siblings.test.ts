@@ -2,17 +2,25 @@
  * Laws of the line that follows an expected story: the plan that broke one system, on the others
  * that must hold.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { runSiblings } from '../src/corpus/siblings.ts';
 import { examine } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
 import type { Plan } from '../src/plan/plan.ts';
 import { readPlan } from '../src/plan/plan-text.ts';
+import { outputLine } from '../src/report/output-schema.ts';
 import { type SiblingLine, siblingLine } from '../src/report/sibling-text.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
+import { runCli } from './command-line.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'fencepost-siblings-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
 
 const folder = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
@@ -153,5 +161,27 @@ describe('a sibling', () => {
     expect(await runSiblings(scenario, { plan, claim: 'tokens-increase' })).toEqual([]);
     const fenced = { ...plan, system: { ...plan.system, name: 'fenced' } };
     expect(await runSiblings(scenario, { plan: fenced, claim: 'grant-order' })).toEqual([]);
+  });
+});
+
+describe('the command line', () => {
+  const shown = 'same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds';
+
+  test('of `run --json` has the siblings in the finding, as the schema says', () => {
+    const { out } = runCli(['run', 'six-steps', '--seeds', '5', '--json', '--output', scratch]);
+    const finding = z
+      .object({ siblings: z.array(z.object({ system: z.string(), text: z.string() })) })
+      .parse(outputLine.parse(JSON.parse(out.split('\n')[0] ?? '')));
+    expect(finding.siblings.map(({ system }) => system)).toEqual(['fenced', 'fenced-31']);
+    expect(finding.siblings[0]?.text).toBe(shown);
+    expect(readFileSync(join(scratch, 'six-steps.html'), 'utf8')).toContain(
+      '20 ms ⊘ refused, token 1, has seen 2',
+    );
+  });
+
+  test('of `show` has them unless a system was named', () => {
+    expect(runCli(['show', 'six-steps']).out).toContain(`\n${shown}\n`);
+    expect(runCli(['show', 'six-steps', '--system', 'unfenced']).out).not.toContain('same plan');
+    expect(runCli(['show', 'six-steps', '--system', 'fenced']).out).not.toContain('same plan');
   });
 });

@@ -63,15 +63,11 @@ export async function loadScenarios(
   const loaded: LoadedScenario[] = [];
   for (const named of files) {
     const meant = readMeant(named);
-    if (meant.kind === 'error') {
-      problems.push(meant.error);
-      continue;
-    }
-    const { file, text } = meant;
-    if (IS_PLAN.test(text)) {
-      problems.push(`${file}:1:1: this is a plan; \`fencepost replay\` takes it`);
+    if (meant.kind === 'error') problems.push(meant.error);
+    else if (IS_PLAN.test(meant.text)) {
+      problems.push(`${meant.file}:1:1: this is a plan; \`fencepost replay\` takes it`);
     } else {
-      const read = await readScenarioText({ file, text }, options);
+      const read = await readScenarioText(meant, options);
       if (read.kind === 'problems') problems.push(...read.problems);
       else loaded.push(read.loaded);
     }

@@ -83,7 +83,7 @@ function addRun(program: Command, done: Done): void {
   command(
     program,
     'run <scenario...>',
-    'sweep seeds, find what breaks, shrink and explain it',
+    'sweep seeds of scenarios, by file or name, find what breaks, shrink and explain it',
     'npx fencepost run zombie-writer --seeds 1000',
   )
     .option('--seeds <N|A..B>', 'how many seeds, or which', '1000')
@@ -222,7 +222,7 @@ function addShow(program: Command, done: Done): void {
     command(
       program,
       'show <file>',
-      'what happens in a plan file, or in one seed of a scenario file',
+      'what happens in a plan, or in one seed of a scenario, by file or name',
       'npx fencepost show six-steps --system fenced',
     ),
   )

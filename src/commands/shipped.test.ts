@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { packageRoot } from '../doctor/examine-surroundings.ts';
 import { isPlanFile, loadPlan, loadScenarios } from './files.ts';
 import { fileMeant, plansFolderOf, plansFoldersOf, shippedScenarios } from './shipped.ts';
@@ -52,9 +52,9 @@ describe('a name', () => {
     }
     const name = `own-${process.pid}`;
     expect(fileMeant(name).kind).toBe('error');
+    onTestFinished(() => rmSync(join(before, name)));
     writeFileSync(join(before, name), '');
     expect(fileMeant(name)).toEqual({ kind: 'file', file: name });
-    rmSync(join(before, name));
   });
 });
 

@@ -38,6 +38,25 @@ describe('renderFailure', () => {
     );
   });
 
+  it('says what the same plan does on the systems that must hold, and on how many more', () => {
+    const textOf = (count: number): string[] => {
+      const siblings = Array.from({ length: count }, (_, at) => ({
+        ...({ claim: 'fence-monotone', outcome: 'holds' } as const),
+        ...{ system: `fenced-${at}`, text: `same plan on fenced-${at}: nothing refused` },
+      }));
+      return renderFailure({ ...zombieFinding, siblings }, plain)
+        .split('\n')
+        .slice(-6, -3);
+    };
+    expect(textOf(1).at(-1)).toBe('same plan on fenced-0: nothing refused');
+    expect(textOf(3).at(-1)).toBe('same plan on fenced-2: nothing refused');
+    expect(textOf(5)).toEqual([
+      'same plan on fenced-0: nothing refused',
+      'same plan on fenced-1: nothing refused',
+      '… and on 3 more systems, in the report',
+    ]);
+  });
+
   it('never exceeds 25 lines of 100 columns, however much there is to say', () => {
     const long = 'a sentence of which there is far too much to be read by anybody '.repeat(30);
     const many = manyZombies(40);
@@ -47,7 +66,10 @@ describe('renderFailure', () => {
       'alice',
       'alice-in-the-eu-central-1-availability-zone-of-the-cloud',
     );
-    for (const finding of [many, wordy, named]) {
+    const text = `same plan on ${'fenced'.repeat(30)}: 23 ms ⊘ refused`;
+    const sibling = { system: 'fenced', claim: 'grant-order', outcome: 'holds', text } as const;
+    const siblings = { ...wordy, siblings: Array.from({ length: 9 }, () => sibling) };
+    for (const finding of [many, wordy, named, siblings]) {
       for (const width of [10, 60, 100, 240]) {
         const lines = renderFailure(finding, { colour: false, width }).split('\n');
         expect(lines.length).toBeLessThanOrEqual(25);

@@ -63,6 +63,7 @@ describe('a client', () => {
     const store = new Store('fenced-sequenced');
     alice.acquire({ lock: 'db', ttl: 10, now: 0 });
     expect(alice.write(store, X, 1)).toEqual({ kind: 'accepted' });
+    alice.renew({ lock: 'db', ttl: 10, now: 5 });
     expect(alice.write(store, X, 2)).toEqual({ kind: 'accepted' });
     const repeated = { resource: 'db', key: 'x', token: 1, sequence: 2 };
     expect(store.write(repeated, 3)).toEqual({ kind: 'refused', highest: 1 });

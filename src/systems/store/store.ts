@@ -37,8 +37,8 @@ export class Store {
   private registered: ByResource<Registered> = new Map();
 
   /**
-   * `kind` is a rule, or the name of one of `stores`, such as `fenced`. With `takesAnyToken` a token
-   * may be below 0 or beyond 2^53, as those of lock services are that got it wrong.
+   * `kind` is a rule, or the name of one of `stores`, as `fenced`. With `takesAnyToken` a token may
+   * be below 0 or beyond 2^53, as those of lock services are that got it wrong.
    */
   constructor(
     kind: FenceRule | string,
