@@ -1,8 +1,326 @@
 /** The document on the lock on a cache, line by line. */
 import type { SourceDocument } from './row.ts';
 
+/** Two instances on one cache, whose tokens are UUIDs, and what each call answers. */
+const LOCKS = `
+import { Cache, CacheLock } from 'fencepost';
+const cache = new Cache();
+const newToken = () => crypto.randomUUID();
+const lock = (more) => new CacheLock(cache, { key: 'db', expiration: 10, retry: 2, newToken, ...more });
+const say = (what, answer) => console.log(what, JSON.stringify(answer));
+`.trim();
+
+const HELD = `
+import { readPlan, run } from 'fencepost';
+const text = \`
+fencepost: 1
+scenario: held
+system: { name: held, lock: cache-lock, store: unfenced, options: { instance: client } }
+clients:
+  - name: alice
+    releases: false
+    sections:
+      - { id: 1, work: [] }
+      - { id: 2, work: [memoize: { for: 1ms }] }
+limits: { healAt: 100ms, probe: false }
+bounds: { latency: 1ms }\`;
+const { plan } = readPlan({ file: 'held.yaml', text });
+for (const event of run(plan).events) {
+  if (event.kind === 'log') console.log(event.process + ': ' + event.text);
+  if (event.kind === 'invoke') console.log('calls ' + event.operation);
+}
+console.log('that is all');
+`.trim();
+
+const PIECES = 'show fixtures/plans/stampede-pieces-lock-service-single-flight.yaml';
+const EXTENDED = 'show fixtures/cache-lock-extension.yaml --system owner --seed 1 -v';
+
 export const document: SourceDocument = {
   title: 'A lock on a cache',
-  about: 'djblets’ review request 14628, `djblets.protect.locks.CacheLock`, with its discussion.',
-  rows: [],
+  about:
+    'djblets’ review request 14628, `djblets.protect.locks.CacheLock`, with its discussion, and where that is silent its code (djblets 6.0).',
+  rows: [
+    {
+      lines: '18',
+      says: 'The lock helps to avoid a cache stampede: five clients that miss one value do not all compute it.',
+      shown: {
+        command: 'run fixtures/stampede.yaml --seeds 50 --workers 0',
+        prints: [
+          '✓ none: met (must break: single-flight)',
+          /stampede: \d+ computations measured, at most 5 of one value at once, several on 50 seeds/,
+          '✓ cache-lock: met (must hold: single-flight, mutual-exclusion)',
+          'stampede: 50 computations measured, at most 1 of one value at once, several on 0 seeds',
+        ],
+      },
+    },
+    {
+      lines: '31',
+      says: 'A lock is set by an atomic `add` of a UUID, which succeeds for one and for nobody else.',
+      shown: {
+        script: `${LOCKS}
+const [alice, bob] = [lock(), lock({ blocking: false })];
+say('alice', alice.acquire(0));
+console.log('in the cache:', cache.get('db', 0).value);
+say('bob', bob.acquire(1));`,
+        prints: [
+          'alice {"kind":"acquired","until":10}',
+          /in the cache: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\n/,
+          'bob {"kind":"busy","retryAt":null}',
+        ],
+      },
+    },
+    {
+      lines: '32–34',
+      says: 'A busy lock is waited for or not, with a timeout and a time between two tries.',
+      shown: {
+        script: `${LOCKS}
+lock({ expiration: 100 }).acquire(0);
+const bob = lock({ timeout: 5 });
+for (const now of [1, 3, 5, 6]) say('bob at ' + now, bob.acquire(now));
+say('carol', lock({ blocking: false }).acquire(1));`,
+        prints: [
+          'bob at 1 {"kind":"busy","retryAt":3}',
+          'bob at 3 {"kind":"busy","retryAt":5}',
+          'bob at 5 {"kind":"busy","retryAt":7}',
+          'bob at 6 {"kind":"timed-out"}',
+          'carol {"kind":"busy","retryAt":null}',
+        ],
+      },
+    },
+    {
+      lines: '37',
+      says: 'The time between two tries has a random jitter. Here 4 ms pass between two tries without it: a round trip of 2 ms, and 2 ms.',
+      shown: {
+        command: 'show fixtures/stampede-timeout.yaml --system patient --seed 1 --plan pinned',
+        prints: [/backoff: 2\.\d+ms/],
+      },
+    },
+    {
+      lines: '40',
+      says: 'A lock is released when it expires, or by `release()`.',
+      shown: {
+        script: `${LOCKS}
+const [alice, bob] = [lock(), lock()];
+alice.acquire(0);
+say('bob before the release', bob.acquire(4));
+say('alice', alice.release(5));
+say('bob after the release', bob.acquire(6));
+say('carol before the end', lock().acquire(15));
+say('carol at the end', lock().acquire(16));`,
+        prints: [
+          'bob before the release {"kind":"busy","retryAt":6}',
+          'alice {"kind":"released"}',
+          'bob after the release {"kind":"acquired","until":16}',
+          'carol before the end {"kind":"busy"',
+          'carol at the end {"kind":"acquired","until":26}',
+        ],
+      },
+    },
+    {
+      lines: '41–43',
+      says: 'It may fall out of the cache; then it is no longer valid, and that is logged.',
+      shown: {
+        command: EXTENDED,
+        prints: ['logs cache-lock: db fell out of the cache; the lock is no longer valid'],
+      },
+    },
+    {
+      lines: '45–49',
+      says: 'If the time is greater than the expected end (`>`), release does nothing. At the very end it still touches, and where the next client was granted the lock at that instant, it extends that one’s.',
+      shown: {
+        command: 'run fixtures/cache-lock-boundary.yaml --seeds 50 --workers 0',
+        prints: [
+          '10  │                         own clock: lease lives',
+          '11  grants db to bob, until 21 ms ← grant touched',
+          '11  alice extends db until 21 ms (meant grant 1) ← renewal',
+          'breaks with a work of alice/1 of 8 ms, holds with 7.999 ms',
+          '✓ at-the-end: met',
+        ],
+      },
+    },
+    {
+      lines: '49–52',
+      says: 'Otherwise it prolongs the key, looks whose it is and deletes its own. At worst it extends another’s lock.',
+      shown: {
+        script: `${LOCKS}
+const [alice, bob] = [lock(), lock()];
+alice.acquire(0);
+cache.forget('db');
+say('bob', bob.acquire(5));
+say('alice', alice.release(9));
+console.log('bob’s key ends at', cache.endOf('db', 9));
+say('bob', bob.release(12));
+console.log('left: ' + cache.get('db', 12));`,
+        prints: [
+          'bob {"kind":"acquired","until":15}',
+          'alice {"kind":"lost"}',
+          'bob’s key ends at 19',
+          'bob {"kind":"released"}',
+          'left: null',
+        ],
+      },
+    },
+    {
+      lines: '54–55',
+      says: 'As a context manager it is released however the work ends, also when a renewal failed.',
+      shown: {
+        command: EXTENDED,
+        prints: [
+          /135\.605 .*fell out of the cache; the lock is no longer valid[\s\S]*135\.605 .*logs cache-lock: released db, which had expired/,
+        ],
+      },
+    },
+    {
+      lines: '65–72',
+      says: 'A memoize with a lock reads, takes the lock on a miss, reads again, computes if it must, stores and releases.',
+      shown: {
+        command: 'show fixtures/plans/stampede-cache-lock-single-flight.yaml -v',
+        prints: [
+          /carol +dave[\s\S]*\n +0 +│ +calls read x[\s\S]*\n +2 +│ +calls acquire[\s\S]*\n +4 +│ +calls read x[\s\S]*\n +6 +│ +begins to compute[\s\S]*\n +16 +│ +calls write x = 1[\s\S]*\n +24 +│ +logs cache-lock: released db/,
+          /grants db to dave[\s\S]*serves x = 1 to dave/,
+          '✓ single-flight            holds',
+        ],
+      },
+    },
+    {
+      lines: '68–71',
+      says: 'If it waited for the lock in vain (what follows is published in the code), it reads again and computes all the same, without the lock.',
+      shown: {
+        command: 'run fixtures/stampede-timeout.yaml --seeds 50 --workers 0',
+        prints: [
+          'logs memoize: goes on without the lock on db',
+          /bob, who did not get the lock\s+in time, began without it to compute/,
+          '✓ impatient: met (must break: single-flight; must hold: mutual-exclusion)',
+          '✓ patient: met (must hold: single-flight, mutual-exclusion)',
+        ],
+      },
+    },
+    {
+      lines: '65',
+      says: '`cache_memoize_iter` stores its value in pieces, and extends the lock after each (the code). Four pieces of 30 ms are stored under a lock for 60 ms.',
+      shown: {
+        command: PIECES,
+        prints: [
+          /accepts x\/1 = 1[\s\S]*bob extends token 1 until 99 ms[\s\S]*accepts x\/2/,
+          /accepts x\/4 = 1[\s\S]*bob extends token 1 until 201 ms[\s\S]*accepts x = 1/,
+          'serves x = 1 to carol',
+          '✓ single-flight            holds',
+        ],
+      },
+    },
+    {
+      lines: '137, 199',
+      says: 'To extend or release what is not acquired is an error.',
+      shown: {
+        script: `${LOCKS}
+const alice = lock();
+say('extend', alice.extend(0));
+say('release', alice.release(0));
+alice.acquire(0);
+alice.release(1);
+say('release twice', alice.release(2));`,
+        prints: [
+          'extend {"kind":"refused","why":"this lock on db is not acquired, and cannot be extended"}',
+          'release {"kind":"refused","why":"this lock on db is not acquired, and cannot be released"}',
+          'release twice {"kind":"refused","why":"this lock on db is not acquired',
+        ],
+      },
+    },
+    {
+      lines: '148',
+      says: 'It logs when it is acquired, extended and released.',
+      shown: {
+        command: EXTENDED,
+        prints: [
+          /logs cache-lock: acquired db for 20 ms[\s\S]*logs cache-lock: extended db to 20 ms[\s\S]*logs cache-lock: released db/,
+        ],
+      },
+    },
+    {
+      lines: '172',
+      says: 'Its arguments are validated.',
+      shown: {
+        script: `${LOCKS}
+try {
+  lock({ key: '', retry: 0, timeout: -2 });
+} catch (error) {
+  console.log(error.name + ': ' + error.message);
+}`,
+        prints: [
+          'RangeError: a lock needs a key; a retry interval is longer than 0, not 0; a timeout is longer than 0, or -1 for ever, not -2',
+        ],
+      },
+    },
+    {
+      lines: '174',
+      says: 'A timeout of −1 waits for ever; any other is waited for no longer.',
+      shown: {
+        script: `${LOCKS}
+lock({ expiration: 1_000_000 }).acquire(0);
+const [patient, hasty] = [lock({ timeout: -1 }), lock({ timeout: 900_000 })];
+for (const [name, one] of Object.entries({ patient, hasty })) {
+  one.acquire(1);
+  say(name, one.acquire(999_999));
+}`,
+        prints: ['patient {"kind":"busy","retryAt":1000001}', 'hasty {"kind":"timed-out"}'],
+      },
+    },
+    {
+      lines: '197–199',
+      says: 'To acquire an instance again that is acquired is an error, and it is the instance that counts, not the key.',
+      shown: {
+        script: `${LOCKS}
+const alice = lock();
+say('first', alice.acquire(0));
+say('again, though it is over', alice.acquire(20));
+say('another instance', lock().acquire(20));`,
+        prints: [
+          'first {"kind":"acquired","until":10}',
+          'again, though it is over {"kind":"refused","why":"this lock on db is acquired already"}',
+          'another instance {"kind":"acquired","until":30}',
+        ],
+      },
+    },
+    {
+      lines: '243',
+      says: 'The author’s idea: `add` the key again with the same token, and if it is one’s own in either case, delete it. It does not help: the delete removes a successor’s key all the same.',
+      shown: {
+        command: 'run fixtures/cache-lock-release.yaml --seeds 50 --workers 0',
+        prints: [
+          '✓ add-again: met (must break: owner-only-release, mutual-exclusion)',
+          /owner-only-release of add-again[\s\S]*bob releases db \(meant grant 1\) ← release/,
+          '✓ compared: met (must hold: owner-only-release, mutual-exclusion)',
+        ],
+      },
+    },
+    {
+      lines: '245–247',
+      says: 'Memcached is no safe place for a lock: it may evict anything, and then two hold it.',
+      shown: {
+        command: 'run fixtures/cache-lock-eviction.yaml --seeds 50 --workers 0',
+        prints: [
+          /forgets db ← evict[\s\S]*grants db to carol/,
+          '✓ compared: met (must break: mutual-exclusion; must hold: owner-only-release)',
+        ],
+      },
+    },
+    {
+      lines: '267',
+      says: 'A memoize that is handed a lock which is acquired already is an error of its caller’s, and computes nothing.',
+      shown: {
+        script: HELD,
+        prints: [
+          /^calls alice\/1\/acquire\nalice: acquired db for 10 ms\nalice: refused: the lock on db is held already\nalice: db was dropped without release\nthat is all\n$/,
+        ],
+      },
+    },
+    {
+      lines: '274',
+      says: 'A lock that is collected as garbage while it is acquired is warned of.',
+      shown: {
+        command: 'show fixtures/plans/stampede-timeout-impatient-single-flight.yaml -v',
+        prints: ['logs cache-lock: db was dropped without release'],
+      },
+    },
+  ],
 };

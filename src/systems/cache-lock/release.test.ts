@@ -1,9 +1,12 @@
 /** Constant latencies of 1 ms, a ttl of 10 ms, and no chance. */
 import { describe, expect, test } from 'vitest';
+import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Fault } from '../../plan/fault.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, planOf } from '../plan.fixture.ts';
+import type { Protocol } from '../protocol.ts';
 import { calls, compute, evictAt, logs, pauseAt, runOf } from './cache-lock.fixture.ts';
+import { cacheLock } from './protocol.ts';
 
 describe('a release', () => {
   test.each([
@@ -92,3 +95,39 @@ describe('a release that gets no answer', () => {
     },
   );
 });
+
+describe('what is not held', () => {
+  test.each([
+    ['extended', '0 alice: refused: this lock on db is not acquired, and cannot be extended'],
+    ['released', '0 alice: refused: this lock on db is not acquired, and cannot be released'],
+  ])('is not %s, and says so', (deed, message) => {
+    const lock = 'hasty-cache-lock';
+    const trace = run(
+      planOf({ clients: [clientOf('alice', [])], lock, store: 'unfenced' }),
+      catalogueWith(lock, deed),
+    );
+    expect(logs(trace)).toEqual([message]);
+    expect(calls(trace)).toEqual([]);
+  });
+});
+
+/** CacheLock for clients that extend or release it in place of acquiring it. */
+function catalogueWith(name: string, deed: string): Catalogue {
+  const build: Protocol['build'] = (world, options) => {
+    const driverOf = cacheLock.build?.(world, options);
+    return (client, role) => {
+      const driver = driverOf?.(client, role);
+      if (driver?.renew === undefined) throw new Error('it has a driver that renews');
+      const { renew, release } = driver;
+      return {
+        *acquire(at) {
+          if (deed === 'released') yield* release.call(driver, at);
+          else yield* renew.call(driver, at, { id: 1, ttlUs: MS });
+          return 'given up';
+        },
+        *release() {},
+      };
+    };
+  };
+  return { ...builtIn, locks: new Map([...builtIn.locks, [name, { ...cacheLock, build }]]) };
+}
