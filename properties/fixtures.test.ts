@@ -190,6 +190,7 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['stalled-job', 'marked', 'at-most-once', 2, 1, 0],
   ['standby-lease', 'standby', 'mutual-exclusion', 2, 1, 0],
   ['standby-lease', 'standby', 'tokens-increase', 1, 1, 0],
+  ['false-is-zero', 'published', 'mutual-exclusion', 2, 0, 0],
   ['vacant-lease', 'set', 'mutual-exclusion', 2, 0, 0],
   ['vacant-lease', 'set', 'tokens-unique', 2, 0, 0],
 ];

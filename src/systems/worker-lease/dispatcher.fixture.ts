@@ -99,7 +99,7 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
       return taken === false || taken === 0 ? taken : taken.fence;
     },
     *release({ at, ...lease }) {
-      return yield* backEnd(at).release(place(SECOND), lease);
+      return yield* backEnd(at).release(place(SECOND), lease, 1);
     },
     *until(seconds) {
       calls += 1;
