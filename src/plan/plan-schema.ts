@@ -36,6 +36,7 @@ import {
   NETWORK_DEFAULTS,
   SECTION_DEFAULTS,
 } from './plan-defaults.ts';
+import { completeQueue, queueFields } from './queue-text.ts';
 import { completeStep, stepSchema } from './work-text.ts';
 
 const json: z.ZodType<Json> = z.json();
@@ -188,6 +189,7 @@ export const planSchema: z.ZodType<Plan> = closed('field', {
   use: z.record(z.string().max(1_000), digest).optional(),
   system,
   clients: z.array(client).max(CAPS.clients).optional(),
+  queue: closed('field', queueFields).optional(),
   network: network.optional(),
   faults: z.array(faultSchema).max(CAPS.faults).optional(),
   chance: chance.optional(),
@@ -203,6 +205,7 @@ export const planSchema: z.ZodType<Plan> = closed('field', {
     ...(fields.use === undefined ? {} : { use: fields.use }),
     system: fields.system,
     clients: fields.clients ?? [],
+    ...(fields.queue === undefined ? {} : { queue: completeQueue(fields.queue, []) }),
     network: {
       link: fields.network?.link ?? NETWORK_DEFAULTS.link,
       latencyUs: fields.network?.latency ?? NETWORK_DEFAULTS.latencyUs,

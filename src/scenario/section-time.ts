@@ -66,6 +66,7 @@ function stepUs(step: Timed, latencyUs: number): number {
       return 8 * latencyUs;
     case 'compute':
     case 'job':
+    case 'transition':
       return step.forUs;
     case 'memoize':
       return memoizeUs(step.forUs, step.pieces ?? 1, latencyUs);

@@ -1,18 +1,20 @@
 /**
  * The scope of a lock: waited for, held while a body runs, and given back however far the body
- * came.
+ * came. A body that returns false has not done all of its work.
  */
 import { under } from '../kernel/name.ts';
 import { answerOf, backOff, type Program } from '../world/program.ts';
 import { part, type Section } from './section-calls.ts';
 
 /** Runs `body` while the section's lock is held; not at all when it cannot be had. */
-export function* underLock(at: Section, body: () => Program<void>): Program<void> {
+export function* underLock(at: Section, body: () => Program<unknown>): Program<void> {
   if (!(yield* takeLock(at))) return;
-  yield* body();
+  const isWhole = (yield* body()) !== false;
   yield* awaitAnswers(at);
+  if (at.driver.worked !== undefined) yield* at.driver.worked(at, isWhole);
   at.self.leave();
   if (at.plan.releases) yield* at.driver.release(at);
+  if (at.driver.settle !== undefined) yield* at.driver.settle(at);
 }
 
 /** Waits for the answers to what was sent and not waited for. */

@@ -22,7 +22,7 @@ export interface LeaseHolder {
  * these three cannot be taken for one another.
  */
 export type LeaseAnswer =
-  /** The lease is the asker's until `expires`, inclusive; `fence` is above that of every lease before. */
+  /** Theirs who asked until `expires`, inclusive; `fence` is above those of all leases before. */
   | { readonly kind: 'leased'; readonly fence: number; readonly expires: number }
   /** Somebody holds it, maybe the asker: a lease cannot be taken twice. Wait; ask nobody else. */
   | { readonly kind: 'held' }
@@ -32,7 +32,7 @@ export type LeaseAnswer =
 /** How a release ended. */
 export type ReleaseAnswer =
   | { readonly kind: 'released' }
-  /** It was not that very lease: other steps, other retries, another fence, or given back before. */
+  /** It was not that very lease: other steps, retries or fence, or it was given back before. */
   | { readonly kind: 'not held' }
   | { readonly kind: 'system error' };
 

@@ -1,16 +1,21 @@
 /** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
+import type { QueuePlan } from '../../plan/plan.ts';
+import { QUEUE } from '../../plan/queue-text.ts';
 import type { World } from '../../world/world.ts';
 import type { DriverOf, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
 import { CacheBackEnd } from './cache-back-end.ts';
 import { KEY_LIFE_SECONDS } from './cache-leases.ts';
 import { LeaseCacheServer, type LeaseCacheSetting } from './cache-server.ts';
-import { type DispatchManner, WorkerLeaseDriver } from './driver.ts';
+import type { DispatchManner } from './dispatch.ts';
+import { WorkerLeaseDriver } from './driver.ts';
 import { type Idempotency, JobGuard } from './job-guard.ts';
 import { JobKeyServer } from './job-key-server.ts';
 import { LeaseBook } from './lease-book.ts';
 import type { LeaseTerms } from './lease-terms.ts';
 import { type Counting, LeaseTime } from './lease-time.ts';
+import { QueueWorkerDriver } from './queue-driver.ts';
+import { QueueServer } from './queue-server.ts';
 import { TableBackEnd } from './table-back-end.ts';
 import { LeaseTableServer } from './table-server.ts';
 
@@ -84,6 +89,7 @@ const common: Omit<Protocol, 'about' | 'options' | 'build'> = {
   servers,
   takesSeveral: false,
   canRenew: false,
+  takesMessages: true,
   problem,
   unpromised: ['at-most-once'],
 };
@@ -106,11 +112,15 @@ function published(lock: Protocol, build: BuildLeases): Protocol {
       ...option,
       fallback: PUBLISHED[option.name] ?? option.fallback,
     })),
-    build: (world, given) => build(world, given, true),
+    build: (world, given, queue) => build(world, given, { isPublished: true, queue }),
   };
 }
 
-type BuildLeases = (world: World, given: Options, isPublished: boolean) => DriverOf;
+type BuildLeases = (
+  world: World,
+  given: Options,
+  dispatch: Pick<Kept, 'isPublished' | 'queue'>,
+) => DriverOf;
 
 export const leaseMemcached: Protocol = {
   ...common,
@@ -124,13 +134,13 @@ export const leaseMemcached: Protocol = {
       about: 'how a first lease is stored: only where none is, or, as in early versions, over any',
     },
   ],
-  build: (world, given) => buildMemcached(world, given, false),
+  build: (world, given, queue) => buildMemcached(world, given, { isPublished: false, queue }),
 };
 
-function buildMemcached(...[world, given, isPublished]: Parameters<BuildLeases>): DriverOf {
+function buildMemcached(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
   const vacant = given.word('vacant') === 'set' ? 'set' : 'add';
   const cache = { isDurable: false, expiry: 'monotonic', vacant } as const;
-  return build(world, given, { cache, isPublished });
+  return build(world, given, { cache, ...dispatch });
 }
 
 export const leaseMemcachedPublished: Protocol = published(leaseMemcached, buildMemcached);
@@ -153,13 +163,13 @@ export const leaseRedis: Protocol = {
       about: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
     },
   ],
-  build: (world, given) => buildRedis(world, given, false),
+  build: (world, given, queue) => buildRedis(world, given, { isPublished: false, queue }),
 };
 
-function buildRedis(...[world, given, isPublished]: Parameters<BuildLeases>): DriverOf {
+function buildRedis(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
   const isDurable = given.word('persistence') === 'always';
   const expiry = given.word('expiry') === 'monotonic' ? 'monotonic' : 'wall';
-  return build(world, given, { cache: { isDurable, expiry, vacant: 'add' }, isPublished });
+  return build(world, given, { cache: { isDurable, expiry, vacant: 'add' }, ...dispatch });
 }
 
 export const leaseRedisPublished: Protocol = published(leaseRedis, buildRedis);
@@ -168,11 +178,11 @@ export const leaseDynamodb: Protocol = {
   ...common,
   about: 'leases of at-least-once workers in DynamoDB: one conditional update, tokens are kept',
   options: shared,
-  build: (world, given) => buildDynamodb(world, given, false),
+  build: (world, given, queue) => buildDynamodb(world, given, { isPublished: false, queue }),
 };
 
-function buildDynamodb(...[world, given, isPublished]: Parameters<BuildLeases>): DriverOf {
-  return build(world, given, { cache: null, isPublished });
+function buildDynamodb(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
+  return build(world, given, { cache: null, ...dispatch });
 }
 
 export const leaseDynamodbPublished: Protocol = published(leaseDynamodb, buildDynamodb);
@@ -189,9 +199,10 @@ interface Kept {
   /** Null where a table keeps the leases. */
   readonly cache: Omit<LeaseCacheSetting, 'keyLifeUs'> | null;
   readonly isPublished: boolean;
+  readonly queue: QueuePlan | undefined;
 }
 
-function build(world: World, given: Options, { cache, isPublished }: Kept): DriverOf {
+function build(world: World, given: Options, { cache, isPublished, queue }: Kept): DriverOf {
   const absent = cache === null ? 'one' : given.word('absent') === 'clock' ? 'clock' : 'one';
   const terms = { ...termsOf(given), absent } as const;
   const backEnds = backEndsOf(given).map((name): LeaseBackEnd => {
@@ -217,7 +228,14 @@ function build(world: World, given: Options, { cache, isPublished }: Kept): Driv
     onDenied: given.word('onDenied') === 'flips' ? 'flips' : 'waits',
     releases: isPublished ? 'always' : 'held',
   };
-  return () => new WorkerLeaseDriver(backEnds, guard, manner);
+  const parts = { backEnds, guard, manner };
+  if (queue === undefined) return () => new WorkerLeaseDriver(parts);
+  const process = { name: QUEUE, role: 'lock' } as const;
+  const server = world.addServer(process, new QueueServer(QUEUE, queue));
+  return (_, role) =>
+    role === 'probe'
+      ? new WorkerLeaseDriver(parts)
+      : new QueueWorkerDriver({ server, plan: queue }, parts);
 }
 
 function termsOf(given: Options): Omit<LeaseTerms, 'absent'> {
