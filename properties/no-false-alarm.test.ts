@@ -24,7 +24,7 @@ function ttlFor(steps: number): number {
   return ROUND_TRIP_US + steps * STEP_US;
 }
 
-type Kind = Exclude<Work['kind'], 'lock' | 'job' | 'memoize'>;
+type Kind = Exclude<Work['kind'], 'lock' | 'job' | 'transition' | 'memoize'>;
 
 /** Workloads that mean something: nobody adds to a counter that others overwrite. */
 const WORKLOADS: readonly (readonly Kind[])[] = [

@@ -42,6 +42,7 @@ const VERBS: Readonly<Record<Work['kind'], readonly string[]>> = {
   renew: ['renew'],
   lock: ['lock'],
   job: [],
+  transition: [],
   memoize: ['read', 'write'],
 };
 

@@ -61,34 +61,58 @@ test('every check that the README shows judges a history', () => {
   }
 });
 
-test('the examples in the README run, and say what their comments say', () => {
-  const examples = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)]
-    .map(([text]) => text)
-    .filter((text) => !text.includes("'fencepost/vitest'")) // vitest.test.ts runs that one
-    .filter((text) => !text.includes('CacheLock')); // readme-cache-lock.test.ts
-  expect(examples.length).toBe(4);
+/** What an example prints, once its types are checked and it is built. */
+function outputOf(example: string): string {
   const folder = mkdtempSync(join(root, 'dist/readme-'));
-  const [sweep = '', classes = '', own = '', checker = ''] = examples.map((text) =>
-    text
-      .replaceAll("from 'fencepost'", "from '../index.js'")
-      .replaceAll("from 'fencepost/fast-check'", "from '../fast-check.js'"),
-  );
-  const run = (text: string): string => {
-    writeFileSync(join(folder, 'example.ts'), text);
-    const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
-    const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck'];
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const built = spawnSync('node', [tsc, ...options, ...types, join(folder, 'example.ts')], {
-      encoding: 'utf8',
-    });
-    expect(built.stdout).toBe('');
-    return spawnSync('node', [join(folder, 'example.js')], { cwd: root, encoding: 'utf8' }).stdout;
-  };
-  expect(run(sweep)).toContain("kind: 'pause'");
-  expect(run(classes).match(/granted|denied|accepted|refused/g)).toEqual(
+  const text = example
+    .replaceAll("from 'fencepost'", "from '../index.js'")
+    .replaceAll("from 'fencepost/fast-check'", "from '../fast-check.js'");
+  writeFileSync(join(folder, 'example.ts'), text);
+  const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
+  const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck'];
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const built = spawnSync('node', [tsc, ...options, ...types, join(folder, 'example.ts')], {
+    encoding: 'utf8',
+  });
+  expect(built.stdout).toBe('');
+  const file = join(folder, 'example.js');
+  const { stdout } = spawnSync('node', [file], { cwd: root, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  return stdout;
+}
+
+const examples = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)].map(([text]) => text);
+
+/** The one that says so. */
+function exampleWith(words: string): string {
+  const found = examples.filter((text) => text.includes(words));
+  expect(found, words).toHaveLength(1);
+  return found[0] ?? '';
+}
+
+test('the examples in the README run, and say what their comments say', () => {
+  const classes = exampleWith('new LockService()');
+  expect(outputOf(exampleWith('shrinkFailure(plan'))).toContain("kind: 'pause'");
+  expect(outputOf(classes).match(/granted|denied|accepted|refused/g)).toEqual(
     [...classes.matchAll(/\)\); \/\/ (\w+)/g)].map(([, word]) => word),
   );
-  expect(run(own)).toBe('patient\n');
-  expect(run(checker)).toContain('bob');
-  rmSync(folder, { recursive: true });
+  expect(outputOf(exampleWith('planArbitrary('))).toBe('patient\n');
+  expect(outputOf(exampleWith('checkHistory('))).toContain('bob');
+});
+
+test('the leases in the README answer as their comments say', () => {
+  const leases = exampleWith('new LeaseTable()');
+  const said = [...leases.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
+  const answers = outputOf(leases).replace(/\{ kind: '(\w+)', (\w+): (\d+),.*/g, '$1, $2 $3');
+  expect(answers.trim().split('\n')).toEqual(said);
+  expect(said).toHaveLength(6);
+});
+
+test('every example in the README is run by a test', () => {
+  const run = [
+    ...['shrinkFailure(plan', 'new LockService()', 'new LeaseTable()', 'planArbitrary('],
+    // vitest.test.ts runs the first of these, readme-cache-lock.test.ts the second.
+    ...['checkHistory(', "'fencepost/vitest'", 'new CacheLock('],
+  ];
+  expect(examples.filter((text) => !run.some((words) => text.includes(words)))).toEqual([]);
 });

@@ -191,6 +191,16 @@ export { type Access, Store, type StoreAnswer } from './systems/store/store.ts';
 export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';
 export { StoreServer } from './systems/store/store-server.ts';
 export { type Contents, StoreWitness } from './systems/store/witness.ts';
+// The leases of at-least-once workers by themselves, without the simulator.
+export {
+  type GivenLease,
+  type LeaseAnswer,
+  LeaseCache,
+  type LeaseHolder,
+  LeaseTable,
+  type LeaseWish,
+  type ReleaseAnswer,
+} from './systems/worker-lease/leases.ts';
 export type { CallSetting, PendingCall } from './world/call.ts';
 export type { Caller, CallOptions, Outcome, Port } from './world/port.ts';
 export {

@@ -43,6 +43,7 @@ function wordOf(protocol: Protocol): LockWord {
       return typeof options === 'string' ? null : (protocol.problem?.(options, clients) ?? null);
     },
     canRenew: protocol.canRenew !== false,
+    takesMessages: protocol.takesMessages === true,
     ...(protocol.buildAsync === undefined ? {} : { operations: protocol.operations ?? [] }),
     ...(protocol.jitter === undefined ? {} : { jitter: protocol.jitter }),
   };

@@ -24,18 +24,36 @@ const grantedWhileLive: Teller = (story) => {
   const end = `${endPhrase(find(story, 'renewal', 'renew') ?? earlier)}${freed}`;
   return {
     headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
-    course: `${giversOf(story, later)} granted ${letterOf(story, later.ordinal)} ${at(later)}`,
+    course: `${deniedPhrase(story)}${giversOf(story, later)} granted ${letterOf(story, later.ordinal)} ${at(later)}`,
     however: `${letterOf(story, earlier.ordinal)} was live: ${end}${whileFaults(story)}`,
-    cure: foreign === undefined ? cureOfSecond(later) : NAMED_RELEASE,
+    cure: foreign === undefined ? cureOfSecond(story, { earlier, later }) : NAMED_RELEASE,
   };
 };
 
+/** What came before a grant by another server than the one that had said no. */
+function deniedPhrase(story: Story): string {
+  const denial = find(story, 'denial', 'deny');
+  const log = find(story, 'misreading', 'log');
+  if (denial === undefined || log === undefined) return '';
+  const { process, client } = denial;
+  return `\`${process}\` denied ${client} ${at(denial)}, ${client} logged “${log.text}”, and `;
+}
+
 const NAMED_RELEASE = 'A release that names its acquisition would have changed nothing';
 
-function cureOfSecond(later: Grant): string {
-  return isQuorumGrant(later)
-    ? 'A majority of nodes that keep each key to its end, asked in time, would have denied it'
-    : 'A lock service that waits until the lease before is over would have denied it';
+function cureOfSecond(
+  story: Story,
+  { earlier, later }: { readonly earlier: Grant; readonly later: Grant },
+): string {
+  if (find(story, 'denial', 'deny') !== undefined) {
+    return 'A client that tells “somebody holds it” from “system error” would have waited';
+  }
+  if (isQuorumGrant(later)) {
+    return 'A majority of nodes that keep each key to its end, asked in time, would have denied it';
+  }
+  return earlier.process === later.process || isQuorumGrant(earlier)
+    ? 'A lock service that waits until the lease before is over would have denied it'
+    : 'A second server that knows which leases the first has given would have denied it';
 }
 
 function foreignPhrase(story: Story, { client, under, atUs }: Release): string {

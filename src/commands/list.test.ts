@@ -40,7 +40,7 @@ describe('the list', () => {
     expect(namesOf('workloads')).toEqual(['blind-writes', 'read-modify-write', 'transfer']);
     expect(namesOf('steps')).toEqual([
       ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
-      ...['lock', 'job', 'memoize'],
+      ...['lock', 'job', 'transition', 'memoize'],
     ]);
     expect(new Set(namesOf('faults'))).toEqual(new Set(FAULT_KINDS));
     vi.restoreAllMocks();

@@ -12,6 +12,7 @@ import { proseDuration } from '../plan/duration.ts';
 import { renderPlan } from '../plan/plan-text.ts';
 import { suggest } from '../plan/problem.ts';
 import { paintFor } from '../report/colour.ts';
+import { deliveryLines } from '../report/deliveries.ts';
 import type { Finding } from '../report/finding.ts';
 import { findingDiagram, renderDiagram } from '../report/mermaid.ts';
 import { countOf } from '../report/prose.ts';
@@ -91,6 +92,12 @@ export async function showCommand(file: string, options: ShowOptions): Promise<E
     terminal.print(`… the run goes on until ${proseDuration(last)}; -v shows every event`);
   }
   terminal.print('');
+  const deliveries = deliveryLines(trace);
+  if (deliveries.length > 0) {
+    terminal.print('deliveries:');
+    for (const line of deliveries) terminal.print(line);
+    terminal.print('');
+  }
   for (const verdict of verdicts) printVerdict(verdict, terminal);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
   for (const line of await siblingTexts(loaded, { trace, broken }, options)) terminal.print(line);

@@ -88,6 +88,7 @@ function stepShape(step: Work, names: Names): string {
       return `job ${names.numbered('tick', String(step.tick))}${step.retries > 0 ? ' again' : ''}`;
     case 'compute':
     case 'renew':
+    case 'transition':
       return step.kind;
   }
 }

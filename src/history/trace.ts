@@ -46,6 +46,7 @@ export type TraceEvent =
   | Job
   | Log
   | Deadlock
+  | Deliver
   | Grant
   | Deny
   | Renew
@@ -100,7 +101,10 @@ export type Call =
        * `check` is a store's question: is this the token of a lease that still runs? `fetch` is a
        * client's: which token is the current one?
        */
-      readonly verb: 'acquire' | 'renew' | 'release' | 'claim' | 'check' | 'fetch';
+      readonly verb:
+        | ('acquire' | 'renew' | 'release' | 'claim' | 'check' | 'fetch')
+        /** What workers ask of the queue that brings them their steps. */
+        | ('receive' | 'send' | 'delete');
       readonly lock: string;
       readonly token: number;
     }
@@ -242,6 +246,23 @@ export interface Deadlock {
   readonly process: string;
   /** `client` waits for `lock`, which the next one holds; for the last one, the first. */
   readonly waits: readonly { readonly client: string; readonly lock: string }[];
+}
+
+/** A queue delivers a message to a worker, and hides it from all others until `untilUs`. */
+export interface Deliver {
+  readonly kind: 'deliver';
+  readonly atUs: number;
+  readonly process: string;
+  readonly client: string;
+  /** The machine whose step it asks for, after so many retries. */
+  readonly lock: string;
+  readonly steps: number;
+  readonly retries: number;
+  /** How often this message was delivered, this time included. */
+  readonly deliveries: number;
+  /** The queue keeps this message twice, and this is the second one. */
+  readonly isCopy: boolean;
+  readonly untilUs: number;
 }
 
 /**

@@ -69,6 +69,22 @@ export const tokenMutants: readonly Mutant[] = [
       ],
     },
   }),
+  row('false-is-zero', {
+    change: 'a lease that somebody holds (False) is taken for a system error (0): it flips',
+    caughtBy: 'mutual-exclusion',
+    needs: '',
+    base: { lock: 'lease-dynamodb', options: { standby: 'yes', onDenied: 'waits' } },
+    mutant: { options: { standby: 'yes', onDenied: 'flips' } },
+    world: {
+      ...SLOW_CROWD,
+      clients: {
+        ...{ count: 2, ttl: '10s', sections: 1, think: '0s..1s' },
+        ...{ backoff: '1s', lockTimeout: '1s' },
+      },
+      workload: { steps: [{ job: { for: '2s' } }] },
+      slack: '20s',
+    },
+  }),
   row('renew-new-token', {
     change: 'a renew raises the token',
     caughtBy: 'token-stable',

@@ -14,7 +14,11 @@ export type Verb =
   | 'write'
   | 'open'
   | 'fence'
-  | 'checked';
+  | 'checked'
+  | (typeof QUEUE_VERBS)[number];
+
+/** What a worker does with a message, apart from its step, when nothing goes wrong. */
+const QUEUE_VERBS = ['receive', 'next', 'delete'] as const;
 
 /** An operation or mark of one section. */
 export interface SectionPoint {
@@ -84,12 +88,18 @@ function lockParts({ releases }: ClientPlan): readonly Verb[] {
 /** The timers of a section's steps: `alice/1/compute-4`, `alice/1/job`. */
 export function timersOf({ client, section }: Omit<PlacedSection, 'store'>): readonly string[] {
   return section.work
-    .filter(({ kind }) => 'compute' === kind || kind === 'job' || kind === 'memoize')
+    .filter(({ kind }) => TIMED.has(kind))
     .flatMap((step) => {
-      const labels = step.kind === 'memoize' ? pieceLabels('compute', step.pieces) : [step.kind];
+      const label = step.kind === 'transition' ? 'job' : step.kind;
+      const labels = step.kind === 'memoize' ? pieceLabels('compute', step.pieces) : [label];
       return labels.map((label) => `${client.name}/${section.id}/${nth(label, step.id)}`);
     });
 }
+
+/** Steps that take a time of their own; a transition does so as a job. */
+const TIMED: ReadonlySet<Work['kind']> = new Set([
+  ...(['compute', 'job', 'transition', 'memoize'] as const),
+]);
 
 /** A point without the name of its section. */
 interface Part {
@@ -99,6 +109,8 @@ interface Part {
 
 function stepParts(step: Work): readonly Part[] {
   const { kind, id } = step;
+  // A section has one message, so what is done with it needs no number.
+  if (kind === 'transition') return QUEUE_VERBS.map((verb) => ({ verb, part: verb }));
   const parts = OPERATIONS[kind].map(([verb, label]): Part => ({ verb, part: nth(label, id) }));
   if (kind !== 'memoize') return parts;
   const again: Part = { verb: 'read', part: `${nth('read', id)}-again` };
@@ -135,6 +147,7 @@ const OPERATIONS: Readonly<Record<Work['kind'], readonly (readonly [Verb, string
     ['release', 'unlock'],
   ],
   job: [],
+  transition: [],
   memoize: [
     ['read', 'read'],
     ['write', 'write'],

@@ -259,8 +259,36 @@ const planFields = {
   bounds,
 };
 
+const planWithQueue = fc
+  .record({
+    plan: fc.record(planFields),
+    steps: fc.integer({ min: 1, max: 9 }),
+    retries: fc.nat(9),
+    visibilityUs: positiveUs,
+    lists: fc.array(fc.record({ steps: fc.nat(8), retries: fc.nat(9), us, isCopy: fc.boolean() })),
+  })
+  .map(({ plan, steps, retries, visibilityUs, lists }): Plan => {
+    const sections = [
+      { id: 1, thinkUs: 0, lock: 'abc', work: [{ kind: 'transition', id: 1, forUs: 1 } as const] },
+    ];
+    const clients = plan.clients.map((one) => ({ ...one, sections }));
+    const fitting = lists.filter((one) => one.steps < steps && one.retries <= retries);
+    const of = (isCopy: boolean): typeof fitting => fitting.filter((it) => it.isCopy === isCopy);
+    const messages = of(false).map((it) => ({
+      ...{ machine: 'abc', steps: it.steps, retries: it.retries },
+      atUs: it.us,
+    }));
+    const copies = of(true).map((it) => ({
+      ...{ machine: 'abc', steps: it.steps, retries: it.retries },
+      afterUs: it.us,
+    }));
+    const queue = { steps, retries, visibilityUs, messages, copies };
+    return clients.length === 0 ? plan : { ...plan, clients, queue };
+  });
+
 /** Any well-formed plan; most of them would do nothing sensible when they are run. */
 export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
+  planWithQueue,
   fc.record(planFields),
   fc.record({
     ...planFields,

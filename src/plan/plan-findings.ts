@@ -3,6 +3,7 @@
  */
 import type { Plan, Work } from './plan.ts';
 import type { Finding, Step } from './problem.ts';
+import { machinesOf, queueFindings, transitionFindings } from './queue-text.ts';
 import { isReserved } from './reserved-names.ts';
 
 /** In the order of the plan. */
@@ -37,9 +38,11 @@ export function planFindings(plan: Plan): readonly Finding[] {
       );
       findings.push(...memoizeFindings(work, inSection));
       findings.push(...transferFindings(work, inSection));
+      findings.push(...transitionFindings(work, plan.queue !== undefined, inSection));
     }
   }
-  return findings;
+  if (plan.queue === undefined) return findings;
+  return [...findings, ...queueFindings(plan.queue, new Set(machinesOf(plan)))];
 }
 
 /** A memoize that has company, wherever it stands. */

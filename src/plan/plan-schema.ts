@@ -37,6 +37,7 @@ import {
   NETWORK_DEFAULTS,
   SECTION_DEFAULTS,
 } from './plan-defaults.ts';
+import { completeQueue, queueFields } from './queue-text.ts';
 import { completeStep, stepSchema } from './work-text.ts';
 
 const json: z.ZodType<Json> = z.json();
@@ -190,6 +191,7 @@ export const planSchema: z.ZodType<Plan> = closed('field', {
   system,
   epoch: instant.optional(),
   clients: z.array(client).max(CAPS.clients).optional(),
+  queue: closed('field', queueFields).optional(),
   network: network.optional(),
   faults: z.array(faultSchema).max(CAPS.faults).optional(),
   chance: chance.optional(),
@@ -206,6 +208,7 @@ export const planSchema: z.ZodType<Plan> = closed('field', {
     system: fields.system,
     ...(fields.epoch === undefined ? {} : { epochUs: fields.epoch }),
     clients: fields.clients ?? [],
+    ...(fields.queue === undefined ? {} : { queue: completeQueue(fields.queue, []) }),
     network: {
       link: fields.network?.link ?? NETWORK_DEFAULTS.link,
       latencyUs: fields.network?.latency ?? NETWORK_DEFAULTS.latencyUs,

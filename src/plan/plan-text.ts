@@ -27,6 +27,7 @@ import { LIMIT_DEFAULTS, NETWORK_DEFAULTS, SECTION_DEFAULTS } from './plan-defau
 import { planFindings } from './plan-findings.ts';
 import { planSchema } from './plan-schema.ts';
 import type { Problem } from './problem.ts';
+import { fieldsOfQueue } from './queue-text.ts';
 import { stepFields } from './work-text.ts';
 
 export type PlanRead =
@@ -72,7 +73,7 @@ const ONE_LINE: ReadonlySet<string> = new Set([
   ...['system', 'options', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
   ...['bounds', 'durations', 'declared', 'from', 'to'],
   ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
-  ...['lock', 'job', 'memoize'],
+  ...['lock', 'job', 'transition', 'memoize'],
   ...FAULT_KINDS,
 ]);
 
@@ -84,6 +85,7 @@ function planFields(plan: Plan): FieldMap {
     system: systemFields(plan.system),
     ...(plan.epochUs === undefined ? {} : { epoch: formatInstant(plan.epochUs) }),
     clients: plan.clients.map(clientPlanFields),
+    ...(plan.queue === undefined ? {} : { queue: fieldsOfQueue(plan.queue) }),
     ...unlessEmpty('network', networkFields(plan.network)),
     ...(plan.faults.length === 0 ? {} : { faults: plan.faults.map(faultFields) }),
     ...(plan.chance === null ? {} : { chance: chanceFields(plan.chance) }),

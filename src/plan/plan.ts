@@ -24,6 +24,8 @@ export interface Plan {
    */
   readonly epochUs?: number;
   readonly clients: readonly ClientPlan[];
+  /** The queue that brings workers their steps; absent where there is none. */
+  readonly queue?: QueuePlan;
   readonly network: NetworkPlan;
   readonly faults: readonly Fault[];
   /** What is still drawn, by keyed chance; `null` when the plan leaves nothing to chance. */
@@ -147,6 +149,8 @@ export type Work =
       readonly retries: number;
       readonly forUs: number;
     }
+  /** Runs the step that the message asks for which the section received; it takes `forUs`. */
+  | { readonly kind: 'transition'; readonly id: number; readonly forUs: number }
   /**
    * Reads a cached value; on a miss takes the section's lock, reads again, computes `value` for
    * `forUs`, stores it and releases. It must be the section's only step. With several `pieces`,
@@ -165,6 +169,28 @@ export type Work =
       /** Absent: it computes without the lock. */
       readonly withoutLock?: 'gives-up';
     };
+
+/** A queue of messages, each of which asks for one step of a machine, delivered at least once. */
+export interface QueuePlan {
+  /** How many steps each machine has; they count from 0. */
+  readonly steps: number;
+  /** How often a step that failed is tried again, at most. */
+  readonly retries: number;
+  /** How long a message that was received is hidden from others, until it is delivered again. */
+  readonly visibilityUs: number;
+  /** What lies in it from the start, each from a time on. */
+  readonly messages: readonly (StepOfMachine & { readonly atUs: number })[];
+  /** Messages that it delivers twice: the first of this name that is put in, and a copy of it. */
+  readonly copies: readonly (StepOfMachine & { readonly afterUs: number })[];
+}
+
+/** What a message asks for. */
+export interface StepOfMachine {
+  /** The name of the lock. */
+  readonly machine: string;
+  readonly steps: number;
+  readonly retries: number;
+}
 
 export interface NetworkPlan {
   /** A connection is first in, first out and resets on loss; a datagram may overtake and double. */

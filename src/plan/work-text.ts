@@ -44,6 +44,7 @@ export type ReadStep =
       readonly retries: number | undefined;
       readonly forUs: number;
     }
+  | { readonly kind: 'transition'; readonly id: number | undefined; readonly forUs: number }
   | {
       readonly kind: 'memoize';
       readonly id: number | undefined;
@@ -94,6 +95,9 @@ const kinds = {
     .describe(
       'Runs the body of one tick, which should run once; by default the tick has the section’s number.',
     ),
+  transition: closed('field', { id, for: duration })
+    .optional()
+    .describe('Runs the step that the section’s message asks for, where there is a queue.'),
   memoize: closed('field', { id, store, key, value, for: duration, pieces, withoutLock })
     .optional()
     .describe(
@@ -124,6 +128,7 @@ const MAPPED: ReadonlyMap<unknown, string> = new Map([
   ['compute', 'compute: 5ms'],
   ['lock', 'lock: b'],
   ['job', 'job: { for: 10ms }'],
+  ['transition', 'transition: { for: 10ms }'],
   ['memoize', 'memoize: { for: 10ms }'],
 ]);
 
@@ -147,6 +152,7 @@ function toStep({
   renew,
   lock,
   job,
+  transition,
   memoize,
 }: ReadKinds): ReadStep | undefined {
   if (write !== undefined) {
@@ -164,6 +170,9 @@ function toStep({
   if (typeof compute === 'number') return { kind: 'compute', id: undefined, forUs: compute };
   if (compute !== undefined) return { kind: 'compute', id: compute.id, forUs: compute.for };
   if (renew !== undefined) return { kind: 'renew', id: renew.id, ttlUs: renew.ttl };
+  if (transition !== undefined) {
+    return { kind: 'transition', id: transition.id, forUs: transition.for };
+  }
   return toGuardedStep({ lock, job, memoize });
 }
 
@@ -208,7 +217,8 @@ export function completeStep(step: ReadStep, place: number, ttlUs: number): Work
       return { kind: 'transfer', id: stepId, from, to, key: of, amount };
     }
     case 'compute':
-      return { kind: 'compute', id: stepId, forUs: step.forUs };
+    case 'transition':
+      return { kind: step.kind, id: stepId, forUs: step.forUs };
     case 'renew':
       return { kind: 'renew', id: stepId, ttlUs: step.ttlUs ?? ttlUs };
     case 'lock':
@@ -251,6 +261,7 @@ function workFields(work: Work, ttlUs: number): FieldMap {
     case 'transfer':
       return { from: work.from, to: work.to, key: work.key, amount: work.amount };
     case 'compute':
+    case 'transition':
       return { for: formatDuration(work.forUs) };
     case 'renew':
       return work.ttlUs === ttlUs ? {} : { ttl: formatDuration(work.ttlUs) };

@@ -3,7 +3,14 @@
  */
 
 import type { Grant, Read, Release, Renew, Write } from '../history/server-events.ts';
-import type { Answer, FaultStrikes, LeaseTest, Log, TraceEvent } from '../history/trace.ts';
+import type {
+  Answer,
+  Deliver,
+  FaultStrikes,
+  LeaseTest,
+  Log,
+  TraceEvent,
+} from '../history/trace.ts';
 import { unreachable } from '../kernel/assert.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { askedBy, isReply, operationOf } from './message.ts';
@@ -47,6 +54,8 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
       const waits = event.waits.map(({ client, lock }) => `${client} waits for ${lock}`);
       return `finds a deadlock: ${waits.join(', ')}`;
     }
+    case 'deliver':
+      return deliverText(event);
     default:
       return serverText(event, around);
   }
@@ -55,6 +64,21 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
 function markText(mark: string): string {
   if (mark === 'computing') return 'begins to compute';
   return mark === 'computed' ? 'has computed' : `passes ${mark}`;
+}
+
+function deliverText({
+  client,
+  lock,
+  steps,
+  retries,
+  deliveries,
+  isCopy,
+  untilUs,
+}: Deliver): string {
+  const again = deliveries === 1 ? '' : `, delivery ${deliveries}`;
+  const copy = isCopy ? 'a copy of ' : '';
+  const step = `${copy}step ${steps}, retry ${retries} of ${lock}`;
+  return `delivers ${step} to ${client}${again}, hidden until ${proseDuration(untilUs)}`;
 }
 
 function testText(event: LeaseTest, around: Surroundings): string {

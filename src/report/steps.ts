@@ -103,6 +103,8 @@ export function processOf(event: TraceEvent): string {
 /** Where a story is of grants, what the nodes of a quorum did shows who made up the majority. */
 function weightIn(event: TraceEvent, { around, struck, isOfGrants }: StepContext): Step['weight'] {
   const weight = weightOf(event, struck);
+  // Where messages are delivered, each asks for a lease, and the answers are the story.
+  if (around.hasQueue && (event.kind === 'deny' || event.kind === 'log')) return 2;
   const helps = isOfGrants && around.nodes.get(event)?.isChange === true;
   return weight === 3 && helps ? 2 : weight;
 }
@@ -117,6 +119,7 @@ function weightOf(event: TraceEvent, struck: ReadonlySet<string>): Step['weight'
     case 'recovered':
     case 'job':
     case 'deadlock':
+    case 'deliver':
       return 1;
     case 'renew':
     case 'release':

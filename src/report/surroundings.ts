@@ -2,6 +2,7 @@
 import { hasTokens } from '../history/tokens-in-use.ts';
 import type { Call, Trace, TraceEvent } from '../history/trace.ts';
 import type { Fault } from '../plan/fault.ts';
+import { QUEUE } from '../plan/queue-text.ts';
 import { callsOf, operationOf } from './message.ts';
 import { type NodeDeed, nodeDeeds } from './node-text.ts';
 
@@ -12,6 +13,8 @@ export interface Surroundings {
   readonly hasTokens: boolean;
   /** Names are said only where there is more than one to confuse. */
   readonly hasSeveralLocks: boolean;
+  /** Whether a queue delivers messages to workers. */
+  readonly hasQueue: boolean;
   readonly hasSeveralResources: boolean;
   /** By operation: the lock server that it asks, where there are several. */
   readonly servers: ReadonlyMap<string, string>;
@@ -46,6 +49,7 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
     tokens,
     hasTokens: hasTokens(trace),
     hasSeveralLocks: locks.size > 1,
+    hasQueue: trace.processes.some(({ name }) => name === QUEUE),
     hasSeveralResources: resources.size > 1,
     servers: serversOf(trace),
     services: new Set(services.map(({ name }) => name)),

@@ -94,6 +94,7 @@ function stepStores(step: ReadStep, stores: readonly string[]): readonly string[
     case 'renew':
     case 'lock':
     case 'job':
+    case 'transition':
       return [];
     case 'transfer':
       return transferStores(step, stores);

@@ -6,6 +6,7 @@ import type { FaultKind } from '../plan/fault.ts';
 import type { Bounds, Limits, RangeUs } from '../plan/plan.ts';
 import { CAPS, LIMIT_DEFAULTS } from '../plan/plan-defaults.ts';
 import type { Finding } from '../plan/problem.ts';
+import { QUEUE_DEFAULTS } from '../plan/queue-text.ts';
 import type { ReadFault } from './fault-file.ts';
 import type { ClientScenario, FaultTemplate, SystemScenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
@@ -36,7 +37,8 @@ export function buildLimits(file: ScenarioFile, clients: readonly ClientScenario
   }
   const ttlUs = Math.max(...clients.map(({ settings }) => settings.ttlUs));
   const faultUs = Math.max(0, ...(file.faults ?? []).map(latestUs));
-  const healAtUs = file.time ?? capped(roundUp(workUs + thinkUs + faultUs + 2 * ttlUs));
+  const healAtUs =
+    file.time ?? capped(roundUp(workUs + thinkUs + faultUs + 2 * ttlUs + queueUs(file)));
   const slackUs = file.slack ?? capped(roundUp(workUs));
   return {
     healAtUs,
@@ -47,6 +49,15 @@ export function buildLimits(file: ScenarioFile, clients: readonly ClientScenario
       file.maxEvents ??
       Math.min(CAPS.maxEvents, Math.max(LIMIT_DEFAULTS.maxEvents, sections * EVENTS_PER_SECTION)),
   };
+}
+
+/** When the last message has come, and one that nobody deleted twice more. */
+function queueUs({ queue }: ScenarioFile): number {
+  if (queue === undefined) return 0;
+  const latest = Math.max(0, ...(queue.messages ?? []).map(({ at = 0 }) => at));
+  const copy = Math.max(0, ...(queue.copies ?? []).map(({ after = 0 }) => after));
+  const drawn = queue.duplicates?.after?.maxUs ?? 0;
+  return latest + Math.max(copy, drawn) + 2 * (queue.visibility ?? QUEUE_DEFAULTS.visibilityUs);
 }
 
 function roundUp(us: number): number {

@@ -3,6 +3,7 @@ import type { Json } from '../kernel/json.ts';
 import { settingsOver } from '../plan/client-text.ts';
 import { shown } from '../plan/fields.ts';
 import { type Finding, type Step, suggest } from '../plan/problem.ts';
+import { QUEUE } from '../plan/queue-text.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
 import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
 import { type LockWord, MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
@@ -33,7 +34,7 @@ export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms)
     lock: system.lock,
     store: system.store,
     options: system.options ?? {},
-    servers: serversOf(system, vocabulary),
+    servers: [...serversOf(system, vocabulary), ...(file.queue === undefined ? [] : [QUEUE])],
     ...operationsOf(vocabulary.locks.get(system.lock)),
     ...jitterOf(vocabulary.locks.get(system.lock)),
     clients: system.clients ?? {},

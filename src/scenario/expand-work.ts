@@ -86,7 +86,8 @@ function expandStep(step: ReadStep, place: number, context: StepContext): Work {
   const id = step.id ?? place;
   switch (step.kind) {
     case 'compute':
-      return { kind: 'compute', id, forUs: step.forUs };
+    case 'transition':
+      return { kind: step.kind, id, forUs: step.forUs };
     case 'renew':
       return { kind: 'renew', id, ttlUs: step.ttlUs ?? ttlUs };
     case 'transfer': {

@@ -7,7 +7,16 @@ import { assert } from '../kernel/assert.ts';
 import { type ClientSettings, settingsOver } from '../plan/client-text.ts';
 import type { FaultKind } from '../plan/fault.ts';
 import { FAULT_KINDS } from '../plan/fault-text.ts';
-import type { ChancePlan, ClientPlan, Odds, Plan, RangeUs, SectionPlan } from '../plan/plan.ts';
+import type {
+  ChancePlan,
+  ClientPlan,
+  Odds,
+  Plan,
+  QueuePlan,
+  RangeUs,
+  SectionPlan,
+  StepOfMachine,
+} from '../plan/plan.ts';
 import { Draw } from './draw.ts';
 import { expandFaults } from './expand-faults.ts';
 import { expandWork, type ValueScale, valueScale } from './expand-work.ts';
@@ -15,6 +24,7 @@ import type {
   ClientScenario,
   FaultTemplate,
   MessageFaultKind,
+  QueueScenario,
   Scenario,
   SystemScenario,
 } from './scenario.ts';
@@ -45,6 +55,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     system: { name: system.name, lock, store, options },
     ...(scenario.epochUs === undefined ? {} : { epochUs: scenario.epochUs }),
     clients,
+    ...expandQueue(scenario.queue, seed, isWhole),
     network: { link: scenario.network.link, latencyUs: scenario.network.latency.minUs },
     faults: expandFaults(faults, { clients, store, seed, isWhole, ...named }),
     chance: chancePlan(scenario, system, { seed, isWhole, faults }),
@@ -53,6 +64,35 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     limits: scenario.limits,
     bounds: scenario.bounds,
   };
+}
+
+/** Each message draws by its own name whether the queue keeps a copy of it. */
+function expandQueue(
+  queue: QueueScenario | undefined,
+  seed: number,
+  isWhole: boolean,
+): Pick<Plan, 'queue'> {
+  if (queue === undefined) return {};
+  const { plan, duplicates } = queue;
+  if (duplicates === null) return { queue: plan };
+  const drawn = messagesOf(plan).flatMap((step) => {
+    const name = `${step.machine}/${step.steps}/${step.retries}`;
+    const draw = new Draw(`${seed}/queue/${name}`, isWhole);
+    return draw.happens(duplicates.odds) ? [{ ...step, afterUs: draw.time(duplicates.after) }] : [];
+  });
+  return { queue: { ...plan, copies: [...plan.copies, ...drawn] } };
+}
+
+/** Every message that may ever lie in a queue. */
+function messagesOf({ steps, retries, messages }: QueuePlan): readonly StepOfMachine[] {
+  const machines = [...new Set(messages.map(({ machine }) => machine))];
+  return machines.flatMap((machine) =>
+    Array.from({ length: steps * (retries + 1) }, (_, at) => ({
+      machine,
+      steps: Math.floor(at / (retries + 1)),
+      retries: at % (retries + 1),
+    })),
+  );
 }
 
 /** The kinds of fault that this seed may draw: with swarm a random subset, and never none. */

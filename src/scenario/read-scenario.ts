@@ -8,6 +8,7 @@ import type { Finding, Problem } from '../plan/problem.ts';
 import { buildClients } from './build-clients.ts';
 import { buildFaults } from './build-faults.ts';
 import { buildBounds, buildLimits, latencyOf, warnings } from './build-limits.ts';
+import { buildQueue } from './build-queue.ts';
 import { buildSystems } from './build-systems.ts';
 import { buildUse } from './build-use.ts';
 import type { Scenario } from './scenario.ts';
@@ -52,6 +53,7 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const cast = buildClients(file);
   const { clients, stores } = cast;
   const systems = buildSystems(file, { vocabulary, clients });
+  const queue = buildQueue(file, clients, vocabulary);
   const limits = buildLimits(file, clients);
   const locks = [...new Set(systems.systems.flatMap(({ servers }) => servers))];
   const operations = [...new Set(systems.systems.flatMap((system) => system.operations ?? []))];
@@ -63,6 +65,7 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
     ...used.fields,
     systems: systems.systems,
     clients,
+    ...queue.fields,
     network: { link: file.network?.link ?? 'connection', latency: latencyOf(file) },
     jitter: file.jitter ?? null,
     faults: faults.faults,
@@ -73,7 +76,7 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   };
   return {
     scenario,
-    findings: [...used.findings, ...systems.findings, ...cast.findings, ...faults.findings],
+    findings: [used, systems, cast, queue, faults].flatMap(({ findings }) => findings),
     warned: warnings(file, clients, { systems: systems.systems, limits }),
   };
 }

@@ -5,10 +5,11 @@
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
 import { clientFields, type ReadSettings } from '../plan/client-text.ts';
-import { closed, duration, instant, name, range, ratio, whole } from '../plan/fields.ts';
+import { closed, duration, instant, name, odds, range, ratio, whole } from '../plan/fields.ts';
 import { whyNoModulePath } from '../plan/module-path.ts';
 import type { NetworkPlan, Odds, RangeUs } from '../plan/plan.ts';
 import { CAPS } from '../plan/plan-defaults.ts';
+import { queueFields, type ReadQueue } from '../plan/queue-text.ts';
 import { type ReadStep, stepSchema } from '../plan/work-text.ts';
 import { type ReadFault, readFaultSchema } from './fault-file.ts';
 
@@ -19,6 +20,7 @@ export interface ScenarioFile {
   readonly systems: Readonly<Record<string, ReadSystem>>;
   readonly clients?: ReadClients | undefined;
   readonly workload?: ReadWorkload | undefined;
+  readonly queue?: ReadScenarioQueue | undefined;
   readonly network?: ReadNetwork | undefined;
   readonly jitter?: Odds | undefined;
   readonly faults?: readonly ReadFault[] | undefined;
@@ -71,6 +73,11 @@ export interface ReadWorkload {
 
 /** Names, or how many. */
 export type ReadNames = number | readonly string[];
+
+/** A plan's queue, and what is drawn of it for each seed. */
+export interface ReadScenarioQueue extends ReadQueue {
+  readonly duplicates?: { readonly chance: Odds; readonly after?: RangeUs | undefined } | undefined;
+}
 
 interface ReadNetwork {
   readonly link?: NetworkPlan['link'] | undefined;
@@ -180,6 +187,17 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
     .describe('The systems to compare, by name: the same seeds run against each.'),
   clients: clients.optional().describe('A count, names, or settings. Default 2.'),
   workload: workload.optional(),
+  queue: closed('field', {
+    ...queueFields,
+    duplicates: closed('field', {
+      chance: odds.describe('For each message by itself.'),
+      after: range.optional().describe('How long after the first. Default 0s.'),
+    })
+      .optional()
+      .describe('How often it delivers a message twice of its own accord.'),
+  })
+    .optional()
+    .describe('Brings workers their steps, at least once; with transition steps.'),
   network: closed('field', {
     link: z.enum(['connection', 'datagram']).optional().describe('Default connection, as TCP is.'),
     latency: range.optional().describe('One way. Default 1ms..3ms.'),

@@ -12,6 +12,7 @@ import type {
   ModuleDigests,
   NetworkPlan,
   Odds,
+  QueuePlan,
   RangeUs,
   SystemPlan,
 } from '../plan/plan.ts';
@@ -24,6 +25,7 @@ export interface Scenario {
   readonly use?: ModuleDigests;
   readonly systems: readonly SystemScenario[];
   readonly clients: readonly ClientScenario[];
+  readonly queue?: QueueScenario;
   readonly network: { readonly link: NetworkPlan['link']; readonly latency: RangeUs };
   /** How much of its length a backoff may be lengthened by; null: as each system's lock does. */
   readonly jitter: Odds | null;
@@ -34,6 +36,12 @@ export interface Scenario {
   readonly epochUs?: number;
   readonly limits: Limits;
   readonly bounds: Bounds;
+}
+
+/** The queue of every plan, and how often it keeps a copy of a message, to come so much later. */
+export interface QueueScenario {
+  readonly plan: QueuePlan;
+  readonly duplicates: { readonly odds: Odds; readonly after: RangeUs } | null;
 }
 
 export interface SystemScenario extends SystemPlan {

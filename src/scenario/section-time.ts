@@ -80,6 +80,7 @@ function stepUs(step: Timed, latencyUs: number): number {
       return 8 * latencyUs;
     case 'compute':
     case 'job':
+    case 'transition':
       return step.forUs;
     default:
       return 2 * latencyUs;

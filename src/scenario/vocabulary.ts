@@ -25,6 +25,8 @@ export interface LockWord {
   ) => { readonly option: string; readonly what: string } | null;
   /** Whether sections may have `renew` steps. Default true. */
   readonly canRenew?: boolean;
+  /** Whether its clients can get their steps from a queue. Default false. */
+  readonly takesMessages?: boolean;
   /** What its asynchronous clients call their operations at the lock; absent for all others. */
   readonly operations?: readonly string[];
   /** How much of its length a backoff may be lengthened by where a scenario does not say. */

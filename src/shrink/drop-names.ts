@@ -7,7 +7,13 @@ import { calmed, roundLatency } from './change.ts';
 import { dropInChunks } from './chunks.ts';
 import { clamp, rounderThan } from './round.ts';
 import type { Pass, Search, Steps } from './search.ts';
-import { withoutDecisions, withoutOrder, withoutProbe } from './without.ts';
+import {
+  withoutCopies,
+  withoutDecisions,
+  withoutMessages,
+  withoutOrder,
+  withoutProbe,
+} from './without.ts';
 
 export const dropChance: Pass = {
   name: 'drop chance',
@@ -27,6 +33,20 @@ export const dropOrder: Pass = {
   name: 'drop order entries',
   *run(search: Search): Steps<void> {
     yield* dropInChunks(search, { list: (plan) => plan.order, without: withoutOrder });
+  },
+};
+
+export const dropMessages: Pass = {
+  name: 'drop messages of the queue',
+  *run(search: Search): Steps<void> {
+    yield* dropInChunks(search, {
+      list: (plan) => plan.queue?.copies ?? [],
+      without: withoutCopies,
+    });
+    yield* dropInChunks(search, {
+      list: (plan) => plan.queue?.messages ?? [],
+      without: withoutMessages,
+    });
   },
 };
 

@@ -2,7 +2,7 @@
  * Every number of a plan that shrinking may move, as a place that can be read and written, with the
  * range that the plan's bounds leave it.
  */
-import type { Plan, RangeUs } from '../plan/plan.ts';
+import type { Plan, QueuePlan, RangeUs } from '../plan/plan.ts';
 import { changeFault, changeSection } from './change.ts';
 import {
   amountOf,
@@ -37,7 +37,12 @@ export interface Parameter {
 
 /** Every parameter of `plan`, the faults' first. */
 export function parametersOf(plan: Plan): readonly Parameter[] {
-  return [...faultParameters(plan), ...clientParameters(plan), ...networkParameters(plan)];
+  return [
+    ...faultParameters(plan),
+    ...clientParameters(plan),
+    ...queueParameters(plan),
+    ...networkParameters(plan),
+  ];
 }
 
 export function parameterAt(plan: Plan, path: string): Parameter | undefined {
@@ -104,6 +109,45 @@ function rateParameter(plan: Plan, index: number): Parameter {
         old.kind === 'clock' ? { ...old, ratePpm: value === 0 ? 0 : Math.sign(rate) * value } : old,
       ),
   };
+}
+
+/** When messages and copies come; the sooner the simpler. */
+function queueParameters({ queue }: Plan): Parameter[] {
+  const messages = (queue?.messages ?? []).map(
+    ({ machine, steps, atUs }, at): Parameter => ({
+      kind: 'instant',
+      path: `queue.messages[${at}].atUs`,
+      what: `instant of the message for step ${steps} of ${machine}`,
+      value: atUs,
+      range: { minUs: 0, maxUs: atUs },
+      write: (to, value) =>
+        changeQueue(to, (old) => ({
+          ...old,
+          messages: old.messages.map((one, place) =>
+            place === at ? { ...one, atUs: value } : one,
+          ),
+        })),
+    }),
+  );
+  const copies = (queue?.copies ?? []).map(
+    ({ machine, steps, afterUs }, at): Parameter => ({
+      kind: 'instant',
+      path: `queue.copies[${at}].afterUs`,
+      what: `delay of the copy of step ${steps} of ${machine}`,
+      value: afterUs,
+      range: { minUs: 0, maxUs: afterUs },
+      write: (to, value) =>
+        changeQueue(to, (old) => ({
+          ...old,
+          copies: old.copies.map((one, place) => (place === at ? { ...one, afterUs: value } : one)),
+        })),
+    }),
+  );
+  return [...messages, ...copies];
+}
+
+function changeQueue(plan: Plan, change: (queue: QueuePlan) => QueuePlan): Plan {
+  return plan.queue === undefined ? plan : { ...plan, queue: change(plan.queue) };
 }
 
 function clientParameters(plan: Plan): Parameter[] {

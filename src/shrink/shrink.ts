@@ -6,7 +6,14 @@ import type { Plan } from '../plan/plan.ts';
 import { type Boundary, findBoundary, SPENT } from './boundary.ts';
 import { dropClients } from './drop-clients.ts';
 import { dropFaults, mergeFaults, narrowPartitions } from './drop-faults.ts';
-import { calmLatencies, dropChance, dropDecisions, dropOrder, dropProbe } from './drop-names.ts';
+import {
+  calmLatencies,
+  dropChance,
+  dropDecisions,
+  dropMessages,
+  dropOrder,
+  dropProbe,
+} from './drop-names.ts';
 import { dropSections, dropWork } from './drop-sections.ts';
 import { keepTwoSections } from './keep-two-sections.ts';
 import {
@@ -91,6 +98,7 @@ function passesThatDrop(plan: Plan, options: ShrinkOptions): readonly Pass[] {
     dropWork,
     dropDecisions,
     dropOrder,
+    dropMessages,
     weakenClients,
     waitInsteadOfRetrying,
     narrowPartitions,

@@ -11,6 +11,7 @@ describe('the order of plans', () => {
       ['clients', 3],
       ['probe', 1],
       ['faults', 1],
+      ['messages', 0],
       ['sections', 6],
       ['steps of work', 12],
       ['decisions', 5],

@@ -18,6 +18,7 @@ export const scales: ReadonlyMap<string, Scale> = new Map<string, Scale>([
   ['clients', (plan) => plan.clients.length],
   ['probe', (plan) => (plan.limits.probe ? 1 : 0)],
   ['faults', (plan) => plan.faults.length],
+  ['messages', (plan) => messagesOf(plan)],
   ['sections', (plan) => sectionsOf(plan).length],
   ['steps of work', (plan) => workOf(plan).length],
   ['decisions', (plan) => Object.keys(plan.decisions).length],
@@ -36,6 +37,10 @@ export function isSimpler(candidate: Plan, other: Plan): boolean {
     if (difference !== 0) return difference < 0;
   }
   return false;
+}
+
+function messagesOf({ queue }: Plan): number {
+  return queue === undefined ? 0 : queue.messages.length + queue.copies.length;
 }
 
 export function sectionsOf(plan: Plan): readonly SectionPlan[] {

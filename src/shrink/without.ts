@@ -5,7 +5,7 @@
  */
 import type { Fault } from '../plan/fault.ts';
 import { type PlacedSection, sectionPointsOf, timersOf } from '../plan/operation-names.ts';
-import type { ClientPlan, Plan } from '../plan/plan.ts';
+import type { ClientPlan, Plan, QueuePlan } from '../plan/plan.ts';
 import { changeClient, type SectionKey } from './change.ts';
 
 export interface WorkKey extends SectionKey {
@@ -41,6 +41,19 @@ function chosenSection(plan: Plan, client: ClientPlan): readonly [number, number
   );
   const at = Math.max(named, 0);
   return [at, at + 1];
+}
+
+/** The queue that goes without some of its messages; the objects themselves say which. */
+export function withoutMessages(plan: Plan, gone: QueuePlan['messages']): Plan {
+  if (plan.queue === undefined) return plan;
+  const messages = plan.queue.messages.filter((message) => !gone.includes(message));
+  return { ...plan, queue: { ...plan.queue, messages } };
+}
+
+export function withoutCopies(plan: Plan, gone: QueuePlan['copies']): Plan {
+  if (plan.queue === undefined) return plan;
+  const copies = plan.queue.copies.filter((copy) => !gone.includes(copy));
+  return { ...plan, queue: { ...plan.queue, copies } };
 }
 
 export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {

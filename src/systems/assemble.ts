@@ -4,6 +4,7 @@ import { Defect } from '../kernel/assert.ts';
 import { errorText } from '../kernel/error-text.ts';
 import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
 import { probeSections } from '../plan/probe.ts';
+import { QUEUE } from '../plan/queue-text.ts';
 import type { World } from '../world/world.ts';
 import type { AsyncClientSetting, SectionProgramOf } from './async-lock.ts';
 import { Options, type Protocol } from './protocol.ts';
@@ -74,7 +75,8 @@ export function assemble(
     );
   }
   const programOf = built(lock, () => clientsOf(protocol, world, options));
-  const driverOf = asked?.driverOf ?? built(lock, () => protocol.build?.(world, options));
+  const driverOf =
+    asked?.driverOf ?? built(lock, () => protocol.build?.(world, options, plan.queue));
   const guarded = storeNamesOf(plan).map((name) => ({
     name,
     server: built(`the store ${plan.system.store}`, () => kind.build(name, asked?.check ?? null)),
@@ -96,13 +98,14 @@ export function assemble(
 }
 
 /** Steps that take a lock themselves, which asynchronous code does in its own way. */
-const STEPS_OF_DRIVERS = ['renew', 'lock', 'memoize'] as const;
+const STEPS_OF_DRIVERS = ['renew', 'lock', 'transition', 'memoize'] as const;
 
 /** Why a protocol cannot do what a plan asks of it, in words; null when it can. */
 function whyImpossible(plan: Plan, protocol: Protocol, options: Options): string | null {
   const { lock } = plan.system;
   const names = [
     ...protocol.servers(options),
+    ...(plan.queue === undefined ? [] : [QUEUE]),
     ...[PROBE, ...storeNamesOf(plan), ...plan.clients.map(({ name }) => name)],
   ];
   const twice = names.find((name, at) => names.indexOf(name) !== at);
@@ -116,6 +119,10 @@ function whyImpossible(plan: Plan, protocol: Protocol, options: Options): string
       return `the clients of ${lock} have no step "${step}": their code does it`;
   }
   if (!protocol.takesSeveral && asks('lock')) return `${lock} takes one lock a section`;
+  if (protocol.takesMessages !== true && plan.queue !== undefined) {
+    return `${lock} takes no messages from a queue`;
+  }
+  if (plan.queue === undefined && asks('transition')) return 'a transition needs a queue';
   if (protocol.canRenew === false && asks('renew')) {
     return `${lock} has no lease that could be renewed`;
   }

@@ -6,7 +6,7 @@
 import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
 import type { ClientSettings } from '../plan/client-text.ts';
-import type { ClientPlan, Odds, Work } from '../plan/plan.ts';
+import type { ClientPlan, Odds, QueuePlan, Work } from '../plan/plan.ts';
 import type { Program, Self } from '../world/program.ts';
 import type { Turn } from '../world/server.ts';
 import type { World } from '../world/world.ts';
@@ -38,13 +38,15 @@ export interface Protocol {
   readonly jitter?: Odds;
   /** Which of these options cannot be meant as it is, beside the others and with such clients. */
   readonly problem?: (options: Options, clients: readonly ClientSettings[]) => OptionProblem | null;
+  /** Whether clients can get their steps from a queue, with `transition` steps. Default false. */
+  readonly takesMessages?: boolean;
   /** Claims that it does not promise, even where nothing goes wrong. */
   readonly unpromised: readonly string[];
   /**
    * Adds its servers to the world; each life of a client's program gets a driver of its own. Absent
    * where `buildAsync` is given instead.
    */
-  readonly build?: (world: World, options: Options) => DriverOf;
+  readonly build?: (world: World, options: Options, queue?: QueuePlan) => DriverOf;
   /** The same where its clients are real asynchronous code. */
   readonly buildAsync?: BuildAsync;
   /**
@@ -118,6 +120,12 @@ export interface LockDriver {
    * something to do there.
    */
   beforeWrite?(at: Section, label: string): Program<void>;
+  /** The message that the section is about; only where the protocol `takesMessages`. */
+  delivery?(): { readonly steps: number; readonly retries: number } | null;
+  /** Called while the lock is still held: whether all of the section's work went through. */
+  worked?(at: Section, isWhole: boolean): Program<void>;
+  /** Called when the lock was given back, at the end of the section. */
+  settle?(at: Section): Program<void>;
   /** Called before the body of a job; false when it must not run, because it has run already. */
   claimJob?(at: Section, job: JobStep): Program<boolean>;
   /** Called when the body of a job has run. */

@@ -7,7 +7,14 @@ import { pessimistic } from './pessimistic/protocol.ts';
 import type { Protocol } from './protocol.ts';
 import { redis } from './redis/protocol.ts';
 import { redlock } from './redlock/protocol.ts';
-import { leaseDynamodb, leaseMemcached, leaseRedis } from './worker-lease/protocol.ts';
+import {
+  leaseDynamodb,
+  leaseDynamodbPublished,
+  leaseMemcached,
+  leaseMemcachedPublished,
+  leaseRedis,
+  leaseRedisPublished,
+} from './worker-lease/protocol.ts';
 
 export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
   ['cache-lock', cacheLock],
@@ -17,8 +24,11 @@ export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol
   ['optimistic', optimistic],
   ['pessimistic', pessimistic],
   ['lease-dynamodb', leaseDynamodb],
+  ['lease-dynamodb-published', leaseDynamodbPublished],
   ['lease-memcached', leaseMemcached],
+  ['lease-memcached-published', leaseMemcachedPublished],
   ['lease-redis', leaseRedis],
+  ['lease-redis-published', leaseRedisPublished],
   ['redis', redis],
   ['redlock', redlock],
 ]);

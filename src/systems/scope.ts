@@ -1,6 +1,6 @@
 /**
  * The scope of a lock: waited for, held while a body runs, and given back however far the body
- * came.
+ * came. A body that returns false has not done all of its work.
  */
 import { under } from '../kernel/name.ts';
 import { answerOf, backOff, type Program } from '../world/program.ts';
@@ -12,16 +12,18 @@ import { part, type Section } from './section-calls.ts';
  */
 export function* underLock(
   at: Section,
-  body: () => Program<void>,
+  body: () => Program<unknown>,
   without: (() => Program<void>) | null = null,
 ): Program<void> {
   const taken = yield* takeLock(at);
   if (taken === 'not-had' && without !== null) yield* without();
   if (taken !== 'held') return;
-  yield* body();
+  const isWhole = (yield* body()) !== false;
   yield* awaitAnswers(at);
+  if (at.driver.worked !== undefined) yield* at.driver.worked(at, isWhole);
   at.self.leave();
   if (at.plan.releases) yield* at.driver.release(at);
+  if (at.driver.settle !== undefined) yield* at.driver.settle(at);
 }
 
 /** Waits for the answers to what was sent and not waited for. */

@@ -36,10 +36,11 @@ function* runSection(at: Section): Program<void> {
   else yield* underLock(at, () => doAll(at));
 }
 
-/** The steps of a section, up to the first that is refused. */
-export function* doAll(at: Section): Program<void> {
+/** The steps of a section, up to the first that is refused; then it is false. */
+export function* doAll(at: Section): Program<boolean> {
   for (const work of at.section.work) {
     const goesOn = yield* doWork(at, work);
-    if (!goesOn) return;
+    if (!goesOn) return false;
   }
+  return true;
 }

@@ -38,6 +38,12 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
       return yield* transfer(at, work);
     case 'job':
       return yield* runJob(at, work);
+    case 'transition': {
+      const delivery = at.driver.delivery?.() ?? null;
+      assert(delivery !== null, 'a transition belongs to a message');
+      const { steps: tick, retries } = delivery;
+      return yield* runJob(at, { kind: 'job', id: work.id, tick, retries, forUs: work.forUs });
+    }
     case 'lock':
       assert(at.driver.also !== undefined, 'this lock cannot be taken beside another');
       return yield* at.driver.also(at, work);

@@ -9,7 +9,7 @@ export interface LeaseBackEnd {
   /** The lease; false when somebody holds it; 0 on a system error: no answer came. */
   acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0>;
   /** True when it was that very lease; false when it was not; 0 on a system error. */
-  release(at: Section, lease: LeaseReturn): Program<boolean | 0>;
+  release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0>;
 }
 
 export interface TakenLease {

@@ -78,19 +78,21 @@ export class CacheBackEnd implements LeaseBackEnd {
     return { fence: record.fence, ordinal: put.granted, sentUs, issuedAtUs };
   }
 
-  *release(at: Section, lease: LeaseReturn): Program<boolean | 0> {
+  *release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0> {
     const wish = { kind: 'release', ...lease } as const;
-    const look = yield* request(at.self, this.look(at, labelAt(this.name, 'release'), wish));
+    const label = part(labelAt(this.name, 'release'), attempt);
+    const look = yield* request(at.self, this.look(at, label, wish));
     if (look.reply?.kind !== 'seen') return 0;
     const record = freedBy(look.reply.record, lease);
     if (record === null) return false;
     const storing = { record, seen: look.reply, look };
-    const put = yield* request(at.self, this.put(at, labelAt(this.name, 'free'), storing));
+    const free = part(labelAt(this.name, 'free'), attempt);
+    const put = yield* request(at.self, this.put(at, free, storing));
     return put.reply === null ? 0 : put.reply.kind === 'stored';
   }
 
   private look(at: Section, label: string, wish: Wish): Setting {
-    const token = wish.kind === 'acquire' ? 0 : wish.fence;
+    const token = wish.kind === 'acquire' ? 0 : Number(wish.fence);
     const ask = { kind: 'look', lock: at.section.lock } as const;
     const setting = this.call(at, { verb: wish.kind, label, token }, ask);
     this.book.noteWish(setting.operation.text, wish);

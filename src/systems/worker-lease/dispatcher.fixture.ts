@@ -27,6 +27,8 @@ const terms: LeaseTerms = {
   ...{ rules: PUBLISHED_RULES, time: new LeaseTime('whole'), clock: 'client', absent: 'one' },
 };
 
+const MANNER = { onDenied: 'waits', releases: 'held' } as const;
+
 export type Keeper = 'a table' | 'memcached' | 'Redis';
 
 /** What a test's worker does, at the primary unless it says `at: 'standby'`. */
@@ -79,7 +81,7 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
     calls += 1;
     const plan = { ...clientOf(self.name, []), ttlUs, lockTimeoutUs: SECOND };
     const manners = { needsOpen: false, comparesItself: false, hasVersions: false };
-    const driver = new WorkerLeaseDriver(backEnds, null);
+    const driver = new WorkerLeaseDriver({ backEnds, guard: null, manner: MANNER });
     return {
       ...{ self, plan, driver, name: under(nameOf(self.name), String(calls)) },
       section: { id: calls, thinkUs: 0, lock: 'machine', work: [] },
@@ -99,7 +101,7 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
       return taken === false || taken === 0 ? taken : taken.fence;
     },
     *release({ at, ...lease }) {
-      return yield* backEnd(at).release(place(SECOND), lease);
+      return yield* backEnd(at).release(place(SECOND), lease, 1);
     },
     *until(seconds) {
       calls += 1;

@@ -34,8 +34,11 @@ export type LeaseAsk = Delivery & {
   readonly timeout: number;
 };
 
-/** A worker gives a lease back: only that very lease is meant. */
-export type LeaseReturn = Delivery & { readonly fence: number };
+/**
+ * A worker gives a lease back: only that very lease is meant. The published one also gives back
+ * what it did not get, with the answer in the place of the fence: false or 0, which no lease has.
+ */
+export type LeaseReturn = Delivery & { readonly fence: number | false };
 
 /** Where a system may differ from the published scheme. */
 export interface LeaseRules {

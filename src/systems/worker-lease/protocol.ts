@@ -1,17 +1,21 @@
 /** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
-import type { ClientPlan } from '../../plan/plan.ts';
+import type { QueuePlan } from '../../plan/plan.ts';
+import { QUEUE } from '../../plan/queue-text.ts';
 import type { World } from '../../world/world.ts';
-import type { LockDriver, OptionInfo, Options, Protocol } from '../protocol.ts';
+import type { DriverOf, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
 import { CacheBackEnd } from './cache-back-end.ts';
 import { KEY_LIFE_SECONDS } from './cache-leases.ts';
 import { LeaseCacheServer, type LeaseCacheSetting } from './cache-server.ts';
+import type { DispatchManner } from './dispatch.ts';
 import { WorkerLeaseDriver } from './driver.ts';
 import { type Idempotency, JobGuard } from './job-guard.ts';
 import { JobKeyServer } from './job-key-server.ts';
 import { LeaseBook } from './lease-book.ts';
 import type { LeaseTerms } from './lease-terms.ts';
 import { type Counting, LeaseTime } from './lease-time.ts';
+import { QueueWorkerDriver } from './queue-driver.ts';
+import { QueueServer } from './queue-server.ts';
 import { TableBackEnd } from './table-back-end.ts';
 import { LeaseTableServer } from './table-server.ts';
 
@@ -50,6 +54,12 @@ const shared: readonly OptionInfo[] = [
     about: 'whether there is a secondary, with tokens of its own, for when the primary is away',
   },
   {
+    name: 'onDenied',
+    values: ['waits', 'flips'],
+    fallback: 'waits',
+    about: 'whether a lease that somebody holds is waited for, or flips like a system error',
+  },
+  {
     name: 'idempotency',
     values: ['none', 'marked', 'step', 'step-fence'],
     fallback: 'none',
@@ -74,13 +84,43 @@ const ofCaches: readonly OptionInfo[] = [
   },
 ];
 
-const common: Pick<Protocol, 'source' | 'servers' | 'takesSeveral' | 'canRenew' | 'unpromised'> = {
+const common: Omit<Protocol, 'about' | 'options' | 'build'> = {
   source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
   servers,
   takesSeveral: false,
   canRenew: false,
+  takesMessages: true,
+  problem,
   unpromised: ['at-most-once'],
 };
+
+function problem(given: Options): OptionProblem | null {
+  if (given.word('onDenied') === 'waits' || given.word('standby') === 'yes') return null;
+  const what = 'onDenied: flips needs a secondary to flip to, and this has standby: no';
+  return { option: 'onDenied', what };
+}
+
+/** What the published dispatch does where the options do not say otherwise. */
+const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 'flips' };
+
+/** The same back end under the dispatch as it was published. */
+function published(lock: Protocol, build: BuildLeases): Protocol {
+  return {
+    ...lock,
+    about: `${lock.about.split(':')[0]}, to the letter: a held lease flips too, release always`,
+    options: lock.options.map((option) => ({
+      ...option,
+      fallback: PUBLISHED[option.name] ?? option.fallback,
+    })),
+    build: (world, given, queue) => build(world, given, { isPublished: true, queue }),
+  };
+}
+
+type BuildLeases = (
+  world: World,
+  given: Options,
+  dispatch: Pick<Kept, 'isPublished' | 'queue'>,
+) => DriverOf;
 
 export const leaseMemcached: Protocol = {
   ...common,
@@ -94,11 +134,16 @@ export const leaseMemcached: Protocol = {
       about: 'how a first lease is stored: only where none is, or, as in early versions, over any',
     },
   ],
-  build: (world, given) => {
-    const vacant = given.word('vacant') === 'set' ? 'set' : 'add';
-    return build(world, given, { isDurable: false, expiry: 'monotonic', vacant });
-  },
+  build: (world, given, queue) => buildMemcached(world, given, { isPublished: false, queue }),
 };
+
+function buildMemcached(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
+  const vacant = given.word('vacant') === 'set' ? 'set' : 'add';
+  const cache = { isDurable: false, expiry: 'monotonic', vacant } as const;
+  return build(world, given, { cache, ...dispatch });
+}
+
+export const leaseMemcachedPublished: Protocol = published(leaseMemcached, buildMemcached);
 
 export const leaseRedis: Protocol = {
   ...common,
@@ -118,19 +163,29 @@ export const leaseRedis: Protocol = {
       about: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
     },
   ],
-  build: (world, given) => {
-    const isDurable = given.word('persistence') === 'always';
-    const expiry = given.word('expiry') === 'monotonic' ? 'monotonic' : 'wall';
-    return build(world, given, { isDurable, expiry, vacant: 'add' });
-  },
+  build: (world, given, queue) => buildRedis(world, given, { isPublished: false, queue }),
 };
+
+function buildRedis(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
+  const isDurable = given.word('persistence') === 'always';
+  const expiry = given.word('expiry') === 'monotonic' ? 'monotonic' : 'wall';
+  return build(world, given, { cache: { isDurable, expiry, vacant: 'add' }, ...dispatch });
+}
+
+export const leaseRedisPublished: Protocol = published(leaseRedis, buildRedis);
 
 export const leaseDynamodb: Protocol = {
   ...common,
   about: 'leases of at-least-once workers in DynamoDB: one conditional update, tokens are kept',
   options: shared,
-  build: (world, given) => build(world, given, null),
+  build: (world, given, queue) => buildDynamodb(world, given, { isPublished: false, queue }),
 };
+
+function buildDynamodb(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
+  return build(world, given, { cache: null, ...dispatch });
+}
+
+export const leaseDynamodbPublished: Protocol = published(leaseDynamodb, buildDynamodb);
 
 function backEndsOf(given: Options): readonly string[] {
   return given.word('standby') === 'yes' ? [PRIMARY, STANDBY] : [PRIMARY];
@@ -140,12 +195,14 @@ function servers(given: Options): readonly string[] {
   return given.word('idempotency') === 'none' ? backEndsOf(given) : [...backEndsOf(given), KEYS];
 }
 
-/** `cache` is null where a table keeps the leases. */
-function build(
-  world: World,
-  given: Options,
-  cache: Omit<LeaseCacheSetting, 'keyLifeUs'> | null,
-): (client: ClientPlan) => LockDriver {
+interface Kept {
+  /** Null where a table keeps the leases. */
+  readonly cache: Omit<LeaseCacheSetting, 'keyLifeUs'> | null;
+  readonly isPublished: boolean;
+  readonly queue: QueuePlan | undefined;
+}
+
+function build(world: World, given: Options, { cache, isPublished, queue }: Kept): DriverOf {
   const absent = cache === null ? 'one' : given.word('absent') === 'clock' ? 'clock' : 'one';
   const terms = { ...termsOf(given), absent } as const;
   const backEnds = backEndsOf(given).map((name): LeaseBackEnd => {
@@ -167,7 +224,18 @@ function build(
           world.addServer({ name: KEYS, role: 'lock' }, new JobKeyServer()),
           idempotency,
         );
-  return () => new WorkerLeaseDriver(backEnds, guard);
+  const manner: DispatchManner = {
+    onDenied: given.word('onDenied') === 'flips' ? 'flips' : 'waits',
+    releases: isPublished ? 'always' : 'held',
+  };
+  const parts = { backEnds, guard, manner };
+  if (queue === undefined) return () => new WorkerLeaseDriver(parts);
+  const process = { name: QUEUE, role: 'lock' } as const;
+  const server = world.addServer(process, new QueueServer(QUEUE, queue));
+  return (_, role) =>
+    role === 'probe'
+      ? new WorkerLeaseDriver(parts)
+      : new QueueWorkerDriver({ server, plan: queue }, parts);
 }
 
 function termsOf(given: Options): Omit<LeaseTerms, 'absent'> {

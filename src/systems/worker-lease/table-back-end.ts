@@ -50,9 +50,10 @@ export class TableBackEnd implements LeaseBackEnd {
     return { fence: call.reply.token, ordinal: call.granted, sentUs, issuedAtUs };
   }
 
-  *release(at: Section, lease: LeaseReturn): Program<boolean | 0> {
+  *release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0> {
     const ask = { kind: 'release', lock: at.section.lock, ...lease } as const;
-    const call = yield* request(at.self, this.call(at, labelAt(this.name, 'release'), ask));
+    const label = part(labelAt(this.name, 'release'), attempt);
+    const call = yield* request(at.self, this.call(at, label, ask));
     return call.reply === null ? 0 : call.reply.kind === 'released';
   }
 
@@ -61,7 +62,7 @@ export class TableBackEnd implements LeaseBackEnd {
     label: string,
     ask: LeaseTableRequest,
   ): CallSetting<LeaseTableRequest, LeaseTableReply> {
-    const token = ask.kind === 'acquire' ? 0 : ask.fence;
+    const token = ask.kind === 'acquire' ? 0 : Number(ask.fence);
     return {
       operation: under(at.name, label),
       call: { verb: ask.kind, lock: ask.lock, token },

@@ -15,7 +15,7 @@ export class TableLeases {
   private records: Map<string, LeaseRecord> = new Map();
 
   /** The lease as it is now taken, or null when somebody holds it. */
-  acquire(key: string, ask: LeaseAsk, rules: LeaseRules): LeaseRecord | null {
+  acquire(key: string, ask: LeaseAsk, rules?: LeaseRules): LeaseRecord | null {
     const taken = takenBy(this.current(key), ask, rules);
     if (taken !== null) this.records.set(key, taken);
     return taken;

@@ -1,0 +1,130 @@
+/**
+ * The leases of at-least-once workers by themselves, without the simulator: in a table, as DynamoDB
+ * keeps them, and in a cache, as memcached and Redis do. Time comes with each call, as an integer
+ * in whatever unit the caller counts in; what was published counts whole seconds.
+ */
+import { Cache } from '../cache/cache.ts';
+import { CacheLeases, KEY_LIFE_SECONDS } from './cache-leases.ts';
+import { freedBy, type LeaseReturn, takenBy } from './lease-rules.ts';
+import { TableLeases } from './table-leases.ts';
+
+/** One delivery of one step of a machine: who asks for a lease, or gives it back. */
+export interface LeaseHolder {
+  /** The machine's correlation id; each machine has one lease. */
+  readonly machine: string;
+  readonly steps: number;
+  /** How often this step was tried before. */
+  readonly retries: number;
+}
+
+/**
+ * How an acquire ended. What was published answers with a number, `False` or `0`, and `False == 0`;
+ * these three cannot be taken for one another.
+ */
+export type LeaseAnswer =
+  /** Theirs who asked until `expires`, inclusive; `fence` is above those of all leases before. */
+  | { readonly kind: 'leased'; readonly fence: number; readonly expires: number }
+  /** Somebody holds it, maybe the asker: a lease cannot be taken twice. Wait; ask nobody else. */
+  | { readonly kind: 'held' }
+  /** The back end was away: nobody knows. Only this may send a worker to a secondary. */
+  | { readonly kind: 'system error' };
+
+/** How a release ended. */
+export type ReleaseAnswer =
+  | { readonly kind: 'released' }
+  /** It was not that very lease: other steps, retries or fence, or it was given back before. */
+  | { readonly kind: 'not held' }
+  | { readonly kind: 'system error' };
+
+/** Who asks, for how long, and what time it is for the asker. */
+export type LeaseWish = LeaseHolder & { readonly timeout: number; readonly now: number };
+
+/** What is given back, with the fence token that came with it. */
+export type GivenLease = LeaseHolder & { readonly fence: number };
+
+/**
+ * Leases in a table, which forgets no fence token.
+ *
+ * ```ts
+ * const leases = new LeaseTable();
+ * const holder = { machine: 'order-7', steps: 0, retries: 0 };
+ * leases.acquire({ ...holder, timeout: 300, now: 0 }); // leased, fence 1
+ * leases.acquire({ ...holder, timeout: 300, now: 1 }); // held: it is not re-entrant
+ * leases.release({ ...holder, fence: 1 }); // released
+ * ```
+ */
+export class LeaseTable {
+  private readonly leases: TableLeases = new TableLeases();
+  /** Set it to false to see what a worker does when the table is away. */
+  isUp = true;
+
+  /**
+   * Takes the lease of a machine, unless somebody holds it: a lease has timed out when
+   * `now > expires`. Throws a `RangeError` where a number is no safe integer from 0.
+   */
+  acquire(wish: LeaseWish): LeaseAnswer {
+    requireWhole(wish);
+    if (!this.isUp) return { kind: 'system error' };
+    const taken = this.leases.acquire(wish.machine, wish);
+    if (taken === null) return { kind: 'held' };
+    return { kind: 'leased', fence: taken.fence, expires: taken.expires };
+  }
+
+  /** Gives back that very lease, timed out or not, as long as nobody took it over. */
+  release(given: GivenLease): ReleaseAnswer {
+    requireWhole(given);
+    if (!this.isUp) return { kind: 'system error' };
+    return { kind: this.leases.release(given.machine, given) ? 'released' : 'not held' };
+  }
+}
+
+/**
+ * The same in a cache: a machine whose lease was not stored for `keyLife`, in the unit of `now`, or
+ * that was evicted, begins anew with fence 1.
+ */
+export class LeaseCache {
+  private readonly cache: Cache = new Cache();
+  private readonly leases: CacheLeases;
+  /** Set it to false to see what a worker does when the cache is away. */
+  isUp = true;
+
+  /** By default keys live the published 24 hours, where `now` counts seconds. */
+  constructor(keyLife: number = KEY_LIFE_SECONDS) {
+    this.leases = new CacheLeases(this.cache, keyLife, 'add');
+  }
+
+  /** As `LeaseTable` does; `now` also says which keys have lived too long. */
+  acquire(wish: LeaseWish): LeaseAnswer {
+    requireWhole(wish);
+    if (!this.isUp) return { kind: 'system error' };
+    const seen = this.leases.look(wish.machine, wish.now);
+    const taken = takenBy(seen.record, wish);
+    if (taken === null) return { kind: 'held' };
+    this.leases.put(wish.machine, taken, seen, wish.now);
+    return { kind: 'leased', fence: taken.fence, expires: taken.expires };
+  }
+
+  release(given: GivenLease & { readonly now: number }): ReleaseAnswer {
+    requireWhole(given);
+    if (!this.isUp) return { kind: 'system error' };
+    const seen = this.leases.look(given.machine, given.now);
+    const freed = freedBy(seen.record, given);
+    if (freed === null) return { kind: 'not held' };
+    this.leases.put(given.machine, freed, seen, given.now);
+    return { kind: 'released' };
+  }
+
+  /** Forgets a machine's lease with its fence token, as a full cache does; false where none was. */
+  evict(machine: string): boolean {
+    return this.cache.forget(machine);
+  }
+}
+
+type Numbers = Partial<LeaseReturn & Pick<LeaseWish, 'timeout' | 'now'>>;
+
+function requireWhole({ steps, retries, fence, timeout, now }: Numbers): void {
+  for (const [name, value] of Object.entries({ steps, retries, fence, timeout, now })) {
+    if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0)) continue;
+    throw new RangeError(`${name} must be a whole number from 0, not ${value}`);
+  }
+}
