@@ -17,7 +17,7 @@ export type Shown = (
       readonly command: string;
     }
   | {
-      /** A module that imports from `fencepost` alone, in its first line; it prints by `console.log`. */
+      /** A module that imports from `fencepost` alone, in its first line, and prints by console. */
       readonly script: string;
     }
 ) & { readonly prints: readonly (string | RegExp)[] };

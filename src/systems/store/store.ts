@@ -3,6 +3,7 @@
  * rules, usable without the simulator. Every value begins at 0; a token is a safe non-negative
  * integer.
  */
+import type { Refusal } from '../../history/server-events.ts';
 import type { FenceRule } from './fence.ts';
 
 export interface Access {
@@ -62,6 +63,16 @@ export class Store {
   /** The highest token that guards this access; 0 when none is registered. */
   highest(access: Pick<Access, 'resource' | 'key'>): number {
     return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
+  }
+
+  /** Why it has just refused an access; null where its token is below the highest. */
+  whyRefused({ resource, key, token }: Access): Refusal | null {
+    const last = this.registered.get(resource)?.get(this.scopeOf(key));
+    const { refuses } = this.rule;
+    if (refuses === 'other') return { kind: 'other' };
+    if (last === undefined || token < last.highest) return null;
+    if (refuses === 'lower-or-repeated') return { kind: 'order', last: last.sequence };
+    return { kind: token > last.highest ? 'higher' : 'equal' };
   }
 
   /** Registers the access's token, or says why it is too low. */
