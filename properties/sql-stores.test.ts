@@ -14,6 +14,7 @@ import { runnablePlans, samplePlans } from './plans.ts';
 const PAIRS = [
   ['versioned', 'versioned-sql'],
   ['timestamped', 'timestamped-sql'],
+  ['stock', 'stock-sql'],
 ] as const;
 
 const SYSTEMS = [

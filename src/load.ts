@@ -2,8 +2,8 @@
 import { builtIn, type Catalogue } from './catalogue.ts';
 import type { ModuleDigests } from './plan/plan.ts';
 import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
-import type { LockWord, Vocabulary } from './scenario/vocabulary.ts';
-import { Options, type Protocol } from './systems/protocol.ts';
+import type { LockWord, OptionWord, Vocabulary } from './scenario/vocabulary.ts';
+import { type OptionInfo, Options, type Protocol } from './systems/protocol.ts';
 
 /** What fencepost itself provides. */
 export const vocabulary: Vocabulary = vocabularyOf(builtIn);
@@ -17,6 +17,9 @@ function vocabularyOf({ locks, stores, claims, modules }: Catalogue): Vocabulary
   return {
     locks: new Map([...locks].map(([name, protocol]) => [name, wordOf(protocol)])),
     stores: [...stores.keys()],
+    storeOptions: new Map(
+      [...stores].map(([name, { options = [] }]) => [name, options.map(optionWordOf)]),
+    ),
     claims: [...claims.keys()],
     modules: digestsOf(modules),
   };
@@ -27,13 +30,17 @@ export function digestsOf(modules: Catalogue['modules']): ModuleDigests {
   return Object.fromEntries(modules.map(({ path, digest }) => [path, digest]));
 }
 
+function optionWordOf({ name, values, range }: OptionInfo): OptionWord {
+  return {
+    name,
+    values: values === 'integer' ? null : values,
+    ...(range === undefined ? {} : { range }),
+  };
+}
+
 function wordOf(protocol: Protocol): LockWord {
   return {
-    options: protocol.options.map(({ name, values, range }) => ({
-      name,
-      values: values === 'integer' ? null : values,
-      ...(range === undefined ? {} : { range }),
-    })),
+    options: protocol.options.map(optionWordOf),
     servers: (given) => {
       const options = Options.read(protocol.options, given);
       return typeof options === 'string' ? [] : protocol.servers(options);

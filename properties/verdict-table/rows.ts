@@ -14,7 +14,7 @@ const ANY_FENCED = [
   ...['fenced', 'fenced-strict', 'fenced-reads', 'fenced-open', 'fenced-sequenced'],
   ...['fenced-per-key', 'fenced-volatile'],
 ];
-const VERSIONED = ['versioned', 'versioned-sql'];
+const VERSIONED = ['versioned', 'versioned-sql', 'stock', 'stock-sql'];
 const TIMESTAMPED = ['timestamped', 'timestamped-sql'];
 const TOKENS = ['tokens-unique', 'tokens-increase'];
 const LATE: readonly Letter[] = [P, D, R, L, O];
@@ -188,36 +188,37 @@ export const rows: readonly Row[] = [
 
   {
     ...{ lock: 'optimistic', stores: VERSIONED, work: W2, faults: [P, R, O] },
-    holds: ['no-lost-update'],
+    holds: ['no-lost-update', 'linearizable'],
   },
   {
     ...{ lock: 'optimistic', stores: VERSIONED, work: W2, faults: [L] },
     clients: { storeTimeout: '15ms' },
-    holds: ['no-lost-update'],
+    holds: ['no-lost-update', 'linearizable'],
   },
   {
     ...{ lock: 'optimistic', stores: VERSIONED, work: W2, faults: [L] },
     options: { unknownCommit: 'retry-blindly' },
     clients: { storeTimeout: '15ms' },
+    holds: ['linearizable'],
     breaks: ['no-lost-update'],
   },
   {
     ...{ lock: 'optimistic', stores: TIMESTAMPED, work: w.W2_SAME_TICK, faults: [] },
-    breaks: ['no-lost-update'],
+    breaks: ['no-lost-update', 'linearizable'],
   },
   {
     ...{ lock: 'optimistic', stores: TIMESTAMPED, work: W2, faults: [P, f.J_OF_STORES] },
-    breaks: ['no-lost-update'],
+    breaks: ['no-lost-update', 'linearizable'],
   },
 
   {
     ...{ lock: 'optimistic', stores: ['timestamped-by-client'], work: W2, faults: [f.S_SOME_MS] },
-    breaks: ['no-lost-update'],
+    breaks: ['no-lost-update', 'linearizable'],
     note: 'where the clients set the timestamp; one clock of the store, however wrong, does not',
   },
   {
     ...{ lock: 'optimistic', stores: TIMESTAMPED, work: W2, faults: [f.S_SOME_MS] },
-    holds: ['no-lost-update'],
+    holds: ['no-lost-update', 'linearizable'],
   },
 
   {

@@ -4,9 +4,11 @@
  * read without an answer; an unknown write may take effect at any time after its call.
  */
 import type { Answer, Call } from '../history/trace.ts';
+import type { CasRegisterCall } from '../linearizability/models/cas-register.ts';
 import type { CounterCall } from '../linearizability/models/counter.ts';
 import type { FencedCall } from '../linearizability/models/fenced-register.ts';
 import type { RegisterCall } from '../linearizability/models/register.ts';
+import type { VersionedCall } from '../linearizability/models/versioned-register.ts';
 import type { Operation } from '../linearizability/operation.ts';
 import { isShared } from './several-stores.ts';
 import type { OperationLog, Survey } from './survey.ts';
@@ -119,6 +121,73 @@ export function counterHistory(operations: readonly StoreOperation[]): ClientHis
     },
     (operation) => (readOfIncrement.get(operation) ?? operation).log.invoke.index,
   );
+}
+
+/** As calls of a register that counts its writes: what was refused did not happen. */
+export function versionedHistory(
+  operations: readonly StoreOperation[],
+): ClientHistory<VersionedCall> {
+  return historyOf(operations.map(withoutRepeat), ({ call, answer }) => {
+    const { key, value } = call;
+    if (call.verb === 'write') {
+      if (answer?.kind === 'refused') return null;
+      const version = answer?.kind === 'accepted' ? (answer.version ?? null) : null;
+      return { name: 'write', key, value, version };
+    }
+    if (call.verb !== 'read' || answer?.kind !== 'value') return null;
+    return { name: 'read', key, value: answer.value, version: answer.version ?? 0 };
+  });
+}
+
+/**
+ * A store that answers "applied before" does not say by which of the tries: this operation's own
+ * first message or one before it. So each may have happened, or not.
+ */
+function withoutRepeat(operation: StoreOperation): StoreOperation {
+  const { answer } = operation;
+  if (answer?.kind !== 'accepted' || answer.isRepeated !== true) return operation;
+  return { ...operation, answer: null, isAnswered: false };
+}
+
+/**
+ * As calls of a register that compares and sets: a write that expects a version expects the value
+ * that its client knows under it, from what it read or wrote last. What was refused is left out: a
+ * value may have come back under another version.
+ */
+export function casHistory(all: readonly StoreOperation[]): ClientHistory<CasRegisterCall> {
+  const operations = all.map(withoutRepeat);
+  const known = new Map<string, { readonly version: number | null; readonly value: number }>();
+  const expectedBy = new Map<StoreOperation, number>();
+  const inOrderOfReturn = operations
+    .flatMap((operation) => [
+      { operation, at: operation.log.invoke.index, isReturn: false },
+      { operation, at: operation.log.return?.index ?? Number.POSITIVE_INFINITY, isReturn: true },
+    ])
+    .sort((left, right) => left.at - right.at);
+  for (const { operation, isReturn } of inOrderOfReturn) {
+    const { call, answer, log } = operation;
+    const knower = JSON.stringify([log.invoke.event.process, call.key]);
+    if (isReturn) {
+      const value = answer?.kind === 'value' ? answer.value : call.value;
+      if (answer === null || answer.kind === 'refused' || value === null) continue;
+      if ('version' in answer) known.set(knower, { version: answer.version ?? null, value });
+    } else if (call.version !== undefined) {
+      const last = known.get(knower);
+      if (last?.version === call.version) expectedBy.set(operation, last.value);
+    }
+  }
+  return historyOf(operations, (operation) => {
+    const { call, answer, isAnswered } = operation;
+    const { key, value } = call;
+    if (call.verb === 'write') {
+      if (answer?.kind === 'refused') return null;
+      const expected = expectedBy.get(operation);
+      if (expected === undefined) return { name: 'write', key, value };
+      return { name: 'cas', key, expected, value, answer: isAnswered ? 'matched' : 'unknown' };
+    }
+    if (call.verb !== 'read' || answer?.kind !== 'value') return null;
+    return { name: 'read', key, value: answer.value };
+  });
 }
 
 function historyOf<C>(

@@ -30,8 +30,14 @@ export function contentsBefore(place: Place, key: KeyLog, before: number): Conte
   if (write !== null && write.index > (recovery?.index ?? -1)) {
     return { value: write.event.value, write, recovery: null };
   }
-  const value = recovery === null ? INITIAL_VALUE : recoveredValue(recovery.event, key.key);
+  const value =
+    recovery === null ? firstValue(place, key.key) : recoveredValue(recovery.event, key.key);
   return { value, write: null, recovery };
+}
+
+/** What a key holds before anybody writes it. */
+export function firstValue({ firsts }: Place, key: string): number {
+  return firsts.get(key)?.value ?? INITIAL_VALUE;
 }
 
 /** What a store holds of a key as it comes back. */

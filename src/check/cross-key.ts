@@ -9,7 +9,7 @@
 import { type AccessPart, accessBreach } from './access-breach.ts';
 import { causesSince } from './causes.ts';
 import { type Breach, conclude } from './conclude.ts';
-import { contentsBefore, isEffective } from './contents.ts';
+import { contentsBefore, firstValue, isEffective } from './contents.ts';
 import { unheardReads } from './heard-reads.ts';
 import {
   type Access,
@@ -20,7 +20,6 @@ import {
   type Place,
   type Survey,
 } from './survey.ts';
-import { INITIAL_VALUE } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
 /** "A relation over several keys or stores holds after every section (a sum is conserved)." */
@@ -103,6 +102,7 @@ function breachIn(
   accesses: readonly Entry<Access>[],
 ): Breach | null {
   const readBy = new Map<number, Map<string, Entry<Access>>>();
+  const whole = shared.reduce((sum, { place, log }) => sum + firstValue(place, log.key), 0);
   for (const access of accesses) {
     const { event } = access;
     if (event.kind === 'write') {
@@ -112,13 +112,13 @@ function breachIn(
     if (event.value === null) continue;
     const reads = readBy.get(event.under) ?? new Map<string, Entry<Access>>();
     readBy.set(event.under, reads.set(event.process, access));
-    if (reads.size < shared.length || sumOf(reads.values()) === INITIAL_VALUE) continue;
+    if (reads.size < shared.length || sumOf(reads.values()) === whole) continue;
     return breachShownBy(survey, shared, { rule: 'sum-read', reads: [...reads.values()] });
   }
   const before = (accesses.at(-1)?.index ?? -1) + 1;
   const end = shared.map(({ place, log }) => contentsBefore(place, log, before).value);
   const sum = end.reduce((total, value) => total + value, 0);
-  if (!survey.isComplete || sum === INITIAL_VALUE) return null;
+  if (!survey.isComplete || sum === whole) return null;
   return breachShownBy(survey, shared, { rule: 'sum-at-end', reads: [], before });
 }
 

@@ -3,6 +3,7 @@
 import type { Write } from '../history/server-events.ts';
 import { hasTokens } from '../history/tokens-in-use.ts';
 import type { Answer } from '../history/trace.ts';
+import { stampText } from '../plan/duration.ts';
 import { accessPhrase, at, latePhrase, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller } from './story.ts';
 
@@ -198,13 +199,25 @@ const updateLost: Teller = (story) => {
   return {
     headline: `Acknowledged increment lost in \`${over.process}\``,
     course: `${base}${accessPhrase(story, over)}`,
-    however: `${missed}, between that read and that write, so one of the two increments is gone`,
+    however:
+      `${missed}, between that read and that write${sameStamp(over)}, ` +
+      'so one of the two increments is gone',
     cure:
       over.under === 0
         ? 'A store that compares a version which every change raises would have refused the second'
         : 'A store whose reads register their token would have refused the older one',
   };
 };
+
+/** Why a store that compares timestamps saw no change: ` and left the timestamp of before, …`. */
+function sameStamp({ version, client }: Write): string {
+  if (version?.by !== 'timestamp' || typeof version.expected !== 'number') return '';
+  const stamp = stampText(version.expected);
+  return (
+    `: it left the timestamp that ${client} had read, ${stamp}, and the store, which found ` +
+    `${stamp} where ${client} expected ${stamp}, took both`
+  );
+}
 
 const updateRepeated: Teller = (story) => {
   const first = need(story, 'first write', 'write');

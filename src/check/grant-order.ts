@@ -11,7 +11,13 @@
  */
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
-import { contentsBefore, type EffectiveWrite, finalContents, isEffective } from './contents.ts';
+import {
+  contentsBefore,
+  type EffectiveWrite,
+  finalContents,
+  firstValue,
+  isEffective,
+} from './contents.ts';
 import { unheardReads } from './heard-reads.ts';
 import { isReleasedBefore } from './lease-end.ts';
 import {
@@ -23,7 +29,6 @@ import {
   type Place,
   type Survey,
 } from './survey.ts';
-import { INITIAL_VALUE } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
 type WriteEntry = Entry<EffectiveWrite>;
@@ -64,7 +69,7 @@ function breachOf(
     if (event.kind !== 'read' || event.value === null || event.under === 0) continue;
     if (unheard.has(event)) continue;
     const expected = lastBefore(replay, event);
-    if (event.value === (expected?.event.value ?? INITIAL_VALUE)) continue;
+    if (event.value === (expected?.event.value ?? firstValue(place, key.key))) continue;
     return breachAtRead(survey, { place, key, expected, read: access });
   }
   return survey.isComplete ? breachAtEnd(survey, { place, key, expected: replay.at(-1) }) : null;
@@ -168,7 +173,7 @@ function breachAtRead(
 function breachAtEnd(survey: Survey, mismatch: Mismatch): Breach | null {
   const { place, key, expected } = mismatch;
   const { value } = finalContents(place, key);
-  if (value === (expected?.event.value ?? INITIAL_VALUE)) return null;
+  if (value === (expected?.event.value ?? firstValue(place, key.key))) return null;
   return breachByOverwriting(survey, mismatch, null);
 }
 

@@ -4,7 +4,8 @@
  * is cut where its trace is; what has no answer there may or may not have happened.
  *
  * Exercised, for a model with tokens: accesses that the store handled under a grant that was no
- * longer the latest of its lock; for any other: calls made while another client's was open.
+ * longer the latest of its lock; for any other: calls made while another client's was open; for one
+ * with versions also writes whose version was gone.
  */
 
 import { Defect } from '../kernel/assert.ts';
@@ -18,7 +19,7 @@ import {
   type ModelVerdict,
   storeModels,
 } from './store-models.ts';
-import { type Access, type Entry, isStale, type Survey } from './survey.ts';
+import { type Access, type Entry, type FirstRow, isStale, type Survey } from './survey.ts';
 import type { Terms } from './terms.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -46,7 +47,9 @@ function judgeAgainst(claim: string, model: string, survey: Survey, terms: Terms
   let overlapping = 0;
   for (const operations of storeOperations(survey)) {
     overlapping += overlappingCalls(operations);
-    const result = checkOwn(operations, definition, terms.maxConfigurations);
+    const { maxConfigurations } = terms;
+    const first = firstRowOf(survey, operations);
+    const result = checkOwn(operations, definition, { first, maxConfigurations });
     if (typeof result === 'string') {
       return {
         kind: 'unknown',
@@ -58,7 +61,7 @@ function judgeAgainst(claim: string, model: string, survey: Survey, terms: Terms
     if (result.kind === 'unknown') isUnknown = true;
     if (result.kind === 'invalid' && breach === null) breach = breachAt(survey, result.at);
   }
-  const exercised = definition.calls === 'fenced' ? staleAccesses(survey) : overlapping;
+  const exercised = exercisedBy(definition, survey, overlapping);
   if (breach === null && isUnknown) {
     const reason = `the search met ${terms.maxConfigurations} configurations without an answer`;
     return { kind: 'unknown', claim, exercised, reason };
@@ -70,15 +73,27 @@ function judgeAgainst(claim: string, model: string, survey: Survey, terms: Terms
 function checkOwn(
   operations: readonly StoreOperation[],
   definition: ModelDefinition,
-  maxConfigurations: number,
+  setting: Parameters<typeof checkStore>[2],
 ): ModelVerdict | string {
   try {
-    return checkStore(operations, definition, maxConfigurations);
+    return checkStore(operations, definition, setting);
   } catch (error) {
     const isOurs = [...storeModels.values()].includes(definition);
     if (isOurs || error instanceof Defect) throw error;
     return errorText(error);
   }
+}
+
+/** What the keys of these operations' place begin as, all alike; null: as every value. */
+export function firstRowOf(
+  { places }: Survey,
+  operations: readonly StoreOperation[],
+): FirstRow | null {
+  const call = operations[0]?.call;
+  const place = places.find(
+    ({ store, resource }) => store === call?.store && resource === call?.resource,
+  );
+  return [...(place?.firsts.values() ?? [])][0] ?? null;
 }
 
 /**
@@ -98,6 +113,20 @@ function overlappingCalls(operations: readonly StoreOperation[]): number {
     openUntil.set(event.process, Math.max(until, openUntil.get(event.process) ?? 0));
   }
   return overlapping;
+}
+
+function exercisedBy({ calls }: ModelDefinition, survey: Survey, overlapping: number): number {
+  if (calls === 'fenced') return staleAccesses(survey);
+  const comparesVersions = calls === 'versioned' || calls === 'cas';
+  return comparesVersions ? overlapping + outrunWrites(survey) : overlapping;
+}
+
+function outrunWrites({ places }: Survey): number {
+  let outrun = 0;
+  for (const { accesses } of places) {
+    for (const { event } of accesses) if (event.refusal?.kind === 'version') outrun++;
+  }
+  return outrun;
 }
 
 function staleAccesses(survey: Survey): number {

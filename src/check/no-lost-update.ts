@@ -12,7 +12,7 @@
  */
 import { type AccessPart, accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
-import { contentsBefore, type EffectiveWrite, isEffective } from './contents.ts';
+import { contentsBefore, type EffectiveWrite, firstValue, isEffective } from './contents.ts';
 import { intentOf, repeatsOf } from './repeats.ts';
 import { isShared } from './several-stores.ts';
 import {
@@ -65,7 +65,9 @@ function finalRanges(survey: Survey): ReadonlyMap<KeyLog, Range> {
     let range = ranges.get(key);
     if (range === undefined) {
       const before = probedAt(survey, key);
-      range = { min: INITIAL_VALUE, max: INITIAL_VALUE, repeated: 0, before };
+      const place = survey.places.find(({ keys: own }) => own.get(call.key) === key);
+      const first = place === undefined ? INITIAL_VALUE : firstValue(place, call.key);
+      range = { min: first, max: first, repeated: 0, before };
       ranges.set(key, range);
     }
     let fate = fateOf(operation, range.before);

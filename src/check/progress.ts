@@ -3,7 +3,8 @@
  * of its first try, sends the write that its section has, and the first write that it sends to a
  * store is accepted. And at no time does a store refuse the holder of the latest grant while the
  * lock service still holds that lease. Refusing what comes again, or after a later-issued write of
- * the same grant, is right and no such refusal. And no circle of clients that wait for one another
+ * the same grant, is right and no such refusal, as is one that a rule of the table demands: there
+ * is nothing left in stock. And no circle of clients that wait for one another
  * stays (`deadlock.ts`).
  *
  * Exercised: locks that a probe asked for, circles, and accesses handled under a live latest grant.
@@ -137,6 +138,11 @@ function lastDenialOf(
   return { index: denial.index, holderOrdinal: denial.event.holderOrdinal };
 }
 
+/** Refused for its value: the store would have refused it from anybody. */
+function isForbidden({ refusal }: Access): boolean {
+  return refusal?.kind === 'check';
+}
+
 /** What came of the first write that a probe sent to a store. */
 function breachOfFirstWrite(survey: Survey, operation: OperationLog): Breach | null {
   const { event: invoke, index } = operation.invoke;
@@ -144,7 +150,7 @@ function breachOfFirstWrite(survey: Survey, operation: OperationLog): Breach | n
   for (const place of survey.places) {
     for (const access of place.accesses) {
       if (access.event.operation !== invoke.operation) continue;
-      if (access.event.isAccepted) return null;
+      if (access.event.isAccepted || isForbidden(access.event)) return null;
       return refusal(survey, 'probe-refused', { place, refused: access });
     }
   }
@@ -163,7 +169,7 @@ function examinePlace(survey: Survey, place: Place): Findings {
     exercised++;
     const newest = lastIssue.get(event.under) ?? 0;
     if (event.isAccepted) lastIssue.set(event.under, Math.max(newest, event.issue));
-    else if (event.issue > newest) {
+    else if (event.issue > newest && !isForbidden(event)) {
       breach ??= refusal(survey, 'holder-refused', { place, refused: access });
     }
   }

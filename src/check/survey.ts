@@ -68,6 +68,15 @@ export interface Place {
   readonly accesses: readonly Entry<Access>[];
   readonly keys: ReadonlyMap<string, KeyLog>;
   readonly recoveries: readonly Numbered<Recovered>[];
+  /** What keys begin as that a store has had all along, by key. */
+  readonly firsts: ReadonlyMap<string, FirstRow>;
+}
+
+/** What a key begins as. */
+export interface FirstRow {
+  readonly value: number;
+  /** 0 where there are none, or none yet. */
+  readonly version: number;
 }
 
 export interface OperationLog {
@@ -102,6 +111,7 @@ interface GrowingPlace extends Place {
   readonly accesses: Entry<Access>[];
   readonly keys: Map<string, { readonly key: string; readonly accesses: Entry<Access>[] }>;
   readonly recoveries: Numbered<Recovered>[];
+  readonly firsts: Map<string, FirstRow>;
   readonly guardedBy: GrowingLock;
 }
 
@@ -164,7 +174,7 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
       enterAccess(placeOf(growing, event), event, index);
       return;
     case 'recovered':
-      placeOf(growing, event).recoveries.push({ index, event });
+      enterRecovery(placeOf(growing, event), event, index);
       return;
     case 'grant':
       enterGrant(lockOf(growing, event.lock), event, index);
@@ -199,6 +209,14 @@ function enterAccess(place: GrowingPlace, event: Access, index: number): void {
   const log = place.keys.get(event.key);
   if (log === undefined) place.keys.set(event.key, { key: event.key, accesses: [entry] });
   else log.accesses.push(entry);
+}
+
+function enterRecovery(place: GrowingPlace, event: Recovered, index: number): void {
+  const { begins, values } = event;
+  if (begins === undefined) place.recoveries.push({ index, event });
+  else if (!place.firsts.has(begins.key)) {
+    place.firsts.set(begins.key, { value: values[begins.key] ?? 0, version: begins.version });
+  }
 }
 
 function enterGrant(lock: GrowingLock, event: Grant, index: number): void {
@@ -248,6 +266,7 @@ function placeOf(growing: Growing, event: Access | Recovered): GrowingPlace {
     accesses: [],
     keys: new Map(),
     recoveries: [],
+    firsts: new Map(),
     guardedBy: lockOf(growing, event.resource),
   };
   resources.set(event.resource, fresh);

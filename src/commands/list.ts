@@ -40,7 +40,10 @@ function listing(): object {
       ...word,
       options: protocols.get(word.name)?.options ?? [],
     })),
-    stores: words(storeKinds),
+    stores: words(storeKinds).map((word) => {
+      const { options } = storeKinds.get(word.name) ?? {};
+      return options === undefined ? word : { ...word, options };
+    }),
     claims: claimWords(),
     ...schemaWords(),
     scenarios: shippedScenarios(),
@@ -54,10 +57,14 @@ function listText(): string {
     rowOf({ name, ...protocol }),
     ...optionRows(name, protocol, described),
   ]);
+  const stores = [...storeKinds].flatMap(([name, { options = [], ...kind }]) => [
+    rowOf({ name, ...kind }),
+    ...optionRows(name, { options }, described),
+  ]);
   const { settings, workloads, steps, faults } = schemaWords();
   return [
     ...section('locks', locks),
-    ...section('stores', words(storeKinds).map(rowOf)),
+    ...section('stores', stores),
     ...section('claims', claimWords().map(rowOf)),
     ...section('settings of clients', settings.map(plainRow)),
     ...section('kinds of workload', workloads.map(plainRow)),
@@ -78,16 +85,16 @@ function plainRow({ name, about }: DescribedWord): Row {
 }
 
 function optionRows(
-  lock: string,
-  { options }: Protocol,
+  name: string,
+  { options }: Pick<Protocol, 'options'>,
   described: Map<readonly OptionInfo[], string>,
 ): readonly Row[] {
   const first = described.get(options);
   if (first !== undefined && options.length > 0) return [['', `options: those of ${first}`]];
-  described.set(options, lock);
-  return options.map(({ name, values, fallback, about }) => {
+  described.set(options, name);
+  return options.map(({ name: option, values, fallback, about }) => {
     const choice = values === 'integer' ? 'a number' : values.join(' | ');
-    return [`  ${name}: ${choice}`, `${about} (${fallback})`];
+    return [`  ${option}: ${choice}`, `${about} (${fallback})`];
   });
 }
 

@@ -3,10 +3,9 @@
  * which increments are in the final value no more, and which are in it more than once. A sum would
  * let the one hide the other, and an increment whose client never heard of it hide a loss.
  */
-import { isEffective, recoveredValue } from '../check/contents.ts';
+import { firstValue, isEffective, recoveredValue } from '../check/contents.ts';
 import { intentOf } from '../check/repeats.ts';
 import type { KeyLog, Place, Survey } from '../check/survey.ts';
-import { INITIAL_VALUE } from '../check/terms.ts';
 
 export interface WrongUpdates {
   /** Increments that a store accepted and whose effect was overwritten or forgotten. */
@@ -24,7 +23,7 @@ export function wrongUpdates(survey: Survey): WrongUpdates {
       const states = statesOf(survey, place, key);
       if (states === null) continue;
       const applied = new Set(states.flatMap(({ intents }) => intents));
-      const { intents } = latest(states);
+      const intents = states.at(-1)?.intents ?? [];
       const left = new Set(intents);
       lost += applied.size - left.size;
       repeated += intents.length - left.size;
@@ -40,16 +39,17 @@ interface State {
 }
 
 /** The states of a counter, in order; null where something else was written to it. */
-function statesOf(survey: Survey, { recoveries }: Place, key: KeyLog): readonly State[] | null {
-  const states: State[] = [{ value: INITIAL_VALUE, intents: [] }];
-  for (const entry of [...key.accesses, ...recoveries].sort((a, b) => a.index - b.index)) {
+function statesOf(survey: Survey, place: Place, key: KeyLog): readonly State[] | null {
+  const first: State = { value: firstValue(place, key.key), intents: [] };
+  const states: State[] = [first];
+  for (const entry of [...key.accesses, ...place.recoveries].sort((a, b) => a.index - b.index)) {
     if (entry.event.kind === 'recovered') {
       const value = recoveredValue(entry.event, key.key);
       states.push({ value, intents: stateAt(states, value)?.intents ?? [] });
     } else if ('latest' in entry && isEffective(entry)) {
       const { value, adds, operation } = entry.event;
       if (adds === null) return null;
-      const from = stateAt(states, value - adds) ?? latest(states);
+      const from = stateAt(states, value - adds) ?? states.at(-1) ?? first;
       states.push({ value, intents: [...from.intents, intentOf(survey, operation)] });
     }
   }
@@ -59,8 +59,4 @@ function statesOf(survey: Survey, { recoveries }: Place, key: KeyLog): readonly 
 /** The state that was read by who found this value: the last one that had it. */
 function stateAt(states: readonly State[], value: number): State | undefined {
   return states.findLast((state) => state.value === value);
-}
-
-function latest(states: readonly State[]): State {
-  return states.at(-1) ?? { value: INITIAL_VALUE, intents: [] };
 }

@@ -76,8 +76,9 @@ function stepShape(step: Work, names: Names): string {
     case 'write':
       return `write${at(step.store, step.key)}${step.awaits ? '' : ' unawaited'}`;
     case 'read':
+      return `read${at(step.store, step.key)}`;
     case 'increment':
-      return `${step.kind}${at(step.store, step.key)}`;
+      return `${(step.by ?? 1) < 0 ? 'decrement' : 'increment'}${at(step.store, step.key)}`;
     case 'memoize':
       return `memoize${at(step.store, step.key)}${memoizeShape(step)}`;
     case 'transfer':

@@ -83,6 +83,32 @@ interface Handled {
   readonly message: string;
 }
 
+/** What a store with versions went by. */
+export interface RowVersion {
+  /** How it tells versions apart: a count of the changes, or the time of the last one, in ms. */
+  readonly by: 'version' | 'timestamp';
+  /** What the key had as the access came; null: it was never written. */
+  readonly found: number | null;
+}
+
+export interface WriteVersion extends RowVersion {
+  /** What the write expects, null: a key that was never written; absent: whatever is there. */
+  readonly expected?: number | null;
+  /** What the key has afterwards. */
+  readonly given: number | null;
+}
+
+/**
+ * Why a store refused: `equal`, it had accepted that token; `order`, this place in its grant's
+ * order or a later one (`last`); `higher`, the token is above the registered one (`highest`);
+ * `other`, the token is not the registered one; `lease`, the lock service did not confirm that its
+ * lease runs; `version`, the row has another; `check`, a rule of the table forbids the value.
+ */
+export type Refusal =
+  | { readonly kind: 'equal' | 'higher' | 'other' | 'lease' | 'version' }
+  | { readonly kind: 'order'; readonly last: number }
+  | { readonly kind: 'check'; readonly rule: string };
+
 /** A write, or an `open`, which changes no value and has `value: null`. */
 export interface Write extends Handled {
   readonly kind: 'write';
@@ -90,12 +116,20 @@ export interface Write extends Handled {
   /** The store's highest token for that comparison, before this write; 0 when it keeps none. */
   readonly highest: number;
   readonly adds: number | null;
+  /** Absent where the store has none. */
+  readonly version?: WriteVersion;
+  /** Absent where it is accepted, and where its token is below the highest. */
+  readonly refusal?: Refusal;
 }
 
 /** A refused read serves nothing: `value` is null. */
 export interface Read extends Handled {
   readonly kind: 'read';
   readonly value: number | null;
+  /** Absent where the store has none. */
+  readonly version?: RowVersion;
+  /** As of a write. */
+  readonly refusal?: Refusal;
 }
 
 /**
@@ -108,4 +142,6 @@ export interface Recovered {
   readonly resource: string;
   readonly highest: number;
   readonly values: Readonly<Record<string, number>>;
+  /** Not after a fault: this key is asked for the first time, and has had such a version before. */
+  readonly begins?: { readonly key: string; readonly version: number };
 }

@@ -124,6 +124,8 @@ export type Call =
       readonly adds: number | null;
       /** The first operation of those that carry out what this write is for; absent on itself. */
       readonly repeats?: string;
+      /** The version that a write expects, null: of a key never written; absent: any. */
+      readonly version?: number | null;
     };
 
 /** A client learns how its call ended. */
@@ -145,11 +147,23 @@ export type Answer =
   | { readonly kind: 'denied'; readonly holder: string }
   | { readonly kind: 'renewed' }
   | { readonly kind: 'released' }
-  | { readonly kind: 'accepted' }
+  /** A version is that of the key afterwards, null where it was never written. */
+  | {
+      readonly kind: 'accepted';
+      readonly version?: number | null;
+      /** It had been applied before. */
+      readonly isRepeated?: true;
+    }
   | { readonly kind: 'current' | 'outdated' }
-  /** Because of the highest token, or of the version that the store has instead. */
-  | { readonly kind: 'refused'; readonly highest: number; readonly version?: number }
-  | { readonly kind: 'value'; readonly value: number };
+  | {
+      /** Because of the highest token, or of the version that the store has instead. */
+      readonly kind: 'refused';
+      readonly highest: number;
+      readonly version?: number | null;
+      /** The rule of the table that it would break, although its version is right. */
+      readonly check?: string;
+    }
+  | { readonly kind: 'value'; readonly value: number; readonly version?: number | null };
 
 /** A fault really strikes. `fault` is its index in the plan, null when it was drawn by chance. */
 export interface FaultStrikes {

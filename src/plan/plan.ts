@@ -119,12 +119,14 @@ export type Work =
       readonly awaits: boolean;
     }
   | { readonly kind: 'read'; readonly id: number; readonly store: string; readonly key: string }
-  /** Reads, adds one, writes: `alice/1/read`, then `alice/1/write`. */
+  /** Reads, adds, writes: `alice/1/read`, then `alice/1/write`. */
   | {
       readonly kind: 'increment';
       readonly id: number;
       readonly store: string;
       readonly key: string;
+      /** What it adds; absent: 1. Less than 0 takes away. */
+      readonly by?: number;
     }
   /** Moves `amount` between two stores: reads both, then writes both. */
   | {

@@ -38,7 +38,12 @@ export function locksProbedByWriting(plan: Pick<Plan, 'clients'>): ReadonlySet<s
  * too. Where they memoize it does not: it would find the value and never ask for the lock.
  */
 function probing(work: Work): readonly Work[] {
-  if (work.kind === 'increment' || work.kind === 'transfer') return [{ ...work, id: 1 }];
+  if (work.kind === 'transfer') return [{ ...work, id: 1 }];
+  if (work.kind === 'increment') {
+    // It adds one whatever the others take: there may be nothing left to take.
+    const { kind, store, key } = work;
+    return [{ kind, id: 1, store, key }];
+  }
   if (work.kind !== 'write' && work.kind !== 'read' && work.kind !== 'memoize') return [];
   const { store, key } = work;
   const place = { id: 1, store, key };

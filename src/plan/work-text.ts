@@ -21,10 +21,17 @@ export type ReadStep =
       readonly awaits: boolean | undefined;
     }
   | {
-      readonly kind: 'read' | 'increment';
+      readonly kind: 'read';
       readonly id: number | undefined;
       readonly store: string | undefined;
       readonly key: string | undefined;
+    }
+  | {
+      readonly kind: 'increment';
+      readonly id: number | undefined;
+      readonly store: string | undefined;
+      readonly key: string | undefined;
+      readonly by: number | undefined;
     }
   | {
       readonly kind: 'transfer';
@@ -73,7 +80,9 @@ const kinds = {
     .optional()
     .describe('Writes a value to a key; with awaits: false goes on before the answer.'),
   read: access.describe('Reads a key.'),
-  increment: access.describe('Reads a key, adds 1 and writes it back.'),
+  increment: closed('field', { id, store, key, by: value })
+    .optional()
+    .describe('Reads a key, adds 1 and writes it back; with by: -1 takes one away.'),
   transfer: closed('field', { id, from: store, to: store, key, amount: value })
     .optional()
     .describe('Takes an amount from a key of one store and adds it in another.'),
@@ -161,7 +170,8 @@ function toStep({
   }
   if (read !== undefined) return { kind: 'read', id: read.id, store: read.store, key: read.key };
   if (increment !== undefined) {
-    return { kind: 'increment', id: increment.id, store: increment.store, key: increment.key };
+    const { id, store, key, by } = increment;
+    return { kind: 'increment', id, store, key, by };
   }
   if (transfer !== undefined) {
     const { id, from, to, key, amount } = transfer;
@@ -209,7 +219,8 @@ export function completeStep(step: ReadStep, place: number, ttlUs: number): Work
     case 'read':
     case 'increment': {
       const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key } = step;
-      return { kind: step.kind, id: stepId, store: at, key: of };
+      const by = step.kind === 'increment' ? byField(step.by) : {};
+      return { kind: step.kind, id: stepId, store: at, key: of, ...by };
     }
     case 'transfer': {
       const { from = 'store-a', to = 'store-b', key: of = WORK_DEFAULTS.key } = step;
@@ -256,8 +267,9 @@ function workFields(work: Work, ttlUs: number): FieldMap {
       return { ...storeField(work.store), key: work.key, value: work.value, ...awaits };
     }
     case 'read':
-    case 'increment':
       return { ...storeField(work.store), key: work.key };
+    case 'increment':
+      return { ...storeField(work.store), key: work.key, ...byField(work.by) };
     case 'transfer':
       return { from: work.from, to: work.to, key: work.key, amount: work.amount };
     case 'compute':
@@ -278,6 +290,11 @@ function workFields(work: Work, ttlUs: number): FieldMap {
       return { ...placed, for: formatDuration(forUs), ...several, ...givesUp(work) };
     }
   }
+}
+
+/** What an increment adds, where that is not 1. */
+export function byField(by: number | undefined): { readonly by?: number } {
+  return by === undefined || by === 1 ? {} : { by };
 }
 
 function storeField(used: string): FieldMap {

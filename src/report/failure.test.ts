@@ -27,7 +27,7 @@ describe('renderFailure', () => {
         '13  │                  │                  believes it holds db until 21 ms',
         '14  │                  │                  │                  ✓ accepts x = 2, token 2 ← newer write',
         '20  │                  ▶ resumes          │                  │',
-        '20  │                  sends write x = 1, token 1 → store    │',
+        '20  │                  sends write x = 1, token 1 (cached, 2 is current) → store',
         '21  │                  │                  │                  ✓ accepts x = 1, token 1 ← stale write',
         '',
         'shrunk 812 → 9 events, 5 faults → 1; breaks with a pause of 10.000 ms, holds with 9.999 ms',

@@ -3,15 +3,9 @@
  * one: what the checker of `linearizable` found, for the picture. It ends at the first return that
  * no order satisfies.
  */
-import {
-  type ClientHistory,
-  counterHistory,
-  fencedHistory,
-  registerHistory,
-  type StoreOperation,
-  storeOperations,
-} from '../check/client-history.ts';
-import { type ModelDefinition, storeModels } from '../check/store-models.ts';
+import { type ClientHistory, storeOperations } from '../check/client-history.ts';
+import { firstRowOf } from '../check/linearizable.ts';
+import { asSeen, storeModels } from '../check/store-models.ts';
 import { surveyTrace } from '../check/survey.ts';
 import type { Trace } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
@@ -56,25 +50,13 @@ export function linearizationOf(
   if (own === null && claim !== 'linearizable') return null;
   const definition = storeModels.get(own ?? model ?? '');
   if (definition === undefined) return null;
-  for (const operations of storeOperations(surveyTrace(trace))) {
-    const found = explainStore(operations, definition);
+  const survey = surveyTrace(trace);
+  for (const operations of storeOperations(survey)) {
+    const first = firstRowOf(survey, operations);
+    const found = asSeen(operations, { definition, first }, explainSeen);
     if (found !== null) return found;
   }
   return null;
-}
-
-function explainStore(
-  operations: readonly StoreOperation[],
-  definition: ModelDefinition,
-): Linearization | null {
-  switch (definition.calls) {
-    case 'register':
-      return explainSeen(registerHistory(operations), definition.model);
-    case 'fenced':
-      return explainSeen(fencedHistory(operations), definition.model);
-    case 'counter':
-      return explainSeen(counterHistory(operations), definition.model);
-  }
 }
 
 function explainSeen<C extends CallData>(

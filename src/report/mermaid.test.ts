@@ -85,7 +85,7 @@ describe('findingDiagram', () => {
       'Note over p3: 15 ms · leaves db',
       'deactivate p3',
       'Note over p2: 20 ms · ▶ resumes',
-      'p2->>p4: 21 ms · write x = 1, token 1',
+      'p2->>p4: 21 ms · write x = 1, token 1<br/>(cached, 2 is current)',
       'Note over p4: 21 ms · ✓ accepts x = 1, token 1 ←<br/>stale write',
       'Note over p4: ✗ stale write#58; fence-monotone breaks',
       'deactivate p2',

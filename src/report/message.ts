@@ -3,6 +3,7 @@
  * it.
  */
 import type { Call, Trace } from '../history/trace.ts';
+import { expectedText } from './access-text.ts';
 
 /** A message's name without its try and its leg: the operation that it belongs to. */
 export function operationOf(message: string): string {
@@ -22,17 +23,22 @@ export function callsOf(trace: Trace): ReadonlyMap<string, Call> {
   return calls;
 }
 
+interface Terms {
+  readonly calls: ReadonlyMap<string, Call>;
+  readonly hasTokens: boolean;
+  readonly versionsBy?: 'version' | 'timestamp' | null;
+}
+
 /** What a message asks, in few words: `write x = 1, token 1`; its own last word when unknown. */
-export function askedBy(
-  message: string,
-  { calls, hasTokens }: { readonly calls: ReadonlyMap<string, Call>; readonly hasTokens: boolean },
-): string {
+export function askedBy(message: string, { calls, hasTokens, versionsBy = null }: Terms): string {
   const operation = operationOf(message);
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
   if ('lock' in call) return call.token === 0 ? call.verb : `${call.verb}, token ${call.token}`;
   const what = call.value === null ? call.key : `${call.key} = ${call.value}`;
-  return hasTokens ? `${call.verb} ${what}, token ${call.token}` : `${call.verb} ${what}`;
+  const token = hasTokens ? `, token ${call.token}` : '';
+  const expected = versionsBy === null ? '' : expectedText(versionsBy, call.version);
+  return `${call.verb} ${what}${token}${expected === '' ? '' : `, ${expected}`}`;
 }
 
 /**

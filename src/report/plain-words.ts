@@ -6,6 +6,7 @@ import type { Evidence } from '../check/verdict.ts';
 import type { Grant, Write } from '../history/server-events.ts';
 import type { FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
+import { changeText, seenText, whyRefused } from './access-text.ts';
 import { clockText } from './clock-spans.ts';
 import { tokenText } from './prose.ts';
 import { isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
@@ -83,10 +84,14 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
       return event.value === null ? null : writeSentence(event, known);
     case 'read': {
       const { client, key, value } = event;
-      return event.isAccepted ? `${named(client)} reads ${named(key)} = ${value}` : null;
+      const seen = seenText(event);
+      const version = seen === '' ? '' : ` (${seen})`;
+      return event.isAccepted ? `${named(client)} reads ${named(key)} = ${value}${version}` : null;
     }
     case 'recovered':
-      return `${named(event.process)} is back with what it still knows`;
+      return event.begins === undefined
+        ? `${named(event.process)} is back with what it still knows`
+        : null;
     default:
       return null;
   }
@@ -153,15 +158,20 @@ function faultSentence(event: FaultStrikes, { leases }: Known): string | null {
 function writeSentence(event: Write, { leases, written }: Known): string {
   const { client, key, value, token, isAccepted, process } = event;
   const what = `${named(key)} = ${value}`;
-  if (!isAccepted) return `${named(process)} refuses ${named(client)}'s ${what}${tokenText(token)}`;
+  if (!isAccepted) {
+    const why = whyRefused(event);
+    const reason = why === '' ? '' : `: ${why}`;
+    return `${named(process)} refuses ${named(client)}'s ${what}${tokenText(token)}${reason}`;
+  }
   const place = `${process}/${event.resource}/${key}`;
   const before = written.get(place);
   written.set(place, event);
   const isOver = before !== undefined && before.client !== client;
   const over = isOver ? `, over ${named(before.client)}'s ${named(key)} = ${before.value}` : '';
   const own = leases.find(({ ordinal }) => event.under > 0 && ordinal === event.under);
+  const version = changeText(event);
   if (own === undefined || isLiveAt(own, event.atUs)) {
-    return `${named(client)} writes ${what}${over}`;
+    return `${named(client)} writes ${what}${version === '' ? '' : ` (${version})`}${over}`;
   }
   const ended = own.untilUs === null ? '' : ` at ${proseDuration(own.untilUs)}`;
   const how = own.ending === 'released' ? 'was released' : 'was over';

@@ -1,5 +1,6 @@
 /** What stores contain after a part of a trace: the value of each key, and the highest token. */
 import type { TraceEvent } from '../history/trace.ts';
+import { versionText } from './access-text.ts';
 import { tokenText } from './prose.ts';
 
 export interface Contents {
@@ -27,11 +28,18 @@ function written(before: Contents, event: Extract<TraceEvent, { kind: 'write' }>
   if (!event.isAccepted) return { ...before, hasTokens };
   const values = new Map(before.values);
   const { key, value, client, token } = event;
-  if (value !== null) values.set(key, `${value}, from ${client}${tokenText(token)}`);
+  const row = event.version?.given ?? null;
+  const version = row === null ? '' : `, ${versionText(event.version?.by ?? 'version', row)}`;
+  if (value !== null) values.set(key, `${value}, from ${client}${tokenText(token)}${version}`);
   return { values, highest: Math.max(before.highest, event.highest, token), hasTokens };
 }
 
-function recovered({ values, highest }: Extract<TraceEvent, { kind: 'recovered' }>): Contents {
-  const kept = Object.entries(values).map(([key, value]) => [key, String(value)] as const);
+function recovered(event: Extract<TraceEvent, { kind: 'recovered' }>): Contents {
+  const { values, highest, begins } = event;
+  const version = (key: string): string =>
+    begins?.key === key ? `, ${versionText('version', begins.version)}` : '';
+  const kept = Object.entries(values).map(
+    ([key, value]) => [key, `${value}${version(key)}`] as const,
+  );
   return { values: new Map(kept), highest, hasTokens: highest > 0 };
 }

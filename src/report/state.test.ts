@@ -29,7 +29,7 @@ describe('stateAfter', () => {
     expect(early['in truth']).toBe('✓ it does');
     const late = factsAfter('grants token 2 to bob', 'alice');
     expect(late['believes it holds']).toContain('token 1');
-    expect(late['in truth']).toBe('✗ bob holds it');
+    expect(late['in truth']).toBe('✗ bob holds it, token 2');
   });
 
   it('shows who holds the lock, and nobody once the lease is over', () => {

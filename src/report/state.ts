@@ -2,15 +2,18 @@
  * What every process knows and is after a step of a trace: what it holds and believes, waits for,
  * whether it runs, and how far its clock is off; who holds a lock in truth; what a store contains.
  */
-import type { Trace, TraceEvent } from '../history/trace.ts';
+import type { Return, Trace, TraceEvent } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
 import type { Fault } from '../plan/fault.ts';
+import { versionText } from './access-text.ts';
 import { clockSpans, clockText, offsetAt } from './clock-spans.ts';
+import { callsOf } from './message.ts';
 import { tokenText } from './prose.ts';
 import { laneOrder } from './sequence-text.ts';
 import { isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
 import { type Contents, contentsAfter } from './state-contents.ts';
 import type { Step } from './steps.ts';
+import { type Surroundings, versionsIn } from './surroundings.ts';
 
 /** One thing that is so: `holds` → `db, token 1`. */
 export interface Fact {
@@ -42,7 +45,7 @@ export function stateAfter(
   const nowUs = steps[at]?.atUs ?? 0;
   const known = { ...trace, events };
   const leases = leaseSpans(known).filter((lease) => isLiveAt(lease, nowUs));
-  const clients = clientsAfter(events);
+  const clients = clientsAfter(events, { calls: callsOf(trace), versionsBy: versionsIn(trace) });
   const contents = contentsAfter(events);
   const clocks = clockSpans(known, faults).filter(({ untilUs }) => untilUs === null);
   return laneOrder(trace.processes).map(({ name, role }) => {
@@ -68,15 +71,20 @@ interface Holding {
 
 interface ClientState {
   is: string;
+  /** What it knows of keys of stores with versions, by store, resource and key. */
+  readonly rows: Map<string, string>;
   readonly holds: Map<string, Holding>;
   readonly waits: Map<string, string>;
 }
 
 function newClient(): ClientState {
-  return { is: 'running', holds: new Map(), waits: new Map() };
+  return { is: 'running', rows: new Map(), holds: new Map(), waits: new Map() };
 }
 
-function clientsAfter(events: readonly TraceEvent[]): ReadonlyMap<string, ClientState> {
+function clientsAfter(
+  events: readonly TraceEvent[],
+  around: Known,
+): ReadonlyMap<string, ClientState> {
   const clients = new Map<string, ClientState>();
   const of = (name: string): ClientState => {
     const client = clients.get(name) ?? newClient();
@@ -87,7 +95,7 @@ function clientsAfter(events: readonly TraceEvent[]): ReadonlyMap<string, Client
     if (event.kind === 'fault') for (const name of event.processes) strike(of(name), event);
     else if (event.kind === 'resume' || event.kind === 'restart' || event.kind === 'heal') {
       for (const name of event.processes) of(name).is = 'running';
-    } else if ('process' in event) change(of(event.process), event);
+    } else if ('process' in event) change(of(event.process), event, around);
   }
   return clients;
 }
@@ -98,17 +106,40 @@ function strike(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' 
   if (event.fault === 'partition') client.is = `cut off${until}`;
   if (event.fault !== 'crash') return;
   client.is = `down${until}`;
+  client.rows.clear();
   client.holds.clear();
   client.waits.clear();
 }
 
-function change(client: ClientState, event: TraceEvent): void {
+/** What the words of an answer depend on. */
+type Known = Pick<Surroundings, 'calls' | 'versionsBy'>;
+
+/** What a client learns of a row from an answer: it attaches that version to its next write. */
+function learn(client: ClientState, event: Return, { calls, versionsBy }: Known): void {
+  const { answer } = event;
+  const call = calls.get(event.operation);
+  if (versionsBy === null || call === undefined || !('key' in call)) return;
+  if (answer === null || !('version' in answer) || answer.version === undefined) return;
+  const value = answer.kind === 'value' ? answer.value : call.value;
+  const row = `${call.store}/${call.resource}/${call.key}`;
+  if (answer.kind === 'refused') client.rows.delete(row);
+  else {
+    const version =
+      answer.version === null ? 'never written' : versionText(versionsBy, answer.version);
+    client.rows.set(row, `${call.key} = ${value}, ${version}`);
+  }
+}
+
+function change(client: ClientState, event: TraceEvent, around: Known): void {
   if (event.kind === 'invoke') {
     const { call } = event;
     const what = 'lock' in call ? call.lock : call.key;
     client.waits.set(event.operation, `the answer to ${call.verb} ${what}`);
   }
-  if (event.kind === 'return') client.waits.delete(event.operation);
+  if (event.kind === 'return') {
+    client.waits.delete(event.operation);
+    learn(client, event, around);
+  }
   if (event.kind === 'enter') {
     const { lock, ordinal, token, believedUntilUs: untilUs } = event;
     client.holds.set(lock, { ordinal, token, untilUs });
@@ -126,7 +157,7 @@ function change(client: ClientState, event: TraceEvent): void {
 const NEVER_US = 1e15;
 
 function clientFacts(
-  { holds, waits }: ClientState,
+  { rows, holds, waits }: ClientState,
   at: {
     readonly name: string;
     readonly leases: readonly LeaseSpan[];
@@ -144,6 +175,7 @@ function clientFacts(
   return [
     { name: 'believes it holds', value: held.length === 0 ? 'nothing' : held.join('; ') },
     ...(truth.length === 0 ? [] : [{ name: 'in truth', value: truth.join('; ') }]),
+    ...(rows.size === 0 ? [] : [{ name: 'remembers', value: [...rows.values()].join('; ') }]),
     { name: 'waits for', value: waits.size === 0 ? 'nothing' : [...waits.values()].join('; ') },
   ];
 }
@@ -155,7 +187,8 @@ function truthOf(
 ): string {
   if (leases.some((lease) => lease.lock === lock && lease.ordinal === ordinal)) return '✓ it does';
   const other = leases.find((lease) => lease.lock === lock && lease.client !== name);
-  return other === undefined ? '✗ its lease is over' : `✗ ${other.client} holds it`;
+  if (other === undefined) return '✗ its lease is over';
+  return `✗ ${other.client} holds it${tokenText(other.token)}`;
 }
 
 /** Who holds each lock that this service ever grants. */

@@ -2,7 +2,15 @@
  * Says in a few words what one event of a trace is, as seen from the process that it happens to.
  */
 
-import type { Grant, Read, Release, Renew, Write } from '../history/server-events.ts';
+import type {
+  Grant,
+  Read,
+  Recovered,
+  Refusal,
+  Release,
+  Renew,
+  Write,
+} from '../history/server-events.ts';
 import type {
   Answer,
   Deliver,
@@ -13,6 +21,7 @@ import type {
 } from '../history/trace.ts';
 import { unreachable } from '../kernel/assert.ts';
 import { proseDuration } from '../plan/duration.ts';
+import { changeText, seenText, versionText, whyRefused } from './access-text.ts';
 import { askedBy, isReply, operationOf } from './message.ts';
 import { tokenText } from './prose.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -123,10 +132,17 @@ function serverText(event: ServerEvent, around: Surroundings): string {
     case 'read':
       return readText(event, around);
     case 'recovered':
-      return around.hasTokens ? `is back, highest token ${event.highest}` : 'is back';
+      return recoveredText(event, around);
     default:
       return unreachable(event);
   }
+}
+
+function recoveredText({ begins, highest, values }: Recovered, around: Surroundings): string {
+  if (begins !== undefined) {
+    return `has ${begins.key} = ${values[begins.key] ?? 0}, version ${begins.version}`;
+  }
+  return around.hasTokens ? `is back, highest token ${highest}` : 'is back';
 }
 
 function messageText(
@@ -136,10 +152,15 @@ function messageText(
   const deed = around.nodes.get(event);
   if (deed !== undefined) return deed.text;
   const asked = messageName(event.message, around);
-  if (event.kind === 'send') return `sends ${asked} → ${event.to}`;
+  if (event.kind === 'send') return `sends ${asked}${outdatedText(event, around)} → ${event.to}`;
   const answerer = isReply(event.message) ? placeOf(event.message, around) : '';
   if (event.kind === 'lose') return `✕ loses ${asked}${answerer} (${event.cause})`;
   return `gets ${event.isCopy ? 'a copy of ' : ''}${asked}${answerer}`;
+}
+
+function outdatedText(event: TraceEvent, { outdated }: Surroundings): string {
+  const token = outdated.get(event);
+  return token === undefined ? '' : ` (cached, ${token} is current)`;
 }
 
 function messageName(message: string, around: Surroundings): string {
@@ -170,20 +191,24 @@ function returnText(event: Extract<TraceEvent, { kind: 'return' }>, around: Surr
   if (event.answer.kind === 'value' && call !== undefined && 'lock' in call) {
     return `${verb}: looked up, ${event.answer.value === 0 ? 'nothing' : event.answer.value} there`;
   }
-  return `${verb}: ${answerText(event.answer)}`;
+  return `${verb}: ${answerText(event.answer, around)}`;
 }
 
-function answerText(answer: Answer): string {
+function answerText(answer: Answer, { versionsBy }: Surroundings): string {
+  const by = versionsBy ?? 'version';
   if (answer.kind === 'granted') return `granted${tokenText(answer.token)}`;
   if (answer.kind === 'denied') {
     return answer.holder === '' ? 'denied' : `denied, ${answer.holder} holds it`;
   }
   if (answer.kind === 'refused') {
-    if (answer.version !== undefined) return `refused, version ${answer.version} is there`;
+    if (answer.check !== undefined) return `refused by CHECK (${answer.check})`;
+    if (answer.version !== undefined) return `refused, ${versionText(by, answer.version)} is there`;
     return `refused, highest token ${answer.highest}`;
   }
-  if (answer.kind === 'value') return `value ${answer.value}`;
-  return answer.kind;
+  if (answer.kind === 'accepted' && answer.isRepeated === true) return 'accepted before';
+  const version = 'version' in answer ? (answer.version ?? null) : undefined;
+  const row = version === undefined ? '' : `, ${versionText(by, version)}`;
+  return answer.kind === 'value' ? `value ${answer.value}${row}` : `${answer.kind}${row}`;
 }
 
 function lockName(lock: string, around: Surroundings): string {
@@ -220,20 +245,31 @@ function keyName(event: Write | Read, around: Surroundings): string {
 
 function writeText(event: Write, around: Surroundings): string {
   const token = `token ${event.token}`;
-  if (event.value === null) return event.isAccepted ? `✓ opens, ${token}` : `⊘ refuses ${token}`;
-  const what = `${keyName(event, around)} = ${event.value}`;
-  if (!around.hasTokens) return event.isAccepted ? `✓ accepts ${what}` : `⊘ refuses ${what}`;
-  if (event.isAccepted) return `✓ accepts ${what}, ${token}`;
-  const why = event.highest > event.token ? `, has seen ${event.highest}` : '';
-  return `⊘ refuses ${what}, ${token}${why}`;
+  if (event.value === null) {
+    if (event.isAccepted) return `✓ opens, ${token}`;
+    return `⊘ refuses ${token}${after(', ', whyRefused(event))}`;
+  }
+  const what = `${keyName(event, around)} = ${event.value}${around.hasTokens ? `, ${token}` : ''}`;
+  if (event.isAccepted) return `✓ accepts ${what}${after(', ', changeText(event))}`;
+  const isOfToken = event.refusal === undefined || TOKEN_REASONS.has(event.refusal.kind);
+  return `⊘ refuses ${what}${after(isOfToken ? ', ' : ': ', whyRefused(event))}`;
+}
+
+/** Reasons that go on from the token; others are told after a colon. */
+const TOKEN_REASONS: ReadonlySet<Refusal['kind']> = new Set(['equal', 'higher', 'other']);
+
+function after(sign: string, text: string): string {
+  return text === '' ? '' : `${sign}${text}`;
 }
 
 function readText(event: Read, around: Surroundings): string {
   const key = keyName(event, around);
   if (!event.isAccepted) {
-    return `⊘ refuses to read ${key}${around.hasTokens ? `, token ${event.token}` : ''}`;
+    const token = around.hasTokens ? `, token ${event.token}` : '';
+    return `⊘ refuses to read ${key}${token}${after(', ', whyRefused(event))}`;
   }
-  return `✓ serves ${key} = ${event.value ?? 'nothing'} to ${event.client}`;
+  const seen = after(', ', seenText(event));
+  return `✓ serves ${key} = ${event.value ?? 'nothing'} to ${event.client}${seen}`;
 }
 
 function faultText(event: FaultStrikes, around: Surroundings): string {

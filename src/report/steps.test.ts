@@ -81,7 +81,9 @@ describe('essentialSteps', () => {
 
   it('shows the sending of the write that is the evidence, and of no other', () => {
     const sends = essentialSteps(zombieTrace, options).filter(({ text }) => /^sends/.test(text));
-    expect(sends.map(({ text }) => text)).toEqual(['sends write x = 1, token 1 → store']);
+    expect(sends.map(({ text }) => text)).toEqual([
+      'sends write x = 1, token 1 (cached, 2 is current) → store',
+    ]);
   });
 
   it('shows everything up to the healing where there is no evidence', () => {

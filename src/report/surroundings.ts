@@ -3,7 +3,7 @@ import { hasTokens } from '../history/tokens-in-use.ts';
 import type { Call, Trace, TraceEvent } from '../history/trace.ts';
 import type { Fault } from '../plan/fault.ts';
 import { QUEUE } from '../plan/queue-text.ts';
-import { callsOf, operationOf } from './message.ts';
+import { callsOf, isReply, operationOf } from './message.ts';
 import { type NodeDeed, nodeDeeds } from './node-text.ts';
 
 export interface Surroundings {
@@ -20,6 +20,10 @@ export interface Surroundings {
   readonly servers: ReadonlyMap<string, string>;
   /** The processes that are no programs: what they log is told without its topic. */
   readonly services: ReadonlySet<string>;
+  /** How the stores of this run tell versions apart; null where they have none. */
+  readonly versionsBy: 'version' | 'timestamp' | null;
+  /** By the sending of an access: the token of its lock by then, where it carries another. */
+  readonly outdated: ReadonlyMap<TraceEvent, number>;
   /** Tests of a lease by which its holder believes what it believed before. */
   readonly repeated: ReadonlySet<TraceEvent>;
   /** What each node of a quorum did, by the sending of its answer. */
@@ -44,9 +48,9 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
     }
   }
   const services = trace.processes.filter(({ role }) => role === 'lock' || role === 'store');
+  const calls = callsOf(trace);
   return {
-    calls: callsOf(trace),
-    tokens,
+    ...{ calls, tokens, versionsBy: versionsIn(trace), outdated: outdatedTokens(trace, calls) },
     hasTokens: hasTokens(trace),
     hasSeveralLocks: locks.size > 1,
     hasQueue: trace.processes.some(({ name }) => name === QUEUE),
@@ -57,6 +61,33 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
     nodes: nodeDeeds(trace),
     faults,
   };
+}
+
+/** How the stores of a run tell versions apart; null where they have none. */
+export function versionsIn({ events }: Trace): Surroundings['versionsBy'] {
+  for (const event of events) {
+    if (event.kind !== 'write' && event.kind !== 'read') continue;
+    if (event.version !== undefined) return event.version.by;
+  }
+  return null;
+}
+
+/** A client attaches the token that it keeps; whether that is still the latest, it cannot know. */
+function outdatedTokens(
+  { events }: Trace,
+  calls: ReadonlyMap<string, Call>,
+): ReadonlyMap<TraceEvent, number> {
+  const latest = new Map<string, number>();
+  const outdated = new Map<TraceEvent, number>();
+  for (const event of events) {
+    if (event.kind === 'grant') latest.set(event.lock, event.token);
+    if (event.kind !== 'send' || isReply(event.message)) continue;
+    const call = calls.get(operationOf(event.message));
+    if (call === undefined || 'lock' in call || call.token === 0) continue;
+    const token = latest.get(call.resource) ?? call.token;
+    if (token !== call.token) outdated.set(event, token);
+  }
+  return outdated;
 }
 
 function serversOf(trace: Trace): ReadonlyMap<string, string> {

@@ -66,9 +66,15 @@ export function partFindings(
 
 /** The processes of the system's lock; none where it is unknown or an option is wrong. */
 function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
-  const given = system.options ?? {};
   const isWrong = optionFindings(system, [], vocabulary).length > 0;
+  const given = lockOptionsOf(system, vocabulary);
   return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(given) ?? []);
+}
+
+/** What is given of the lock's own options. */
+function lockOptionsOf({ lock, options }: Parts, { locks }: Vocabulary): Record<string, Json> {
+  const own = new Set(locks.get(lock)?.options.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([name]) => own.has(name)));
 }
 
 function operationsOf(lock: LockWord | undefined): Pick<SystemScenario, 'operations'> {
@@ -92,15 +98,22 @@ export function unknownWord(word: string, { noun, known, path: at }: Word): read
   return [{ path: at, isKey: false, what: `unknown ${noun} "${word}"${suggest(word, known)}` }];
 }
 
-function optionFindings(system: Parts, base: readonly Step[], { locks }: Vocabulary): Finding[] {
-  const options = locks.get(system.lock)?.options;
-  if (options === undefined) return [];
+function optionFindings(
+  system: Parts,
+  base: readonly Step[],
+  { locks, storeOptions }: Vocabulary,
+): Finding[] {
+  const ofLock = locks.get(system.lock)?.options;
+  if (ofLock === undefined) return [];
+  const ofStore = storeOptions?.get(system.store) ?? [];
+  const options = [...ofLock, ...ofStore];
   return Object.entries(system.options ?? {}).flatMap(([key, value]): Finding[] => {
     const at = [...base, 'options', key];
     const option = options.find((word) => word.name === key);
     if (option === undefined) {
       const known = options.map((word) => word.name);
-      const what = `${system.lock} has no option "${key}"${suggest(key, known)}`;
+      const names = ofStore.length === 0 ? system.lock : `${system.lock} before ${system.store}`;
+      const what = `${names} has no option "${key}"${suggest(key, known)}`;
       return [{ path: at, isKey: true, what }];
     }
     const wrong = valueProblem(option, value);
@@ -114,7 +127,7 @@ function idleFindings(name: string, system: ReadSystem, { vocabulary, clients }:
   if (word === undefined || optionFindings(system, [], vocabulary).length > 0) return [];
   const findings: Finding[] = [];
   const settings = clients.map((client) => settingsOver(client.settings, system.clients ?? {}));
-  const problem = word.problem?.(system.options ?? {}, settings) ?? null;
+  const problem = word.problem?.(lockOptionsOf(system, vocabulary), settings) ?? null;
   if (problem !== null) {
     const at = path(name, 'options', problem.option);
     findings.push({ path: at, isKey: false, what: problem.what });

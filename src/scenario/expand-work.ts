@@ -1,7 +1,7 @@
 /** The steps of one section: which keys and stores they use, and the values that they write. */
 import type { Work } from '../plan/plan.ts';
 import { WORK_DEFAULTS } from '../plan/plan-defaults.ts';
-import { givesUp, type ReadStep } from '../plan/work-text.ts';
+import { byField, givesUp, type ReadStep } from '../plan/work-text.ts';
 import { transferStores } from './build-clients.ts';
 import type { Draw } from './draw.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
@@ -109,7 +109,10 @@ function expandStep(step: ReadStep, place: number, context: StepContext): Work {
         const { forUs, pieces = WORK_DEFAULTS.pieces } = step;
         return { kind: 'memoize', id, store, key, value, forUs, pieces, ...givesUp(step) };
       }
-      if (step.kind !== 'write') return { kind: step.kind, id, store, key };
+      if (step.kind === 'read') return { kind: 'read', id, store, key };
+      if (step.kind === 'increment') {
+        return { kind: 'increment', id, store, key, ...byField(step.by) };
+      }
       const value = step.value ?? writtenValue(id, context);
       return { kind: 'write', id, store, key, value, awaits: step.awaits ?? workload.awaits };
     }

@@ -50,7 +50,7 @@ function stepsOf(workload: Workload): readonly Timed[] {
     kind === 'blind-writes'
       ? { kind: 'write', awaits }
       : kind === 'read-modify-write'
-        ? { kind: 'increment', id: 1, store: undefined, key: undefined }
+        ? { kind: 'increment', ...{ id: 1, store: undefined, key: undefined, by: undefined } }
         : {
             kind: 'transfer',
             ...{ id: 1, from: undefined, to: undefined, key: undefined, amount: undefined },

@@ -8,6 +8,8 @@ export interface Vocabulary {
   readonly locks: ReadonlyMap<string, LockWord>;
   /** Names of stores: `unfenced`, `fenced`, … */
   readonly stores: readonly string[];
+  /** What a system may choose of its store, by the store's name; absent for nothing. */
+  readonly storeOptions?: ReadonlyMap<string, readonly OptionWord[]>;
   /** Names of claims with their parameters written out: `grant-order`, `linearizable(register)`. */
   readonly claims: readonly string[];
   /** The modules that some of these words were loaded from; absent for none. */
@@ -33,7 +35,7 @@ export interface LockWord {
   readonly jitter?: Odds;
 }
 
-/** An option of a lock protocol, e.g. `counter: volatile`. */
+/** An option of a lock protocol or of a store, e.g. `counter: volatile`. */
 export interface OptionWord {
   readonly name: string;
   /** Every value that it may have; null for a whole number from 0. */

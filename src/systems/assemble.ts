@@ -7,10 +7,10 @@ import { probeSections } from '../plan/probe.ts';
 import { QUEUE } from '../plan/queue-text.ts';
 import type { World } from '../world/world.ts';
 import type { AsyncClientSetting, SectionProgramOf } from './async-lock.ts';
-import { Options, type Protocol } from './protocol.ts';
+import { type OptionInfo, Options, type Protocol } from './protocol.ts';
 import { sections } from './section.ts';
 import type { Servers } from './section-calls.ts';
-import { isPrepared } from './store/store-kinds.ts';
+import { isPrepared, type StoreKind } from './store/store-kinds.ts';
 import { ownParts, type SystemParts } from './system-parts.ts';
 
 /** The fresh client that comes after healing. */
@@ -63,7 +63,7 @@ export function assemble(
   const kind = parts.stores.get(plan.system.store);
   if (protocol === undefined) throw new UnknownSystem(`there is no lock ${plan.system.lock}`);
   if (kind === undefined) throw new UnknownSystem(`there is no store ${plan.system.store}`);
-  const options = Options.read(protocol.options, plan.system.options);
+  const options = Options.read(optionsOf(protocol, kind), plan.system.options);
   if (typeof options === 'string') throw new UnknownSystem(options);
   const why = whyImpossible(plan, protocol, options);
   if (why !== null) throw new UnknownSystem(why);
@@ -79,7 +79,9 @@ export function assemble(
     asked?.driverOf ?? built(lock, () => protocol.build?.(world, options, plan.queue));
   const guarded = storeNamesOf(plan).map((name) => ({
     name,
-    server: built(`the store ${plan.system.store}`, () => kind.build(name, asked?.check ?? null)),
+    server: built(`the store ${plan.system.store}`, () =>
+      kind.build(name, asked?.check ?? null, options),
+    ),
   }));
   const stores = new Map(
     guarded.map(({ name, server }) => [name, world.addServer({ name, role: 'store' }, server)]),
@@ -95,6 +97,11 @@ export function assemble(
   return () => {
     for (const { server } of guarded) server.close?.();
   };
+}
+
+/** What a system may choose of its lock and its store. */
+function optionsOf(protocol: Protocol, { options = [] }: StoreKind): readonly OptionInfo[] {
+  return [...protocol.options, ...options];
 }
 
 /** Steps that take a lock themselves, which asynchronous code does in its own way. */

@@ -40,7 +40,7 @@ export interface Section {
   readonly unanswered: StoreCall[];
   readonly opened: Set<string>;
   /** The versions that it knows of, by store and key; null where stores have none. */
-  readonly versions: Map<string, number> | null;
+  readonly versions: Map<string, number | null> | null;
   end: LeaseEnd;
 }
 
@@ -96,15 +96,29 @@ export function storeCall(
   const token = at.driver.token?.(resource) ?? 0;
   const { kind: verb, key, value, adds } = ask;
   const call = { verb, store: place.store, resource, key, value, token, adds };
+  const version = ask.kind === 'write' ? ask.condition?.version : undefined;
+  const expecting = version === undefined ? call : { ...call, version };
   return {
     operation: under(at.name, labelOf(place)),
-    call: 'repeats' in ask ? { ...call, repeats: ask.repeats } : call,
+    call: 'repeats' in ask ? { ...expecting, repeats: ask.repeats } : expecting,
     target,
     request: requestOf(ask, { resource, token, sequence: at.self.nextIssue }),
     timeoutUs: at.plan.storeTimeoutUs,
     tries: at.plan.tries,
     describe: describeStoreReply,
   };
+}
+
+/** What a write says to a store with versions; undefined to any other. */
+export function conditionOf(
+  { versions, servers, self }: Section,
+  { adds }: { readonly adds: number | null },
+  { version, once }: { readonly version?: number | null | undefined; readonly once: string | null },
+): Condition | undefined {
+  if (versions === null) return undefined;
+  const sent = { once, wallUs: self.wallUs() };
+  const expecting = version === undefined ? sent : { version, ...sent };
+  return adds !== null && servers.manners.addsItself ? { ...expecting, adds } : expecting;
 }
 
 function requestOf(

@@ -5,8 +5,14 @@ import type { Work } from '../plan/plan.ts';
 import { answerOf, type Program, request, send, sleep } from '../world/program.ts';
 import { runJob } from './job.ts';
 import { leaseIsLive } from './lease.ts';
-import { labelOf, type Place, part, type Section, storeCall } from './section-calls.ts';
-import type { Condition } from './store/request.ts';
+import {
+  conditionOf,
+  labelOf,
+  type Place,
+  part,
+  type Section,
+  storeCall,
+} from './section-calls.ts';
 
 /** Does one step; false when the section must stop because the lease is over or lost. */
 export function* doWork(at: Section, work: Work): Program<boolean> {
@@ -24,14 +30,15 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
       }
       return yield* write(at, { ...work, label: 'write', adds: null });
     case 'increment': {
+      const { by: adds = 1 } = work;
       if (at.driver.change !== undefined) {
-        return yield* at.driver.change(at, { ...work, ...PLAIN, by: { adds: 1 } });
+        return yield* at.driver.change(at, { ...work, ...PLAIN, by: { adds } });
       }
       const value = yield* read(at, { ...work, label: 'read' });
       if (value === null) return false;
       return yield* write(at, {
-        ...{ ...work, label: 'write', value: value + 1 },
-        ...{ adds: 1, awaits: true },
+        ...{ ...work, label: 'write', value: value + adds },
+        ...{ adds, awaits: true },
       });
     }
     case 'transfer':
@@ -107,7 +114,8 @@ export function* write(
   if (at.servers.manners.comparesItself && !(yield* passesFence(at, place))) return false;
   if (at.driver.beforeWrite !== undefined) yield* at.driver.beforeWrite(at, labelOf(place));
   const { key, value, adds } = place;
-  const ask = { kind: 'write', key, value, adds, condition: takeVersion(at, place) } as const;
+  const condition = conditionOf(at, place, { version: takeVersion(at, place), once: null });
+  const ask = { kind: 'write', key, value, adds, condition } as const;
   const call = yield* send(at.self, storeCall(at, place, ask));
   if (!place.awaits) {
     at.unanswered.push(call);
@@ -126,15 +134,14 @@ function versionName({ store, key }: Place): string {
 }
 
 /**
- * What a write says to a store with versions: it expects the one that the section knows, if any.
- * Until its answer has come the section knows none.
+ * The version that a write expects: the one that the section knows, if any. Until its answer has
+ * come the section knows none.
  */
-function takeVersion(at: Section, place: Place): Condition | undefined {
-  if (at.versions === null) return undefined;
+function takeVersion({ versions }: Section, place: Place): number | null | undefined {
   const name = versionName(place);
-  const version = at.versions.get(name) ?? null;
-  at.versions.delete(name);
-  return { version, once: null, wallUs: at.self.wallUs() };
+  const version = versions?.get(name);
+  versions?.delete(name);
+  return version;
 }
 
 /** Asks for the store's highest token: whether the client's own is none of those below it. */

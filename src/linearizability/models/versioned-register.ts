@@ -29,11 +29,14 @@ const shapes: Shapes<VersionedCall> = {
   read: { key: text, value: scalar, version: amount },
 };
 
-/** The initial value has version 0. */
-export function versionedRegister(initial: Value = null): Model<Versioned, VersionedCall> {
+/** The initial value has version 0, or a later one that it is said to have. */
+export function versionedRegister(
+  initial: Value = null,
+  firstVersion = 0,
+): Model<Versioned, VersionedCall> {
   return {
     name: 'versioned-register',
-    init: { value: initial, version: 0 },
+    init: { value: initial, version: firstVersion },
     step(state, call): readonly Versioned[] {
       if (call.name === 'read') {
         return call.version === state.version && call.value === state.value ? [state] : illegal;

@@ -5,11 +5,13 @@
 import { under } from '../../kernel/name.ts';
 import { backOff, type Program, request } from '../../world/program.ts';
 import type { Change, LockDriver } from '../protocol.ts';
-import { labelOf, type Section, storeCall } from '../section-calls.ts';
+import { conditionOf, labelOf, type Section, storeCall } from '../section-calls.ts';
 import type { Policy } from './policy.ts';
 
 /** How one attempt at a change ended. */
-type Attempted = 'written' | 'outrun' | 'unread' | 'unknown';
+type Attempted = 'written' | 'outrun' | 'unread' | 'unknown' | 'forbidden';
+
+const TOPIC = 'optimistic';
 
 export class OptimisticDriver implements LockDriver {
   private readonly policy: Policy;
@@ -42,6 +44,7 @@ export class OptimisticDriver implements LockDriver {
       }
       const attempted = yield* this.attempt(at, change, { again, sent });
       if (attempted === 'written') return true;
+      if (attempted === 'forbidden') return false;
       if (attempted === 'unknown' && this.policy === 'give-up') return false;
     }
     return false;
@@ -57,23 +60,24 @@ export class OptimisticDriver implements LockDriver {
     const from = { id, store, key, label: labels.read, again };
     const read = yield* request(at.self, storeCall(at, from, ask));
     if (read.reply?.kind !== 'value') return 'unread';
-    const { value, version = null } = read.reply;
+    const { value, version } = read.reply;
     const first = `${at.name.text}/${labelOf({ label: labels.write, id })}`;
     const once = this.policy === 'read-again' ? first : null;
     const to = { id, store, key, label: labels.write, again: sent.writes };
-    const write = yield* request(
-      at.self,
-      storeCall(at, to, {
-        kind: 'write',
-        key,
-        value: 'adds' in by ? value + by.adds : by.value,
-        adds: 'adds' in by ? by.adds : null,
-        condition: at.versions === null ? undefined : { version, once, wallUs: at.self.wallUs() },
-        ...(sent.writes === 0 ? {} : { repeats: first }),
-      }),
-    );
+    const adds = 'adds' in by ? by.adds : null;
+    const put = {
+      ...({ kind: 'write', key, adds } as const),
+      value: 'adds' in by ? value + by.adds : by.value,
+      condition: conditionOf(at, { adds }, { version, once }),
+      ...(sent.writes === 0 ? {} : { repeats: first }),
+    };
+    const write = yield* request(at.self, storeCall(at, to, put));
     sent.writes += 1;
     if (write.reply?.kind === 'accepted') return 'written';
+    if (write.reply?.kind === 'refused' && write.reply.check !== undefined) {
+      at.self.log(TOPIC, `gave up: CHECK (${write.reply.check}) forbids ${key} = ${put.value}`);
+      return 'forbidden';
+    }
     // What was never executed can be tried again; a refusal says nothing of a try before it.
     const isOpen = write.mayHaveHappened || write.state === 'unknown';
     return isOpen ? 'unknown' : 'outrun';

@@ -47,9 +47,10 @@ export class AskingServer implements Server<StoreRequest, StoreReply> {
     const { request, isCurrent, atUs } = checked;
     const { resource, key, value } = request;
     const cell = { resource, key };
-    if (isCurrent) this.table.commit({ cell, value, stamp: 0, expected: null, once: null });
+    if (isCurrent) this.table.commit({ cell, value, adds: null, stamp: 0, once: null });
     const answer: StoreReply = isCurrent ? { kind: 'accepted' } : { kind: 'refused', highest: 0 };
-    this.witness.write(turn, { request, answer, atUs });
+    const why = isCurrent ? {} : { refusal: { kind: 'lease' } as const };
+    this.witness.write(turn, { request, answer, atUs, ...why });
     turn.answer(answer);
   }
 

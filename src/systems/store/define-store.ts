@@ -33,10 +33,11 @@ export function storeKindOf(name: string, definition: StoreDefinition): StoreKin
   const { model = null, isFenced = false, asksLock = false } = definition;
   if (typeof about !== 'string') throw new Error(`stores.${name}.about is no text`);
   if (typeof build !== 'function') throw new Error(`stores.${name}.build is no function`);
-  const { needsOpen = false, comparesItself = false, hasVersions = false } = manners;
+  const { needsOpen = false, comparesItself = false } = manners;
+  const { hasVersions = false, addsItself = false } = manners;
   return {
     ...{ about, source, unpromised, model, isFenced, asksLock, build },
-    manners: { needsOpen, comparesItself, hasVersions },
+    manners: { needsOpen, comparesItself, hasVersions, addsItself },
     needsSql: false,
   };
 }

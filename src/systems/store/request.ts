@@ -3,12 +3,17 @@ import type { Answer } from '../../history/trace.ts';
 
 /** What else a write to a store with versions says. */
 export interface Condition {
-  /** The version that the key must still have; null for whichever it has. */
-  readonly version: number | null;
+  /**
+   * The version that the key must still have, null that of a key that was never written; absent:
+   * whichever it has.
+   */
+  readonly version?: number | null;
   /** Names what is written, so that it is not applied again; null for no name. */
   readonly once: string | null;
   /** The client's wall clock as it writes. */
   readonly wallUs: number;
+  /** What the store is to add to the value that it finds; absent: it takes the value as it is. */
+  readonly adds?: number;
 }
 
 export type StoreRequest =
@@ -23,6 +28,7 @@ export type StoreRequest =
       readonly version?: number | null;
       readonly once?: string | null;
       readonly wallUs?: number;
+      readonly adds?: number;
     }
   | {
       /** `fence` asks for the highest token. */
@@ -33,22 +39,27 @@ export type StoreRequest =
       readonly sequence: number;
     };
 
+/** A version is that which the key now has, null where it was never written. */
 export type StoreReply =
-  | { readonly kind: 'accepted'; readonly version?: number }
-  | { readonly kind: 'value'; readonly value: number; readonly version?: number }
-  /** Compared with the highest token, or, where there is one, with the present version. */
-  | { readonly kind: 'refused'; readonly highest: number; readonly version?: number };
+  | {
+      readonly kind: 'accepted';
+      readonly version?: number | null;
+      /** It was applied before, and nothing has changed. */
+      readonly isRepeated?: true;
+    }
+  | { readonly kind: 'value'; readonly value: number; readonly version?: number | null }
+  | {
+      /** Compared with the highest token, or, where there is one, with the present version. */
+      readonly kind: 'refused';
+      readonly highest: number;
+      readonly version?: number | null;
+      /** The rule of the table that it would break, although its version is right. */
+      readonly check?: string;
+    };
 
-/** What the trace says of a reply. */
+/** What the trace says of a reply: all of it. */
 export function describeStoreReply(reply: StoreReply): Answer {
-  switch (reply.kind) {
-    case 'accepted':
-      return reply.version === undefined ? reply : { kind: 'accepted' };
-    case 'value':
-      return reply.version === undefined ? reply : { kind: 'value', value: reply.value };
-    case 'refused':
-      return reply;
-  }
+  return reply;
 }
 
 /** What a client must know of the stores it talks to. */
@@ -59,4 +70,6 @@ export interface Manners {
   readonly comparesItself: boolean;
   /** Whether a read gives a version, and a write may name the one that it expects. */
   readonly hasVersions: boolean;
+  /** Whether the store adds itself: a write says what, beside the value that its client expects. */
+  readonly addsItself?: boolean;
 }

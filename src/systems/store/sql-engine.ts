@@ -28,6 +28,11 @@ const SCHEMA = `
     version INTEGER NOT NULL,
     UNIQUE (resource, name)
   );
+  CREATE TABLE products (
+    id TEXT PRIMARY KEY,
+    stock INTEGER NOT NULL CHECK (stock >= 0),
+    version INTEGER NOT NULL
+  );
   CREATE TABLE applied (once TEXT PRIMARY KEY);
 `;
 
@@ -59,6 +64,17 @@ export class SqlDatabase {
     return this.database.getRowsModified();
   }
 
+  /** The same, or null where a `CHECK` of the table forbids what the rows would become. */
+  runChecked(sql: string, values: readonly SqlValue[] = []): number | null {
+    try {
+      return this.run(sql, values);
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('CHECK constraint failed'))
+        return null;
+      throw error;
+    }
+  }
+
   /** The rows that a query gives. */
   rows(sql: string, values: readonly SqlValue[] = []): readonly SqlValue[][] {
     const statement = this.prepared(sql);
@@ -84,6 +100,7 @@ export class SqlDatabase {
       return;
     }
     this.run('DELETE FROM cells');
+    this.run('DELETE FROM products');
     this.run('DELETE FROM applied');
     idle.push(this);
   }

@@ -12,7 +12,6 @@ const FIND = `SELECT value, version FROM cells WHERE ${IS_CELL}`;
 const COUNT = `UPDATE cells SET value = ?, version = version + 1 WHERE ${IS_CELL}`;
 const STAMP = `UPDATE cells SET value = ?, version = ? WHERE ${IS_CELL}`;
 const IF_VERSION = 'AND version = ?';
-/** A row that was never written has version 0. */
 const INSERT = `INSERT INTO cells (resource, name, value, version) SELECT ?, ?, ?, ?
   WHERE NOT EXISTS (SELECT 1 FROM cells WHERE ${IS_CELL})`;
 
@@ -27,7 +26,11 @@ export class SqlTable implements VersionTable {
 
   find(cell: Cell): Row {
     const [row] = this.database.rows(FIND, [cell.resource, cell.key]);
-    return { value: numberIn(row?.[0]), version: numberIn(row?.[1]) };
+    return { value: numberIn(row?.[0]), version: row === undefined ? null : numberIn(row[1]) };
+  }
+
+  begin(): null {
+    return null;
   }
 
   commit(commit: Commit): Outcome {
@@ -81,23 +84,25 @@ export class SqlTable implements VersionTable {
 
 /** Rows that an update changes: none is the answer that somebody was faster. */
 function update(database: SqlDatabase, { cell, value, stamp, expected }: Commit): number {
+  if (expected === null) return 0;
   const { resource, key } = cell;
   const set = stamp === null ? COUNT : STAMP;
   const values = stamp === null ? [value, resource, key] : [value, stamp, resource, key];
-  if (expected === null) return database.run(set, values);
+  if (expected === undefined) return database.run(set, values);
   return database.run(`${set} ${IF_VERSION}`, [...values, expected]);
 }
 
+/** Who expects no row is refused where there is one. */
 function insert(database: SqlDatabase, { cell, value, stamp, expected }: Commit): number {
-  if (expected !== null && expected !== 0) return 0;
+  if (typeof expected === 'number') return 0;
   const { resource, key } = cell;
   return database.run(INSERT, [resource, key, value, stamp ?? 1, resource, key]);
 }
 
-function numberIn(value: SqlValue | undefined): number {
+export function numberIn(value: SqlValue | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-function textIn(value: SqlValue | undefined): string {
+export function textIn(value: SqlValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }

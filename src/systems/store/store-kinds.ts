@@ -1,9 +1,10 @@
 /** Every store by the name that scenarios call it, with what clients and checkers must know. */
 import { assert } from '../../kernel/assert.ts';
 import type { Server } from '../../world/server.ts';
-import type { CheckToken } from '../protocol.ts';
+import { type CheckToken, type OptionInfo, Options } from '../protocol.ts';
 import { AskingServer } from './asking-server.ts';
 import { type FenceRule, stores } from './fence.ts';
+import { ProductTable } from './product-table.ts';
 import type { Manners, StoreReply, StoreRequest } from './request.ts';
 import { isSqlLoaded, loadSqlEngine } from './sql-engine.ts';
 import { SqlTable } from './sql-table.ts';
@@ -33,7 +34,10 @@ export interface StoreKind {
   readonly needsSql: boolean;
   /** Whether it asks the lock about tokens; its `build` then needs to be told how. */
   readonly asksLock: boolean;
-  readonly build: (name: string, check: CheckToken | null) => AnyStoreServer;
+  /** What a system may choose of it; absent: nothing. */
+  readonly options?: readonly OptionInfo[];
+  /** Without options it takes their defaults. */
+  readonly build: (name: string, check: CheckToken | null, options?: Options) => AnyStoreServer;
 }
 
 const ABOUT: Readonly<Record<Version, string>> = {
@@ -57,6 +61,22 @@ const checkSequencer: StoreKind = {
   },
 };
 
+const stockOptions: readonly OptionInfo[] = [
+  {
+    name: 'stock',
+    values: 'integer',
+    fallback: 10,
+    about: 'how many pieces there are of each product at first',
+  },
+  {
+    name: 'version',
+    values: 'integer',
+    range: [1, Number.MAX_SAFE_INTEGER],
+    fallback: 1,
+    about: 'the version of each product at first',
+  },
+];
+
 /** All stores: those that go by tokens, and those that go by versions. */
 export const storeKinds: ReadonlyMap<string, StoreKind> = new Map<string, StoreKind>([
   ...[...stores].map(([name, rule]) => [name, fenceKind(rule)] as const),
@@ -66,6 +86,8 @@ export const storeKinds: ReadonlyMap<string, StoreKind> = new Map<string, StoreK
   ['timestamped-by-client', versionKind('client-clock', false)],
   ['versioned-sql', versionKind('count', true)],
   ['timestamped-sql', versionKind('clock', true)],
+  ['stock', stockKind(false)],
+  ['stock-sql', stockKind(true)],
 ]);
 
 function fenceKind(rule: FenceRule): StoreKind {
@@ -91,13 +113,36 @@ function versionKind(version: Version, isSql: boolean): StoreKind {
   return {
     about: isSql ? `${ABOUT[version]}; in SQLite` : ABOUT[version],
     source: 'optimistic locking, Kung and Robinson (1981)',
-    unpromised: version === 'count' ? [] : ['no-lost-update'],
+    unpromised: version === 'count' ? [] : ['no-lost-update', 'linearizable'],
     manners: { needsOpen: false, comparesItself: false, hasVersions: true },
-    model: null,
+    model: version === 'count' ? 'versioned-register' : 'cas-register',
     isFenced: false,
     needsSql: isSql,
     asksLock: false,
     build: (name) => new VersionServer(name, version, isSql ? new SqlTable() : new MemoryTable()),
+  };
+}
+
+function stockKind(isSql: boolean): StoreKind {
+  const about =
+    'products: adds to and takes from the stock itself if the version is right, never below 0';
+  return {
+    about: isSql ? `${about}; in SQLite` : about,
+    source: 'UPDATE … SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?',
+    unpromised: [],
+    manners: { needsOpen: false, comparesItself: false, hasVersions: true, addsItself: true },
+    model: 'versioned-register',
+    isFenced: false,
+    needsSql: isSql,
+    asksLock: false,
+    options: stockOptions,
+    build: (name, _check, given) => {
+      const options = given ?? Options.read(stockOptions, {});
+      assert(typeof options !== 'string', 'the defaults are right');
+      const stock = { pieces: options.whole('stock'), version: options.whole('version') };
+      const table = isSql ? new ProductTable(stock) : new MemoryTable(stock);
+      return new VersionServer(name, 'count', table);
+    },
   };
 }
 

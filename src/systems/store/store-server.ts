@@ -2,6 +2,7 @@
  * A store that goes by tokens as a server of the world: answers accesses, and tells the observer
  * what it did with each.
  */
+import type { Refusal } from '../../history/server-events.ts';
 import type { Boot, Server, Turn } from '../../world/server.ts';
 import type { FenceRule } from './fence.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
@@ -21,9 +22,15 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
     const highest = this.store.highest(request);
     if (request.kind === 'fence') return { kind: 'value', value: highest };
     const answer = this.answer(request);
-    if (request.kind === 'read') this.witness.read(turn, { request, answer });
-    else this.witness.write(turn, { request, answer, highest });
+    const why = this.whyRefused(request, answer);
+    if (request.kind === 'read') this.witness.read(turn, { request, answer, ...why });
+    else this.witness.write(turn, { request, answer, highest, ...why });
     return answer;
+  }
+
+  private whyRefused(request: StoreRequest, answer: StoreAnswer): { readonly refusal?: Refusal } {
+    const refusal = answer.kind === 'refused' ? this.store.whyRefused(request) : null;
+    return refusal === null ? {} : { refusal };
   }
 
   private answer(request: StoreRequest): StoreAnswer {

@@ -3,6 +3,7 @@
  * rules, usable without the simulator. Every value begins at 0; a token is a safe non-negative
  * integer. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
  */
+import type { Refusal } from '../../history/server-events.ts';
 import { requireInteger, requireName, requireWhole } from '../mistakes.ts';
 import { type FenceRule, stores } from './fence.ts';
 
@@ -84,6 +85,16 @@ export class Store {
     if (this.takesAnyToken) requireInteger('token', token);
     else requireWhole('token', token, 0);
     requireWhole('sequence', sequence, 0);
+  }
+
+  /** Why it has just refused an access; null where its token is below the highest. */
+  whyRefused({ resource, key, token }: Access): Refusal | null {
+    const last = this.registered.get(resource)?.get(this.scopeOf(key));
+    const { refuses } = this.rule;
+    if (refuses === 'other') return { kind: 'other' };
+    if (last === undefined || token < last.highest) return null;
+    if (refuses === 'lower-or-repeated') return { kind: 'order', last: last.sequence };
+    return { kind: token > last.highest ? 'higher' : 'equal' };
   }
 
   /** Registers the access's token, or says why it is too low. */

@@ -3,9 +3,10 @@
  * version that it expects. What is a version, a count or the time of the last change, is all that
  * its kinds differ in.
  */
+import type { Refusal, WriteVersion } from '../../history/server-events.ts';
 import type { Boot, Server, Turn } from '../../world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
-import type { VersionTable } from './version-table.ts';
+import type { Cell, Outcome, VersionTable } from './version-table.ts';
 import { StoreWitness } from './witness.ts';
 
 /**
@@ -35,26 +36,43 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   }
 
   handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply {
-    if (request.kind === 'write') return this.write(request, turn);
     if (request.kind === 'open') return { kind: 'accepted' };
+    this.begin(request, turn);
+    if (request.kind === 'write') return this.write(request, turn);
     const { value, version } = this.table.find(request);
     const answer = { kind: 'value', value, version } as const;
-    this.witness.read(turn, { request, answer });
+    this.witness.read(turn, { request, answer, version: { by: this.by, found: version } });
     return answer;
   }
 
+  /** Tells the observer of a row that is there before anybody writes it. */
+  private begin({ resource, key }: Cell, turn: Turn<StoreReply>): void {
+    const version = this.table.begin({ resource, key })?.version ?? null;
+    if (version !== null) this.witness.begin(turn, resource, { key, version });
+  }
+
+  private get by(): 'version' | 'timestamp' {
+    return this.version === 'count' ? 'version' : 'timestamp';
+  }
+
   private write(request: WriteRequest, turn: Turn<StoreReply>): StoreReply {
-    const { resource, key, value, version: expected = null, once = null } = request;
+    const { resource, key, value, version: expected, once = null, adds = null } = request;
     const cell = { resource, key };
     const stamp = this.stampOf(request, turn);
-    const outcome = this.table.commit({ cell, value, stamp, expected, once });
-    const { version } = this.table.find(cell);
-    const answer: StoreReply =
-      outcome === 'refused'
-        ? { kind: 'refused', highest: 0, version }
-        : { kind: 'accepted', version };
-    if (outcome !== 'repeated') this.witness.write(turn, { request, answer });
-    else this.noteRepetition(request, turn);
+    const { version: found } = this.table.find(cell);
+    const outcome = this.table.commit({ cell, value, adds, stamp, expected, once });
+    const row = this.table.find(cell);
+    const answer = answerTo(outcome, row.version);
+    if (outcome === 'repeated') {
+      this.noteRepetition(request, turn);
+      return answer;
+    }
+    const version: WriteVersion = {
+      ...{ by: this.by, found, given: row.version },
+      ...(expected === undefined ? {} : { expected }),
+    };
+    const became = outcome === 'applied' ? row.value : value;
+    this.witness.write(turn, { request, answer, version, value: became, ...refusalOf(outcome) });
     return answer;
   }
 
@@ -85,4 +103,25 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
   close(): void {
     this.table.close();
   }
+}
+
+/** The check of a table of products. */
+const NONE_LEFT = 'stock >= 0';
+
+function answerTo(outcome: Outcome, version: number | null): StoreReply {
+  switch (outcome) {
+    case 'applied':
+      return { kind: 'accepted', version };
+    case 'repeated':
+      return { kind: 'accepted', version, isRepeated: true };
+    case 'refused':
+      return { kind: 'refused', highest: 0, version };
+    case 'forbidden':
+      return { kind: 'refused', highest: 0, version, check: NONE_LEFT };
+  }
+}
+
+function refusalOf(outcome: Outcome): { readonly refusal?: Refusal } {
+  if (outcome === 'refused') return { refusal: { kind: 'version' } };
+  return outcome === 'forbidden' ? { refusal: { kind: 'check', rule: NONE_LEFT } } : {};
 }

@@ -1,6 +1,7 @@
 /**
- * Rows with versions: what the optimistic stores keep. One table is in memory, one in a SQL engine;
- * they must answer alike. Every row begins at value 0, version 0.
+ * Rows with versions: what the optimistic stores keep. One table is in memory, others in a SQL
+ * engine; they must answer alike. A row that was never written has no version: whoever wants to be
+ * the first to write it says that he expects none, `null`, which is not a version 0.
  */
 
 export interface Cell {
@@ -10,27 +11,36 @@ export interface Cell {
 
 export interface Row {
   readonly value: number;
-  readonly version: number;
+  /** Null: never written. */
+  readonly version: number | null;
 }
 
 /** A write, as one transaction. */
 export interface Commit {
   readonly cell: Cell;
   readonly value: number;
+  /** What is to be added to the value that the row has, in a table that adds itself; else null. */
+  readonly adds: number | null;
   /** The row's next version; null for one more than it has. */
   readonly stamp: number | null;
-  /** The version that the row must have; null for any. */
-  readonly expected: number | null;
+  /** The version that the row must have, null that of no row; absent: any. */
+  readonly expected?: number | null | undefined;
   /** A name under which it is applied at most once; null for none. */
   readonly once: string | null;
 }
 
-/** What became of a commit: `repeated`, it was applied before and is not applied again. */
-export type Outcome = 'applied' | 'repeated' | 'refused';
+/**
+ * What became of a commit: `repeated`, it was applied before and is not applied again; `refused`,
+ * no row has the version that it expects; `forbidden`, the row does, and its value must not become
+ * what it would.
+ */
+export type Outcome = 'applied' | 'repeated' | 'refused' | 'forbidden';
 
 export interface VersionTable {
   find(cell: Cell): Row;
   commit(commit: Commit): Outcome;
+  /** Puts the first row there where every row begins as one, and says which; null: it was there. */
+  begin(cell: Cell): Row | null;
   /** The values of one resource by key. */
   contents(resource: string): ReadonlyMap<string, number>;
   /** Forgets the rows of a key; returns the resources that had one, oldest row first. */
@@ -41,28 +51,50 @@ export interface VersionTable {
   close(): void;
 }
 
-const NEW: Row = { value: 0, version: 0 };
+const UNWRITTEN: Row = { value: 0, version: null };
 
 interface Kept extends Row {
   readonly cell: Cell;
 }
 
+/** A table of products: each begins with some pieces, and there can be no fewer than none. */
+export interface Stock {
+  readonly pieces: number;
+  readonly version: number;
+}
+
 export class MemoryTable implements VersionTable {
+  private readonly stock: Stock | null;
   /** In the order in which they were first written. */
   private rows: Map<string, Kept> = new Map();
   private applied: Set<string> = new Set();
 
-  find(cell: Cell): Row {
-    return this.rows.get(nameOf(cell)) ?? NEW;
+  /** Without a stock, rows begin with value 0 and never written. */
+  constructor(stock: Stock | null = null) {
+    this.stock = stock;
   }
 
-  commit({ cell, value, stamp, expected, once }: Commit): Outcome {
+  find(cell: Cell): Row {
+    return this.rows.get(nameOf(cell)) ?? UNWRITTEN;
+  }
+
+  commit({ cell, value: sent, adds, stamp, expected, once }: Commit): Outcome {
     if (once !== null && this.applied.has(once)) return 'repeated';
-    const { version } = this.find(cell);
-    if (expected !== null && expected !== version) return 'refused';
-    this.rows.set(nameOf(cell), { cell, value, version: stamp ?? version + 1 });
+    const row = this.find(cell);
+    if (expected !== undefined && expected !== row.version) return 'refused';
+    const value = adds === null ? sent : row.value + adds;
+    if (this.stock !== null && value < 0) return 'forbidden';
+    const version = stamp ?? (row.version ?? 0) + 1;
+    this.rows.set(nameOf(cell), { cell, value, version });
     if (once !== null) this.applied.add(once);
     return 'applied';
+  }
+
+  begin(cell: Cell): Row | null {
+    if (this.stock === null || this.rows.has(nameOf(cell))) return null;
+    const { pieces: value, version } = this.stock;
+    this.rows.set(nameOf(cell), { cell, value, version });
+    return { value, version };
   }
 
   contents(resource: string): ReadonlyMap<string, number> {

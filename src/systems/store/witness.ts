@@ -2,6 +2,7 @@
  * Tells the observer what a store did with an access, and what it holds when it comes back. Nothing
  * of it has an effect on the store.
  */
+import type { Recovered, Refusal, RowVersion, WriteVersion } from '../../history/server-events.ts';
 import type { TraceEvent } from '../../history/trace.ts';
 import type { Boot, Turn } from '../../world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
@@ -43,12 +44,21 @@ export class StoreWitness {
   /** The store answers a read. */
   read(
     turn: Turn<StoreReply>,
-    { request, answer }: { readonly request: StoreRequest; readonly answer: StoreReply },
+    {
+      request,
+      answer,
+      ...went
+    }: {
+      readonly request: StoreRequest;
+      readonly answer: StoreReply;
+      readonly version?: RowVersion;
+      readonly refusal?: Refusal;
+    },
   ): void {
     this.known.add(request.resource);
     const value = answer.kind === 'value' ? answer.value : null;
     const access = this.accessOf(turn, request, answer);
-    turn.observe({ kind: 'read', ...access, atUs: turn.atUs, value });
+    turn.observe({ kind: 'read', ...access, atUs: turn.atUs, value, ...went });
   }
 
   /** The store answers a write or an `open`; `highest` is the token it compared with. */
@@ -59,18 +69,31 @@ export class StoreWitness {
       answer,
       highest = 0,
       atUs = turn.atUs,
+      value = request.kind === 'write' ? request.value : null,
+      ...went
     }: {
       readonly request: StoreRequest;
       readonly answer: StoreReply;
       readonly highest?: number;
       /** When it took effect, if that was not as it came. */
       readonly atUs?: number;
+      /** What stands there now, if the store did not take the value as it came. */
+      readonly value?: number | null;
+      readonly version?: WriteVersion;
+      /** Why it was refused, where that is not that its token is below the highest. */
+      readonly refusal?: Refusal;
     },
   ): void {
     this.known.add(request.resource);
-    const value = request.kind === 'write' ? request.value : null;
     const access = this.accessOf(turn, request, answer);
-    turn.observe({ kind: 'write', ...access, atUs, value, highest, adds: turn.adds });
+    turn.observe({ kind: 'write', ...access, atUs, value, highest, adds: turn.adds, ...went });
+  }
+
+  /** The store is asked for a key that it has had from the beginning. */
+  begin(turn: Turn<StoreReply>, resource: string, begins: NonNullable<Recovered['begins']>): void {
+    this.known.add(resource);
+    const { atUs } = turn;
+    turn.observe({ kind: 'recovered', atUs, ...this.heldOf(resource), begins });
   }
 
   /** The store comes back after a crash, or as a replica. */
@@ -85,11 +108,12 @@ export class StoreWitness {
   }
 
   private note(resource: string, boot: Boot): void {
+    boot.observe({ kind: 'recovered', atUs: boot.atUs, ...this.heldOf(resource) });
+  }
+
+  private heldOf(resource: string): Pick<Recovered, 'process' | 'resource' | 'highest' | 'values'> {
     const { highest, values } = this.contentsOf(resource);
-    const { process } = this;
-    const { atUs } = boot;
-    const held = { process, resource, highest, values: Object.fromEntries(values) };
-    boot.observe({ kind: 'recovered', atUs, ...held });
+    return { process: this.process, resource, highest, values: Object.fromEntries(values) };
   }
 
   private accessOf(turn: Turn<StoreReply>, request: StoreRequest, answer: StoreReply): Access {

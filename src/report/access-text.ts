@@ -1,0 +1,80 @@
+/**
+ * Says what a store went by: the version or the timestamp of a row, the token, and, in one place
+ * for every rule of every store, why it refused. The terminal, the pictures and the tables share
+ * it.
+ */
+import type { Read, Refusal, Write } from '../history/server-events.ts';
+import { stampText } from '../plan/duration.ts';
+
+/** `version 5`, `a change of 3 ms`, `no row`. */
+export function versionText(
+  by: 'version' | 'timestamp',
+  version: number | null,
+  { isShort = false }: { readonly isShort?: boolean } = {},
+): string {
+  if (version === null) return 'no row';
+  if (by === 'timestamp') return `${isShort ? 'one' : 'a change'} of ${stampText(version)}`;
+  return isShort ? String(version) : `version ${version}`;
+}
+
+/** What an accepted write did to the version: `version 5 → 6`; '' where the store has none. */
+export function changeText({ version }: Write): string {
+  if (version === undefined || version.given === null) return '';
+  const { by, found, given } = version;
+  const name = by === 'version' ? 'version' : 'change of';
+  const text = (of: number): string => (by === 'version' ? String(of) : stampText(of));
+  return found === null
+    ? `first ${name} ${text(given)}`
+    : `${name} ${text(found)} → ${text(given)}`;
+}
+
+/** What a read saw: `version 5`, `change of 3 ms`, `never written`. */
+export function seenText({ version }: Read): string {
+  if (version === undefined) return '';
+  const { by, found } = version;
+  if (found === null) return 'never written';
+  return by === 'version' ? `version ${found}` : `change of ${stampText(found)}`;
+}
+
+/** The version that a write says it expects: `expects version 5`; '' where it names none. */
+export function expectedText(
+  by: 'version' | 'timestamp',
+  expected: number | null | undefined,
+): string {
+  return expected === undefined ? '' : `expects ${versionText(by, expected)}`;
+}
+
+/** Why a store refused an access: `expects version 5, has 6 (0 rows)`, `has seen 32`. */
+export function whyRefused(event: Write | Read): string {
+  const { refusal } = event;
+  if (refusal !== undefined) return reasonOf(refusal, event);
+  const highest = event.kind === 'write' ? event.highest : 0;
+  return highest > event.token ? `has seen ${highest}` : '';
+}
+
+function reasonOf(refusal: Refusal, event: Write | Read): string {
+  const highest = event.kind === 'write' ? event.highest : null;
+  switch (refusal.kind) {
+    case 'version':
+      return event.kind === 'write' ? versionsOf(event) : '';
+    case 'check':
+      return `CHECK (${refusal.rule}) forbids it`;
+    case 'equal':
+      return `has seen ${event.token} already`;
+    case 'order':
+      return `access ${event.issue} of its section, has seen access ${refusal.last}`;
+    case 'higher':
+      return highest === null ? 'it is too high' : `takes none above ${highest}`;
+    case 'other':
+      return highest === null ? 'it is not the current one' : `takes none but ${highest}`;
+    case 'lease':
+      return 'the lock service knows no such lease';
+  }
+}
+
+function versionsOf({ version }: Write): string {
+  if (version === undefined) return '';
+  const { by, expected, found } = version;
+  const isShort = expected !== null;
+  return `${expectedText(by, expected)}, has ${versionText(by, found, { isShort })} (0 rows)`;
+}
