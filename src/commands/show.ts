@@ -19,6 +19,7 @@ import { countOf } from '../report/prose.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { siblingLine } from '../report/sibling-text.ts';
 import { essentialSteps, listSteps } from '../report/steps.ts';
+import { wrap } from '../report/visible.ts';
 import { digestOf } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -98,7 +99,7 @@ export async function showCommand(file: string, options: ShowOptions): Promise<E
     for (const line of deliveries) terminal.print(line);
     terminal.print('');
   }
-  for (const verdict of verdicts) printVerdict(verdict, terminal);
+  printVerdicts(verdicts, terminal);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
   for (const line of await siblingTexts(loaded, { trace, broken }, options)) terminal.print(line);
   terminal.print(`digest ${digestOf(trace)}`);
@@ -128,20 +129,23 @@ async function siblingTexts(
   return siblings.map((sibling) => siblingLine(sibling, trace).text);
 }
 
+/** A line for each claim, and one for all whose hazard did not arise. */
+function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
+  const isIdle = ({ kind, exercised }: Verdict): boolean => kind === 'valid' && exercised === 0;
+  for (const verdict of verdicts) if (!isIdle(verdict)) printVerdict(verdict, terminal);
+  const idle = verdicts.filter(isIdle).map(({ claim }) => claim);
+  if (idle.length === 0) return;
+  const lines = wrap(`not tested: ${idle.join(', ')}`, Math.min(terminal.width, 100) - 2);
+  for (const [at, line] of lines.entries()) terminal.print(`${at === 0 ? '–' : ' '} ${line}`);
+}
+
 function printVerdict(verdict: Verdict, terminal: Terminal): void {
-  const signs = { valid: '✓', invalid: '✗', unknown: '?', idle: '–' } as const;
-  const words = {
-    valid: 'holds',
-    invalid: 'breaks',
-    unknown: 'unknown',
-    idle: 'not tested',
-  } as const;
-  const kind = verdict.kind === 'valid' && verdict.exercised === 0 ? 'idle' : verdict.kind;
-  const why = verdict.kind === 'unknown' ? `: ${verdict.reason}` : '';
-  const times = kind === 'idle' ? '' : `exercised ${countOf(verdict.exercised, 'time')}`;
-  terminal.print(
-    `${signs[kind]} ${verdict.claim.padEnd(24)} ${words[kind].padEnd(10)} ${times}${why}`.trimEnd(),
-  );
+  const signs = { valid: '✓', invalid: '✗', unknown: '?' } as const;
+  const words = { valid: 'holds', invalid: 'breaks', unknown: 'unknown' } as const;
+  const { kind, claim, exercised } = verdict;
+  const why = kind === 'unknown' ? `: ${verdict.reason}` : '';
+  const times = `exercised ${countOf(exercised, 'time')}${why}`;
+  terminal.print(`${signs[kind]} ${claim.padEnd(24)} ${words[kind].padEnd(10)} ${times}`);
 }
 
 /** What is shown, and the scenario that it was expanded from, if it was. */

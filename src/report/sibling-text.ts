@@ -8,6 +8,7 @@ import type { Sibling } from '../corpus/siblings.ts';
 import type { Deny, Grant, Read, Release, Renew, Write } from '../history/server-events.ts';
 import type { Trace, TraceEvent } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
+import { whyRefused } from './access-text.ts';
 import { countOf } from './prose.ts';
 
 /** A sibling as reports carry it. */
@@ -103,9 +104,9 @@ function isRefused(event: Handled): event is Read | Write {
 function refusalText(event: Handled): string {
   switch (event.kind) {
     case 'write':
-      return `⊘ refused${tokenText(event.token)}${seenText(event)}`;
+      return `⊘ refused${tokenText(event.token)}${reasonText(event)}`;
     case 'read':
-      return `⊘ read refused${tokenText(event.token)}`;
+      return `⊘ read refused${tokenText(event.token)}${reasonText(event)}`;
     case 'deny':
       return `⊘ ${event.client} denied${event.holder === '' ? '' : `, ${event.holder} holds it`}`;
     case 'renew':
@@ -121,6 +122,7 @@ function tokenText(token: number): string {
   return token === 0 ? '' : `, token ${token}`;
 }
 
-function seenText({ token, highest }: Write): string {
-  return highest > token ? `, has seen ${highest}` : '';
+function reasonText(event: Read | Write): string {
+  const why = whyRefused(event);
+  return why === '' ? '' : `, ${why}`;
 }
