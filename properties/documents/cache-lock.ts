@@ -1,36 +1,6 @@
 /** The document on the lock on a cache, line by line. */
+import { HELD, LOCKS } from './cache-lock-scripts.ts';
 import type { SourceDocument } from './row.ts';
-
-/** Two instances on one cache, whose tokens are UUIDs, and what each call answers. */
-const LOCKS = `
-import { Cache, CacheLock } from 'fencepost';
-const cache = new Cache();
-const newToken = () => crypto.randomUUID();
-const lock = (more) => new CacheLock(cache, { key: 'db', expiration: 10, retry: 2, newToken, ...more });
-const say = (what, answer) => console.log(what, JSON.stringify(answer));
-`.trim();
-
-const HELD = `
-import { readPlan, run } from 'fencepost';
-const text = \`
-fencepost: 1
-scenario: held
-system: { name: held, lock: cache-lock, store: unfenced, options: { instance: client } }
-clients:
-  - name: alice
-    releases: false
-    sections:
-      - { id: 1, work: [] }
-      - { id: 2, work: [memoize: { for: 1ms }] }
-limits: { healAt: 100ms, probe: false }
-bounds: { latency: 1ms }\`;
-const { plan } = readPlan({ file: 'held.yaml', text });
-for (const event of run(plan).events) {
-  if (event.kind === 'log') console.log(event.process + ': ' + event.text);
-  if (event.kind === 'invoke') console.log('calls ' + event.operation);
-}
-console.log('that is all');
-`.trim();
 
 const PIECES = 'show fixtures/plans/stampede-pieces-lock-service-single-flight.yaml';
 const EXTENDED = 'show fixtures/cache-lock-extension.yaml --system owner --seed 1 -v';

@@ -29,6 +29,23 @@ describe('tellPlainly', () => {
     );
   });
 
+  it('says who computes a memoized value, and who without the lock', () => {
+    const more = { atUs: 30_000, process: 'carol' } as const;
+    const log = { kind: 'log', topic: 'memoize', ...more } as const;
+    const events = [
+      { ...log, text: 'goes on without the lock on db' },
+      { ...log, text: 'refused: the lock on db is held already' },
+      { kind: 'mark', point: 'carol/1/computing', ...more } as const,
+      { kind: 'mark', point: 'carol/1/computed', ...more } as const,
+      { kind: 'mark', point: 'carol/1/checked', ...more } as const,
+    ];
+    expect(tellPlainly({ ...trace, events }, [{ role: 'later computation', event: 4 }])).toEqual([
+      'At 30 ms `carol` goes on without the lock on db.',
+      'At 30 ms `carol` begins to compute the value.',
+      'At 30 ms `carol` has computed the value.',
+    ]);
+  });
+
   it('tells a long story by its beginning and its end', () => {
     const long = manyZombies(20);
     const sentences = tellPlainly(long.trace, long.verdict.evidence);

@@ -4,7 +4,7 @@
  */
 import type { Evidence } from '../check/verdict.ts';
 import type { Grant, Write } from '../history/server-events.ts';
-import type { FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
+import type { FaultStrikes, Log, Mark, Trace, TraceEvent } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { changeText, seenText, whyRefused } from './access-text.ts';
 import { clockText } from './clock-spans.ts';
@@ -88,6 +88,10 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
       const version = seen === '' ? '' : ` (${seen})`;
       return event.isAccepted ? `${named(client)} reads ${named(key)} = ${value}${version}` : null;
     }
+    case 'mark':
+      return computingSentence(event);
+    case 'log':
+      return goesOn(event) ? `${named(event.process)} ${event.text}` : null;
     case 'recovered':
       return event.begins === undefined
         ? `${named(event.process)} is back with what it still knows`
@@ -95,6 +99,16 @@ function sentenceOf(event: TraceEvent, known: Known): string | null {
     default:
       return null;
   }
+}
+
+/** Whether a memoize says so: it goes on without the lock on db. */
+function goesOn({ topic, text }: Log): boolean {
+  return topic === 'memoize' && text.startsWith('goes on');
+}
+
+function computingSentence({ process, point }: Mark): string | null {
+  if (point.endsWith('/computing')) return `${named(process)} begins to compute the value`;
+  return point.endsWith('/computed') ? `${named(process)} has computed the value` : null;
 }
 
 function grantSentence(event: Grant, { leases }: Known): string {

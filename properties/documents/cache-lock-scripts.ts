@@ -1,0 +1,33 @@
+/** What the scripts of the document on the lock on a cache begin with. */
+
+/** Makes locks on one cache, whose tokens are UUIDs, and prints answers. */
+export const LOCKS: string = `
+import { Cache, CacheLock } from 'fencepost';
+const cache = new Cache();
+const newToken = () => crypto.randomUUID();
+const lock = (more) => new CacheLock(cache, { key: 'db', expiration: 10, retry: 2, newToken, ...more });
+const say = (what, answer) => console.log(what, JSON.stringify(answer));
+`.trim();
+
+/** A client whose memoize is handed the lock that its section before acquired and kept. */
+export const HELD: string = `
+import { readPlan, run } from 'fencepost';
+const text = \`
+fencepost: 1
+scenario: held
+system: { name: held, lock: cache-lock, store: unfenced, options: { instance: client } }
+clients:
+  - name: alice
+    releases: false
+    sections:
+      - { id: 1, work: [] }
+      - { id: 2, work: [memoize: { for: 1ms }] }
+limits: { healAt: 100ms, probe: false }
+bounds: { latency: 1ms }\`;
+const { plan } = readPlan({ file: 'held.yaml', text });
+for (const event of run(plan).events) {
+  if (event.kind === 'log') console.log(event.process + ': ' + event.text);
+  if (event.kind === 'invoke') console.log('calls ' + event.operation);
+}
+console.log('that is all');
+`.trim();
