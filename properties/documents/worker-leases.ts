@@ -1,8 +1,229 @@
 /** The document on the leases of at-least-once workers, line by line. */
 import type { SourceDocument } from './row.ts';
 
+/** The published sequence on the plain class, with its own numbers. */
+const sequence = `
+import { LeaseTable } from 'fencepost';
+const leases = new LeaseTable();
+const own = { machine: 'abc123', steps: 1, retries: 1 };
+const other = { machine: 'abc123', steps: 1, retries: 2 };
+const say = (what, { kind, fence = '' }) => console.log(what + ':', kind, fence);
+say('acquire (1, 1)', leases.acquire({ ...own, timeout: 300, now: 0 }));
+say('acquire (1, 1) again', leases.acquire({ ...own, timeout: 300, now: 0 }));
+say('acquire (1, 2)', leases.acquire({ ...other, timeout: 300, now: 0 }));
+say('release (1, 2), 1', leases.release({ ...other, fence: 1 }));
+say('release (1, 1), 99', leases.release({ ...own, fence: 99 }));
+say('release (1, 1), 1', leases.release({ ...own, fence: 1 }));
+say('acquire (1, 2) for 1 s', leases.acquire({ ...other, timeout: 1, now: 0 }));
+say('a second later', leases.acquire({ ...other, timeout: 300, now: 1 }));
+say('two seconds later', leases.acquire({ ...other, timeout: 300, now: 2 }));
+`;
+
+/** A worker that is cut off from the primary in its first dispatch, and not in its second. */
+const flip = `
+import { readPlan, run } from 'fencepost';
+const text = \`
+fencepost: 1
+scenario: by hand
+system: { name: published, lock: lease-dynamodb-published, store: fenced }
+clients:
+  - { name: alice, ttl: 10s, lockTimeout: 1s, sections: [ { id: 1 }, { id: 2, think: 5s } ] }
+faults:
+  - partition: { from: [ alice ], to: [ lock ], at: 0s, for: 2s }
+limits: { healAt: 20s, probe: false }
+bounds: { latency: 1ms..1ms }
+\`;
+const read = readPlan({ file: 'flip.yaml', text });
+if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+for (const event of run(read.plan).events) {
+  if (event.kind === 'log') console.log('log:', event.text);
+  if (event.kind === 'invoke' && event.call.verb === 'acquire') console.log(event.operation);
+  if (event.kind === 'enter') console.log('fence', event.token);
+}
+`;
+
 export const document: SourceDocument = {
   title: 'Leases of at-least-once workers',
   about: 'A smoke test and two versions of `dispatch` of Workiva’s aws-lambda-fsm-workflows.',
-  rows: [],
+  rows: [
+    {
+      lines: '1',
+      says: 'a smoke test: leases and releases are answered 1 F F F F T 2 3',
+      shown: {
+        command: 'show fixtures/smoke-sequence.yaml',
+        prints: [
+          'leases, as answered: 1 F F F F T 2 3 T F',
+          /110 ms +abc123 +1 +1 +false +bob +false +no lease/,
+          /120 ms +abc123 +1 +2 +false +carol +false +no lease/,
+        ],
+      },
+    },
+    {
+      lines: '1',
+      says: 'a lease cannot be acquired again by those who hold it',
+      shown: {
+        script: sequence,
+        prints: ['acquire (1, 1): leased 1', 'acquire (1, 1) again: held'],
+      },
+    },
+    {
+      lines: '1',
+      says: 'a release wants the steps, the retries and the fence token of the lease',
+      shown: {
+        script: sequence,
+        prints: [
+          'release (1, 2), 1: not held',
+          'release (1, 1), 99: not held',
+          'release (1, 1), 1: released',
+        ],
+      },
+    },
+    {
+      lines: '1',
+      says: 'a lease with a time-out of 1 is taken over 2 s later, with the next token',
+      shown: {
+        script: sequence,
+        prints: [
+          'acquire (1, 2) for 1 s: leased 2',
+          'a second later: held',
+          'two seconds later: leased 3',
+        ],
+      },
+    },
+    {
+      lines: '2',
+      says: 'on a system error (0) dispatch logs it, flips to the other back end, and tries once more',
+      shown: {
+        script: flip,
+        prints: [
+          /^alice\/1\/acquire\nlog: system error acquiring primary=true lease of db\nalice\/1\/acquire-standby\nfence 1$/m,
+        ],
+      },
+    },
+    {
+      lines: '2',
+      says: '`fence_token == 0`, which `False` satisfies: a held lease flips too',
+      shown: {
+        command: 'run fixtures/false-is-zero.yaml --seeds 100 --workers 0 --reporter text',
+        prints: [
+          /mutual-exclusion +breaks +100 of 100/,
+          /mutual-exclusion +holds +0 of 100/,
+          'denies bob: alice holds db ← denial',
+          'logs lease: system error acquiring primary=true lease of db ← misread',
+          'grants token 1 to bob, until 11 s ← later grant',
+        ],
+      },
+    },
+    {
+      lines: '2',
+      says: 'the flip stays with the machine',
+      shown: {
+        script: flip,
+        prints: [/fence 1\nalice\/2\/acquire-standby\nfence 2$/m],
+      },
+    },
+    {
+      lines: '2',
+      says: 'without a lease dispatch logs that it could not acquire one and retries the message',
+      shown: {
+        command: 'show fixtures/reordered-steps.yaml',
+        prints: [
+          'logs lease: could not acquire lease of abc123, retrying',
+          /1\.51 s +abc123 +1 +1 +false +bob +false +no lease\n +3\.01 s +abc123 +1 +2 +3 /,
+        ],
+      },
+    },
+    {
+      lines: '2',
+      says: 'the release comes in any case, and one that fails is logged',
+      shown: {
+        command: 'show fixtures/smoke-sequence.yaml',
+        prints: [
+          "⊘ denies bob's release",
+          'logs lease: could not release lease of abc123, fence false',
+          "⊘ denies dave's release",
+        ],
+      },
+    },
+    {
+      lines: '3',
+      says: 'a pause between lease and write lets process 1 write after process 2 (times 0 to 6)',
+      shown: {
+        command: 'show fixtures/plans/write-data-unfenced-fence-monotone.yaml',
+        prints: [
+          'paused for 20 ms',
+          'grants token 34 to alice',
+          '✓ accepts text = 1, token 34 ← later write',
+          '✓ accepts text = 1, token 33 ← stale write',
+        ],
+      },
+    },
+    {
+      lines: '3',
+      says: 'the fence token is handed to the action, which can attach it to what it writes',
+      shown: {
+        command: 'show fixtures/delivered-steps.yaml',
+        prints: [1, 2, 3, 4].map((token) => new RegExp(`✓ accepts x = \\d+, token ${token}$`, 'm')),
+      },
+    },
+    {
+      lines: '3',
+      says: 'the happy path: steps 0 to 3 in retry 0 have the fences 1 to 4',
+      shown: { command: 'show fixtures/delivered-steps.yaml', prints: [tableOf('00 10 20 30')] },
+    },
+    {
+      lines: '3',
+      says: 'with retries: step 1 in its retries 0, 1, 2 has the fences 2, 3, 4; then 5 and 6',
+      shown: {
+        command: 'show fixtures/retried-steps.yaml',
+        prints: [tableOf('00 10 11 12 20 30')],
+      },
+    },
+    {
+      lines: '3',
+      says: 'a duplicate, out of order: step 1 in its retries 0, 2, 1, 2 has the fences 2 to 5',
+      shown: {
+        command: 'show fixtures/reordered-steps.yaml',
+        prints: [tableOf('00 10 12 11 12 20 30'), 'delivers a copy of step 1, retry 1 of abc123'],
+      },
+    },
+    {
+      lines: '3',
+      says: '(machine, step) and (machine, step, fence) are keys by which a step is known again',
+      shown: {
+        command: 'run fixtures/redelivered-steps.yaml --seeds 60 --workers 0 --reporter text',
+        prints: [
+          /✓ step: met[\s\S]*?at-most-once +holds +0 of 60/,
+          /✓ step-fence: met[\s\S]*?at-most-once +breaks/,
+          'A key with the fence token is new to every holder',
+        ],
+      },
+    },
+    {
+      lines: '3',
+      says: 'messages are delivered at least once, maybe again and out of order',
+      shown: {
+        command: 'show fixtures/plans/redelivered-steps-marked-at-most-once.yaml',
+        prints: ['✖ crashes', 'delivers step 0, retry 0 of db to alice, delivery 2'],
+      },
+    },
+    {
+      lines: '3',
+      says: 'a global resource has to understand fence tokens itself',
+      shown: {
+        command: 'show fixtures/plans/write-data-fenced-fence-monotone.yaml',
+        prints: ['⊘ refuses text = 1, token 33, has seen 34', /✓ fence-monotone +holds/],
+      },
+    },
+  ],
 };
+
+/** The rows of the table that have a lease, `12` for step 1 in retry 2, with fences from 1 on. */
+function tableOf(steps: string): RegExp {
+  const rows = steps.split(' ').map((one, at) => {
+    const [step = '', retry = ''] = one;
+    return `abc123 +${step} +${retry} +${at + 1} +\\w+.*\\n`;
+  });
+  const others = '(?:.* false +.*\\n)*';
+  return new RegExp(`fence  worker.*\\n${rows.map((row) => `.*${row}${others}`).join('')}`);
+}
