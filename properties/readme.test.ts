@@ -91,11 +91,13 @@ function exampleWith(words: string): string {
 }
 
 test('the examples in the README run, and say what their comments say', () => {
-  const classes = exampleWith('new LockService()');
   expect(outputOf(exampleWith('shrinkFailure(plan'))).toContain("kind: 'pause'");
-  expect(outputOf(classes).match(/granted|denied|accepted|refused/g)).toEqual(
-    [...classes.matchAll(/\)\); \/\/ (\w+)/g)].map(([, word]) => word),
-  );
+  for (const words of ['new LockService()', 'new OptimisticTable(']) {
+    const classes = exampleWith(words);
+    expect(outputOf(classes).match(/granted|denied|accepted|refused/g)).toEqual(
+      [...classes.matchAll(/\)\); \/\/ (\w+)/g)].map(([, word]) => word),
+    );
+  }
   expect(outputOf(exampleWith('planArbitrary('))).toBe('patient\n');
   expect(outputOf(exampleWith('checkHistory('))).toContain('bob');
 });
@@ -111,6 +113,7 @@ test('the leases in the README answer as their comments say', () => {
 test('every example in the README is run by a test', () => {
   const run = [
     ...['shrinkFailure(plan', 'new LockService()', 'new LeaseTable()', 'planArbitrary('],
+    'new OptimisticTable(',
     // vitest.test.ts runs the first of these, readme-cache-lock.test.ts the second.
     ...['checkHistory(', "'fencepost/vitest'", 'new CacheLock('],
   ];

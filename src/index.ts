@@ -174,6 +174,12 @@ export {
   type LockAnswer,
   LockService,
 } from './systems/lock-service/lock-service.ts';
+export {
+  OptimisticTable,
+  type OptimisticTableSetting,
+  type Update,
+  type UpdateAnswer,
+} from './systems/optimistic/optimistic-table.ts';
 export type {
   Change,
   CheckToken,

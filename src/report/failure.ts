@@ -1,6 +1,7 @@
 /**
  * The block that a failure prints: what broke, why, the few events that matter, and what to type
- * next. At most 25 lines, so that several fit a screen and one fits a pull request.
+ * next. At most 25 lines, and one more for each sibling, so that several fit a screen and one fits a
+ * pull request.
  */
 import type { Explanation } from '../check/verdict.ts';
 import { type Paint, paintFor } from './colour.ts';
@@ -43,12 +44,10 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
     ...headlineOf(finding, { width, paint }, wording.place),
     ...storyLines(finding, { width, paint }),
   ];
-  const below = [
-    ...sizeLines(finding, width, wording.size),
-    ...siblingLines(finding, width),
-    ...pasteLines(finding, paint, wording),
-  ];
-  const room = MOST_LINES - above.length - below.length - 3;
+  const size = sizeLines(finding, width, wording.size);
+  const paste = pasteLines(finding, paint, wording);
+  const below = [...size, ...siblingLines(finding, width), ...paste];
+  const room = MOST_LINES - above.length - size.length - paste.length - 3;
   const all = essentialSteps(finding.trace, {
     evidence: finding.verdict.evidence,
     faults: finding.plan.faults,

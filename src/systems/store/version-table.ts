@@ -69,7 +69,7 @@ export class MemoryTable implements VersionTable {
   private rows: Map<string, Kept> = new Map();
   private applied: Set<string> = new Set();
 
-  /** Without a stock, rows begin with value 0 and never written. */
+  /** Without a stock, rows begin with value 0, as never written. */
   constructor(stock: Stock | null = null) {
     this.stock = stock;
   }
