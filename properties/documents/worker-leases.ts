@@ -187,7 +187,7 @@ export const document: SourceDocument = {
       says: 'a duplicate, out of order: step 1 in its retries 0, 2, 1, 2 has the fences 2 to 5',
       shown: {
         command: 'show fixtures/reordered-steps.yaml',
-        prints: [tableOf('00 10 12 11 12 20 30'), 'delivers a copy of step 1, retry 1 of abc123'],
+        prints: [tableOf('00 10 12 11 12 20 30'), 'delivers a copy of step 1, retry 1 to dave'],
       },
     },
     {
@@ -207,7 +207,7 @@ export const document: SourceDocument = {
       says: 'messages are delivered at least once, maybe again and out of order',
       shown: {
         command: 'show fixtures/plans/redelivered-steps-marked-at-most-once.yaml',
-        prints: ['✖ crashes', 'delivers step 0, retry 0 of db to alice, delivery 2'],
+        prints: ['✖ crashes', 'delivers step 0, retry 0 to alice, delivery 2'],
       },
     },
     {

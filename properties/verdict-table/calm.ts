@@ -123,6 +123,12 @@ export const calm: readonly Calm[] = [
       ...{ lock, stores: ['fenced'], options: { idempotency }, works: [W4_REPEATED], promises },
     })),
   ]),
+  // Published they break these without a fault; cured by one option they hold them.
+  ...leases.map((lock) => ({
+    ...{ lock: `${lock}-published`, stores: ['fenced'], options: { onDenied: 'waits' } },
+    works: SLOW,
+    promises: ['mutual-exclusion', 'tokens-unique', 'tokens-increase', 'progress'],
+  })),
   { lock: 'cache-lock', stores: PLAIN, works: [...ONE_WRITE, MEMOIZE] },
   { lock: 'redis', stores: PLAIN, works: WORKS },
   { lock: 'redlock', stores: PLAIN, options: { nodes: 3 }, works: ONE_WRITE },

@@ -28,6 +28,7 @@ const PROMISED: readonly (readonly [string, string])[] = [
   ['token-restarts-when-absent', 'tokens-increase'],
   ['token-is-random', 'tokens-increase'],
   ['secondary-counter', 'tokens-increase'],
+  ['false-is-zero', 'mutual-exclusion'],
   ['renew-new-token', 'token-stable'],
   ['release-by-client', 'owner-only-release'],
   ['release-get-then-delete', 'owner-only-release'],

@@ -64,7 +64,7 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
       return `finds a deadlock: ${waits.join(', ')}`;
     }
     case 'deliver':
-      return deliverText(event);
+      return deliverText(event, around);
     default:
       return serverText(event, around);
   }
@@ -75,19 +75,13 @@ function markText(mark: string): string {
   return mark === 'computed' ? 'has computed' : `passes ${mark}`;
 }
 
-function deliverText({
-  client,
-  lock,
-  steps,
-  retries,
-  deliveries,
-  isCopy,
-  untilUs,
-}: Deliver): string {
-  const again = deliveries === 1 ? '' : `, delivery ${deliveries}`;
+function deliverText(event: Deliver, around: Surroundings): string {
+  const { client, steps, retries, deliveries, isCopy, untilUs } = event;
   const copy = isCopy ? 'a copy of ' : '';
-  const step = `${copy}step ${steps}, retry ${retries} of ${lock}`;
-  return `delivers ${step} to ${client}${again}, hidden until ${proseDuration(untilUs)}`;
+  const of = around.hasSeveralLocks ? ` of ${event.lock}` : '';
+  const again = deliveries === 1 ? '' : `, delivery ${deliveries}`;
+  const hidden = `hidden until ${proseDuration(untilUs)}`;
+  return `delivers ${copy}step ${steps}, retry ${retries}${of} to ${client}${again}, ${hidden}`;
 }
 
 function testText(event: LeaseTest, around: Surroundings): string {

@@ -103,6 +103,12 @@ function problem(given: Options): OptionProblem | null {
 /** What the published dispatch does where the options do not say otherwise. */
 const PUBLISHED: Readonly<Record<string, string>> = { standby: 'yes', onDenied: 'flips' };
 
+/** What two holders at a time, with tokens of two counters, break without any fault. */
+const LOST_BY_FLIPPING: readonly string[] = [
+  ...['mutual-exclusion', 'tokens-unique', 'tokens-increase', 'lease-conservative', 'progress'],
+  ...['grant-order', 'fence-monotone', 'read-fence', 'no-lost-update', 'cross-key', 'linearizable'],
+];
+
 /** The same back end under the dispatch as it was published. */
 function published(lock: Protocol, build: BuildLeases): Protocol {
   return {
@@ -112,6 +118,7 @@ function published(lock: Protocol, build: BuildLeases): Protocol {
       ...option,
       fallback: PUBLISHED[option.name] ?? option.fallback,
     })),
+    unpromised: [...lock.unpromised, ...LOST_BY_FLIPPING],
     build: (world, given, queue) => build(world, given, { isPublished: true, queue }),
   };
 }

@@ -168,6 +168,21 @@ describe('a queue', () => {
     ]);
   });
 
+  test('carries the flip to the retry of a step that got no lease', () => {
+    const cutOff: Fault = {
+      ...{ kind: 'partition', from: ['alice'], to: ['lock', 'lock-standby'], direction: 'both' },
+      ...{ when: { kind: 'at', atUs: 0 }, forUs: 2500 * MS },
+    };
+    const trace = run(planWith([worker('alice', 3)], queueOf(), [cutOff]));
+    const acquires = eventsOf(trace, 'invoke').flatMap(({ operation, call }) =>
+      call.verb === 'acquire' ? [operation] : [],
+    );
+    // Both are away in her first dispatch; the second begins where the first one ended.
+    expect(acquires.slice(0, 3)).toEqual([
+      ...['alice/1/acquire', 'alice/1/acquire-standby', 'alice/2/acquire-standby'],
+    ]);
+  });
+
   test('gives a step up after its last retry', () => {
     const held = planWith([worker('alice', 1, { ttlUs: 50 * SECOND })], queueOf());
     const sections = held.clients.flatMap(({ sections: own }) =>
