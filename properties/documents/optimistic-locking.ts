@@ -1,8 +1,188 @@
 /** The document on optimistic locking, line by line. */
-import type { SourceDocument } from './row.ts';
+import type { Row, SourceDocument } from './row.ts';
+
+/** The statement of the document, on its own numbers. */
+const STOCK = 'show fixtures/stock.yaml --system stock-sql';
+
+const fencing: readonly Row[] = [
+  {
+    lines: '3, 12',
+    says:
+      'A pause outlives the lease: the client wakes up, does not know that it lost the lock, and ' +
+      'overwrites what its successor wrote.',
+    shown: {
+      command: 'show fixtures/plans/zombie-writer-unfenced-grant-order.yaml',
+      prints: [
+        'paused for 20 ms ← pause',
+        "bob's lease, token 1, is over",
+        'sends write x = 1, token 1 (cached, 2 is current) → store',
+        '✓ accepts x = 1, token 1 ← stale write',
+        /✗ grant-order +breaks/,
+      ],
+    },
+  },
+  {
+    lines: '22–28',
+    says: 'A holds token 31 and pauses, B gets 32 and writes with it, A’s write with 31 is refused.',
+    shown: {
+      script: `
+import { LockService, Store, stores } from 'fencepost';
+const service = new LockService(31);
+const of = (client, now) => service.acquire({ lock: 'db', client, ttl: 10, now }).grant.token;
+const [a, b] = [of('A', 0), of('B', 15)];
+const store = new Store(stores.get('fenced'));
+const place = { resource: 'db', key: 'file', sequence: 1 };
+console.log('tokens', a, b);
+console.log('B writes', store.write({ ...place, token: b }, 2).kind);
+console.log('last seen token', store.highest(place));
+console.log('A writes', store.write({ ...place, token: a }, 1).kind);`,
+      prints: ['tokens 31 32', 'B writes accepted', 'last seen token 32', 'A writes refused'],
+    },
+  },
+  {
+    lines: '20, 55',
+    says: 'The tokens are issued by a lock service such as ZooKeeper or etcd.',
+    shown: {
+      command: 'list',
+      prints: [/lock-service +.*token/],
+    },
+    deviates:
+      'the tokens of etcd and ZooKeeper come with sessions, which are not simulated yet; those of ' +
+      'the lock service come with leases',
+  },
+  {
+    lines: '6',
+    says: 'A lock says who should have access, a fencing token proves who still has.',
+    shown: {
+      command: 'show fixtures/plans/zombie-writer-fenced-grant-order.yaml',
+      prints: [
+        '✓ accepts x = 2, token 2',
+        '⊘ refuses x = 1, token 1, has seen 2',
+        /✓ grant-order +holds/,
+      ],
+    },
+  },
+];
+
+const optimistic: readonly Row[] = [
+  {
+    lines: '36–38',
+    says: 'Anybody may try to update a row who can prove, by its `version`, to have read the latest.',
+    shown: {
+      command: 'show fixtures/plans/optimistic-versioned-no-lost-update.yaml',
+      prints: [
+        '✓ accepts x = 1, first version 1',
+        '⊘ refuses x = 1: expects no row, has version 1 (0 rows)',
+        /✓ no-lost-update +holds/,
+      ],
+    },
+  },
+  {
+    lines: '38',
+    says: 'Or by a `timestamp`, which does not tell apart two changes within one tick of the clock.',
+    shown: {
+      command: 'show fixtures/plans/timestamp-tick-timestamped-sql-no-lost-update.yaml',
+      prints: [
+        '✓ accepts x = 1, first change of 0 ms',
+        '✓ accepts x = 2, change of 0 ms → 0 ms ← lost write',
+        '✓ accepts x = 2, change of 0 ms → 0 ms ← overwriting write',
+        /✗ no-lost-update +breaks/,
+      ],
+    },
+  },
+  {
+    lines: '40–44',
+    says:
+      '`UPDATE products SET stock = stock - 1, version = version + 1 WHERE id = 123 AND version = ' +
+      '5`, in SQLite; the stock does not fall below 0.',
+    shown: {
+      command: 'show fixtures/stock.yaml --system last-piece',
+      prints: [
+        'has stock = 1, version 5',
+        '✓ accepts stock = 0, version 5 → 6',
+        '⊘ refuses stock = 0: expects version 5, has 6 (0 rows)',
+        '⊘ refuses stock = -1: CHECK (stock >= 0) forbids it',
+      ],
+    },
+  },
+  {
+    lines: '45',
+    says: 'Where somebody made it version 6 meanwhile, 0 rows are updated, and the client retries.',
+    shown: {
+      command: STOCK,
+      prints: [
+        '✓ accepts stock = 9, version 5 → 6',
+        '⊘ refuses stock = 9: expects version 5, has 6 (0 rows)',
+        '✓ serves stock = 9 to alice, version 6',
+        '✓ accepts stock = 8, version 6 → 7',
+      ],
+    },
+  },
+  {
+    lines: '36–45',
+    says: 'One can see it: which version is expected, which is there, and why a write is refused.',
+    shown: {
+      command: `${STOCK} --format mermaid`,
+      prints: [
+        'sequenceDiagram',
+        /p1->>p3: 13 ms · write stock = 9, expects(<br\/>| )version 5/,
+        /13 ms · ⊘ refuses stock = 9#58; expects(<br\/>| )version 5, has 6 \(0 rows\)/,
+      ],
+    },
+  },
+  {
+    lines: '36',
+    says: 'It keeps integrity without a lock: what clients see is linearizable, and judged to be so.',
+    shown: {
+      command: STOCK,
+      prints: [/✓ linearizable +holds +exercised 1 time/],
+    },
+  },
+  {
+    lines: '54',
+    says: 'It needs a retry in the application, which must not apply twice what it only did not hear.',
+    shown: {
+      command: 'show fixtures/plans/unknown-commit-retry-blindly-no-lost-update.yaml',
+      prints: [
+        '? write x: no answer, it may have happened',
+        '✓ accepts x = 2, version 1 → 2 ← repeated write',
+        /✗ no-lost-update +breaks/,
+      ],
+    },
+  },
+];
+
+const pessimistic: readonly Row[] = [
+  {
+    lines: '53',
+    says: 'Pessimistic locking: others must wait, and may wait for one another in a circle.',
+    shown: {
+      command: 'show fixtures/plans/opposite-order-wait-progress.yaml -v',
+      prints: [
+        'lets bob wait: carol holds a',
+        'finds a deadlock: carol waits for b, bob waits for a ← circle',
+        /✗ progress +breaks/,
+      ],
+    },
+  },
+  {
+    lines: '53–55',
+    says: 'The table of the three strategies: latency and contention, measured; what is safe.',
+    shown: {
+      command: 'compare --seeds 1..4',
+      prints: [
+        /pessimistic +optimistic +fenced-lease +plain-lease/,
+        'Does the folklore hold?',
+        '± mixed: pessimistic locking for high contention',
+        '✓ holds: optimistic locking for low contention',
+        '✓ holds: fencing for safety across services',
+      ],
+    },
+  },
+];
 
 export const document: SourceDocument = {
   title: 'Fencing tokens and optimistic locking',
   about: 'A page on zombie clients, fencing tokens, version columns and when to use which.',
-  rows: [],
+  rows: [...fencing, ...optimistic, ...pessimistic],
 };

@@ -78,3 +78,14 @@ function versionsOf({ version }: Write): string {
   const isShort = expected !== null;
   return `${expectedText(by, expected)}, has ${versionText(by, found, { isShort })} (0 rows)`;
 }
+
+/**
+ * What stands on the flag of a write: its token, or the version that it made, or, where it was
+ * refused, expected.
+ */
+export function flagText({ token, version, isAccepted }: Write): string {
+  if (token > 0 || version === undefined) return token > 0 ? String(token) : '';
+  const shown = isAccepted ? version.given : (version.expected ?? null);
+  if (shown === null) return '–';
+  return version.by === 'version' ? String(shown) : stampText(shown);
+}

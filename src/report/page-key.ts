@@ -58,10 +58,14 @@ function barSamples(id: string): readonly Sample[] {
 }
 
 function writeSamples(): readonly Sample[] {
-  const style = { token: 1, role: 'client0' } as const;
+  const style = { text: '1', role: 'client0' } as const;
   const flown = (isAccepted: boolean): Markup => flag({ x: 6, y: 9 }, { ...style, isAccepted });
   return [
-    { mark: 'accepted', shapes: [flown(true)], text: '✓ write accepted, with its token' },
+    {
+      mark: 'accepted',
+      shapes: [flown(true)],
+      text: '✓ write accepted, with its token or the row’s version',
+    },
     { mark: 'refused', shapes: [flown(false)], text: '⊘ write refused' },
   ];
 }

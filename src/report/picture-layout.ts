@@ -13,7 +13,9 @@ import { lastOfStory, listSteps, type Step, type StepOptions } from './steps.ts'
 import { clip, displayWidth, visible } from './visible.ts';
 
 const AFTER_THE_STORY = 8;
-const LABEL_COLUMNS = 36;
+const LABEL_COLUMNS = 44;
+/** A store says what it compared, and stands at the right, where there is room. */
+const STORE_COLUMNS = 66;
 const COLUMN_PX = 6.6;
 const HEAD_COLUMN_PX = 9.5;
 
@@ -149,8 +151,9 @@ type Labelled = Pick<Item, 'step' | 'label' | 'tone'>;
 
 function labelOf(step: Step, trace: Trace): Pick<Item, 'label' | 'tone'> {
   const event = step.event === null ? undefined : trace.events[step.event];
-  const room = step.part === 'violation' ? 2 * LABEL_COLUMNS : LABEL_COLUMNS;
-  const label = clip(visible(step.text), room);
+  const ofOther = step.part === 'violation' ? 2 * LABEL_COLUMNS : LABEL_COLUMNS;
+  const isAccess = event?.kind === 'write' || event?.kind === 'read';
+  const label = clip(visible(step.text), isAccess ? STORE_COLUMNS : ofOther);
   if (event === undefined) return { label, tone: step.part === '' ? 'faint' : 'danger' };
   if (event.kind === 'send') {
     if (isReply(event.message)) return { label: '', tone: 'plain' };

@@ -5,6 +5,7 @@
  */
 import type { Trace } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
+import { changeText, flagText, whyRefused } from './access-text.ts';
 import type { Linearization } from './linearization.ts';
 import { type Child, element, type Markup } from './markup.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';
@@ -149,19 +150,24 @@ function drawWrites(scene: ScaleScene): Child {
     if (event.kind !== 'write' || !scene.isDrawn(at)) return [];
     const row = scene.rows.get(event.process);
     if (row === undefined) return [];
-    const { process, token, isAccepted } = event;
+    const { process, isAccepted } = event;
+    const text = flagText(event);
     const x = xAt(scene, event.atUs);
     const isFree = x >= (rightEnds.get(process) ?? 0);
     const level = isFree ? 0 : ((levels.get(process) ?? 0) + 1) % FLAG_LEVELS;
     levels.set(process, level);
-    rightEnds.set(process, Math.max(x + flagWidth(token) + 18, rightEnds.get(process) ?? 0));
+    rightEnds.set(process, Math.max(x + flagWidth(text) + 18, rightEnds.get(process) ?? 0));
     const y = row.y - level * 19;
     const sign = isAccepted ? '✓' : '⊘';
-    const beside = { x: x + flagWidth(token) + 4, y };
-    return [
-      flag({ x, y }, { token, role: roleIn(scene, event.client), isAccepted }),
+    const beside = { x: x + flagWidth(text) + 4, y };
+    const why = isAccepted ? changeText(event) : whyRefused(event);
+    return element(
+      'g',
+      {},
+      why === '' ? [] : element('title', {}, why),
+      flag({ x, y }, { text, role: roleIn(scene, event.client), isAccepted }),
       label(sign, beside, { role: isAccepted ? 'good' : 'danger', size: 14, isBold: true }),
-    ];
+    );
   });
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Trace } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
+import { flagText } from './access-text.ts';
 import { type Child, element, type Markup } from './markup.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';
 import { ink, type Role } from './palette.ts';
@@ -227,7 +228,7 @@ function drawItem(item: Item, { trace, layout }: Scene): Child {
     lane.labelSide === 'left' || (event?.kind === 'send' && isLeftwards(event.to, lane, layout));
   const isSend = event?.kind === 'send';
   const isWrite = event?.kind === 'write';
-  const inset = isWrite ? 16 + flagWidth(event.token) : 26;
+  const inset = isWrite ? 16 + flagWidth(flagText(event)) : 26;
   const at = { x: lane.x + (isLeft ? -inset : inset), y: isSend ? y - 8 : y };
   const role = isSend ? lane.role : TONES[item.tone];
   const isInBand = step.part !== '' && y >= bandTop(layout);
@@ -238,7 +239,7 @@ function drawItem(item: Item, { trace, layout }: Scene): Child {
   const flown = isWrite
     ? flag(
         { x: lane.x + 9, y },
-        { token: event.token, role: client?.role ?? 'soft', isAccepted: event.isAccepted },
+        { text: flagText(event), role: client?.role ?? 'soft', isAccepted: event.isAccepted },
       )
     : [];
   return element('g', {}, element('title', {}, step.text), flown, text);

@@ -122,15 +122,15 @@ function arrowHead(from: Point, to: Point, { role }: ArrowStyle): Markup {
 }
 
 export interface FlagStyle {
-  readonly token: number;
+  /** What stands on it: `flagText` says it of a write. */
+  readonly text: string;
   readonly role: Role;
   /** A refused write's flag is hollow. */
   readonly isAccepted: boolean;
 }
 
 /** A pole with its foot at `at` and a numbered flag that flies to the right. */
-export function flag(at: Point, { token, role, isAccepted }: FlagStyle): Markup {
-  const text = String(token);
+export function flag(at: Point, { text, role, isAccepted }: FlagStyle): Markup {
   const width = Math.max(18, text.length * 7.5 + 10);
   const right = at.x + width;
   const points = `${at.x},${at.y - 9} ${right},${at.y - 9} ${right - 4},${at.y} ${right},${at.y + 9} ${at.x},${at.y + 9}`;
@@ -151,6 +151,6 @@ export function flag(at: Point, { token, role, isAccepted }: FlagStyle): Markup 
 }
 
 /** How wide `flag` draws it. */
-export function flagWidth(token: number): number {
-  return Math.max(18, String(token).length * 7.5 + 10);
+export function flagWidth(text: string): number {
+  return Math.max(18, text.length * 7.5 + 10);
 }

@@ -1,0 +1,116 @@
+/** `linearizable` of stores with versions and with timestamps, on histories written by hand. */
+import { describe, expect, test } from 'vitest';
+import type { Answer, TraceEvent } from '../history/trace.ts';
+import { accepted, answer, invoke, unknown, verdictOn } from './trace-builder.fixture.ts';
+
+const counted = { model: 'versioned-register' };
+const stamped = { model: 'cas-register' };
+
+/** A read of `x`, from its call to its answer. */
+function reads(ms: number, operation: string, value: number, version: number | null): TraceEvent[] {
+  const found = { kind: 'value', value, version } as const;
+  return [invoke(ms, operation, { verb: 'read', value: null }), answer(ms + 1, operation, found)];
+}
+
+function writes(
+  ms: number,
+  operation: string,
+  { value, version, given }: { value: number; version?: number | null; given: Answer | null },
+): TraceEvent[] {
+  const call = invoke(ms, operation, {
+    value,
+    adds: 1,
+    ...(version === undefined ? {} : { version }),
+  });
+  return [call, given === null ? unknown(ms + 1, operation) : answer(ms + 1, operation, given)];
+}
+
+const becomes = (version: number): Answer => ({ kind: 'accepted', version });
+
+describe('a store that counts its changes', () => {
+  test('fits where every accepted write made the version after the one that was read', () => {
+    const events = [
+      ...reads(0, 'alice/1/read', 0, null),
+      ...writes(2, 'alice/1/write', { value: 1, version: null, given: becomes(1) }),
+      ...reads(4, 'bob/1/read', 1, 1),
+      ...writes(6, 'bob/1/write', { value: 2, version: 1, given: becomes(2) }),
+    ];
+    expect(verdictOn('linearizable', events, counted).kind).toBe('valid');
+  });
+
+  test('does not fit where two writes made the same version', () => {
+    const events = [
+      ...writes(2, 'alice/1/write', { value: 1, version: null, given: becomes(1) }),
+      ...writes(6, 'bob/1/write', { value: 1, version: null, given: becomes(1) }),
+    ];
+    expect(verdictOn('linearizable', events, counted).kind).toBe('invalid');
+  });
+
+  test('does not fit where a read gives a version that no write may have made', () => {
+    const events = [
+      ...writes(2, 'alice/1/write', { value: 1, version: null, given: becomes(1) }),
+      ...reads(4, 'bob/1/read', 1, 2),
+    ];
+    expect(verdictOn('linearizable', events, counted).kind).toBe('invalid');
+  });
+
+  test('fits where a write without an answer made that version', () => {
+    const events = [
+      ...writes(0, 'alice/1/write', { value: 1, version: null, given: null }),
+      ...reads(4, 'bob/1/read', 1, 1),
+    ];
+    expect(verdictOn('linearizable', events, counted).kind).toBe('valid');
+  });
+
+  const repeated: Answer = { kind: 'accepted', version: 2, isRepeated: true };
+
+  test('may say of a try that it was applied before: by the try before it, or by its own', () => {
+    const byFirst = [
+      ...writes(0, 'alice/1/write', { value: 1, version: null, given: null }),
+      ...writes(2, 'alice/1/write-again', { value: 2, version: 1, given: repeated }),
+      ...reads(4, 'bob/1/read', 1, 1),
+    ];
+    const byItself = [
+      ...writes(2, 'alice/1/write', { value: 1, version: null, given: repeated }),
+      ...reads(4, 'bob/1/read', 1, 1),
+    ];
+    for (const events of [byFirst, byItself]) {
+      expect(verdictOn('linearizable', events, counted).kind).toBe('valid');
+    }
+  });
+});
+
+describe('a store that compares timestamps', () => {
+  /** Both read 1, changed at 3 ms; bob makes it 2 in the same millisecond, then alice does. */
+  const sameTick = (stamp: number): TraceEvent[] => [
+    ...writes(0, 'carol/1/write', { value: 1, version: null, given: becomes(3) }),
+    ...reads(2, 'alice/1/read', 1, 3),
+    ...reads(4, 'bob/1/read', 1, 3),
+    ...writes(6, 'bob/1/write', { value: 2, version: 3, given: becomes(stamp) }),
+  ];
+
+  test('does not fit where it takes a write over a change that left the same timestamp', () => {
+    const late = writes(8, 'alice/1/write', { value: 2, version: 3, given: becomes(3) });
+    const verdict = verdictOn('linearizable', [...sameTick(3), ...late], stamped);
+    expect(verdict.kind).toBe('invalid');
+  });
+
+  test('fits where it refuses that write, though it was within the tick', () => {
+    const given: Answer = { kind: 'refused', highest: 0, version: 4 };
+    const late = writes(8, 'alice/1/write', { value: 2, version: 3, given });
+    expect(verdictOn('linearizable', [...sameTick(4), ...late], stamped).kind).toBe('valid');
+  });
+
+  test('fits where two changes share a timestamp and nobody is wrong about it', () => {
+    const next = [
+      ...reads(8, 'alice/2/read', 2, 3),
+      ...writes(10, 'alice/2/write', { value: 3, version: 3, given: becomes(3) }),
+    ];
+    expect(verdictOn('linearizable', [...sameTick(3), ...next], stamped).kind).toBe('valid');
+  });
+
+  test('says nothing of a write that names none', () => {
+    const plain = [invoke(8, 'alice/1/write', { value: 9 }), accepted(9, 'alice/1/write')];
+    expect(verdictOn('linearizable', [...sameTick(3), ...plain], stamped).kind).toBe('valid');
+  });
+});
