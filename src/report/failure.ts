@@ -1,7 +1,7 @@
 /**
  * The block that a failure prints: what broke, why, the few events that matter, and what to type
- * next. At most 25 lines, and one more for each sibling, so that several fit a screen and one fits a
- * pull request.
+ * next. At most 25 lines, and one more for each sibling, so that several fit a screen and one fits
+ * a pull request.
  */
 import type { Explanation } from '../check/verdict.ts';
 import { type Paint, paintFor } from './colour.ts';
