@@ -99,13 +99,15 @@ export interface WriteVersion extends RowVersion {
 }
 
 /**
- * Why a store refused: `equal`, it had accepted that token; `order`, this place in its grant's
+ * Why a store refused: `lower`, it has seen a higher token, as is said of a read (a write has
+ * `highest` itself); `equal`, it had accepted that token; `order`, this place in its grant's
  * order or a later one (`last`); `higher`, the token is above the registered one (`highest`);
  * `other`, the token is not the registered one; `lease`, the lock service did not confirm that its
  * lease runs; `version`, the row has another; `check`, a rule of the table forbids the value.
  */
 export type Refusal =
   | { readonly kind: 'equal' | 'higher' | 'other' | 'lease' | 'version' }
+  | { readonly kind: 'lower'; readonly highest: number }
   | { readonly kind: 'order'; readonly last: number }
   | { readonly kind: 'check'; readonly rule: string };
 

@@ -137,6 +137,13 @@ const work: fc.Arbitrary<Work> = fc.oneof(
     awaits: fc.boolean(),
   }),
   fc.record({ kind: fc.constantFrom('read', 'increment'), id, store: plainName, key: plainName }),
+  fc.record({
+    kind: fc.constant('increment'),
+    id,
+    store: plainName,
+    key: plainName,
+    by: fc.integer({ min: -9, max: 0 }),
+  }),
   fc
     .record({
       kind: fc.constant('transfer'),

@@ -59,6 +59,8 @@ function reasonOf(refusal: Refusal, event: Write | Read): string {
       return event.kind === 'write' ? versionsOf(event) : '';
     case 'check':
       return `CHECK (${refusal.rule}) forbids it`;
+    case 'lower':
+      return `has seen ${refusal.highest}`;
     case 'equal':
       return `has seen ${event.token} already`;
     case 'order':
@@ -87,5 +89,6 @@ export function flagText({ token, version, isAccepted }: Write): string {
   if (token > 0 || version === undefined) return token > 0 ? String(token) : '';
   const shown = isAccepted ? version.given : (version.expected ?? null);
   if (shown === null) return '–';
-  return version.by === 'version' ? String(shown) : stampText(shown);
+  // Of a time of day the milliseconds are what differs: `.003`.
+  return version.by === 'version' ? String(shown) : stampText(shown).replace(/ ms$|^.*(?=\.)/, '');
 }

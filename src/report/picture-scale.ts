@@ -152,11 +152,12 @@ function drawWrites(scene: ScaleScene): Child {
     if (row === undefined) return [];
     const { process, isAccepted } = event;
     const text = flagText(event);
-    const x = xAt(scene, event.atUs);
+    // A wide flag at the right edge stands a little too early rather than outside.
+    const x = Math.min(xAt(scene, event.atUs), WIDTH - flagWidth(text) - SIGN_PX);
     const isFree = x >= (rightEnds.get(process) ?? 0);
     const level = isFree ? 0 : ((levels.get(process) ?? 0) + 1) % FLAG_LEVELS;
     levels.set(process, level);
-    rightEnds.set(process, Math.max(x + flagWidth(text) + 18, rightEnds.get(process) ?? 0));
+    rightEnds.set(process, Math.max(x + flagWidth(text) + SIGN_PX, rightEnds.get(process) ?? 0));
     const y = row.y - level * 19;
     const sign = isAccepted ? '✓' : '⊘';
     const beside = { x: x + flagWidth(text) + 4, y };
@@ -172,6 +173,8 @@ function drawWrites(scene: ScaleScene): Child {
 }
 
 const FLAG_LEVELS = 3;
+/** What the sign beside a flag needs. */
+const SIGN_PX = 18;
 
 function drawDifference(scene: ScaleScene, atUs: number | null): Child {
   if (atUs === null || atUs < scene.fromUs || atUs > scene.untilUs) return [];

@@ -250,7 +250,9 @@ function writeText(event: Write, around: Surroundings): string {
 }
 
 /** Reasons that go on from the token; others are told after a colon. */
-const TOKEN_REASONS: ReadonlySet<Refusal['kind']> = new Set(['equal', 'higher', 'other']);
+const TOKEN_REASONS: ReadonlySet<Refusal['kind']> = new Set([
+  ...(['lower', 'equal', 'higher', 'other'] as const),
+]);
 
 function after(sign: string, text: string): string {
   return text === '' ? '' : `${sign}${text}`;

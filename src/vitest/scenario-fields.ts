@@ -102,7 +102,7 @@ export type StepField =
   | 'renew'
   | { readonly write: Access & { readonly value?: number; readonly awaits?: boolean } }
   | { readonly read: Access }
-  | { readonly increment: Access }
+  | { readonly increment: Access & { readonly by?: number } }
   | { readonly transfer: Transfer }
   | { readonly compute: Time | { readonly id?: number; readonly for: Time } }
   | { readonly renew: { readonly id?: number; readonly ttl?: Time } }

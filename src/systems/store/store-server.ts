@@ -29,8 +29,12 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
   }
 
   private whyRefused(request: StoreRequest, answer: StoreAnswer): { readonly refusal?: Refusal } {
-    const refusal = answer.kind === 'refused' ? this.store.whyRefused(request) : null;
-    return refusal === null ? {} : { refusal };
+    if (answer.kind !== 'refused') return {};
+    const refusal = this.store.whyRefused(request);
+    if (refusal !== null) return { refusal };
+    // A write says itself which token it was compared with.
+    const { highest } = answer;
+    return request.kind === 'read' ? { refusal: { kind: 'lower', highest } } : {};
   }
 
   private answer(request: StoreRequest): StoreAnswer {
