@@ -101,6 +101,6 @@ checks what it prints, and writes this page. A script is a file that one runs wi
 `;
 
 test('docs/documents.md says what was run', async () => {
-  const text = [INTRODUCTION, ...documents.map(render)].join('\n\n').trimEnd();
+  const text = [INTRODUCTION.trim(), ...documents.map(render)].join('\n\n').trimEnd();
   await expect(`${text}\n`).toMatchFileSnapshot('../docs/documents.md');
 });
