@@ -32,6 +32,8 @@ export const WORK_DEFAULTS = {
   pieces: 1,
 } as const;
 
+export const QUEUE_DEFAULTS = { steps: 1, retries: 5, visibilityUs: 30_000_000 } as const;
+
 export const NETWORK_DEFAULTS = { link: 'connection', latencyUs: 1_000 } as const;
 
 export const LIMIT_DEFAULTS = {

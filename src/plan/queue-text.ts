@@ -7,14 +7,8 @@ import { formatDuration } from './duration.ts';
 import type { FieldMap } from './fault-text.ts';
 import { closed, duration, name, positiveDuration, whole } from './fields.ts';
 import type { Plan, QueuePlan, StepOfMachine, Work } from './plan.ts';
-import { CAPS, SECTION_DEFAULTS } from './plan-defaults.ts';
+import { CAPS, QUEUE_DEFAULTS, SECTION_DEFAULTS } from './plan-defaults.ts';
 import type { Finding, Step } from './problem.ts';
-
-/** The process that keeps the messages. */
-export const QUEUE = 'lock-queue';
-
-/** What a file means where it leaves these out. */
-export const QUEUE_DEFAULTS = { steps: 1, retries: 5, visibilityUs: 30_000_000 } as const;
 
 const stepOf = {
   machine: name.optional().describe('The lock of the machine. Default db.'),

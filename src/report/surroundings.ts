@@ -2,7 +2,7 @@
 import { hasTokens } from '../history/tokens-in-use.ts';
 import type { Call, Trace, TraceEvent } from '../history/trace.ts';
 import type { Fault } from '../plan/fault.ts';
-import { QUEUE } from '../plan/queue-text.ts';
+import { QUEUE } from '../plan/reserved-names.ts';
 import { callsOf, isReply, operationOf } from './message.ts';
 import { type NodeDeed, nodeDeeds } from './node-text.ts';
 

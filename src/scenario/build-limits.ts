@@ -4,9 +4,8 @@
  */
 import type { FaultKind } from '../plan/fault.ts';
 import type { Bounds, Limits, RangeUs } from '../plan/plan.ts';
-import { CAPS, LIMIT_DEFAULTS } from '../plan/plan-defaults.ts';
+import { CAPS, LIMIT_DEFAULTS, QUEUE_DEFAULTS } from '../plan/plan-defaults.ts';
 import type { Finding } from '../plan/problem.ts';
-import { QUEUE_DEFAULTS } from '../plan/queue-text.ts';
 import type { ReadFault } from './fault-file.ts';
 import type { ClientScenario, FaultTemplate, SystemScenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';

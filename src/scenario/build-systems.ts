@@ -3,7 +3,7 @@ import type { Json } from '../kernel/json.ts';
 import { settingsOver } from '../plan/client-text.ts';
 import { shown } from '../plan/fields.ts';
 import { type Finding, type Step, suggest } from '../plan/problem.ts';
-import { QUEUE } from '../plan/queue-text.ts';
+import { QUEUE } from '../plan/reserved-names.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
 import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
 import { type LockWord, MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';

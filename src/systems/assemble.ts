@@ -4,7 +4,7 @@ import { Defect } from '../kernel/assert.ts';
 import { errorText } from '../kernel/error-text.ts';
 import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
 import { probeSections } from '../plan/probe.ts';
-import { QUEUE } from '../plan/queue-text.ts';
+import { QUEUE } from '../plan/reserved-names.ts';
 import type { World } from '../world/world.ts';
 import type { AsyncClientSetting, SectionProgramOf } from './async-lock.ts';
 import { type OptionInfo, Options, type Protocol } from './protocol.ts';

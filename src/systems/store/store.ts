@@ -52,7 +52,7 @@ export class Store {
   }
 
   write(access: Access, value: number): StoreAnswer {
-    this.require(access);
+    this.requireValid(access);
     const refusal = this.register(access);
     if (refusal !== null) return refusal;
     partOf(this.values, access.resource).set(access.key, value);
@@ -60,7 +60,7 @@ export class Store {
   }
 
   read(access: Access): StoreAnswer {
-    this.require(access);
+    this.requireValid(access);
     const refusal = this.rule.coversReads ? this.register(access) : null;
     if (refusal !== null) return refusal;
     return { kind: 'value', value: this.values.get(access.resource)?.get(access.key) ?? 0 };
@@ -68,7 +68,7 @@ export class Store {
 
   /** Announces a token before the first access under it. */
   open(access: Access): StoreAnswer {
-    this.require(access);
+    this.requireValid(access);
     if (this.rule.opensAnything)
       partOf(this.registered, access.resource).delete(this.scopeOf(access.key));
     return this.register(access) ?? { kind: 'accepted' };
@@ -79,7 +79,7 @@ export class Store {
     return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
   }
 
-  private require({ resource, key, token, sequence }: Access): void {
+  private requireValid({ resource, key, token, sequence }: Access): void {
     requireName('resource', resource);
     requireName('key', key);
     if (this.takesAnyToken) requireInteger('token', token);

@@ -1,6 +1,6 @@
 /** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
 import type { QueuePlan } from '../../plan/plan.ts';
-import { QUEUE } from '../../plan/queue-text.ts';
+import { QUEUE } from '../../plan/reserved-names.ts';
 import type { World } from '../../world/world.ts';
 import type { DriverOf, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
