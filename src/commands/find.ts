@@ -4,13 +4,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ShrinkAsyncOptions, shrinkFailureAsync } from '../async/examine-async.ts';
+import { pinAsync } from '../async/run-async.ts';
 import { runSiblings } from '../corpus/siblings.ts';
+import { expectsBreach } from '../harness.ts';
 import type { Plan } from '../plan/plan.ts';
 import { replayCommand, shellWords } from '../report/commands.ts';
 import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
 import type { Finding } from '../report/finding.ts';
 import { siblingLine } from '../report/sibling-text.ts';
-import { expand } from '../scenario/expand.ts';
+import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { ShrinkResult } from '../shrink/shrink.ts';
 import { isSimpler } from '../shrink/simpler.ts';
 import type { Shard } from '../sweep/shard.ts';
@@ -53,10 +55,15 @@ export async function findCounterexample(
 ): Promise<Finding | null> {
   const { catalogue } = loaded;
   const options = { shouldStop, catalogue, breathe };
+  const isWritten = drawsNothing(loaded.scenario, failing.system);
   let best: { seed: number; original: Plan; result: ShrunkBefore } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
     const original = expand(loaded.scenario, failing.system, seed);
     if (shouldStop()) break;
+    if (isWritten) {
+      best = { seed, original, result: await asWritten(original, failing.claim, catalogue) };
+      break;
+    }
     const before = (await failing.shrunkBefore?.(seed)) ?? null;
     const result = before ?? (await shrinkOf(original, failing.claim, options));
     if (result === null) continue;
@@ -70,6 +77,17 @@ export async function findCounterexample(
   const systems = loaded.scenario.systems.map(({ name }) => name);
   const finding = await describeShrunk(found, placeOf(found, systems, folders));
   return finding === null ? null : await withSiblings(finding, loaded);
+}
+
+/** The plan of a scenario that leaves nothing to draw: whoever wrote it meant each of its events. */
+async function asWritten(
+  original: Plan,
+  claim: string,
+  catalogue: LoadedScenario['catalogue'],
+): Promise<ShrunkBefore> {
+  const plan = expectsBreach(await pinAsync(original, catalogue), claim);
+  const whyNoBoundary = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
+  return { plan, boundary: null, whyNoBoundary };
 }
 
 /** The finding with what the same plan does on the systems that must hold. */

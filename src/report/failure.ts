@@ -130,9 +130,10 @@ function sizeLines(finding: Finding, width: number, otherwise?: string): string[
   return joined.length <= width ? [joined] : [text, clip(visible(boundary), width)];
 }
 
-/** `shrunk 812 → 9 events, 5 faults → 1`; '' where there was neither event nor fault to lose. */
+/** `shrunk 812 → 9 events, 5 faults → 1`; '' where neither an event nor a fault was lost. */
 export function shrunkText(size: Size): string {
   const { originalEvents, events, originalFaults, faults } = size;
+  if (originalEvents === events && originalFaults === faults) return '';
   const parts = [
     ...(originalEvents === 0
       ? []
@@ -144,10 +145,13 @@ export function shrunkText(size: Size): string {
 
 /** What the same plan does on the systems that must hold: a line each, of many only the first. */
 function siblingLines({ siblings = [] }: Finding, width: number): string[] {
-  const lines = siblings.map(({ text }) => clip(visible(text), width));
-  if (lines.length <= MOST_SIBLINGS) return lines;
-  const kept = lines.slice(0, MOST_SIBLINGS - 1);
-  return [...kept, `… and on ${lines.length - kept.length} more systems, in the report`];
+  const left = siblings.length - MOST_SIBLINGS;
+  const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;
+  const lines = shown.flatMap(({ text }) => {
+    const [first = '', ...rest] = wrap(visible(text), width - 2);
+    return [first, ...rest.map((line) => `  ${line}`)];
+  });
+  return left > 0 ? [...lines, `… and on ${left + 1} more systems, in the report`] : lines;
 }
 
 function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): string[] {

@@ -42,7 +42,7 @@ export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   const times = countOf(replay.verdict.exercised, 'time');
   return line(
     outcome,
-    `nothing refused; ${verdict}${outcome === 'holds' ? `, exercised ${times}` : ''}`,
+    `no refusal of its own; ${verdict}${outcome === 'holds' ? `, exercised ${times}` : ''}`,
   );
 }
 
@@ -74,7 +74,35 @@ function differenceIn(trace: Trace, broken: Trace): string | null {
     (event) => (before.get(event.message) ?? 'yes') !== answerTo(event),
   );
   const found = differing.find(isRefused) ?? differing.find((event) => answerTo(event) === 'no');
-  return found === undefined ? null : `${proseDuration(found.atUs)} ${refusalText(found)}`;
+  if (found !== undefined) return `${proseDuration(found.atUs)} ${refusalText(found)}`;
+  return skipIn(trace, broken) ?? missingGrantIn(trace, broken);
+}
+
+/** A job that the sibling did not run again. */
+function skipIn({ events }: Trace, broken: Trace): string | null {
+  const isSkip = (event: TraceEvent): boolean => event.kind === 'job' && event.phase === 'skip';
+  const before = new Set(
+    broken.events.filter(isSkip).map((event) => ('section' in event ? event.section : '')),
+  );
+  const skip = events.find(
+    (event) => isSkip(event) && 'section' in event && !before.has(event.section),
+  );
+  if (skip?.kind !== 'job') return null;
+  return `${proseDuration(skip.atUs)} ${skip.process} skips job ${skip.tick}`;
+}
+
+/** Whom a server of the other granted a lock, and the sibling's never did: he was not asked. */
+function missingGrantIn({ events }: Trace, broken: Trace): string | null {
+  const givenBy = ({ process, client, lock }: Grant): string =>
+    JSON.stringify([process, client, lock]);
+  const given = new Set(events.flatMap((one) => (one.kind === 'grant' ? [givenBy(one)] : [])));
+  const missing = broken.events.find((one) => one.kind === 'grant' && !given.has(givenBy(one)));
+  if (missing?.kind !== 'grant') return null;
+  const denied = events.find((one) => one.kind === 'deny' && one.client === missing.client);
+  const before =
+    denied?.kind === 'deny' ? `${proseDuration(denied.atUs)} ${refusalText(denied)}` : '';
+  const never = `${missing.process} never grants ${missing.lock} to ${missing.client}`;
+  return before === '' ? never : `${before}; ${never}`;
 }
 
 function answersIn({ events }: Trace): readonly Handled[] {

@@ -95,6 +95,27 @@ function messagesOf({ steps, retries, messages }: QueuePlan): readonly StepOfMac
   );
 }
 
+/** Seeds that are looked at to see whether anything is drawn. */
+const SEEDS_COMPARED = 8;
+
+/**
+ * Whether a system's plan is written out by hand: no seed draws anything but the order of what
+ * happens at one instant.
+ */
+export function drawsNothing(scenario: Scenario, systemName: string): boolean {
+  const texts = new Set<string>();
+  for (let seed = 0; seed < SEEDS_COMPARED; seed += 1) {
+    const { chance, ...plan } = expand(scenario, systemName, seed);
+    if (chance !== null && hasDrawn(chance)) return false;
+    texts.add(JSON.stringify(plan));
+  }
+  return texts.size === 1;
+}
+
+function hasDrawn({ latency, delay, drop, duplicate, lateTimer, jitter }: ChancePlan): boolean {
+  return [latency, delay, drop, duplicate, lateTimer, jitter].some((drawn) => drawn !== null);
+}
+
 /** The kinds of fault that this seed may draw: with swarm a random subset, and never none. */
 function enabledKinds({ faults, isSwarm }: Scenario, bits: number): ReadonlySet<FaultKind> {
   const drawn = FAULT_KINDS.filter((kind) =>
