@@ -35,6 +35,17 @@ function before(plan: Plan, system: Partial<Plan['system']>): Plan {
   return { ...plan, clients, system: { ...plan.system, ...system } };
 }
 
+test('a failover of a store in SQL can be looked over before its engine is there', () => {
+  const [plan] = samplePlans(runnablePlans({ stores: ['versioned-sql'] }), 1, 1);
+  if (plan === undefined) throw new Error('there is no plan');
+  const when = { kind: 'at', atUs: 1 } as const;
+  const failover = { kind: 'failover', process: 'store', when, lagUs: 1 } as const;
+  for (const [, store] of PAIRS) {
+    const one = before({ ...plan, faults: [failover] }, { lock: 'optimistic', options: {}, store });
+    expect(whyRefused(one)).toBe(null);
+  }
+});
+
 test('a plan before a SQL store is refused until that is prepared', async () => {
   const [plan] = samplePlans(runnablePlans({ stores: ['versioned-sql'] }), 1, 1);
   if (plan === undefined) throw new Error('there is no plan');

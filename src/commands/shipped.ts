@@ -29,6 +29,7 @@ export function fileMeant(file: string): FileMeant {
   const folders = [scenarios(), join(scenarios(), PLANS)];
   const found = folders.map((folder) => join(folder, `${file}.yaml`)).find(isFile);
   if (found !== undefined) return { kind: 'file', file: shortest(found) };
+  if (isUnreadable(file)) return { kind: 'file', file };
   const hint = suggest(file, folders.flatMap(namesIn));
   const what = 'there is no such file, and fencepost has no scenario or plan of that name';
   return { kind: 'error', error: `${file}:1:1: ${what}${hint}` };
@@ -68,8 +69,23 @@ function namesIn(folder: string): readonly string[] {
     .sort();
 }
 
+/** False also where it cannot be looked at: whoever reads it then says why. */
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Whether it cannot even be looked at, for another reason than that there is nothing. */
+function isUnreadable(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+  }
 }
 
 /** As seen from here where it lies below, so that it can be read and typed. */

@@ -19,13 +19,20 @@ const INSTANT =
 const DAY_US = 86_400_000_000;
 const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** The instant in microseconds since 1970. Undefined when it is none, or before 1970. */
+/** Later, microseconds since 1970 and the time of a run would leave the safe integers, in 2255. */
+const FIRST_YEAR_TOO_LATE = 2200;
+
+/**
+ * The instant in microseconds since 1970. Undefined when it is none, before 1970, or so late that a
+ * run could leave the safe integers.
+ */
 export function parseInstant(text: string): number | undefined {
   if (text === '0') return 0;
   const [, y = '', m = '', d = '', hours = '0', minutes = '0', seconds = '0', fraction = ''] =
     INSTANT.exec(text) ?? [];
   const [year, month, day] = [Number(y), Number(m), Number(d)];
-  if (year < 1970 || month < 1 || month > 12 || day < 1) return undefined;
+  if (year < 1970 || year >= FIRST_YEAR_TOO_LATE || month < 1 || month > 12 || day < 1)
+    return undefined;
   if (day > daysOfMonth(year, month)) return undefined;
   let days = daysBefore(year) + day - 1;
   for (let before = 1; before < month; before += 1) days += daysOfMonth(year, before);
@@ -33,7 +40,7 @@ export function parseInstant(text: string): number | undefined {
   return days * DAY_US + secondsOfDay * 1_000_000 + Number(fraction.padEnd(6, '0'));
 }
 
-/** The text that `parseInstant` reads as `us`, an integer from 0 to the end of the year 9999. */
+/** The text that `parseInstant` reads as `us`, an integer from 0 to the end of 2199. */
 export function formatInstant(us: number): string {
   let days = Math.floor(us / DAY_US);
   const rest = us - days * DAY_US;

@@ -60,7 +60,7 @@ export const duration: Field<number> = textField({
 /** `2024-01-01`, in microseconds since 1970. */
 export const instant: Field<number> = textField({
   pattern: INSTANT_PATTERN,
-  expected: 'an instant such as 2024-01-01 or 2024-01-01T12:30:00Z, from 1970 on',
+  expected: 'an instant such as 2024-01-01 or 2024-01-01T12:30:00Z, from 1970 to 2199',
   parse: parseInstant,
 });
 

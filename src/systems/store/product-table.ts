@@ -89,8 +89,10 @@ export class ProductTable implements VersionTable {
   }
 
   snapshot(): () => void {
-    const products = this.database.rows('SELECT rowid, id, stock, version FROM products');
-    const applied = this.database.rows('SELECT once FROM applied');
+    // One that was never used is empty; opening it would want the engine, which may not be loaded.
+    const read = (query: string) => this.opened?.rows(query) ?? [];
+    const products = read('SELECT rowid, id, stock, version FROM products');
+    const applied = read('SELECT once FROM applied');
     return () => {
       const { database } = this;
       database.run('DELETE FROM products');

@@ -65,8 +65,10 @@ export class SqlTable implements VersionTable {
   }
 
   snapshot(): () => void {
-    const cells = this.database.rows('SELECT id, resource, name, value, version FROM cells');
-    const applied = this.database.rows('SELECT once FROM applied');
+    // One that was never used is empty; opening it would want the engine, which may not be loaded.
+    const read = (query: string) => this.opened?.rows(query) ?? [];
+    const cells = read('SELECT id, resource, name, value, version FROM cells');
+    const applied = read('SELECT once FROM applied');
     return () => {
       const { database } = this;
       database.run('DELETE FROM cells');

@@ -61,17 +61,21 @@ const checkSequencer: StoreKind = {
   },
 };
 
+/** Far enough from the end of the safe integers that no run gets there. */
+const MOST_PIECES = 1_000_000_000_000;
+
 const stockOptions: readonly OptionInfo[] = [
   {
     name: 'stock',
     values: 'integer',
+    range: [0, MOST_PIECES],
     fallback: 10,
     about: 'how many pieces there are of each product at first',
   },
   {
     name: 'version',
     values: 'integer',
-    range: [1, Number.MAX_SAFE_INTEGER],
+    range: [1, MOST_PIECES],
     fallback: 1,
     about: 'the version of each product at first',
   },
