@@ -30,7 +30,10 @@ export interface Parameter {
   readonly path: string;
   /** The same for people, e.g. `pause of alice`. */
   readonly what: string;
-  /** Microseconds (parts per million for a rate, a number for a count); never negative: a step's or rate's magnitude. */
+  /**
+   * Microseconds, for a rate parts per million, for a count how many; never negative: a step's or
+   * rate's magnitude.
+   */
   readonly value: number;
   readonly range: RangeUs;
   /** A plan with this number replaced; it must have the shape of the one this came from. */
