@@ -247,6 +247,16 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
       'there is no retry 2',
     ],
     [
+      'more messages than a plan may list copies of',
+      `${steps}`.replace('steps: 2,', 'steps: 10000, retries: 10000,'),
+      '"path":"queue.duplicates","what":"duplicates may draw 100010000 copies, 1 × 10000 × 10001',
+    ],
+    [
+      'one message more than that',
+      `${steps}`.replace('steps: 2,', 'steps: 10000, retries: 0, copies: [{ steps: 1 }],'),
+      'may draw 10000 copies, 1 × 10000 × 1 (machines × steps × tries of each); a plan has room for 9999',
+    ],
+    [
       'two transitions',
       `${steps}`.replace('[ transition', '[ transition: { for: 1ms }, transition'),
       'one transition',
@@ -254,6 +264,15 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
   ])('is refused: %s', (_, text, what) => {
     const read = loadScenario(`${head}${text}`, 'x.yaml');
     expect(JSON.stringify(read)).toContain(what);
+  });
+
+  test('of as many as a plan may list can all be drawn to come twice', () => {
+    const all = steps.replace('1/2', '1/1').replace('steps: 2,', 'steps: 5000, retries: 1,');
+    const read = loadScenario(`${head}${all}`, 'x.yaml');
+    if (read.kind === 'problems') return expect.fail(JSON.stringify(read.problems));
+    const plan = expand(read.scenario, 'it', 0);
+    expect(plan.queue?.copies).toHaveLength(10_000);
+    expect(readPlan({ file: 'x.yaml', text: renderPlan(plan) })).toEqual({ kind: 'plan', plan });
   });
 
   test('comes to no lock that takes no messages, which says which ones do', () => {
