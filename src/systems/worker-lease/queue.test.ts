@@ -6,7 +6,7 @@ import { examine } from '../../harness.ts';
 import type { Trace } from '../../history/trace.ts';
 import { loadScenario } from '../../load.ts';
 import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, QueuePlan } from '../../plan/plan.ts';
+import type { ClientPlan, Plan, QueuePlan } from '../../plan/plan.ts';
 import { readPlan, renderPlan } from '../../plan/plan-text.ts';
 import { deliveriesOf, leaseAnswers } from '../../report/deliveries.ts';
 import { run } from '../../run.ts';
@@ -182,6 +182,26 @@ describe('a queue', () => {
       ...['alice/1/acquire', 'alice/1/acquire-standby', 'alice/2/acquire-standby'],
     ]);
   });
+
+  test.each(['lease-dynamodb-published', 'lease-memcached-published', 'lease-redis-published'])(
+    'shows the last answer of %s: 0 where nobody answered after a False',
+    (lock) => {
+      const cutOff: Fault = {
+        ...{ kind: 'partition', from: ['bob'], to: ['lock-standby'], direction: 'both' },
+        ...{ when: { kind: 'at', atUs: 0 }, forUs: 20 * SECOND },
+      };
+      const messages = [0, 0].map((steps) => ({ machine: 'm', steps, retries: 0, atUs: 0 }));
+      const bob = worker('bob', 1);
+      const late = { ...bob, sections: bob.sections.map((it) => ({ ...it, thinkUs: 50 * MS })) };
+      const plan = planWith([worker('alice', 1), late], queueOf({ messages }), [cutOff]);
+      const rowsOf = (options: Plan['system']['options']): readonly (number | false)[] =>
+        deliveriesOf(run({ ...plan, system: { ...plan.system, lock, options } })).map(
+          ({ fence }) => fence,
+        );
+      expect(rowsOf({})).toEqual([1, 0]);
+      expect(rowsOf({ onDenied: 'waits' })).toEqual([1, false]);
+    },
+  );
 
   test('gives a step up after its last retry', () => {
     const held = planWith([worker('alice', 1, { ttlUs: 50 * SECOND })], queueOf());
