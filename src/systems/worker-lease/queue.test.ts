@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { explain } from '../../check/explain.ts';
 import { examine } from '../../harness.ts';
 import type { Trace } from '../../history/trace.ts';
 import { loadScenario } from '../../load.ts';
@@ -312,4 +313,18 @@ test('whose key is claimed runs once, however often it is delivered', () => {
     });
   expect(kinds('lease-only')).toContain('invalid');
   expect(kinds('step')).not.toContain('invalid');
+});
+
+test.each([
+  ['lease-only', /since the queue delivered a copy of its message at 511 ?ms/],
+  ['marked', /since the queue delivered its message again at \d/],
+])('the story of %s says what the queue did', (system, words) => {
+  const file = `redelivered-steps-${system}-at-most-once.yaml`;
+  const url = new URL(`../../../fixtures/plans/${file}`, import.meta.url);
+  const read = readPlan({ file, text: readFileSync(url, 'utf8') });
+  if (read.kind === 'problems') return expect.fail(JSON.stringify(read.problems));
+  const { verdicts, trace } = examine(read.plan, ['at-most-once']);
+  const [verdict] = verdicts;
+  if (verdict?.kind !== 'invalid') return expect.unreachable();
+  expect(explain(trace, verdict).however).toMatch(words);
 });
