@@ -1,10 +1,14 @@
 /** The names that scenarios and the shrinker give to operations are those that a run gives them. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { TraceEvent } from '../src/history/trace.ts';
+import type { Trace, TraceEvent } from '../src/history/trace.ts';
+import { loadScenario } from '../src/load.ts';
 import { type SectionPoint, sectionPointsOf } from '../src/plan/operation-names.ts';
 import type { ClientPlan, Plan, Work } from '../src/plan/plan.ts';
 import { CLIENT_DEFAULTS, LIMIT_DEFAULTS, NETWORK_DEFAULTS } from '../src/plan/plan-defaults.ts';
+import { readPlan } from '../src/plan/plan-text.ts';
 import { run } from '../src/run.ts';
+import { expand } from '../src/scenario/expand.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 
 /** Each kind of work, as the first step of a section and as a later one. */
@@ -93,5 +97,73 @@ describe.each([...storeKinds.keys()].filter((name) => !STRICT.has(name)))('with 
       })),
     );
     expect(run({ ...plan, faults }).unmatched).toEqual([]);
+  });
+});
+
+/** Operations that were invoked before in the same life of their process. */
+function repeatedIn({ events }: Trace): readonly string[] {
+  const invoked = new Map<string, Set<string>>();
+  return events.flatMap((event) => {
+    if (event.kind === 'fault' && event.fault === 'crash') {
+      for (const process of event.processes) invoked.delete(process);
+    }
+    if (event.kind !== 'invoke') return [];
+    const own = invoked.get(event.process) ?? new Set();
+    invoked.set(event.process, own);
+    const isRepeated = own.has(event.operation);
+    own.add(event.operation);
+    return isRepeated ? [event.operation] : [];
+  });
+}
+
+describe('an operation is invoked once in a life of its process', () => {
+  const fixtures = new URL('../fixtures/', import.meta.url);
+  const yamlIn = (folder: URL): readonly URL[] =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.yaml'))
+      .map((file) => new URL(file, folder));
+
+  test('in every kept plan', async () => {
+    for (const file of yamlIn(new URL('plans/', fixtures))) {
+      const read = readPlan({ file: file.pathname, text: readFileSync(file, 'utf8') });
+      if (read.kind === 'problems') return expect.fail(JSON.stringify(read.problems));
+      await prepare([read.plan.system]);
+      expect(repeatedIn(run(read.plan)), file.pathname).toEqual([]);
+    }
+  });
+
+  test('in the first seeds of every scenario', async () => {
+    for (const file of yamlIn(fixtures)) {
+      const read = loadScenario(readFileSync(file, 'utf8'), file.pathname);
+      if (read.kind === 'problems') return expect.fail(JSON.stringify(read.problems));
+      await prepare(read.scenario.systems);
+      for (const { name } of read.scenario.systems) {
+        for (const seed of [0, 1, 2]) {
+          const repeated = repeatedIn(run(expand(read.scenario, name, seed)));
+          expect(repeated, `${file.pathname}, ${name}, seed ${seed}`).toEqual([]);
+        }
+      }
+    }
+  });
+
+  test('also by a worker that releases whatever its attempts got', () => {
+    const work: readonly Work[] = [{ kind: 'job', id: 1, tick: 1, retries: 0, forUs: 3_000_000 }];
+    const clients = ['alice', 'bob'].map(
+      (name, at): ClientPlan => ({
+        ...{ ...CLIENT_DEFAULTS, name, ttlUs: 4_000_000, backoffUs: 1_500_000, attempts: 4 },
+        sections: [{ id: 1, thinkUs: at * 100_000, lock: 'machine', work }],
+      }),
+    );
+    const options = { standby: 'no', onDenied: 'waits' };
+    const system = { name: 'any', lock: 'lease-dynamodb-published', store: 'unfenced', options };
+    const limits = { ...LIMIT_DEFAULTS, probe: false, healAtUs: 30_000_000, endUs: 60_000_000 };
+    const trace = run({ ...planOf('unfenced'), system, clients, limits });
+    expect(repeatedIn(trace)).toEqual([]);
+    const releases = trace.events.flatMap((event) =>
+      event.kind === 'invoke' && event.call.verb === 'release' ? [event.operation] : [],
+    );
+    expect(releases).toEqual([
+      ...['bob/1/release', 'bob/1/release-2', 'alice/1/release', 'bob/1/release-3'],
+    ]);
   });
 });

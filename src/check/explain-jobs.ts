@@ -41,7 +41,7 @@ const ranAgain: Teller = (story) => {
   return {
     headline: `Job ${later.tick} of \`${later.lock}\` ran again`,
     course: runPhrase(story, earlier),
-    however: `${runPhrase(story, later)}${whileFaults(story)}`,
+    however: `${runPhrase(story, later)}${deliveryPhrase(story, later)}${whileFaults(story)}`,
     cure: cureOf(story, [earlier, later]),
   };
 };
@@ -57,7 +57,7 @@ const ranAtOnce: Teller = (story) => {
   return {
     headline: jobs,
     course: runPhrase(story, earlier),
-    however: `${runPhrase(story, later)}, ${before}${whileFaults(story)}`,
+    however: `${runPhrase(story, later)}, ${before}${deliveryPhrase(story, later)}${whileFaults(story)}`,
     cure: isSame
       ? cureOf(story, [earlier, later])
       : 'No lease rules this out once a process may pause: what a job touches must refuse its late acts',
@@ -69,6 +69,18 @@ function runPhrase(story: Story, run: EventOf<'job'>): string {
   const { process, tick, ordinal } = run;
   const under = ordinal === 0 ? 'under no grant' : `under ${letterOf(story, ordinal)}`;
   return `${process} began job ${tick} ${under} ${at(run)}`;
+}
+
+/** `, since the queue delivered a copy of its message at 511 ms`; '' for a first delivery. */
+function deliveryPhrase({ trace }: Story, run: EventOf<'job'>): string {
+  const earlier = trace.events.slice(0, trace.events.indexOf(run));
+  const received = earlier.findLast(
+    (event) => event.kind === 'deliver' && event.client === run.process && event.lock === run.lock,
+  );
+  if (received?.kind !== 'deliver') return '';
+  if (received.isCopy) return `, since the queue delivered a copy of its message ${at(received)}`;
+  if (received.deliveries === 1) return '';
+  return `, since the queue delivered its message again ${at(received)}`;
 }
 
 /** By rule. */

@@ -2,7 +2,14 @@
  * The shape of a plan: what remains of it without times, names and seeds. Two plans of one shape do
  * the same things in the same places, so where they break the same claim they show the same bug.
  */
-import type { ChancePlan, ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
+import type {
+  ChancePlan,
+  ClientPlan,
+  Plan,
+  SectionPlan,
+  StepOfMachine,
+  Work,
+} from '../plan/plan.ts';
 import { Names } from './shape-names.ts';
 import { shapeOfFault } from './shape-of-fault.ts';
 
@@ -29,6 +36,7 @@ function shapeInOrder(plan: Plan): string {
     systemShape(plan),
     ...(plan.network.link === 'connection' ? [] : [plan.network.link]),
     ...clients,
+    ...queueShape(plan, names),
     ...faults,
     ...chanceShape(plan.chance),
   ].join('; ');
@@ -46,6 +54,20 @@ function clientShape(client: ClientPlan, names: Names): string {
   const head = traits.length === 0 ? letter : `${letter} (${traits.join(', ')})`;
   const sections = client.sections.map((section) => sectionShape(section, names));
   return `${head}: ${sections.length === 0 ? 'nothing' : sections.join(' | ')}`;
+}
+
+/** What a queue brings, whenever it does; the clients have given all machines their numbers. */
+function queueShape({ queue }: Plan, names: Names): readonly string[] {
+  if (queue === undefined) return [];
+  const wordOf = (kind: string, { machine, steps, retries }: StepOfMachine): string => {
+    const where = names.numbered('lock', machine);
+    const again = retries === 0 ? '' : ` retry ${retries}`;
+    return `${kind} ${steps}${again}${where === 1 ? '' : ` in lock ${where}`}`;
+  };
+  return [
+    ...queue.messages.map((message) => wordOf('message', message)).sort(),
+    ...queue.copies.map((copy) => wordOf('copy', copy)).sort(),
+  ];
 }
 
 /** What a reader has to know of a client beyond what it does, without how often and how long. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Verdict } from '../check/verdict.ts';
 import type { Fault } from '../plan/fault.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, QueuePlan } from '../plan/plan.ts';
 import { readPlan } from '../plan/plan-text.ts';
 import { clientOf, planOf, writeOf } from '../systems/plan.fixture.ts';
 import { shapeOf } from './shape.ts';
@@ -105,6 +105,52 @@ describe('the shape of a plan', () => {
     ['chance that is left', { chance: chanceOf(zombie) }],
   ])('tells plans apart by their %s', (_, difference) => {
     expect(shapeOf({ ...zombie, ...difference })).not.toBe(SHAPE);
+  });
+
+  describe('with a queue', () => {
+    const transition = [{ kind: 'transition', id: 1, forUs: 9 } as const];
+    const clients = ['m', 'n'].map((lock) => clientOf(lock, transition, { section: { lock } }));
+    const step = { machine: 'm', steps: 1, retries: 0 };
+    const shapeWith = (own: Partial<QueuePlan>): string => {
+      const none = { steps: 3, retries: 2, visibilityUs: 10, messages: [], copies: [] };
+      return shapeOf({ ...zombie, clients, faults: [], queue: { ...none, ...own } });
+    };
+    const plain = shapeWith({ messages: [{ ...step, atUs: 0 }] });
+
+    test('has one word for each message and each copy', () => {
+      const other = { machine: 'n', steps: 0, retries: 2 };
+      const queue = {
+        messages: [
+          { ...other, atUs: 5 },
+          { ...step, atUs: 0 },
+        ],
+        copies: [{ ...other, afterUs: 7 }],
+      };
+      expect(plain).toMatch(/transition; message 1$/);
+      expect(shapeWith(queue)).toMatch(
+        /; message 0 retry 2 in lock 2; message 1; copy 0 retry 2 in lock 2$/,
+      );
+    });
+
+    test.each<[string, Partial<QueuePlan>]>([
+      ['another message', { messages: [0, 0].map((atUs) => ({ ...step, atUs })) }],
+      ['another step', { messages: [{ ...step, steps: 2, atUs: 0 }] }],
+      ['a retry', { messages: [{ ...step, retries: 1, atUs: 0 }] }],
+      ['a copy', { messages: [{ ...step, atUs: 0 }], copies: [{ ...step, afterUs: 0 }] }],
+      [
+        'another machine',
+        { messages: ['m', 'n'].map((machine) => ({ ...step, machine, atUs: 0 })) },
+      ],
+    ])('tells it from one with %s', (_, own) => {
+      expect(shapeWith(own)).not.toBe(plain);
+    });
+
+    test('does not depend on times, names or the order of messages', () => {
+      const messages = [0, 2].map((steps) => ({ ...step, steps, atUs: steps }));
+      const turned = messages.map((one) => ({ ...one, machine: 'n', atUs: 70 })).reverse();
+      const rest = { steps: 9, visibilityUs: 77 };
+      expect(shapeWith({ messages: turned, ...rest })).toBe(shapeWith({ messages }));
+    });
   });
 
   test('tells one server from another, and does not care which', () => {

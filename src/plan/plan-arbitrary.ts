@@ -272,21 +272,28 @@ const planWithQueue = fc
     steps: fc.integer({ min: 1, max: 9 }),
     retries: fc.nat(9),
     visibilityUs: positiveUs,
-    lists: fc.array(fc.record({ steps: fc.nat(8), retries: fc.nat(9), us, isCopy: fc.boolean() })),
+    lists: fc.array(
+      fc.record({
+        ...{ machine: fc.constantFrom('abc', 'db'), steps: fc.nat(8), retries: fc.nat(9), us },
+        isCopy: fc.boolean(),
+      }),
+    ),
   })
   .map(({ plan, steps, retries, visibilityUs, lists }): Plan => {
-    const sections = [
-      { id: 1, thinkUs: 0, lock: 'abc', work: [{ kind: 'transition', id: 1, forUs: 1 } as const] },
-    ];
+    const transition = { kind: 'transition', id: 2, forUs: 1 } as const;
+    const sections = ['abc', 'db'].map((lock, at) => {
+      const first = { kind: 'read', id: 1, store: 'store', key: 'x' } as const;
+      return { id: at + 1, thinkUs: 0, lock, work: [first, transition] };
+    });
     const clients = plan.clients.map((one) => ({ ...one, sections }));
     const fitting = lists.filter((one) => one.steps < steps && one.retries <= retries);
     const of = (isCopy: boolean): typeof fitting => fitting.filter((it) => it.isCopy === isCopy);
     const messages = of(false).map((it) => ({
-      ...{ machine: 'abc', steps: it.steps, retries: it.retries },
+      ...{ machine: it.machine, steps: it.steps, retries: it.retries },
       atUs: it.us,
     }));
     const copies = of(true).map((it) => ({
-      ...{ machine: 'abc', steps: it.steps, retries: it.retries },
+      ...{ machine: it.machine, steps: it.steps, retries: it.retries },
       afterUs: it.us,
     }));
     const queue = { steps, retries, visibilityUs, messages, copies };

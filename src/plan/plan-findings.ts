@@ -42,7 +42,7 @@ export function planFindings(plan: Plan): readonly Finding[] {
     }
   }
   if (plan.queue === undefined) return findings;
-  return [...findings, ...queueFindings(plan.queue, new Set(machinesOf(plan)))];
+  return [...findings, ...queueFindings(plan.queue, machinesOf(plan))];
 }
 
 /** A memoize that has company, wherever it stands. */

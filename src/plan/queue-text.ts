@@ -166,9 +166,10 @@ export function transitionFindings(
   return [{ path: pathOf(second), isKey: false, what }];
 }
 
-/** The locks of the sections that run what a queue brings them. */
-export function machinesOf({ clients }: Pick<Plan, 'clients'>): readonly string[] {
-  const sections = clients.flatMap((client) => client.sections);
-  const served = sections.filter(({ work }) => work.some(({ kind }) => kind === 'transition'));
-  return [...new Set(served.map(({ lock }) => lock))];
+/**
+ * The locks of a plan's sections: each receives the messages of its own, also without a transition,
+ * which then fails.
+ */
+export function machinesOf({ clients }: Pick<Plan, 'clients'>): ReadonlySet<string> {
+  return new Set(clients.flatMap(({ sections }) => sections.map(({ lock }) => lock)));
 }

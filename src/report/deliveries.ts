@@ -32,17 +32,35 @@ function rowOf(event: Deliver, since: readonly TraceEvent[]): DeliveryRow {
   const entered = since.find(
     (other) => other.kind === 'enter' && other.process === client && other.lock === lock,
   );
-  const isDenied = since.some((other) => other.kind === 'deny' && other.client === client);
   const release = since.find((other) => other.kind === 'release' && other.client === client);
   const released = release?.kind === 'release' ? release.released !== 0 : null;
   if (entered?.kind !== 'enter') {
-    return { event, fence: isDenied ? false : 0, released, ending: 'no lease' };
+    const fence = wasDeniedLast(event, since) ? false : 0;
+    return { event, fence, released, ending: 'no lease' };
   }
   const jobs = since.flatMap((other) =>
     other.kind === 'job' && other.process === client ? [other.phase] : [],
   );
   const hasLeft = since.some((other) => other.kind === 'leave' && other.process === client);
   return { event, fence: entered.token, released, ending: endingOf(jobs, hasLeft) };
+}
+
+/**
+ * Whether the last answer that the worker got is that the lease is held. The servers say so, as a
+ * cache only tells what it keeps; where the worker heard nothing of it, the answer was 0.
+ */
+function wasDeniedLast({ client }: Deliver, since: readonly TraceEvent[]): boolean {
+  const at = since.findLastIndex(
+    (event) => event.kind === 'invoke' && event.process === client && event.call.verb === 'acquire',
+  );
+  const last = since[at];
+  if (last?.kind !== 'invoke') return false;
+  const rest = since.slice(at);
+  const isAnswered = rest.some(
+    (event) =>
+      event.kind === 'return' && event.operation === last.operation && event.answer !== null,
+  );
+  return isAnswered && rest.some((event) => event.kind === 'deny' && event.client === client);
 }
 
 function endingOf(phases: readonly Job['phase'][], hasLeft: boolean): DeliveryRow['ending'] {

@@ -1,4 +1,7 @@
 /** Gives a scenario its queue, and says which transitions and locks do not go with it. */
+
+import type { QueuePlan } from '../plan/plan.ts';
+import { CAPS } from '../plan/plan-defaults.ts';
 import type { Finding, Step } from '../plan/problem.ts';
 import { completeQueue, queueFindings, transitionFindings } from '../plan/queue-text.ts';
 import type { ClientScenario, Scenario } from './scenario.ts';
@@ -43,8 +46,24 @@ export function buildQueue(
       : { odds: duplicates.chance, after: duplicates.after ?? { minUs: 0, maxUs: 0 } };
   return {
     fields: { queue: { plan, duplicates: drawn } },
-    findings: [...findings, ...queueFindings(plan, new Set(machines))],
+    findings: [
+      ...findings,
+      ...queueFindings(plan, new Set(machines)),
+      ...(drawn === null ? [] : duplicatesFindings(plan)),
+    ],
   };
+}
+
+/** Each message that may ever lie in the queue draws a copy; of so many a plan has no room. */
+function duplicatesFindings(plan: QueuePlan): readonly Finding[] {
+  const { steps, retries, messages, copies } = plan;
+  const machines = new Set(messages.map(({ machine }) => machine)).size;
+  const drawn = machines * steps * (retries + 1);
+  const most = CAPS.sectionsPerClient - copies.length;
+  if (drawn <= most) return [];
+  const of = `${machines} × ${steps} × ${retries + 1} (machines × steps × tries of each)`;
+  const what = `duplicates may draw ${drawn} copies, ${of}; a plan has room for ${most}`;
+  return [{ path: ['queue', 'duplicates'], isKey: true, what }];
 }
 
 /** Every workload that the file writes down, and where. */

@@ -2,6 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../plan/plan.ts';
+import { planArbitrary } from '../plan/plan-arbitrary.ts';
+import { readPlan, renderPlan } from '../plan/plan-text.ts';
 import { cases, expectInBounds, type Predicate, plan } from './any-plan.test.ts';
 import { sectionKeys, workKeys } from './drop-sections.ts';
 import type { Steps } from './search.ts';
@@ -71,6 +73,36 @@ describe('shrinking any plan', () => {
         }
       }),
       { numRuns: 200 },
+    );
+  });
+});
+
+describe('what shrinking returns', () => {
+  const hasField = (text: string) => (one: Plan) => JSON.stringify(one).includes(text);
+  const FORMS = ['"queue"', '"by":-', '"epochUs"', '"memoize"'];
+
+  /** A plan that needs what it had of each form, and otherwise breaks as it likes. */
+  const needed = (form: string): fc.Arbitrary<[Plan, Predicate]> =>
+    fc.tuple(
+      planArbitrary.filter(hasField(form)),
+      fc.infiniteStream(fc.boolean()).map((answers) => {
+        let isFirst = true;
+        return (one: Plan): boolean => {
+          const answer = isFirst || (hasField(form)(one) && answers.next().value === true);
+          isFirst = false;
+          return answer;
+        };
+      }),
+    );
+
+  test.each(FORMS)('is a plan that can be written and read again, with %s', (form) => {
+    fc.assert(
+      fc.property(needed(form), ([original, breaks]) => {
+        const { plan: least } = shrinkWith(original, breaks, { maxRuns: 100 });
+        const read = readPlan({ file: 'x.yaml', text: renderPlan(least) });
+        expect(read).toEqual({ kind: 'plan', plan: least });
+      }),
+      { numRuns: 60 },
     );
   });
 });

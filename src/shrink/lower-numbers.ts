@@ -10,6 +10,7 @@ import type { Pass, Search, Steps } from './search.ts';
 export const shortenFaults: Pass = lowering('shorten faults', ['amount', 'rate']);
 export const startEarlier: Pass = lowering('start earlier', ['think', 'instant']);
 export const shortenWork: Pass = lowering('shorten work', ['compute']);
+export const lowerCounts: Pass = lowering('lower counts of the queue', ['count']);
 export const lowerLatencies: Pass = lowering('lower latencies', ['latency', 'decision']);
 
 function lowering(name: string, kinds: readonly ParameterKind[]): Pass {
@@ -49,7 +50,7 @@ export const lowerTogether: Pass = {
   *run(search: Search): Steps<void> {
     yield* lowerBySame(search, startPaths(search));
     const paths = parametersOf(search.current)
-      .filter(({ value, range }) => value > range.minUs)
+      .filter(({ kind, value, range }) => kind !== 'count' && value > range.minUs)
       .map(({ path }) => path);
     if (paths.length > MAX_PAIRED) return;
     for (const [at, one] of paths.entries()) {

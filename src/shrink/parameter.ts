@@ -20,7 +20,9 @@ export type ParameterKind =
   | 'think'
   | 'compute'
   | 'latency'
-  | 'decision';
+  | 'decision'
+  /** How many there are of something: a whole number, no time. */
+  | 'count';
 
 export interface Parameter {
   readonly kind: ParameterKind;
@@ -28,7 +30,10 @@ export interface Parameter {
   readonly path: string;
   /** The same for people, e.g. `pause of alice`. */
   readonly what: string;
-  /** Microseconds (parts per million for a rate); never negative: a step's or rate's magnitude. */
+  /**
+   * Microseconds, for a rate parts per million, for a count how many; never negative: a step's or
+   * rate's magnitude.
+   */
   readonly value: number;
   readonly range: RangeUs;
   /** A plan with this number replaced; it must have the shape of the one this came from. */
@@ -111,9 +116,13 @@ function rateParameter(plan: Plan, index: number): Parameter {
   };
 }
 
-/** When messages and copies come; the sooner the simpler. */
+/**
+ * When messages and copies come, the sooner the simpler; and how many steps and retries there are,
+ * enough for those that are listed. Its visibility is what the system promises, like a ttl.
+ */
 function queueParameters({ queue }: Plan): Parameter[] {
-  const messages = (queue?.messages ?? []).map(
+  if (queue === undefined) return [];
+  const messages = queue.messages.map(
     ({ machine, steps, atUs }, at): Parameter => ({
       kind: 'instant',
       path: `queue.messages[${at}].atUs`,
@@ -129,7 +138,7 @@ function queueParameters({ queue }: Plan): Parameter[] {
         })),
     }),
   );
-  const copies = (queue?.copies ?? []).map(
+  const copies = queue.copies.map(
     ({ machine, steps, afterUs }, at): Parameter => ({
       kind: 'instant',
       path: `queue.copies[${at}].afterUs`,
@@ -143,7 +152,30 @@ function queueParameters({ queue }: Plan): Parameter[] {
         })),
     }),
   );
-  return [...messages, ...copies];
+  return [...messages, ...copies, ...queueCounts(queue)];
+}
+
+function queueCounts({ steps, retries, messages, copies }: QueuePlan): Parameter[] {
+  const listed = [...messages, ...copies];
+  const most = (numbers: readonly number[]): number => Math.max(0, ...numbers);
+  return [
+    {
+      kind: 'count',
+      path: 'queue.steps',
+      what: 'steps of the queue',
+      value: steps,
+      range: { minUs: 1 + most(listed.map((one) => one.steps)), maxUs: steps },
+      write: (to, value) => changeQueue(to, (old) => ({ ...old, steps: value })),
+    },
+    {
+      kind: 'count',
+      path: 'queue.retries',
+      what: 'retries of the queue',
+      value: retries,
+      range: { minUs: most(listed.map((one) => one.retries)), maxUs: retries },
+      write: (to, value) => changeQueue(to, (old) => ({ ...old, retries: value })),
+    },
+  ];
 }
 
 function changeQueue(plan: Plan, change: (queue: QueuePlan) => QueuePlan): Plan {
@@ -164,12 +196,12 @@ function clientParameters(plan: Plan): Parameter[] {
         write: (to, thinkUs) => changeSection(to, key, (old) => ({ ...old, thinkUs })),
       };
       const computes = section.work.flatMap((step, index): Parameter[] => {
-        if (step.kind !== 'compute') return [];
+        if (step.kind !== 'compute' && step.kind !== 'transition') return [];
         const write = (to: Plan, forUs: number): Plan =>
           changeSection(to, key, (old) => ({
             ...old,
             work: old.work.map((work) =>
-              work.kind === 'compute' && work.id === step.id ? { ...work, forUs } : work,
+              work.kind === step.kind && work.id === step.id ? { ...work, forUs } : work,
             ),
           }));
         const what = `work of ${client.name}/${section.id}`;

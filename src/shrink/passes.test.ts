@@ -1,15 +1,17 @@
 /** Each pass by itself, where the others would hide whether it does its part. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
-import type { ClientPlan, Plan } from '../plan/plan.ts';
+import type { ClientPlan, Plan, QueuePlan } from '../plan/plan.ts';
 import { mergeFaults, narrowPartitions } from './drop-faults.ts';
-import { calmLatencies } from './drop-names.ts';
+import { calmLatencies, dropMessages } from './drop-names.ts';
 import { dropSections } from './drop-sections.ts';
-import { lowerTogether } from './lower-numbers.ts';
+import { lowerCounts, lowerTogether, shortenWork, startEarlier } from './lower-numbers.ts';
 import { retime } from './retime.ts';
 import { pause, planWith } from './sample-plan.test.ts';
 import { type Pass, Search } from './search.ts';
+import { workOf } from './simpler.ts';
 import { waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
+import { withoutClients } from './without.ts';
 
 /** What one turn of `pass` makes of `plan`. */
 function turn(pass: Pass, plan: Plan, breaks: (candidate: Plan) => boolean): Plan {
@@ -104,4 +106,71 @@ test('all times are set anew around the client that goes first', () => {
 test('latencies give way to one round constant inside the bounds', () => {
   const plan = turn(calmLatencies, planWith([]), ({ network }) => network.latencyUs >= 1_000);
   expect([plan.network.latencyUs, plan.decisions]).toEqual([1_500, {}]);
+});
+
+describe('of a queue', () => {
+  const queue: QueuePlan = {
+    ...{ steps: 9, retries: 5, visibilityUs: 4_000_000 },
+    messages: [0, 1, 2, 3].map((steps) => ({ machine: 'db', steps, retries: 0, atUs: 7_345 })),
+    copies: [0, 1, 2].map((retries) => ({ machine: 'db', steps: 2, retries, afterUs: 2_345 })),
+  };
+  const start: Plan = { ...planWith([]), queue };
+  const messages = (plan: Plan): QueuePlan['messages'] => plan.queue?.messages ?? [];
+  const copies = (plan: Plan): QueuePlan['copies'] => plan.queue?.copies ?? [];
+
+  test('only the messages and copies stay that matter', () => {
+    const matters = (plan: Plan): boolean =>
+      messages(plan).some(({ steps }) => steps === 2) &&
+      copies(plan).some(({ retries }) => retries === 1);
+    const least = turn(dropMessages, start, matters);
+    expect(messages(least)).toEqual([queue.messages[2]]);
+    expect(copies(least)).toEqual([queue.copies[1]]);
+  });
+
+  test('messages go with the last section of their machine, and only they', () => {
+    const [bob] = start.clients.filter(({ name }) => name === 'bob');
+    if (bob === undefined) return expect.unreachable();
+    const sections = bob.sections.map((section) => ({ ...section, lock: 'other' }));
+    const other = { machine: 'other', steps: 0, retries: 0 };
+    const plan: Plan = {
+      ...start,
+      clients: start.clients.map((one) => (one === bob ? { ...bob, sections } : one)),
+      queue: {
+        ...queue,
+        messages: [...queue.messages, { ...other, atUs: 0 }],
+        copies: [...queue.copies, { ...other, afterUs: 0 }],
+      },
+    };
+    expect(withoutClients(plan, ['bob']).queue).toEqual(queue);
+    expect(withoutClients(plan, ['alice']).queue).toEqual(plan.queue);
+  });
+
+  test('messages and copies come as early as they may', () => {
+    const least = turn(startEarlier, start, (plan) =>
+      messages(plan).every(({ atUs }, at) => at !== 1 || atUs >= 3_000),
+    );
+    expect(messages(least).map(({ atUs }) => atUs)).toEqual([0, 3_000, 0, 0]);
+    expect(copies(least).map(({ afterUs }) => afterUs)).toEqual([0, 0, 0]);
+  });
+
+  test('as many steps and retries stay as its messages name', () => {
+    expect(turn(lowerCounts, start, () => true).queue).toEqual({ ...queue, steps: 4, retries: 2 });
+    const needs = (plan: Plan): boolean => (plan.queue?.steps ?? 0) >= 6;
+    expect(turn(lowerCounts, start, needs).queue).toEqual({ ...queue, steps: 6, retries: 2 });
+  });
+
+  test('a transition is as short as it may be', () => {
+    const clients = start.clients.map((one) => ({
+      ...one,
+      sections: one.sections.map((section) => ({
+        ...section,
+        work: [{ kind: 'transition', id: 1, forUs: 500_000 } as const],
+      })),
+    }));
+    const least = turn(shortenWork, { ...start, clients }, (plan) =>
+      workOf(plan).every((step, at) => at > 0 || !('forUs' in step) || step.forUs >= 20_000),
+    );
+    const lengths = workOf(least).map((step) => ('forUs' in step ? step.forUs : null));
+    expect(lengths).toEqual([20_000, 0, 0, 0, 0, 0]);
+  });
 });

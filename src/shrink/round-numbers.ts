@@ -18,7 +18,7 @@ export const roundNumbers: Pass = {
 
 function roundedTo(plan: Plan, gridUs: number): Plan {
   return parametersOf(plan)
-    .filter(({ kind }) => kind !== 'rate')
+    .filter(({ kind }) => kind !== 'rate' && kind !== 'count')
     .reduce((next, { value, range, write }) => write(next, roundTo(value, gridUs, range)), plan);
 }
 

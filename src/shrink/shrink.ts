@@ -17,6 +17,7 @@ import {
 import { dropSections, dropWork } from './drop-sections.ts';
 import { keepTwoSections } from './keep-two-sections.ts';
 import {
+  lowerCounts,
   lowerLatencies,
   lowerTogether,
   shortenFaults,
@@ -114,6 +115,7 @@ const PASSES_THAT_LOWER: readonly Pass[] = [
   startEarlier,
   lowerLatencies,
   shortenWork,
+  lowerCounts,
   lowerTogether,
   retime,
   renumberValues,

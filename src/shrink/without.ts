@@ -5,7 +5,8 @@
  */
 import type { Fault } from '../plan/fault.ts';
 import { type PlacedSection, sectionPointsOf, timersOf } from '../plan/operation-names.ts';
-import type { ClientPlan, Plan, QueuePlan } from '../plan/plan.ts';
+import type { ClientPlan, Plan, QueuePlan, StepOfMachine } from '../plan/plan.ts';
+import { machinesOf } from '../plan/queue-text.ts';
 import { changeClient, type SectionKey } from './change.ts';
 
 export interface WorkKey extends SectionKey {
@@ -16,7 +17,7 @@ export interface WorkKey extends SectionKey {
 export function withoutClients(plan: Plan, names: readonly string[]): Plan {
   const clients = plan.clients.filter((client) => !names.includes(client.name));
   if (clients.length === 0) return plan;
-  return withoutNames({ ...plan, clients }, names);
+  return withoutNames(withoutUnreceived({ ...plan, clients }), names);
 }
 
 /** Each client keeps a section: one that a fault names, else its first, if all are to go. */
@@ -31,7 +32,7 @@ export function withoutSections(plan: Plan, keys: readonly SectionKey[]): Plan {
     }
     return { ...client, sections };
   });
-  return withoutNames({ ...plan, clients }, gone);
+  return withoutNames(withoutUnreceived({ ...plan, clients }), gone);
 }
 
 /** The range, for `slice`, of the one section that stays when all of a client's should go. */
@@ -41,6 +42,22 @@ function chosenSection(plan: Plan, client: ClientPlan): readonly [number, number
   );
   const at = Math.max(named, 0);
   return [at, at + 1];
+}
+
+/** The plan without the messages of machines whose last section is gone: nobody receives them. */
+function withoutUnreceived(plan: Plan): Plan {
+  if (plan.queue === undefined) return plan;
+  const machines = machinesOf(plan);
+  const isReceived = ({ machine }: StepOfMachine): boolean => machines.has(machine);
+  const { messages, copies } = plan.queue;
+  return {
+    ...plan,
+    queue: {
+      ...plan.queue,
+      messages: messages.filter(isReceived),
+      copies: copies.filter(isReceived),
+    },
+  };
 }
 
 /** The queue that goes without some of its messages; the objects themselves say which. */

@@ -44,10 +44,17 @@ export interface Machine {
   backEnd: number;
 }
 
+/** The lease that a section has, and the number that tells its release from others of it. */
+interface Held {
+  readonly machine: Machine;
+  readonly lease: LeaseReturn;
+  readonly number: number;
+}
+
 export class Dispatch {
   private readonly backEnds: readonly LeaseBackEnd[];
   private readonly manner: DispatchManner;
-  private held: { readonly machine: Machine; readonly lease: LeaseReturn } | null = null;
+  private held: Held | null = null;
 
   /** `backEnds`: the primary and, where there is one, the secondary. */
   constructor(backEnds: readonly LeaseBackEnd[], manner: DispatchManner) {
@@ -69,7 +76,8 @@ export class Dispatch {
     }
     if (taken !== false && taken !== 0) {
       enter(at, taken);
-      this.held = { machine, lease: { ...delivery, fence: taken.fence } };
+      const releaseNumber = this.manner.releases === 'always' ? number : 1;
+      this.held = { machine, lease: { ...delivery, fence: taken.fence }, number: releaseNumber };
       return true;
     }
     const what = attempt.isLast ? 'gives up' : 'retrying';
@@ -91,7 +99,7 @@ export class Dispatch {
   *giveBack(at: Section): Program<void> {
     const { held } = this;
     if (held === null) return;
-    yield* this.release(at, held.machine, { lease: held.lease, number: 1 });
+    yield* this.release(at, held.machine, held);
     this.held = null;
   }
 

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { explain } from '../../check/explain.ts';
 import { examine } from '../../harness.ts';
 import type { Trace } from '../../history/trace.ts';
 import { loadScenario } from '../../load.ts';
 import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, QueuePlan } from '../../plan/plan.ts';
+import type { ClientPlan, Plan, QueuePlan } from '../../plan/plan.ts';
 import { readPlan, renderPlan } from '../../plan/plan-text.ts';
 import { deliveriesOf, leaseAnswers } from '../../report/deliveries.ts';
 import { run } from '../../run.ts';
@@ -183,6 +184,26 @@ describe('a queue', () => {
     ]);
   });
 
+  test.each(['lease-dynamodb-published', 'lease-memcached-published', 'lease-redis-published'])(
+    'shows the last answer of %s: 0 where nobody answered after a False',
+    (lock) => {
+      const cutOff: Fault = {
+        ...{ kind: 'partition', from: ['bob'], to: ['lock-standby'], direction: 'both' },
+        ...{ when: { kind: 'at', atUs: 0 }, forUs: 20 * SECOND },
+      };
+      const messages = [0, 0].map((steps) => ({ machine: 'm', steps, retries: 0, atUs: 0 }));
+      const bob = worker('bob', 1);
+      const late = { ...bob, sections: bob.sections.map((it) => ({ ...it, thinkUs: 50 * MS })) };
+      const plan = planWith([worker('alice', 1), late], queueOf({ messages }), [cutOff]);
+      const rowsOf = (options: Plan['system']['options']): readonly (number | false)[] =>
+        deliveriesOf(run({ ...plan, system: { ...plan.system, lock, options } })).map(
+          ({ fence }) => fence,
+        );
+      expect(rowsOf({})).toEqual([1, 0]);
+      expect(rowsOf({ onDenied: 'waits' })).toEqual([1, false]);
+    },
+  );
+
   test('gives a step up after its last retry', () => {
     const held = planWith([worker('alice', 1, { ttlUs: 50 * SECOND })], queueOf());
     const sections = held.clients.flatMap(({ sections: own }) =>
@@ -247,6 +268,16 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
       'there is no retry 2',
     ],
     [
+      'more messages than a plan may list copies of',
+      `${steps}`.replace('steps: 2,', 'steps: 10000, retries: 10000,'),
+      '"path":"queue.duplicates","what":"duplicates may draw 100010000 copies, 1 × 10000 × 10001',
+    ],
+    [
+      'one message more than that',
+      `${steps}`.replace('steps: 2,', 'steps: 10000, retries: 0, copies: [{ steps: 1 }],'),
+      'may draw 10000 copies, 1 × 10000 × 1 (machines × steps × tries of each); a plan has room for 9999',
+    ],
+    [
       'two transitions',
       `${steps}`.replace('[ transition', '[ transition: { for: 1ms }, transition'),
       'one transition',
@@ -254,6 +285,15 @@ workload: { steps: [ transition: { for: 100ms } ] }`;
   ])('is refused: %s', (_, text, what) => {
     const read = loadScenario(`${head}${text}`, 'x.yaml');
     expect(JSON.stringify(read)).toContain(what);
+  });
+
+  test('of as many as a plan may list can all be drawn to come twice', () => {
+    const all = steps.replace('1/2', '1/1').replace('steps: 2,', 'steps: 5000, retries: 1,');
+    const read = loadScenario(`${head}${all}`, 'x.yaml');
+    if (read.kind === 'problems') return expect.fail(JSON.stringify(read.problems));
+    const plan = expand(read.scenario, 'it', 0);
+    expect(plan.queue?.copies).toHaveLength(10_000);
+    expect(readPlan({ file: 'x.yaml', text: renderPlan(plan) })).toEqual({ kind: 'plan', plan });
   });
 
   test('comes to no lock that takes no messages, which says which ones do', () => {
@@ -273,4 +313,18 @@ test('whose key is claimed runs once, however often it is delivered', () => {
     });
   expect(kinds('lease-only')).toContain('invalid');
   expect(kinds('step')).not.toContain('invalid');
+});
+
+test.each([
+  ['lease-only', /since the queue delivered a copy of its message at 511 ?ms/],
+  ['marked', /since the queue delivered its message again at \d/],
+])('the story of %s says what the queue did', (system, words) => {
+  const file = `redelivered-steps-${system}-at-most-once.yaml`;
+  const url = new URL(`../../../fixtures/plans/${file}`, import.meta.url);
+  const read = readPlan({ file, text: readFileSync(url, 'utf8') });
+  if (read.kind === 'problems') return expect.fail(JSON.stringify(read.problems));
+  const { verdicts, trace } = examine(read.plan, ['at-most-once']);
+  const [verdict] = verdicts;
+  if (verdict?.kind !== 'invalid') return expect.unreachable();
+  expect(explain(trace, verdict).however).toMatch(words);
 });
