@@ -151,7 +151,8 @@ export {
   type SectionProgramOf,
 } from './systems/async-lock.ts';
 // A cache and djblets' lock on it by themselves, without the simulator.
-export { Cache, type CacheItem, type CasAnswer } from './systems/cache/cache.ts';
+export { Cache } from './systems/cache/cache.ts';
+export type { CacheItem, CasAnswer } from './systems/cache/cache-items.ts';
 export {
   CacheLock,
   type CacheLockAnswer,

@@ -23,20 +23,23 @@ function deed(
   { role, what }: { readonly role: string; readonly what: string },
 ): string {
   const { process } = began;
-  if (waitsOf(story).some((wait) => wait.process === process)) {
-    return `${process}, who did not get the lock in time, began without it to compute ${what} ${at(began)}`;
+  for (const [part, why] of WITHOUT) {
+    if (!findAll(story, part, 'log').some((log) => log.process === process)) continue;
+    return `${process}, who ${why}, began without it to compute ${what} ${at(began)}`;
   }
   const grant = find(story, role, 'grant');
   const under = grant === undefined ? '' : ` under ${letterOf(story, grant.ordinal)}`;
   return `${process} began to compute ${what}${under} ${at(began)}`;
 }
 
-function waitsOf(story: Story): readonly EventOf<'log'>[] {
-  return findAll(story, 'wait in vain', 'log');
-}
+/** Why somebody has no lock, by role. */
+const WITHOUT = [
+  ['wait in vain', 'did not get the lock in time'],
+  ['denied once', 'was denied the lock'],
+] as const;
 
 function cureOf(story: Story): string {
-  if (waitsOf(story).length > 0) {
+  if (WITHOUT.some(([part]) => findAll(story, part, 'log').length > 0)) {
     return 'A client that waits for as long as it takes, or gives up, does not compute beside the holder';
   }
   return story.grants.length < 2

@@ -57,6 +57,19 @@ describe('a memoized value', () => {
     );
   });
 
+  test('that one computes who was denied the lock, and did not wait for it, is told so', () => {
+    const single = clientOf('bob', [MEMOIZE], { ...late, attempts: 1 });
+    const worlds: readonly (readonly [ClientPlan, Partial<PlanSetup>])[] = [
+      [single, {}],
+      [bob, { lock: 'cache-lock', options: { blocking: 'no' } }],
+    ];
+    for (const [hasty, setup] of worlds) {
+      const { words } = judge([alice, hasty], setup);
+      expect(words).toContain('However bob, who was denied the lock, began without it to compute');
+      expect(words).not.toContain('in time');
+    }
+  });
+
   test('that a paused holder and its successor compute is told with the pause', () => {
     const stall = { kind: 'pause', process: 'alice', forUs: 60 * MS, clocks: 'run' } as const;
     const faults = [{ ...stall, when: { kind: 'after', point: 'alice/1/computing' } } as const];

@@ -25,14 +25,39 @@ function breachOf(survey: Survey, later: Computation): Breach {
     rule: 'computed-at-once',
     evidence: evidenceOf([
       ['earlier grant', earlier?.grant],
-      ['wait in vain', earlier?.without],
+      [withoutRole(survey, earlier), earlier?.without],
       ['earlier computation', earlier?.began],
       ['later grant', later.grant],
-      ['wait in vain', later.without],
+      [withoutRole(survey, later), later.without],
       ['later computation', later.began],
       ...causes(survey, earlier, later),
     ]),
   };
+}
+
+/** Whoever asked for the lock once, and was denied it, did not wait for it. */
+function withoutRole(survey: Survey, computation: Computation | undefined): string {
+  const without = computation?.without;
+  if (without === undefined) return 'wait in vain';
+  const { process } = without.event;
+  const before = survey.trace.events.slice(0, without.index);
+  const asked = before.flatMap((event) =>
+    event.kind === 'invoke' && event.process === process && event.call.verb === 'acquire'
+      ? [event.operation]
+      : [],
+  );
+  const section = sectionOf(asked.at(-1));
+  const asks = asked.filter((operation) => sectionOf(operation) === section);
+  const wasDenied = before.some(
+    (event) =>
+      event.kind === 'return' && event.operation === asks[0] && event.answer?.kind === 'denied',
+  );
+  return asks.length === 1 && wasDenied ? 'denied once' : 'wait in vain';
+}
+
+/** `bob/1` of `bob/1/acquire`. */
+function sectionOf(operation: string = ''): string {
+  return operation.split('/').slice(0, 2).join('/');
 }
 
 /** What struck whoever computed first, or the lock, since it was granted. */

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { write } from '../check/trace-builder.fixture.ts';
-import type { Refusal, Write, WriteVersion } from '../history/server-events.ts';
-import { changeText, flagText, whyRefused } from './access-text.ts';
+import type {
+  Grant,
+  Refusal,
+  Release,
+  Renew,
+  Write,
+  WriteVersion,
+} from '../history/server-events.ts';
+import type { TraceEvent } from '../history/trace.ts';
+import { changeText, flagText, whyDenied, whyRefused } from './access-text.ts';
 
 const MADE_IN_2024 = 1_704_067_200_000;
 
@@ -80,5 +88,55 @@ describe('a flag shows', () => {
     ['nothing where there is neither', refused({ token: 0 }), ''],
   ])('%s', (_, event, text) => {
     expect(flagText(event)).toBe(text);
+  });
+});
+
+describe('why a renew or a release was denied', () => {
+  const at = { process: 'lock', lock: 'db', message: '' } as const;
+  const given = (client: string, ordinal: number, [fromMs, untilMs]: [number, number]): Grant => ({
+    ...{ kind: 'grant', ...at, client, ordinal, token: ordinal + 30, ttlUs: 10_000 },
+    ...{ atUs: fromMs * 1000, sentAtUs: fromMs * 1000, untilUs: untilMs * 1000 },
+  });
+  const releaseAt = (ms: number, client: string, under: number, released = 0): Release => ({
+    ...{ kind: 'release', ...at, atUs: ms * 1000, client, under, released },
+  });
+  const renewAt = (ms: number, client: string, under: number, extended = 0): Renew => ({
+    ...{ kind: 'renew', ...at, atUs: ms * 1000, client, under, extended, token: 0, ttlUs: 10_000 },
+    ...{ sentAtUs: ms * 1000, untilUs: (ms + 10) * 1000 },
+  });
+  const alices = given('alice', 1, [0, 10]);
+  const bobs = given('bob', 2, [12, 22]);
+  const crash = {
+    ...({ kind: 'fault', atUs: 1, fault: 'crash', index: 0, processes: ['lock'] } as const),
+    ...{ untilUs: null, target: '', amount: 0 },
+  };
+
+  test.each<[string, readonly TraceEvent[], Release | Renew, string]>([
+    ['another has it', [alices, bobs], releaseAt(15, 'alice', 1), 'bob holds it, token 32'],
+    ['another had it', [alices, bobs], renewAt(22, 'alice', 1), 'bob had it last, until 22 ms'],
+    ['it is over', [bobs], renewAt(23, 'bob', 2), 'its lease ended at 22 ms'],
+    ['it lives', [bobs], renewAt(21, 'bob', 2), ''],
+    [
+      'it was renewed',
+      [bobs, renewAt(20, 'bob', 2, 2)],
+      renewAt(30, 'bob', 2),
+      'its lease ended at 30 ms',
+    ],
+    [
+      'it is another grant',
+      [alices, given('alice', 2, [5, 15])],
+      releaseAt(6, 'alice', 1),
+      'it names token 31, its lease has token 32',
+    ],
+    [
+      'it was given back',
+      [bobs, releaseAt(14, 'bob', 2, 2)],
+      releaseAt(15, 'bob', 2),
+      'it was released at 14 ms',
+    ],
+    ['nobody was granted it', [], releaseAt(1, 'bob', 0), ''],
+    ['the server has crashed', [bobs, crash], renewAt(23, 'bob', 2), ''],
+  ])('%s', (_, before, event, words) => {
+    expect(whyDenied(event, [...before, event, given('carol', 9, [40, 50])])).toBe(words);
   });
 });

@@ -3,8 +3,9 @@
  * for every rule of every store, why it refused. The terminal, the pictures and the tables share
  * it.
  */
-import type { Read, Refusal, Write } from '../history/server-events.ts';
-import { stampText } from '../plan/duration.ts';
+import type { Grant, Read, Refusal, Release, Renew, Write } from '../history/server-events.ts';
+import type { TraceEvent } from '../history/trace.ts';
+import { proseDuration, stampText } from '../plan/duration.ts';
 
 /** `version 5`, `a change of 3 ms`, `no row`. */
 export function versionText(
@@ -50,6 +51,46 @@ export function whyRefused(event: Write | Read): string {
   if (refusal !== undefined) return reasonOf(refusal, event);
   const highest = event.kind === 'write' ? event.highest : 0;
   return highest > event.token ? `has seen ${highest}` : '';
+}
+
+/**
+ * Why a server denied a renew or a release, as far as the events of the trace before it show:
+ * `bob holds it, token 2`, `its lease ended at 22 ms`. '' where they do not: a server that crashed,
+ * failed over, lost a key, or whose clock was changed may see it otherwise.
+ */
+export function whyDenied(event: Renew | Release, events: readonly TraceEvent[]): string {
+  const before = events.slice(0, events.indexOf(event));
+  const { process, lock, client, under, atUs } = event;
+  const own = before.filter((one) => 'lock' in one && one.lock === lock && one.process === process);
+  const grants = own.filter((one) => one.kind === 'grant');
+  const last = grants.at(-1);
+  if (last === undefined || before.some((one) => forgets(one, process))) return '';
+  const released = own.find((one) => one.kind === 'release' && one.released === last.ordinal);
+  if (released !== undefined) return `it was released at ${proseDuration(released.atUs)}`;
+  const endUs = endOf(last, own);
+  const isOver = endUs !== null && endUs <= atUs;
+  const end = endUs === null ? '' : proseDuration(endUs);
+  if (last.client !== client) {
+    const token = last.token === 0 ? '' : `, token ${last.token}`;
+    return isOver ? `${last.client} had it last, until ${end}` : `${last.client} holds it${token}`;
+  }
+  if (under === last.ordinal) return isOver ? `its lease ended at ${end}` : '';
+  const meant = grants.find(({ ordinal }) => ordinal === under);
+  if (meant === undefined || meant.token === last.token) return '';
+  return `it names token ${meant.token}, its lease has token ${last.token}`;
+}
+
+function forgets(event: TraceEvent, process: string): boolean {
+  if (event.kind !== 'fault' || !event.processes.includes(process)) return false;
+  return ['crash', 'failover', 'evict', 'clock'].includes(event.fault);
+}
+
+function endOf(grant: Grant, events: readonly TraceEvent[]): number | null {
+  let endUs = grant.untilUs;
+  for (const event of events) {
+    if (event.kind === 'renew' && event.extended === grant.ordinal) endUs = event.untilUs;
+  }
+  return endUs;
 }
 
 function reasonOf(refusal: Refusal, event: Write | Read): string {

@@ -217,7 +217,7 @@ function grantText(event: Grant, around: Surroundings): string {
 }
 
 function renewText(event: Renew, around: Surroundings): string {
-  if (event.extended === 0) return `⊘ denies ${event.client}'s renew`;
+  if (event.extended === 0) return `⊘ denies ${event.client}'s renew${deniedText(event, around)}`;
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
   const token = around.tokens.get(event.extended) ?? event.token;
   const what = token === 0 ? event.lock : `token ${token}`;
@@ -226,11 +226,15 @@ function renewText(event: Renew, around: Surroundings): string {
 }
 
 function releaseText(event: Release, around: Surroundings): string {
-  if (event.released === 0) return `⊘ denies ${event.client}'s release`;
+  if (event.released === 0) return `⊘ denies ${event.client}'s release${deniedText(event, around)}`;
   const token = around.tokens.get(event.released) ?? 0;
   const what = token === 0 ? event.lock : `token ${token}`;
   const whose = event.released === event.under ? '' : ` (meant grant ${event.under})`;
   return `${event.client} releases ${what}${whose}`;
+}
+
+function deniedText(event: Renew | Release, { denials }: Surroundings): string {
+  return after(': ', denials.get(event) ?? '');
 }
 
 function keyName(event: Write | Read, around: Surroundings): string {

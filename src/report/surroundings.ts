@@ -3,6 +3,7 @@ import { hasTokens } from '../history/tokens-in-use.ts';
 import type { Call, Trace, TraceEvent } from '../history/trace.ts';
 import type { Fault } from '../plan/fault.ts';
 import { QUEUE } from '../plan/reserved-names.ts';
+import { whyDenied } from './access-text.ts';
 import { callsOf, isReply, operationOf } from './message.ts';
 import { type NodeDeed, nodeDeeds } from './node-text.ts';
 
@@ -26,6 +27,8 @@ export interface Surroundings {
   readonly outdated: ReadonlyMap<TraceEvent, number>;
   /** Tests of a lease by which its holder believes what it believed before. */
   readonly repeated: ReadonlySet<TraceEvent>;
+  /** Why a renew or a release was denied, where the trace shows it. */
+  readonly denials: ReadonlyMap<TraceEvent, string>;
   /** What each node of a quorum did, by the sending of its answer. */
   readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
   readonly faults: readonly Fault[];
@@ -58,6 +61,7 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
     servers: serversOf(trace),
     services: new Set(services.map(({ name }) => name)),
     repeated: repeatedTests(trace),
+    denials: denialsIn(trace),
     nodes: nodeDeeds(trace),
     faults,
   };
@@ -88,6 +92,17 @@ function outdatedTokens(
     if (token !== call.token) outdated.set(event, token);
   }
   return outdated;
+}
+
+function denialsIn({ events }: Trace): ReadonlyMap<TraceEvent, string> {
+  const denials = new Map<TraceEvent, string>();
+  for (const event of events) {
+    const isDenied =
+      (event.kind === 'renew' && event.extended === 0) ||
+      (event.kind === 'release' && event.released === 0);
+    if (isDenied) denials.set(event, whyDenied(event, events));
+  }
+  return denials;
 }
 
 function serversOf(trace: Trace): ReadonlyMap<string, string> {

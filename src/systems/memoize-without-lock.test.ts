@@ -1,29 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { measureStampede, type Stampede } from '../check/stampede.ts';
-import { surveyTrace } from '../check/survey.ts';
-import type { Trace } from '../history/trace.ts';
-import type { ClientPlan, Work } from '../plan/plan.ts';
-import { run } from '../run.ts';
-import { clientOf, eventsOf, MS, type PlanSetup, planOf, writeOf } from './plan.fixture.ts';
-
-type Memoize = Extract<Work, { kind: 'memoize' }>;
-
-function memoizeOf(value: number, more: Partial<Memoize> = {}): Work {
-  const place = { id: 1, store: 'store', key: 'x' };
-  return { kind: 'memoize', ...place, value, forUs: 3 * MS, pieces: 1, ...more };
-}
-
-function runOf(clients: readonly ClientPlan[], setup: Partial<PlanSetup> = {}): Trace {
-  return run(planOf({ clients, lock: 'cache-lock', store: 'unfenced', ...setup }));
-}
-
-function calls(trace: Trace): readonly string[] {
-  return eventsOf(trace, 'invoke').map(({ atUs, operation }) => `${atUs / MS} ${operation}`);
-}
-
-function stampedeOf(trace: Trace): Stampede {
-  return measureStampede(surveyTrace(trace));
-}
+import type { ClientPlan } from '../plan/plan.ts';
+import { calls, memoizeOf, runOf, stampedeOf } from './memoize.fixture.ts';
+import { clientOf, eventsOf, MS, type PlanSetup, writeOf } from './plan.fixture.ts';
 
 describe('a lock that is waited for in vain', () => {
   const holder = clientOf('alice', [memoizeOf(7, { forUs: 20 * MS })], { ttlUs: 40 * MS });

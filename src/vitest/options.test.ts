@@ -58,3 +58,18 @@ test('there is no field of a scenario file that cannot be typed', () => {
   const own = known.filter((field) => !['name', 'use', 'systems'].includes(field));
   expect(own.sort()).toEqual([...SCENARIO_FIELDS].sort());
 });
+
+test('an epoch can be typed as a day, as a time of it in UTC, or as 0, and is read so', () => {
+  const epochs: readonly NonNullable<ScenarioFields['epoch']>[] = [
+    ...(['2024-01-01', '2024-01-01T12:30:00Z', '2024-01-01T12:30:00.5Z', 0] as const),
+  ];
+  for (const epoch of epochs) {
+    const systems = { one: { lock: 'lock-service', store: 'unfenced' } };
+    const text = JSON.stringify({ ...everything, epoch, name: 'everything', systems });
+    const read = loadScenario(text, 'everything.yaml');
+    expect(read.kind === 'problems' ? read.problems : []).toEqual([]);
+  }
+  // @ts-expect-error A time without its zone is no instant.
+  const local: ScenarioFields['epoch'] = '2024-01-01T12:30:00';
+  expect(local).not.toMatch(/Z$/);
+});

@@ -34,8 +34,8 @@ export interface ScenarioFields {
   readonly swarm?: boolean;
   /** What the lock may assume of clocks. */
   readonly clocks?: { readonly skew?: Time; readonly drift?: `${number}ppm` };
-  /** What `Date.now()` shows at first: any day from 1970 on. Default `2024-01-01`. */
-  readonly epoch?: `${number}-${number}-${number}` | 0;
+  /** What `Date.now()` shows at first: a day from 1970 on, or a time of it in UTC. */
+  readonly epoch?: `${number}-${number}-${number}` | `${number}-${number}-${number}T${string}Z` | 0;
   /** When the world heals, in virtual time. Default long enough for the work. */
   readonly time?: Time;
   /** How much later than 2 × ttl the probe may be granted. */

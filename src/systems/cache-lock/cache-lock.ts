@@ -5,10 +5,21 @@
  * It is an imperfect, lossy lock, and says so: a cache may forget a key at any time, and has no
  * command that compares and deletes. What is done under it must bear being done twice.
  */
-import type { Cache } from '../cache/cache.ts';
+import { Cache } from '../cache/cache.ts';
+import {
+  requireFlag,
+  requireFunction,
+  requireMade,
+  requireName,
+  requireNumber,
+  requireObject,
+  requireTime,
+  requireWhole,
+  requireWord,
+} from '../mistakes.ts';
 import { acquiredAlready, FOR_EVER, notAcquired, refusalsOf } from './arguments.ts';
 import { execute } from './commands.ts';
-import { giveBack, type ReleaseRule } from './release.ts';
+import { giveBack, RELEASES, type ReleaseRule } from './release.ts';
 
 export interface CacheLockSettings {
   readonly key: string;
@@ -28,7 +39,10 @@ export interface CacheLockSettings {
   readonly extends?: 'anyone' | 'owner';
 }
 
-/** How a call ended. What its caller did wrong is an answer, `refused`, never an exception. */
+/**
+ * How a call ended. That the lock is not in the state for it is an answer, `refused`; an argument
+ * that cannot be meant throws (see `mistakes.ts`).
+ */
 export type CacheLockAnswer =
   | { readonly kind: 'acquired' | 'extended'; readonly until: number }
   /** Another one has it: acquire again at `retryAt`; null where it is not waited for. */
@@ -49,14 +63,15 @@ export class CacheLock {
   /** The token that it waits with, and since when. */
   private waiting: { readonly token: string; readonly since: number } | null = null;
 
-  /** Throws a `RangeError` that tells everything that is wrong with the settings. */
+  /** Throws; a `RangeError` tells everything that is out of its range. */
   constructor(cache: Cache, settings: CacheLockSettings) {
+    requireMade('cache', cache, Cache);
+    requireObject('settings', settings);
     const { timeout = FOR_EVER, blocking = true } = settings;
     const { release = 'published', extends: whose = 'anyone' } = settings;
     this.cache = cache;
     this.settings = { ...settings, timeout, blocking, release, extends: whose };
-    const refusals = refusalsOf(this.settings);
-    if (refusals.length > 0) throw new RangeError(refusals.join('; '));
+    requireSettings(this.settings);
   }
 
   /** Whether it was acquired and not released, also when its time is over. */
@@ -66,9 +81,10 @@ export class CacheLock {
 
   /** Looks once whether the lock can be had. Its wait begins with the first look. */
   acquire(now: number): CacheLockAnswer {
-    const { key, expiration, retry, timeout, blocking, newToken } = this.settings;
+    const { key, expiration, retry, timeout, blocking } = this.settings;
+    requireTime('now', now);
     if (this.held !== null) return { kind: 'refused', why: acquiredAlready(key) };
-    const { token, since } = this.waiting ?? { token: newToken(), since: now };
+    const { token, since } = this.waiting ?? { token: this.newToken(), since: now };
     this.waiting = null;
     const add = { kind: 'add', key, value: token, ttlUs: expiration } as const;
     if (execute(this.cache, add, now).kind === 'done') {
@@ -84,6 +100,8 @@ export class CacheLock {
   /** Prolongs it from `now` on. Where it is `lost`, it counts as acquired all the same. */
   extend(now: number, expiration: number = this.settings.expiration): CacheLockAnswer {
     const { key, extends: whose } = this.settings;
+    requireTime('now', now);
+    requireWhole('expiration', expiration, 1);
     const { held } = this;
     if (held === null) return { kind: 'refused', why: notAcquired(key, 'extended') };
     const onlyIf = whose === 'owner' ? held.token : null;
@@ -96,6 +114,7 @@ export class CacheLock {
   /** Gives it back, unless `now` is later than its end: then the key may be another's. */
   release(now: number): CacheLockAnswer {
     const { key, expiration, release, extends: whose } = this.settings;
+    requireTime('now', now);
     const { held } = this;
     if (held === null) return { kind: 'refused', why: notAcquired(key, 'released') };
     this.held = null;
@@ -106,4 +125,28 @@ export class CacheLock {
     while (next.done !== true) next = commands.next(execute(this.cache, next.value.ask, now));
     return { kind: next.value === 'own' ? 'released' : 'lost' };
   }
+
+  private newToken(): string {
+    const token = this.settings.newToken();
+    requireName('what newToken returns', token);
+    return token;
+  }
+}
+
+/** First what is of the wrong type, then everything that is out of its range. */
+function requireSettings(settings: Required<CacheLockSettings>): void {
+  const { key, expiration, retry, timeout } = settings;
+  if (key !== '') requireName('key', key);
+  for (const [name, value] of Object.entries({ expiration, retry, timeout })) {
+    requireNumber(name, value);
+  }
+  requireFlag('blocking', settings.blocking);
+  requireFunction('newToken', settings.newToken);
+  const refusals = refusalsOf(settings);
+  if (refusals.length > 0) throw new RangeError(refusals.join('; '));
+  requireWhole('expiration', expiration, 1);
+  requireWhole('retry', retry, 1);
+  requireWhole('timeout', timeout, FOR_EVER);
+  requireWord('release', settings.release, RELEASES);
+  requireWord('extends', settings.extends, ['anyone', 'owner']);
 }

@@ -4,7 +4,7 @@
  */
 import type { Answer } from '../../history/trace.ts';
 import type { Server, Turn } from '../../world/server.ts';
-import { Cache } from '../cache/cache.ts';
+import { CacheItems } from '../cache/cache-items.ts';
 import { GrantBook } from '../grant-book.ts';
 import { type CacheReply, type CacheRequest, execute } from './commands.ts';
 
@@ -26,7 +26,7 @@ export function ownerOf(value: string | null): string {
 type Ask<K extends CacheRequest['kind']> = Extract<CacheRequest, { kind: K }>;
 
 export class CacheServer implements Server<CacheRequest, CacheReply> {
-  private readonly cache: Cache = new Cache();
+  private readonly cache: CacheItems = new CacheItems();
   private readonly book: GrantBook;
 
   constructor(name: string) {

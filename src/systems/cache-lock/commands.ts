@@ -3,6 +3,10 @@
  * needs, and none that compares before it touches or deletes, unless `onlyIf` asks for one.
  */
 import type { Cache } from '../cache/cache.ts';
+import type { CacheItems } from '../cache/cache-items.ts';
+
+/** With its arguments checked, or, in the simulator, without. */
+type AnyCache = Cache | CacheItems;
 
 /** `onlyIf` compares with the value that is there; null takes whatever is there. */
 export type CacheRequest =
@@ -28,7 +32,7 @@ export type CacheReply =
   | { readonly kind: 'value'; readonly value: string | null };
 
 /** Executes one command; `now` and the command's ttl are in the cache's unit. */
-export function execute(cache: Cache, request: CacheRequest, now: number): CacheReply {
+export function execute(cache: AnyCache, request: CacheRequest, now: number): CacheReply {
   const there = textAt(cache, request.key, now);
   if (request.kind === 'get') return { kind: 'value', value: there };
   return isDone(cache, request, { there, now })
@@ -37,7 +41,7 @@ export function execute(cache: Cache, request: CacheRequest, now: number): Cache
 }
 
 function isDone(
-  cache: Cache,
+  cache: AnyCache,
   request: Exclude<CacheRequest, { kind: 'get' }>,
   { there, now }: { readonly there: string | null; readonly now: number },
 ): boolean {
@@ -47,7 +51,7 @@ function isDone(
   return request.kind === 'touch' ? cache.touch(key, request.ttlUs, now) : cache.delete(key, now);
 }
 
-function textAt(cache: Cache, key: string, now: number): string | null {
+function textAt(cache: AnyCache, key: string, now: number): string | null {
   const value = cache.get(key, now)?.value;
   return typeof value === 'string' ? value : null;
 }

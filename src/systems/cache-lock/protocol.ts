@@ -9,13 +9,12 @@ import type { OptionInfo, OptionProblem, Options, Protocol } from '../protocol.t
 import { FOR_EVER } from './arguments.ts';
 import { CacheServer } from './cache-server.ts';
 import { CacheLockDriver, type CacheLockOptions } from './driver.ts';
+import { RELEASES } from './release.ts';
 
 const NAME = 'lock';
 
 /** So many ms are still a safe number of microseconds. */
 const LONGEST_MS = 1_000_000_000_000;
-
-const RELEASES = ['published', 'add-again', 'compare-and-delete', 'delete'] as const;
 
 const options: readonly OptionInfo[] = [
   {

@@ -14,7 +14,9 @@
  */
 import type { CacheReply, CacheRequest } from './commands.ts';
 
-export type ReleaseRule = 'published' | 'add-again' | 'compare-and-delete' | 'delete';
+export const RELEASES = ['published', 'add-again', 'compare-and-delete', 'delete'] as const;
+
+export type ReleaseRule = (typeof RELEASES)[number];
 
 /** The lock to be given back, with the value that its holder put there. */
 export interface Returned {

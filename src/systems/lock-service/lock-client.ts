@@ -3,9 +3,15 @@
  * attaches it to what it writes and reads, so that no caller hands tokens around. It has no clock
  * and no network; times are arguments, in the unit of its lock service.
  */
-import { requireName } from '../mistakes.ts';
-import type { Store, StoreAnswer } from '../store/store.ts';
-import type { Grant, LockAnswer, LockService } from './lock-service.ts';
+import {
+  requireFinite,
+  requireInteger,
+  requireMade,
+  requireName,
+  requireObject,
+} from '../mistakes.ts';
+import { type Access, Store, type StoreAnswer } from '../store/store.ts';
+import { type Grant, type LockAnswer, LockService } from './lock-service.ts';
 
 /** Where an access goes, and under which lock; the resource is called as the lock, by default. */
 export interface GuardedPlace {
@@ -27,17 +33,20 @@ export class LockClient {
   /** Without a service it only remembers tokens, as one needs whose service is far away. */
   constructor(id: string, service: LockService | null = null) {
     requireName('id', id);
+    if (service !== null) requireMade('service', service, LockService);
     this.id = id;
     this.service = service;
   }
 
   /** Takes a lock for `ttl` from `now` on, and remembers the token if it is granted. */
   acquire(ask: { lock: string; ttl: number; now: number }): LockAnswer {
+    requireObject('ask', ask);
     return this.heed(this.servedBy().acquire({ ...ask, client: this.id }));
   }
 
   /** Prolongs the grant whose token it remembers; denied where it remembers none. */
   renew(ask: { lock: string; ttl: number; now: number }): LockAnswer {
+    requireObject('ask', ask);
     const asked = { ...ask, client: this.id, token: this.token(ask.lock) };
     return this.heed(this.servedBy().renew(asked));
   }
@@ -54,27 +63,33 @@ export class LockClient {
    * over: only the store can know whether somebody else had the lock since.
    */
   write(store: Store, place: GuardedPlace, value: number): GuardedAnswer {
-    return this.access(place, (access) => store.write(access, value));
+    requireFinite('value', value);
+    return this.access({ store, place }, (access) => store.write(access, value));
   }
 
   /** Reads under a lock, as `write`. */
   read(store: Store, place: GuardedPlace): GuardedAnswer {
-    return this.access(place, (access) => store.read(access));
+    return this.access({ store, place }, (access) => store.read(access));
   }
 
   /** Announces the token to a store that wants that before the first access. */
   open(store: Store, place: GuardedPlace): GuardedAnswer {
-    return this.access(place, (access) => store.open(access));
+    return this.access({ store, place }, (access) => store.open(access));
   }
 
   /** Keeps the token of a grant; a later grant of the same lock replaces it. */
-  remember({ lock, token }: Pick<Grant, 'lock' | 'token'>): void {
+  remember(grant: Pick<Grant, 'lock' | 'token'>): void {
+    requireObject('grant', grant);
+    const { lock, token } = grant;
+    requireName('lock', lock);
+    requireInteger('token', token);
     if (this.tokens.get(lock) !== token) this.sent.delete(lock);
     this.tokens.set(lock, token);
   }
 
   /** Forgets the token of a lock, after its release. */
   forget(lock: string): void {
+    requireName('lock', lock);
     this.tokens.delete(lock);
     this.sent.delete(lock);
   }
@@ -84,6 +99,7 @@ export class LockClient {
    * none.
    */
   token(lock: string): number {
+    requireName('lock', lock);
     return this.tokens.get(lock) ?? 0;
   }
 
@@ -93,15 +109,19 @@ export class LockClient {
   }
 
   private access(
-    { lock, resource = lock, key }: GuardedPlace,
-    send: (access: Parameters<Store['read']>[0]) => StoreAnswer,
+    { store, place }: { readonly store: Store; readonly place: GuardedPlace },
+    send: (access: Access) => StoreAnswer,
   ): GuardedAnswer {
-    requireName('lock', lock);
+    requireMade('store', store, Store);
+    requireObject('place', place);
+    const { lock, resource = lock, key } = place;
+    for (const [name, value] of Object.entries({ lock, resource, key })) requireName(name, value);
     const token = this.tokens.get(lock);
     if (token === undefined) return { kind: 'no-token', lock };
     const sequence = (this.sent.get(lock) ?? 0) + 1;
+    const answer = send({ resource, key, token, sequence });
     this.sent.set(lock, sequence);
-    return send({ resource, key, token, sequence });
+    return answer;
   }
 
   private servedBy(): LockService {

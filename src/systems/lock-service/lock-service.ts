@@ -4,8 +4,17 @@
  * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds. A denial
  * is a value; an argument that cannot be meant, such as a ttl of NaN, throws (see `mistakes.ts`).
  */
-import { requireInteger, requireName, requireWhole } from '../mistakes.ts';
-import { type Numbering, tokenOf } from './numbering.ts';
+import {
+  requireFlag,
+  requireInteger,
+  requireList,
+  requireName,
+  requireObject,
+  requireTime,
+  requireWhole,
+  requireWord,
+} from '../mistakes.ts';
+import { NUMBERINGS, type Numbering, tokenOf } from './numbering.ts';
 
 /** One acquisition. It has expired when `now >= issuedAt + ttl`: issued at 0 with ttl 10, at 10. */
 export interface Grant {
@@ -57,8 +66,9 @@ export class LockService {
   constructor(firstToken: number = 1, rules: Partial<LockRules> = {}) {
     requireWhole('firstToken', firstToken, 1);
     this.firstToken = firstToken;
+    requireObject('rules', rules);
     this.rules = { ...BOOK, ...rules };
-    requireWhole('lockDelay', this.rules.lockDelay, 0);
+    requireRules(this.rules);
   }
 
   /**
@@ -66,9 +76,9 @@ export class LockService {
    * given a new, higher token.
    */
   acquire(ask: { lock: string; client: string; ttl: number; now: number }): LockAnswer {
-    const { lock, client, ttl, now } = ask;
     requireAsked(ask);
     requireTimes(ask);
+    const { lock, client, ttl, now } = ask;
     const held = this.grants.get(lock);
     if (held !== undefined && !this.isFreeFor(client, held, now)) {
       return { kind: 'denied', holder: held.client };
@@ -100,6 +110,7 @@ export class LockService {
     ttl: number;
     now: number;
   }): LockAnswer {
+    requireAsked(ask);
     requireTimes(ask);
     const held = this.heldBy(ask);
     if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
@@ -111,13 +122,13 @@ export class LockService {
 
   /** Ends a grant. Only the holder may; `token` as for `renew`. */
   release(ask: { lock: string; client: string; token: number | null }): LockAnswer {
+    requireAsked(ask);
     if (this.heldBy(ask) === null) return this.denial(ask.lock);
     this.grants.delete(ask.lock);
     return { kind: 'released' };
   }
 
   private heldBy(ask: { lock: string; client: string; token: number | null }): Grant | null {
-    requireAsked(ask);
     if (ask.token !== null) requireInteger('token', ask.token);
     const held = this.grants.get(ask.lock);
     if (held === undefined || held.client !== ask.client) return null;
@@ -130,11 +141,13 @@ export class LockService {
 
   /** The grant that was given last for `lock`, expired or not; null after its release. */
   current(lock: string): Grant | null {
+    requireName('lock', lock);
     return this.grants.get(lock) ?? null;
   }
 
   /** Drops the entry of one lock, as a cache may; false where there was none. */
   forget(lock: string): boolean {
+    requireName('lock', lock);
     return this.grants.delete(lock);
   }
 
@@ -154,13 +167,33 @@ export class LockService {
   }
 
   load(state: LockServiceState): void {
+    requireState(state);
     this.counter = state.counter;
     this.grants.clear();
     for (const grant of state.grants) this.grants.set(grant.lock, grant);
   }
 }
 
-function requireAsked({ lock, client }: { lock: string; client: string }): void {
+function requireRules({ numbering, renewRaises, lockDelay }: LockRules): void {
+  requireWord('numbering', numbering, NUMBERINGS);
+  requireFlag('renewRaises', renewRaises);
+  requireWhole('lockDelay', lockDelay, 0);
+}
+
+function requireState(state: LockServiceState): void {
+  requireObject('state', state);
+  requireWhole('counter', state.counter, 0);
+  requireList('grants', state.grants);
+  for (const grant of state.grants) {
+    requireAsked(grant);
+    requireInteger('token', grant.token);
+    requireTimes({ ttl: grant.ttl, now: grant.issuedAt });
+  }
+}
+
+function requireAsked(ask: { lock: string; client: string }): void {
+  requireObject('ask', ask);
+  const { lock, client } = ask;
   requireName('lock', lock);
   requireName('client', client);
 }
@@ -168,5 +201,5 @@ function requireAsked({ lock, client }: { lock: string; client: string }): void 
 /** A ttl lasts; what a clock says may be anything, also before its epoch. */
 function requireTimes({ ttl, now }: { ttl: number; now: number }): void {
   requireWhole('ttl', ttl, 1);
-  requireWhole('now', now, Number.MIN_SAFE_INTEGER);
+  requireTime('now', now);
 }

@@ -5,7 +5,9 @@ import { assert } from '../../kernel/assert.ts';
  * `double`: a 64-bit counter whose tokens pass through a double on their way; `32-bit`: a signed
  * counter of 32 bits, which wraps; `random`: opaque ids, each different.
  */
-export type Numbering = 'exact' | 'double' | '32-bit' | 'random';
+export const NUMBERINGS = ['exact', 'double', '32-bit', 'random'] as const;
+
+export type Numbering = (typeof NUMBERINGS)[number];
 
 /** The token that follows `before` others, where the `first` is the very first. */
 export function tokenOf(

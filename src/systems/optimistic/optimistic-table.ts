@@ -1,7 +1,16 @@
 /**
  * Optimistic locking by itself, without the simulator: a row changes only for an update that names
- * the version it has. It is the table of the stores `versioned`, `timestamped` and `stock`.
+ * the version it has. It is the table of the stores `versioned`, `timestamped` and `stock`. Values
+ * are integers. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
  */
+import {
+  requireName,
+  requireObject,
+  requireSafe,
+  requireTime,
+  requireWhole,
+  requireWord,
+} from '../mistakes.ts';
 import { MemoryTable, type Row } from '../store/version-table.ts';
 
 export interface OptimisticTableSetting {
@@ -48,7 +57,11 @@ export class OptimisticTable {
   private readonly table: MemoryTable;
   private readonly hasTimestamps: boolean;
 
-  constructor({ first, version = 'count' }: OptimisticTableSetting = {}) {
+  constructor(setting: OptimisticTableSetting = {}) {
+    requireObject('setting', setting);
+    const { first, version = 'count' } = setting;
+    requireWord('version', version, ['count', 'timestamp']);
+    if (first !== undefined) requireFirst(first);
     const stock = first === undefined ? null : { pieces: first.value, version: first.version };
     this.table = new MemoryTable(stock);
     this.hasTimestamps = version === 'timestamp';
@@ -56,18 +69,21 @@ export class OptimisticTable {
 
   /** A row's value and version; null is the version of a row that was never written. */
   read(id: string): Row {
+    requireName('id', id);
     const cell = cellOf(id);
     this.table.begin(cell);
     const { value, version } = this.table.find(cell);
     return { value, version };
   }
 
-  /** Throws only where a table with timestamps is told no time. */
-  update({ id, set, version, once, now }: Update): UpdateAnswer {
-    if (this.hasTimestamps && now === undefined) {
-      throw new Error('an update of a table with timestamps needs `now`');
-    }
+  /** A table with timestamps must be told the time. */
+  update(update: Update): UpdateAnswer {
+    requireObject('update', update);
+    requireUpdate(update);
+    const { id, set, version, once, now } = update;
+    if (this.hasTimestamps || now !== undefined) requireTime('now', now);
     const before = this.read(id);
+    if ('adds' in set) requireSum(before.value + set.adds);
     const outcome = this.table.commit({
       cell: cellOf(id),
       value: 'value' in set ? set.value : before.value + set.adds,
@@ -81,6 +97,28 @@ export class OptimisticTable {
       ? { kind: 'accepted', rows: 1, ...row }
       : { kind: outcome, rows: 0, ...row };
   }
+}
+
+/** A row begins with no fewer than no pieces; a version may be a time. */
+function requireFirst(first: { readonly value: number; readonly version: number }): void {
+  requireObject('first', first);
+  requireWhole('first.value', first.value, 0);
+  requireSafe('first.version', first.version);
+}
+
+function requireUpdate({ id, set, version, once }: Update): void {
+  requireName('id', id);
+  requireObject('set', set);
+  if ('value' in set && 'adds' in set) throw new TypeError('set must name value or adds, not both');
+  if ('adds' in set) requireSafe('set.adds', set.adds);
+  else requireSafe('set.value', set.value);
+  if (version !== undefined && version !== null) requireSafe('version', version);
+  if (once !== undefined) requireName('once', once);
+}
+
+/** Beyond 2^53 a sum would silently be another one. */
+function requireSum(sum: number): void {
+  requireSafe('the sum of the value and set.adds', sum);
 }
 
 function cellOf(id: string): { readonly resource: string; readonly key: string } {

@@ -2,19 +2,23 @@
  * What each store that goes by tokens compares and remembers: one row a variant, so that they
  * differ only where one can see it.
  */
+import { requireFlag, requireObject, requireWord } from '../mistakes.ts';
+
+const REFUSES = [
+  'nothing',
+  'lower',
+  'lower-or-equal',
+  'lower-or-repeated',
+  'higher',
+  'other',
+] as const;
 
 export interface FenceRule {
   /**
    * Which accesses are refused, by comparing their token with the registered one: `higher` and
    * `other` are those of a store that got it wrong, or that knows one token only.
    */
-  readonly refuses:
-    | 'nothing'
-    | 'lower'
-    | 'lower-or-equal'
-    | 'lower-or-repeated'
-    | 'higher'
-    | 'other';
+  readonly refuses: (typeof REFUSES)[number];
   /** Whether the highest token of what it accepts is registered. */
   readonly registers: boolean;
   /** Whether a read is compared and registers its token too. */
@@ -140,3 +144,17 @@ const mutants: readonly (readonly [string, FenceRule])[] = [
 
 /** The stores that go by tokens, by name; `storeKinds` has all others too. */
 export const stores: ReadonlyMap<string, FenceRule> = new Map([...variants, ...mutants]);
+
+/** Refuses what is no rule of a store. */
+export function requireRule(rule: FenceRule): void {
+  requireObject('kind', rule);
+  requireWord('refuses', rule.refuses, REFUSES);
+  requireWord('scope', rule.scope, ['resource', 'key']);
+  requireWord('comparedBy', rule.comparedBy, ['store', 'client']);
+  const { registers, coversReads, needsOpen, opensAnything } = rule;
+  const { isDurable, takesMissing, replicaCompares } = rule;
+  const flags = { registers, coversReads, needsOpen, opensAnything, isDurable, takesMissing };
+  for (const [name, value] of Object.entries({ ...flags, replicaCompares })) {
+    requireFlag(name, value);
+  }
+}

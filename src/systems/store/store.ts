@@ -4,8 +4,15 @@
  * integer. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
  */
 import type { Refusal } from '../../history/server-events.ts';
-import { requireInteger, requireName, requireWhole } from '../mistakes.ts';
-import { type FenceRule, stores } from './fence.ts';
+import {
+  requireFinite,
+  requireFlag,
+  requireInteger,
+  requireName,
+  requireObject,
+  requireWhole,
+} from '../mistakes.ts';
+import { type FenceRule, requireRule, stores } from './fence.ts';
 
 export interface Access {
   readonly resource: string;
@@ -41,10 +48,10 @@ export class Store {
    * `kind` is a rule, or the name of one of `stores`, as `fenced`. With `takesAnyToken` a token may
    * be below 0 or beyond 2^53, as those of lock services are that got it wrong.
    */
-  constructor(
-    kind: FenceRule | string,
-    { takesAnyToken = false }: { takesAnyToken?: boolean } = {},
-  ) {
+  constructor(kind: FenceRule | string, manners: { takesAnyToken?: boolean } = {}) {
+    requireObject('manners', manners);
+    const { takesAnyToken = false } = manners;
+    requireFlag('takesAnyToken', takesAnyToken);
     const rule = ruleOf(kind);
     this.rule = rule;
     this.takesAnyToken = takesAnyToken;
@@ -53,6 +60,7 @@ export class Store {
 
   write(access: Access, value: number): StoreAnswer {
     this.requireValid(access);
+    requireFinite('value', value);
     const refusal = this.register(access);
     if (refusal !== null) return refusal;
     partOf(this.values, access.resource).set(access.key, value);
@@ -76,19 +84,22 @@ export class Store {
 
   /** The highest token that guards this access; 0 when none is registered. */
   highest(access: Pick<Access, 'resource' | 'key'>): number {
+    requirePlace(access);
     return this.registered.get(access.resource)?.get(this.scopeOf(access.key))?.highest ?? 0;
   }
 
-  private requireValid({ resource, key, token, sequence }: Access): void {
-    requireName('resource', resource);
-    requireName('key', key);
+  private requireValid(access: Access): void {
+    requirePlace(access);
+    const { token, sequence } = access;
     if (this.takesAnyToken) requireInteger('token', token);
     else requireWhole('token', token, 0);
     requireWhole('sequence', sequence, 0);
   }
 
   /** Why it has just refused an access; null where its token is below the highest. */
-  whyRefused({ resource, key, token }: Access): Refusal | null {
+  whyRefused(access: Access): Refusal | null {
+    this.requireValid(access);
+    const { resource, key, token } = access;
     const last = this.registered.get(resource)?.get(this.scopeOf(key));
     const { refuses } = this.rule;
     if (refuses === 'other') return { kind: 'other' };
@@ -132,6 +143,7 @@ export class Store {
 
   /** What it holds of one resource; its highest token is the highest of any of its keys. */
   contents(resource: string): { highest: number; values: ReadonlyMap<string, number> } {
+    requireName('resource', resource);
     const registered = this.registered.get(resource)?.values() ?? [];
     return {
       highest: Math.max(0, ...[...registered].map(({ highest }) => highest)),
@@ -141,6 +153,7 @@ export class Store {
 
   /** Forgets the values of a key. Returns the resources that had one. */
   forget(key: string): readonly string[] {
+    requireName('key', key);
     const forgetful = [...this.values].filter(([, values]) => values.delete(key));
     return forgetful.map(([resource]) => resource);
   }
@@ -163,10 +176,19 @@ export class Store {
 }
 
 function ruleOf(kind: FenceRule | string): FenceRule {
-  if (typeof kind !== 'string') return kind;
+  if (typeof kind !== 'string') {
+    requireRule(kind);
+    return kind;
+  }
   const rule = stores.get(kind);
   if (rule !== undefined) return rule;
   throw new RangeError(`there is no store "${kind}"; there are ${[...stores.keys()].join(', ')}`);
+}
+
+function requirePlace(place: Pick<Access, 'resource' | 'key'>): void {
+  requireObject('access', place);
+  requireName('resource', place.resource);
+  requireName('key', place.key);
 }
 
 function twinOf<V>(whole: ByResource<V>): ByResource<V> {

@@ -3,7 +3,7 @@
  * only if nobody stored in between. memcached does it with `gets`, `cas` and `add`, Redis with
  * WATCH and MULTI. A key that was not stored for `keyLife` is gone, and its fence token with it.
  */
-import type { Cache } from '../cache/cache.ts';
+import type { CacheItems } from '../cache/cache-items.ts';
 import type { LeaseRecord } from './lease-rules.ts';
 
 /** Published: a key lives 24 hours after its last storing. */
@@ -22,12 +22,12 @@ export type Seen = {
 export type Vacant = 'add' | 'set';
 
 export class CacheLeases {
-  private readonly cache: Cache;
+  private readonly cache: CacheItems;
   private readonly keyLife: number;
   private readonly vacant: Vacant;
 
   /** `keyLife` is in the unit of the cache's clock. */
-  constructor(cache: Cache, keyLife: number, vacant: Vacant) {
+  constructor(cache: CacheItems, keyLife: number, vacant: Vacant) {
     this.cache = cache;
     this.keyLife = keyLife;
     this.vacant = vacant;

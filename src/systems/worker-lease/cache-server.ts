@@ -6,7 +6,7 @@
  */
 import type { Answer } from '../../history/trace.ts';
 import type { Server, Turn } from '../../world/server.ts';
-import { Cache } from '../cache/cache.ts';
+import { CacheItems } from '../cache/cache-items.ts';
 import { CacheLeases, type Seen, type Vacant } from './cache-leases.ts';
 import type { LeaseBook } from './lease-book.ts';
 import type { LeaseRecord } from './lease-rules.ts';
@@ -50,7 +50,7 @@ export interface LeaseCacheSetting {
 export class LeaseCacheServer implements Server<LeaseCacheRequest, LeaseCacheReply> {
   private readonly setting: LeaseCacheSetting;
   private readonly book: LeaseBook;
-  private readonly cache: Cache = new Cache();
+  private readonly cache: CacheItems = new CacheItems();
   private readonly leases: CacheLeases;
 
   constructor(setting: LeaseCacheSetting, book: LeaseBook) {

@@ -1,11 +1,13 @@
 /**
  * The leases of at-least-once workers by themselves, without the simulator: in a table, as DynamoDB
  * keeps them, and in a cache, as memcached and Redis do. Time comes with each call, as an integer
- * in whatever unit the caller counts in; what was published counts whole seconds.
+ * in whatever unit the caller counts in; what was published counts whole seconds. That a lease is
+ * held is a value; an argument that cannot be meant throws (see `mistakes.ts`).
  */
-import { Cache } from '../cache/cache.ts';
+import { CacheItems } from '../cache/cache-items.ts';
+import { requireName, requireObject, requireWhole } from '../mistakes.ts';
 import { CacheLeases, KEY_LIFE_SECONDS } from './cache-leases.ts';
-import { freedBy, type LeaseReturn, takenBy } from './lease-rules.ts';
+import { freedBy, takenBy } from './lease-rules.ts';
 import { TableLeases } from './table-leases.ts';
 
 /** One delivery of one step of a machine: who asks for a lease, or gives it back. */
@@ -60,10 +62,10 @@ export class LeaseTable {
 
   /**
    * Takes the lease of a machine, unless somebody holds it: a lease has timed out when
-   * `now > expires`. Throws a `RangeError` where a number is no safe integer from 0.
+   * `now > expires`. Throws where a number is no safe integer from 0.
    */
   acquire(wish: LeaseWish): LeaseAnswer {
-    requireWhole(wish);
+    requireWish(wish);
     if (!this.isUp) return { kind: 'system error' };
     const taken = this.leases.acquire(wish.machine, wish);
     if (taken === null) return { kind: 'held' };
@@ -72,7 +74,7 @@ export class LeaseTable {
 
   /** Gives back that very lease, timed out or not, as long as nobody took it over. */
   release(given: GivenLease): ReleaseAnswer {
-    requireWhole(given);
+    requireGiven(given);
     if (!this.isUp) return { kind: 'system error' };
     return { kind: this.leases.release(given.machine, given) ? 'released' : 'not held' };
   }
@@ -83,19 +85,20 @@ export class LeaseTable {
  * that was evicted, begins anew with fence 1.
  */
 export class LeaseCache {
-  private readonly cache: Cache = new Cache();
+  private readonly cache: CacheItems = new CacheItems();
   private readonly leases: CacheLeases;
   /** Set it to false to see what a worker does when the cache is away. */
   isUp = true;
 
   /** By default keys live the published 24 hours, where `now` counts seconds. */
   constructor(keyLife: number = KEY_LIFE_SECONDS) {
+    requireWhole('keyLife', keyLife, 1);
     this.leases = new CacheLeases(this.cache, keyLife, 'add');
   }
 
   /** As `LeaseTable` does; `now` also says which keys have lived too long. */
   acquire(wish: LeaseWish): LeaseAnswer {
-    requireWhole(wish);
+    requireWish(wish);
     if (!this.isUp) return { kind: 'system error' };
     const seen = this.leases.look(wish.machine, wish.now);
     const taken = takenBy(seen.record, wish);
@@ -105,7 +108,8 @@ export class LeaseCache {
   }
 
   release(given: GivenLease & { readonly now: number }): ReleaseAnswer {
-    requireWhole(given);
+    requireGiven(given);
+    requireWhole('now', given.now, 0);
     if (!this.isUp) return { kind: 'system error' };
     const seen = this.leases.look(given.machine, given.now);
     const freed = freedBy(seen.record, given);
@@ -116,15 +120,26 @@ export class LeaseCache {
 
   /** Forgets a machine's lease with its fence token, as a full cache does; false where none was. */
   evict(machine: string): boolean {
+    requireName('machine', machine);
     return this.cache.forget(machine);
   }
 }
 
-type Numbers = Partial<LeaseReturn & Pick<LeaseWish, 'timeout' | 'now'>>;
+function requireHolder({ machine, steps, retries }: LeaseHolder): void {
+  requireName('machine', machine);
+  requireWhole('steps', steps, 0);
+  requireWhole('retries', retries, 0);
+}
 
-function requireWhole({ steps, retries, fence, timeout, now }: Numbers): void {
-  for (const [name, value] of Object.entries({ steps, retries, fence, timeout, now })) {
-    if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0)) continue;
-    throw new RangeError(`${name} must be a whole number from 0, not ${value}`);
-  }
+function requireWish(wish: LeaseWish): void {
+  requireObject('wish', wish);
+  requireHolder(wish);
+  requireWhole('timeout', wish.timeout, 0);
+  requireWhole('now', wish.now, 0);
+}
+
+function requireGiven(given: GivenLease): void {
+  requireObject('given', given);
+  requireHolder(given);
+  requireWhole('fence', given.fence, 0);
 }

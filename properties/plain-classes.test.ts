@@ -1,0 +1,150 @@
+/**
+ * The classes that need no simulator, as their callers may get them wrong: what cannot be meant
+ * throws, names the argument, and leaves everything as it was. Which arguments there are stands in
+ * one table.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  Cache,
+  CacheLock,
+  LeaseCache,
+  LeaseTable,
+  LockClient,
+  LockService,
+  OptimisticTable,
+  Store,
+} from '../src/index.ts';
+import { type Kind, plainOf, type Row, rows } from './plain-class-rows.ts';
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
+
+/** Whether a caller may mean it. */
+const MAY_BE: Readonly<Record<Kind, (value: unknown) => boolean>> = {
+  name: (value) => typeof value === 'string' && value !== '',
+  time: isWhole,
+  count: (value) => isWhole(value) && value >= 0,
+  length: (value) => isWhole(value) && value >= 1,
+  token: Number.isInteger,
+  timeout: (value) => isWhole(value) && (value >= 1 || value === -1),
+  value: Number.isFinite,
+  // None of those below is one.
+  word: () => false,
+  flag: (value) => typeof value === 'boolean',
+  function: (value) => typeof value === 'function',
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  made: () => false,
+  list: Array.isArray,
+  json: (value) => typeof value !== 'bigint' && (!isNumber(value) || Number.isFinite(value)),
+};
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function canBe(kind: Row['kinds'][string], value: unknown): boolean {
+  if (value === undefined) return kind.endsWith('?');
+  if (value === null && kind.includes('|null')) return true;
+  const plain = plainKind(kind);
+  const known = Object.entries(MAY_BE).find(([name]) => name === plain);
+  if (known === undefined) throw new Error(`there is no kind ${plain}`);
+  return known[1](value);
+}
+
+function plainKind(kind: string): string {
+  return kind.replace('|null', '').replace('?', '');
+}
+
+/** Those of which a number is of the right type, and may be out of range. */
+const NUMERIC: ReadonlySet<string> = new Set<Kind>([
+  ...(['time', 'count', 'length', 'token', 'timeout', 'value', 'json'] as const),
+]);
+
+const wrong: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(
+    ...[Number.NaN, Infinity, -Infinity, -1, 0, -2, 0.5, 1.5, 2 ** 53, -(2 ** 53)],
+    ...['1', '', '10', 'foo', 'toString', undefined, null, true, false, {}, [], [1], 1n],
+  ),
+  fc.double(),
+  fc.integer(),
+  fc.string(),
+);
+
+const numbers = [Number.NaN, Infinity, -Infinity, -1, '1', undefined];
+
+/** What is thrown; null when nothing is. */
+function thrownBy(call: () => unknown): unknown {
+  try {
+    call();
+    return null;
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+function expectRefused(row: Row, argument: string, value: unknown): void {
+  const { look, call } = row.make();
+  const before = structuredClone(look());
+  const thrown = thrownBy(() => call({ ...row.good, [argument]: value }));
+  const told = `${row.method} with ${argument} ${String(value)} (${typeof value})`;
+  const isOfType = isNumber(value) && NUMERIC.has(plainKind(row.kinds[argument] ?? ''));
+  const isEither = typeof value === 'string' && thrown instanceof RangeError;
+  expect(thrown, told).toBeInstanceOf(isOfType || isEither ? RangeError : TypeError);
+  expect(thrown, told).toMatchObject({ message: expect.stringContaining(nameOf(row, argument)) });
+  expect(structuredClone(look()), told).toEqual(before);
+}
+
+/** What an argument is called where it is refused. */
+function nameOf({ method }: Row, argument: string): string {
+  return method === 'new Store' && argument === 'kind' ? '' : argument;
+}
+
+describe.each(rows.map((row) => [row.method, row] as const))('%s', (_method, row) => {
+  test('works with good arguments', () => {
+    expect(thrownBy(() => row.make().call({ ...row.good }))).toBeNull();
+  });
+
+  test('throws for what cannot be meant, and leaves everything as it was', () => {
+    for (const [argument, kind] of Object.entries(row.kinds)) {
+      for (const value of numbers) {
+        if (!canBe(kind, value)) expectRefused(row, argument, value);
+      }
+      const unmeant = wrong.filter((value) => !canBe(kind, value));
+      const law = fc.property(unmeant, (value) => expectRefused(row, argument, value));
+      fc.assert(law, { seed: 1, numRuns: 60 });
+    }
+  });
+
+  const names = Object.entries(row.kinds).filter(([, kind]) => kind.startsWith('name'));
+  test.runIf(names.length > 0)('takes the names of Object.prototype as any other', () => {
+    for (const [argument] of names) {
+      const said = (name: string): string => {
+        const { look, call } = row.make();
+        const answers = [1, 2].map(() => plainOf(call({ ...row.good, [argument]: name })));
+        return JSON.stringify([answers, plainOf(look())]).replaceAll(name, 'NAME');
+      };
+      for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+        expect(said(name), argument).toBe(said('ordinary'));
+      }
+    }
+  });
+});
+
+/** What nobody calls from outside, and what is called without arguments. */
+const WITHOUT_ROW: ReadonlySet<string> = new Set([
+  ...['constructor', 'isFreeFor', 'nextToken', 'heldBy', 'denial', 'resetCounter', 'snapshot'],
+  ...['save', 'heed', 'access', 'servedBy', 'requireValid', 'register', 'refuses', 'scopeOf'],
+  ...['crash', 'clear', 'isAcquired', 'newToken'],
+]);
+
+test('the table has every public method', () => {
+  const classes = [LockService, LockClient, Store, LeaseTable, LeaseCache, Cache, CacheLock];
+  const known = rows.map(({ method }) => method.split(' by ')[0]);
+  const missing = [...classes, OptimisticTable].flatMap((of) => [
+    ...(known.includes(`new ${of.name}`) || of.length === 0 ? [] : [`new ${of.name}`]),
+    ...Object.getOwnPropertyNames(of.prototype)
+      .filter((name) => !WITHOUT_ROW.has(name) && !known.includes(`${of.name}.${name}`))
+      .map((name) => `${of.name}.${name}`),
+  ]);
+  expect(missing).toEqual([]);
+});
