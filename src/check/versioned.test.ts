@@ -62,6 +62,45 @@ describe('a store that counts its changes', () => {
     expect(verdictOn('linearizable', events, counted).kind).toBe('valid');
   });
 
+  const outrun = reads(0, 'alice/1/read', 0, null).concat(
+    writes(2, 'bob/1/write', { value: 1, version: null, given: becomes(1) }),
+    writes(4, 'carol/1/write', { value: 2, version: 1, given: becomes(2) }),
+  );
+
+  test('does not fit where it accepted a write whose version was gone', () => {
+    const late = writes(6, 'alice/1/write', { value: 1, version: null, given: becomes(3) });
+    expect(verdictOn('linearizable', [...outrun, ...late], counted).kind).toBe('invalid');
+  });
+
+  const instead = (version: number, more: { check?: string } = {}): Answer => {
+    return { kind: 'refused', highest: 0, version, ...more };
+  };
+
+  test.each([
+    ['fits', 'that write', { version: null, given: instead(2) }, 'valid'],
+    [
+      'does not fit',
+      'that write for a version that it never had',
+      { version: null, given: instead(3) },
+      'invalid',
+    ],
+    [
+      'does not fit',
+      'a write whose version was right',
+      { version: 2, given: instead(2) },
+      'invalid',
+    ],
+    [
+      'fits',
+      'such a write by a rule of its table',
+      { version: 2, given: instead(2, { check: 'stock >= 0' }) },
+      'valid',
+    ],
+  ])('%s where it refused %s', (_fits, _what, late, kind) => {
+    const events = [...outrun, ...writes(6, 'alice/1/write', { value: 1, ...late })];
+    expect(verdictOn('linearizable', events, counted).kind).toBe(kind);
+  });
+
   const repeated: Answer = { kind: 'accepted', version: 2, isRepeated: true };
 
   test('may say of a try that it was applied before: by the try before it, or by its own', () => {
