@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
+import { changeWork } from './change.ts';
 import { mergeFaults, narrowPartitions } from './drop-faults.ts';
 import { calmLatencies } from './drop-names.ts';
 import { dropSections } from './drop-sections.ts';
@@ -9,7 +10,7 @@ import { lowerTogether } from './lower-numbers.ts';
 import { retime } from './retime.ts';
 import { pause, planWith } from './sample-plan.test.ts';
 import { type Pass, Search } from './search.ts';
-import { waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
+import { renumberValues, waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
 
 /** What one turn of `pass` makes of `plan`. */
 function turn(pass: Pass, plan: Plan, breaks: (candidate: Plan) => boolean): Plan {
@@ -104,4 +105,22 @@ test('all times are set anew around the client that goes first', () => {
 test('latencies give way to one round constant inside the bounds', () => {
   const plan = turn(calmLatencies, planWith([]), ({ network }) => network.latencyUs >= 1_000);
   expect([plan.network.latencyUs, plan.decisions]).toEqual([1_500, {}]);
+});
+
+test('an increment adds 1 or takes 1 away, whatever it was by', () => {
+  const by = (amount: number): Plan =>
+    changeWork(planWith([]), (work) => {
+      return { kind: 'increment', id: work.id, store: 'store', key: 'x', by: amount };
+    });
+  for (const [from, to] of [
+    [-7, -1],
+    [9, 1],
+    [Number.MAX_SAFE_INTEGER, 1],
+    [-1, -1],
+  ] as const) {
+    const plan = turn(renumberValues, by(from), () => true);
+    const work = plan.clients.flatMap(({ sections }) => sections.flatMap((one) => one.work));
+    expect(work.length).toBeGreaterThan(0);
+    for (const step of work) expect(step.kind === 'increment' && (step.by ?? 1)).toBe(to);
+  }
 });
