@@ -7,11 +7,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { runFilled } from '../src/async/run-filled.ts';
+import { explain, inWords } from '../src/check/explain.ts';
+import { examine } from '../src/harness.ts';
 import type { Trace, TraceEvent } from '../src/history/trace.ts';
 import type { Json } from '../src/kernel/json.ts';
 import { ASYNC_EPOCH_US } from '../src/plan/epoch.ts';
 import type { Plan } from '../src/plan/plan.ts';
 import { readPlan } from '../src/plan/plan-text.ts';
+import { textOf } from '../src/report/step-text.ts';
+import { surroundingsOf } from '../src/report/surroundings.ts';
 import { run } from '../src/run.ts';
 import { planOf } from '../src/systems/plan.fixture.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
@@ -55,6 +59,31 @@ test('the same happens at the same times, whatever the epoch', () => {
         );
       }),
       { numRuns: 4 },
+    );
+  }
+});
+
+/** What people read of a run, and of what it breaks. */
+function wordsOf(plan: Plan): readonly string[] {
+  const { trace, verdicts } = examine(plan, ['no-lost-update', 'linearizable']);
+  const stories = verdicts.map((verdict) =>
+    verdict.kind === 'invalid' ? inWords(explain(trace, verdict)) : verdict.kind,
+  );
+  const around = surroundingsOf(trace, plan.faults);
+  return [...trace.events.map((event) => textOf(event, around)), ...stories];
+}
+
+test('of timestamps the same is said, whatever the epoch', () => {
+  const plans = files.map(planIn).filter(({ system }) => system.store.startsWith('timestamped'));
+  expect(plans.length).toBeGreaterThan(3);
+  for (const plan of plans) {
+    const expected = wordsOf({ ...plan, epochUs: 0 });
+    expect(expected.join()).toMatch(/(first )?change of \d+ ms/);
+    fc.assert(
+      fc.property(fc.oneof(epochs, fc.constant(31_536_000_000_000)), (epochUs) => {
+        expect(wordsOf({ ...plan, epochUs })).toEqual(expected);
+      }),
+      { numRuns: 6 },
     );
   }
 });

@@ -65,7 +65,7 @@ interface Survival {
  * Whether the write, or one after it, is what the store came back with; or was gone before that.
  */
 function survives({ place, key, write, recovery }: Survival): boolean {
-  const value = recoveredValue(recovery.event, key.key);
+  const value = recoveredValue(place, recovery.event, key.key);
   for (const access of key.accesses) {
     if (access.index < write.index || access.index >= recovery.index) continue;
     if (isEffective(access) && access.event.value === value) return true;
@@ -74,7 +74,7 @@ function survives({ place, key, write, recovery }: Survival): boolean {
     ({ event, index }) =>
       index > write.index &&
       index < recovery.index &&
-      recoveredValue(event, key.key) !== write.event.value,
+      recoveredValue(place, event, key.key) !== write.event.value,
   );
 }
 

@@ -123,16 +123,23 @@ export function counterHistory(operations: readonly StoreOperation[]): ClientHis
   );
 }
 
-/** As calls of a register that counts its writes: what was refused did not happen. */
+/**
+ * As calls of a register that counts its writes: a refusal that tells the version which the store
+ * has instead is an answer; any other did not happen. A row that was never written has version 0.
+ */
 export function versionedHistory(
   operations: readonly StoreOperation[],
 ): ClientHistory<VersionedCall> {
   return historyOf(operations.map(withoutRepeat), ({ call, answer }) => {
     const { key, value } = call;
     if (call.verb === 'write') {
-      if (answer?.kind === 'refused') return null;
-      const version = answer?.kind === 'accepted' ? (answer.version ?? null) : null;
-      return { name: 'write', key, value, version };
+      const asked = call.version === undefined ? {} : { expected: call.version ?? 0 };
+      const write = { name: 'write', key, value, version: null, ...asked } as const;
+      if (answer?.kind === 'accepted') return { ...write, version: answer.version ?? null };
+      if (answer?.kind !== 'refused') return write;
+      if (answer.version === undefined || answer.check !== undefined) return null;
+      if (call.version === undefined) return null;
+      return { ...write, version: answer.version ?? 0, answer: 'refused' };
     }
     if (call.verb !== 'read' || answer?.kind !== 'value') return null;
     return { name: 'read', key, value: answer.value, version: answer.version ?? 0 };

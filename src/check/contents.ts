@@ -31,7 +31,7 @@ export function contentsBefore(place: Place, key: KeyLog, before: number): Conte
     return { value: write.event.value, write, recovery: null };
   }
   const value =
-    recovery === null ? firstValue(place, key.key) : recoveredValue(recovery.event, key.key);
+    recovery === null ? firstValue(place, key.key) : recoveredValue(place, recovery.event, key.key);
   return { value, write: null, recovery };
 }
 
@@ -40,9 +40,10 @@ export function firstValue({ firsts }: Place, key: string): number {
   return firsts.get(key)?.value ?? INITIAL_VALUE;
 }
 
-/** What a store holds of a key as it comes back. */
-export function recoveredValue({ values }: Recovered, key: string): number {
-  return Object.hasOwn(values, key) ? (values[key] ?? INITIAL_VALUE) : INITIAL_VALUE;
+/** What a store holds of a key as it comes back; a key that it forgot begins anew. */
+export function recoveredValue(place: Place, { values }: Recovered, key: string): number {
+  const first = firstValue(place, key);
+  return Object.hasOwn(values, key) ? (values[key] ?? first) : first;
 }
 
 /** What `key` holds at the end of the trace. */

@@ -1,9 +1,9 @@
 /** Tells what a store should not have accepted or served: the rules about writes and reads. */
 
 import type { Write } from '../history/server-events.ts';
+import { stampText } from '../history/stamp-text.ts';
 import { hasTokens } from '../history/tokens-in-use.ts';
 import type { Answer } from '../history/trace.ts';
-import { stampText } from '../plan/duration.ts';
 import { accessPhrase, at, latePhrase, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller } from './story.ts';
 
@@ -212,10 +212,10 @@ const updateLost: Teller = (story) => {
 /** Why a store that compares timestamps saw no change: ` and left the timestamp of before, …`. */
 function sameStamp({ version, client }: Write): string {
   if (version?.by !== 'timestamp' || typeof version.expected !== 'number') return '';
-  const stamp = stampText(version.expected);
+  const stamp = stampText(version, version.expected);
   return (
-    `: it left the timestamp that ${client} had read, ${stamp}, and the store, which found ` +
-    `${stamp} where ${client} expected ${stamp}, took both`
+    `: it left the timestamp that ${client} had read, ${stamp} in whole milliseconds, and the ` +
+    `store, which found ${stamp} where ${client} expected ${stamp}, took both`
   );
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TraceEvent } from '../history/trace.ts';
 import { judge } from './claims.ts';
 import {
   breachOf,
@@ -13,6 +14,31 @@ import {
   verdictOn,
   write,
 } from './trace-builder.fixture.ts';
+
+/** A store in which the row `x` has been all along. */
+function stocked(ms: number, value: number): TraceEvent {
+  const begins = { key: 'x', version: 5 };
+  return { ...recovered(ms, 0, { x: value }), begins };
+}
+
+test('a row that begins anew after the store forgot it is what it was', () => {
+  const lost = [
+    ...[stocked(0, 10), grant(1, 'alice', 1), read(2, 'alice', 1, 10), recovered(3, 0, {})],
+    ...[stocked(4, 10), grant(5, 'bob', 2)],
+  ];
+  for (const events of [lost, [...lost, read(6, 'bob', 2, 10)]]) {
+    expect(judge(traceOf(events), terms, ['grant-order'])).toMatchObject([{ kind: 'valid' }]);
+  }
+  expect(breachOf('grant-order', [...lost, read(6, 'bob', 2, 0)]).rule).toBe('wrong-value');
+});
+
+test('and what was sold of it before is lost', () => {
+  const sold = [
+    ...[stocked(0, 10), grant(1, 'alice', 1), write(2, 'alice', 1, 9), recovered(3, 0, {})],
+    ...[stocked(4, 10), grant(5, 'bob', 2), read(6, 'bob', 2, 10)],
+  ];
+  expect(breachOf('grant-order', sold).rule).toBe('lost-in-recovery');
+});
 
 const zombie = [
   grant(0, 'alice', 1),

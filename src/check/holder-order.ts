@@ -42,7 +42,7 @@ function breachAt(survey: Survey, place: Place): Breach | null {
     if (!isEffective(write) || write.event.under === 0) continue;
     for (const recovery of place.recoveries) {
       if (recovery.index < sinceIndex || recovery.index > write.index) continue;
-      applied = survivorsOf(applied, recovery.event);
+      applied = survivorsOf(place, applied, recovery.event);
       newest = newestOf(applied);
     }
     sinceIndex = write.index;
@@ -68,12 +68,13 @@ function breachAt(survey: Survey, place: Place): Breach | null {
 
 /** The writes that a recovery may have kept: of each key those up to the last with its value. */
 function survivorsOf(
+  place: Place,
   applied: readonly Entry<EffectiveWrite>[],
   recovered: Recovered,
 ): Entry<EffectiveWrite>[] {
   const lastKept = new Map<string, number>();
   for (const { event, index } of applied) {
-    if (event.value === recoveredValue(recovered, event.key)) lastKept.set(event.key, index);
+    if (event.value === recoveredValue(place, recovered, event.key)) lastKept.set(event.key, index);
   }
   return applied.filter(({ event, index }) => index <= (lastKept.get(event.key) ?? -1));
 }

@@ -42,6 +42,8 @@ function judgeAgainst(claim: string, model: string, survey: Survey, terms: Terms
   if (definition === undefined) {
     return { kind: 'unknown', claim, exercised: 0, reason: `there is no model ${model}` };
   }
+  const lacking = lackOfVersions(survey, definition);
+  if (lacking !== null) return { kind: 'unknown', claim, exercised: 0, reason: lacking };
   let breach: Breach | null = null;
   let isUnknown = false;
   let overlapping = 0;
@@ -67,6 +69,30 @@ function judgeAgainst(claim: string, model: string, survey: Survey, terms: Terms
     return { kind: 'unknown', claim, exercised, reason };
   }
   return conclude(claim, { exercised, breach });
+}
+
+/**
+ * Why a model of versions cannot be asked: a store tells none, or times in place of counts, which a
+ * model of one's own may know.
+ */
+function lackOfVersions(
+  { operations, places }: Survey,
+  definition: ModelDefinition,
+): string | null {
+  if (definition.calls !== 'versioned') return null;
+  for (const { invoke, return: returned } of operations.values()) {
+    const { call } = invoke.event;
+    const answer = returned?.event.answer;
+    const hasVersions = answer?.kind === 'value' || answer?.kind === 'accepted';
+    if (!('store' in call) || call.verb === 'open' || !hasVersions) continue;
+    if (answer.version === undefined) return `${call.store} tells no versions`;
+  }
+  if (definition !== storeModels.get('versioned-register')) return null;
+  for (const { store, accesses } of places) {
+    const isTimed = accesses.some(({ event }) => event.version?.by === 'timestamp');
+    if (isTimed) return `${store} tells timestamps, and a model that counts knows none`;
+  }
+  return null;
 }
 
 /** The same as `checkStore`, or what a model threw that is not fencepost's own. */

@@ -1,7 +1,8 @@
 /** `linearizable` of stores with versions and with timestamps, on histories written by hand. */
 import { describe, expect, test } from 'vitest';
 import type { Answer, TraceEvent } from '../history/trace.ts';
-import { accepted, answer, invoke, unknown, verdictOn } from './trace-builder.fixture.ts';
+import { accepted, answer, invoke, unknown, verdictOn, write } from './trace-builder.fixture.ts';
+import type { Verdict } from './verdict.ts';
 
 const counted = { model: 'versioned-register' };
 const stamped = { model: 'cas-register' };
@@ -62,6 +63,45 @@ describe('a store that counts its changes', () => {
     expect(verdictOn('linearizable', events, counted).kind).toBe('valid');
   });
 
+  const outrun = reads(0, 'alice/1/read', 0, null).concat(
+    writes(2, 'bob/1/write', { value: 1, version: null, given: becomes(1) }),
+    writes(4, 'carol/1/write', { value: 2, version: 1, given: becomes(2) }),
+  );
+
+  test('does not fit where it accepted a write whose version was gone', () => {
+    const late = writes(6, 'alice/1/write', { value: 1, version: null, given: becomes(3) });
+    expect(verdictOn('linearizable', [...outrun, ...late], counted).kind).toBe('invalid');
+  });
+
+  const instead = (version: number, more: { check?: string } = {}): Answer => {
+    return { kind: 'refused', highest: 0, version, ...more };
+  };
+
+  test.each([
+    ['fits', 'that write', { version: null, given: instead(2) }, 'valid'],
+    [
+      'does not fit',
+      'that write for a version that it never had',
+      { version: null, given: instead(3) },
+      'invalid',
+    ],
+    [
+      'does not fit',
+      'a write whose version was right',
+      { version: 2, given: instead(2) },
+      'invalid',
+    ],
+    [
+      'fits',
+      'such a write by a rule of its table',
+      { version: 2, given: instead(2, { check: 'stock >= 0' }) },
+      'valid',
+    ],
+  ])('%s where it refused %s', (_fits, _what, late, kind) => {
+    const events = [...outrun, ...writes(6, 'alice/1/write', { value: 1, ...late })];
+    expect(verdictOn('linearizable', events, counted).kind).toBe(kind);
+  });
+
   const repeated: Answer = { kind: 'accepted', version: 2, isRepeated: true };
 
   test('may say of a try that it was applied before: by the try before it, or by its own', () => {
@@ -77,6 +117,36 @@ describe('a store that counts its changes', () => {
     for (const events of [byFirst, byItself]) {
       expect(verdictOn('linearizable', events, counted).kind).toBe('valid');
     }
+  });
+});
+
+describe('a store that does not count its changes', () => {
+  const verdict = (events: TraceEvent[], terms = counted): Verdict =>
+    verdictOn('linearizable', events, terms);
+
+  test('is not judged by versions where it tells none', () => {
+    const write = [invoke(0, 'alice/1/write', { value: 1 }), accepted(1, 'alice/1/write')];
+    const read = [
+      invoke(2, 'bob/1/read', { verb: 'read', value: null }),
+      answer(3, 'bob/1/read', { kind: 'value', value: 1 }),
+    ];
+    for (const events of [read, write, [...write, ...read]]) {
+      const reason = 'store tells no versions';
+      expect(verdict(events)).toMatchObject({ kind: 'unknown', reason });
+    }
+    expect(verdict(read, { model: 'register' }).kind).toBe('invalid');
+  });
+
+  test('is not judged by versions where it tells timestamps', () => {
+    const given = write(1, 'alice', 0, 1, { version: { by: 'timestamp', found: null, given: 7 } });
+    const events = [
+      invoke(0, 'alice/1/write', { value: 1, version: null }),
+      { ...given, operation: 'alice/1/write' },
+      answer(2, 'alice/1/write', becomes(7)),
+    ];
+    const reason = 'store tells timestamps, and a model that counts knows none';
+    expect(verdict(events)).toMatchObject({ kind: 'unknown', reason });
+    expect(verdict(events, stamped).kind).toBe('valid');
   });
 });
 

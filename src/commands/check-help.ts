@@ -5,10 +5,11 @@ const OWN_FORMAT = `\
               {"process":"alice","type":"invoke","f":"write","value":4,"token":33}
               {"process":"alice","type":"ok","f":"write","answer":"refused"}
   In jsonl, type is invoke, ok, fail (it did not happen) or info (nobody knows). An invoke says
-  what is asked: value (of a cas [expected, new]), key or lock or resource, token, owner, permits.
-  Its completion says what is answered: value, token, version, answer (denied, refused, missed).
-  time, index, error and note are for people; any other field is refused. Elsewhere a value of two
-  may be [key value], as Jepsen writes it, which the report then says.
+  what is asked: value (of a cas [expected, new]), key or lock or resource, token, owner, permits,
+  expected (the version that a write must find). Its completion says what is answered: value,
+  token, version, answer (denied, refused, missed). time, index, error and note are for people; any
+  other field is refused. Elsewhere a value of two may be [key value], as Jepsen writes it, which
+  the report then says.
   In every format the process nemesis is no client: its events are faults, drawn and not judged.`;
 
 /** Ends with the exit codes. */

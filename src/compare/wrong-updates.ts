@@ -44,7 +44,7 @@ function statesOf(survey: Survey, place: Place, key: KeyLog): readonly State[] |
   const states: State[] = [first];
   for (const entry of [...key.accesses, ...place.recoveries].sort((a, b) => a.index - b.index)) {
     if (entry.event.kind === 'recovered') {
-      const value = recoveredValue(entry.event, key.key);
+      const value = recoveredValue(place, entry.event, key.key);
       states.push({ value, intents: stateAt(states, value)?.intents ?? [] });
     } else if ('latest' in entry && isEffective(entry)) {
       const { value, adds, operation } = entry.event;

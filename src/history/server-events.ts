@@ -87,9 +87,14 @@ interface Handled {
 export interface RowVersion {
   /** How it tells versions apart: a count of the changes, or the time of the last one, in ms. */
   readonly by: 'version' | 'timestamp';
+  /** What a right clock showed as the run began, of timestamps; absent: 0. */
+  readonly epochMs?: number;
   /** What the key had as the access came; null: it was never written. */
   readonly found: number | null;
 }
+
+/** How to read the versions of a store. */
+export type VersionScale = Pick<RowVersion, 'by' | 'epochMs'>;
 
 export interface WriteVersion extends RowVersion {
   /** What the write expects, null: a key that was never written; absent: whatever is there. */

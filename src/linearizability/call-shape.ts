@@ -45,6 +45,11 @@ export function orNull({ expected, accepts }: Field): Field {
   };
 }
 
+/** `field`, or nothing at all. */
+export function optional({ expected, accepts }: Field): Field {
+  return { expected, accepts: (value) => value === undefined || accepts(value) };
+}
+
 /** For `Model.mistakeIn`: the first mistake in a call, null when it has none. */
 export function mistakesIn(shapes: {
   readonly [name: string]: { readonly [field: string]: Field };

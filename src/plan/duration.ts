@@ -91,16 +91,3 @@ export function formatRange({ minUs, maxUs }: RangeUs): string {
   const min = formatDuration(minUs);
   return minUs === maxUs ? min : `${min}..${formatDuration(maxUs)}`;
 }
-
-/** Since 1973; below that it is no date but what a clock that began at 0 shows. */
-const DATED_MS = 1e11;
-
-/** A timestamp: `12 ms`, or the time of day where the clock shows a date: `00:00:00.012`. */
-export function stampText(ms: number): string {
-  if (ms < DATED_MS) return `${ms} ms`;
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const hours = Math.floor(ms / 3_600_000) % 24;
-  const minutes = Math.floor(ms / 60_000) % 60;
-  const seconds = Math.floor(ms / 1000) % 60;
-  return `${two(hours)}:${two(minutes)}:${two(seconds)}.${String(ms % 1000).padStart(3, '0')}`;
-}

@@ -54,8 +54,11 @@ describe('why a store refused', () => {
       'expects a change of 3 ms, has one of 4 ms (0 rows)',
     ],
     [
-      { by: 'timestamp', expected: MADE_IN_2024 + 3, found: MADE_IN_2024 + 4, given: null },
-      'expects a change of 00:00:00.003, has one of 00:00:00.004 (0 rows)',
+      {
+        ...{ by: 'timestamp', epochMs: MADE_IN_2024, given: null },
+        ...{ expected: MADE_IN_2024 - 3, found: MADE_IN_2024 + 4 },
+      },
+      'expects a change of −3 ms, has one of 4 ms (0 rows)',
     ],
   ];
 
@@ -78,13 +81,16 @@ test('the change of a version is said as it was and as it is', () => {
 });
 
 describe('a flag shows', () => {
-  const dated = { by: 'timestamp', found: null, given: MADE_IN_2024 + 12, expected: null } as const;
+  const dated: WriteVersion = {
+    ...{ by: 'timestamp', epochMs: MADE_IN_2024, found: null },
+    ...{ given: MADE_IN_2024 + 12, expected: null },
+  };
   const counted = { by: 'version', expected: 5, found: 6, given: 6 } as const;
   test.each([
     ['the token', refused({ token: 31 }), '31'],
     ['the version that was expected in vain', versioned(counted), '5'],
     ['the version that was made', { ...versioned(counted), isAccepted: true }, '6'],
-    ['the milliseconds of a date', { ...versioned(dated), isAccepted: true }, '.012'],
+    ['the milliseconds since the run began', { ...versioned(dated), isAccepted: true }, '12'],
     ['nothing where there is neither', refused({ token: 0 }), ''],
   ])('%s', (_, event, text) => {
     expect(flagText(event)).toBe(text);

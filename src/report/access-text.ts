@@ -3,18 +3,28 @@
  * for every rule of every store, why it refused. The terminal, the pictures and the tables share
  * it.
  */
-import type { Grant, Read, Refusal, Release, Renew, Write } from '../history/server-events.ts';
+import type {
+  Grant,
+  Read,
+  Refusal,
+  Release,
+  Renew,
+  VersionScale,
+  Write,
+} from '../history/server-events.ts';
+import { stampText } from '../history/stamp-text.ts';
 import type { TraceEvent } from '../history/trace.ts';
-import { proseDuration, stampText } from '../plan/duration.ts';
+import { proseDuration } from '../plan/duration.ts';
 
 /** `version 5`, `a change of 3 ms`, `no row`. */
 export function versionText(
-  by: 'version' | 'timestamp',
+  scale: VersionScale,
   version: number | null,
   { isShort = false }: { readonly isShort?: boolean } = {},
 ): string {
   if (version === null) return 'no row';
-  if (by === 'timestamp') return `${isShort ? 'one' : 'a change'} of ${stampText(version)}`;
+  const stamp = stampText(scale, version);
+  if (scale.by === 'timestamp') return `${isShort ? 'one' : 'a change'} of ${stamp}`;
   return isShort ? String(version) : `version ${version}`;
 }
 
@@ -23,7 +33,7 @@ export function changeText({ version }: Write): string {
   if (version === undefined || version.given === null) return '';
   const { by, found, given } = version;
   const name = by === 'version' ? 'version' : 'change of';
-  const text = (of: number): string => (by === 'version' ? String(of) : stampText(of));
+  const text = (of: number): string => (by === 'version' ? String(of) : stampText(version, of));
   return found === null
     ? `first ${name} ${text(given)}`
     : `${name} ${text(found)} → ${text(given)}`;
@@ -34,15 +44,12 @@ export function seenText({ version }: Read): string {
   if (version === undefined) return '';
   const { by, found } = version;
   if (found === null) return 'never written';
-  return by === 'version' ? `version ${found}` : `change of ${stampText(found)}`;
+  return by === 'version' ? `version ${found}` : `change of ${stampText(version, found)}`;
 }
 
 /** The version that a write says it expects: `expects version 5`; '' where it names none. */
-export function expectedText(
-  by: 'version' | 'timestamp',
-  expected: number | null | undefined,
-): string {
-  return expected === undefined ? '' : `expects ${versionText(by, expected)}`;
+export function expectedText(scale: VersionScale, expected: number | null | undefined): string {
+  return expected === undefined ? '' : `expects ${versionText(scale, expected)}`;
 }
 
 /** Why a store refused an access: `expects version 5, has 6 (0 rows)`, `has seen 32`. */
@@ -117,9 +124,9 @@ function reasonOf(refusal: Refusal, event: Write | Read): string {
 
 function versionsOf({ version }: Write): string {
   if (version === undefined) return '';
-  const { by, expected, found } = version;
+  const { expected, found } = version;
   const isShort = expected !== null;
-  return `${expectedText(by, expected)}, has ${versionText(by, found, { isShort })} (0 rows)`;
+  return `${expectedText(version, expected)}, has ${versionText(version, found, { isShort })} (0 rows)`;
 }
 
 /**
@@ -130,6 +137,5 @@ export function flagText({ token, version, isAccepted }: Write): string {
   if (token > 0 || version === undefined) return token > 0 ? String(token) : '';
   const shown = isAccepted ? version.given : (version.expected ?? null);
   if (shown === null) return '–';
-  // Of a time of day the milliseconds are what differs: `.003`.
-  return version.by === 'version' ? String(shown) : stampText(shown).replace(/ ms$|^.*(?=\.)/, '');
+  return version.by === 'version' ? String(shown) : stampText(version, shown).replace(/ ms$/, '');
 }

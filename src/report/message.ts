@@ -2,6 +2,7 @@
  * Reads a message's name (`alice/1/write-2/1/request`) and pairs each sending with what became of
  * it.
  */
+import type { VersionScale } from '../history/server-events.ts';
 import type { Call, Trace } from '../history/trace.ts';
 import { expectedText } from './access-text.ts';
 
@@ -26,7 +27,7 @@ export function callsOf(trace: Trace): ReadonlyMap<string, Call> {
 interface Terms {
   readonly calls: ReadonlyMap<string, Call>;
   readonly hasTokens: boolean;
-  readonly versionsBy?: 'version' | 'timestamp' | null;
+  readonly versionsBy?: VersionScale | null;
 }
 
 /** What a message asks, in few words: `write x = 1, token 1`; its own last word when unknown. */

@@ -64,7 +64,7 @@ function writeSamples(): readonly Sample[] {
     {
       mark: 'accepted',
       shapes: [flown(true)],
-      text: '✓ write accepted, with its token or the row’s version',
+      text: '✓ write accepted, with its token, or the row’s version or timestamp',
     },
     { mark: 'refused', shapes: [flown(false)], text: '⊘ write refused' },
   ];

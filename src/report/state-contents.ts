@@ -1,4 +1,5 @@
 /** What stores contain after a part of a trace: the value of each key, and the highest token. */
+import type { VersionScale } from '../history/server-events.ts';
 import type { TraceEvent } from '../history/trace.ts';
 import { versionText } from './access-text.ts';
 import { tokenText } from './prose.ts';
@@ -21,6 +22,8 @@ export function contentsAfter(events: readonly TraceEvent[]): ReadonlyMap<string
   return stores;
 }
 
+const COUNTED: VersionScale = { by: 'version' };
+
 const EMPTY: Contents = { values: new Map(), highest: 0, hasTokens: false };
 
 function written(before: Contents, event: Extract<TraceEvent, { kind: 'write' }>): Contents {
@@ -29,7 +32,7 @@ function written(before: Contents, event: Extract<TraceEvent, { kind: 'write' }>
   const values = new Map(before.values);
   const { key, value, client, token } = event;
   const row = event.version?.given ?? null;
-  const version = row === null ? '' : `, ${versionText(event.version?.by ?? 'version', row)}`;
+  const version = row === null ? '' : `, ${versionText(event.version ?? COUNTED, row)}`;
   if (value !== null) values.set(key, `${value}, from ${client}${tokenText(token)}${version}`);
   return { values, highest: Math.max(before.highest, event.highest, token), hasTokens };
 }
@@ -37,7 +40,7 @@ function written(before: Contents, event: Extract<TraceEvent, { kind: 'write' }>
 function recovered(event: Extract<TraceEvent, { kind: 'recovered' }>): Contents {
   const { values, highest, begins } = event;
   const version = (key: string): string =>
-    begins?.key === key ? `, ${versionText('version', begins.version)}` : '';
+    begins?.key === key ? `, ${versionText(COUNTED, begins.version)}` : '';
   const kept = Object.entries(values).map(
     ([key, value]) => [key, `${value}${version(key)}`] as const,
   );

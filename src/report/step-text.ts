@@ -189,7 +189,7 @@ function returnText(event: Extract<TraceEvent, { kind: 'return' }>, around: Surr
 }
 
 function answerText(answer: Answer, { versionsBy }: Surroundings): string {
-  const by = versionsBy ?? 'version';
+  const by = versionsBy ?? ({ by: 'version' } as const);
   if (answer.kind === 'granted') return `granted${tokenText(answer.token)}`;
   if (answer.kind === 'denied') {
     return answer.holder === '' ? 'denied' : `denied, ${answer.holder} holds it`;

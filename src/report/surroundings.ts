@@ -1,4 +1,5 @@
 /** Decides what the words of an event depend on beyond the event itself. */
+import type { VersionScale } from '../history/server-events.ts';
 import { hasTokens } from '../history/tokens-in-use.ts';
 import type { Call, Trace, TraceEvent } from '../history/trace.ts';
 import type { Fault } from '../plan/fault.ts';
@@ -22,7 +23,7 @@ export interface Surroundings {
   /** The processes that are no programs: what they log is told without its topic. */
   readonly services: ReadonlySet<string>;
   /** How the stores of this run tell versions apart; null where they have none. */
-  readonly versionsBy: 'version' | 'timestamp' | null;
+  readonly versionsBy: VersionScale | null;
   /** By the sending of an access: the token of its lock by then, where it carries another. */
   readonly outdated: ReadonlyMap<TraceEvent, number>;
   /** Tests of a lease by which its holder believes what it believed before. */
@@ -71,7 +72,7 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
 export function versionsIn({ events }: Trace): Surroundings['versionsBy'] {
   for (const event of events) {
     if (event.kind !== 'write' && event.kind !== 'read') continue;
-    if (event.version !== undefined) return event.version.by;
+    if (event.version !== undefined) return event.version;
   }
   return null;
 }

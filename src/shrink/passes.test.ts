@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
 import type { ClientPlan, Plan, QueuePlan } from '../plan/plan.ts';
+import { changeWork } from './change.ts';
 import { mergeFaults, narrowPartitions } from './drop-faults.ts';
 import { calmLatencies, dropMessages } from './drop-names.ts';
 import { dropSections } from './drop-sections.ts';
@@ -10,7 +11,7 @@ import { retime } from './retime.ts';
 import { pause, planWith } from './sample-plan.test.ts';
 import { type Pass, Search } from './search.ts';
 import { workOf } from './simpler.ts';
-import { waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
+import { renumberValues, waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
 import { withoutClients } from './without.ts';
 
 /** What one turn of `pass` makes of `plan`. */
@@ -173,4 +174,22 @@ describe('of a queue', () => {
     const lengths = workOf(least).map((step) => ('forUs' in step ? step.forUs : null));
     expect(lengths).toEqual([20_000, 0, 0, 0, 0, 0]);
   });
+});
+
+test('an increment adds 1 or takes 1 away, whatever it was by', () => {
+  const by = (amount: number): Plan =>
+    changeWork(planWith([]), (work) => {
+      return { kind: 'increment', id: work.id, store: 'store', key: 'x', by: amount };
+    });
+  for (const [from, to] of [
+    [-7, -1],
+    [9, 1],
+    [Number.MAX_SAFE_INTEGER, 1],
+    [-1, -1],
+  ] as const) {
+    const plan = turn(renumberValues, by(from), () => true);
+    const work = plan.clients.flatMap(({ sections }) => sections.flatMap((one) => one.work));
+    expect(work.length).toBeGreaterThan(0);
+    for (const step of work) expect(step.kind === 'increment' && (step.by ?? 1)).toBe(to);
+  }
 });

@@ -66,6 +66,7 @@ function clientFeatures(client: ClientPlan): number {
 
 function writtenValue(work: Work): number {
   if (work.kind === 'write' || work.kind === 'memoize') return Math.abs(work.value);
+  if (work.kind === 'increment') return Math.max(0, Math.abs(work.by ?? 1) - 1);
   return work.kind === 'transfer' ? Math.abs(work.amount) : 0;
 }
 

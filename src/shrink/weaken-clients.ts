@@ -3,7 +3,7 @@
  * client that no longer attempts again has to come later instead. One that works without the lock
  * when it waited in vain keeps its attempts: with fewer of them it would be another story.
  */
-import type { ClientPlan, Plan } from '../plan/plan.ts';
+import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
 import { changeClient, changeSection, changeWork } from './change.ts';
 import { clamp } from './round.ts';
 import type { Pass, Search, Steps } from './search.ts';
@@ -121,6 +121,7 @@ export const renumberValues: Pass = {
     let count = 0;
     const numbered = changeWork(search.current, (work) => {
       if (work.kind === 'transfer') return { ...work, amount: 1 };
+      if (work.kind === 'increment') return byOne(work);
       if (work.kind !== 'write' && work.kind !== 'memoize') return work;
       count += 1;
       return { ...work, value: count };
@@ -128,3 +129,8 @@ export const renumberValues: Pass = {
     yield* search.attempt(numbered);
   },
 };
+
+/** Adds 1, or takes 1 away; what adds nothing goes on so. */
+function byOne({ by, ...work }: Extract<Work, { readonly kind: 'increment' }>): Work {
+  return by === undefined || by > 0 ? work : { ...work, by: by < 0 ? -1 : 0 };
+}

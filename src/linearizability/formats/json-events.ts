@@ -15,7 +15,9 @@
  * - `token`: of a fenced mutex, in the `ok` of an acquire; of a fenced register, in each `invoke`.
  * - `owner`: who acquires or releases, where that is not the process.
  * - `answer`: what was answered where that is not the obvious: `denied`, `refused`, `missed`.
- * - `version`: of a versioned register, in the `ok`. `permits`: of a semaphore, 1 when absent.
+ * - `version`: of a versioned register, in the `ok`; `expected`, in the `invoke` of a write: over
+ *   which version only; the version in the `ok` of one that was refused is what it found.
+ * - `permits`: of a semaphore, 1 when absent.
  *
  * The process `nemesis` is no client: its events are the faults that the recorder put in, which are
  * drawn and not judged.

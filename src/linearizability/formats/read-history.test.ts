@@ -4,13 +4,12 @@ import { checkHistory } from '../check-history.ts';
 import { refuteOrder } from '../verify-order.ts';
 import { readHistory } from './read-history.ts';
 
-const recorded = ['counter', 'fenced-register', 'independent', 'kv', 'mutex', 'operations'].flatMap(
-  (name) => {
-    const endings = { counter: 'json', kv: 'txt', independent: 'edn', operations: 'json' };
-    const ending = new Map(Object.entries(endings)).get(name) ?? 'jsonl';
-    return ['valid', 'invalid'].map((kind) => [`${name}-${kind}.${ending}`, kind] as const);
-  },
-);
+const names = ['counter', 'fenced-register', 'independent', 'kv', 'mutex', 'operations'];
+const recorded = [...names, 'versioned-register'].flatMap((name) => {
+  const endings = { counter: 'json', kv: 'txt', independent: 'edn', operations: 'json' };
+  const ending = new Map(Object.entries(endings)).get(name) ?? 'jsonl';
+  return ['valid', 'invalid'].map((kind) => [`${name}-${kind}.${ending}`, kind] as const);
+});
 
 describe('a recorded history can be read and judged by a program', () => {
   it.each([
@@ -32,6 +31,14 @@ describe('a recorded history can be read and judged by a program', () => {
     const line = '{"process":"a","type":"invoke","f":"write","value":1}';
     expect(readHistory(`${line}\n{"process"`)).toMatchObject({ kind: 'malformed', line: 2 });
     expect(readHistory('hello')).toMatchObject({ kind: 'malformed', line: 1, column: 1 });
+  });
+  it('a version that a write expects, too', () => {
+    const asked = '{"process":"a","type":"invoke","f":"write","value":1';
+    const done = '{"process":"a","type":"ok"';
+    const what = 'expected a version in "expected", a whole number below 2^53';
+    expect(readHistory(`${asked},"expected":"1"}\n${done},"version":1}`)).toMatchObject({ what });
+    const refused = `${asked}}\n${done},"answer":"refused","version":1}`;
+    expect(readHistory(refused)).toMatchObject({ what });
   });
   it('but an unknown format or model is a mistake of the program', () => {
     expect(() => readHistory('', { format: 'jsonp' })).toThrow('unknown format "jsonp"; did you');

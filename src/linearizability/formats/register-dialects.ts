@@ -27,6 +27,7 @@ export const registerDialects: readonly Dialect[] = [
   {
     ...registerDialect('versioned-register', versionedOf),
     words: words({ read: READ, write: WRITE }),
+    answers: new Map([['write', FENCE]]),
   },
   fencedDialect('fenced-register'),
   fencedDialect('strict-fenced-register'),
@@ -93,10 +94,17 @@ function versionedOf(name: string, operation: RecordedOperation, said: Said): Na
   const plain = readOrWrite(name, operation, said);
   if (typeof plain === 'string') return plain;
   const version = operation.answered['version'];
-  if (operation.outcome === 'ok' && !Number.isSafeInteger(version)) {
+  const isTold = Number.isSafeInteger(version);
+  if (operation.outcome === 'ok' && !isTold && !said.isNo) {
     return 'expected a version, a whole number below 2^53';
   }
-  return { ...plain, version: typeof version === 'number' ? version : null };
+  const call = { ...plain, version: typeof version === 'number' ? version : null };
+  const expected = operation.asked['expected'] ?? null;
+  if (name === 'read' || (expected === null && !said.isNo)) return call;
+  if (typeof expected !== 'number' || !Number.isSafeInteger(expected)) {
+    return 'expected a version in "expected", a whole number below 2^53';
+  }
+  return { ...call, expected, ...(said.isNo ? { answer: 'refused' } : {}) };
 }
 
 function fencedOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {

@@ -159,4 +159,25 @@ describe('a versioned register', () => {
     expect(allows(versionedRegister(), [put(7, 1), put(8, 3)])).toBe(false);
     expect(allows(versionedRegister(), [put(7, 1), read(8, 1)])).toBe(false);
   });
+  it('accepts a write over the version that it expects, and over no other', () => {
+    const over = (expected: number, version: number | null): VersionedCall => {
+      return { name: 'write', key: 'x', value: 9, version, expected };
+    };
+    expect(allows(versionedRegister(), [over(0, 1), over(1, 2)])).toBe(true);
+    expect(allows(versionedRegister(), [over(0, 1), over(1, null), read(9, 2)])).toBe(true);
+    expect(allows(versionedRegister(), [put(7, 1), put(7, 2), over(1, 3)])).toBe(false);
+    expect(allows(versionedRegister(), [put(7, 1), over(0, null)])).toBe(false);
+    expect(allows(versionedRegister(10, 5), [over(5, 6)])).toBe(true);
+    expect(allows(versionedRegister(10, 5), [over(0, 6)])).toBe(false);
+  });
+  it('refuses a write over any other version, and says which it has', () => {
+    const refused = (expected: number, version: number | null): VersionedCall => {
+      return { name: 'write', key: 'x', value: 9, version, expected, answer: 'refused' };
+    };
+    expect(allows(versionedRegister(), [put(7, 1), refused(0, 1), read(7, 1)])).toBe(true);
+    expect(allows(versionedRegister(), [put(7, 1), refused(0, null), put(8, 2)])).toBe(true);
+    expect(allows(versionedRegister(), [put(7, 1), refused(1, 1)])).toBe(false);
+    expect(allows(versionedRegister(), [put(7, 1), refused(1, null)])).toBe(false);
+    expect(allows(versionedRegister(), [put(7, 1), refused(0, 2)])).toBe(false);
+  });
 });

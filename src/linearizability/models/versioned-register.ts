@@ -1,8 +1,18 @@
 /**
  * A register that counts its writes: a write returns the version that it made, a read the version
- * that it saw, as the `version` of a key in etcd or of a node in ZooKeeper does.
+ * that it saw, as the `version` of a key in etcd or of a node in ZooKeeper does. A write that says
+ * which version it expects is accepted over that one only, and refused over any other only.
  */
-import { amount, mistakesIn, orNull, type Shapes, scalar, text } from '../call-shape.ts';
+import {
+  amount,
+  type Field,
+  mistakesIn,
+  optional,
+  orNull,
+  type Shapes,
+  scalar,
+  text,
+} from '../call-shape.ts';
 import { decideByVersion } from '../fast/version-order.ts';
 import { illegal, type Model } from '../model.ts';
 import type { Value } from './register.ts';
@@ -12,8 +22,12 @@ export type VersionedCall =
       readonly name: 'write';
       readonly key: string;
       readonly value: Value;
-      /** Null: unknown. */
+      /** The one that it made; of a refused write the one that it found. Null: unknown. */
       readonly version: number | null;
+      /** The version that it must find, 0 or the first one before any write. Absent: any. */
+      readonly expected?: number;
+      /** Absent: it is accepted, if it takes effect at all. */
+      readonly answer?: 'refused';
     }
   | {
       readonly name: 'read';
@@ -22,10 +36,17 @@ export type VersionedCall =
       readonly version: number;
     };
 
+type Write = Extract<VersionedCall, { readonly name: 'write' }>;
+
 export type Versioned = { readonly value: Value; readonly version: number };
 
+const onlyRefused: Field = { expected: 'refused', accepts: (value) => value === 'refused' };
+
 const shapes: Shapes<VersionedCall> = {
-  write: { key: text, value: scalar, version: orNull(amount) },
+  write: {
+    ...{ key: text, value: scalar, version: orNull(amount) },
+    ...{ expected: optional(amount), answer: optional(onlyRefused) },
+  },
   read: { key: text, value: scalar, version: amount },
 };
 
@@ -41,25 +62,43 @@ export function versionedRegister(
       if (call.name === 'read') {
         return call.version === state.version && call.value === state.value ? [state] : illegal;
       }
+      if (call.answer === 'refused') return refuses(state, call) ? [state] : illegal;
+      if (call.expected !== undefined && call.expected !== state.version) return illegal;
       const version = state.version + 1;
       if (call.version !== null && call.version !== version) return illegal;
       return [{ value: call.value, version }];
     },
-    isPure: (call) => call.name === 'read',
+    isPure: (call) => call.name === 'read' || call.answer === 'refused',
     mistakeIn: mistakesIn(shapes),
     partition: (call) => call.key,
     versionOf: (call) => call.version,
     fastPath: decideByVersion,
-    describe(call): string {
-      const version = call.version === null ? '' : ` at version ${call.version}`;
-      return call.name === 'read'
-        ? `read=${call.value}${version}`
-        : `write(${call.value})${version}`;
-    },
-    needs(call): string {
-      if (call.name === 'read') return `the value ${call.value} at version ${call.version}`;
-      return call.version === null ? 'nothing' : `the version ${call.version - 1}`;
-    },
+    describe,
+    needs,
     describeState: ({ value, version }) => `it is ${value} at version ${version}`,
   };
+}
+
+function refuses({ version }: Versioned, { expected, version: found }: Write): boolean {
+  return expected !== version && (found === null || found === version);
+}
+
+/** `write(7) at version 2`, `write(7) over version 1, refused`. */
+function describe(call: VersionedCall): string {
+  const version = call.version === null ? '' : ` at version ${call.version}`;
+  if (call.name === 'read') return `read=${call.value}${version}`;
+  const over = call.expected === undefined ? '' : ` over version ${call.expected}`;
+  const refused = call.answer === 'refused' ? ', refused' : '';
+  return `write(${call.value})${over}${refused}${version}`;
+}
+
+function needs(call: VersionedCall): string {
+  if (call.name === 'read') return `the value ${call.value} at version ${call.version}`;
+  const { version, expected } = call;
+  if (call.answer === 'refused') {
+    if (version !== null && version !== expected) return `the version ${version}`;
+    return expected === undefined ? 'nothing' : `another version than ${expected}`;
+  }
+  if (version !== null) return `the version ${version - 1}`;
+  return expected === undefined ? 'nothing' : `the version ${expected}`;
 }

@@ -107,8 +107,17 @@ export const versionedRegisters: Repertoire<Versioned, VersionedCall> = {
   calls: [1, 2].flatMap((value) =>
     [1, 2, 3, 4].flatMap((version): VersionedCall[] => [
       { name: 'write', key, value, version },
+      { name: 'write', key, value, version, expected: version - 1 },
+      { name: 'write', key, value, version, expected: 1 },
+      { name: 'write', key, value, version, expected: 2, answer: 'refused' },
       { name: 'read', key, value, version },
     ]),
   ),
-  forget: (call) => (call.name === 'write' ? { ...call, version: null } : call),
+  forget: forgetVersion,
 };
+
+function forgetVersion(call: VersionedCall): VersionedCall {
+  if (call.name === 'read') return call;
+  const { answer: _, ...asked } = call;
+  return { ...asked, version: null };
+}

@@ -3,7 +3,7 @@
  * version that it expects. What is a version, a count or the time of the last change, is all that
  * its kinds differ in.
  */
-import type { Refusal, WriteVersion } from '../../history/server-events.ts';
+import type { Refusal, VersionScale, WriteVersion } from '../../history/server-events.ts';
 import type { Boot, Server, Turn } from '../../world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import type { Cell, Outcome, VersionTable } from './version-table.ts';
@@ -41,7 +41,11 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     if (request.kind === 'write') return this.write(request, turn);
     const { value, version } = this.table.find(request);
     const answer = { kind: 'value', value, version } as const;
-    this.witness.read(turn, { request, answer, version: { by: this.by, found: version } });
+    this.witness.read(turn, {
+      request,
+      answer,
+      version: { ...this.scaleOf(turn), found: version },
+    });
     return answer;
   }
 
@@ -51,8 +55,10 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     if (version !== null) this.witness.begin(turn, resource, { key, version });
   }
 
-  private get by(): 'version' | 'timestamp' {
-    return this.version === 'count' ? 'version' : 'timestamp';
+  private scaleOf(turn: Turn): VersionScale {
+    if (this.version === 'count') return { by: 'version' };
+    const epochMs = -Math.ceil(turn.trueTimeOf('right', 0) / US_A_TICK);
+    return epochMs === 0 ? { by: 'timestamp' } : { by: 'timestamp', epochMs };
   }
 
   private write(request: WriteRequest, turn: Turn<StoreReply>): StoreReply {
@@ -68,7 +74,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
       return answer;
     }
     const version: WriteVersion = {
-      ...{ by: this.by, found, given: row.version },
+      ...{ ...this.scaleOf(turn), found, given: row.version },
       ...(expected === undefined ? {} : { expected }),
     };
     const became = outcome === 'applied' ? row.value : value;
