@@ -138,7 +138,7 @@ describe('why a renew or a release was denied', () => {
       'it was given back',
       [bobs, releaseAt(14, 'bob', 2, 2)],
       releaseAt(15, 'bob', 2),
-      'it was released at 14 ms',
+      'bob released it at 14 ms',
     ],
     ['nobody was granted it', [], releaseAt(1, 'bob', 0), ''],
     ['the server has crashed', [bobs, crash], renewAt(23, 'bob', 2), ''],

@@ -72,8 +72,9 @@ export function whyDenied(event: Renew | Release, events: readonly TraceEvent[])
   const grants = own.filter((one) => one.kind === 'grant');
   const last = grants.at(-1);
   if (last === undefined || before.some((one) => forgets(one, process))) return '';
-  const released = own.find((one) => one.kind === 'release' && one.released === last.ordinal);
-  if (released !== undefined) return `it was released at ${proseDuration(released.atUs)}`;
+  const releases = own.filter((one) => one.kind === 'release');
+  const ended = releases.find((one) => one.released === last.ordinal);
+  if (ended !== undefined) return `${ended.client} released it at ${proseDuration(ended.atUs)}`;
   const endUs = endOf(last, own);
   const isOver = endUs !== null && endUs <= atUs;
   const end = endUs === null ? '' : proseDuration(endUs);
