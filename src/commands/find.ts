@@ -79,7 +79,7 @@ export async function findCounterexample(
   return finding === null ? null : await withSiblings(finding, loaded);
 }
 
-/** The plan of a scenario that leaves nothing to draw: whoever wrote it meant each of its events. */
+/** The plan of a scenario that leaves nothing to draw: who wrote it meant each of its events. */
 async function asWritten(
   original: Plan,
   claim: string,

@@ -11,7 +11,7 @@ const everything: Required<ScenarioFields> = {
     ...{ names: ['alice', 'bob'], ttl: '20ms', lockTimeout: 'never', storeTimeout: '1s', pool: 2 },
     ...{ checksLease: false, countsLeaseFrom: 'reply', leaseEnds: 'after', tries: 2 },
     ...{ backoff: 0, attempts: 5, releases: false, sections: 2, think: '0ms..5ms' },
-    each: { bob: { ttl: '1.5s', workload: { steps: ['write', { compute: '1ms' }] } } },
+    each: { bob: { ttl: '1.5s', workload: { steps: ['write', { transition: { for: '1ms' } }] } } },
   },
   workload: {
     ...{ kind: 'read-modify-write', writesPerGrant: 2, awaits: false },
@@ -35,6 +35,12 @@ const everything: Required<ScenarioFields> = {
   swarm: false,
   clocks: { skew: '5ms', drift: '200ppm' },
   epoch: '2030-06-01',
+  queue: {
+    ...{ steps: 2, retries: 1, visibility: '30s' },
+    messages: [{ machine: 'db', steps: 0, at: '1ms' }],
+    copies: [{ machine: 'db', steps: 0, retries: 0, after: '2ms' }],
+    duplicates: { chance: '1/2', after: '1ms..2ms' },
+  },
   time: '300ms',
   slack: '10ms',
   probe: false,
@@ -45,7 +51,7 @@ test('what can be typed is what a scenario file may say, field by field', () => 
   const text = JSON.stringify({
     ...everything,
     name: 'everything',
-    systems: { one: { lock: 'lock-service', store: 'unfenced' } },
+    systems: { one: { lock: 'lease-dynamodb', store: 'unfenced' } },
   });
   const read = loadScenario(text, 'everything.yaml');
   expect(read.kind === 'problems' ? read.problems : []).toEqual([]);
@@ -64,7 +70,7 @@ test('an epoch can be typed as a day, as a time of it in UTC, or as 0, and is re
     ...(['2024-01-01', '2024-01-01T12:30:00Z', '2024-01-01T12:30:00.5Z', 0] as const),
   ];
   for (const epoch of epochs) {
-    const systems = { one: { lock: 'lock-service', store: 'unfenced' } };
+    const systems = { one: { lock: 'lease-dynamodb', store: 'unfenced' } };
     const text = JSON.stringify({ ...everything, epoch, name: 'everything', systems });
     const read = loadScenario(text, 'everything.yaml');
     expect(read.kind === 'problems' ? read.problems : []).toEqual([]);

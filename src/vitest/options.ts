@@ -119,6 +119,7 @@ export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
     'faults',
     'swarm',
     'epoch',
+    'queue',
   ] as const),
   ...(['clocks', 'time', 'slack', 'probe', 'maxEvents'] as const),
 ];

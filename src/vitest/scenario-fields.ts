@@ -26,6 +26,8 @@ export interface ScenarioFields {
   /** What a client does under one grant; `guard.work()` does it. */
   readonly workload?: WorkloadField;
   readonly network?: { readonly link?: 'connection' | 'datagram'; readonly latency?: TimeRange };
+  /** What brings the workers of the `lease-*` locks their steps, at least once. */
+  readonly queue?: QueueField;
   /** How much a backoff may be lengthened: `25%`. */
   readonly jitter?: Odds;
   /** What may go wrong. */
@@ -44,6 +46,21 @@ export interface ScenarioFields {
   readonly probe?: boolean;
   /** A run is cut after so many events. */
   readonly maxEvents?: number;
+}
+
+export interface QueueField {
+  readonly steps?: number;
+  readonly retries?: number;
+  readonly visibility?: Time;
+  readonly messages?: readonly (MessageField & { readonly at?: Time })[];
+  readonly copies?: readonly (MessageField & { readonly after?: Time })[];
+  readonly duplicates?: { readonly chance: Odds; readonly after?: TimeRange };
+}
+
+interface MessageField {
+  readonly machine?: string;
+  readonly steps?: number;
+  readonly retries?: number;
 }
 
 export interface ClientSettingsField {
@@ -108,6 +125,7 @@ export type StepField =
   | { readonly renew: { readonly id?: number; readonly ttl?: Time } }
   | { readonly lock: string | { readonly id?: number; readonly lock: string } }
   | { readonly job: Job }
+  | { readonly transition: { readonly id?: number; readonly for: Time } }
   | { readonly memoize: Memoize };
 
 interface Transfer {
