@@ -5,7 +5,6 @@
 import type { Evidence, Explanation, Invalid, Verdict } from '../check/verdict.ts';
 import type { Trace } from '../history/trace.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { SiblingLine } from './sibling-text.ts';
 
 export interface Finding {
   readonly scenario: string;
@@ -48,6 +47,15 @@ export interface Finding {
    */
   readonly keptIn: string;
   readonly isKeptInNew: boolean;
+}
+
+/** A sibling as reports carry it. */
+export interface SiblingLine {
+  readonly system: string;
+  readonly claim: string;
+  /** `untested`: the plan ran, but its hazard did not arise there. */
+  readonly outcome: 'holds' | 'breaks' | 'untested' | 'unknown' | 'diverged' | 'cannot-run';
+  readonly text: string;
 }
 
 /** A run to set beside the counterexample. */

@@ -9,16 +9,8 @@ import type { Deny, Grant, Read, Release, Renew, Write } from '../history/server
 import type { Trace, TraceEvent } from '../history/trace.ts';
 import { proseDuration } from '../plan/duration.ts';
 import { whyRefused } from './access-text.ts';
+import type { SiblingLine } from './finding.ts';
 import { countOf } from './prose.ts';
-
-/** A sibling as reports carry it. */
-export interface SiblingLine {
-  readonly system: string;
-  readonly claim: string;
-  /** `untested`: the plan ran, but its hazard did not arise there. */
-  readonly outcome: 'holds' | 'breaks' | 'untested' | 'unknown' | 'diverged' | 'cannot-run';
-  readonly text: string;
-}
 
 /** What the claim came to in a run in which all names of the plan found their match. */
 type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;
