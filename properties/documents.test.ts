@@ -100,6 +100,10 @@ in fencepost, and whether fencepost does the same. \`properties/documents.test.t
 checks what it prints, and writes this page. A script is a file that one runs with \`node\` where fencepost is installed.
 `;
 
+test('no row of a document was lost', () => {
+  expect(documents.map(({ rows }) => rows.length)).toEqual([18, 13, 17, 21]);
+});
+
 test('docs/documents.md says what was run', async () => {
   const text = [INTRODUCTION.trim(), ...documents.map(render)].join('\n\n').trimEnd();
   await expect(`${text}\n`).toMatchFileSnapshot('../docs/documents.md');
