@@ -37,7 +37,7 @@ export function judgeSystem(
 ): Judgement {
   const { holds, breaks } = system.expect;
   const isFull = isWhole && !isSingle;
-  const unexpected = holds.filter((claim) => isBroken(tally, claim));
+  const unexpected = unexpectedIn(system, tally);
   const missing = breaks.filter((claim) => !isBroken(tally, claim));
   const vacuous = isFull && scenario.faults.length > 0 ? vacuity(scenario, system, tally) : [];
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
@@ -55,10 +55,15 @@ export function judgeSystem(
 }
 
 /** What is shrunk of a system: each claim that should hold, else the first that should break. */
-export function claimsToShrink({ expect }: SystemScenario, tally: Tally): readonly string[] {
-  const unexpected = expect.holds.filter((claim) => isBroken(tally, claim));
+export function claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
+  const unexpected = unexpectedIn(system, tally);
   if (unexpected.length > 0) return unexpected;
-  return expect.breaks.filter((claim) => isBroken(tally, claim)).slice(0, 1);
+  return system.expect.breaks.filter((claim) => isBroken(tally, claim)).slice(0, 1);
+}
+
+/** What should hold and broke. */
+function unexpectedIn({ expect }: SystemScenario, tally: Tally): readonly string[] {
+  return expect.holds.filter((claim) => isBroken(tally, claim));
 }
 
 function isBroken(tally: Tally, claim: string): boolean {
