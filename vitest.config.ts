@@ -18,8 +18,8 @@ const config: ViteUserConfig = defineConfig({
     include: ['src/**/*.test.ts', 'properties/**/*.test.ts'],
     // By default one core would stay idle.
     maxWorkers: availableParallelism(),
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // There, `run` writes to GitHub what the tests are about.
     env: { GITHUB_ACTIONS: '' },
   },
