@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
-import { tellsLeftOut } from './properties/left-out.ts';
+import { tellsLeftOut } from './tools/left-out.ts';
 
 const config: ViteUserConfig = defineConfig({
   resolve: {
@@ -15,7 +15,7 @@ const config: ViteUserConfig = defineConfig({
   },
   plugins: [tellsLeftOut()],
   test: {
-    include: ['src/**/*.test.ts', 'properties/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'properties/**/*.test.ts', 'tools/**/*.test.ts'],
     // By default one core would stay idle.
     maxWorkers: availableParallelism(),
     testTimeout: 60_000,

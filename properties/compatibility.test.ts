@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { type Replay, replay } from '../src/corpus/replay.ts';
-import { loadPlanFile } from '../src/modules/load-files.ts';
+import { loadPlanFile } from '../src/host/modules/load-files.ts';
 import { outputLine } from '../src/report/output-schema.ts';
+import { type Replay, replay } from '../src/search/corpus/replay.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 
 const folder = fileURLToPath(new URL('../fixtures/compatibility/', import.meta.url));

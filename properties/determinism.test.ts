@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Plan } from '../src/plan/plan.ts';
-import { readPlan, renderPlan } from '../src/plan/plan-text.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
+import { readPlan, renderPlan } from '../src/core/plan/plan-text.ts';
 import { digestOf, pin, run } from '../src/run.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
 

@@ -3,8 +3,8 @@
  * numbers. A change here is a change of the format.
  */
 import { expect, test } from 'vitest';
-import { Chance, draws } from '../src/kernel/chance.ts';
-import { nameOf, under } from '../src/kernel/name.ts';
+import { Chance, draws } from '../src/core/kernel/chance.ts';
+import { nameOf, under } from '../src/core/kernel/name.ts';
 import { Draw } from '../src/scenario/draw.ts';
 
 const NAMES = ['alice', 'alice/1/write/1/request', 'ключ', ''];

@@ -6,8 +6,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Plan } from '../src/core/plan/plan.ts';
 import { breaks } from '../src/harness.ts';
-import type { Plan } from '../src/plan/plan.ts';
 import { ALL_KINDS } from './plan-faults.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
 

@@ -5,16 +5,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { replay } from '../src/corpus/replay.ts';
+import type { Plan, Work } from '../src/core/plan/plan.ts';
+import { readPlan } from '../src/core/plan/plan-text.ts';
+import { isSimpler, workOf } from '../src/core/shrink/simpler.ts';
 import { examineSeed, shrinkFailure } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
-import type { Plan, Work } from '../src/plan/plan.ts';
-import { readPlan } from '../src/plan/plan-text.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
-import { isSimpler, workOf } from '../src/shrink/simpler.ts';
-import { judgeSystem } from '../src/sweep/expectation.ts';
-import { sweep } from '../src/sweep/sweep.ts';
-import { EMPTY_TALLY } from '../src/sweep/tally.ts';
+import { replay } from '../src/search/corpus/replay.ts';
+import { judgeSystem } from '../src/search/sweep/expectation.ts';
+import { sweep } from '../src/search/sweep/sweep.ts';
+import { EMPTY_TALLY } from '../src/search/sweep/tally.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 
 const SEEDS = 300;

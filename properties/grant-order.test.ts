@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Read, Recovered, Write } from '../src/core/history/server-events.ts';
+import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
 import { examine } from '../src/harness.ts';
-import type { Read, Recovered, Write } from '../src/history/server-events.ts';
-import type { Trace, TraceEvent } from '../src/history/trace.ts';
 import { runnablePlans } from './plans.ts';
 
 interface Access {

@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Trace, TraceEvent } from '../src/history/trace.ts';
-import type { Fault } from '../src/plan/fault.ts';
-import type { Plan } from '../src/plan/plan.ts';
+import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
+import type { Fault } from '../src/core/plan/fault.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
 import { digestOf, run } from '../src/run.ts';
 import { ALL_KINDS } from './plan-faults.ts';
 import { runnablePlans } from './plans.ts';

@@ -6,8 +6,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { claims } from '../src/check/claims.ts';
+import type { ClientPlan, Plan, SectionPlan, Work } from '../src/core/plan/plan.ts';
 import { examine } from '../src/harness.ts';
-import type { ClientPlan, Plan, SectionPlan, Work } from '../src/plan/plan.ts';
 import { modelOf } from '../src/systems/assemble.ts';
 import { protocols } from '../src/systems/protocols.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';

@@ -6,21 +6,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { runFilled } from '../src/async/run-filled.ts';
 import { explain, inWords } from '../src/check/explain.ts';
+import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
+import type { Json } from '../src/core/kernel/json.ts';
+import { ASYNC_EPOCH_US } from '../src/core/plan/epoch.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
+import { readPlan } from '../src/core/plan/plan-text.ts';
+import type { Port } from '../src/core/world/port.ts';
+import type { Server, Turn } from '../src/core/world/server.ts';
 import { examine } from '../src/harness.ts';
-import type { Trace, TraceEvent } from '../src/history/trace.ts';
-import type { Json } from '../src/kernel/json.ts';
-import { ASYNC_EPOCH_US } from '../src/plan/epoch.ts';
-import type { Plan } from '../src/plan/plan.ts';
-import { readPlan } from '../src/plan/plan-text.ts';
+import { runFilled } from '../src/host/async/run-filled.ts';
 import { textOf } from '../src/report/step-text.ts';
 import { surroundingsOf } from '../src/report/surroundings.ts';
 import { run } from '../src/run.ts';
 import { planOf } from '../src/systems/plan.fixture.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
-import type { Port } from '../src/world/port.ts';
-import type { Server, Turn } from '../src/world/server.ts';
 
 const folder = new URL('../fixtures/plans/', import.meta.url);
 

@@ -1,12 +1,16 @@
 /** The names that scenarios and the shrinker give to operations are those that a run gives them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Trace, TraceEvent } from '../src/history/trace.ts';
+import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
+import { type SectionPoint, sectionPointsOf } from '../src/core/plan/operation-names.ts';
+import type { ClientPlan, Plan, Work } from '../src/core/plan/plan.ts';
+import {
+  CLIENT_DEFAULTS,
+  LIMIT_DEFAULTS,
+  NETWORK_DEFAULTS,
+} from '../src/core/plan/plan-defaults.ts';
+import { readPlan } from '../src/core/plan/plan-text.ts';
 import { loadScenario } from '../src/load.ts';
-import { type SectionPoint, sectionPointsOf } from '../src/plan/operation-names.ts';
-import type { ClientPlan, Plan, Work } from '../src/plan/plan.ts';
-import { CLIENT_DEFAULTS, LIMIT_DEFAULTS, NETWORK_DEFAULTS } from '../src/plan/plan-defaults.ts';
-import { readPlan } from '../src/plan/plan-text.ts';
 import { run } from '../src/run.ts';
 import { expand } from '../src/scenario/expand.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';

@@ -1,7 +1,7 @@
 /** Faults as fast-check arbitraries, of every kind, over what some clients have to be struck. */
 import fc from 'fast-check';
-import type { Fault, FaultKind, When, Which } from '../src/plan/fault.ts';
-import type { ClientPlan, Work } from '../src/plan/plan.ts';
+import type { Fault, FaultKind, When, Which } from '../src/core/plan/fault.ts';
+import type { ClientPlan, Work } from '../src/core/plan/plan.ts';
 import { storeNamesOf } from '../src/systems/assemble.ts';
 
 export const ALL_KINDS: readonly FaultKind[] = [

@@ -3,8 +3,8 @@
  * really has, so that a property over them meets real strikes and not mere leftovers.
  */
 import fc from 'fast-check';
-import type { FaultKind } from '../src/plan/fault.ts';
-import type { ChancePlan, ClientPlan, NetworkPlan, Plan, Work } from '../src/plan/plan.ts';
+import type { FaultKind } from '../src/core/plan/fault.ts';
+import type { ChancePlan, ClientPlan, NetworkPlan, Plan, Work } from '../src/core/plan/plan.ts';
 import { ALL_KINDS, faultsOf, orNull, span, targetsOf } from './plan-faults.ts';
 
 /** What the plans of one property have in common. */

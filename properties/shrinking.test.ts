@@ -1,15 +1,15 @@
 /** The shrinker on real counterexamples: seeds of the zombie writer before an unfenced store. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Fault } from '../src/core/plan/fault.ts';
+import type { Plan, RangeUs } from '../src/core/plan/plan.ts';
+import { type ShrinkResult, shrinkWith } from '../src/core/shrink/shrink.ts';
+import { isSimpler } from '../src/core/shrink/simpler.ts';
 import { breaks } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
-import type { Fault } from '../src/plan/fault.ts';
-import type { Plan, RangeUs } from '../src/plan/plan.ts';
 import { pin } from '../src/run.ts';
 import { expand } from '../src/scenario/expand.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
-import { type ShrinkResult, shrinkWith } from '../src/shrink/shrink.ts';
-import { isSimpler } from '../src/shrink/simpler.ts';
 
 const MAX_RUNS = 600;
 const SEEDS = 25;

@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Plan } from '../src/plan/plan.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
 import { digestOf, run, whyRefused } from '../src/run.ts';
-import { firstDifference } from '../src/sweep/determinism.ts';
+import { firstDifference } from '../src/search/sweep/determinism.ts';
 import { UnpreparedSystem } from '../src/systems/assemble.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { runnablePlans, samplePlans } from './plans.ts';

@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Stampede } from '../src/check/stampede.ts';
+import type { FaultKind } from '../src/core/plan/fault.ts';
 import { examineSeed } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
-import type { FaultKind } from '../src/plan/fault.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 
 const SEEDS = 60;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Turns argv into an exit code. `--version` answers at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
-import { visible } from './report/visible.ts';
+import { visible } from './text/visible.ts';
 
 function versionOfPackage(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
@@ -26,7 +26,7 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  const { runProgram } = await import('./commands/program.ts');
+  const { runProgram } = await import('./cli/program.ts');
   return await runProgram(argv, version);
 }
 

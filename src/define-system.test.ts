@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from './catalogue.ts';
 import { explain, inWords } from './check/explain.ts';
+import type { Program } from './core/world/program.ts';
 import { type Definitions, defineSystem } from './define-system.ts';
 import { type Examination, examineSeed, shrinkFailure } from './harness.ts';
 import { illegal } from './linearizability/model.ts';
 import type { RegisterCall } from './linearizability/models/register.ts';
 import { loadScenario } from './load.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { openPool, sweep } from './sweep/sweep.ts';
+import { openPool, sweep } from './search/sweep/sweep.ts';
 import { stores } from './systems/store/fence.ts';
 import { StoreServer } from './systems/store/store-server.ts';
-import type { Program } from './world/program.ts';
 
 const TEXT = `
 name: own

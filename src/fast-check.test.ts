@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Plan } from './core/plan/plan.ts';
 import { planArbitrary } from './fast-check.ts';
 import { breaks } from './harness.ts';
 import { loadScenario } from './load.ts';
-import type { Plan } from './plan/plan.ts';
 import type { Scenario } from './scenario/scenario.ts';
 
 const file = fileURLToPath(new URL('../fixtures/zombie-writer.yaml', import.meta.url));

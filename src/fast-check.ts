@@ -4,12 +4,12 @@
  */
 import { Arbitrary, integer, type Random, Stream, Value } from 'fast-check';
 import { builtIn, type Catalogue } from './catalogue.ts';
-import type { Plan } from './plan/plan.ts';
+import type { Plan } from './core/plan/plan.ts';
+import { shrink } from './core/shrink/shrink.ts';
+import { isSimpler } from './core/shrink/simpler.ts';
 import { pin } from './run.ts';
 import { expand } from './scenario/expand.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { shrink } from './shrink/shrink.ts';
-import { isSimpler } from './shrink/simpler.ts';
 import { isAsync } from './systems/assemble.ts';
 
 export interface PlanArbitraryOptions {

@@ -5,14 +5,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { ChunkResult } from './fleet/chunk-result.ts';
-import type { ChunkPlace } from './fleet/do-job.ts';
-import { readQueueUrl } from './fleet/queue-url.ts';
-import { type FleetWorker, startWorker as startOn } from './fleet/worker.ts';
+import type { ChunkResult } from './adapters/fleet/chunk-result.ts';
+import type { ChunkPlace } from './adapters/fleet/do-job.ts';
+import { readQueueUrl } from './adapters/fleet/queue-url.ts';
+import { type FleetWorker, startWorker as startOn } from './adapters/fleet/worker.ts';
 
-export type { ChunkResult } from './fleet/chunk-result.ts';
-export type { ChunkPlace } from './fleet/do-job.ts';
-export type { FleetWorker } from './fleet/worker.ts';
+export type { ChunkResult } from './adapters/fleet/chunk-result.ts';
+export type { ChunkPlace } from './adapters/fleet/do-job.ts';
+export type { FleetWorker } from './adapters/fleet/worker.ts';
 
 export interface StartWorkerOptions {
   /**

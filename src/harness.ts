@@ -10,12 +10,12 @@ import { measureStampede, type Stampede } from './check/stampede.ts';
 import { surveyTrace } from './check/survey.ts';
 import { termsOf } from './check/terms.ts';
 import type { Verdict } from './check/verdict.ts';
-import type { Trace } from './history/trace.ts';
-import type { Plan } from './plan/plan.ts';
+import type { Trace } from './core/history/trace.ts';
+import type { Plan } from './core/plan/plan.ts';
+import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './core/shrink/shrink.ts';
 import { pin, run } from './run.ts';
 import { expand } from './scenario/expand.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './shrink/shrink.ts';
 import { isFenced, modelOf } from './systems/assemble.ts';
 
 export interface Examination {

@@ -1,15 +1,5 @@
 /** The public names of the package, one by one, in the order in which data flows. */
 
-// Systems whose clients are real asynchronous code, and all others.
-export {
-  examineAsync,
-  examineSeedAsync,
-  type ShrinkAsyncOptions,
-  shrinkFailureAsync,
-} from './async/examine-async.ts';
-export { type GlobalsOptions, loadVirtually } from './async/globals.ts';
-export { EPOCH_MS } from './async/life.ts';
-export { pinAsync, runAsync } from './async/run-async.ts';
 // What there is by name, and how to define more.
 export {
   builtIn,
@@ -26,7 +16,46 @@ export { explain } from './check/explain.ts';
 export type { ModelDefinition } from './check/store-models.ts';
 export { type Terms, termsOf } from './check/terms.ts';
 export type { Evidence, Explanation, Invalid, Unknown, Valid, Verdict } from './check/verdict.ts';
-export { type Replay, replay } from './corpus/replay.ts';
+export type { Answer, Call, Ending, ProcessInfo, Trace, TraceEvent } from './core/history/trace.ts';
+// Plain data, which calls, states and plans are.
+export type { Json } from './core/kernel/json.ts';
+export { type Name, under } from './core/kernel/name.ts';
+export type { Fault, FaultKind, When, Which } from './core/plan/fault.ts';
+export type {
+  ChancePlan,
+  ClientPlan,
+  Expectation,
+  Limits,
+  ModuleDigests,
+  Plan,
+  SectionPlan,
+  SystemPlan,
+  Work,
+} from './core/plan/plan.ts';
+export { readPlan, renderPlan } from './core/plan/plan-text.ts';
+export type { Boundary } from './core/shrink/boundary.ts';
+export {
+  type ShrinkOptions,
+  type ShrinkResult,
+  shrink,
+  shrinkWith,
+  shrinkWithAsync,
+} from './core/shrink/shrink.ts';
+export type { CallSetting, PendingCall } from './core/world/call.ts';
+export type { Caller, CallOptions, Outcome, Port } from './core/world/port.ts';
+export {
+  answerOf,
+  backOff,
+  type LeaseEnd,
+  mark,
+  type Program,
+  request,
+  type Self,
+  send,
+  sleep,
+} from './core/world/program.ts';
+export { type Boot, LATER, type Server, type ServerHost, type Turn } from './core/world/server.ts';
+export type { World } from './core/world/world.ts';
 export { type Definitions, defineSystem } from './define-system.ts';
 // The whole way: examine, shrink, sweep, replay.
 export {
@@ -38,10 +67,22 @@ export {
   type ShrinkFailureOptions,
   shrinkFailure,
 } from './harness.ts';
-export type { Answer, Call, Ending, ProcessInfo, Trace, TraceEvent } from './history/trace.ts';
-// Plain data, which calls, states and plans are.
-export type { Json } from './kernel/json.ts';
-export { type Name, under } from './kernel/name.ts';
+// Systems whose clients are real asynchronous code, and all others.
+export {
+  examineAsync,
+  examineSeedAsync,
+  type ShrinkAsyncOptions,
+  shrinkFailureAsync,
+} from './host/async/examine-async.ts';
+export { type GlobalsOptions, loadVirtually } from './host/async/globals.ts';
+export { EPOCH_MS } from './host/async/life.ts';
+export { pinAsync, runAsync } from './host/async/run-async.ts';
+export {
+  loadPlanFile,
+  loadScenarioFile,
+  type PlanFileRead,
+  type ScenarioFileRead,
+} from './host/modules/load-files.ts';
 // The linearizability checker by itself.
 export { checkHistory, checkParts } from './linearizability/check-history.ts';
 export type { CheckOptions } from './linearizability/check-options.ts';
@@ -94,50 +135,22 @@ export type { CallData, History, Operation } from './linearizability/operation.t
 export { refuteOrder } from './linearizability/verify-order.ts';
 // Scenarios and plans, and their texts.
 export { loadScenario } from './load.ts';
-export {
-  loadPlanFile,
-  loadScenarioFile,
-  type PlanFileRead,
-  type ScenarioFileRead,
-} from './modules/load-files.ts';
-export type { Fault, FaultKind, When, Which } from './plan/fault.ts';
-export type {
-  ChancePlan,
-  ClientPlan,
-  Expectation,
-  Limits,
-  ModuleDigests,
-  Plan,
-  SectionPlan,
-  SystemPlan,
-  Work,
-} from './plan/plan.ts';
-export { readPlan, renderPlan } from './plan/plan-text.ts';
-export type { Problem } from './plan/problem.ts';
-export { renderProblem } from './plan/problem.ts';
 // Running a plan.
 export { digestOf, pin, run } from './run.ts';
 export { expand } from './scenario/expand.ts';
 export type { ScenarioRead } from './scenario/read-scenario.ts';
 export type { Scenario, SystemScenario } from './scenario/scenario.ts';
-export type { Boundary } from './shrink/boundary.ts';
-export {
-  type ShrinkOptions,
-  type ShrinkResult,
-  shrink,
-  shrinkWith,
-  shrinkWithAsync,
-} from './shrink/shrink.ts';
-export { type Judgement, judgeSystem } from './sweep/expectation.ts';
-export type { Pool, PoolOptions } from './sweep/pool.ts';
+export { type Replay, replay } from './search/corpus/replay.ts';
+export { type Judgement, judgeSystem } from './search/sweep/expectation.ts';
+export type { Pool, PoolOptions } from './search/sweep/pool.ts';
 export {
   openPool,
   type Progress,
   type SweepOptions,
   type SweepResult,
   sweep,
-} from './sweep/sweep.ts';
-export type { ClaimTally, Tally } from './sweep/tally.ts';
+} from './search/sweep/sweep.ts';
+export type { ClaimTally, Tally } from './search/sweep/tally.ts';
 // The parts of locks and stores that people define themselves.
 export {
   AccessRefused,
@@ -208,18 +221,5 @@ export {
   type LeaseWish,
   type ReleaseAnswer,
 } from './systems/worker-lease/leases.ts';
-export type { CallSetting, PendingCall } from './world/call.ts';
-export type { Caller, CallOptions, Outcome, Port } from './world/port.ts';
-export {
-  answerOf,
-  backOff,
-  type LeaseEnd,
-  mark,
-  type Program,
-  request,
-  type Self,
-  send,
-  sleep,
-} from './world/program.ts';
-export { type Boot, LATER, type Server, type ServerHost, type Turn } from './world/server.ts';
-export type { World } from './world/world.ts';
+export type { Problem } from './text/problem.ts';
+export { renderProblem } from './text/problem.ts';

@@ -1,8 +1,8 @@
 /** What the locks say of a scenario that is read: what is idle in it, and its jitter. */
 import { describe, expect, test } from 'vitest';
 import { loadScenario } from './load.ts';
-import { renderProblem } from './plan/problem.ts';
 import { expand } from './scenario/expand.ts';
+import { renderProblem } from './text/problem.ts';
 
 function problemsOf(system: readonly string[], workload: string): readonly string[] {
   const text = ['name: a', 'systems:', '  one:', ...system, `workload: ${workload}`].join('\n');

@@ -1,6 +1,6 @@
 /** Reads scenarios in the words that a catalogue provides, by default those of fencepost. */
 import { builtIn, type Catalogue } from './catalogue.ts';
-import type { ModuleDigests } from './plan/plan.ts';
+import type { ModuleDigests } from './core/plan/plan.ts';
 import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
 import type { LockWord, OptionWord, Vocabulary } from './scenario/vocabulary.ts';
 import { type OptionInfo, Options, type Protocol } from './systems/protocol.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { Chance, draws } from './kernel/chance.ts';
-import { nameOf } from './kernel/name.ts';
-import type { Fault } from './plan/fault.ts';
-import type { ChancePlan, ClientPlan, Plan, Work } from './plan/plan.ts';
-import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from './plan/plan-defaults.ts';
+import { Chance, draws } from './core/kernel/chance.ts';
+import { nameOf } from './core/kernel/name.ts';
+import type { Fault } from './core/plan/fault.ts';
+import type { ChancePlan, ClientPlan, Plan, Work } from './core/plan/plan.ts';
+import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from './core/plan/plan-defaults.ts';
 import { canonical, digestOf, pin, run } from './run.ts';
 import { stores } from './systems/store/fence.ts';
 

@@ -4,13 +4,13 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Trace } from './history/trace.ts';
-import type { Watcher } from './kernel/scheduler.ts';
-import type { Plan } from './plan/plan.ts';
+import type { Trace } from './core/history/trace.ts';
+import type { Watcher } from './core/kernel/scheduler.ts';
+import type { Plan } from './core/plan/plan.ts';
+import { Pinning } from './core/world/pinning.ts';
+import { World } from './core/world/world.ts';
 import { assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 import { ownParts, type SystemParts } from './systems/system-parts.ts';
-import { Pinning } from './world/pinning.ts';
-import { World } from './world/world.ts';
 
 /**
  * Runs a plan of a system made of `parts`. Pure: the same plan gives the same trace. Throws

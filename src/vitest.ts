@@ -22,18 +22,24 @@
  * test. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE` change what
  * it does without an edit; see `vitest/wishes.ts`.
  */
-export type { Body, BodyOptions, Handles, LockOptions, TestOptions } from './vitest/options.ts';
+export type {
+  Body,
+  BodyOptions,
+  Handles,
+  LockOptions,
+  TestOptions,
+} from './adapters/vitest/options.ts';
 export type {
   FaultField,
   Odds,
   ScenarioFields,
   Time,
   TimeRange,
-} from './vitest/scenario-fields.ts';
+} from './adapters/vitest/scenario-fields.ts';
 export {
   type CaseOf,
   type SimTest,
   type SimTestCall,
   type SimTestEach,
   simTest,
-} from './vitest/sim-test.ts';
+} from './adapters/vitest/sim-test.ts';

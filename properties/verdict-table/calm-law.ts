@@ -3,7 +3,7 @@
  * of each system.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { claimTally, EMPTY_TALLY, mergeTallies } from '../../src/sweep/tally.ts';
+import { claimTally, EMPTY_TALLY, mergeTallies } from '../../src/search/sweep/tally.ts';
 import { prepare, storeKinds } from '../../src/systems/store/store-kinds.ts';
 import { type Calm, calmScenario, calmTitle, promisedBy } from './calm.ts';
 import { objections, tallyOf } from './judging.ts';

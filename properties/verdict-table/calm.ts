@@ -3,7 +3,7 @@
  * that tie. It keeps every claim but those that its lock or its store lists as unpromised.
  */
 import { claims } from '../../src/check/claims.ts';
-import type { Json } from '../../src/kernel/json.ts';
+import type { Json } from '../../src/core/kernel/json.ts';
 import { loadScenario } from '../../src/load.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
 import { protocols } from '../../src/systems/protocols.ts';

@@ -2,7 +2,7 @@
  * The letters of the table's column of faults: what each does to a scenario whose leases last so
  * and so long. All of them strike by chance, so that they meet in many ways.
  */
-import type { Json } from '../../src/kernel/json.ts';
+import type { Json } from '../../src/core/kernel/json.ts';
 
 /** One or two faults of a scenario file. */
 export interface Letter {

@@ -1,9 +1,9 @@
 /** Sweeps a system of a row until its expectations are decided, and says what is against them. */
 import { examineSeed } from '../../src/harness.ts';
 import type { Scenario, SystemScenario } from '../../src/scenario/scenario.ts';
-import { examineChunk } from '../../src/sweep/chunk.ts';
-import { judgeSystem } from '../../src/sweep/expectation.ts';
-import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../src/sweep/tally.ts';
+import { examineChunk } from '../../src/search/sweep/chunk.ts';
+import { judgeSystem } from '../../src/search/sweep/expectation.ts';
+import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../src/search/sweep/tally.ts';
 
 const CHUNK = 50;
 

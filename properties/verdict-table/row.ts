@@ -2,7 +2,7 @@
  * A row of the verdict table, and the scenario that it stands for: ordinary scenario text, so that
  * every word in it is checked.
  */
-import type { Json } from '../../src/kernel/json.ts';
+import type { Json } from '../../src/core/kernel/json.ts';
 import { loadScenario } from '../../src/load.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';
 import { breathOf, type Letter } from './faults.ts';

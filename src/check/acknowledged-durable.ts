@@ -6,7 +6,7 @@
  * Exercised: keys with an acknowledged write, at each recovery of their store.
  */
 
-import type { Recovered } from '../history/server-events.ts';
+import type { Recovered } from '../core/history/server-events.ts';
 import { accessBreach } from './access-breach.ts';
 import { causesIn } from './causes.ts';
 import { type Breach, conclude } from './conclude.ts';

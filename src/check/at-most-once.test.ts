@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Job, TraceEvent } from '../history/trace.ts';
+import type { Job, TraceEvent } from '../core/history/trace.ts';
 import {
   accepted,
   breachOf,

@@ -5,7 +5,7 @@
  *
  * Exercised: occurrences of a job that were delivered more than once: begun again, or skipped.
  */
-import type { FaultStrikes, Job } from '../history/trace.ts';
+import type { FaultStrikes, Job } from '../core/history/trace.ts';
 import { causesIn, causesSince } from './causes.ts';
 import { type Breach, conclude, evidenceOf, type Part } from './conclude.ts';
 import type { GrantLog, Numbered, Survey } from './survey.ts';

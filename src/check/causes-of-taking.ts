@@ -3,7 +3,7 @@
  * a link that was cut to whoever kept the first grant, or a denial by the same that it took for
  * something else.
  */
-import type { FaultStrikes } from '../history/trace.ts';
+import type { FaultStrikes } from '../core/history/trace.ts';
 import type { Part } from './conclude.ts';
 import { isQuorumGrant, serversOf } from './grant-servers.ts';
 import type { GrantLog, Survey } from './survey.ts';

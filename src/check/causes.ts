@@ -3,7 +3,7 @@
  * messages in question while the hazard built up. Evidence names them by their kind: `pause`,
  * `delay`, ….
  */
-import type { FaultStrikes } from '../history/trace.ts';
+import type { FaultStrikes } from '../core/history/trace.ts';
 import type { Part } from './conclude.ts';
 import { serversOf } from './grant-servers.ts';
 import { type Access, type GrantLog, grantUnder, type Numbered, type Survey } from './survey.ts';

@@ -1,7 +1,7 @@
 /** Names the claims and judges traces by them. */
 
-import type { Trace } from '../history/trace.ts';
-import { assert } from '../kernel/assert.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { assert } from '../core/kernel/assert.ts';
 import { acknowledgedDurable } from './acknowledged-durable.ts';
 import { atMostOnce } from './at-most-once.ts';
 import { crossKey } from './cross-key.ts';

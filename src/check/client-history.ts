@@ -3,7 +3,7 @@
  * checker wants them, in the terms of each model. What was never executed is left out, and so is a
  * read without an answer; an unknown write may take effect at any time after its call.
  */
-import type { Answer, Call } from '../history/trace.ts';
+import type { Answer, Call } from '../core/history/trace.ts';
 import type { CasRegisterCall } from '../linearizability/models/cas-register.ts';
 import type { CounterCall } from '../linearizability/models/counter.ts';
 import type { FencedCall } from '../linearizability/models/fenced-register.ts';

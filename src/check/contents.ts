@@ -1,7 +1,7 @@
 /**
  * Decides what a store really holds of one key: its last accepted write, unless it recovered since.
  */
-import type { Recovered, Write } from '../history/server-events.ts';
+import type { Recovered, Write } from '../core/history/server-events.ts';
 import type { Access, Entry, KeyLog, Numbered, Place } from './survey.ts';
 import { INITIAL_VALUE } from './terms.ts';
 

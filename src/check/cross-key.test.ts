@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Read, Write } from '../history/server-events.ts';
-import type { Invoke, TraceEvent } from '../history/trace.ts';
+import type { Read, Write } from '../core/history/server-events.ts';
+import type { Invoke, TraceEvent } from '../core/history/trace.ts';
 import {
   accepted,
   breachOf,

@@ -4,7 +4,7 @@
  *
  * Exercised: circles that a lock service found.
  */
-import type { Deadlock } from '../history/trace.ts';
+import type { Deadlock } from '../core/history/trace.ts';
 import { causesSince } from './causes.ts';
 import { evidenceOf, type Findings } from './conclude.ts';
 import type { GrantLog, Numbered, Survey } from './survey.ts';

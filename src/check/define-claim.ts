@@ -1,8 +1,8 @@
 /** A claim as people define one of their own, and the checker that it becomes. */
 
-import type { Trace } from '../history/trace.ts';
-import { Defect } from '../kernel/assert.ts';
-import { errorText } from '../kernel/error-text.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { Defect } from '../core/kernel/assert.ts';
+import { errorText } from '../text/error-text.ts';
 import type { Checker } from './claims.ts';
 import type { Terms } from './terms.ts';
 import type { Evidence, Verdict } from './verdict.ts';

@@ -1,9 +1,9 @@
 /** Tells what a store should not have accepted or served: the rules about writes and reads. */
 
-import type { Write } from '../history/server-events.ts';
-import { stampText } from '../history/stamp-text.ts';
-import { hasTokens } from '../history/tokens-in-use.ts';
-import type { Answer } from '../history/trace.ts';
+import type { Write } from '../core/history/server-events.ts';
+import { stampText } from '../core/history/stamp-text.ts';
+import { hasTokens } from '../core/history/tokens-in-use.ts';
+import type { Answer } from '../core/history/trace.ts';
 import { accessPhrase, at, latePhrase, whileFaults } from './phrases.ts';
 import { find, letterOf, need, type Story, type Teller } from './story.ts';
 

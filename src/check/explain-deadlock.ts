@@ -1,5 +1,5 @@
 /** Tells how clients came to wait for one another in a circle. */
-import type { Deadlock } from '../history/trace.ts';
+import type { Deadlock } from '../core/history/trace.ts';
 import { at, whileFaults } from './phrases.ts';
 import { need, type Teller } from './story.ts';
 

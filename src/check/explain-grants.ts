@@ -2,8 +2,8 @@
  * Tells what a lock service should not have granted, prolonged or ended, and what holders believed.
  */
 
-import type { Grant, Release, Renew } from '../history/server-events.ts';
-import { proseDuration } from '../plan/duration.ts';
+import type { Grant, Release, Renew } from '../core/history/server-events.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 import { isQuorumGrant } from './grant-servers.ts';
 import { accessPhrase, at, listOf, whileFaults } from './phrases.ts';
 import {

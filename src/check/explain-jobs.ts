@@ -1,5 +1,5 @@
 /** Tells of jobs that ran when they should not have. */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { at, whileFaults } from './phrases.ts';
 import type { EventOf, Story } from './story.ts';
 import { letterOf, need, type Teller } from './story.ts';

@@ -2,8 +2,8 @@
  * Puts a contradiction into words, in the form *Let … Then … However …* and what would have helped.
  */
 
-import type { Trace } from '../history/trace.ts';
-import { assert } from '../kernel/assert.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { assert } from '../core/kernel/assert.ts';
 import { accessTellers } from './explain-accesses.ts';
 import { computationTellers } from './explain-computations.ts';
 import { deadlockTellers } from './explain-deadlock.ts';

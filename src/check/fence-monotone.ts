@@ -6,7 +6,7 @@
  * Exercised: writes, accepted or refused, under an older grant than one that had written there
  * before.
  */
-import type { Write } from '../history/server-events.ts';
+import type { Write } from '../core/history/server-events.ts';
 import { accessBreach, recoveriesBetween } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
 import type { Numbered, Place, Survey } from './survey.ts';

@@ -1,5 +1,5 @@
 /** Decides which processes keep a grant, and whether its client took it from a quorum of them. */
-import type { Grant } from '../history/server-events.ts';
+import type { Grant } from '../core/history/server-events.ts';
 import type { Survey } from './survey.ts';
 
 /** Whether no single server gave it: its client did so itself, once enough of them said yes. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Receive, TraceEvent } from '../history/trace.ts';
+import type { Receive, TraceEvent } from '../core/history/trace.ts';
 import { unheardReads } from './heard-reads.ts';
 import { surveyTrace } from './survey.ts';
 import {

@@ -4,8 +4,8 @@
  * execution served, nobody has read.
  */
 
-import type { Read } from '../history/server-events.ts';
-import type { Trace } from '../history/trace.ts';
+import type { Read } from '../core/history/server-events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import type { Access, Survey } from './survey.ts';
 
 /** The reads of the trace that served a value which no program got. */

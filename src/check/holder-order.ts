@@ -5,7 +5,7 @@
  * Exercised: writes, accepted or refused, that the store handled after a write of the same grant
  * that had been issued later, or a second time.
  */
-import type { Recovered } from '../history/server-events.ts';
+import type { Recovered } from '../core/history/server-events.ts';
 import { accessBreach } from './access-breach.ts';
 import { type Breach, conclude } from './conclude.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';

@@ -6,7 +6,7 @@
  *
  * Exercised: the ends that were compared with the service's.
  */
-import type { Enter, LeaseTest } from '../history/trace.ts';
+import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { causesSince } from './causes.ts';
 import { type Breach, conclude, evidenceOf } from './conclude.ts';
 import { serversOf } from './grant-servers.ts';

@@ -8,8 +8,8 @@
  * with versions also writes whose version was gone.
  */
 
-import { Defect } from '../kernel/assert.ts';
-import { errorText } from '../kernel/error-text.ts';
+import { Defect } from '../core/kernel/assert.ts';
+import { errorText } from '../text/error-text.ts';
 import { accessBreach } from './access-breach.ts';
 import { type StoreOperation, storeOperations } from './client-history.ts';
 import { type Breach, conclude } from './conclude.ts';

@@ -2,7 +2,7 @@
  * Measures what no lease can promise: how often, and how long, two programs believe that they hold
  * a lock.
  */
-import type { Enter } from '../history/trace.ts';
+import type { Enter } from '../core/history/trace.ts';
 import type { LockLog, Numbered, Survey } from './survey.ts';
 
 /** Times at which at least two programs believed at once, over all locks. */

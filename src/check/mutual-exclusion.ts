@@ -8,8 +8,8 @@
  *
  * Exercised: acquires handled, granted or denied, while another client's grant was live.
  */
-import type { Grant, Release, Renew } from '../history/server-events.ts';
-import type { Enter, LeaseTest } from '../history/trace.ts';
+import type { Grant, Release, Renew } from '../core/history/server-events.ts';
+import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { causesIn, causesSince } from './causes.ts';
 import { causesOfTaking } from './causes-of-taking.ts';
 import { type Breach, conclude, evidenceOf, type Part } from './conclude.ts';

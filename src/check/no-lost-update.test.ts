@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TraceEvent } from '../history/trace.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
 import {
   accepted,
   answer,

@@ -4,7 +4,7 @@
  * Exercised: releases and renews that named a grant that was over: no longer the latest of its
  * lock, released, or expired by the service's own clock.
  */
-import type { Release, Renew } from '../history/server-events.ts';
+import type { Release, Renew } from '../core/history/server-events.ts';
 import { causesIn } from './causes.ts';
 import { type Breach, conclude, evidenceOf } from './conclude.ts';
 import { isHeldAt } from './lease-end.ts';

@@ -1,9 +1,9 @@
 /** Puts single events into words: grants, faults, accesses and how an access came to be late. */
 
-import type { Grant, Read, Write } from '../history/server-events.ts';
-import { hasTokens } from '../history/tokens-in-use.ts';
-import type { FaultStrikes } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
+import type { Grant, Read, Write } from '../core/history/server-events.ts';
+import { hasTokens } from '../core/history/tokens-in-use.ts';
+import type { FaultStrikes } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 import { letterOf, type Story } from './story.ts';
 
 /** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Log, Mark, TraceEvent } from '../history/trace.ts';
-import type { ClientPlan, Work } from '../plan/plan.ts';
+import type { Log, Mark, TraceEvent } from '../core/history/trace.ts';
+import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import { run } from '../run.ts';
 import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
 import { explain, inWords } from './explain.ts';

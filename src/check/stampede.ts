@@ -2,8 +2,8 @@
  * Decides who computed a memoized value when, and measures what a lock around it is for: how many
  * programs compute the same value at once. The claim on it is `single-flight`.
  */
-import type { Read } from '../history/server-events.ts';
-import type { FaultStrikes, Invoke, Log, Mark } from '../history/trace.ts';
+import type { Read } from '../core/history/server-events.ts';
+import type { FaultStrikes, Invoke, Log, Mark } from '../core/history/trace.ts';
 import type { GrantLog, Numbered, Survey } from './survey.ts';
 
 /** Over all keys of a run. */

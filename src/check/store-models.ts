@@ -2,7 +2,7 @@
  * The models by which `linearizable` may judge what clients saw of one resource in one store, each
  * with the form of the calls that it knows.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from '../linearizability/check-history.ts';
 import type { Model } from '../linearizability/model.ts';
 import { type CasRegisterCall, casRegister } from '../linearizability/models/cas-register.ts';

@@ -1,8 +1,8 @@
 /** Gives the tellers of `explain` the events of a contradiction by the parts that they play. */
 
-import type { Grant } from '../history/server-events.ts';
-import type { FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
-import { assert } from '../kernel/assert.ts';
+import type { Grant } from '../core/history/server-events.ts';
+import type { FaultStrikes, Trace, TraceEvent } from '../core/history/trace.ts';
+import { assert } from '../core/kernel/assert.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 export type EventKind = TraceEvent['kind'];

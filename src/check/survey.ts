@@ -13,7 +13,7 @@ import type {
   Release,
   Renew,
   Write,
-} from '../history/server-events.ts';
+} from '../core/history/server-events.ts';
 import type {
   Enter,
   FaultStrikes,
@@ -23,7 +23,7 @@ import type {
   Return,
   Trace,
   TraceEvent,
-} from '../history/trace.ts';
+} from '../core/history/trace.ts';
 
 /** An event and its number. */
 export interface Numbered<E> {

@@ -2,8 +2,8 @@
  * Decides what a checker may know of a run beside its trace: the bounds and lengths that its plan
  * declares, and which model the clients' history is compared with.
  */
-import type { Plan } from '../plan/plan.ts';
-import { locksProbedByWriting } from '../plan/probe.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { locksProbedByWriting } from '../core/plan/probe.ts';
 import type { ModelDefinition } from './store-models.ts';
 
 /** Every value in every store begins as this. */

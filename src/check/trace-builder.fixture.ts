@@ -12,7 +12,7 @@ import type {
   Release,
   Renew,
   Write,
-} from '../history/server-events.ts';
+} from '../core/history/server-events.ts';
 import type {
   Answer,
   Call,
@@ -28,7 +28,7 @@ import type {
   Send,
   Trace,
   TraceEvent,
-} from '../history/trace.ts';
+} from '../core/history/trace.ts';
 import { judge } from './claims.ts';
 import { explain, inWords } from './explain.ts';
 import type { Terms } from './terms.ts';

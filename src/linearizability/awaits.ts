@@ -1,5 +1,5 @@
 /** What the calls of a prepared history await and provide, as numbers of states. */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 import type { Model } from './model.ts';
 import type { CallData } from './operation.ts';

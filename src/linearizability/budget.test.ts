@@ -1,5 +1,6 @@
 /** What a check does with its limits, its policy for failures, and what nobody can tell apart. */
 import { describe, expect, it } from 'vitest';
+import { drawCasRegister } from '../../tools/oracle/long-history.ts';
 import { checkHistory, checkParts } from './check-history.ts';
 import { explainHistory } from './explain.ts';
 import { explainInWords } from './explain-in-words.ts';
@@ -8,7 +9,6 @@ import { type CasRegisterCall, casRegister } from './models/cas-register.ts';
 import { type KeyValueCall, keyValue } from './models/key-value.ts';
 import { models } from './models.ts';
 import type { History, Operation } from './operation.ts';
-import { drawCasRegister } from './oracle/long-history.ts';
 
 const key = 'x';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { drawHistory } from '../../tools/oracle/random-history.ts';
+import { registers } from '../../tools/oracle/repertoires.ts';
 import { checkHistory, checkParts } from './check-history.ts';
 import { counter } from './models/counter.ts';
 import { type RegisterCall, register } from './models/register.ts';
 import type { History, Operation } from './operation.ts';
-import { drawHistory } from './oracle/random-history.ts';
-import { registers } from './oracle/repertoires.ts';
 import { refuteOrder } from './verify-order.ts';
 
 function write(

@@ -1,7 +1,7 @@
 /**
  * Decides whether a history is linearizable to a model: could its calls have come one at a time?
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { type CheckOptions, refuseOptions } from './check-options.ts';
 import {
   decideHistory,

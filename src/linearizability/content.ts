@@ -1,5 +1,5 @@
 /** Compares plain data by content; the order of an object's fields does not matter. */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 
 /** A signed 32-bit integer, equal for data of equal content. */
 export function hashContent(value: Json): number {

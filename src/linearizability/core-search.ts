@@ -2,7 +2,7 @@
  * Looks for the smallest of a few minimal cores: from where on a history is contradictory, and of
  * which operations less can be asked, in different orders.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { CheckOptions } from './check-options.ts';
 import type { Core } from './core.ts';
 import { CoreTrials } from './core-trials.ts';

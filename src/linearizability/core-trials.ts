@@ -1,5 +1,5 @@
 /** Asks less and less of an invalid history, as long as it stays invalid. */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { CheckOptions } from './check-options.ts';
 import { decide } from './decide.ts';
 import { FreeCalls } from './free-calls.ts';

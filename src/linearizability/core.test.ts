@@ -1,12 +1,5 @@
 import alea from 'seedrandom/lib/alea.js';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../kernel/json.ts';
-import { checkHistory } from './check-history.ts';
-import { CoreTrials } from './core-trials.ts';
-import { explainHistory, type Reasons } from './explain.ts';
-import type { Model } from './model.ts';
-import { casRegister } from './models/cas-register.ts';
-import type { CallData, History, Operation } from './operation.ts';
 import {
   anonymousMutexes,
   fencedMutexes,
@@ -16,9 +9,13 @@ import {
   reentrantMutexes,
   semaphores,
   versionedRegisters,
-} from './oracle/more-repertoires.ts';
-import { isLinearizable } from './oracle/naive.ts';
-import { drawHistory, type HistoryShape, type Repertoire } from './oracle/random-history.ts';
+} from '../../tools/oracle/more-repertoires.ts';
+import { isLinearizable } from '../../tools/oracle/naive.ts';
+import {
+  drawHistory,
+  type HistoryShape,
+  type Repertoire,
+} from '../../tools/oracle/random-history.ts';
 import {
   casRegisters,
   counters,
@@ -28,7 +25,14 @@ import {
   registers,
   strictFencedRegisters,
   swapRegisters,
-} from './oracle/repertoires.ts';
+} from '../../tools/oracle/repertoires.ts';
+import type { Json } from '../core/kernel/json.ts';
+import { checkHistory } from './check-history.ts';
+import { CoreTrials } from './core-trials.ts';
+import { explainHistory, type Reasons } from './explain.ts';
+import type { Model } from './model.ts';
+import { casRegister } from './models/cas-register.ts';
+import type { CallData, History, Operation } from './operation.ts';
 import { beginHistory, cutHistory, makeOptional } from './relax.ts';
 import { distinctCalls, StartStates } from './start-states.ts';
 import { refuteOrder } from './verify-order.ts';

@@ -3,7 +3,7 @@
  * whatever the object held before them and whatever else happened, such that to ask less of any one
  * of them resolves the contradiction.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { CheckOptions } from './check-options.ts';
 import { CoreSearch } from './core-search.ts';
 import type { Model } from './model.ts';

@@ -3,7 +3,7 @@
  * must come, and all that may bring the state about in time has opened already. Few of them, the
  * most urgent first.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { Awaits } from './awaits.ts';
 import { Integers } from './integers.ts';
 import type { CallData } from './operation.ts';

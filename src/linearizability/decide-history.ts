@@ -1,5 +1,5 @@
 /** Decides a history part by part, and puts the parts' decisions together. */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { type DecideOptions, type Decision, decide } from './decide.ts';
 import { readFailures } from './failures.ts';
 import type { Model } from './model.ts';

@@ -2,7 +2,7 @@
  * Decides one history of one object: by a fast path where the model has one that applies, else by
  * search.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { CheckOptions } from './check-options.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';

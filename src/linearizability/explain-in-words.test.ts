@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
 import { explainHistory } from './explain.ts';
 import { explainInWords } from './explain-in-words.ts';

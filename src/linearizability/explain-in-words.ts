@@ -2,7 +2,7 @@
  * Says why an operation fits into no order: what it needs, the states in which it may have found
  * the object, and what of its core might have helped.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { ExplainedState, Reasons } from './explain.ts';
 import type { Model } from './model.ts';
 import type { CallData, History, Operation } from './operation.ts';

@@ -2,7 +2,7 @@
  * Gathers why a history is not linearizable: how far it was, what it met there, and what
  * contradicts.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { CheckOptions } from './check-options.ts';
 import { type Core, findCore } from './core.ts';
 import { decide } from './decide.ts';

@@ -1,5 +1,5 @@
 /** Decides what failed operations say: nothing, or that what they asked for was not possible. */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 

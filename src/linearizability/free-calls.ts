@@ -2,8 +2,8 @@
  * Lets some calls happen at any time and however often, between those that count: what contradicts
  * even so does not depend on them.
  */
-import { assert } from '../kernel/assert.ts';
-import type { Json } from '../kernel/json.ts';
+import { assert } from '../core/kernel/assert.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { Interner } from './interner.ts';
 import type { Model } from './model.ts';
 import type { CallData } from './operation.ts';

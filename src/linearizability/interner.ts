@@ -1,7 +1,7 @@
 /**
  * Gives equal data equal small numbers, counted from 0 in the order in which they are first met.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { hashContent, hasSameContent } from './content.ts';
 import { Integers } from './integers.ts';
 

@@ -1,7 +1,21 @@
 /** What may be done to a history without a change of its verdict, and what must change it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../kernel/json.ts';
+import {
+  drawCasRegister,
+  drawLock,
+  drawLongHistory,
+  drawUniqueRegister,
+  type LongShape,
+} from '../../tools/oracle/long-history.ts';
+import { fencedMutexes, keyValues } from '../../tools/oracle/more-repertoires.ts';
+import {
+  drawHistory,
+  type HistoryShape,
+  type Repertoire,
+} from '../../tools/oracle/random-history.ts';
+import { casRegisters, fencedRegisters, registers } from '../../tools/oracle/repertoires.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
 import { decideHistory } from './decide-history.ts';
 import type { Model } from './model.ts';
@@ -10,16 +24,6 @@ import { fencedMutex } from './models/fenced-mutex.ts';
 import { type FencedCall, fencedRegister } from './models/fenced-register.ts';
 import { register } from './models/register.ts';
 import type { CallData, History, Operation } from './operation.ts';
-import {
-  drawCasRegister,
-  drawLock,
-  drawLongHistory,
-  drawUniqueRegister,
-  type LongShape,
-} from './oracle/long-history.ts';
-import { fencedMutexes, keyValues } from './oracle/more-repertoires.ts';
-import { drawHistory, type HistoryShape, type Repertoire } from './oracle/random-history.ts';
-import { casRegisters, fencedRegisters, registers } from './oracle/repertoires.ts';
 import { cutHistory, leaveOut } from './relax.ts';
 
 const shape: HistoryShape = {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../kernel/json.ts';
+import * as more from '../../tools/oracle/more-repertoires.ts';
+import { drawHistory, type Repertoire } from '../../tools/oracle/random-history.ts';
+import * as first from '../../tools/oracle/repertoires.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { checkHistory, checkParts } from './check-history.ts';
 import type { CheckOptions } from './check-options.ts';
 import { MalformedOperation } from './malformed-operation.ts';
@@ -8,9 +11,6 @@ import { mutex } from './models/mutex.ts';
 import { register } from './models/register.ts';
 import { models } from './models.ts';
 import type { CallData, History } from './operation.ts';
-import * as more from './oracle/more-repertoires.ts';
-import { drawHistory, type Repertoire } from './oracle/random-history.ts';
-import * as first from './oracle/repertoires.ts';
 
 /** As from plain JavaScript, where no type is checked. */
 function untyped(operations: readonly object[]): History<CallData> {

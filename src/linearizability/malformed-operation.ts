@@ -1,5 +1,5 @@
 /** Refuses what is no history, before anything is decided about it. */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { shown } from './call-shape.ts';
 import type { Model } from './model.ts';
 import type { CallData, History, Operation } from './operation.ts';

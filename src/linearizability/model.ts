@@ -1,7 +1,7 @@
 /**
  * A model is a sequential specification: what an object may answer when calls come one at a time.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { CallData, History } from './operation.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The models by the names that a command line gives them, each beginning as its object does. */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { Model } from './model.ts';
 import { anonymousMutex } from './models/anonymous-mutex.ts';
 import { casRegister } from './models/cas-register.ts';

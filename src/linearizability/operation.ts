@@ -2,7 +2,7 @@
  * What the linearizability checker judges: the clients' view of one object, as a list of
  * operations.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 
 /**
  * Every operation that clients called, in any order; an operation's index here is its name in

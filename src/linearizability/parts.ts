@@ -3,7 +3,7 @@
  * history is linearizable iff each object's part is (Herlihy and Wing, 1990: the property is
  * local).
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { Model } from './model.ts';
 import type { CallData, History, Operation } from './operation.ts';
 

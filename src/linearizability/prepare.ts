@@ -3,8 +3,8 @@
  * numbered in the order of their returns, then the crashed ones (which may take effect at any time
  * after their call, or never) in the order of their calls.
  */
-import { assert } from '../kernel/assert.ts';
-import type { Json } from '../kernel/json.ts';
+import { assert } from '../core/kernel/assert.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 import { Interner } from './interner.ts';
 import type { Model } from './model.ts';

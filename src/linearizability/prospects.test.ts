@@ -1,11 +1,15 @@
 /** The search that looks ahead against the same search without, on histories of medium length. */
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../kernel/json.ts';
+import { keyValues } from '../../tools/oracle/more-repertoires.ts';
+import {
+  drawHistory,
+  type HistoryShape,
+  type Repertoire,
+} from '../../tools/oracle/random-history.ts';
+import { casRegisters, registers, swapRegisters } from '../../tools/oracle/repertoires.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { decideHistory, type HistoryVerdict } from './decide-history.ts';
 import type { CallData } from './operation.ts';
-import { keyValues } from './oracle/more-repertoires.ts';
-import { drawHistory, type HistoryShape, type Repertoire } from './oracle/random-history.ts';
-import { casRegisters, registers, swapRegisters } from './oracle/repertoires.ts';
 
 const histories = 1_500;
 const medium: HistoryShape = {

@@ -3,7 +3,7 @@
  * apart become one, and a configuration is given up when some call that must still come needs a
  * state that nothing left can bring about.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { Awaits, none } from './awaits.ts';
 import { Criticals } from './criticals.ts';
 import { Integers } from './integers.ts';

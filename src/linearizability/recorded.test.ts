@@ -1,7 +1,7 @@
 /** Histories that other projects recorded, with the verdicts that these projects publish. */
 import { describe, expect, it } from 'vitest';
-import { readHistory } from '../commands/check-read.ts';
-import type { Json } from '../kernel/json.ts';
+import { readHistory } from '../cli/check-read.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { checkHistory, checkParts } from './check-history.ts';
 import { explainHistory } from './explain.ts';
 import type { Model } from './model.ts';

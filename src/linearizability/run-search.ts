@@ -2,7 +2,7 @@
  * Puts the ending of a search into words. A look-ahead may give up long before the return that no
  * order satisfies, so that is then looked for by searches of prefixes.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { none } from './awaits.ts';
 import type { DecideOptions, Decision } from './decide.ts';
 import { withSearch } from './lend-search.ts';

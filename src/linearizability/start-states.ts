@@ -3,7 +3,7 @@
  * any that the calls of the whole history can make of the first one, in any order and however
  * often.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { FreeCalls } from './free-calls.ts';
 import { Interner } from './interner.ts';
 import type { Model } from './model.ts';

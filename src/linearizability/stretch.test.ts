@@ -1,9 +1,9 @@
 /** Stretches of a history that contradict themselves, by which a search is spared. */
 import { describe, expect, it } from 'vitest';
+import { drawCasRegister } from '../../tools/oracle/long-history.ts';
 import { decideHistory, type HistoryVerdict } from './decide-history.ts';
 import { type CasRegisterCall, casRegister } from './models/cas-register.ts';
 import type { History } from './operation.ts';
-import { drawCasRegister } from './oracle/long-history.ts';
 
 const model = casRegister(0);
 

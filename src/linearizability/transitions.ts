@@ -2,7 +2,7 @@
  * Numbers the states that a history can reach and remembers what each class of calls does to each,
  * so that the model is asked once. The table is dense for the first states and sparse beyond.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 import { Interner } from './interner.ts';
 import type { Model } from './model.ts';

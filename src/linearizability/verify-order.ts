@@ -2,7 +2,7 @@
  * Replays the order of a valid verdict against the model and real time; shares no code with the
  * search.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { Model } from './model.ts';
 import type { CallData, History } from './operation.ts';
 

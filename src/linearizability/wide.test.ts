@@ -1,13 +1,17 @@
 /** Histories beyond the small ones: many open operations, choices that nobody saw, many states. */
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../kernel/json.ts';
+import { isLinearizable } from '../../tools/oracle/naive.ts';
+import {
+  drawHistory,
+  type HistoryShape,
+  type Repertoire,
+} from '../../tools/oracle/random-history.ts';
+import { casRegisters, fencedRegisters, registers } from '../../tools/oracle/repertoires.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
 import { illegal, type Model } from './model.ts';
 import { type RegisterCall, register, type Value } from './models/register.ts';
 import type { CallData, History, Operation } from './operation.ts';
-import { isLinearizable } from './oracle/naive.ts';
-import { drawHistory, type HistoryShape, type Repertoire } from './oracle/random-history.ts';
-import { casRegisters, fencedRegisters, registers } from './oracle/repertoires.ts';
 import { refuteOrder } from './verify-order.ts';
 
 const small: HistoryShape = {

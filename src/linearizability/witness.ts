@@ -2,7 +2,7 @@
  * Finds why an operation must come before a bad one that it overlaps: some operation that returned
  * before the bad one was called fits into no order otherwise.
  */
-import type { Json } from '../kernel/json.ts';
+import type { Json } from '../core/kernel/json.ts';
 import type { CheckOptions } from './check-options.ts';
 import { decide } from './decide.ts';
 import type { Model } from './model.ts';

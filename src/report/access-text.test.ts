@@ -7,8 +7,8 @@ import type {
   Renew,
   Write,
   WriteVersion,
-} from '../history/server-events.ts';
-import type { TraceEvent } from '../history/trace.ts';
+} from '../core/history/server-events.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
 import { changeText, flagText, whyDenied, whyRefused } from './access-text.ts';
 
 const MADE_IN_2024 = 1_704_067_200_000;

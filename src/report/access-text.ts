@@ -11,10 +11,10 @@ import type {
   Renew,
   VersionScale,
   Write,
-} from '../history/server-events.ts';
-import { stampText } from '../history/stamp-text.ts';
-import type { TraceEvent } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
+} from '../core/history/server-events.ts';
+import { stampText } from '../core/history/stamp-text.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 
 /** `version 5`, `a change of 3 ms`, `no row`. */
 export function versionText(

@@ -3,10 +3,10 @@
  * that a scenario lists for a system, every kept plan, every seed that had to run. Test reports,
  * annotations and the step summary are views of these.
  */
-import type { KeptOutcome } from '../sweep/shard-file.ts';
-import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
+import type { KeptOutcome } from '../search/sweep/shard-file.ts';
+import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
 import type { Finding } from './finding.ts';
-import { countOf, groupDigits } from './prose.ts';
 import type { ScenarioResult } from './run-result.ts';
 import type { SystemSummary } from './summary.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace, TraceEvent } from '../history/trace.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { clockSpans, clockText, offsetAt } from './clock-spans.ts';
 
 const MS = 1000;

@@ -2,9 +2,9 @@
  * How far the clocks of each process are off, and from when to when: read from the faults that
  * really struck, so that a picture can show the skew beside what the process did by its clock.
  */
-import type { FaultStrikes, Trace } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
-import type { Fault } from '../plan/fault.ts';
+import type { FaultStrikes, Trace } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import type { Fault } from '../core/plan/fault.ts';
 import type { Span } from './spans.ts';
 
 /** A time in which a process's clocks are off, or run wrong, in one way. */

@@ -1,5 +1,5 @@
 /** The JSON lines of a comparison: one a cell, then one with the folklore. */
-import type { Cell } from '../compare/comparison.ts';
+import type { Cell } from '../search/compare/comparison.ts';
 import type { Comparison } from './compare-rows.ts';
 
 /** What one system does under one condition; times in microseconds of virtual time. */

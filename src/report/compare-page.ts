@@ -2,8 +2,10 @@
  * The page of `fencepost compare`: what became of the folklore, the plot, and every figure as a
  * table. One file without scripts.
  */
-import type { Cell, Condition } from '../compare/comparison.ts';
-import type { Ruling, Saying } from '../compare/folklore.ts';
+import type { Cell, Condition } from '../search/compare/comparison.ts';
+import type { Ruling, Saying } from '../search/compare/folklore.ts';
+import { type Child, element, type Markup, render, trusted } from '../text/markup.ts';
+import { countOf } from '../text/prose.ts';
 import { drawKey, drawPanel } from './compare-picture.ts';
 import {
   type Comparison,
@@ -17,9 +19,7 @@ import {
   methodNotes,
   SIGNS,
 } from './compare-rows.ts';
-import { type Child, element, type Markup, render, trusted } from './markup.ts';
 import { pageStyle } from './page-style.ts';
-import { countOf } from './prose.ts';
 
 const STYLE = `
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:22px 26px;margin-top:18px}

@@ -2,9 +2,9 @@
  * The plot of a comparison: a panel for each measure, in it a group for each condition, and there a
  * dot with its interval for each system.
  */
-import type { Cell, Condition } from '../compare/comparison.ts';
+import type { Cell, Condition } from '../search/compare/comparison.ts';
+import { type Child, element, type Markup } from '../text/markup.ts';
 import { conditionsOf, conditionTitle, estimateText, type Measure } from './compare-rows.ts';
-import { type Child, element, type Markup } from './markup.ts';
 import { clientRole, ink, type Role } from './palette.ts';
 
 const WIDTH = 600;

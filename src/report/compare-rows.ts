@@ -1,8 +1,8 @@
 /** The measures of a comparison, in words and figures: shared by the terminal and the page. */
-import type { Cell, Condition, Figures } from '../compare/comparison.ts';
-import type { Evidence, Finding, Ruling, Saying } from '../compare/folklore.ts';
-import { type Estimate, RESAMPLES, type Share } from '../compare/statistics.ts';
-import { countOf, groupDigits } from './prose.ts';
+import type { Cell, Condition, Figures } from '../search/compare/comparison.ts';
+import type { Evidence, Finding, Ruling, Saying } from '../search/compare/folklore.ts';
+import { type Estimate, RESAMPLES, type Share } from '../search/compare/statistics.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
 
 /** All that the terminal and the page show. */
 export interface Comparison {

@@ -1,7 +1,8 @@
 /** A comparison in the terminal: a block for each condition, then what became of the folklore. */
-import type { Cell } from '../compare/comparison.ts';
-import type { Ruling } from '../compare/folklore.ts';
-import { type Paint, paintFor } from './colour.ts';
+import type { Cell } from '../search/compare/comparison.ts';
+import type { Ruling } from '../search/compare/folklore.ts';
+import { type Paint, paintFor } from '../text/colour.ts';
+import { displayWidth, pad, visible, wrap } from '../text/visible.ts';
 import {
   type Comparison,
   conditionsOf,
@@ -13,7 +14,6 @@ import {
   methodNotes,
   SIGNS,
 } from './compare-rows.ts';
-import { displayWidth, pad, visible, wrap } from './visible.ts';
 
 export interface CompareTextOptions {
   readonly colour: boolean;

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { cellOf, runOf } from '../compare/cells.fixture.ts';
-import { judgeFolklore } from '../compare/folklore.ts';
-import { drawResamples } from '../compare/statistics.ts';
+import { cellOf, runOf } from '../search/compare/cells.fixture.ts';
+import { judgeFolklore } from '../search/compare/folklore.ts';
+import { drawResamples } from '../search/compare/statistics.ts';
+import { displayWidth } from '../text/visible.ts';
 import { comparisonLine, comparisonSummary } from './compare-json.ts';
 import { renderComparePage } from './compare-page.ts';
 import { ticksUpTo } from './compare-picture.ts';
 import { type Comparison, figureText, intervalText } from './compare-rows.ts';
 import { renderComparison } from './compare-text.ts';
 import { outputLine } from './output-schema.ts';
-import { displayWidth } from './visible.ts';
 
 const resamples = drawResamples(4);
 const high = { contention: 'high', hasFaults: false, about: '8 clients' };

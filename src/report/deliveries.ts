@@ -2,8 +2,8 @@
  * What became of the messages that a queue delivered, as a table of steps, retries and fences: the
  * one by which idempotency is explained for workers whose messages come at least once.
  */
-import type { Deliver, Job, Trace, TraceEvent } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
+import type { Deliver, Job, Trace, TraceEvent } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 
 export interface DeliveryRow {
   readonly event: Deliver;

@@ -2,17 +2,18 @@
  * Turns a plan that was shrunk into a finding: run once more, explained, measured, with its text as
  * a file. Where it is to be written, and what one types to replay it, the caller says.
  */
-import { examineAsync } from '../async/examine-async.ts';
+
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import { explain } from '../check/explain.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { renderPlan } from '../core/plan/plan-text.ts';
+import type { Boundary } from '../core/shrink/boundary.ts';
+import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import type { Examination } from '../harness.ts';
-import { proseDuration } from '../plan/duration.ts';
-import type { Plan } from '../plan/plan.ts';
-import { renderPlan } from '../plan/plan-text.ts';
+import { examineAsync } from '../host/async/examine-async.ts';
 import { digestOf } from '../run.ts';
-import type { Boundary } from '../shrink/boundary.ts';
-import type { ShrinkResult } from '../shrink/shrink.ts';
-import { claimsJudged } from '../sweep/examiner.ts';
+import { claimsJudged } from '../search/sweep/examiner.ts';
 import type { Finding, OtherRun, Size } from './finding.ts';
 import { countSteps } from './steps.ts';
 

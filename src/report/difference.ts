@@ -2,7 +2,7 @@
  * Where two runs part: the first thing that happens otherwise, and what it is on each side. The
  * faults themselves are left out, since they are what was changed.
  */
-import type { Trace, TraceEvent } from '../history/trace.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { canonical } from '../run.ts';
 
 export interface Difference {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { displayWidth } from '../text/visible.ts';
 import { renderFailure, renderRepeat } from './failure.ts';
 import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
-import { displayWidth } from './visible.ts';
 
 const plain = { colour: false, width: 100 };
 

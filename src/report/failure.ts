@@ -4,13 +4,13 @@
  * a pull request.
  */
 import type { Explanation } from '../check/verdict.ts';
-import { type Paint, paintFor } from './colour.ts';
+import { type Paint, paintFor } from '../text/colour.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { clip, visible, wrap } from '../text/visible.ts';
 import { keepCommand, replayCommand, shellWords } from './commands.ts';
 import type { Finding, Size } from './finding.ts';
-import { countOf, groupDigits } from './prose.ts';
 import { renderSequence } from './sequence-text.ts';
 import { essentialSteps, type Step } from './steps.ts';
-import { clip, visible, wrap } from './visible.ts';
 
 export interface FailureOptions {
   readonly colour: boolean;

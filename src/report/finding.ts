@@ -3,8 +3,8 @@
  * it: plain data, put together by the commands and read by every kind of report.
  */
 import type { Evidence, Explanation, Invalid, Verdict } from '../check/verdict.ts';
-import type { Trace } from '../history/trace.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Trace } from '../core/history/trace.ts';
+import type { Plan } from '../core/plan/plan.ts';
 
 export interface Finding {
   readonly scenario: string;

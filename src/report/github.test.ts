@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { visible } from '../text/visible.ts';
 import { githubAnnotations } from './github.ts';
 import { anyName, hostileExamples } from './hostile.fixture.ts';
 import { sampleResult } from './run-result.fixture.ts';
-import { visible } from './visible.ts';
 
 const here = { placeOf: (file: string): string => file };
 

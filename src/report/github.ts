@@ -2,12 +2,13 @@
  * Writes failures as workflow commands of GitHub Actions, which shows them beside the lines of the
  * scenario's file in a pull request.
  */
+
+import { countOf } from '../text/prose.ts';
+import { visible } from '../text/visible.ts';
 import { type Case, casesOf, isFailure } from './cases.ts';
 import { replayCommand, shellWords } from './commands.ts';
 import { storyOf } from './failure.ts';
-import { countOf } from './prose.ts';
 import type { ScenarioResult } from './run-result.ts';
-import { visible } from './visible.ts';
 
 export interface AnnotationOptions {
   /** A file as GitHub names it: from the root of the repository; null where it lies outside. */

@@ -1,5 +1,5 @@
 /** The key to the picture of a history: what solid, faint, dashed, red and dotted mean. */
-import { element, type Markup } from './markup.ts';
+import { element, type Markup } from '../text/markup.ts';
 import { ink } from './palette.ts';
 import { bar, label } from './picture-shapes.ts';
 

@@ -3,10 +3,11 @@
  * to right. Only their order is drawn, since that is all that counts; every event gets a place of
  * its own, and every bar is wide enough for its words.
  */
+
+import { clip, displayWidth, visible } from '../text/visible.ts';
 import type { ReportedMark, ReportedOperation } from './history-report.ts';
 import { byName } from './history-text.ts';
 import { clientRole, type Role } from './palette.ts';
-import { clip, displayWidth, visible } from './visible.ts';
 
 const EVENT_PX = 15;
 const COLUMN_PX = 6.8;

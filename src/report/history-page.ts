@@ -2,13 +2,21 @@
  * The page of `fencepost check`: for each history what was found, and for each bad part of it why,
  * as a sentence, two pictures and a table. One file without scripts.
  */
+
+import {
+  type Child,
+  element,
+  type Markup,
+  render,
+  sentenceMarkup,
+  trusted,
+} from '../text/markup.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
 import { renderHistoryKey } from './history-key.ts';
 import { rolesOf } from './history-layout.ts';
 import { drawHistory } from './history-picture.ts';
 import { type HistoryReport, linesOf, type PartReport } from './history-report.ts';
-import { type Child, element, type Markup, render, sentenceMarkup, trusted } from './markup.ts';
 import { pageStyle } from './page-style.ts';
-import { countOf, groupDigits } from './prose.ts';
 
 const STYLE = `
 .history{display:flex}.history svg{flex:none}

@@ -2,6 +2,9 @@
  * Draws a part of a history: bars from call to return, the contradiction solid and the rest faint,
  * where each operation takes effect in the order that was found, and the return that fits none.
  */
+
+import { type Child, element, type Markup } from '../text/markup.ts';
+import { clip, displayWidth, visible } from '../text/visible.ts';
 import {
   BAR_HEIGHT_PX,
   type Bar,
@@ -12,10 +15,8 @@ import {
   TOP_PX,
 } from './history-layout.ts';
 import { linesOf, type ReportedOperation } from './history-report.ts';
-import { type Child, element, type Markup } from './markup.ts';
 import { ink } from './palette.ts';
 import { bar, label } from './picture-shapes.ts';
-import { clip, displayWidth, visible } from './visible.ts';
 
 export interface HistoryPictureOptions extends HistoryLayoutOptions {
   /** Begins every id in the picture, so that several fit one page. */

@@ -2,10 +2,10 @@
  * Sets what was found out about a history as text: a line for the whole, and for each bad part why,
  * with its core as lanes: a column a process, a line an event of the file.
  */
-import { type Paint, paintFor } from './colour.ts';
+import { type Paint, paintFor } from '../text/colour.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { clip, displayWidth, pad, visible, wrap } from '../text/visible.ts';
 import type { HistoryReport, PartReport, ReportedOperation } from './history-report.ts';
-import { countOf, groupDigits } from './prose.ts';
-import { clip, displayWidth, pad, visible, wrap } from './visible.ts';
 
 export interface HistoryTextOptions {
   readonly colour: boolean;

@@ -2,9 +2,10 @@
  * Writes the result of a run as JUnit XML, which CI servers show as tests: a suite a scenario, a
  * test each claim that is expected of a system. The body of a failure is the whole story.
  */
+
+import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
 import { type Case, casesOf } from './cases.ts';
 import { renderFailure } from './failure.ts';
-import { type Child, element, lines, type Markup, render, trusted } from './markup.ts';
 import type { ScenarioResult } from './run-result.ts';
 
 export interface JunitOptions {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { builtIn } from '../catalogue.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { readPlan } from '../core/plan/plan-text.ts';
 import { breaks } from '../harness.ts';
-import type { Plan } from '../plan/plan.ts';
-import { readPlan } from '../plan/plan-text.ts';
 import { knobsOf, type Turned, turn } from './knobs.ts';
 import { storesToTry } from './page-try.ts';
 

@@ -2,9 +2,9 @@
  * The numbers of a plan that a reader may turn on the page, and how a plan looks with them turned:
  * how much of each fault, the ttl, the latency, one message's delay, and the store.
  */
-import type { Fault } from '../plan/fault.ts';
-import type { ClientPlan, Plan } from '../plan/plan.ts';
-import { parametersOf } from '../shrink/parameter.ts';
+import type { Fault } from '../core/plan/fault.ts';
+import type { ClientPlan, Plan } from '../core/plan/plan.ts';
+import { parametersOf } from '../core/shrink/parameter.ts';
 
 /** One duration that can be turned. */
 export interface Knob {

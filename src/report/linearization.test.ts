@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readPlan } from '../core/plan/plan-text.ts';
 import { examine } from '../harness.ts';
-import { readPlan } from '../plan/plan-text.ts';
 import { linearizationOf } from './linearization.ts';
 
 const file = 'fixtures/plans/zombie-writer-unfenced-linearizable.yaml';

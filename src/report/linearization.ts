@@ -7,8 +7,8 @@ import { type ClientHistory, storeOperations } from '../check/client-history.ts'
 import { firstRowOf } from '../check/linearizable.ts';
 import { asSeen, storeModels } from '../check/store-models.ts';
 import { surveyTrace } from '../check/survey.ts';
-import type { Trace } from '../history/trace.ts';
-import type { Json } from '../kernel/json.ts';
+import type { Trace } from '../core/history/trace.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from '../linearizability/check-history.ts';
 import { explainHistory } from '../linearizability/explain.ts';
 import type { Model } from '../linearizability/model.ts';

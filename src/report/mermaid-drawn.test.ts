@@ -1,12 +1,12 @@
 /** Lets Mermaid draw in a browser what others only parse: the text on the screen is what counts. */
 import { createRequire } from 'node:module';
 import { expect } from 'vitest';
-import { hasChromium, launch } from '../../properties/browser/browser.ts';
-import { needs } from '../../properties/needs.ts';
+import { needs } from '../../tools/needs.ts';
+import { clip, visible } from '../text/visible.ts';
 import { hostileNames } from './hostile.fixture.ts';
 import { findingDiagram } from './mermaid.ts';
+import { hasChromium, launch } from './page/browser/browser.fixture.ts';
 import { renamed, zombieFinding } from './sample.fixture.ts';
-import { clip, visible } from './visible.ts';
 
 const law = needs('chromium', hasChromium);
 

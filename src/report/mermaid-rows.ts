@@ -2,9 +2,9 @@
  * Decides which rows a diagram of messages has: an arrow where a message is handled or lost, a note
  * for what else the story needs. They are made of the steps that the terminal and the page number.
  */
-import type { Trace } from '../history/trace.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { millisecondsOf } from '../text/prose.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';
-import { millisecondsOf } from './prose.ts';
 import { lastOfStory, listSteps, type Step, type StepOptions } from './steps.ts';
 
 export type Row = NoteRow | MessageRow;

@@ -2,7 +2,7 @@
  * Makes any text safe inside a Mermaid diagram: what could mean something to Mermaid, to the
  * Markdown around it or to HTML stands as its number, which Mermaid turns back when it draws.
  */
-import { visible, wrap } from './visible.ts';
+import { visible, wrap } from '../text/visible.ts';
 
 const SAFE = "\\p{L}\\p{N}\\p{M} .,()'/=_+·…→←↻▶✖✕✗✓⊘◷?-";
 

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import mermaid from 'mermaid';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../core/plan/document.ts';
 import { examine } from '../harness.ts';
-import { readPlanSource } from '../modules/load-files.ts';
-import { isRecord } from '../plan/document.ts';
+import { readPlanSource } from '../host/modules/load-files.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
+import { clip, visible, wrap } from '../text/visible.ts';
 import type { Finding } from './finding.ts';
 import { anyName, hostileExamples } from './hostile.fixture.ts';
 import { findingDiagram, MOST_CHARACTERS, renderDiagram } from './mermaid.ts';
 import { diagramRows } from './mermaid-rows.ts';
 import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
 import { stormTrace } from './storm.fixture.ts';
-import { clip, visible, wrap } from './visible.ts';
 
 // Its first use makes Mermaid load its parsers.
 beforeAll(async () => {

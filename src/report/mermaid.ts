@@ -2,7 +2,9 @@
  * Draws a shrunk trace as a Mermaid `sequenceDiagram`, which GitHub, GitLab and many wikis show: a
  * participant a process, an arrow a message, a bar where a process believes that it holds a lock.
  */
-import type { ProcessInfo, Trace } from '../history/trace.ts';
+import type { ProcessInfo, Trace } from '../core/history/trace.ts';
+import { countOf } from '../text/prose.ts';
+import { clip, visible } from '../text/visible.ts';
 import type { Finding } from './finding.ts';
 import {
   diagramRows,
@@ -12,9 +14,7 @@ import {
   type RowOptions,
 } from './mermaid-rows.ts';
 import { mermaidLines, mermaidText } from './mermaid-text.ts';
-import { countOf } from './prose.ts';
 import { laneOrder } from './sequence-text.ts';
-import { clip, visible } from './visible.ts';
 
 export interface DiagramOptions extends RowOptions {
   readonly title: string;

@@ -2,8 +2,8 @@
  * Reads a message's name (`alice/1/write-2/1/request`) and pairs each sending with what became of
  * it.
  */
-import type { VersionScale } from '../history/server-events.ts';
-import type { Call, Trace } from '../history/trace.ts';
+import type { VersionScale } from '../core/history/server-events.ts';
+import type { Call, Trace } from '../core/history/trace.ts';
 import { expectedText } from './access-text.ts';
 
 /** A message's name without its try and its leg: the operation that it belongs to. */

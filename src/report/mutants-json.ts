@@ -1,5 +1,5 @@
 /** The outcome of mutants as the JSON lines that `--json` writes; see `output-schema.ts`. */
-import type { Mutant } from '../mutants/mutant.ts';
+import type { Mutant } from '../search/mutants/mutant.ts';
 import type { MutantRow } from './mutants-text.ts';
 
 /** One mutant's line. */

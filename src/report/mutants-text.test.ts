@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { wilson } from '../compare/statistics.ts';
-import { row } from '../mutants/mutant.ts';
-import type { Trial } from '../mutants/trial.ts';
+import { wilson } from '../search/compare/statistics.ts';
+import { row } from '../search/mutants/mutant.ts';
+import type { Trial } from '../search/mutants/trial.ts';
 import { listedMutant, mutantLine, mutantsSummary } from './mutants-json.ts';
 import { type MutantRow, rateText, renderMutantList, renderMutants } from './mutants-text.ts';
 import { outputLine } from './output-schema.ts';

@@ -1,8 +1,8 @@
 /** The table of mutants in the terminal: whether each was found, how soon, and how small it got. */
-import { fateOf, type PlanSize, type Trial } from '../mutants/trial.ts';
-import { type Paint, paintFor } from './colour.ts';
-import { countOf, groupDigits } from './prose.ts';
-import { clip, displayWidth, pad, visible, wrap } from './visible.ts';
+import { fateOf, type PlanSize, type Trial } from '../search/mutants/trial.ts';
+import { type Paint, paintFor } from '../text/colour.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { clip, displayWidth, pad, visible, wrap } from '../text/visible.ts';
 
 /** A mutant's outcome; `size` is null where no plan was shrunk. */
 export interface MutantRow {

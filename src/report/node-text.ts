@@ -2,9 +2,9 @@
  * Says what each node of a quorum did. No server of a quorum grants anything by itself, so it is
  * read from what a node was asked and what it answered.
  */
-import type { Trace, TraceEvent } from '../history/trace.ts';
-import type { Json } from '../kernel/json.ts';
-import { proseDuration } from '../plan/duration.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Json } from '../core/kernel/json.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 
 /** What a node did, and whether that changed anything. */
 export interface NodeDeed {

@@ -1,7 +1,7 @@
 /** The rows of the overview, in words and figures: shared by the terminal and the page. */
 
-import { proseDuration } from '../plan/duration.ts';
-import { countOf, groupDigits } from './prose.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
 import type { SystemSummary } from './summary.ts';
 
 export interface ClaimRow {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { displayWidth } from '../text/visible.ts';
 import { renderOverview } from './overview.ts';
 import { sampleSummary } from './summary.fixture.ts';
-import { displayWidth } from './visible.ts';
 
 describe('renderOverview', () => {
   it('shows for every system what was expected, what broke and what tested nothing', () => {

@@ -1,9 +1,9 @@
 /** The outcome of a whole run in the terminal: a short table for each scenario. */
-import { type Paint, paintFor } from './colour.ts';
+import { type Paint, paintFor } from '../text/colour.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { clip, displayWidth, pad, visible, wrap } from '../text/visible.ts';
 import { type ClaimRow, claimRows, expectationText, markOf, noteLines } from './overview-rows.ts';
-import { countOf, groupDigits } from './prose.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from './summary.ts';
-import { clip, displayWidth, pad, visible, wrap } from './visible.ts';
 
 export interface OverviewOptions {
   readonly colour: boolean;

@@ -2,15 +2,15 @@
  * Sets the counterexample beside two other runs, on one scale of time: the nearest one that passes,
  * and the one that it was shrunk from. Says in words what was changed and where they part.
  */
-import type { Trace } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
-import type { Plan } from '../plan/plan.ts';
-import { parametersOf } from '../shrink/parameter.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { parametersOf } from '../core/shrink/parameter.ts';
+import { type Child, element, type Markup } from '../text/markup.ts';
+import { countOf } from '../text/prose.ts';
 import { type Difference, firstDifference } from './difference.ts';
 import type { Finding, OtherRun } from './finding.ts';
-import { type Child, element, type Markup } from './markup.ts';
 import { drawScale, type ScaleOptions } from './picture-scale.ts';
-import { countOf } from './prose.ts';
 import { listSteps } from './steps.ts';
 
 export interface BesideOptions {

@@ -3,11 +3,11 @@
  * name in it can end the element that it stands in.
  */
 import type { Evidence } from '../check/verdict.ts';
-import type { Trace } from '../history/trace.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Trace } from '../core/history/trace.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { element, type Markup, trusted } from '../text/markup.ts';
 import type { Finding } from './finding.ts';
 import type { Linearization } from './linearization.ts';
-import { element, type Markup, trusted } from './markup.ts';
 
 /** One finding, as the script reads it. */
 export interface PageData {

@@ -1,6 +1,6 @@
 /** The table of events: the accessible equivalent of the picture, and what `#e=12` links to. */
-import { element, type Markup } from './markup.ts';
-import { groupDigits, millisecondsOf } from './prose.ts';
+import { element, type Markup } from '../text/markup.ts';
+import { groupDigits, millisecondsOf } from '../text/prose.ts';
 import type { Step } from './steps.ts';
 
 export interface EventsOptions {

@@ -2,10 +2,10 @@
  * What the faults of a sweep really did, as a table with bars: on how many seeds each kind struck,
  * and on how many of those while some client held a grant. One that never did tested nothing.
  */
-import { type Child, element, type Markup } from './markup.ts';
+import { type Child, element, type Markup } from '../text/markup.ts';
+import { groupDigits } from '../text/prose.ts';
 import { ink } from './palette.ts';
 import { bar } from './picture-shapes.ts';
-import { groupDigits } from './prose.ts';
 import type { FaultSummary, SystemSummary } from './summary.ts';
 
 /** The table; nothing where no system was struck by any fault. */

@@ -1,5 +1,5 @@
 /** The key to the pictures: what solid, hatched and red mean, with a sample of each. */
-import { element, type Markup } from './markup.ts';
+import { element, type Markup } from '../text/markup.ts';
 import { ink } from './palette.ts';
 import type { Mark } from './picture-marks.ts';
 import { arrow, bar, flag, hatch, label } from './picture-shapes.ts';

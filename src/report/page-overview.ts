@@ -2,11 +2,11 @@
  * The sweep on the page: claims against systems with what was expected, what broke and how often;
  * what the faults really did; and how fast it went.
  */
-import { type Child, element, type Markup } from './markup.ts';
+import { type Child, element, type Markup } from '../text/markup.ts';
+import { groupDigits } from '../text/prose.ts';
 import { outcomeOf } from './overview.ts';
 import { type ClaimRow, claimRows, expectationText, markOf, noteLines } from './overview-rows.ts';
 import { renderFaultTable } from './page-faults.ts';
-import { groupDigits } from './prose.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from './summary.ts';
 
 /** The section, with an anchor `overview`. */

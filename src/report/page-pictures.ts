@@ -3,16 +3,16 @@
  * right after the violation.
  */
 
+import { element, type Markup } from '../text/markup.ts';
+import { groupDigits } from '../text/prose.ts';
 import type { Finding } from './finding.ts';
 import { linearizationOf } from './linearization.ts';
-import { element, type Markup } from './markup.ts';
 import type { PageData } from './page-data.ts';
 import { renderKey } from './page-key.ts';
 import { renderState } from './page-state.ts';
 import { renderStepper, renderSwitches } from './page-tools.ts';
 import { drawScale, type ScalePicture } from './picture-scale.ts';
 import { drawSequence, type Picture } from './picture-sequence.ts';
-import { groupDigits } from './prose.ts';
 import { stateAfter } from './state.ts';
 import { lastOfStory, listSteps, type Step } from './steps.ts';
 

@@ -4,7 +4,7 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { element, type Markup } from './markup.ts';
+import { element, type Markup } from '../text/markup.ts';
 
 /** The policy as a `meta` element, to stand before what it governs. */
 export function renderPolicy({

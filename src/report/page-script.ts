@@ -1,7 +1,7 @@
 /** Reads the script that the page carries; the build makes it from `src/page`. */
 import { existsSync, readFileSync } from 'node:fs';
 
-const SCRIPT = new URL('../page/script.js', import.meta.url);
+const SCRIPT = new URL('./page/script.js', import.meta.url);
 
 /** Null where nothing was built, as in the sources: the page then says all, and stands still. */
 export function readPageScript(): string | null {

@@ -1,5 +1,5 @@
 /** The state of every process after a step, as cards; what the step changed is marked. */
-import { type Child, element, type Markup } from './markup.ts';
+import { type Child, element, type Markup } from '../text/markup.ts';
 import type { Fact, ProcessState } from './state.ts';
 
 /** One card a process. `before` is the state after the step before, null where there is none. */

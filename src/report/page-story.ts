@@ -1,7 +1,7 @@
 /** The story of a contradiction as a list: *Let … Then … However … Cure …*. */
 import type { Explanation } from '../check/verdict.ts';
+import { element, type Markup, sentenceMarkup } from '../text/markup.ts';
 import { lead, sentence } from './failure.ts';
-import { element, type Markup, sentenceMarkup } from './markup.ts';
 
 /** Its parts that say anything, each beside its leading word. */
 export function storyList({ given, next, however, cure }: Explanation): Markup {

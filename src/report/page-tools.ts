@@ -2,10 +2,10 @@
  * The controls of a finding: stepping, which time, which lanes, and the filter of the events. They
  * are written in advance and stay hidden until the page's script takes them into use.
  */
-import type { ProcessInfo, TraceEvent } from '../history/trace.ts';
-import { type Child, element, type Markup } from './markup.ts';
+import type { ProcessInfo, TraceEvent } from '../core/history/trace.ts';
+import { type Child, element, type Markup } from '../text/markup.ts';
+import { clip, visible } from '../text/visible.ts';
 import { laneOrder } from './sequence-text.ts';
-import { clip, visible } from './visible.ts';
 
 const BUTTONS = [
   ['first', '⇤ first', 'First step (Home)'],

@@ -4,16 +4,16 @@
  */
 import type { Catalogue } from '../catalogue.ts';
 import type { Explanation, Verdict } from '../check/verdict.ts';
-import type { Trace } from '../history/trace.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Trace } from '../core/history/trace.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import { whyRefused } from '../run.ts';
+import { type Child, element, type Markup, sentenceMarkup } from '../text/markup.ts';
+import { countOf } from '../text/prose.ts';
+import { clip, visible } from '../text/visible.ts';
 import { type Knob, knobsOf } from './knobs.ts';
-import { type Child, element, type Markup, sentenceMarkup } from './markup.ts';
 import { askedBy, isReply, operationOf } from './message.ts';
 import { storyList } from './page-story.ts';
-import { countOf } from './prose.ts';
 import { surroundingsOf } from './surroundings.ts';
-import { clip, visible } from './visible.ts';
 
 /** The stores that a plan can be tried with, its own among them; none when it cannot run here. */
 export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[] {

@@ -1,7 +1,7 @@
 /** The verdict of every claim on one trace, as a table: what was never tested is folded away. */
 import type { Verdict } from '../check/verdict.ts';
-import { element, type Markup } from './markup.ts';
-import { countOf, groupDigits } from './prose.ts';
+import { element, type Markup } from '../text/markup.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
 
 const WORDS = { valid: '✓ holds', invalid: '✗ broken', unknown: '? unknown' };
 const TONES = { valid: 'good', invalid: 'bad', unknown: 'open' };

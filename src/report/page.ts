@@ -3,15 +3,15 @@
  * come first, because that is what one opens it for; the sweep that found them follows.
  */
 import { builtIn, type Catalogue } from '../catalogue.ts';
+import { element, type Markup, render, sentenceMarkup, trusted } from '../text/markup.ts';
+import { countOf } from '../text/prose.ts';
 import type { Finding } from './finding.ts';
-import { element, type Markup, render, sentenceMarkup, trusted } from './markup.ts';
 import { outcomeOf } from './overview.ts';
 import { renderPageFinding } from './page-finding.ts';
 import { renderPageOverview } from './page-overview.ts';
 import { embeddable, renderPolicy } from './page-policy.ts';
 import { pageStyle } from './page-style.ts';
 import { toolStyle } from './page-tool-style.ts';
-import { countOf } from './prose.ts';
 import type { Summary } from './summary.ts';
 
 export interface PageReport {

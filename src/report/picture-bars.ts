@@ -3,16 +3,16 @@
  * their holders believe; where the two contradict, red; and pauses, crashes and partitions behind
  * them.
  */
-import type { Trace } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
-import type { Fault } from '../plan/fault.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import type { Fault } from '../core/plan/fault.ts';
+import type { Child } from '../text/markup.ts';
+import { tokenText } from '../text/prose.ts';
 import { clockSpans, clockText } from './clock-spans.ts';
-import type { Child } from './markup.ts';
 import { ink } from './palette.ts';
 import { type Lane, type Layout, yAt } from './picture-layout.ts';
 import { bar } from './picture-shapes.ts';
 import { slotsOf } from './picture-slots.ts';
-import { tokenText } from './prose.ts';
 import {
   beliefSpans,
   type FaultSpan,

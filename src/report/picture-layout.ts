@@ -3,14 +3,14 @@
  * moment from top to bottom. Time is warped: every moment gets a readable row, and long waits are
  * compressed.
  */
-import type { ProcessInfo, Trace } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
+import type { ProcessInfo, Trace } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { clip, displayWidth, visible } from '../text/visible.ts';
 import { isReply } from './message.ts';
 import { clientRole, type Role } from './palette.ts';
 import { laneOrder } from './sequence-text.ts';
 import { beliefSpans, leaseSpans, overlapSpans } from './spans.ts';
 import { lastOfStory, listSteps, type Step, type StepOptions } from './steps.ts';
-import { clip, displayWidth, visible } from './visible.ts';
 
 const AFTER_THE_STORY = 8;
 const LABEL_COLUMNS = 44;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace } from '../history/trace.ts';
-import { render } from './markup.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { render } from '../text/markup.ts';
 import { renderKey } from './page-key.ts';
 import { drawScale } from './picture-scale.ts';
 import { zombieTrace } from './sample.fixture.ts';

@@ -1,5 +1,5 @@
 /** Decides which kinds of mark the picture at a glance has, so that its key explains no others. */
-import type { Trace } from '../history/trace.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { clockSpans } from './clock-spans.ts';
 import type { Linearization } from './linearization.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';

@@ -2,8 +2,9 @@
  * Draws, at a glance, the order that the checker of `linearizable` found: a numbered dot where each
  * operation takes effect, and the first return that no order satisfies.
  */
+
+import { type Child, element } from '../text/markup.ts';
 import type { Linearization } from './linearization.ts';
-import { type Child, element } from './markup.ts';
 import { ink } from './palette.ts';
 import { type ScaleScene, xAt } from './picture-scale-scene.ts';
 import { label } from './picture-shapes.ts';

@@ -2,9 +2,11 @@
  * Draws what lasts, at a glance: pauses, crashes and partitions, the skew of clocks, leases solid
  * as the service has them, sections hatched as their holders believe, in red where both contradict.
  */
-import { proseDuration } from '../plan/duration.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { type Child, element } from '../text/markup.ts';
+import { tokenText } from '../text/prose.ts';
+import { clip, displayWidth, visible } from '../text/visible.ts';
 import { clockSpans, clockText } from './clock-spans.ts';
-import { type Child, element } from './markup.ts';
 import { ink, type Role } from './palette.ts';
 import {
   BAR_PX,
@@ -19,7 +21,6 @@ import {
 } from './picture-scale-scene.ts';
 import { bar, label } from './picture-shapes.ts';
 import { slotsOf } from './picture-slots.ts';
-import { tokenText } from './prose.ts';
 import {
   type BeliefSpan,
   beliefSpans,
@@ -28,7 +29,6 @@ import {
   overlapSpans,
   type Span,
 } from './spans.ts';
-import { clip, displayWidth, visible } from './visible.ts';
 
 const COLUMN_PX = 6.6;
 

@@ -2,8 +2,8 @@
  * Decides where everything stands in the picture at a glance: time to the right, true to scale, and
  * a row a process.
  */
-import type { Trace } from '../history/trace.ts';
-import type { Fault } from '../plan/fault.ts';
+import type { Trace } from '../core/history/trace.ts';
+import type { Fault } from '../core/plan/fault.ts';
 import type { Role } from './palette.ts';
 import { type Lane, type LayoutOptions, layOut } from './picture-layout.ts';
 import type { BeliefSpan, Span } from './spans.ts';

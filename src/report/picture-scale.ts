@@ -3,11 +3,11 @@
  * Nothing is labelled that the sequence says better; what remains is who held what when, and what
  * came late.
  */
-import type { Trace } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { type Child, element, type Markup } from '../text/markup.ts';
 import { changeText, flagText, whyRefused } from './access-text.ts';
 import type { Linearization } from './linearization.ts';
-import { type Child, element, type Markup } from './markup.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';
 import { ink } from './palette.ts';
 import { type Mark, marksOf } from './picture-marks.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace } from '../history/trace.ts';
-import { render } from './markup.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { render } from '../text/markup.ts';
 import { PALETTE } from './palette.ts';
 import { drawScale } from './picture-scale.ts';
 import { drawSequence } from './picture-sequence.ts';

@@ -3,10 +3,11 @@
  * as the service has them and hatched as their holders believe; the red part is where both
  * contradict.
  */
-import type { Trace } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
+import type { Trace } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { type Child, element, type Markup } from '../text/markup.ts';
+import { clip, visible } from '../text/visible.ts';
 import { flagText } from './access-text.ts';
-import { type Child, element, type Markup } from './markup.ts';
 import { type Flight, flightsOf, isReply } from './message.ts';
 import { ink, type Role } from './palette.ts';
 import { drawBeliefs, drawClocks, drawFaults, drawLeases, type Scene } from './picture-bars.ts';
@@ -20,7 +21,6 @@ import {
   layOut,
 } from './picture-layout.ts';
 import { arrow, bar, cursor, flag, flagWidth, hatch, label } from './picture-shapes.ts';
-import { clip, visible } from './visible.ts';
 
 export interface Picture {
   readonly svg: Markup;

@@ -1,5 +1,5 @@
 /** The shapes that both pictures are made of: bars, hatches, flags, arrows and text with a halo. */
-import { element, type Markup } from './markup.ts';
+import { element, type Markup } from '../text/markup.ts';
 import { ink, type Role } from './palette.ts';
 
 export interface Point {

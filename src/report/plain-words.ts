@@ -3,12 +3,12 @@
  * out, who got the lock meanwhile, and who wrote over whom. What follows the violation is left out.
  */
 import type { Evidence } from '../check/verdict.ts';
-import type { Grant, Write } from '../history/server-events.ts';
-import type { FaultStrikes, Log, Mark, Trace, TraceEvent } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
+import type { Grant, Write } from '../core/history/server-events.ts';
+import type { FaultStrikes, Log, Mark, Trace, TraceEvent } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { tokenText } from '../text/prose.ts';
 import { changeText, seenText, whyRefused } from './access-text.ts';
 import { clockText } from './clock-spans.ts';
-import { tokenText } from './prose.ts';
 import { isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
 import { lastOfStory } from './steps.ts';
 

@@ -1,5 +1,5 @@
 /** One scenario whose systems came to everything that a case can come to. */
-import { EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
+import { EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import type { ScenarioResult } from './run-result.ts';
 import { zombieFinding } from './sample.fixture.ts';
 import type { ClaimSummary, Summary, SystemSummary } from './summary.ts';

@@ -2,8 +2,8 @@
  * What the run of one scenario came to, with all that its exports need: plain data, put together by
  * `run`, from which test reports, annotations and summaries of CI servers are made.
  */
-import type { Difference, KeptOutcome } from '../sweep/shard-file.ts';
-import type { Tally } from '../sweep/tally.ts';
+import type { Difference, KeptOutcome } from '../search/sweep/shard-file.ts';
+import type { Tally } from '../search/sweep/tally.ts';
 import type { Finding } from './finding.ts';
 import type { ScenarioSummary } from './summary.ts';
 

@@ -1,6 +1,6 @@
 /** The zombie write as the shrinker leaves it, written by hand, and variations of it. */
-import type { Trace, TraceEvent } from '../history/trace.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { Finding } from './finding.ts';
 import { acquires, MS, writes } from './sample-events.fixture.ts';
 

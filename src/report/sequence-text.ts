@@ -2,11 +2,11 @@
  * Sets steps as text: times at the left, a column a process, one line a step. Used by the failure
  * block and by `show`.
  */
-import type { ProcessInfo } from '../history/trace.ts';
-import type { Paint } from './colour.ts';
-import { millisecondsOf } from './prose.ts';
+import type { ProcessInfo } from '../core/history/trace.ts';
+import type { Paint } from '../text/colour.ts';
+import { millisecondsOf } from '../text/prose.ts';
+import { clip, displayWidth, pad, visible } from '../text/visible.ts';
 import type { Step } from './steps.ts';
-import { clip, displayWidth, pad, visible } from './visible.ts';
 
 export interface SequenceOptions {
   /** Columns of the terminal; no line is longer. */

@@ -3,14 +3,15 @@
  * `same plan on fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. It says no more
  * than the two traces show: what was refused here and not there, and what the claim came to.
  */
-import type { Replay } from '../corpus/replay.ts';
-import type { Sibling } from '../corpus/siblings.ts';
-import type { Deny, Grant, Read, Release, Renew, Write } from '../history/server-events.ts';
-import type { Trace, TraceEvent } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
+
+import type { Deny, Grant, Read, Release, Renew, Write } from '../core/history/server-events.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import type { Replay } from '../search/corpus/replay.ts';
+import type { Sibling } from '../search/corpus/siblings.ts';
+import { countOf } from '../text/prose.ts';
 import { whyRefused } from './access-text.ts';
 import type { SiblingLine } from './finding.ts';
-import { countOf } from './prose.ts';
 
 /** What the claim came to in a run in which all names of the plan found their match. */
 type Fate = Exclude<SiblingLine['outcome'], 'diverged' | 'cannot-run'>;

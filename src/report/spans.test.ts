@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace } from '../history/trace.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { zombieTrace } from './sample.fixture.ts';
 import { beliefSpans, faultSpans, leaseSpans, overlapSpans } from './spans.ts';
 import { stormTrace } from './storm.fixture.ts';

@@ -2,7 +2,7 @@
  * What lasted from when to when in a trace: leases as the service holds them, holders' beliefs, the
  * overlap of the two, and pauses, crashes and partitions. Pictures and steps are made from these.
  */
-import type { FaultEnds, FaultStrikes, Trace, TraceEvent } from '../history/trace.ts';
+import type { FaultEnds, FaultStrikes, Trace, TraceEvent } from '../core/history/trace.ts';
 
 /** `untilUs: null` means that nothing in the trace ends it. */
 export interface Span {

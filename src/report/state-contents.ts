@@ -1,8 +1,8 @@
 /** What stores contain after a part of a trace: the value of each key, and the highest token. */
-import type { VersionScale } from '../history/server-events.ts';
-import type { TraceEvent } from '../history/trace.ts';
+import type { VersionScale } from '../core/history/server-events.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
+import { tokenText } from '../text/prose.ts';
 import { versionText } from './access-text.ts';
-import { tokenText } from './prose.ts';
 
 export interface Contents {
   /** By the key's name: its value, and who wrote it. */

@@ -2,13 +2,13 @@
  * What every process knows and is after a step of a trace: what it holds and believes, waits for,
  * whether it runs, and how far its clock is off; who holds a lock in truth; what a store contains.
  */
-import type { Return, Trace, TraceEvent } from '../history/trace.ts';
-import { proseDuration } from '../plan/duration.ts';
-import type { Fault } from '../plan/fault.ts';
+import type { Return, Trace, TraceEvent } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import type { Fault } from '../core/plan/fault.ts';
+import { tokenText } from '../text/prose.ts';
 import { versionText } from './access-text.ts';
 import { clockSpans, clockText, offsetAt } from './clock-spans.ts';
 import { callsOf } from './message.ts';
-import { tokenText } from './prose.ts';
 import { laneOrder } from './sequence-text.ts';
 import { isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
 import { type Contents, contentsAfter } from './state-contents.ts';

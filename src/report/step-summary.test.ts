@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { codeBlock, codeSpan, markdownSentence, markdownText } from '../text/markdown-text.ts';
 import { anyName, hostileExamples } from './hostile.fixture.ts';
-import { codeBlock, codeSpan, markdownSentence, markdownText } from './markdown-text.ts';
 import { findingDiagram } from './mermaid.ts';
 import { sampleOverview, sampleResult } from './run-result.fixture.ts';
 import { renamed, zombieFinding } from './sample.fixture.ts';

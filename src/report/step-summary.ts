@@ -2,16 +2,17 @@
  * Writes the result of a run as Markdown for the page of a GitHub Actions job: a table of systems
  * and claims, then each counterexample in words and as a diagram.
  */
+
+import { codeBlock, codeSpan, markdownSentence, markdownText } from '../text/markdown-text.ts';
+import { render } from '../text/markup.ts';
+import { countOf } from '../text/prose.ts';
 import { type Case, casesOf, isFailure } from './cases.ts';
 import { replayCommand, shellWords } from './commands.ts';
 import { shrunkText, storyOf } from './failure.ts';
 import type { Finding } from './finding.ts';
-import { codeBlock, codeSpan, markdownSentence, markdownText } from './markdown-text.ts';
-import { render } from './markup.ts';
 import { findingDiagram } from './mermaid.ts';
 import { outcomeOf } from './overview.ts';
 import { claimRows, markOf } from './overview-rows.ts';
-import { countOf } from './prose.ts';
 import type { ScenarioResult } from './run-result.ts';
 import type { Summary, SystemSummary } from './summary.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Job, Trace, TraceEvent } from '../history/trace.ts';
+import type { Job, Trace, TraceEvent } from '../core/history/trace.ts';
 import { textOf } from './step-text.ts';
 import { surroundingsOf } from './surroundings.ts';
 

@@ -10,7 +10,7 @@ import type {
   Release,
   Renew,
   Write,
-} from '../history/server-events.ts';
+} from '../core/history/server-events.ts';
 import type {
   Answer,
   Deliver,
@@ -18,12 +18,12 @@ import type {
   LeaseTest,
   Log,
   TraceEvent,
-} from '../history/trace.ts';
-import { unreachable } from '../kernel/assert.ts';
-import { proseDuration } from '../plan/duration.ts';
+} from '../core/history/trace.ts';
+import { unreachable } from '../core/kernel/assert.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { tokenText } from '../text/prose.ts';
 import { changeText, seenText, versionText, whyRefused } from './access-text.ts';
 import { askedBy, isReply, operationOf } from './message.ts';
-import { tokenText } from './prose.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** The text of one event, without its time and its process. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace } from '../history/trace.ts';
+import type { Trace } from '../core/history/trace.ts';
 import { zombieFinding, zombieTrace } from './sample.fixture.ts';
 import { countSteps, essentialSteps, lastOfStory, listSteps } from './steps.ts';
 import { stormTrace } from './storm.fixture.ts';

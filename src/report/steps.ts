@@ -3,9 +3,9 @@
  * words, and how much the story needs it. The terminal, the page's table and `show` share them.
  */
 import type { Evidence } from '../check/verdict.ts';
-import type { Trace, TraceEvent } from '../history/trace.ts';
-import { assert } from '../kernel/assert.ts';
-import type { Fault } from '../plan/fault.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import { assert } from '../core/kernel/assert.ts';
+import type { Fault } from '../core/plan/fault.ts';
 import { isReply } from './message.ts';
 import { type LeaseSpan, leaseSpans } from './spans.ts';
 import { textOf } from './step-text.ts';

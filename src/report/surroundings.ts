@@ -1,9 +1,9 @@
 /** Decides what the words of an event depend on beyond the event itself. */
-import type { VersionScale } from '../history/server-events.ts';
-import { hasTokens } from '../history/tokens-in-use.ts';
-import type { Call, Trace, TraceEvent } from '../history/trace.ts';
-import type { Fault } from '../plan/fault.ts';
-import { QUEUE } from '../plan/reserved-names.ts';
+import type { VersionScale } from '../core/history/server-events.ts';
+import { hasTokens } from '../core/history/tokens-in-use.ts';
+import type { Call, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Fault } from '../core/plan/fault.ts';
+import { QUEUE } from '../core/plan/reserved-names.ts';
 import { whyDenied } from './access-text.ts';
 import { callsOf, isReply, operationOf } from './message.ts';
 import { type NodeDeed, nodeDeeds } from './node-text.ts';

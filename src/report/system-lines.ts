@@ -1,5 +1,5 @@
 /** Finds the lines of a scenario's file that name its systems, for reports that point at them. */
-import { parseFile, type SourceFile } from '../plan/document.ts';
+import { parseFile, type SourceFile } from '../core/plan/document.ts';
 
 /** Lines from 1 by the names of systems; empty where the text is no scenario. */
 export function systemLines(

@@ -1,10 +1,10 @@
 /** Gives every client of a scenario its name, its settings and its work. */
-import { settingsOver } from '../plan/client-text.ts';
-import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../plan/plan-defaults.ts';
-import { memoizeFindings, toItself } from '../plan/plan-findings.ts';
-import { type Finding, type Step, suggest } from '../plan/problem.ts';
-import { isReserved } from '../plan/reserved-names.ts';
-import type { ReadStep } from '../plan/work-text.ts';
+import { settingsOver } from '../core/plan/client-text.ts';
+import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import { memoizeFindings, toItself } from '../core/plan/plan-findings.ts';
+import { isReserved } from '../core/plan/reserved-names.ts';
+import type { ReadStep } from '../core/plan/work-text.ts';
+import { type Finding, type Step, suggest } from '../text/problem.ts';
 import { clientNames, namesOf } from './client-names.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
 import type { ReadClient, ReadClientMap, ReadWorkload, ScenarioFile } from './scenario-file.ts';

@@ -2,10 +2,10 @@
  * Turns the faults of a scenario file into templates whose processes have names, and finds those
  * that could never strike or do not say enough.
  */
-import type { FaultKind } from '../plan/fault.ts';
-import type { Verb } from '../plan/operation-names.ts';
-import type { RangeUs } from '../plan/plan.ts';
-import { type Finding, suggest } from '../plan/problem.ts';
+import type { FaultKind } from '../core/plan/fault.ts';
+import type { Verb } from '../core/plan/operation-names.ts';
+import type { RangeUs } from '../core/plan/plan.ts';
+import { type Finding, suggest } from '../text/problem.ts';
 import type { ReadFault } from './fault-file.ts';
 import type { ClientScenario, FaultTemplate, Place, Target } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';

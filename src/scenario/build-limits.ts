@@ -2,10 +2,10 @@
  * When a scenario's world heals, how patient the probe is, and what the shrinker must stay inside:
  * as the file says, else long enough for all the work.
  */
-import type { FaultKind } from '../plan/fault.ts';
-import type { Bounds, Limits, RangeUs } from '../plan/plan.ts';
-import { CAPS, LIMIT_DEFAULTS, QUEUE_DEFAULTS } from '../plan/plan-defaults.ts';
-import type { Finding } from '../plan/problem.ts';
+import type { FaultKind } from '../core/plan/fault.ts';
+import type { Bounds, Limits, RangeUs } from '../core/plan/plan.ts';
+import { CAPS, LIMIT_DEFAULTS, QUEUE_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import type { Finding } from '../text/problem.ts';
 import type { ReadFault } from './fault-file.ts';
 import type { ClientScenario, FaultTemplate, SystemScenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';

@@ -1,9 +1,9 @@
 /** Gives a scenario its queue, and says which transitions and locks do not go with it. */
 
-import type { QueuePlan } from '../plan/plan.ts';
-import { CAPS } from '../plan/plan-defaults.ts';
-import type { Finding, Step } from '../plan/problem.ts';
-import { completeQueue, queueFindings, transitionFindings } from '../plan/queue-text.ts';
+import type { QueuePlan } from '../core/plan/plan.ts';
+import { CAPS } from '../core/plan/plan-defaults.ts';
+import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';
+import type { Finding, Step } from '../text/problem.ts';
 import type { ClientScenario, Scenario } from './scenario.ts';
 import type { ReadWorkload, ScenarioFile } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';

@@ -1,9 +1,9 @@
 /** Checks the systems of a scenario against the words that fencepost knows. */
-import type { Json } from '../kernel/json.ts';
-import { settingsOver } from '../plan/client-text.ts';
-import { shown } from '../plan/fields.ts';
-import { type Finding, type Step, suggest } from '../plan/problem.ts';
-import { QUEUE } from '../plan/reserved-names.ts';
+import type { Json } from '../core/kernel/json.ts';
+import { settingsOver } from '../core/plan/client-text.ts';
+import { shown } from '../core/plan/fields.ts';
+import { QUEUE } from '../core/plan/reserved-names.ts';
+import { type Finding, type Step, suggest } from '../text/problem.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
 import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
 import { type LockWord, MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';

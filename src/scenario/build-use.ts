@@ -1,5 +1,5 @@
 /** Checks that the modules of a scenario were loaded, and takes their digests. */
-import type { Finding } from '../plan/problem.ts';
+import type { Finding } from '../text/problem.ts';
 import type { Scenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';

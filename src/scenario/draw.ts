@@ -3,7 +3,7 @@
  * how many another client made. Integers only.
  */
 import alea from 'seedrandom/lib/alea.js';
-import type { Odds, RangeUs } from '../plan/plan.ts';
+import type { Odds, RangeUs } from '../core/plan/plan.ts';
 
 const MILLISECOND_US = 1_000;
 

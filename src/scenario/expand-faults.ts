@@ -2,10 +2,10 @@
  * The faults of one plan, drawn from a scenario's templates. Each process that a template names
  * draws for itself, from its own stream and in the order of the templates.
  */
-import { nameOf } from '../kernel/name.ts';
-import type { Fault, When, Which, WhichTimer } from '../plan/fault.ts';
-import { sectionPointsOf } from '../plan/operation-names.ts';
-import type { ClientPlan } from '../plan/plan.ts';
+import { nameOf } from '../core/kernel/name.ts';
+import type { Fault, When, Which, WhichTimer } from '../core/plan/fault.ts';
+import { sectionPointsOf } from '../core/plan/operation-names.ts';
+import type { ClientPlan } from '../core/plan/plan.ts';
 import { Draw } from './draw.ts';
 import type { FaultTemplate, Place, Target } from './scenario.ts';
 

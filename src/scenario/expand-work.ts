@@ -1,7 +1,7 @@
 /** The steps of one section: which keys and stores they use, and the values that they write. */
-import type { Work } from '../plan/plan.ts';
-import { WORK_DEFAULTS } from '../plan/plan-defaults.ts';
-import { byField, givesUp, type ReadStep } from '../plan/work-text.ts';
+import type { Work } from '../core/plan/plan.ts';
+import { WORK_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import { byField, givesUp, type ReadStep } from '../core/plan/work-text.ts';
 import { transferStores } from './build-clients.ts';
 import type { Draw } from './draw.ts';
 import type { ClientScenario, Workload } from './scenario.ts';

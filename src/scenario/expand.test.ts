@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPlan, renderPlan } from '../plan/plan-text.ts';
-import { renderProblem } from '../plan/problem.ts';
+import { readPlan, renderPlan } from '../core/plan/plan-text.ts';
+import { renderProblem } from '../text/problem.ts';
 import { expand } from './expand.ts';
 import { readScenario } from './read-scenario.ts';
 import type { Scenario } from './scenario.ts';

@@ -3,10 +3,10 @@
  * by the names of clients and servers, so all systems of a scenario get the same draws for one
  * seed, and taking one client away leaves what the others do as it was.
  */
-import { assert } from '../kernel/assert.ts';
-import { type ClientSettings, settingsOver } from '../plan/client-text.ts';
-import type { FaultKind } from '../plan/fault.ts';
-import { FAULT_KINDS } from '../plan/fault-text.ts';
+import { assert } from '../core/kernel/assert.ts';
+import { type ClientSettings, settingsOver } from '../core/plan/client-text.ts';
+import type { FaultKind } from '../core/plan/fault.ts';
+import { FAULT_KINDS } from '../core/plan/fault-text.ts';
 import type {
   ChancePlan,
   ClientPlan,
@@ -16,7 +16,7 @@ import type {
   RangeUs,
   SectionPlan,
   StepOfMachine,
-} from '../plan/plan.ts';
+} from '../core/plan/plan.ts';
 import { Draw } from './draw.ts';
 import { expandFaults } from './expand-faults.ts';
 import { expandWork, type ValueScale, valueScale } from './expand-work.ts';

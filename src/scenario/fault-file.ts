@@ -3,7 +3,7 @@
  * the names that they have in a plan, so a fault can be copied from a plan into a scenario.
  */
 import { z } from 'zod';
-import type { FaultKind } from '../plan/fault.ts';
+import type { FaultKind } from '../core/plan/fault.ts';
 import {
   closed,
   type Field,
@@ -16,8 +16,8 @@ import {
   rangeOrNever,
   shown,
   stepRange,
-} from '../plan/fields.ts';
-import type { Odds, RangeUs } from '../plan/plan.ts';
+} from '../core/plan/fields.ts';
+import type { Odds, RangeUs } from '../core/plan/plan.ts';
 
 /** A fault as it was read, of any kind: what is undefined was left out. */
 export interface ReadFault {

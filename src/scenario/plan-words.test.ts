@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import { planWordFindings } from './plan-words.ts';
 
 const vocabulary = {

@@ -1,6 +1,6 @@
 /** Checks the words of a plan that other parts of fencepost provide, as those of a scenario are. */
-import type { Plan } from '../plan/plan.ts';
-import type { Finding } from '../plan/problem.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { Finding } from '../text/problem.ts';
 import { partFindings, unknownWord } from './build-systems.ts';
 import type { Vocabulary } from './vocabulary.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { renderProblem } from '../plan/problem.ts';
+import { renderProblem } from '../text/problem.ts';
 import { readScenario, type ScenarioRead } from './read-scenario.ts';
 import type { LockWord, Vocabulary } from './vocabulary.ts';
 

@@ -2,9 +2,9 @@
  * Reads the text of a scenario file: the scenario that it means, or everything that is wrong with
  * it.
  */
-import { parseFile, type SourceFile } from '../plan/document.ts';
-import { check } from '../plan/findings.ts';
-import type { Finding, Problem } from '../plan/problem.ts';
+import { parseFile, type SourceFile } from '../core/plan/document.ts';
+import { check } from '../core/plan/findings.ts';
+import type { Finding, Problem } from '../text/problem.ts';
 import { buildClients } from './build-clients.ts';
 import { buildFaults } from './build-faults.ts';
 import { buildBounds, buildLimits, latencyOf, warnings } from './build-limits.ts';

@@ -3,14 +3,14 @@
  * words mean to one another is checked later, by `readScenario`.
  */
 import { z } from 'zod';
-import type { Json } from '../kernel/json.ts';
-import { clientFields, type ReadSettings } from '../plan/client-text.ts';
-import { closed, duration, instant, name, odds, range, ratio, whole } from '../plan/fields.ts';
-import { whyNoModulePath } from '../plan/module-path.ts';
-import type { NetworkPlan, Odds, RangeUs } from '../plan/plan.ts';
-import { CAPS } from '../plan/plan-defaults.ts';
-import { queueFields, type ReadQueue } from '../plan/queue-text.ts';
-import { type ReadStep, stepSchema } from '../plan/work-text.ts';
+import type { Json } from '../core/kernel/json.ts';
+import { clientFields, type ReadSettings } from '../core/plan/client-text.ts';
+import { closed, duration, instant, name, odds, range, ratio, whole } from '../core/plan/fields.ts';
+import { whyNoModulePath } from '../core/plan/module-path.ts';
+import type { NetworkPlan, Odds, RangeUs } from '../core/plan/plan.ts';
+import { CAPS } from '../core/plan/plan-defaults.ts';
+import { queueFields, type ReadQueue } from '../core/plan/queue-text.ts';
+import { type ReadStep, stepSchema } from '../core/plan/work-text.ts';
 import { type ReadFault, readFaultSchema } from './fault-file.ts';
 
 export interface ScenarioFile {

@@ -4,8 +4,8 @@
  * defaults are filled in, groups of processes are resolved to names. All times are integer
  * microseconds.
  */
-import type { ClientSettings, ReadSettings } from '../plan/client-text.ts';
-import type { FaultKind } from '../plan/fault.ts';
+import type { ClientSettings, ReadSettings } from '../core/plan/client-text.ts';
+import type { FaultKind } from '../core/plan/fault.ts';
 import type {
   Bounds,
   Limits,
@@ -15,8 +15,8 @@ import type {
   QueuePlan,
   RangeUs,
   SystemPlan,
-} from '../plan/plan.ts';
-import type { ReadStep } from '../plan/work-text.ts';
+} from '../core/plan/plan.ts';
+import type { ReadStep } from '../core/plan/work-text.ts';
 
 export interface Scenario {
   readonly name: string;

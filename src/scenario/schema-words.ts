@@ -1,5 +1,5 @@
 /** The words of a scenario file with what each means, as its JSON Schema describes them. */
-import { isRecord } from '../plan/document.ts';
+import { isRecord } from '../core/plan/document.ts';
 import { scenarioJsonSchema } from './json-schema.ts';
 
 /** A word that a scenario may use, in one line. */

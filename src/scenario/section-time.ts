@@ -2,7 +2,7 @@
  * How long a section takes when nothing goes wrong and every message takes its longest, so that a
  * scenario can say when its work does not fit its lease, and when the world may heal.
  */
-import type { ReadStep } from '../plan/work-text.ts';
+import type { ReadStep } from '../core/plan/work-text.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
 
 export interface SectionTime {

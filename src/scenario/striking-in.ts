@@ -1,5 +1,5 @@
 /** A fault as far as it can strike in one system: without the lock servers of the others. */
-import { isLockServer } from '../plan/reserved-names.ts';
+import { isLockServer } from '../core/plan/reserved-names.ts';
 import type { FaultTemplate, SystemScenario, Target } from './scenario.ts';
 
 /** The same fault on those of its processes that `system` has. */

@@ -1,7 +1,7 @@
 /** The words that a scenario may use for what other parts of fencepost provide. */
-import type { Json } from '../kernel/json.ts';
-import type { ClientSettings } from '../plan/client-text.ts';
-import type { ModuleDigests, Odds } from '../plan/plan.ts';
+import type { Json } from '../core/kernel/json.ts';
+import type { ClientSettings } from '../core/plan/client-text.ts';
+import type { ModuleDigests, Odds } from '../core/plan/plan.ts';
 
 export interface Vocabulary {
   /** Lock protocols by name: `lock-service`, `lock-service-published`, … */

@@ -1,11 +1,11 @@
 /** Puts the system that a plan names together: its servers, its clients' programs and the probe. */
 
-import { Defect } from '../kernel/assert.ts';
-import { errorText } from '../kernel/error-text.ts';
-import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
-import { probeSections } from '../plan/probe.ts';
-import { QUEUE } from '../plan/reserved-names.ts';
-import type { World } from '../world/world.ts';
+import { Defect } from '../core/kernel/assert.ts';
+import type { ClientPlan, Plan, Work } from '../core/plan/plan.ts';
+import { probeSections } from '../core/plan/probe.ts';
+import { QUEUE } from '../core/plan/reserved-names.ts';
+import type { World } from '../core/world/world.ts';
+import { errorText } from '../text/error-text.ts';
 import type { AsyncClientSetting, SectionProgramOf } from './async-lock.ts';
 import { type OptionInfo, Options, type Protocol } from './protocol.ts';
 import { sections } from './section.ts';

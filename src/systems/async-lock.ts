@@ -8,9 +8,9 @@
  * After a pause comes first what it held back, then the messages that arrived, then the timers
  * that are due: a late reply is seen before the timeout that it missed.
  */
-import type { ClientPlan } from '../plan/plan.ts';
-import type { Caller } from '../world/port.ts';
-import type { World } from '../world/world.ts';
+import type { ClientPlan } from '../core/plan/plan.ts';
+import type { Caller } from '../core/world/port.ts';
+import type { World } from '../core/world/world.ts';
 import type { Options } from './protocol.ts';
 import type { Servers } from './section-calls.ts';
 

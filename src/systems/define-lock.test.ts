@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue, extend } from '../catalogue.ts';
+import type { Fault, When } from '../core/plan/fault.ts';
+import type { Work } from '../core/plan/plan.ts';
+import type { Program } from '../core/world/program.ts';
+import type { Server, ServerHost, Turn } from '../core/world/server.ts';
 import { defineSystem } from '../define-system.ts';
 import { type Examination, examine } from '../harness.ts';
-import type { Fault, When } from '../plan/fault.ts';
-import type { Work } from '../plan/plan.ts';
-import type { Program } from '../world/program.ts';
-import type { Server, ServerHost, Turn } from '../world/server.ts';
 import { GrantBook } from './grant-book.ts';
 import { askLock, enterLock } from './lock-call.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from './plan.fixture.ts';

@@ -1,6 +1,6 @@
 /** A lock protocol as people define one of their own, and the protocol that it becomes. */
-import type { ClientPlan } from '../plan/plan.ts';
-import type { World } from '../world/world.ts';
+import type { ClientPlan } from '../core/plan/plan.ts';
+import type { World } from '../core/world/world.ts';
 import type { BuildAsync } from './async-lock.ts';
 import type { LockDriver, OptionInfo, Options, Protocol } from './protocol.ts';
 import { Options as OptionValues } from './protocol.ts';

@@ -3,7 +3,7 @@
  * lock's entry belongs to. Every server that gives grants by itself keeps one; what it notes has no
  * effect on what the server does.
  */
-import type { Turn } from '../world/server.ts';
+import type { Turn } from '../core/world/server.ts';
 
 /** Who asked for which lock. */
 interface Asked {

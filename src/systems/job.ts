@@ -2,8 +2,8 @@
  * The body that a lock is to keep from running twice: it begins, takes its time, and ends, each
  * noted for the observer. A protocol that knows of occurrences may have it skipped.
  */
-import { under } from '../kernel/name.ts';
-import { type Program, sleep } from '../world/program.ts';
+import { under } from '../core/kernel/name.ts';
+import { type Program, sleep } from '../core/world/program.ts';
 import type { JobStep } from './protocol.ts';
 import { part, type Section } from './section-calls.ts';
 

@@ -2,11 +2,11 @@
  * The two things that every driver of a lock does, in few words: ask the lock's server, and enter
  * the section under the grant that came back.
  */
-import type { Answer } from '../history/trace.ts';
-import type { Json } from '../kernel/json.ts';
-import { under } from '../kernel/name.ts';
-import { type Program, request } from '../world/program.ts';
-import type { ServerHost } from '../world/server.ts';
+import type { Answer } from '../core/history/trace.ts';
+import type { Json } from '../core/kernel/json.ts';
+import { under } from '../core/kernel/name.ts';
+import { type Program, request } from '../core/world/program.ts';
+import type { ServerHost } from '../core/world/server.ts';
 import { leaseEnd } from './lease.ts';
 import { part, type Section } from './section-calls.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ClientPlan } from '../plan/plan.ts';
+import type { ClientPlan } from '../core/plan/plan.ts';
 import { calls, memoizeOf, runOf, stampedeOf } from './memoize.fixture.ts';
 import { clientOf, eventsOf, MS, type PlanSetup, writeOf } from './plan.fixture.ts';
 

@@ -1,8 +1,8 @@
 /** Small runs of memoized values for their tests: computed in 3 ms, under a lock on a cache. */
 import { measureStampede, type Stampede } from '../check/stampede.ts';
 import { surveyTrace } from '../check/survey.ts';
-import type { Trace } from '../history/trace.ts';
-import type { ClientPlan, Work } from '../plan/plan.ts';
+import type { Trace } from '../core/history/trace.ts';
+import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import { run } from '../run.ts';
 import { eventsOf, MS, type PlanSetup, planOf } from './plan.fixture.ts';
 

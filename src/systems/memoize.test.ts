@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../plan/fault.ts';
-import { sectionPointsOf, timersOf } from '../plan/operation-names.ts';
+import type { Fault } from '../core/plan/fault.ts';
+import { sectionPointsOf, timersOf } from '../core/plan/operation-names.ts';
 import { calls, memoizeOf, runOf, stampedeOf } from './memoize.fixture.ts';
 import { clientOf, eventsOf, MS, writeOf } from './plan.fixture.ts';
 

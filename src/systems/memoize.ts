@@ -11,9 +11,9 @@
  * - Nothing is asked of the lease before the value is stored, whatever `checksLease` says: a value
  *   that two computed is as good as one.
  */
-import { under } from '../kernel/name.ts';
-import type { Work } from '../plan/plan.ts';
-import { mark, type Program, sleep } from '../world/program.ts';
+import { under } from '../core/kernel/name.ts';
+import type { Work } from '../core/plan/plan.ts';
+import { mark, type Program, sleep } from '../core/world/program.ts';
 import type { LockDriver } from './protocol.ts';
 import { underLock } from './scope.ts';
 import { part, type Section } from './section-calls.ts';

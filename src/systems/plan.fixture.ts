@@ -2,10 +2,10 @@
  * Small plans for tests of the systems: constant latencies of 1 ms, no chance, nothing but
  * defaults.
  */
-import type { TraceEvent } from '../history/trace.ts';
-import type { Fault } from '../plan/fault.ts';
-import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
-import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from '../plan/plan-defaults.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
+import type { Fault } from '../core/plan/fault.ts';
+import type { ClientPlan, Plan, SectionPlan, Work } from '../core/plan/plan.ts';
+import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from '../core/plan/plan-defaults.ts';
 
 export const MS = 1000;
 

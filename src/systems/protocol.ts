@@ -3,13 +3,13 @@
  * takes, renews and gives back the lock on a client's behalf. One folder a protocol implements
  * this, and `protocols.ts` names them all.
  */
-import { assert } from '../kernel/assert.ts';
-import type { Json } from '../kernel/json.ts';
-import type { ClientSettings } from '../plan/client-text.ts';
-import type { ClientPlan, Odds, QueuePlan, Work } from '../plan/plan.ts';
-import type { Program, Self } from '../world/program.ts';
-import type { Turn } from '../world/server.ts';
-import type { World } from '../world/world.ts';
+import { assert } from '../core/kernel/assert.ts';
+import type { Json } from '../core/kernel/json.ts';
+import type { ClientSettings } from '../core/plan/client-text.ts';
+import type { ClientPlan, Odds, QueuePlan, Work } from '../core/plan/plan.ts';
+import type { Program, Self } from '../core/world/program.ts';
+import type { Turn } from '../core/world/server.ts';
+import type { World } from '../core/world/world.ts';
 import type { BuildAsync } from './async-lock.ts';
 import type { Section } from './section-calls.ts';
 import type { StoreReply } from './store/request.ts';

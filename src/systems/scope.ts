@@ -2,8 +2,8 @@
  * The scope of a lock: waited for, held while a body runs, and given back however far the body
  * came. A body that returns false has not done all of its work.
  */
-import { under } from '../kernel/name.ts';
-import { answerOf, backOff, type Program } from '../world/program.ts';
+import { under } from '../core/kernel/name.ts';
+import { answerOf, backOff, type Program } from '../core/world/program.ts';
 import { part, type Section } from './section-calls.ts';
 
 /**

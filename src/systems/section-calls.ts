@@ -2,12 +2,12 @@
  * What a section knows while it runs, and what its calls to a store say, with the cached token
  * attached.
  */
-import { assert } from '../kernel/assert.ts';
-import { type Name, under } from '../kernel/name.ts';
-import type { ClientPlan, SectionPlan } from '../plan/plan.ts';
-import type { CallSetting, PendingCall } from '../world/call.ts';
-import type { LeaseEnd, Self } from '../world/program.ts';
-import type { ServerHost } from '../world/server.ts';
+import { assert } from '../core/kernel/assert.ts';
+import { type Name, under } from '../core/kernel/name.ts';
+import type { ClientPlan, SectionPlan } from '../core/plan/plan.ts';
+import type { CallSetting, PendingCall } from '../core/world/call.ts';
+import type { LeaseEnd, Self } from '../core/world/program.ts';
+import type { ServerHost } from '../core/world/server.ts';
 import type { DriverOf, LockDriver } from './protocol.ts';
 import {
   type Condition,

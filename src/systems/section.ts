@@ -2,9 +2,9 @@
  * What every client does, whatever its lock: think, take the lock, work under its grant with the
  * token attached, release. How a lock is taken and given back, its protocol's driver knows.
  */
-import { nameOf, under } from '../kernel/name.ts';
-import type { ClientPlan } from '../plan/plan.ts';
-import { type LeaseEnd, type Program, type Self, sleep } from '../world/program.ts';
+import { nameOf, under } from '../core/kernel/name.ts';
+import type { ClientPlan } from '../core/plan/plan.ts';
+import { type LeaseEnd, type Program, type Self, sleep } from '../core/world/program.ts';
 import { memoize } from './memoize.ts';
 import { underLock } from './scope.ts';
 import type { Section, Servers } from './section-calls.ts';

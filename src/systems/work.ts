@@ -1,8 +1,8 @@
 /** What a client does under its grant, step by step. */
-import { assert } from '../kernel/assert.ts';
-import { under } from '../kernel/name.ts';
-import type { Work } from '../plan/plan.ts';
-import { answerOf, type Program, request, send, sleep } from '../world/program.ts';
+import { assert } from '../core/kernel/assert.ts';
+import { under } from '../core/kernel/name.ts';
+import type { Work } from '../core/plan/plan.ts';
+import { answerOf, type Program, request, send, sleep } from '../core/world/program.ts';
 import { runJob } from './job.ts';
 import { leaseIsLive } from './lease.ts';
 import {

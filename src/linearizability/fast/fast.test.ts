@@ -1,6 +1,10 @@
 /** The fast paths against the search, on many small histories to which they apply. */
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../kernel/json.ts';
+import { versionedRegisters } from '../../../tools/oracle/more-repertoires.ts';
+import { drawPairedLock } from '../../../tools/oracle/paired-locks.ts';
+import { drawHistory, type HistoryShape } from '../../../tools/oracle/random-history.ts';
+import { registers } from '../../../tools/oracle/repertoires.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { decideHistory } from '../decide-history.ts';
 import type { Model } from '../model.ts';
 import { anonymousMutex } from '../models/anonymous-mutex.ts';
@@ -8,10 +12,6 @@ import { type FencedMutexCall, fencedMutex } from '../models/fenced-mutex.ts';
 import { type MutexCall, mutex } from '../models/mutex.ts';
 import { type RegisterCall, register } from '../models/register.ts';
 import type { CallData, History, Operation } from '../operation.ts';
-import { versionedRegisters } from '../oracle/more-repertoires.ts';
-import { drawPairedLock } from '../oracle/paired-locks.ts';
-import { drawHistory, type HistoryShape } from '../oracle/random-history.ts';
-import { registers } from '../oracle/repertoires.ts';
 import { refuteOrder } from '../verify-order.ts';
 
 const histories = 5_000;

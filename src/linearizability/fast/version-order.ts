@@ -2,7 +2,7 @@
  * Decides histories whose answers tell a version: the versions are the order, if there is one. They
  * are only a guess that is replayed, so what does not fit is left to the search.
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import type { FastDecision, Model } from '../model.ts';
 import type { CallData, History } from '../operation.ts';
 import { refuteOrder } from '../verify-order.ts';

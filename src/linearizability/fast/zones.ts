@@ -5,7 +5,7 @@
  * called, no two forward zones (the return comes first) overlap, and no backward zone (all overlap)
  * lies inside a forward one.
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { Interner } from '../interner.ts';
 import type { FastDecision, Model } from '../model.ts';
 import type { CallData, History } from '../operation.ts';

@@ -2,8 +2,8 @@
  * Decides what an `ok` answered: what was asked for, or a no where the model knows one. A word that
  * nobody knows is a mistake, since a no that is taken for a yes makes a wrong verdict.
  */
-import type { Json } from '../../kernel/json.ts';
-import { suggest } from '../../plan/problem.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import { suggest } from '../../text/problem.ts';
 import { textOf } from './edn-text.ts';
 import type { RecordedOperation } from './record.ts';
 

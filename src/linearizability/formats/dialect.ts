@@ -2,7 +2,7 @@
  * A dialect is how logs speak of one model: what they call its operations, and where in the fields
  * of a record stands what the model's calls hold.
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
 import type { Answers } from './answers.ts';
 import { textOf } from './edn-text.ts';

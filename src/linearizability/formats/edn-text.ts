@@ -1,5 +1,5 @@
 /** Writes plain data as EDN, for people and to compare it. */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 
 /** The text of plain data, the same for equal data: fields stand in the order of their names. */
 export function textOf(value: Json): string {

@@ -1,5 +1,5 @@
 /** Decides where a token of EDN ends and what it means: a number, a keyword, a symbol, nil. */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 
 const INTEGER = /^[+-]?(0|[1-9]\d*)N?$/;
 const FRACTION = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?M?$/;

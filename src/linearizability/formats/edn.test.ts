@@ -1,7 +1,7 @@
 /** What EDN means, form by form, and where it goes wrong. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { readEdn } from './edn.ts';
 import { textOf } from './edn-text.ts';
 

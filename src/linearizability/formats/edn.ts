@@ -2,7 +2,7 @@
  * Reads EDN, the notation of Clojure's data (github.com/edn-format/edn), into plain data. What JSON
  * has no word for becomes text or a map with one field, so that different data stays different.
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { isArray, sortByText, textOf } from './edn-text.ts';
 import { isName, isSpace, isTokenEnd, valueOfToken } from './edn-token.ts';
 import { MOST_DEPTH } from './record.ts';

@@ -1,6 +1,6 @@
 /** Decides whether the fields of a record make an event, and says what is missing. */
-import type { Json } from '../../kernel/json.ts';
-import { suggest } from '../../plan/problem.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import { suggest } from '../../text/problem.ts';
 import { textOf } from './edn-text.ts';
 import {
   EVENT_TYPES,

@@ -2,9 +2,9 @@
  * Makes of recorded operations the history that the checker judges: chooses the model when nobody
  * named it, and remembers where each operation stands in the file.
  */
-import { assert } from '../../kernel/assert.ts';
-import type { Json } from '../../kernel/json.ts';
-import { suggest } from '../../plan/problem.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import { suggest } from '../../text/problem.ts';
 import { Integers } from '../integers.ts';
 import { Interner } from '../interner.ts';
 import type { Model } from '../model.ts';

@@ -4,7 +4,7 @@
  *     INFO  jepsen.util - 3 :invoke :write 4
  *     INFO  jepsen.util - 3 :info   :write :timed-out
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { readEdn } from './edn.ts';
 import { eventOf } from './event.ts';
 import { type Line, LineCutter } from './lines.ts';

@@ -22,7 +22,7 @@
  * The process `nemesis` is no client: its events are the faults that the recorder put in, which are
  * drawn and not judged.
  */
-import { suggest } from '../../plan/problem.ts';
+import { suggest } from '../../text/problem.ts';
 import { eventOf, nameOf } from './event.ts';
 import { readJsonFields } from './json-fields.ts';
 import { LineCutter } from './lines.ts';

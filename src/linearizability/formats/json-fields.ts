@@ -1,5 +1,5 @@
 /** Reads one JSON object into fields, and says where it goes wrong. */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { quoteInexact } from './decimal.ts';
 import { type Fields, MOST_DEPTH } from './record.ts';
 

@@ -11,7 +11,7 @@
  * `Output` is what was answered, or an object: `{"value": 4}`, `{"ok": false}`,
  * `{"unknown": true}`.
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { isArray } from './edn-text.ts';
 import { nameOf } from './event.ts';
 import { isFields, readJsonFields } from './json-fields.ts';

@@ -1,6 +1,6 @@
 /** Reads the text of a recorded history, of any of the formats, for whoever has it in one piece. */
-import type { Json } from '../../kernel/json.ts';
-import { suggest } from '../../plan/problem.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import { suggest } from '../../text/problem.ts';
 import type { Model } from '../model.ts';
 import type { CallData, History } from '../operation.ts';
 import { dialects } from './dialects.ts';

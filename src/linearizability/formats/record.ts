@@ -2,7 +2,7 @@
  * What every format of a recorded history is read into, whoever recorded it: events, paired to
  * operations, with the places in the file where a person finds them.
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 
 /** Both from 1; columns count UTF-16 units. */
 export interface Place {

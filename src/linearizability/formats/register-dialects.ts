@@ -1,5 +1,5 @@
 /** How logs speak of registers: read, write, cas; with versions; and behind a fence. */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
 import type { Answers } from './answers.ts';
 import { ANY_KEY, answerOf, type Dialect, type NamedFields, scalarOf, words } from './dialect.ts';

@@ -1,5 +1,5 @@
 /** Decides which object an operation is about, and what is asked and answered of it. */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { type Answers, saysNo } from './answers.ts';
 import type { Dialect } from './dialect.ts';
 import { isArray, textOf } from './edn-text.ts';

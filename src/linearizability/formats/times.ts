@@ -1,5 +1,5 @@
 /** Turns times as files write them, in any unit and of any length, into positions. */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { decimalOf, scaleUp } from './decimal.ts';
 
 /** Digits after the point that count. */

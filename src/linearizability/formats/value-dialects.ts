@@ -1,5 +1,5 @@
 /** How logs speak of key-value maps and of counters. */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
 import type { Answers } from './answers.ts';
 import { ANY_KEY, answerOf, type Dialect, type NamedFields, words } from './dialect.ts';

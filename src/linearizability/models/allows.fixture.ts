@@ -1,5 +1,5 @@
 /** Asks a model about calls that come one at a time. */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
 import type { Model } from '../model.ts';
 import type { CallData } from '../operation.ts';

@@ -1,7 +1,7 @@
 /** Small runs of a CacheLock for its tests: constant latencies of 1 ms, a ttl of 10 ms. */
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, Work } from '../../plan/plan.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan, Work } from '../../core/plan/plan.ts';
 import { run } from '../../run.ts';
 import { eventsOf, MS, type PlanSetup, planOf } from '../plan.fixture.ts';
 

@@ -2,8 +2,8 @@
  * The cache that CacheLock is kept in, as a server of the world: it knows keys and values, no locks
  * and no holders. Everything in it is lost in a crash, and a key may be evicted at any time.
  */
-import type { Answer } from '../../history/trace.ts';
-import type { Server, Turn } from '../../world/server.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import type { Server, Turn } from '../../core/world/server.ts';
 import { CacheItems } from '../cache/cache-items.ts';
 import { GrantBook } from '../grant-book.ts';
 import { type CacheReply, type CacheRequest, execute } from './commands.ts';

@@ -1,8 +1,8 @@
 /** Constant latencies of 1 ms, a ttl of 10 ms, and no chance, unless a test says otherwise. */
 import { describe, expect, test } from 'vitest';
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { Plan } from '../../plan/plan.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from '../plan.fixture.ts';
 import { calls, compute, evictAt, logs, pauseAt, renew, runOf } from './cache-lock.fixture.ts';

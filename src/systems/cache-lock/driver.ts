@@ -3,11 +3,11 @@
  * `add`, prolonged by `touch`, given back by touch, get and delete. No command of a cache compares
  * and deletes, and its documentation calls the lock imperfect and lossy for that.
  */
-import { type Name, under } from '../../kernel/name.ts';
-import { proseDuration } from '../../plan/duration.ts';
-import type { CallSetting, PendingCall } from '../../world/call.ts';
-import { type Program, request, type Self } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import type { CallSetting, PendingCall } from '../../core/world/call.ts';
+import { type Program, request, type Self } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import { testLease } from '../lease.ts';
 import type { LockDriver } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';

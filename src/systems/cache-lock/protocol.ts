@@ -2,9 +2,9 @@
  * djblets' CacheLock as a protocol: as it was published, with what would close its holes as
  * options.
  */
-import type { ClientPlan } from '../../plan/plan.ts';
-import { CLIENT_DEFAULTS } from '../../plan/plan-defaults.ts';
-import type { World } from '../../world/world.ts';
+import type { ClientPlan } from '../../core/plan/plan.ts';
+import { CLIENT_DEFAULTS } from '../../core/plan/plan-defaults.ts';
+import type { World } from '../../core/world/world.ts';
 import type { OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { FOR_EVER } from './arguments.ts';
 import { CacheServer } from './cache-server.ts';

@@ -1,7 +1,7 @@
 /** Constant latencies of 1 ms, a ttl of 10 ms, and no chance. */
 import { describe, expect, test } from 'vitest';
 import { builtIn, type Catalogue } from '../../catalogue.ts';
-import type { Fault } from '../../plan/fault.ts';
+import type { Fault } from '../../core/plan/fault.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, planOf } from '../plan.fixture.ts';
 import type { Protocol } from '../protocol.ts';

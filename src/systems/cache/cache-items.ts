@@ -4,7 +4,7 @@
  * microseconds. It is what the simulated caches run on, which ask for nothing that cannot be meant;
  * `Cache` is the same with its arguments checked.
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 
 /** What a key holds, and the number that memcached calls its cas id: new with each storing. */
 export interface CacheItem {

@@ -3,7 +3,7 @@
  * what `CacheItems` does, behind a check of every argument. Times are integers in one unit of the
  * caller's. That nothing is there is an answer; what cannot be meant throws (see `mistakes.ts`).
  */
-import type { Json } from '../../kernel/json.ts';
+import type { Json } from '../../core/kernel/json.ts';
 import {
   requireJson,
   requireList,

@@ -1,8 +1,8 @@
 /** What a client of the lock service sends, and what it makes of the answers. */
-import { type Name, under } from '../../kernel/name.ts';
-import type { CallSetting } from '../../world/call.ts';
-import { type Program, request } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
+import type { CallSetting } from '../../core/world/call.ts';
+import { type Program, request } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import { leaseEnd, testLease } from '../lease.ts';
 import type { LockDriver } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';

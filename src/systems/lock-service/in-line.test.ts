@@ -1,9 +1,9 @@
 /** A lock that is waited for in line, in runs where the holder's own requests come again. */
 import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan, Work } from '../../core/plan/plan.ts';
 import { examine, examineSeed } from '../../harness.ts';
 import { loadScenario } from '../../load.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, Work } from '../../plan/plan.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from '../plan.fixture.ts';
 
 const CLAIMS = [

@@ -3,8 +3,8 @@
  * expiry by the time that the caller passes and releases by client id. Without it, the baseline:
  * the server's own clock, and a renew or release names its grant.
  */
-import type { Answer } from '../../history/trace.ts';
-import type { Boot, Server, Turn } from '../../world/server.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
 import { LockLine } from './lock-line.ts';
 import { type Grant, hasExpired, type LockRules, LockService } from './lock-service.ts';

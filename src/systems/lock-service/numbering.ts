@@ -1,5 +1,5 @@
 /** How the tokens of a lock service follow one another: as they should, and three ways to err. */
-import { assert } from '../../kernel/assert.ts';
+import { assert } from '../../core/kernel/assert.ts';
 
 /**
  * `double`: a 64-bit counter whose tokens pass through a double on their way; `32-bit`: a signed

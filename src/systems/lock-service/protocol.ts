@@ -1,7 +1,7 @@
 /** The lock service with fencing tokens as a protocol: the baseline, and as it was published. */
-import type { ClientPlan } from '../../plan/plan.ts';
-import type { ServerHost } from '../../world/server.ts';
-import type { World } from '../../world/world.ts';
+import type { ClientPlan } from '../../core/plan/plan.ts';
+import type { ServerHost } from '../../core/world/server.ts';
+import type { World } from '../../core/world/world.ts';
 import type {
   CheckToken,
   LockDriver,

@@ -2,8 +2,8 @@
  * A client without a lock: reads a value and its version, writes with that version, and begins
  * anew when the store says that somebody was faster.
  */
-import { under } from '../../kernel/name.ts';
-import { backOff, type Program, request } from '../../world/program.ts';
+import { under } from '../../core/kernel/name.ts';
+import { backOff, type Program, request } from '../../core/world/program.ts';
 import type { Change, LockDriver } from '../protocol.ts';
 import { conditionOf, labelOf, type Section, storeCall } from '../section-calls.ts';
 import type { Policy } from './policy.ts';

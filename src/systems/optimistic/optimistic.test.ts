@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, Work } from '../../plan/plan.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan, Work } from '../../core/plan/plan.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from '../plan.fixture.ts';
 import { prepare } from '../store/store-kinds.ts';

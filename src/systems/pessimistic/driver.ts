@@ -3,10 +3,10 @@
  * which it was taken, and gives it back in the reverse order. When a further lock is not given, it
  * gives all of them back, waits a while, and takes them again from the first: a new *round*.
  */
-import { type Name, under } from '../../kernel/name.ts';
-import type { CallSetting } from '../../world/call.ts';
-import { backOff, type Program, request } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
+import type { CallSetting } from '../../core/world/call.ts';
+import { backOff, type Program, request } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import type { LockDriver } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';
 import {

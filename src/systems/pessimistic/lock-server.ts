@@ -2,8 +2,8 @@
  * The pessimistic lock as a server: first come, first served, and a request that has to wait is
  * answered when its turn has come. It looks for circles whenever somebody begins to wait.
  */
-import type { Answer } from '../../history/trace.ts';
-import { type Boot, LATER, type Server, type Turn } from '../../world/server.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
 import { type Ask, LockTable } from './lock-table.ts';
 

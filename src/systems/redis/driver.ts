@@ -4,10 +4,10 @@
  * by a script that deletes the key only while it holds that value. The other ways to give it back,
  * or to prolong it, are what that page warns of.
  */
-import { type Name, under } from '../../kernel/name.ts';
-import type { CallSetting } from '../../world/call.ts';
-import { type Program, request } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
+import type { CallSetting } from '../../core/world/call.ts';
+import { type Program, request } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import { leaseEnd, testLease } from '../lease.ts';
 import type { LockDriver } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';

@@ -1,6 +1,6 @@
 /** The lock on a single Redis instance as a protocol, with what may be done wrong as options. */
-import type { ClientPlan } from '../../plan/plan.ts';
-import type { World } from '../../world/world.ts';
+import type { ClientPlan } from '../../core/plan/plan.ts';
+import type { World } from '../../core/world/world.ts';
 import type { LockDriver, OptionInfo, Options, Protocol } from '../protocol.ts';
 import { RedisDriver, type RedisDriverOptions } from './driver.ts';
 import { RedisServer } from './server.ts';

@@ -1,6 +1,6 @@
 /** Values that tell acquisitions apart. */
 import { expect, test } from 'vitest';
-import { nameOf } from '../../kernel/name.ts';
+import { nameOf } from '../../core/kernel/name.ts';
 import { randomValue } from './random-value.ts';
 
 const names = Array.from({ length: 20_000 }, (_, at) => `alice/${at % 100}/acquire-${at}`);

@@ -2,7 +2,7 @@
  * The random value by which an acquisition is told from all others. Redis' clients draw 20 random
  * bytes; here it is a function of the acquisition's name, so that equal plans give equal runs.
  */
-import { type Name, under } from '../../kernel/name.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
 
 const HIGH_BITS = 20;
 

@@ -1,8 +1,8 @@
 /** The lock on one Redis instance in runs: what its node forgets, and whom a command touches. */
 import { describe, expect, test } from 'vitest';
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, Work } from '../../plan/plan.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan, Work } from '../../core/plan/plan.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, planOf } from '../plan.fixture.ts';
 

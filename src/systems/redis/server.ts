@@ -4,8 +4,8 @@
  * shift of the clock may let two processes hold a lock). Without persistence a restart loses all
  * keys; a replica that takes over has what it was sent in time.
  */
-import type { Answer } from '../../history/trace.ts';
-import type { Boot, Server, Turn } from '../../world/server.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import { type Entry, RedisNode } from './node.ts';
 
 /** A command; with `ifValue` a script, which compares and acts in one step. */

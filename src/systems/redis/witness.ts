@@ -2,7 +2,7 @@
  * What the observer is told of a node that gives its lock alone: `SET NX` is a grant, and an entry
  * that a command touches belongs to the latest of them.
  */
-import type { Turn } from '../../world/server.ts';
+import type { Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
 import type { Entry } from './node.ts';
 import type { Kept, Witness } from './server.ts';

@@ -6,12 +6,12 @@
  * distributed locking" (2016), says what the options other than the first are about.
  */
 
-import type { Call } from '../../history/trace.ts';
-import { assert } from '../../kernel/assert.ts';
-import { type Name, under } from '../../kernel/name.ts';
-import type { PendingCall } from '../../world/call.ts';
-import { answerOf, type LeaseEnd, type Program, request, send } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import type { Call } from '../../core/history/trace.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
+import type { PendingCall } from '../../core/world/call.ts';
+import { answerOf, type LeaseEnd, type Program, request, send } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import { leaseEnd, testLease } from '../lease.ts';
 import type { LockDriver } from '../protocol.ts';
 import { randomValue } from '../redis/random-value.ts';

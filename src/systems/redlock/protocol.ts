@@ -1,6 +1,6 @@
 /** Redlock as a protocol: as it is specified, and with each of its precautions left out. */
-import type { ClientPlan } from '../../plan/plan.ts';
-import type { World } from '../../world/world.ts';
+import type { ClientPlan } from '../../core/plan/plan.ts';
+import type { World } from '../../core/world/world.ts';
 import type { LockDriver, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { nodeOptions, nodeSettings } from '../redis/protocol.ts';
 import { RedisServer } from '../redis/server.ts';

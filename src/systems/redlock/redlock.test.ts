@@ -1,8 +1,8 @@
 /** Redlock in runs, step by step as its page has it: asking, counting, undoing, extending. */
 import { describe, expect, test } from 'vitest';
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, Work } from '../../plan/plan.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan, Work } from '../../core/plan/plan.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, type PlanSetup, planOf } from '../plan.fixture.ts';
 

@@ -3,7 +3,7 @@
  * A lock that several nodes give together ends when fewer than a quorum still hold its key: a node
  * lets go of it at its end, or when it forgets it and may give it again.
  */
-import type { Turn } from '../../world/server.ts';
+import type { Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
 import type { Entry } from '../redis/node.ts';
 import type { Kept, Witness } from '../redis/server.ts';

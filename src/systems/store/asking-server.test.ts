@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../../plan/fault.ts';
+import type { Fault } from '../../core/plan/fault.ts';
 import { run, whyRefused } from '../../run.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from '../plan.fixture.ts';
 

@@ -3,7 +3,7 @@
  * write's token is that of a lease which still runs, and refuses what it cannot verify. Chubby's
  * sequencers are checked so. What the answer says may be over by the time that it arrives.
  */
-import { type Boot, LATER, type Server, type Turn } from '../../world/server.ts';
+import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import type { CheckToken } from '../protocol.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import { MemoryTable } from './version-table.ts';

@@ -1,5 +1,5 @@
 /** What a client asks of a store, and what a store answers, whatever its kind. */
-import type { Answer } from '../../history/trace.ts';
+import type { Answer } from '../../core/history/trace.ts';
 
 /** What else a write to a store with versions says. */
 export interface Condition {

@@ -3,7 +3,7 @@
  * not. A database that a run has done with is emptied and kept for the next one.
  */
 import type { Database, Engine, SqlValue, Statement } from 'sql.js';
-import { assert } from '../../kernel/assert.ts';
+import { assert } from '../../core/kernel/assert.ts';
 
 let engine: Engine | null = null;
 

@@ -1,6 +1,6 @@
 /** Every store by the name that scenarios call it, with what clients and checkers must know. */
-import { assert } from '../../kernel/assert.ts';
-import type { Server } from '../../world/server.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Server } from '../../core/world/server.ts';
 import { type CheckToken, type OptionInfo, Options } from '../protocol.ts';
 import { AskingServer } from './asking-server.ts';
 import { type FenceRule, stores } from './fence.ts';

@@ -2,8 +2,8 @@
  * A store that goes by tokens as a server of the world: answers accesses, and tells the observer
  * what it did with each.
  */
-import type { Refusal } from '../../history/server-events.ts';
-import type { Boot, Server, Turn } from '../../world/server.ts';
+import type { Refusal } from '../../core/history/server-events.ts';
+import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import type { FenceRule } from './fence.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import { Store, type StoreAnswer } from './store.ts';

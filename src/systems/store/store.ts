@@ -3,7 +3,7 @@
  * rules, usable without the simulator. Every value begins at 0; a token is a safe non-negative
  * integer. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
  */
-import type { Refusal } from '../../history/server-events.ts';
+import type { Refusal } from '../../core/history/server-events.ts';
 import {
   requireFinite,
   requireFlag,

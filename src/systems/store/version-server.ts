@@ -3,8 +3,8 @@
  * version that it expects. What is a version, a count or the time of the last change, is all that
  * its kinds differ in.
  */
-import type { Refusal, VersionScale, WriteVersion } from '../../history/server-events.ts';
-import type { Boot, Server, Turn } from '../../world/server.ts';
+import type { Refusal, VersionScale, WriteVersion } from '../../core/history/server-events.ts';
+import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import type { Cell, Outcome, VersionTable } from './version-table.ts';
 import { StoreWitness } from './witness.ts';

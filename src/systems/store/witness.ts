@@ -2,9 +2,14 @@
  * Tells the observer what a store did with an access, and what it holds when it comes back. Nothing
  * of it has an effect on the store.
  */
-import type { Recovered, Refusal, RowVersion, WriteVersion } from '../../history/server-events.ts';
-import type { TraceEvent } from '../../history/trace.ts';
-import type { Boot, Turn } from '../../world/server.ts';
+import type {
+  Recovered,
+  Refusal,
+  RowVersion,
+  WriteVersion,
+} from '../../core/history/server-events.ts';
+import type { TraceEvent } from '../../core/history/trace.ts';
+import type { Boot, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 
 /** What a store holds of a resource. */

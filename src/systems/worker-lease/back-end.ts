@@ -1,5 +1,5 @@
 /** What a worker knows of a back end that keeps leases, and how it takes and gives back one. */
-import type { Program } from '../../world/program.ts';
+import type { Program } from '../../core/world/program.ts';
 import type { Section } from '../section-calls.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
 

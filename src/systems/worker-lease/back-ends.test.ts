@@ -1,8 +1,8 @@
 /** What the three back ends remember and forget, as runs in the simulator. */
 import { describe, expect, test } from 'vitest';
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan } from '../../plan/plan.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan } from '../../core/plan/plan.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, type PlanSetup, planOf } from '../plan.fixture.ts';
 

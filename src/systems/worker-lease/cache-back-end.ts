@@ -2,10 +2,10 @@
  * What a worker sends to memcached or Redis: it looks (`acquire`, `release`), decides, and stores
  * (`take`, `free`).
  */
-import { under } from '../../kernel/name.ts';
-import type { CallSetting, PendingCall } from '../../world/call.ts';
-import { type Program, request } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import { under } from '../../core/kernel/name.ts';
+import type { CallSetting, PendingCall } from '../../core/world/call.ts';
+import { type Program, request } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import { part, type Section } from '../section-calls.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './back-end.ts';
 import type { Seen } from './cache-leases.ts';

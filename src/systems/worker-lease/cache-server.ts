@@ -4,8 +4,8 @@
  * persist. The life of a key is counted by memcached on a monotonic clock, by Redis on the wall
  * clock.
  */
-import type { Answer } from '../../history/trace.ts';
-import type { Server, Turn } from '../../world/server.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import type { Server, Turn } from '../../core/world/server.ts';
 import { CacheItems } from '../cache/cache-items.ts';
 import { CacheLeases, type Seen, type Vacant } from './cache-leases.ts';
 import type { LeaseBook } from './lease-book.ts';

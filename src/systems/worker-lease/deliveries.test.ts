@@ -1,9 +1,9 @@
 /** The deliveries that the published scheme is documented with, as runs in the simulator. */
 import { describe, expect, test } from 'vitest';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan, Plan, SectionPlan } from '../../core/plan/plan.ts';
 import { examine } from '../../harness.ts';
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan, Plan, SectionPlan } from '../../plan/plan.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, type PlanSetup, planOf } from '../plan.fixture.ts';
 

@@ -1,9 +1,9 @@
 /** The dispatch as it was published, and where the baseline does otherwise. */
 import { describe, expect, test } from 'vitest';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan } from '../../core/plan/plan.ts';
 import { examine } from '../../harness.ts';
-import type { Trace } from '../../history/trace.ts';
-import type { Fault } from '../../plan/fault.ts';
-import type { ClientPlan } from '../../plan/plan.ts';
 import { run } from '../../run.ts';
 import { clientOf, eventsOf, MS, type PlanSetup, planOf } from '../plan.fixture.ts';
 import { protocols } from '../protocols.ts';

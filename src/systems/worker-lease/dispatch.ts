@@ -14,8 +14,8 @@
  * `False == 0`; and the release comes always, also where no lease was had, to whichever back end
  * the machine has flipped to by then. The cures: `onDenied: waits`, and a release of what is held.
  */
-import { assert } from '../../kernel/assert.ts';
-import type { Program } from '../../world/program.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Program } from '../../core/world/program.ts';
 import { leaseEnd } from '../lease.ts';
 import type { Section } from '../section-calls.ts';
 import type { LeaseBackEnd, TakenLease } from './back-end.ts';

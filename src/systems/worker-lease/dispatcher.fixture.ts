@@ -2,11 +2,11 @@
  * A worker whose test says when it takes which lease and gives it back, in a small world: over the
  * back ends that the driver uses, with the servers that simulations run.
  */
-import { assert } from '../../kernel/assert.ts';
-import { nameOf, under } from '../../kernel/name.ts';
-import type { Fault } from '../../plan/fault.ts';
-import { type Program, type Self, sleep } from '../../world/program.ts';
-import { World } from '../../world/world.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import { nameOf, under } from '../../core/kernel/name.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import { type Program, type Self, sleep } from '../../core/world/program.ts';
+import { World } from '../../core/world/world.ts';
 import { clientOf, MS, planOf } from '../plan.fixture.ts';
 import type { Section } from '../section-calls.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';

@@ -1,6 +1,6 @@
 /** A worker that is given its steps: each section dispatches the step of its first job. */
-import type { SectionPlan } from '../../plan/plan.ts';
-import type { Program } from '../../world/program.ts';
+import type { SectionPlan } from '../../core/plan/plan.ts';
+import type { Program } from '../../core/world/program.ts';
 import type { JobStep, LockDriver } from '../protocol.ts';
 import type { Section } from '../section-calls.ts';
 import type { LeaseBackEnd } from './back-end.ts';

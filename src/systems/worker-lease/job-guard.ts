@@ -3,9 +3,9 @@
  * before the job and marked after it, so a job that outlives its lease may still run twice. `step`
  * and `step-fence` claim their key before the job; a worker that crashes in it leaves it undone.
  */
-import { under } from '../../kernel/name.ts';
-import { type Program, request } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import { under } from '../../core/kernel/name.ts';
+import { type Program, request } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import type { JobStep } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';
 import { describeKeyReply, type KeyReply, type KeyRequest } from './job-key-server.ts';

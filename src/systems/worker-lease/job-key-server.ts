@@ -1,6 +1,6 @@
 /** Where idempotency keys are kept, as a server of the world; it forgets none. */
-import type { Answer } from '../../history/trace.ts';
-import type { Server } from '../../world/server.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import type { Server } from '../../core/world/server.ts';
 import { JobKeys } from './job-keys.ts';
 
 /** `look` only asks; `mark` and `claim` take the key, and `claim` may be refused. */

@@ -3,8 +3,8 @@
  * retry, only the observer by the names of clients; and what a client means by a request, a cache
  * is not told: the client notes it here, beside its messages. Nothing reads it but the observer.
  */
-import { assert } from '../../kernel/assert.ts';
-import type { Turn } from '../../world/server.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
 import {
   freedBy,

@@ -1,5 +1,5 @@
 /** How one system's leases are judged: by which rules, in which time, by whose clock. */
-import type { Turn } from '../../world/server.ts';
+import type { Turn } from '../../core/world/server.ts';
 import type { LeaseRules } from './lease-rules.ts';
 import type { LeaseTime } from './lease-time.ts';
 

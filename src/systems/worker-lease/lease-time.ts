@@ -1,5 +1,5 @@
 /** How leases count time: whole seconds, as published, or exactly. Clocks are in microseconds. */
-import { unreachable } from '../../kernel/assert.ts';
+import { unreachable } from '../../core/kernel/assert.ts';
 
 const SECOND_US = 1_000_000;
 

@@ -1,7 +1,7 @@
 /** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
-import type { QueuePlan } from '../../plan/plan.ts';
-import { QUEUE } from '../../plan/reserved-names.ts';
-import type { World } from '../../world/world.ts';
+import type { QueuePlan } from '../../core/plan/plan.ts';
+import { QUEUE } from '../../core/plan/reserved-names.ts';
+import type { World } from '../../core/world/world.ts';
 import type { DriverOf, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
 import { CacheBackEnd } from './cache-back-end.ts';

@@ -1,7 +1,7 @@
 /** The two calls of the published scheme, `acquire_lease` and `release_lease`, in sequences. */
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../../plan/fault.ts';
-import type { Program } from '../../world/program.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { Program } from '../../core/world/program.ts';
 import { type Dispatcher, dispatch, type Keeper, SECOND } from './dispatcher.fixture.ts';
 
 const KEEPERS: readonly Keeper[] = ['a table', 'memcached', 'Redis'];

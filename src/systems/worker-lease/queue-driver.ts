@@ -4,10 +4,10 @@
  * went through, the next step of the machine is sent before that; where it did not, or no lease was
  * to be had, the same step with one more retry. What a worker does not delete comes again.
  */
-import { under } from '../../kernel/name.ts';
-import type { QueuePlan } from '../../plan/plan.ts';
-import { type Program, request } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import { under } from '../../core/kernel/name.ts';
+import type { QueuePlan } from '../../core/plan/plan.ts';
+import { type Program, request } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import type { JobStep, LockDriver } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';
 import { Dispatch, type Machine } from './dispatch.ts';

@@ -7,9 +7,9 @@
  * A queue may also deliver a message twice of its own accord: the plan says of which it keeps a
  * copy, and for how long that stays behind, so that messages overtake one another as well.
  */
-import type { Answer } from '../../history/trace.ts';
-import type { QueuePlan } from '../../plan/plan.ts';
-import type { Server, Turn } from '../../world/server.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import type { QueuePlan } from '../../core/plan/plan.ts';
+import type { Server, Turn } from '../../core/world/server.ts';
 
 /** A message as it travels: the step that it asks for, and what of its machine goes with it. */
 export type Message = {

@@ -1,8 +1,8 @@
 /** What a worker sends to DynamoDB. */
-import { under } from '../../kernel/name.ts';
-import type { CallSetting } from '../../world/call.ts';
-import { type Program, request } from '../../world/program.ts';
-import type { ServerHost } from '../../world/server.ts';
+import { under } from '../../core/kernel/name.ts';
+import type { CallSetting } from '../../core/world/call.ts';
+import { type Program, request } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import { part, type Section } from '../section-calls.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './back-end.ts';
 import type { LeaseBook } from './lease-book.ts';

@@ -1,6 +1,6 @@
 /** DynamoDB as a server of the world: a lease is taken, or given back, by one request. */
-import type { Answer } from '../../history/trace.ts';
-import type { Server, Turn } from '../../world/server.ts';
+import type { Answer } from '../../core/history/trace.ts';
+import type { Server, Turn } from '../../core/world/server.ts';
 import type { LeaseBook } from './lease-book.ts';
 import type { LeaseAsk, LeaseReturn } from './lease-rules.ts';
 import { judgedAt, type LeaseTerms } from './lease-terms.ts';

@@ -1,0 +1,324 @@
+/**
+ * Plans of every form as fast-check arbitraries: well-formed, with names that are awkward to write
+ * and numbers at their limits, for properties of whatever takes a plan.
+ */
+import fc from 'fast-check';
+import { ASYNC_EPOCH_US } from '../../core/plan/epoch.ts';
+import type { Fault, FaultKind, When, Which } from '../../core/plan/fault.ts';
+import { FAULT_KINDS } from '../../core/plan/fault-text.ts';
+import type { Plan, RangeUs, Work } from '../../core/plan/plan.ts';
+
+const us = fc.oneof(
+  fc.constantFrom(0, 1, 999, 1_000, 9_999, 10_000, 1_500_000, 86_400_000_000),
+  fc.nat(100_000),
+  fc.maxSafeNat(),
+);
+const positiveUs = us.map((value) => Math.max(1, value));
+const stepUs = fc.oneof(
+  us,
+  us.map((value) => 0 - value),
+);
+const orNever = fc.option(us, { nil: null });
+const range: fc.Arbitrary<RangeUs> = fc
+  .tuple(us, us)
+  .map(([a, b]) => ({ minUs: Math.min(a, b), maxUs: Math.max(a, b) }));
+const odds = fc
+  .tuple(fc.nat(1_000), fc.nat(1_000))
+  .map(([a, b]) => ({ numerator: Math.min(a, b), denominator: Math.max(a, b, 1) }));
+const often = fc.tuple(odds, range).map(([a, b]) => ({ ...a, ...b }));
+const positive = fc.integer({ min: 1, max: 64 });
+const safe = fc.maxSafeInteger();
+
+/** Names that YAML could take for something else. */
+const name = fc.constantFrom(
+  ...[
+    'alice',
+    'bob',
+    'true',
+    'null',
+    '~',
+    '1e3',
+    '0x1F',
+    '-',
+    '*a',
+    '&a',
+    '!b',
+    '#c',
+    'a:',
+    '{',
+    '1/2',
+  ],
+  ...[
+    'yes',
+    '=',
+    '<<',
+    "it's",
+    '"',
+    'ключ',
+    '.inf',
+    '2001-01-01',
+    '%',
+    '@',
+    '`',
+    '[]',
+    '>',
+    '|',
+    '?',
+  ],
+);
+const plainName = name.filter((text) => !text.includes('/'));
+const point = fc.oneof(fc.constantFrom('alice/1/write', 'lock/expire'), name);
+
+const when: fc.Arbitrary<When> = fc.oneof(
+  us.map((atUs): When => ({ kind: 'at', atUs })),
+  point.map((of): When => ({ kind: 'before', point: of })),
+  point.map((of): When => ({ kind: 'after', point: of })),
+);
+const which: fc.Arbitrary<Which> = fc.oneof(
+  point.map((message): Which => ({ kind: 'message', message })),
+  fc.record({ kind: fc.constant('link'), from: plainName, to: plainName, atUs: us }),
+);
+const group = fc.array(plainName, { minLength: 1, maxLength: 3 });
+
+/** One arbitrary for each kind of fault, with all its forms. */
+export const faultArbitraries: Readonly<Record<FaultKind, fc.Arbitrary<Fault>>> = {
+  pause: fc.record({
+    kind: fc.constant('pause'),
+    process: plainName,
+    when,
+    forUs: us,
+    clocks: fc.constantFrom('run', 'freeze'),
+  }),
+  crash: fc.record({
+    kind: fc.constant('crash'),
+    process: plainName,
+    when,
+    restartAfterUs: orNever,
+  }),
+  partition: fc.record({
+    kind: fc.constant('partition'),
+    from: group,
+    to: group,
+    direction: fc.constantFrom('both', 'one-way'),
+    when,
+    forUs: us,
+  }),
+  clock: fc.record({
+    kind: fc.constant('clock'),
+    process: plainName,
+    when,
+    stepUs,
+    ratePpm: fc.integer({ min: -999_999, max: 9_999_999 }),
+  }),
+  evict: fc.record({ kind: fc.constant('evict'), process: plainName, key: plainName, when }),
+  failover: fc.record({ kind: fc.constant('failover'), process: plainName, when, lagUs: us }),
+  reset: fc.record({ kind: fc.constant('reset'), from: plainName, to: plainName, when }),
+  delay: fc.record({ kind: fc.constant('delay'), which, byUs: us }),
+  drop: fc.record({ kind: fc.constant('drop'), which }),
+  duplicate: fc.record({ kind: fc.constant('duplicate'), which, byUs: us }),
+  'late-timer': fc.record({
+    kind: fc.constant('late-timer'),
+    which: fc.oneof(
+      fc.record({ kind: fc.constant('timer'), timer: point }),
+      fc.record({ kind: fc.constant('process'), process: plainName, atUs: us }),
+    ),
+    byUs: us,
+  }),
+};
+
+const id = fc.integer({ min: 1, max: 1_000 });
+const work: fc.Arbitrary<Work> = fc.oneof(
+  fc.record({
+    kind: fc.constant('write'),
+    id,
+    store: plainName,
+    key: plainName,
+    value: safe,
+    awaits: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constantFrom('read', 'increment'), id, store: plainName, key: plainName }),
+  fc.record({
+    kind: fc.constant('increment'),
+    id,
+    store: plainName,
+    key: plainName,
+    // 1 is not written down.
+    by: fc.oneof(fc.integer({ min: -9, max: 9 }), safe).map((by) => (by === 1 ? 2 : by)),
+  }),
+  fc
+    .record({
+      kind: fc.constant('transfer'),
+      id,
+      from: plainName,
+      to: plainName,
+      key: plainName,
+      amount: safe,
+    })
+    .filter(({ from, to }) => from !== to),
+  fc.record({ kind: fc.constant('compute'), id, forUs: us }),
+  fc.record({ kind: fc.constant('renew'), id, ttlUs: positiveUs }),
+  fc.record({ kind: fc.constant('lock'), id, lock: plainName }),
+  fc.record({
+    kind: fc.constant('job'),
+    id,
+    tick: fc.maxSafeNat().map((tick) => Math.max(1, tick)),
+    retries: fc.nat(9),
+    forUs: us,
+  }),
+  fc.record({
+    kind: fc.constant('memoize'),
+    id,
+    store: plainName,
+    key: plainName,
+    value: safe,
+    forUs: us,
+    pieces: fc.integer({ min: 1, max: 100 }),
+  }),
+  fc.record({
+    ...{ kind: fc.constant('memoize'), id, store: plainName, key: plainName, value: safe },
+    ...{ forUs: us, pieces: fc.constant(1), withoutLock: fc.constant('gives-up') },
+  }),
+);
+
+const section = fc.record({
+  id,
+  thinkUs: us,
+  lock: fc.oneof(fc.constant('db'), plainName),
+  work: fc.uniqueArray(work, { maxLength: 4, selector: (step) => step.id }).map((steps) => {
+    const alone = steps.find(({ kind }) => kind === 'memoize');
+    return alone === undefined ? steps : [alone];
+  }),
+});
+
+const client = fc.record({
+  // No step's store can have this name.
+  name: fc.nat(1_000).map((at) => `client-${at}`),
+  ttlUs: positiveUs,
+  lockTimeoutUs: orNever,
+  storeTimeoutUs: orNever,
+  pool: positive,
+  checksLease: fc.boolean(),
+  countsLeaseFrom: fc.constantFrom('sent', 'reply', 'issued'),
+  leaseEnds: fc.constantFrom('at', 'after', 'refused'),
+  tries: positive,
+  backoffUs: us,
+  attempts: positive,
+  releases: fc.boolean(),
+  sections: fc.uniqueArray(section, { maxLength: 3, selector: (part) => part.id }),
+});
+
+const nullable = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
+  fc.option(value, { nil: null });
+
+const clocks = { skewUs: nullable(us), driftPpm: nullable(fc.nat(1_000_000)) };
+
+const boundFields = {
+  latency: range,
+  think: range,
+  durations: fc
+    .dictionary(fc.constantFrom(...FAULT_KINDS), range)
+    .map((entries) => ({ ...entries })),
+  ...clocks,
+};
+const bounds = fc.oneof(
+  fc.record(boundFields),
+  fc.record({ ...boundFields, declared: fc.record(clocks) }),
+);
+
+/** Up to the last microsecond of 2199. */
+const epoch = fc.integer({ min: 0, max: 7_258_118_399_999_999 });
+
+const planFields = {
+  fencepost: fc.constant(1 as const),
+  scenario: fc.string({ maxLength: 30 }).filter((text) => !/\p{Cc}/u.test(text)),
+  system: fc.record({
+    name: plainName,
+    lock: plainName,
+    store: plainName,
+    options: fc.dictionary(
+      plainName,
+      fc.oneof(fc.boolean(), safe, fc.constantFrom('durable', '1', ' a: b ', '')),
+      { noNullPrototype: true },
+    ),
+  }),
+  clients: fc.uniqueArray(client, { maxLength: 3, selector: (one) => one.name }),
+  network: fc.record({ link: fc.constantFrom('connection', 'datagram'), latencyUs: us }),
+  faults: fc.array(fc.oneof(...FAULT_KINDS.map((kind) => faultArbitraries[kind])), {
+    maxLength: 6,
+  }),
+  chance: nullable(
+    fc.record({
+      seed: fc.maxSafeNat(),
+      latency: nullable(range),
+      latencyStepUs: positiveUs,
+      delay: nullable(often),
+      drop: nullable(odds),
+      duplicate: nullable(often),
+      lateTimer: nullable(often),
+      jitter: nullable(odds),
+    }),
+  ),
+  decisions: fc.dictionary(point, us, { noNullPrototype: true }),
+  order: fc.array(point, { maxLength: 4 }),
+  limits: fc.record({
+    healAtUs: us,
+    probe: fc.boolean(),
+    slackUs: us,
+    endUs: positiveUs,
+    maxEvents: fc.integer({ min: 1, max: 1_000_000 }),
+  }),
+  bounds,
+};
+
+const planWithQueue = fc
+  .record({
+    plan: fc.record(planFields),
+    steps: fc.integer({ min: 1, max: 9 }),
+    retries: fc.nat(9),
+    visibilityUs: positiveUs,
+    lists: fc.array(
+      fc.record({
+        ...{ machine: fc.constantFrom('abc', 'db'), steps: fc.nat(8), retries: fc.nat(9), us },
+        isCopy: fc.boolean(),
+      }),
+    ),
+  })
+  .map(({ plan, steps, retries, visibilityUs, lists }): Plan => {
+    const transition = { kind: 'transition', id: 2, forUs: 1 } as const;
+    const sections = ['abc', 'db'].map((lock, at) => {
+      const first = { kind: 'read', id: 1, store: 'store', key: 'x' } as const;
+      return { id: at + 1, thinkUs: 0, lock, work: [first, transition] };
+    });
+    const clients = plan.clients.map((one) => ({ ...one, sections }));
+    const fitting = lists.filter((one) => one.steps < steps && one.retries <= retries);
+    const of = (isCopy: boolean): typeof fitting => fitting.filter((it) => it.isCopy === isCopy);
+    const messages = of(false).map((it) => ({
+      ...{ machine: it.machine, steps: it.steps, retries: it.retries },
+      atUs: it.us,
+    }));
+    const copies = of(true).map((it) => ({
+      ...{ machine: it.machine, steps: it.steps, retries: it.retries },
+      afterUs: it.us,
+    }));
+    const queue = { steps, retries, visibilityUs, messages, copies };
+    return clients.length === 0 ? plan : { ...plan, clients, queue };
+  });
+
+/** Any well-formed plan; most of them would do nothing sensible when they are run. */
+export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
+  planWithQueue,
+  fc.record(planFields),
+  fc.record({
+    ...planFields,
+    use: fc.dictionary(
+      fc.constantFrom('./lock.mjs', './a b/lock.js', './#1?.mjs'),
+      fc.constantFrom('0', 'a').map((digit) => `sha256:${digit.repeat(64)}`),
+      { minKeys: 1, noNullPrototype: true },
+    ),
+    epochUs: fc.oneof(fc.constantFrom(0, ASYNC_EPOCH_US), fc.nat(100_000), epoch),
+    expect: fc.record({
+      claim: fc.constantFrom('grant-order', 'linearizable(register)'),
+      outcome: fc.constantFrom('reproduced', 'fixed', 'inert', 'diverged'),
+    }),
+  }),
+);

@@ -1,0 +1,118 @@
+/**
+ * What people are told who mistype, or whose queue is not as it should be: one line that says what
+ * is wrong, shows no password, and comes soon. On a real Redis where there is a `redis-server`.
+ */
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { root } from '../../cli/command-line.fixture.ts';
+import { FleetShell } from './fleet-shell.fixture.ts';
+import { OneRedis } from './trial/one-redis.fixture.ts';
+
+const zombie = join(root, 'fixtures/zombie-writer.yaml');
+const shell = new FleetShell();
+const SECRET = 's3cret';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+afterEach(() => shell.kill());
+
+afterAll(() => shell.remove());
+
+/** The one line of a command that ended with 2. */
+async function mistake(args: readonly string[], queue?: string): Promise<string> {
+  const { code, out, err } = await shell.start('a', args, queue).ended;
+  expect([code, out], err).toEqual([2, '']);
+  expect(out + err).not.toContain(SECRET);
+  expect(err).toMatch(/^[^\n]+\n$/);
+  return err.trim();
+}
+
+describe('a URL with a password', () => {
+  const url = `redis://:${SECRET}@127.0.0.1:1`;
+  const NO_URL = 'the URL of a queue stands after --queue, or in FENCEPOST_QUEUE';
+
+  test.each([
+    [['sweep', url], NO_URL],
+    [['sweep', zombie, `rediss//:${SECRET}@h`], NO_URL],
+    [['sweep', 'status', `rediss//:${SECRET}@h`], NO_URL],
+    [['sweep', 'stop', url, url], NO_URL],
+    [['sweep', 'tail', `redis:${SECRET}`], NO_URL],
+    [['sweep', 'resume', `:${SECRET}@h`], /^what is given is no id of a sweep/],
+    [['sweep', 'stop', 's01', 's02'], 'one sweep at a time'],
+    [['sweep', zombie, '--seeds', url], /^--seeds redis:\/\/\*\*\*@127/],
+    [['run', url], /^redis:\/\/\*\*\*@127\.0\.0\.1:1:1:1: /],
+    [['sweep', 'status', `--quue=${url}`], /\/\/\*\*\*@127/],
+  ] as const)('is not said again where none is wanted: %j', async (args, told) => {
+    expect(await mistake(args, url)).toMatch(told);
+  });
+});
+
+describe('a server that takes connections and says nothing', () => {
+  let silent: Server | null = null;
+  let port = 0;
+
+  beforeAll(async () => {
+    silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent?.listen(0, '127.0.0.1', resolve));
+    const address: AddressInfo | string | null = silent.address();
+    port = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+
+  afterAll(() => silent?.close());
+
+  test.each(['redis', 'postgres'])('holds no command that wants a %s', async (protocol) => {
+    const url = `${protocol}://u:${SECRET}@127.0.0.1:${port}/1`;
+    const commands = [['worker'], ['sweep', zombie], ['sweep', 'status'], ['sweep', 'stop']];
+    const startedMs = performance.now();
+    const all = await Promise.all(commands.map((args) => shell.start('b', args, url).ended));
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+    for (const { code, err } of all) {
+      expect(code).toBe(2);
+      expect(err).toContain(`${protocol}://***@127.0.0.1:${port}/1: the queue cannot be reached: `);
+      expect(err).not.toContain(SECRET);
+    }
+  });
+});
+
+describe('on a Redis', () => {
+  const redis = new OneRedis();
+  const onRedis = redis.test;
+
+  onRedis('a database that is not there is not taken for the first one', async () => {
+    const told = await mistake(['sweep', 'status'], `${redis.url}/99`);
+    expect(told).toMatch(/\/99: the queue cannot be reached: ERR DB index is out of range$/);
+    const { code } = await shell.start('a', ['sweep', 'status'], `${redis.url}/3`).ended;
+    expect(code).toBe(0);
+  });
+
+  onRedis('what the server refuses is one line that names the queue', async () => {
+    await redis.server.ask((client) => client.set('fencepost:sweeps:wait', 'not a list'));
+    const failed = /^redis:\/\/127\.0\.0\.1:\d+: the queue failed: .*WRONGTYPE/;
+    for (const verb of ['status', 'tail', 'stop', 'resume']) {
+      expect(await mistake(['sweep', verb], redis.url)).toMatch(failed);
+    }
+    await redis.server.ask((client) => client.del('fencepost:sweeps:wait'));
+  });
+
+  onRedis('a worker wants the folder that it is given, and says where it looked', async () => {
+    expect(await mistake(['worker', '--modules', '/nope'], redis.url)).toBe(
+      '--modules: /nope is no folder',
+    );
+  });
+});
+
+test('what a module throws steers no terminal, and makes no line of its own', async () => {
+  const thrown = JSON.stringify('\u001b[2J\u001b]0;mine\u0007\n::error::mine');
+  shell.start('own', ['--version']);
+  const file = join(shell.folder, 'own/own.yaml');
+  writeFileSync(join(shell.folder, 'own/own.mjs'), `throw new Error(${thrown});\n`);
+  writeFileSync(
+    file,
+    'name: own\nuse: ./own.mjs\nsystems: { a: { lock: redis, store: fenced } }\n',
+  );
+  const { code, err } = await shell.start('own', ['run', file]).ended;
+  expect([code, err]).toEqual([2, expect.stringContaining('‹U+001B›[2J')]);
+  for (const steering of ['\u001b', '\u0007', '\n::error']) expect(err).not.toContain(steering);
+});

@@ -1,0 +1,137 @@
+/**
+ * The shapes of the jobs on the queue. They carry data, never code: numbers, names and the
+ * scenario's text; whoever takes one checks it before use.
+ */
+import { z } from 'zod';
+import type { Boundary } from '../../core/shrink/boundary.ts';
+import { count, text } from '../../search/sweep/tally-schema.ts';
+import { type SweepRecord, sweepRecordSchema } from './sweep-record.ts';
+
+/** Seeds of a sweep to examine. */
+export interface ChunkJob {
+  readonly kind: 'chunk';
+  /** The id of its sweep, whose record says the rest. */
+  readonly sweep: string;
+  /** The version of fencepost that is to examine it. */
+  readonly fencepost: string;
+  readonly chunk: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A seed that broke a claim, the first of its kind, to shrink. */
+export interface ShrinkJob {
+  readonly kind: 'shrink';
+  readonly sweep: string;
+  readonly fencepost: string;
+  readonly system: string;
+  readonly claim: string;
+  readonly seed: number;
+  /** Where the plan will be written, and the folder of kept plans, as its text names them. */
+  readonly planFile: string;
+}
+
+export type FleetJob = ChunkJob | ShrinkJob;
+
+const ofSweep = { sweep: z.string(), fencepost: z.string() };
+
+export const fleetJobSchema: z.ZodType<FleetJob> = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('chunk'), ...ofSweep, chunk: count, from: count, to: count }),
+  z.strictObject({
+    kind: z.literal('shrink'),
+    ...ofSweep,
+    system: z.string(),
+    claim: z.string(),
+    seed: count,
+    planFile: z.string(),
+  }),
+]);
+
+/** A shrunk plan is some kilobytes; a longer one is none that is worth showing. */
+const planText = z.string().max(1_000_000);
+
+/** The shrinker's boundary, its plan as the text of a file. */
+export interface ShrunkBoundary extends Omit<Boundary, 'holdsPlan'> {
+  readonly holdsPlan: string;
+}
+
+const MOST_SIGNATURE = 64;
+
+/** The first counterexample of a kind of failure. */
+export interface ShrunkKind {
+  readonly system: string;
+  readonly claim: string;
+  readonly seed: number;
+  /** As the text of a plan file; null where there is none. */
+  readonly plan: string | null;
+  /** The nearest plan that holds; null where there is none. */
+  readonly boundary: ShrunkBoundary | null;
+  /** Why there is no boundary, a clause; null where there is one. */
+  readonly whyNoBoundary: string | null;
+  /** What happened, in one sentence; why there is no plan, a clause. */
+  readonly headline: string;
+  /** The id of the failure's signature. */
+  readonly signature: string;
+}
+
+export const shrunkKindSchema: z.ZodType<ShrunkKind> = z.strictObject({
+  system: text,
+  claim: text,
+  seed: count,
+  plan: planText.nullable(),
+  boundary: z
+    .strictObject({
+      what: text,
+      parameter: text,
+      breaksAtUs: z.int(),
+      holdsAtUs: z.int(),
+      holdsPlan: planText,
+    })
+    .nullable(),
+  whyNoBoundary: text.nullable(),
+  headline: text,
+  signature: z.string().max(MOST_SIGNATURE),
+});
+
+/** What a sweep's record on the queue says: the sweep, and whether it is to go on. */
+export interface SweepEntry {
+  readonly sweep: SweepRecord;
+  readonly state: 'running' | 'stopped';
+}
+
+export const sweepEntrySchema: z.ZodType<SweepEntry> = z.strictObject({
+  sweep: sweepRecordSchema,
+  state: z.enum(['running', 'stopped']),
+});
+
+/** How far a sweep is, as its coordinator last told; the beat shows that it is alive. */
+export interface SweepProgress {
+  readonly coordinator: string;
+  /** How often the sweep was taken over: the highest one owns it. */
+  readonly epoch: number;
+  readonly beat: number;
+  /** Chunks that are counted, of how many. */
+  readonly done: number;
+  readonly chunks: number;
+  /** Examinations, a seed of one system each: done, of how many. */
+  readonly runs: number;
+  readonly total: number;
+  readonly broken: number;
+  /** Of about the last minute; 0 while unknown. */
+  readonly runsPerSecond: number;
+  /** Seeds that broke a listed claim, by system and claim. */
+  readonly kinds: Readonly<Record<string, number>>;
+}
+
+export const sweepProgressSchema: z.ZodType<SweepProgress> = z.strictObject({
+  coordinator: text,
+  epoch: count,
+  beat: count,
+  done: count,
+  chunks: count,
+  runs: count,
+  total: count,
+  broken: count,
+  runsPerSecond: z.number().min(0),
+  kinds: z.record(z.string(), count),
+});

@@ -1,0 +1,170 @@
+/**
+ * Fresh seeds, one after the other, until one breaks what should hold; it is shrunk. At the end it
+ * is judged, as `run` does, whether what should break broke and whether anything was tested.
+ */
+import { shrinkFailureAsync } from '../../host/async/examine-async.ts';
+import { shellWords } from '../../report/commands.ts';
+import type { Finding } from '../../report/finding.ts';
+import { expand } from '../../scenario/expand.ts';
+import type { SystemScenario } from '../../scenario/scenario.ts';
+import { examineChunk } from '../../search/sweep/chunk.ts';
+import { examinerOf } from '../../search/sweep/examiner.ts';
+import { judgeSystem } from '../../search/sweep/expectation.ts';
+import type { SeedRange } from '../../search/sweep/shard.ts';
+import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
+import { countOf, groupDigits } from '../../text/prose.ts';
+import { adviceFor } from './advice.ts';
+import { findingOf, seedBlock } from './failure-block.ts';
+import { keep } from './kept-plans.ts';
+import type { SimRun } from './sim-run.ts';
+import { SimTestError } from './sim-test-error.ts';
+import { breathe } from './stopwatch.ts';
+import { commandWith } from './test-place.ts';
+
+/** What is known before: claims that a kept plan broke, as `<system> <claim>`. */
+export interface Known {
+  readonly broken: ReadonlySet<string>;
+}
+
+/** Throws a `SimTestError` unless every expectation is met. */
+export async function examineSeeds(run: SimRun, seeds: SeedRange, known: Known): Promise<void> {
+  const tallies = await tallySeeds(run, seeds, known);
+  for (const system of run.systems) {
+    const tally = tallies.get(system.name) ?? EMPTY_TALLY;
+    judge(run, system, { tally, seeds, known });
+  }
+}
+
+/** Until all are done, or nothing is left to learn; throws where what should hold breaks. */
+async function tallySeeds(
+  run: SimRun,
+  { from, to }: SeedRange,
+  known: Known,
+): Promise<ReadonlyMap<string, Tally>> {
+  const examiner = examinerOf(run.scenario, run.catalogue);
+  const tallies = new Map(run.systems.map(({ name }) => [name, EMPTY_TALLY]));
+  for (let seed = from; seed <= to; seed += 1) {
+    for (const system of run.systems) {
+      await breathe();
+      requireTime(run, { done: seed - from, of: to - from + 1 });
+      const chunk = { system: system.name, from: seed, to: seed, skip: [] };
+      const tally = await examineChunk(chunk, system.expect, examiner, () => {});
+      const before = tallies.get(system.name) ?? EMPTY_TALLY;
+      tallies.set(system.name, mergeTallies(before, tally));
+      await requireUnbroken(run, system, { seed, tally });
+      await keepBroken(run, system, { seed, tally, before, known });
+    }
+    if (isSettled(run, tallies, known)) break;
+    if (run.stopwatch.isSpent && seed < to) {
+      const done = `${groupDigits(seed - from + 1)} of ${countOf(to - from + 1, 'seed')}`;
+      run.print(`fencepost: ${run.place.fullName}: the budget is spent after ${done}`);
+      break;
+    }
+  }
+  return tallies;
+}
+
+function requireTime({ stopwatch }: SimRun, { done, of }: { done: number; of: number }): void {
+  if (stopwatch.isCancelled) throw new SimTestError([`cancelled after ${countOf(done, 'seed')}`]);
+  if (!stopwatch.isOver) return;
+  const seconds = stopwatch.timeoutMs / 1000;
+  throw new SimTestError([
+    `timed out after ${seconds} s, with ${groupDigits(done)} of ${countOf(of, 'seed')} examined`,
+    'raise `timeout`, ask for fewer `seeds`, or set `budgetMs` to take as many as fit',
+  ]);
+}
+
+interface SeedTally {
+  readonly seed: number;
+  readonly tally: Tally;
+}
+
+async function requireUnbroken(
+  run: SimRun,
+  system: SystemScenario,
+  { seed, tally }: SeedTally,
+): Promise<void> {
+  const [failure] = tally.failures;
+  if (failure !== undefined) {
+    const command = commandWith(`FENCEPOST_SEED=${seed}`, run.place);
+    const lines = [
+      `✗ ${system.name} failed on seed ${seed}: ${failure.error}`,
+      `seed:   ${shellWords(command).join(' ')}`,
+    ];
+    throw new SimTestError(lines, run.mistakes.find(failure.error));
+  }
+  const claim = system.expect.holds.find((one) => claimTally(tally, one).broken > 0);
+  if (claim === undefined) return;
+  const finding = await shrunkFinding(run, { system: system.name, claim, seed });
+  const keptAs = run.wishes.isUpdate ? keep(finding, run) : null;
+  throw new SimTestError([seedBlock(finding, run, keptAs)]);
+}
+
+/** Keeps what should break, if that is wished for: the first seed of each claim. */
+async function keepBroken(
+  run: SimRun,
+  { name: system, expect }: SystemScenario,
+  { seed, tally, before, known }: SeedTally & { readonly before: Tally; readonly known: Known },
+): Promise<void> {
+  if (!run.wishes.isUpdate) return;
+  for (const claim of expect.breaks) {
+    const isNew = claimTally(before, claim).broken === 0 && !known.broken.has(`${system} ${claim}`);
+    if (!isNew || claimTally(tally, claim).broken === 0) continue;
+    keep(await shrunkFinding(run, { system, claim, seed }), run);
+  }
+}
+
+/** The counterexample that a seed shrinks to; as it was found, where no time is left. */
+async function shrunkFinding(
+  run: SimRun,
+  { system, claim, seed }: { system: string; claim: string; seed: number },
+): Promise<Finding> {
+  const { catalogue, stopwatch } = run;
+  const original = expand(run.scenario, system, seed);
+  const shouldStop = (): boolean => stopwatch.isOver;
+  const result = await shrinkFailureAsync(original, claim, { catalogue, shouldStop, breathe });
+  const finding = await findingOf({ claim, seed, original, result }, run);
+  if (finding !== null) return finding;
+  const what = `seed ${seed} broke ${claim} of ${system}, and does not when it is run again`;
+  throw new SimTestError([`✗ not deterministic: ${what}`]);
+}
+
+/** Whether more seeds would tell nothing: all that should break broke, and nothing should hold. */
+function isSettled(
+  { systems }: SimRun,
+  tallies: ReadonlyMap<string, Tally>,
+  { broken }: Known,
+): boolean {
+  return systems.every(({ name, expect: { holds, breaks } }) => {
+    const tally = tallies.get(name) ?? EMPTY_TALLY;
+    const isBroken = (claim: string): boolean =>
+      claimTally(tally, claim).broken > 0 || broken.has(`${name} ${claim}`);
+    return holds.length === 0 && breaks.every(isBroken);
+  });
+}
+
+function judge(
+  run: SimRun,
+  system: SystemScenario,
+  { tally, seeds, known }: { tally: Tally; seeds: SeedRange; known: Known },
+): void {
+  const coverage = { isWhole: true, isSingle: seeds.from === seeds.to };
+  const { missing, vacuous } = judgeSystem(run.scenario, system, tally, coverage);
+  const { name, expect } = system;
+  const examined = countOf(tally.seeds, 'seed');
+  const lines = missing
+    .filter((claim) => !known.broken.has(`${name} ${claim}`))
+    .map((claim) => `✗ ${claim} of ${name} should break, and did not on ${examined}`);
+  if (expect.holds.length > 0 && vacuous.length > 0) {
+    lines.push(`? ${name} is not judged on ${examined}`);
+    lines.push(`  vacuous, tested nothing: ${vacuous.join(', ')}`);
+    lines.push(...adviceFor(run.scenario, system, { tally, seed: seeds.from }));
+  }
+  for (const claim of expect.holds) {
+    const { unknown, firstUnknown } = claimTally(tally, claim);
+    if (firstUnknown === null) continue;
+    const where = `${countOf(unknown, 'seed')}, first on ${firstUnknown.seed}`;
+    lines.push(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
+  }
+  if (lines.length > 0) throw new SimTestError(lines);
+}

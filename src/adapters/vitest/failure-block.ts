@@ -1,0 +1,71 @@
+/**
+ * A counterexample as a test fails with it: the block that `fencepost run` prints, without colour,
+ * with what one types to run this test again.
+ */
+import type { Verdict } from '../../check/verdict.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { renderPlan } from '../../core/plan/plan-text.ts';
+import { shellWords } from '../../report/commands.ts';
+import { describeShrunk, type Shrunk } from '../../report/describe-finding.ts';
+import { type FailureWording, renderFailure } from '../../report/failure.ts';
+import type { Finding } from '../../report/finding.ts';
+import type { SimRun } from './sim-run.ts';
+import { commandWith, replayCommandOf } from './test-place.ts';
+
+const WIDTH = 100;
+
+type Next = NonNullable<FailureWording['next']>;
+
+/** A counterexample that a seed was shrunk to; `keptAs` is its file, if it has one. */
+export function seedBlock(finding: Finding, run: SimRun, keptAs: string | null): string {
+  const again = commandWith(`FENCEPOST_SEED=${finding.seed}`, run.place);
+  const keep = commandWith('FENCEPOST_UPDATE=1', run.place);
+  const next: Next = [
+    ['seed:  ', again],
+    keptAs === null ? ['keep:  ', keep] : ['replay:', replayCommandOf(keptAs, run.place)],
+  ];
+  const { claim, system, seed } = finding;
+  const place = `${claim} of ${system}, seed ${seed}`;
+  return renderFailure(finding, { colour: false, width: WIDTH, wording: { place, next } });
+}
+
+/** A kept plan that still breaks its claim. */
+export function keptBlock(finding: Finding, run: SimRun, file: string): string {
+  const next: Next = [['replay:', replayCommandOf(file, run.place)]];
+  const place = `${finding.claim} of ${finding.system}, a kept plan`;
+  const wording = { place, size: '', next };
+  return renderFailure(finding, { colour: false, width: WIDTH, wording });
+}
+
+type Found = Pick<Shrunk, 'claim' | 'seed' | 'original' | 'result'>;
+
+/** Null where the plan does not break its claim when it is run once more. */
+export function findingOf(found: Found, run: SimRun): Promise<Finding | null> {
+  const { scenario, catalogue, place } = run;
+  const shrunk = { ...found, scenario: scenario.name, scenarioFile: place.file, catalogue };
+  const nowhere = { planFile: '', pageFile: '', keptIn: '', isKeptInNew: false, command: '' };
+  return describeShrunk(shrunk, nowhere);
+}
+
+/** The plan of a finding as it is kept in `file`. */
+export function keptText(finding: Finding, run: SimRun, file: string): string {
+  const command = shellWords(replayCommandOf(file, run.place)).join(' ');
+  return renderPlan(
+    finding.plan,
+    [finding.explanation.headline, command, finding.digest].join('\n'),
+  );
+}
+
+/** `✓ grant-order held, exercised 3 times`. */
+export function verdictLine(verdict: Verdict): string {
+  const { claim, exercised } = verdict;
+  const times = `exercised ${exercised === 1 ? 'once' : `${exercised} times`}`;
+  if (verdict.kind === 'invalid') return `✗ ${claim} broke, ${times}`;
+  if (verdict.kind === 'unknown') return `? ${claim} is unknown: ${verdict.reason}`;
+  return exercised === 0 ? `– ${claim} was never exercised` : `✓ ${claim} held, ${times}`;
+}
+
+/** A plan that a kept file gave, as what was shrunk. */
+export function asShrunk(plan: Plan, claim: string): Found {
+  return { claim, seed: 0, original: plan, result: { plan, boundary: null, whyNoBoundary: null } };
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { loadScenario } from '../../load.ts';
+import { scenarioFileSchema } from '../../scenario/scenario-file.ts';
+import { SCENARIO_FIELDS } from './options.ts';
+import type { ScenarioFields } from './scenario-fields.ts';
+
+/** Everything that can be said, and nothing twice. */
+const everything: Required<ScenarioFields> = {
+  description: 'all of it',
+  clients: {
+    ...{ names: ['alice', 'bob'], ttl: '20ms', lockTimeout: 'never', storeTimeout: '1s', pool: 2 },
+    ...{ checksLease: false, countsLeaseFrom: 'reply', leaseEnds: 'after', tries: 2 },
+    ...{ backoff: 0, attempts: 5, releases: false, sections: 2, think: '0ms..5ms' },
+    each: { bob: { ttl: '1.5s', workload: { steps: ['write', { transition: { for: '1ms' } }] } } },
+  },
+  workload: {
+    ...{ kind: 'read-modify-write', writesPerGrant: 2, awaits: false },
+    ...{ locks: 2, keys: ['x', 'y'], stores: 1 },
+  },
+  network: { link: 'datagram', latency: '1ms..2ms' },
+  jitter: '25%',
+  faults: [
+    { pause: { before: 'write', for: '1ms..40ms', clocks: 'freeze', chance: '1/2' } },
+    { delay: { message: 'write', leg: 'reply', by: '5ms', chance: '20%' } },
+    { drop: { chance: '1/20' } },
+    { duplicate: { by: '1ms', chance: '1/20' } },
+    { partition: { from: 'clients', to: 'stores', direction: 'one-way', for: '5ms' } },
+    { clock: { process: 'alice', at: '0ms', step: '-5ms..5ms', rate: '-200ppm..200ppm' } },
+    { crash: { process: ['alice', 'bob'], after: 'acquire', restart: '1ms..2ms' } },
+    { reset: { from: 'bob', to: 'lock', at: '3ms' } },
+    { failover: { process: 'lock', lag: '1ms' } },
+    { evict: { process: 'store', key: 'x' } },
+    { 'late-timer': { process: 'clients', by: '1ms', chance: '1/10' } },
+  ],
+  swarm: false,
+  clocks: { skew: '5ms', drift: '200ppm' },
+  epoch: '2030-06-01',
+  queue: {
+    ...{ steps: 2, retries: 1, visibility: '30s' },
+    messages: [{ machine: 'db', steps: 0, at: '1ms' }],
+    copies: [{ machine: 'db', steps: 0, retries: 0, after: '2ms' }],
+    duplicates: { chance: '1/2', after: '1ms..2ms' },
+  },
+  time: '300ms',
+  slack: '10ms',
+  probe: false,
+  maxEvents: 1000,
+};
+
+test('what can be typed is what a scenario file may say, field by field', () => {
+  const text = JSON.stringify({
+    ...everything,
+    name: 'everything',
+    systems: { one: { lock: 'lease-dynamodb', store: 'unfenced' } },
+  });
+  const read = loadScenario(text, 'everything.yaml');
+  expect(read.kind === 'problems' ? read.problems : []).toEqual([]);
+  expect([...Object.keys(everything)].sort()).toEqual([...SCENARIO_FIELDS].sort());
+});
+
+test('there is no field of a scenario file that cannot be typed', () => {
+  const [issue] = scenarioFileSchema.safeParse({ unknown: 1 }).error?.issues.slice(-1) ?? [];
+  const known = issue?.message.replace('field: ', '').split(' ') ?? [];
+  const own = known.filter((field) => !['name', 'use', 'systems'].includes(field));
+  expect(own.sort()).toEqual([...SCENARIO_FIELDS].sort());
+});
+
+test('an epoch can be typed as a day, as a time of it in UTC, or as 0, and is read so', () => {
+  const epochs: readonly NonNullable<ScenarioFields['epoch']>[] = [
+    ...(['2024-01-01', '2024-01-01T12:30:00Z', '2024-01-01T12:30:00.5Z', 0] as const),
+  ];
+  for (const epoch of epochs) {
+    const systems = { one: { lock: 'lease-dynamodb', store: 'unfenced' } };
+    const text = JSON.stringify({ ...everything, epoch, name: 'everything', systems });
+    const read = loadScenario(text, 'everything.yaml');
+    expect(read.kind === 'problems' ? read.problems : []).toEqual([]);
+  }
+  // @ts-expect-error A time without its zone is no instant.
+  const local: ScenarioFields['epoch'] = '2024-01-01T12:30:00';
+  expect(local).not.toMatch(/Z$/);
+});

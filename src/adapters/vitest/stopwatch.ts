@@ -1,0 +1,51 @@
+/**
+ * Real time: how long a test may still go on, and turns for the rest of the thread, by clocks and
+ * timers that no test replaces.
+ */
+import { inRealTurn } from '../../host/async/real.ts';
+
+const realNowMs: () => number = performance.now.bind(performance);
+
+/** Lets everything else that waits in this thread have its turn. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => inRealTurn(resolve));
+}
+
+export interface StopwatchSetting {
+  readonly timeoutMs: number;
+  /** Null for none. */
+  readonly budgetMs: number | null;
+  /** Aborted when nobody wants the test's result any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Started when it is made. */
+export class Stopwatch {
+  readonly timeoutMs: number;
+  private readonly setting: StopwatchSetting;
+  private readonly startedMs: number = realNowMs();
+
+  constructor(setting: StopwatchSetting) {
+    this.setting = setting;
+    this.timeoutMs = setting.timeoutMs;
+  }
+
+  get elapsedMs(): number {
+    return realNowMs() - this.startedMs;
+  }
+
+  get isCancelled(): boolean {
+    return this.setting.signal.aborted;
+  }
+
+  /** Whether the test must end now. */
+  get isOver(): boolean {
+    return this.isCancelled || this.elapsedMs >= this.timeoutMs;
+  }
+
+  /** Whether no further seed is to be begun. */
+  get isSpent(): boolean {
+    const { budgetMs } = this.setting;
+    return budgetMs !== null && this.elapsedMs >= budgetMs;
+  }
+}

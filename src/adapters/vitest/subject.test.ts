@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { type BuildAsync, defineSystem } from '../../index.ts';
+import { lockOfBody } from './body-lock.ts';
+import { checkOptions } from './check-options.ts';
+import { Mistakes } from './mistakes.ts';
+import type { AnyOptions, Body, WrittenHere } from './options.ts';
+import { SimTestError } from './sim-test-error.ts';
+import { readSubject, type Subject } from './subject.ts';
+
+const none = { faults: [] } as const;
+const body: Body<object, object> = async (section) => {
+  await section.mark('waiting');
+  await section.guard().work();
+};
+
+/** What a test with these options is about; plain JavaScript may give any. */
+async function subjectOf(options: object, given?: Body<object, object>): Promise<Subject> {
+  const isOptions = (value: object): value is AnyOptions => typeof value === 'object';
+  if (!isOptions(options)) return expect.fail('no options');
+  const lock = given === undefined ? null : lockOfBody({}, given, []);
+  const source = { folder: 'fixtures', slug: 'a-test', mistakes: new Mistakes() };
+  return readSubject(checkOptions(options, lock), source);
+}
+
+const problemsOf = async (options: object, given?: Body<object, object>): Promise<string> => {
+  const error = await subjectOf(options, given).catch((reason: unknown) => reason);
+  return error instanceof SimTestError ? error.message : expect.fail(String(error));
+};
+
+describe('options', () => {
+  test('mean what the fields of a scenario file mean', async () => {
+    const { scenario, systems } = await subjectOf({
+      ...{ lock: 'redis', options: { release: 'delete' }, store: 'fenced', ...none },
+      ...{ clients: { count: 3, ttl: '20ms' }, network: { latency: '2ms' }, seeds: 5 },
+    });
+    expect(scenario.name).toBe('a-test');
+    expect(scenario.clients.map(({ settings }) => settings.ttlUs)).toEqual([20e3, 20e3, 20e3]);
+    expect(scenario.network.latency).toEqual({ minUs: 2000, maxUs: 2000 });
+    expect(systems).toMatchObject([
+      { name: 'redis', lock: 'redis', store: 'fenced', options: { release: 'delete' } },
+    ]);
+  });
+
+  test('that name no claim expect grant-order to hold, before a store without a fence', async () => {
+    const { systems } = await subjectOf(none, body);
+    expect(systems).toMatchObject([
+      { lock: 'own-lock', store: 'unfenced', expect: { holds: ['grant-order'], breaks: [] } },
+    ]);
+    const breaking = await subjectOf({ ...none, breaks: ['fence-monotone'] }, body);
+    expect(breaking.systems[0]?.expect).toEqual({ holds: [], breaks: ['fence-monotone'] });
+  });
+
+  test('let faults be placed at what the body calls its operations and marks', async () => {
+    const faults: WrittenHere['faults'] = [{ pause: { before: 'waiting', for: '1ms' } }];
+    const { systems } = await subjectOf({ faults }, body);
+    expect(systems[0]?.operations).toEqual(['checked', 'waiting']);
+    const wrong = [{ pause: { before: 'waitin', for: '1ms' } }];
+    expect(await problemsOf({ faults: wrong }, body)).toBe(
+      'faults[0].pause.before: unknown point "waitin"; did you mean "waiting"?',
+    );
+  });
+
+  test.each<[string, object, string]>([
+    ['an option that there is not', { seedz: 1 }, 'unknown field "seedz"; did you mean "seeds"?'],
+    ['a field in a field', { clients: { ttll: '1ms' } }, 'clients.ttll: unknown field "ttll"'],
+    ['a claim', { holds: ['grant-ordr'] }, 'holds[0]: unknown claim "grant-ordr"; did you mean'],
+    ['a store', { store: 'fence' }, 'store: unknown store "fence"; did you mean "fenced"?'],
+    ['what is no plain data', { clients: { ttl: () => 1 } }, 'clients.ttl: expected plain data'],
+    ['a number that is none', { maxEvents: Number.NaN }, 'maxEvents: expected plain data, not NaN'],
+    ['a list of seeds', { seeds: [5, 1] }, 'seeds: expected a count, or the first and the last'],
+    ['no seeds', { seeds: 0 }, 'seeds: expected a count'],
+    ['a time', { timeout: '5s' }, 'timeout: expected milliseconds, more than 0, not "5s"'],
+    ['a lock', { lock: 'redis' }, 'lock: stands beside a body'],
+    ['a system', { system: 'fenced' }, 'system: names one of a scenario'],
+    ['no faults', { faults: undefined }, 'faults: is missing'],
+  ])('with a mistake in %s are refused by name', async (_, options, text) => {
+    expect(await problemsOf({ ...none, ...options }, body)).toContain(text);
+  });
+
+  test('without a body need a lock, and nothing that is for a body', async () => {
+    expect(await problemsOf(none)).toContain('lock: is missing; give a body');
+    expect(await problemsOf({ ...none, lock: 'redlok' })).toBe(
+      'lock: unknown lock "redlok"; did you mean "redlock"?',
+    );
+    expect(await problemsOf({ ...none, lock: 'redis', start: () => ({}) })).toBe(
+      'start: is for a body, and there is none',
+    );
+    expect(await problemsOf({ ...none, lock: 'redis', options: { ttl: 1 } })).toContain(
+      'options.ttl: redis has no option "ttl"',
+    );
+  });
+});
+
+describe('a definition', () => {
+  const buildAsync: BuildAsync = () => () => async (section) => section.guard().leave();
+
+  test('takes the place of a body', async () => {
+    const lock = { about: 'a lock that is none', servers: [], buildAsync };
+    expect((await subjectOf({ ...none, lock })).systems).toMatchObject([{ lock: 'own-lock' }]);
+    expect(await problemsOf({ ...none, lock: { buildAsync } })).toBe('lock.about is no text');
+  });
+
+  test('adds words', async () => {
+    const judge = (): { exercised: number } => ({ exercised: 1 });
+    const use = defineSystem({ claims: { calm: { about: 'nothing breaks it', judge } } });
+    const { systems } = await subjectOf({ ...none, use, holds: ['calm'] }, body);
+    expect(systems[0]?.expect.holds).toEqual(['calm']);
+    expect(await problemsOf({ ...none, use: [use, use] }, body)).toContain('use: the claim "calm"');
+  });
+});
+
+describe('a scenario', () => {
+  test('is a file beside the test, or a text, in which the body is the lock own-lock', async () => {
+    const file = await subjectOf({ scenario: './zombie-writer.yaml', system: 'fenced' });
+    expect(file.systems.map(({ name }) => name)).toEqual(['fenced']);
+    const scenario = [
+      'name: own',
+      'systems: { mine: { lock: own-lock, store: unfenced, expect: { holds: [progress] } } }',
+      '',
+    ].join('\n');
+    expect((await subjectOf({ scenario }, body)).systems[0]?.name).toBe('mine');
+  });
+
+  test.each<[string, object, string]>([
+    ['is not there', { scenario: './none.yaml' }, 'scenario: ./none.yaml: there is no such file'],
+    ['has no such system', { scenario: './zombie-writer.yaml', system: 'fence' }, 'mean "fenced"?'],
+    [
+      'says it already',
+      { scenario: './zombie-writer.yaml', ...none },
+      'faults: the scenario says it',
+    ],
+    ['has mistakes', { scenario: 'name: a\nsystem: {}\n' }, 'scenario:2:1 system: unknown field'],
+    [
+      'expects nothing',
+      { scenario: 'name: a\nsystems: { b: { lock: redis, store: fenced } }\n' },
+      'scenario expects nothing of b',
+    ],
+  ])('that %s is refused', async (_, options, text) => {
+    expect(await problemsOf(options)).toContain(text);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { shellWords } from '../../report/commands.ts';
+import { commandWith, slugOf } from './test-place.ts';
+import { readWishes, seedsOf } from './wishes.ts';
+
+const place = (name: string): Parameters<typeof slugOf>[0] => ({
+  ...{ file: `${process.cwd()}/src/lock.test.ts`, name, fullName: `locks ${name}` },
+});
+
+describe('the name of a test', () => {
+  test('becomes one that scenarios and file systems take', () => {
+    expect(slugOf(place('keeps “order” / a.b'))).toBe('locks-keeps-order-a.b');
+    expect(slugOf({ ...place(''), fullName: '42' })).toMatch(/^42-[0-9a-f]{6}$/);
+    expect(slugOf({ ...place(''), fullName: '…' })).toMatch(/^test-[0-9a-f]{6}$/);
+    const [one, other] = ['a', 'b'].map((end) => slugOf(place(`${'long '.repeat(30)}${end}`)));
+    expect(one).not.toBe(other);
+    expect(one?.length).toBeLessThanOrEqual(60);
+  });
+
+  test('stands in the command as a pattern that means itself, quoted for a shell', () => {
+    const words = commandWith('FENCEPOST_SEED=17', place("it's 1 + 1 (of *)"));
+    expect(shellWords(words).join(' ')).toBe(
+      `FENCEPOST_SEED=17 npx vitest run src/lock.test.ts -t 'it'\\''s 1 \\+ 1 \\(of \\*\\)'`,
+    );
+  });
+});
+
+describe('the environment', () => {
+  test('says which seeds are taken instead of the test’s own', () => {
+    const own = { from: 5, to: 9 };
+    const seeds = (text: string): unknown => seedsOf(own, readWishes({ FENCEPOST_SEEDS: text }));
+    expect(seeds('')).toEqual(own);
+    expect(seeds('100')).toEqual({ from: 5, to: 104 });
+    expect(seeds('7..7')).toEqual({ from: 7, to: 7 });
+    expect(() => seeds('9..7')).toThrow('FENCEPOST_SEEDS 9..7: the range ends before it begins');
+    expect(() => seeds('many')).toThrow('FENCEPOST_SEEDS many: a whole number is expected');
+    expect(() => readWishes({ FENCEPOST_SEED: '-1' })).toThrow('FENCEPOST_SEED -1: a whole');
+  });
+
+  test('asks for plans to be written by 1, and not by 0', () => {
+    const isUpdate = (text: string): boolean => readWishes({ FENCEPOST_UPDATE: text }).isUpdate;
+    expect(['1', 'true', '0', 'false', ''].map(isUpdate)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

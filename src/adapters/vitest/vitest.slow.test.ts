@@ -1,0 +1,287 @@
+/** `fencepost/vitest` in a project of its users: real processes of vitest, in each pool. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { outputOf, Project, type Ran } from './project.fixture.ts';
+import {
+  cancelScript,
+  curedTest,
+  fakeTimersTests,
+  idleTest,
+  lockFile,
+  longTest,
+  manyTests,
+  shownTest,
+  togetherTests,
+  tokenlessTest,
+} from './sources.fixture.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+/** For what a machine that is busy takes. */
+const PATIENCE = { timeout: 30_000 };
+
+const NAME = 'two clients never lose an update';
+
+const project = new Project({
+  'my-tests.ts': lockFile,
+  'my-lock.mjs': readFileSync(join(root, 'fixtures/guide/my-lock.mjs'), 'utf8'),
+  'zombie.yaml': `name: zombie
+systems:
+  unfenced: { lock: lock-service, store: unfenced, expect: { breaks: [grant-order] } }
+  fenced: { lock: lock-service, store: fenced }
+faults:
+  - pause: { before: write, for: 1ms..40ms, chance: 1/2 }
+`,
+  'lock.test.ts': shownTest,
+  'many.test.ts': manyTests,
+  'together.test.ts': togetherTests,
+  'fake-timers.test.ts': fakeTimersTests,
+});
+afterAll(() => project.remove());
+
+const failed = (ran: Ran): readonly string[] =>
+  [...ran.tests].filter(([, { status }]) => status === 'failed').map(([name]) => name);
+
+/** Without the line of the stack, which each pool numbers in its own way. */
+const messages = ({ tests }: Ran): ReadonlyMap<string, string> =>
+  new Map([...tests].map(([name, { message }]) => [name, message.replace(/\n\s+at .*/g, '')]));
+
+describe('a run in forks', () => {
+  let begun: Promise<Ran> | null = null;
+  const running = (): Promise<Ran> => {
+    begun ??= project.run(['--pool=forks']);
+    return begun;
+  };
+  const messageOf = async (name: string): Promise<string> =>
+    messages(await running()).get(name) ?? '';
+
+  test('fails with the block of a failure, and the place of the test', async () => {
+    const { code, tests } = await running();
+    expect(code).toBe(1);
+    const { status, message } = tests.get(NAME) ?? expect.fail('it did not run');
+    expect(status).toBe('failed');
+    expect(message.replaceAll(project.folder, '<folder>')).toMatchInlineSnapshot(`
+      "Error: ✗ Write accepted by \`store\` after a later holder had read
+        grant-order of own-lock, seed 0
+        Let A be bob's grant 1 of \`db\` (from 2 ms, ttl 18 ms) and B be alice's grant 2 (from 23 ms). Then
+        alice read 0 from \`x\` at 24 ms. However bob, paused from 4 ms to 24 ms, still held the write of 1
+        to \`x\` and sent it at 24 ms, to arrive at 25 ms, and the store took it: the read had not told it
+        that A was over. A store whose reads register their token would have refused it.
+
+      ms  alice                     bob                       store
+       2  │                         grants db to bob, until 20 ms ← earlier grant
+       2  │                         believes it holds db until 20 ms
+       3  │                         │                         ✓ serves x = 0 to bob
+       4  │                         own clock: lease lives    │
+       4  │                         paused for 20 ms ← pause  │
+      20  │                         bob's lease is over       │
+      23  grants db to alice, until 41 ms ← later grant       │
+      23  believes it holds db until 41 ms                    │
+      24  │                         ▶ resumes                 │
+      24  │                         sends write x = 1 → store │
+      24  │                         │                         ✓ serves x = 0 to alice ← later read
+      25  │                         │                         ✓ accepts x = 1 ← stale write
+
+      shrunk 39 → 15 events, 1 fault → 1; breaks with a pause of bob of 19.001 ms, holds with 19 ms
+      seed:   FENCEPOST_SEED=0 npx vitest run lock.test.ts -t 'two clients never lose an update'
+      keep:   FENCEPOST_UPDATE=1 npx vitest run lock.test.ts -t 'two clients never lose an update'
+          at <folder>/lock.test.ts:5:1"
+    `);
+    expect(message.split('\n').length - 1).toBeLessThanOrEqual(25);
+  });
+
+  test('passes where expectations are met, and fails where they are not', async () => {
+    const ran = await running();
+    expect([...failed(ran)].sort()).toEqual(
+      [
+        ...[NAME, 'a mistake', 'an assertion', 'an escape', 'nothing that breaks'],
+        ...[
+          'nothing put to the test',
+          'an operation of another name',
+          'a claim about servers',
+          'a memory',
+          'wrong options',
+          'wrong fields',
+          'too little time',
+        ],
+        ...['no options', 'a file that is missing'],
+      ].sort(),
+    );
+    const statuses = [...ran.tests.values()].map(({ status }) => status);
+    expect(statuses.filter((status) => status === 'passed').length).toBe(19);
+    expect(statuses.filter((status) => status === 'skipped').length).toBe(1);
+    expect(statuses.filter((status) => status === 'todo').length).toBe(1);
+    expect(ran.output).toContain('printed in section 1');
+    expect(ran.output).not.toContain('Unhandled');
+  });
+
+  test('tells an error of the body with its place', async () => {
+    expect(await messageOf('a mistake')).toContain(
+      "✗ own-lock failed on seed 0: alice: Cannot read properties of undefined (reading 'such')",
+    );
+    expect(await messageOf('an assertion')).toContain('expected 20 to be 21');
+    const { output } = await running();
+    expect(output).toMatch(/Caused by: TypeError: .*\n ❯ many\.test\.ts:\d+:\d+/);
+    expect(output).toMatch(/Caused by: AssertionError: [^❯]*❯ many\.test\.ts:\d+:\d+/);
+    expect(await messageOf('an escape')).toMatch(
+      /leaves the simulated world: fetch at .*many\.test/,
+    );
+  });
+
+  test('fails where nothing was tested, and where runs differ', async () => {
+    expect(await messageOf('nothing that breaks')).toBe(
+      'Error: ✗ at-most-once of own-lock should break, and did not on 5 seeds',
+    );
+    expect(await messageOf('nothing put to the test')).toContain(
+      'vacuous, tested nothing: crash never met a held grant',
+    );
+    expect(await messageOf('an operation of another name')).toMatch(
+      /pause never fired.*\n {2}no client passes "release"; what they pass: .*\bset\b/,
+    );
+    expect(await messageOf('a claim about servers')).toMatch(
+      /mutual-exclusion was never exercised\n {2}take more `clients`.*\n.*is about what a lock server/,
+    );
+    expect(await messageOf('a memory')).toMatch(/two runs of seed 0 of own-lock differ\n {2}event/);
+  });
+
+  test('ends when its time is over, and begins no seed when its budget is spent', async () => {
+    expect(await messageOf('too little time')).toMatch(
+      /^Error: timed out after 0\.001 s, with 0 of 20 seeds examined\nraise `timeout`/,
+    );
+    const { output } = await running();
+    expect(output).toContain('fencepost: a budget: the budget is spent after 1 of 20 seeds');
+  });
+
+  test('names an option that is wrong, in the words of a scenario', async () => {
+    expect(await messageOf('wrong options')).toBe(
+      'Error: unknown field "seedz"; did you mean "seeds"?',
+    );
+    expect(await messageOf('wrong fields')).toBe(
+      'Error: faults[0].pausee: unknown fault "pausee"; did you mean "pause"?',
+    );
+    expect(await messageOf('no options')).toMatch(/lock: is missing.*\nfaults: is missing/);
+    expect(await messageOf('a file that is missing')).toContain('there is no such file');
+  });
+
+  test('comes to the same in threads that are not isolated', async () => {
+    const args = ['--pool=threads', '--no-isolate', '--no-file-parallelism'];
+    const ran = await project.run(args);
+    expect(messages(ran)).toEqual(messages(await running()));
+    expect(ran.output).not.toContain('Unhandled');
+  });
+});
+
+test('in contexts of node:vm asynchronous code is refused, and a named lock is simulated', async () => {
+  const ran = await project.run(['many', '--pool=vmThreads', '-t', 'a name|a ttl']);
+  expect(failed(ran)).toEqual(['a ttl of 10ms', 'a ttl of 20ms']);
+  expect(messages(ran).get('a ttl of 10ms')).toContain("`pool: 'forks'`");
+  expect(ran.tests.get('a name')?.status).toBe('passed');
+});
+
+describe('a kept plan', () => {
+  const folder = '__fencepost__/kept.test.ts';
+  const kept = (): readonly string[] => readdirSync(join(project.folder, folder));
+
+  test('is written when that is wished for, and named in the failure', async () => {
+    project.write('kept.test.ts', tokenlessTest);
+    const ran = await project.run(['kept.test.ts'], { FENCEPOST_UPDATE: '1' });
+    expect(ran.code).toBe(1);
+    const [name = ''] = kept();
+    expect(name).toMatch(/^two-clients-never-lose-an-update-grant-order-[0-9a-f]{8}\.yaml$/);
+    const file = `${folder}/${name}`;
+    expect(ran.output).toContain(`wrote ${file}`);
+    expect(ran.tests.get(NAME)?.message).toContain(`FENCEPOST_REPLAY=${file}`);
+    expect(project.read(file)).toMatch(/^# .*\n# FENCEPOST_REPLAY=.*\n# sha256:/);
+  });
+
+  test('is replayed first', async () => {
+    const { tests } = await project.run(['kept.test.ts']);
+    expect(tests.get(NAME)?.message).toContain('grant-order of own-lock, a kept plan');
+  });
+
+  test('is not judged where a seed is wished for', async () => {
+    const { output, tests } = await project.run(['kept.test.ts'], { FENCEPOST_SEED: '17' });
+    expect(output).toContain('seed 17 of own-lock');
+    expect(tests.get(NAME)).toEqual({ status: 'passed', message: '' });
+  });
+
+  test.each<Readonly<Record<string, string>>>([
+    { FENCEPOST_SEEDS: 'abc' },
+    { FENCEPOST_SEEDS: 'abc', FENCEPOST_SEED: '17' },
+  ])('does not hide a mistake in what is wished for: %o', async (wishes) => {
+    const ran = await project.run(['kept.test.ts'], wishes);
+    expect(messages(ran).get(NAME)).toBe(
+      'Error: FENCEPOST_SEEDS abc: a whole number is expected, e.g. 17',
+    );
+  });
+
+  test('is replayed alone when that is wished for, and other tests are left out', async () => {
+    const more = { FENCEPOST_REPLAY: `${folder}/${kept()[0]}` };
+    const ran = await project.run(['kept', 'together'], more);
+    expect(failed(ran)).toEqual([NAME]);
+    expect(ran.tests.get('one')?.status).toBe('skipped');
+    expect(ran.output).toContain('reproduced: ✗ grant-order broke');
+  });
+
+  test('is a guard once its failure was mended, and goes when it guards nothing', async () => {
+    project.write('kept.test.ts', curedTest);
+    const cured = await project.run(['kept.test.ts']);
+    expect(cured.tests.get(NAME)).toEqual({ status: 'passed', message: '' });
+    project.write('kept.test.ts', idleTest);
+    const idle = await project.run(['kept.test.ts'], { FENCEPOST_UPDATE: '1' });
+    expect(idle.output).toContain(`took out ${folder}/`);
+    expect(idle.tests.get(NAME)?.message).toContain('vacuous, tested nothing: pause never fired');
+    expect(kept()).toEqual([]);
+  });
+});
+
+test('a seed that is wished for comes alone, and what happens in it is printed', async () => {
+  const ran = await project.run(['lock.test.ts'], { FENCEPOST_SEED: '7' });
+  expect(ran.output).toMatch(/seed 7 of own-lock\n\n *ms /);
+  expect(ran.output).toMatch(/[✓✗–] grant-order (held|broke|was never exercised)/);
+});
+
+test('a package that is linked, and so transformed by vitest, gives the same failure', async () => {
+  const installed = await project.run(['lock.test.ts']);
+  project.linkFencepost();
+  expect(messages(await project.run(['lock.test.ts']))).toEqual(messages(installed));
+});
+
+test('a change of its file runs a test again', async () => {
+  project.write('watched.test.ts', tokenlessTest);
+  const child = project.start(['watched.test.ts', '--watch']);
+  const output = outputOf(child);
+  const closed = new Promise((resolve) => child.on('close', resolve));
+  await expect.poll(output, PATIENCE).toContain('1 failed');
+  await expect.poll(output, PATIENCE).toContain('Watching for file changes');
+  project.write('watched.test.ts', curedTest);
+  await expect.poll(output, PATIENCE).toContain('1 passed');
+  child.kill('SIGINT');
+  await closed;
+});
+
+test('a test that is cancelled ends', async () => {
+  project.write('long.test.ts', longTest);
+  project.write('cancel.mjs', cancelScript);
+  const child = project.startNode('cancel.mjs');
+  const output = outputOf(child);
+  await new Promise((resolve) => child.on('close', resolve));
+  expect(output()).toContain('it ended');
+});
+
+test('the example of the README compiles, and each kind of test', () => {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
+  const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck', '--noEmit'];
+  const roots = [
+    '--typeRoots',
+    join(root, 'node_modules/@types'),
+    '--allowImportingTsExtensions',
+    '--allowJs',
+  ];
+  const files = ['lock', 'many', 'together', 'fake-timers'].map((name) => `${name}.test.ts`);
+  const args = [tsc, ...options, ...types, ...roots, ...files];
+  expect(spawnSync('node', args, { encoding: 'utf8', cwd: project.folder }).stdout).toBe('');
+});

@@ -1,0 +1,133 @@
+/** What `fencepost check` says of files that are no history, and of wrong command lines. */
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { check, file, fixture, folder } from './checking.fixture.ts';
+
+describe('a mistake in the input', () => {
+  async function refused(name: string, text: string | Uint8Array, what: RegExp): Promise<void> {
+    const { code, out, err } = await check(file(name, text));
+    expect(err).toMatch(what);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+  }
+
+  const invoke = '{"process":1,"type":"invoke","f":"write","value":1}';
+  const ok = '{"process":1,"type":"ok","f":"write"}';
+  test.each([
+    [
+      'twice.jsonl',
+      `${invoke}\n${invoke}\n`,
+      /:2:1: process 1 calls write while .* line 1 is open/,
+    ],
+    ['none.jsonl', `${ok}\n`, /:1:1: ok of process 1, which has no call open/],
+    [
+      'other.jsonl',
+      `${invoke}\n${ok.replace('write', 'read')}\n`,
+      /:2:1: ok of read, but .* line 1/,
+    ],
+    ['cut.jsonl', `${invoke}\n${ok.slice(0, -9)}`, /:2:29: this JSON ends too early; it was cut/],
+    ['bad.jsonl', `${invoke}\n{"process":1;}\n`, /:2:13: this is no JSON: unexpected ";"/],
+    ['type.jsonl', invoke.replace('invoke', 'invok'), /:1:1: unknown type "invok"; .*"invoke"/],
+    ['f.jsonl', invoke.replace('write', 'wirte'), /:1:1: no model knows all of wirte/],
+    ['cut.edn', '[{:process 1, :type :invoke, :f :read', /:1:2: the file ends inside this map/],
+    ['list.edn', '[{:process 1, :type :invoke, :f :read}', /:1:1: the file ends before "]"/],
+    ['odd.edn', '{:process 1, :type}', /:1:1: a key of this map has no value/],
+    ['cut.log', 'INFO  jepsen.util - 3 :invoke :write 4\nINFO  jepsen.ut', /:2:1: .* cut/],
+    ['value.log', 'INFO  jepsen.util - 3 :invoke :cas [1', /:1:36: "]" is missing/],
+    [
+      'noise.log',
+      'INFO  jepsen.util - 3 :invoke :read nil\nINFO  jepsen.util - 3 :ok\n',
+      /:2:21: .* a type/,
+    ],
+    ['cut.json', '[{"process":1,"type":"invoke","f":"read"},', /:1:1: the file ends before "]"/],
+    ['return.json', '[{"Input":["get","x"],"Call":5,"Return":4}]', /:1:2: it returns before/],
+    ['empty.edn', '', /:1:1: the file is empty/],
+    ['nothing.edn', '[]\n', /:1:1: there are no operations/],
+    ['prose.txt', 'Dear reader,\n', /:1:1: this begins like no history; .*--format/],
+  ])('%s is told in one line, with file, line and column', refused);
+
+  test('that is binary, compressed, no text, a directory or nothing is told too', async () => {
+    await refused('binary', Uint8Array.from([1, 2, 0, 4]), /this is a binary file/);
+    await refused('gzip', Uint8Array.from([0x1f, 0x8b, 8, 0]), /gunzip it first/);
+    await refused('latin', Uint8Array.from([0x7b, 0xe9, 0x7d]), /no UTF-8/);
+    expect((await check(folder)).err).toContain('this is a directory');
+    expect((await check(join(folder, 'nothing'))).err).toContain('there is no such file');
+  });
+
+  test('on the command line has a suggestion', async () => {
+    const path = fixture('mutex-valid.jsonl');
+    expect(await check(path, '--model=mutx')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('did you mean "mutex"?'),
+    });
+    expect((await check(path, '--format=jsonn')).err).toContain('did you mean "json"?');
+    expect((await check(path, '--fail=maybe')).err).toContain('known: drop, strict');
+    expect((await check(path, '--init=1')).err).toContain('it always begins free');
+    expect((await check(path, '--model=kv')).err).toContain(':1:1: unknown operation "acquire"');
+    expect((await check(path, '--format=edn')).code).toBe(2);
+    for (const option of ['--max-configurations', '--memory']) {
+      expect((await check(path, `${option}=0`)).err).toBe(`${option} 0: at least 1 is needed\n`);
+    }
+  });
+
+  test('in where a page is written is told', async () => {
+    const path = fixture('mutex-valid.jsonl');
+    expect(await check(path, '--html', folder)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('cannot be written: this is a directory; name a file in it'),
+    });
+  });
+
+  test('in one file keeps no other from being judged, and wins', async () => {
+    const { code, out } = await check(
+      fixture('mutex-invalid.jsonl'),
+      join(folder, 'no'),
+      fixture('kv-valid.txt'),
+    );
+    expect(code).toBe(2);
+    expect(out).toMatch(/✗ invalid .*✓ valid/s);
+  });
+});
+
+const wholeLog = 'INFO  jepsen.util - 3 :invoke :read nil\nINFO  jepsen.util - 3 :ok :read 12\n';
+
+describe('a text log that ends without a line end', () => {
+  const options = ['--model=register', '--init=1'];
+  test('is judged, with a note, since nobody can see whether its last value is whole', async () => {
+    const cut = await check(file('short.log', wholeLog.slice(0, -2)), ...options);
+    expect(cut).toMatchObject({ code: 0, err: '' });
+    expect(cut.out).toContain('it may be cut short');
+  });
+  test('differs from one that is whole', async () => {
+    const whole = await check(file('whole.log', wholeLog), ...options);
+    expect(whole.code).toBe(1);
+    expect(whole.out).not.toContain('cut short');
+  });
+});
+
+test('a register may begin with whatever it may hold', async () => {
+  const events = ['invoke', 'ok'].map((type) => ({ process: 1, type, f: 'read', value: 'red' }));
+  const path = file('red.jsonl', events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  expect((await check(path, '--model=register', '--init=red')).code).toBe(0);
+  expect((await check(path, '--model=register', '--init="red"')).code).toBe(0);
+  expect((await check(path, '--model=register', '--init=blue')).code).toBe(1);
+});
+
+describe('a search that may fill some megabytes only', () => {
+  const adders = Array.from({ length: 22 }, (_, process) => {
+    return { process, type: 'invoke', f: 'add', value: 3 ** process % 1000 };
+  });
+  const read = { process: 99, type: 'invoke', f: 'read' };
+  const events = [
+    ...adders,
+    ...adders.map((event) => ({ ...event, type: 'ok' })),
+    read,
+    { ...read, type: 'ok', value: -5 },
+  ];
+  test('ends as unknown and says why', async () => {
+    const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    const { code, out } = await check(file('hard.jsonl', text), '--model=counter', '--memory=1');
+    expect(code).toBe(5);
+    expect(out).toContain('The search used up its memory (--memory allows more)');
+  });
+});

@@ -1,0 +1,245 @@
+/** What people type and what they get: the built command line, exit codes and messages. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { outputLine } from '../report/output-schema.ts';
+import { type Ended, root, runCli } from './command-line.fixture.ts';
+
+const cli = join(root, 'dist/cli.js');
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fencepost(...args: string[]): Ended {
+  return runCli(args);
+}
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** The last line of `--json`, which fits the shipped schema. */
+function lastJson(out: string): unknown {
+  return outputLine.parse(JSON.parse(out.trim().split('\n').at(-1) ?? ''));
+}
+
+const SMALL = `
+name: small
+systems:
+  unfenced: { lock: lock-service, store: unfenced, expect: EXPECT }
+clients: { count: 2, ttl: 10ms, sections: 2, think: 0ms..10ms }
+workload: { kind: blind-writes }
+network: { latency: 1ms..2ms }
+FAULTS
+`;
+
+const PAUSES =
+  'faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 } }]';
+
+function small(name: string, expectation: string, faults = PAUSES): string {
+  return file(name, SMALL.replace('EXPECT', expectation).replace('FAULTS', faults));
+}
+
+const quick = ['--seeds', '100', '--workers', '0', '--output', join(folder, 'reports')];
+
+describe('run', () => {
+  test('ends with 0, a summary and files when every expectation is met', () => {
+    const path = small('met.yaml', '{ breaks: [fence-monotone] }');
+    const { code, out } = fencepost('run', path, ...quick, '--json');
+    expect(code).toBe(0);
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(lines[0]).toMatchObject({ type: 'finding', claim: 'fence-monotone' });
+    expect(lines.at(-1)).toMatchObject({
+      type: 'summary',
+      exit: 0,
+      scenarios: [
+        { name: 'small', systems: [{ met: true, counterexample: { faults: 1, chance: 0 } }] },
+      ],
+    });
+    expect(readFileSync(join(folder, 'reports/small.html'), 'utf8')).toContain('<svg');
+    const plan = join(folder, 'reports/small-unfenced-fence-monotone.yaml');
+    expect(fencepost('replay', plan).code).toBe(0);
+  });
+
+  test('ends with 1 when a claim breaks that should hold, and explains it in 25 lines', () => {
+    const { code, out } = fencepost(
+      'run',
+      small('broken.yaml', '{ holds: [fence-monotone] }'),
+      ...quick,
+    );
+    expect(code).toBe(1);
+    const block = out.slice(out.indexOf('✗'), out.indexOf('keep:')).split('\n');
+    expect(block.length).toBeLessThanOrEqual(25);
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    expect(block.join(' ')).toMatch(/Let A be .* Then .* However /s);
+  });
+
+  test('ends with 1 when a claim holds that should break', () => {
+    const path = small('missing.yaml', '{ breaks: [tokens-unique] }');
+    expect(fencepost('run', path, ...quick).code).toBe(1);
+  });
+
+  test('ends with 5 when what should hold was never tested', () => {
+    const never = 'faults: [{ pause: { process: clients, after: renew, for: 1ms, chance: 1/2 } }]';
+    const { code, out } = fencepost(
+      'run',
+      small('idle.yaml', '{ holds: [tokens-unique] }', never),
+      ...quick,
+    );
+    expect(code).toBe(5);
+    expect(out).toContain('pause never fired');
+  });
+
+  test('judges no "should break" on a single seed', () => {
+    const path = small('single.yaml', '{ breaks: [fence-monotone] }', '');
+    const { code, out } = fencepost('run', path, '--seed', '4', '--workers', '0', '--json');
+    expect(code).toBe(0);
+    expect(lastJson(out)).toMatchObject({ scenarios: [{ systems: [{ met: null, seeds: 1 }] }] });
+  });
+
+  test('repeats every seed and finds no difference when asked', () => {
+    const path = small('twice.yaml', '{ breaks: [fence-monotone] }');
+    const { code, err } = fencepost('run', path, ...quick, '--check-determinism');
+    expect(code).toBe(0);
+    expect(err).toContain('100 runs repeated, every event equal');
+  });
+
+  test('interrupted, prints what is known so far and ends with 130', async () => {
+    const path = small('long.yaml', '{ breaks: [fence-monotone] }');
+    const args = [cli, 'run', path, '--seeds', '100000000', '--output', join(folder, 'long')];
+    const child: ChildProcess = spawn('node', args, { cwd: root });
+    let out = '';
+    child.stdout?.on('data', (data) => {
+      out += String(data);
+    });
+    setTimeout(() => child.kill('SIGINT'), 3000);
+    const code = await new Promise((resolve) => child.on('exit', resolve));
+    expect(code).toBe(130);
+    expect(out).toMatch(/fence-monotone\s+breaks\s+[\d,]+ of/);
+  });
+});
+
+describe('mutants', () => {
+  test('that a single seed misses are untested, with 5', () => {
+    const { code, out } = fencepost(
+      'mutants',
+      'release-by-client',
+      '--seeds',
+      '1',
+      '--workers',
+      '0',
+    );
+    expect(out).toMatch(/^\? release-by-client .* untested/m);
+    expect(code).toBe(5);
+  });
+
+  test('are listed whole in a pipe', () => {
+    expect(fencepost('mutants', '--list').out).not.toContain('…');
+  });
+
+  test('are not run for a folder that cannot be written', () => {
+    const path = file('no-folder', '');
+    const { code, out, err } = fencepost('mutants', 'unfenced', '--seeds', '3', '--output', path);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('no-folder:1:1: ');
+  });
+});
+
+describe('a mistake in the input', () => {
+  function fails(path: string, what: RegExp): void {
+    const { code, out, err } = fencepost('run', path, ...quick);
+    expect(err).toMatch(what);
+    expect(err).not.toMatch(/^\s+at /m);
+    expect(out).toBe('');
+    expect(code).toBe(2);
+  }
+
+  test('that is several gets a line each, with file, line, column and a suggestion', () => {
+    const wrong = SMALL.replace('EXPECT', '{}').replace('ttl:', 'tll:');
+    const path = file('typos.yaml', wrong.replace('FAULTS', 'faults: [{ pausee: {} }]'));
+    fails(path, /typos\.yaml:5:\d+ clients\.tll: .*did you mean "ttl"\?/);
+    fails(path, /typos\.yaml:8:\d+ faults\[0\]\.pausee: .*did you mean "pause"\?/);
+    const claims = small('claims.yaml', '{ holds: [grant-ordr], breaks: [tokens-uniqe] }');
+    fails(claims, /claims\.yaml:4:\d+ .*did you mean "grant-order"/);
+    fails(claims, /claims\.yaml:4:\d+ .*did you mean "tokens-unique"/);
+  });
+
+  test('that is no file, a directory, binary, too large or an alias bomb is told in one line', () => {
+    mkdirSync(join(folder, 'directory'), { recursive: true });
+    fails(join(folder, 'nothing.yaml'), /nothing\.yaml:1:1: there is no such file/);
+    fails(join(folder, 'directory'), /this is a directory/);
+    fails(file('binary.yaml', Uint8Array.from([0, 1, 255, 254, 0])), /binary\.yaml:1:\d+: /);
+    fails(file('large.yaml', 'a: b\n'.repeat(2_000_000)), /at most 1000000 are read/);
+    const bomb = Array.from({ length: 30 }, (_, at) => {
+      const below =
+        at === 0 ? '"x"' : `[${Array.from({ length: 9 }, () => `*a${at - 1}`).join(', ')}]`;
+      return `a${at}: &a${at} ${below}`;
+    });
+    fails(file('bomb.yaml', bomb.join('\n')), /bomb\.yaml:\d+:\d+.*alias/i);
+    fails(file('empty.yaml', ''), /empty\.yaml:1:1/);
+    fails(file('tabs.yaml', 'name: x\n\tsystems: {}\n'), /tabs\.yaml:2:/);
+  });
+
+  test('on the command line is named, with the option that it is in', () => {
+    const path = small('flags.yaml', '{}');
+    expect(fencepost('run', path, '--seeds', 'many')).toMatchObject({ code: 2 });
+    expect(fencepost('run', path, '--seeds', '9..3').err).toContain('ends before it begins');
+    expect(fencepost('run', path, '--time', 'soon').err).toContain('--time soon');
+    expect(fencepost('run', path, '--reporter', 'htm').err).toContain('known: text, html');
+    expect(fencepost('run', path, '--sedes', '5').err).toContain('--seeds');
+    expect(fencepost('rnu', path)).toMatchObject({ code: 2 });
+    expect(fencepost('run').code).toBe(2);
+  });
+});
+
+describe('replay', () => {
+  const path = join(root, 'fixtures/zombie-writer.yaml');
+
+  test('tells reproduced, fixed, inert and diverged apart', () => {
+    const output = join(folder, 'zombie');
+    fencepost('run', path, '--seeds', '100', '--workers', '0', '--output', output);
+    const plan = join(output, 'zombie-writer-unfenced-grant-order.yaml');
+    const text = readFileSync(plan, 'utf8');
+    const outcome = (name: string, edited: string): unknown =>
+      lastJson(fencepost('replay', file(name, edited), '--json').out);
+    expect(outcome('same.yaml', text)).toMatchObject({ outcome: 'reproduced', divergedAt: null });
+    const fenced = text.replace('store: unfenced', 'store: fenced');
+    expect(outcome('fixed.yaml', fenced)).toMatchObject({ outcome: 'fixed' });
+    const short = text.replace(/for: \d+ms/, 'for: 1ms');
+    expect(outcome('inert.yaml', short)).toMatchObject({ outcome: 'inert' });
+    const lost = text.replace(/before: (\w+)\/(\d+)\/write/, 'before: $1/$2/wrote');
+    expect(outcome('diverged.yaml', lost)).toMatchObject({
+      outcome: 'diverged',
+      divergedAt: expect.stringContaining('/wrote'),
+    });
+    expect(fencepost('replay', join(folder, 'inert.yaml')).code).toBe(1);
+    expect(fencepost('replay', join(folder, 'diverged.yaml')).code).toBe(4);
+    expect(fencepost('replay', plan, '--claim', 'grant-odrer').err).toContain('grant-order');
+  });
+});
+
+test('every command has a help text with an example', () => {
+  for (const name of 'run replay shrink show check list schema init doctor'.split(' ')) {
+    const { code, out } = fencepost(name, '--help');
+    expect(code).toBe(0);
+    expect(out).toContain('Example:');
+  }
+});
+
+test('show prints a plan that shrink takes, and shrink gives a smaller one', () => {
+  const scenario = join(root, 'fixtures/zombie-writer.yaml');
+  const run = fencepost('run', scenario, ...quick, '--json');
+  const finding: unknown = JSON.parse(run.out.split('\n')[0] ?? '');
+  const seed = /"seed":(\d+)/.exec(JSON.stringify(finding))?.[1] ?? '';
+  const at = ['--system', 'unfenced', '--seed', seed];
+  const plan = file('drawn.yaml', fencepost('show', scenario, ...at, '--plan', 'drawn').out);
+  const shrunk = fencepost('shrink', plan, '--claim', 'grant-order', '--json');
+  expect(shrunk.code).toBe(0);
+  expect(lastJson(shrunk.out)).toMatchObject({ type: 'shrink', after: { clients: 2, faults: 1 } });
+});

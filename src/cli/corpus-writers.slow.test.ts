@@ -1,0 +1,141 @@
+/**
+ * Laws of those who write to a corpus at once, or are killed while they do: what is visible is
+ * whole, and nobody undoes what another did.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const cli = join(root, 'dist/cli.js');
+const faulty = join(root, 'src/cli/faulty-files.fixture.mjs');
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A plan, the same less simply, and another kind of failure that would have its name. */
+const zombie = join(root, 'fixtures/plans/zombie-writer-unfenced-grant-order.yaml');
+const longer = edited('longer.yaml', 'for: 20ms', 'for: 21.7ms');
+const other = edited('other.yaml', 'before: bob/3/write', 'after: bob/3/checked');
+
+function edited(name: string, from: string, to: string): string {
+  const file = join(folder, name);
+  const text = readFileSync(zombie, 'utf8');
+  expect(text).toContain(from);
+  writeFileSync(file, text.replace(from, to));
+  return file;
+}
+
+let folders = 0;
+function newFolder(...plans: readonly string[]): string {
+  folders += 1;
+  const made = join(folder, `corpus-${folders}`);
+  mkdirSync(made);
+  for (const plan of plans) copyFileSync(plan, join(made, `kept-${readdirSync(made).length}.yaml`));
+  return made;
+}
+
+/** With trouble (`DIE_AT`, `MEET`), if there is to be any. */
+function fencepost(
+  args: readonly string[],
+  trouble: Record<string, string> = {},
+): { readonly code: number | null; readonly err: string } {
+  const env = { ...process.env, NO_COLOR: '1', ...trouble };
+  const ended = spawnSync('node', ['--import', faulty, cli, ...args], { encoding: 'utf8', env });
+  return { code: ended.status, err: ended.stderr };
+}
+
+/** The plans of a folder, each of which must be whole. */
+function wholePlans(at: string): readonly string[] {
+  const visible = readdirSync(at).filter((name) => !name.startsWith('.'));
+  for (const name of visible) {
+    const text = readFileSync(join(at, name), 'utf8');
+    expect(
+      [zombie, longer].map((file) => readFileSync(file, 'utf8')),
+      name,
+    ).toContain(text);
+  }
+  return visible;
+}
+
+describe('killed at any of its changes of files', () => {
+  test('an add leaves the corpus without the plan or with it, and the next add goes well', () => {
+    const kills = killsOf((dieAt) => {
+      const at = newFolder();
+      const { code } = fencepost(['corpus', 'add', zombie, '--corpus', at], { DIE_AT: dieAt });
+      const before = wholePlans(at);
+      expect(fencepost(['corpus', 'add', zombie, '--corpus', at]).code).toBe(
+        before.length === 0 ? 0 : 2,
+      );
+      expect(wholePlans(at)).toHaveLength(1);
+      return code;
+    });
+    expect(kills).toBeGreaterThan(4);
+  });
+
+  test('a replacement leaves the old plan or the new one; who comes next is told what to do', () => {
+    const kills = killsOf((dieAt) => {
+      const at = newFolder(longer);
+      const add = ['corpus', 'add', zombie, '--replace', '--corpus', at];
+      const { code } = fencepost(add, { DIE_AT: dieAt });
+      expect(wholePlans(at)).toEqual(['kept-0.yaml']);
+      const next = fencepost(add);
+      const left = readdirSync(at).filter((name) => name.endsWith('.new'));
+      if (left.length > 0) expect(next.err).toContain(`delete ${join(at, left[0] ?? '')}`);
+      for (const name of left) rmSync(join(at, name));
+      expect([0, 2]).toContain(fencepost(add).code);
+      expect(readFileSync(join(at, 'kept-0.yaml'))).toEqual(readFileSync(zombie));
+      return code;
+    });
+    expect(kills).toBeGreaterThan(4);
+  });
+});
+
+/** How often a process was killed until it came to its end. */
+function killsOf(attempt: (dieAt: string) => number | null): number {
+  for (let kills = 0; kills < 60; kills += 1) {
+    if (attempt(String(kills + 1)) !== null) return kills;
+  }
+  throw new Error('it never came to its end');
+}
+
+describe('two processes that add at once', () => {
+  /** Both have read the corpus before either writes to it. */
+  async function addAtOnce(at: string, ...plans: readonly string[]): Promise<readonly number[]> {
+    const meeting = newFolder();
+    const env = { ...process.env, MEET: meeting };
+    const codes = plans.map((plan) => {
+      const args = ['--import', faulty, cli, 'corpus', 'add', plan, '--corpus', at];
+      const child = spawn('node', args, { cwd: root, env, stdio: 'ignore' });
+      return new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? -1)));
+    });
+    const ended = await Promise.all(codes);
+    expect(readdirSync(meeting)).toHaveLength(2);
+    return ended;
+  }
+
+  test('the same failure keep it once', async () => {
+    const at = newFolder();
+    const codes = await addAtOnce(at, zombie, longer);
+    expect([...codes].sort()).toEqual([0, 2]);
+    expect(wholePlans(at)).toHaveLength(1);
+  });
+
+  test('two failures of one name keep both', async () => {
+    const at = newFolder();
+    expect(await addAtOnce(at, zombie, other)).toEqual([0, 0]);
+    const texts = readdirSync(at).map((name) => readFileSync(join(at, name), 'utf8'));
+    const both = [zombie, other].map((file) => readFileSync(file, 'utf8'));
+    expect([...texts].sort()).toEqual([...both].sort());
+  });
+});

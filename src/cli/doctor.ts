@@ -1,0 +1,85 @@
+/**
+ * `fencepost doctor`: says whether fencepost can run here, and whether its pipeline still sees a
+ * failure that is known to be there.
+ */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { vocabulary } from '../load.ts';
+import { outputJsonSchema } from '../report/output-schema.ts';
+import { scenarioJsonSchema } from '../scenario/json-schema.ts';
+import { paintFor } from '../text/colour.ts';
+import { visible } from '../text/visible.ts';
+import { CANARY_SEEDS, runCanary } from './doctor/canary.ts';
+import { type Check, messageOf, problem } from './doctor/check.ts';
+import { examineSurroundings, packageRoot } from './doctor/examine-surroundings.ts';
+import { type Exit, exits } from './exit.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+export interface DoctorOptions {
+  /** Leaves out all but the canary. */
+  readonly isCanaryOnly: boolean;
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+}
+
+export async function doctorCommand(options: DoctorOptions): Promise<Exit> {
+  const terminal = openTerminal(options);
+  const checks = options.isCanaryOnly ? [] : await examine(terminal);
+  for (const check of checks) printCheck(check, terminal);
+  const isRunnable = checks.every(({ status }) => status !== 'problem');
+  const stages = isRunnable ? await tryCanary(terminal) : [];
+  for (const stage of stages) printCheck(stage, terminal);
+  const isSeen = stages.length > 0 && stages.every(({ status }) => status === 'ok');
+  const exit = !isRunnable ? exits.usage : isSeen ? exits.met : exits.failed;
+  const canary = !isRunnable ? 'not run' : isSeen ? 'seen' : 'not seen';
+  terminal.print(`${exit === exits.met ? '✓' : '✗'} ${VERDICTS[canary]}`);
+  if (options.isJson) {
+    const all = [...checks, ...stages];
+    const line = { type: 'doctor', version: 1, exit, canary, checks: all };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  }
+  return exit;
+}
+
+const VERDICTS = {
+  'not run': 'fencepost cannot run like this; the canary was not tried',
+  seen: 'all is well: the failure that is known to be there was seen',
+  'not seen': 'the failure that is known to be there was not seen as it should be',
+} as const;
+
+async function examine({ colour, width }: Terminal): Promise<readonly Check[]> {
+  return await examineSurroundings({
+    folder: process.cwd(),
+    hasColour: colour,
+    width,
+    schemas: {
+      'scenario.schema.json': scenarioJsonSchema(vocabulary),
+      'output.schema.json': outputJsonSchema(),
+    },
+  });
+}
+
+async function tryCanary(terminal: Terminal): Promise<readonly Check[]> {
+  const root = packageRoot();
+  const workers = Math.min(2, availableParallelism());
+  terminal.note(`canary: ${2 * CANARY_SEEDS} runs on worker threads`);
+  try {
+    const scenario = join(root, 'fixtures/canary/canary.yaml');
+    return await runCanary({ cli: join(root, 'dist/cli.js'), scenario, workers });
+  } catch (error) {
+    const what = `the canary could not be run: ${messageOf(error)}`;
+    return [problem('canary', what, 'see that the temporary folder takes new files')];
+  }
+}
+
+const SIGNS = { ok: '✓', warning: '!', problem: '✗' } as const;
+/** The longest of their names. */
+const NAME_WIDTH = 13;
+
+/** Lines are not broken: a path in them is there to be copied. */
+function printCheck({ name, status, what, fix }: Check, { print, colour }: Terminal): void {
+  const paint = paintFor(colour);
+  const tint = { ok: paint.green, warning: paint.yellow, problem: paint.red }[status];
+  print(`${tint(SIGNS[status])} ${name.padEnd(NAME_WIDTH)}  ${visible(what)}`);
+  if (fix !== null) print(`${' '.repeat(NAME_WIDTH + 4)}→ ${visible(fix)}`);
+}

@@ -1,0 +1,142 @@
+/** `doctor` as people run it: on this copy of the package, and on copies with something broken. */
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { outputLine } from '../../report/output-schema.ts';
+import { type Ended, root, runCli } from '../command-line.fixture.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-doctor-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+function doctor(at: string, args: readonly string[], env: Record<string, string> = {}): Ended {
+  return runCli(['doctor', ...args], { cwd: at, cli: join(at, 'dist/cli.js'), env });
+}
+
+const told = z.object({
+  exit: z.number(),
+  canary: z.string(),
+  checks: z.array(z.object({ name: z.string(), status: z.string(), fix: z.string().nullable() })),
+});
+
+function toldBy({ out }: Ended): z.infer<typeof told> {
+  expect(out.trim().split('\n')).toHaveLength(1);
+  return told.parse(outputLine.parse(JSON.parse(out)));
+}
+
+/** The names of what is no `ok`. */
+function problemsIn(ended: Ended): readonly string[] {
+  return toldBy(ended).checks.flatMap(({ name, status }) => (status === 'problem' ? [name] : []));
+}
+
+describe('on this copy', () => {
+  test('all is well, and every line that is not says what to do', () => {
+    const { code, out, err } = doctor(root, []);
+    expect(out).not.toContain('✗');
+    expect(code).toBe(0);
+    for (const name of ['node', 'package', 'schemas', 'threads', 'sql', 'memory', 'clock']) {
+      expect(out).toMatch(new RegExp(`^[✓!] ${name} `, 'm'));
+    }
+    for (const line of out.match(/^! .*\n.*/gm) ?? []) expect(line).toContain('→ ');
+    expect(out.match(/^✓ canary-/gm)).toHaveLength(7);
+    expect(err).toContain('canary');
+  });
+
+  test('the canary alone is a JSON line of its schema, and leaves nothing behind', () => {
+    const temporary = temporaryFolder();
+    const ended = doctor(root, ['--canary', '--json'], { TMPDIR: temporary });
+    expect(ended.code).toBe(0);
+    const { exit, canary, checks } = toldBy(ended);
+    expect([exit, canary]).toEqual([0, 'seen']);
+    expect(checks.every(({ name, fix }) => name.startsWith('canary-') && fix === null)).toBe(true);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test('a folder that takes no files is told with 2, and the canary is not tried', () => {
+    const missing = join(temporaryFolder(), 'none');
+    const ended = doctor(root, ['--json'], { TMPDIR: missing });
+    expect(ended.code).toBe(2);
+    expect(toldBy(ended)).toMatchObject({ exit: 2, canary: 'not run' });
+    expect(problemsIn(ended)).toEqual(['temporary']);
+  });
+});
+
+/** A copy of the package with one change in one of its files. */
+function brokenCopy(file: string, from: string | RegExp, to: string): string {
+  const copy = temporaryFolder();
+  for (const name of ['dist', 'package.json']) {
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  }
+  for (const name of ['node_modules', 'fixtures']) symlinkSync(join(root, name), join(copy, name));
+  const path = join(copy, 'dist', file);
+  const text = readFileSync(path, 'utf8');
+  expect(text.replace(from, to), `${file} has no ${from}`).not.toBe(text);
+  writeFileSync(path, text.replace(from, to));
+  return copy;
+}
+
+const BLIND =
+  'verdicts: verdicts.map((one) => one.kind === "unknown" ? one : { ...one, kind: "valid" })';
+
+describe('a copy in which', () => {
+  const law = test.each([
+    [
+      'no claim ever breaks',
+      ['harness.js', /(?<=return \{ plan, trace, )verdicts/, BLIND],
+      ['alarm', 'sweep', 'shrink', 'report', 'replay', 'fixed'],
+    ],
+    [
+      'a broken claim gives the exit code of success',
+      ['commands/exit.js', 'broken: 1,', 'broken: 0,'],
+      ['alarm', 'fixed'],
+    ],
+    [
+      'what breaks is not weighed against what should hold',
+      ['sweep/expectation.js', /return expect\.holds\.filter.*;/, 'return [];'],
+      ['alarm', 'sweep', 'shrink', 'report', 'replay', 'fixed'],
+    ],
+    ['the shrinker gives up', ['shrink/shrink.js', /yield\* settle\(.*;/, ''], ['shrink']],
+    [
+      'a replay is always reproduced',
+      ['corpus/replay.js', "if (verdict.kind === 'invalid')", 'if (verdict)'],
+      ['fixed'],
+    ],
+    [
+      'fences do not refuse',
+      ['systems/store/store.js', 'return token < last.highest;', 'return false;'],
+      ['cure', 'fixed'],
+    ],
+  ] as const);
+
+  law('%s is found out, with 3', (_, [file, from, to], stages) => {
+    const ended = doctor(brokenCopy(file, from, to), ['--canary', '--json']);
+    expect(problemsIn(ended)).toEqual(stages.map((stage) => `canary-${stage}`));
+    expect(ended.code).toBe(3);
+    expect(toldBy(ended).canary).toBe('not seen');
+  });
+
+  test('a file is missing is told with 2', () => {
+    const copy = brokenCopy('search/sweep/worker.js', /^/, ' ');
+    rmSync(join(copy, 'dist/search/sweep/worker.js'));
+    const ended = doctor(copy, ['--json']);
+    expect(ended.code).toBe(2);
+    expect(problemsIn(ended)).toEqual(['package']);
+  });
+});

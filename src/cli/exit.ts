@@ -1,0 +1,47 @@
+/** The exit codes, which of several wins, and the error that a user's mistake is. */
+import { visible } from '../text/visible.ts';
+
+export const exits = {
+  met: 0,
+  /** A claim broke that should hold, or held that should break. */
+  broken: 1,
+  /** Usage, configuration, unreadable input. */
+  usage: 2,
+  /** fencepost or the system under test failed to run. */
+  failed: 3,
+  /** The same plan gave two traces, or a replay diverged. */
+  nondeterministic: 4,
+  /** A budget was spent, a verdict is unknown. */
+  incomplete: 5,
+  interrupted: 130,
+} as const;
+
+export type Exit = (typeof exits)[keyof typeof exits];
+
+const WORST_FIRST: readonly Exit[] = [130, 2, 4, 3, 1, 5, 0];
+
+/** The one to exit with when several apply. */
+export function worstOf(codes: Iterable<Exit>): Exit {
+  const given = new Set(codes);
+  return WORST_FIRST.find((code) => given.has(code)) ?? exits.met;
+}
+
+/** A mistake of the user: `lines` say what is wrong and where, and the command exits with 2. */
+export class UserError extends Error {
+  readonly lines: readonly string[];
+
+  constructor(lines: readonly string[]) {
+    super(lines.join('\n'));
+    this.lines = lines;
+  }
+}
+
+/** A line of a `UserError` as people see it: it shows no credentials, and steers no terminal. */
+export function shownLine(line: string): string {
+  return visible(withoutCredentials(line));
+}
+
+/** A text in which every `//user:password@` is `//***@`: people give URLs where none is wanted. */
+export function withoutCredentials(text: string): string {
+  return text.replaceAll(/\/\/[^\s/@:]*:\S*@/g, '//***@');
+}

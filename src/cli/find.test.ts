@@ -1,0 +1,121 @@
+/** How files are called after what is in them, and what is taken over that was shrunk before. */
+import { describe, expect, test } from 'vitest';
+import type { ShrinkJob, ShrunkKind } from '../adapters/fleet/jobs.ts';
+import { shrinkKind } from '../adapters/fleet/shrink-kind.ts';
+import { readShrunk } from '../adapters/fleet/shrunk-plan.ts';
+import { smallScenario } from '../adapters/fleet/sweep.fixture.ts';
+import { builtIn } from '../catalogue.ts';
+import { renderPlan } from '../core/plan/plan-text.ts';
+import type { Finding } from '../report/finding.ts';
+import { expand } from '../scenario/expand.ts';
+import { sweep } from '../search/sweep/sweep.ts';
+import { claimTally, EMPTY_TALLY } from '../search/sweep/tally.ts';
+import {
+  type Failing,
+  fileName,
+  findCounterexample,
+  ownName,
+  planFileOf,
+  type ShrunkBefore,
+} from './find.ts';
+
+describe('a file is called', () => {
+  test.each([
+    [['zombie writer', 'unfenced', 'grant-order'], 'zombie-writer-unfenced-grant-order'],
+    [['../étage/2.b'], 'étage-2.b'],
+    [['..'], 'unnamed'],
+    [[']]>', 'fenced'], 'unnamed-fenced'],
+    [['zombie', '"', 'grant-order'], 'zombie-unnamed-grant-order'],
+  ])('after %j as %s', (parts, name) => {
+    expect(fileName(parts)).toBe(name);
+  });
+
+  test('as no other of one run, even where their names differ by signs only', () => {
+    const names = ['a b', 'a/b', 'a-b-2', 'c', '..', ']]>', 'a+b'];
+    const own = names.map((name) => ownName(name, names));
+    expect(own).toEqual(['a-b', 'a-b-2', 'a-b-2-2', 'c', 'unnamed', 'unnamed-2', 'a-b-3']);
+    expect(ownName('elsewhere', [])).toBe('elsewhere');
+  });
+});
+
+const scenario = smallScenario();
+const kind = { system: 'unfenced', claim: 'fence-monotone' };
+const systems = scenario.systems.map(({ name }) => name);
+const planFile = planFileOf(kind, { scenario: 'small', systems, output: 'reports' });
+
+async function brokenSeeds(): Promise<readonly number[]> {
+  const { tallies } = await sweep(scenario, { from: 0, to: 99, pool: null });
+  return claimTally(tallies.get(kind.system) ?? EMPTY_TALLY, kind.claim).brokenSeeds;
+}
+
+/** What a worker answers. */
+async function shrinkAtWorker(seed: number): Promise<ShrunkKind> {
+  const origin = { sweep: 's1', fencepost: '1.0.0', planFile };
+  const job: ShrinkJob = { kind: 'shrink', ...origin, ...kind, seed };
+  const shrunk = await shrinkKind({ job, scenario, file: 'small.yaml' }, builtIn);
+  return JSON.parse(JSON.stringify(shrunk));
+}
+
+async function find(
+  seeds: readonly number[],
+  shrunkBefore?: Failing['shrunkBefore'],
+): Promise<Finding | null> {
+  const loaded = { scenario, file: 'small.yaml', catalogue: builtIn };
+  const before = shrunkBefore && { shrunkBefore };
+  const folders = { output: 'reports', corpus: null };
+  return await findCounterexample(loaded, { ...kind, seeds, ...before }, folders, () => false);
+}
+
+test('what a worker has shrunk gives the same finding, byte for byte, as shrinking it here', async () => {
+  const seeds = await brokenSeeds();
+  expect(seeds.length).toBeGreaterThan(3);
+  for (const [at, own] of seeds.slice(0, 3).entries()) {
+    const shrunk = await shrinkAtWorker(own);
+    const asked: number[] = [];
+    const there = await find(seeds, async (seed) => {
+      asked.push(seed);
+      return seed === own ? await readShrunk(shrunk, builtIn) : null;
+    });
+    expect(there).not.toBeNull();
+    expect(there).toEqual(await find(seeds));
+    expect(asked).toEqual(seeds.slice(0, 3));
+    if (at === 0) expect((await find([own]))?.planText).toBe(shrunk.plan);
+  }
+});
+
+test('a seed that a worker has shrunk is not shrunk again', async () => {
+  const [seed = 0] = await brokenSeeds();
+  const shrunk = await readShrunk(await shrinkAtWorker(seed), builtIn);
+  if (shrunk === null) throw new Error('it breaks the claim');
+  // Any plan that breaks the claim: what is shrunk here would be smaller.
+  const plan = { ...shrunk.plan, limits: { ...shrunk.plan.limits, probe: true } };
+  const known: ShrunkBefore = { ...shrunk, plan };
+  expect((await find([seed], async () => known))?.plan).toEqual(plan);
+  expect((await find([seed]))?.plan).toEqual(shrunk.plan);
+});
+
+test('of a worker no plan is taken that is of another kind, or does not break the claim', async () => {
+  const [seed = 0] = await brokenSeeds();
+  const shrunk = await shrinkAtWorker(seed);
+  expect(await readShrunk(shrunk, builtIn)).not.toBeNull();
+  const { plan, boundary } = shrunk;
+  if (plan === null || boundary === null) throw new Error('both are found');
+  const holds = { ...shrunk, plan: boundary.holdsPlan };
+  for (const other of [
+    { ...shrunk, system: 'fenced' },
+    { ...shrunk, claim: 'grant-order' },
+    { ...shrunk, plan: null },
+    { ...shrunk, plan: `${plan}\n- what` },
+    { ...shrunk, boundary: { ...boundary, holdsPlan: '' } },
+    { ...shrunk, plan: renderPlan(expand(scenario, 'unfenced', seed)) },
+    holds,
+  ]) {
+    expect(await readShrunk(other, builtIn)).toBeNull();
+  }
+});
+
+test('two systems whose names differ by signs only have plans of their own', () => {
+  const place = { scenario: 'a', systems: ['x y', 'x/y'], output: 'reports' };
+  const files = place.systems.map((system) => planFileOf({ system, claim: 'c' }, place));
+  expect(files).toEqual(['reports/a-x-y-c.yaml', 'reports/a-x-y-2-c.yaml']);
+});

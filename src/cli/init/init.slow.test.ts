@@ -1,0 +1,262 @@
+/**
+ * What `init` writes is really used: in an empty folder with the built package in `node_modules`
+ * its scenarios run and come to what they say, its tests pass, and its workflow is carried out.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { starterFiles } from './starter.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const cli = join(root, 'dist/cli.js');
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+}
+
+/** A folder with nothing but installed packages. */
+function emptyProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-init-'));
+  folders.push(folder);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/fencepost'));
+  symlinkSync(join(root, 'node_modules/vitest'), join(folder, 'node_modules/vitest'));
+  return folder;
+}
+
+function node(folder: string, args: readonly string[]): Ended {
+  const env = { PATH: process.env['PATH'], HOME: folder, NO_COLOR: '1' };
+  const ended = spawnSync('node', args, { cwd: folder, encoding: 'utf8', env });
+  return { code: ended.status, out: ended.stdout + ended.stderr };
+}
+
+function fencepost(folder: string, ...args: string[]): Ended {
+  return node(folder, [cli, ...args]);
+}
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+const pack = z.object({ files: z.array(z.object({ path: z.string() })) });
+
+describe('what is written', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = emptyProject();
+    expect(fencepost(folder, 'init', '--ci', 'github').code).toBe(0);
+  });
+
+  test('is every file that there is a template for, and nothing else', () => {
+    expect(filesBelow(folder)).toEqual(starterFiles.map(({ target }) => target).sort());
+    const templates = filesBelow(join(root, 'fixtures/starter'));
+    expect(templates).toEqual(starterFiles.map(({ template }) => template).sort());
+  });
+
+  test('has scenarios that come to what they say of themselves', () => {
+    const { out } = fencepost(folder, 'init');
+    const [, command = ''] = /^next: npx fencepost (.*)$/m.exec(out) ?? [];
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    expect(readme).toContain(`npx fencepost init\nnpx fencepost ${command}\n`);
+    const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '300');
+    expect(told).toMatch(/5 of 5 expectations met/);
+    expect(told).toContain('Stale write accepted');
+    expect(told).toContain('who no longer held it');
+    expect(told).toContain('Acknowledged increment lost');
+    expect(code).toBe(0);
+  });
+
+  test('has tests that vitest passes, and that TypeScript takes', () => {
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    const { code, out } = node(folder, [vitest, 'run', 'locks', '--root', folder]);
+    expect(out).toMatch(/Tests +3 passed/);
+    expect(code).toBe(0);
+    const strict = ['--ignoreConfig', '--noEmit', '--strict', '--module', 'nodenext'];
+    const rest = ['--target', 'es2022', '--lib', 'es2023', '--skipLibCheck'];
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const checked = node(folder, [tsc, ...strict, ...rest, 'locks/locks.test.ts']);
+    expect(checked).toEqual({ code: 0, out: '' });
+  });
+
+  test('leads editors to a schema that is there', () => {
+    for (const { target } of starterFiles.filter((file) => file.target.startsWith('locks/'))) {
+      if (!target.endsWith('.yaml')) continue;
+      const text = readFileSync(join(folder, target), 'utf8');
+      const [, schema = ''] = /^# yaml-language-server: \$schema=(.+)$/m.exec(text) ?? [];
+      expect(existsSync(join(folder, 'locks', schema)), schema).toBe(true);
+    }
+  });
+
+  test('is in the package that is published', () => {
+    const args = ['pack', '--dry-run', '--ignore-scripts', '--json'];
+    const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
+    const [packed] = z.tuple([pack]).parse(JSON.parse(stdout));
+    const paths = packed.files.map(({ path }) => path);
+    const templates = starterFiles.map(({ template }) => `fixtures/starter/${template}`);
+    const wanted = [...templates, 'fixtures/canary/canary.yaml'];
+    expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
+  });
+});
+
+describe('what is there already', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = emptyProject();
+    mkdirSync(join(folder, 'locks'));
+    writeFileSync(join(folder, 'locks/zombie.yaml'), 'mine\n');
+    writeFileSync(join(folder, 'package.json'), '{ "scripts": { "test": "mine" } }\n');
+  });
+
+  const textOf = (name: string): string => readFileSync(join(folder, name), 'utf8');
+
+  test('is left as it is, and named', () => {
+    const { code, out } = fencepost(folder, 'init', '--no-vitest');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^- left locks\/zombie\.yaml: .*--force/m);
+    expect(textOf('locks/zombie.yaml')).toBe('mine\n');
+    const { scripts } = JSON.parse(textOf('package.json'));
+    expect(scripts).toEqual({ test: 'mine', locks: expect.stringContaining('fencepost run') });
+    expect(existsSync(join(folder, 'locks/my-lock.yaml'))).toBe(true);
+    expect(existsSync(join(folder, 'locks/locks.test.ts'))).toBe(false);
+  });
+
+  test('is overwritten when that is asked for', () => {
+    expect(fencepost(folder, 'init', '--force').out).toMatch(/overwrote locks\/zombie\.yaml/);
+    expect(textOf('locks/zombie.yaml')).toContain('name: zombie');
+  });
+
+  test('stays alone where it is only said what would be written', () => {
+    const before = filesBelow(folder);
+    const { code, out } = fencepost(folder, 'init', '--dry-run', '--force', '--ci', 'github');
+    expect(code).toBe(0);
+    for (const { target } of starterFiles) expect(out).toMatch(new RegExp(`would .*${target}`));
+    expect(filesBelow(folder)).toEqual(before);
+    expect(textOf('locks/zombie.yaml')).toBe('mine\n');
+  });
+
+  test('is refused where it is no folder, and made where it is none yet', () => {
+    expect(fencepost(folder, 'init', 'package.json')).toMatchObject({ code: 2 });
+    const { code, out } = fencepost(folder, 'init', 'new/one');
+    expect(code).toBe(0);
+    expect(out).toContain('next: cd new/one && npx fencepost run locks/zombie.yaml');
+    const text = readFileSync(join(folder, 'new/one/locks/zombie.yaml'), 'utf8');
+    expect(text).toContain('$schema=../../../node_modules/fencepost/dist/scenario.schema.json');
+  });
+
+  test('of other package managers, and of repositories above, is told of', () => {
+    mkdirSync(join(folder, '.git'));
+    mkdirSync(join(folder, 'part'));
+    writeFileSync(join(folder, 'part/pnpm-lock.yaml'), '');
+    const { out } = fencepost(folder, 'init', 'part', '--ci', 'github');
+    expect(out).toMatch(/^! .*workflows in \.\. only/m);
+    expect(out).toMatch(/^! .*pnpm-lock\.yaml/m);
+  });
+});
+
+const step = z.object({
+  uses: z.string().optional(),
+  run: z.string().optional(),
+  with: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
+});
+const workflow = z.strictObject({
+  name: z.string(),
+  on: z.record(z.string(), z.unknown()),
+  permissions: z.strictObject({ contents: z.literal('read') }),
+  concurrency: z.record(z.string(), z.unknown()),
+  env: z.strictObject({ NODE_VERSION: z.number() }),
+  jobs: z.strictObject({
+    shard: z.looseObject({
+      strategy: z.looseObject({ matrix: z.strictObject({ shard: z.array(z.number()) }) }),
+      steps: z.array(step),
+    }),
+    merge: z.looseObject({ needs: z.literal('shard'), steps: z.array(step) }),
+  }),
+});
+
+describe('the workflow', () => {
+  const file = join(root, 'fixtures/starter/github/fencepost.yml');
+  const { env, jobs } = workflow.parse(parse(readFileSync(file, 'utf8')));
+  const { shard, merge } = jobs;
+
+  /** What `uses` of a job's steps begins like, with what they are given. */
+  function given(steps: typeof shard.steps, action: string): (typeof shard.steps)[number]['with'] {
+    const found = steps.find(({ uses }) => uses?.startsWith(`actions/${action}@v`) === true);
+    if (found === undefined) throw new Error(`no step uses ${action}`);
+    return found.with;
+  }
+
+  /** The commands of fencepost, as arguments. */
+  function commandsOf(steps: typeof shard.steps, index = 0): readonly (readonly string[])[] {
+    return steps.flatMap(({ run = '' }) => {
+      const [, command] = /^npx fencepost (.+)$/.exec(run.trim()) ?? [];
+      const filled = command
+        ?.replace(/\$\{\{ matrix\.shard \}\}/g, String(index))
+        .replace(/\$\{\{ strategy\.job-total \}\}/g, String(shard.strategy.matrix.shard.length));
+      return filled === undefined ? [] : [filled.split(/\s+/)];
+    });
+  }
+
+  test('installs, caches, and takes a Node that the package wants', () => {
+    const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(env.NODE_VERSION).toBeGreaterThan(Number(/\d+/.exec(engines.node)?.[0]));
+    for (const { steps } of [shard, merge]) {
+      expect(steps.map(({ run }) => run)).toContain('npm ci');
+      expect(given(steps, 'setup-node')).toMatchObject({ cache: 'npm' });
+    }
+  });
+
+  test('carried out with fewer seeds, finds in shards what is then merged and reported', () => {
+    const folder = emptyProject();
+    fencepost(folder, 'init', '--ci', 'github');
+    const blobs = join(folder, String(given(merge.steps, 'download-artifact')['path']));
+    mkdirSync(blobs);
+    for (const index of shard.strategy.matrix.shard) {
+      const [args = [], ...others] = commandsOf(shard.steps, index);
+      expect(others).toEqual([]);
+      const fewer = args
+        .join(' ')
+        .replace(/--seeds \d+/, '--seeds 120')
+        .split(' ');
+      const { code, out } = fencepost(folder, ...fewer);
+      expect(code, out).toBe(0);
+    }
+    const glob = String(given(shard.steps, 'upload-artifact')['path']);
+    expect(glob).toBe('reports/shard-*.json');
+    const reports = join(folder, 'reports');
+    const written = readdirSync(reports).filter((name) => /^shard-.*\.json$/.test(name));
+    expect(written).toHaveLength(shard.strategy.matrix.shard.length);
+    for (const name of written) copyFileSync(join(reports, name), join(blobs, name));
+    rmSync(reports, { recursive: true });
+    const commands = commandsOf(merge.steps);
+    expect(commands.map(([name]) => name)).toEqual(['doctor', 'merge']);
+    for (const args of commands) {
+      const { code, out } = fencepost(folder, ...args);
+      expect(code, out).toBe(0);
+    }
+    const kept = readdirSync(join(folder, String(given(merge.steps, 'upload-artifact')['path'])));
+    expect(kept).toEqual(expect.arrayContaining(['junit.xml', 'zombie.html', 'my-lock.html']));
+  });
+});

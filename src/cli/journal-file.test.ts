@@ -1,0 +1,105 @@
+/** What is read of a journal that is there, and what is left in its file. */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { JournalHead } from '../search/sweep/journal.ts';
+import { tallyOf } from '../search/sweep/tally.fixture.ts';
+import { UserError } from './exit.ts';
+import { Journal, openJournal } from './journal-file.ts';
+
+const head: JournalHead = {
+  origin: { fencepost: '1.2.3', scenario: 'zombie', digest: 'sha256:00', modules: {} },
+  range: { from: 0, to: 99 },
+  shard: null,
+};
+
+let folder = '';
+let file = '';
+const said: string[] = [];
+const terminal = {
+  note: (line: string) => said.push(line),
+  warn: (line: string) => said.push(line),
+};
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  file = join(folder, 'zombie.journal');
+  said.length = 0;
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Begins a journal of chunks of ten seeds of a system; its text. */
+async function begin(system: string, chunks: number): Promise<string> {
+  const journal = openJournal(file, head, { isResumed: false, terminal });
+  for (let at = 0; at < chunks; at += 1) {
+    const range = { from: 10 * at, to: 10 * at + 9 };
+    journal.add({ system, skip: [], ...range }, await tallyOf(range));
+  }
+  journal.close();
+  return readFileSync(file, 'utf8');
+}
+
+/** Resumes it: the first seeds of the chunks that it knows. */
+function resume(): readonly number[] {
+  const journal = openJournal(file, head, { isResumed: true, terminal });
+  journal.close();
+  return journal.finished.map(({ from }) => from);
+}
+
+test('a line that was cut off, even within a letter, is left out, said, and gone', async () => {
+  const text = await begin('ü', 2);
+  appendFileSync(file, Buffer.from('{"system":"ü').subarray(0, -1));
+  expect(resume()).toEqual([0, 10]);
+  expect(said).toContain(
+    `warning: ${file}: the last line was cut off; its seeds are examined again`,
+  );
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+test('a journal is the same wherever its text is cut into pieces', async () => {
+  const text = await begin('ü'.repeat(700_001), 3);
+  expect(resume()).toEqual([0, 10, 20]);
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+test('a journal of more than one string can hold is read line by line', async () => {
+  await begin('a', 1);
+  appendFileSync(file, 'no chunk\n');
+  truncateSync(file, 600_000_000);
+  const damaged = new UserError([
+    `${file}:3:1: this journal is damaged: it is no whole JSON; without --resume the sweep begins anew`,
+  ]);
+  expect(resume).toThrow(damaged);
+});
+
+test('a journal of very many chunks is gone on with', async () => {
+  await begin('a', 1);
+  const range = { from: 0, to: 9 };
+  const chunk = { system: 'a', ...range, tally: await tallyOf(range), milliseconds: 7 };
+  const many = Array.from({ length: 500_000 }, () => chunk);
+  const journal = new Journal(file, many, terminal);
+  journal.close();
+  expect(journal.milliseconds).toBe(7);
+});
+
+test('a journal that cannot be written to is a mistake of the user', () => {
+  const lost = join(folder, 'gone', 'zombie.journal');
+  const open = (): Journal => new Journal(lost, [], terminal);
+  expect(open).toThrow(new UserError([`${lost}:1:1: cannot be written: there is no such file`]));
+});
+
+test('a journal that is not resumed is begun anew', async () => {
+  await begin('a', 2);
+  await begin('a', 0);
+  expect(resume()).toEqual([]);
+});
+
+test('a journal that was killed before its first line is begun anew, and says so', async () => {
+  const text = await begin('a', 0);
+  truncateSync(file, 0);
+  expect(resume()).toEqual([]);
+  expect(said).toEqual([`  resume: ${file} is empty, so all seeds are examined`]);
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});

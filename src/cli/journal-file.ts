@@ -1,0 +1,175 @@
+/**
+ * Keeps the journal of a sweep in the output folder: begun before the first seed, a line after each
+ * chunk, gone once the command has reported all of it.
+ */
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import type { Chunk } from '../search/sweep/chunk.ts';
+import {
+  type FinishedChunk,
+  type JournalHead,
+  type JournalRead,
+  readJournal,
+  renderChunk,
+  renderHead,
+  whyOtherSweep,
+} from '../search/sweep/journal.ts';
+import type { Tally } from '../search/sweep/tally.ts';
+import { countOf } from '../text/prose.ts';
+import { UserError } from './exit.ts';
+import { systemMessage, writeText } from './files.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How much of a journal is read at once. */
+const PIECE_BYTES = 1_000_000;
+const LINE_BREAK = 10;
+
+export interface JournalOptions {
+  /** Whether to go on with what is there; else it is begun anew. */
+  readonly isResumed: boolean;
+  readonly terminal: Pick<Terminal, 'note' | 'warn'>;
+}
+
+/** Opens the journal at `file` for a sweep; refuses one that is damaged or of another sweep. */
+export function openJournal(file: string, head: JournalHead, options: JournalOptions): Journal {
+  const { isResumed, terminal } = options;
+  const finished = isResumed ? finishedIn(file, head, terminal) : null;
+  if (finished === null) writeText(file, renderHead(head));
+  return new Journal(file, finished ?? [], terminal);
+}
+
+/**
+ * The chunks of a journal that is there, of which a cut-off line is deleted; null where none was
+ * begun.
+ */
+function finishedIn(
+  file: string,
+  head: JournalHead,
+  terminal: JournalOptions['terminal'],
+): readonly FinishedChunk[] | null {
+  if (!existsSync(file)) {
+    terminal.note(`  resume: there is no ${file}, so all seeds are examined`);
+    return null;
+  }
+  const anew = 'without --resume the sweep begins anew';
+  const { read, wholeBytes } = readFile(file);
+  if (read.kind === 'empty') {
+    terminal.note(`  resume: ${file} is empty, so all seeds are examined`);
+    return null;
+  }
+  if (read.kind === 'problem') {
+    throw new UserError([`${file}:${read.line}:1: this journal ${read.what}; ${anew}`]);
+  }
+  const why = whyOtherSweep(read.head, head);
+  if (why !== null) throw new UserError([`${file}:1:1: this journal ${why}; ${anew}`]);
+  if (read.isTorn) {
+    terminal.warn(`warning: ${file}: the last line was cut off; its seeds are examined again`);
+    writing(file, () => truncateSync(file, wholeBytes));
+  }
+  terminal.note(`  resume: ${countOf(read.chunks.length, 'chunk')} of seeds done before`);
+  return read.chunks;
+}
+
+/** What `write` gives; a `UserError` where the file system refuses it. */
+function writing<T>(file: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw new UserError([`${file}:1:1: cannot be written: ${systemMessage(error)}`]);
+  }
+}
+
+interface FileRead {
+  readonly read: JournalRead;
+  /** How long the lines are that are not cut off. */
+  readonly wholeBytes: number;
+}
+
+function readFile(file: string): FileRead {
+  let [bytes, wholeBytes] = [0, 0];
+  const decoder = new StringDecoder('utf8');
+  function* texts(): Generator<string> {
+    for (const piece of piecesOf(file)) {
+      const end = piece.lastIndexOf(LINE_BREAK) + 1;
+      if (end > 0) wholeBytes = bytes + end;
+      bytes += piece.length;
+      yield decoder.write(piece);
+    }
+    yield decoder.end();
+  }
+  return { read: readJournal(texts()), wholeBytes };
+}
+
+/** The bytes of a file, each piece until the next one is asked for. */
+function* piecesOf(file: string): Generator<Buffer> {
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      const piece = Buffer.alloc(PIECE_BYTES);
+      for (;;) {
+        const length = readSync(descriptor, piece);
+        if (length === 0) return;
+        yield piece.subarray(0, length);
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw new UserError([`${file}:1:1: ${systemMessage(error)}`]);
+  }
+}
+
+export class Journal {
+  /** What was done before. */
+  readonly finished: readonly FinishedChunk[];
+  /** How long earlier attempts took. */
+  readonly milliseconds: number;
+  private readonly file: string;
+  private readonly terminal: JournalOptions['terminal'];
+  private readonly startedMs = performance.now();
+  private descriptor: number | null;
+
+  constructor(
+    file: string,
+    finished: readonly FinishedChunk[],
+    terminal: JournalOptions['terminal'],
+  ) {
+    this.file = file;
+    this.finished = finished;
+    this.terminal = terminal;
+    this.milliseconds = finished.reduce((most, chunk) => Math.max(most, chunk.milliseconds), 0);
+    this.descriptor = writing(file, () => openSync(file, 'a'));
+  }
+
+  /** Adds a line; where that fails the sweep goes on, and cannot be resumed from there. */
+  add({ system, from, to }: Chunk, tally: Tally): void {
+    if (this.descriptor === null) return;
+    const milliseconds = Math.round(this.milliseconds + performance.now() - this.startedMs);
+    try {
+      const line = renderChunk({ system, from, to, tally, milliseconds });
+      appendFileSync(this.descriptor, line);
+    } catch (error) {
+      this.close();
+      this.terminal.warn(`warning: ${this.file}: ${systemMessage(error)}; --resume will miss some`);
+    }
+  }
+
+  close(): void {
+    if (this.descriptor !== null) closeSync(this.descriptor);
+    this.descriptor = null;
+  }
+
+  /** Deletes it: nothing is left to go on with. */
+  remove(): void {
+    this.close();
+    rmSync(this.file, { force: true });
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * Laws of systems that people define in modules of their own, on the built package in `dist`: every
+ * command takes them, worker threads load them, and whatever is wrong with one is said in words.
+ */
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, root, runCli } from './command-line.fixture.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  // Inside the package, where modules find `fencepost` by its name.
+  folder = mkdtempSync(join(root, 'dist/own-systems-'));
+  cpSync(join(root, 'fixtures/modules'), join(folder, 'own'), { recursive: true });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fencepost(...args: readonly string[]): Ended {
+  return runCli(args, { cwd: folder });
+}
+
+function lastJson(text: string): Record<string, unknown> {
+  return JSON.parse(text.trim().split('\n').at(-1) ?? '');
+}
+
+/** A copy of the lock and its kept plans, to be changed. */
+function copyOfLock(name: string): string {
+  cpSync(join(root, 'fixtures/modules'), join(folder, name), { recursive: true });
+  return name;
+}
+
+const kept = 'plans/spin-lock-naive-owner-only-release.yaml';
+
+test('a fixture with a module meets its expectations, on worker threads as on one', () => {
+  const of = (workers: string): unknown => {
+    const run = ['run', 'own/spin-lock.yaml', '--seeds', '200', '--workers', workers, '--json'];
+    const { code, out, err } = fencepost(...run, '--output', join(folder, 'reports'));
+    expect(err).toContain('corpus: 2 plans replayed, 2 as expected');
+    expect(code).toBe(0);
+    return { ...lastJson(out), seedsPerSecond: 0, eventsPerSecond: 0 };
+  };
+  expect(of('2')).toEqual(of('0'));
+});
+
+test('every kept plan of a fixture with a module replays, by the command that the report prints', () => {
+  for (const file of readdirSync(join(folder, 'own/plans'))) {
+    const { code, out } = fencepost('replay', `own/plans/${file}`);
+    expect({ file, code }).toEqual({ file, code: 0 });
+    expect(out).not.toContain('another version');
+  }
+  const run = ['run', 'own/spin-lock.yaml', '--seeds', '20', '--output', 'elsewhere', '-q'];
+  const printed = /^replay: npx fencepost ((?:.*\\\n)*.*)$/m.exec(fencepost(...run).out)?.[1];
+  const words = (printed ?? '').replaceAll('\\\n', ' ').split(/\s+/);
+  expect(words).toContain('--modules');
+  expect(fencepost(...words).code).toBe(0);
+});
+
+describe('a module that was changed', () => {
+  test('is told by the replay of a plan that was made with it before', () => {
+    const own = copyOfLock('changed');
+    const file = join(folder, own, 'spin-lock.mjs');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}// changed\n`);
+    const { code, out, err } = fencepost('replay', join(own, kept));
+    expect(code).toBe(0);
+    expect(out).toContain('reproduced, with another version of its system');
+    expect(err).toContain('was made with another version of ./spin-lock.mjs');
+    const line = lastJson(fencepost('replay', join(own, kept), '--json').out);
+    expect(line).toMatchObject({ outcome: 'reproduced', changedModules: ['./spin-lock.mjs'] });
+  });
+
+  test('and cured makes the plan `fixed`', () => {
+    const own = copyOfLock('fixed');
+    const file = join(folder, own, 'spin-lock.mjs');
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8')
+        .replace("'any' }", "'own' }")
+        .replace("fallback: 'any'", "fallback: 'own'"),
+    );
+    const { code, out } = fencepost('replay', join(own, kept));
+    expect(code).toBe(1);
+    expect(out).toContain('fixed, expected reproduced, with another version of its system');
+  });
+
+  test('gets its digest into the plan that is shrunk with it', () => {
+    const own = copyOfLock('shrunk');
+    const file = join(folder, own, 'spin-lock.mjs');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}// changed\n`);
+    expect(fencepost('shrink', join(own, kept), '--output', join(own, kept)).code).toBe(0);
+    expect(fencepost('replay', join(own, kept)).out).not.toContain('another version');
+  });
+});
+
+test('`show` and `compare` take a scenario with a module', () => {
+  const show = fencepost('show', 'own/spin-lock.yaml', '--system', 'naive', '--seed', '6');
+  expect(show.code).toBe(0);
+  expect(show.out).toContain('breaks');
+  const compare = fencepost('compare', 'own/spin-lock.yaml', '--seeds', '2', '-q');
+  expect(compare.code).toBe(0);
+  expect(compare.out).toContain('naive');
+});
+
+describe('`--no-modules`', () => {
+  test.each([
+    ['run', 'own/spin-lock.yaml', 'own/spin-lock.yaml:7:6 use'],
+    ['show', 'own/spin-lock.yaml', 'own/spin-lock.yaml:7:6 use'],
+    ['compare', 'own/spin-lock.yaml', 'own/spin-lock.yaml:7:6 use'],
+    ['replay', `own/${kept}`, `own/${kept}:7:3 use`],
+    ['shrink', `own/${kept}`, `own/${kept}:7:3 use`],
+  ])('makes `%s` refuse a file that uses one, where it does', (command, file, where) => {
+    const { code, err } = fencepost(command, file, '--no-modules');
+    expect(code).toBe(2);
+    expect(err).toContain(where);
+    expect(err).toContain('./spin-lock.mjs is not loaded: --no-modules');
+  });
+
+  test('is no matter to a file that uses none', () => {
+    const plan = join(root, 'fixtures/plans/zombie-writer-unfenced-grant-order.yaml');
+    expect(fencepost('replay', plan, '--no-modules').code).toBe(0);
+  });
+});
+
+describe('a module that cannot be used ends with 2 and in words', () => {
+  const scenario = 'name: bad\nuse: ./bad.mjs\nsystems: { a: { lock: mine, store: unfenced } }\n';
+  const start = "import { defineSystem } from 'fencepost';\n";
+
+  test.each([
+    ['throws', "\nthrow new Error('not today');\n", 'cannot be loaded: not today (at line 2'],
+    ['has an error', 'export default {;\n', 'cannot be loaded: Unexpected token'],
+    [
+      'needs what is not there',
+      "import 'no-such-package';\n",
+      "Cannot find package 'no-such-package'",
+    ],
+    ['exports nothing', 'const a = 1;\n', 'has no default export'],
+    ['exports no definition', 'export default 1;\n', 'exports something else by default'],
+    ['never ends', 'await new Promise(() => {});\n', 'did not come to its end within 10 s'],
+    [
+      'is malformed',
+      `${start}export default defineSystem({ locks: { mine: {} } });\n`,
+      'locks.mine.about is no text (at line 2',
+    ],
+  ])('because it %s', (name, text, what) => {
+    const own = name.replaceAll(' ', '-');
+    mkdirSync(join(folder, own));
+    writeFileSync(join(folder, own, 'bad.yaml'), scenario);
+    writeFileSync(join(folder, own, 'bad.mjs'), text);
+    const { code, err } = fencepost('run', `${own}/bad.yaml`);
+    expect(err).toContain(`${own}/bad.yaml:2:6 use: ./bad.mjs`);
+    expect(err).toContain(what);
+    expect(err).not.toMatch(/^ +at /m);
+    expect(code).toBe(2);
+  });
+});
+
+test('a lock that cannot be built is refused, with why', () => {
+  const own = copyOfLock('unbuildable');
+  const file = join(folder, own, 'spin-lock.mjs');
+  const text = readFileSync(file, 'utf8').replace('new SpinServer()', 'new SpinServr()');
+  writeFileSync(file, text);
+  for (const command of ['run', 'show', 'compare']) {
+    const { code, err } = fencepost(command, `${own}/spin-lock.yaml`);
+    expect(err).toContain('systems.naive: the lock spin-lock cannot be built: SpinServr is not');
+    expect(err).not.toMatch(/^ +at /m);
+    expect(code).toBe(2);
+  }
+});
+
+test('a server that cannot fail over fails the seeds in which it is to', () => {
+  const own = copyOfLock('failing-over');
+  const file = join(folder, own, 'spin-lock.yaml');
+  const fault = '  - failover: { process: lock, at: 1ms..50ms, lag: 5ms, chance: 1/4 }\n';
+  writeFileSync(file, readFileSync(file, 'utf8') + fault);
+  const { code, out, err } = fencepost('run', `${own}/spin-lock.yaml`, '--seeds', '20');
+  expect(`${out}${err}`).toContain('it cannot fail over: no `snapshot`');
+  expect(`${out}${err}`).not.toMatch(/^ +at /m);
+  expect(code).toBe(3);
+});
+
+test('a server that throws is a failure of the system under test, with its seed', () => {
+  const own = copyOfLock('throwing');
+  const file = join(folder, own, 'spin-lock.mjs');
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace(
+      'const { client } = turn;',
+      "throw new Error('the server is ill');",
+    ),
+  );
+  rmSync(join(folder, own, 'plans'), { recursive: true });
+  const { code, out, err } = fencepost('run', `${own}/spin-lock.yaml`, '--seeds', '3');
+  expect(code).toBe(3);
+  expect(`${out}${err}`).toContain('lock: the server is ill');
+  expect(`${out}${err}`).not.toMatch(/^ +at /m);
+});
+
+test.each([
+  ['ends the process', 'process.exit(0);', 'a module ended the process before there was a result'],
+  ['rejects by itself', "Promise.reject(new Error('boo'));", 'outside of every run: Error: boo'],
+])('a module that %s is no result', (name, line, told) => {
+  const own = copyOfLock(name.replaceAll(' ', '-'));
+  const file = join(folder, own, 'spin-lock.mjs');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\n${line}\n`);
+  const { code, err } = fencepost('run', `${own}/spin-lock.yaml`, '--seeds', '5');
+  expect(err).toContain(told);
+  expect(err).not.toMatch(/^ +at /m);
+  expect(code).toBe(3);
+});
+
+test('a timer that a module leaves behind does not keep the command alive', () => {
+  const own = copyOfLock('leaves-a-timer');
+  const file = join(folder, own, 'spin-lock.mjs');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\nsetInterval(() => {}, 1000);\n`);
+  expect(fencepost('show', `${own}/spin-lock.yaml`).code).toBe(0);
+});

@@ -1,0 +1,99 @@
+/** `fencepost replay`: runs kept plans again and says what has become of each. */
+
+import { explain } from '../check/explain.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { storyOf } from '../report/failure.ts';
+import { renderSequence } from '../report/sequence-text.ts';
+import { essentialSteps } from '../report/steps.ts';
+import { type Replay, replay } from '../search/corpus/replay.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
+import { paintFor } from '../text/colour.ts';
+import { wrap } from '../text/visible.ts';
+import { type Exit, exits, worstOf } from './exit.ts';
+import { type LoadedPlan, loadPlan, type ModuleOptions, requireClaim } from './files.ts';
+import { noteChanges } from './note-changes.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+export interface ReplayOptions {
+  /** Judged instead of the claim that the plan expects to break. */
+  readonly claim: string | null;
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+  readonly modules: ModuleOptions['modules'];
+}
+
+export async function replayCommand(
+  files: readonly string[],
+  options: ReplayOptions,
+): Promise<Exit> {
+  const { claim } = options;
+  const terminal = openTerminal(options);
+  const plans: (LoadedPlan & { readonly file: string })[] = [];
+  for (const file of files) plans.push({ file, ...(await loadPlan(file, options)) });
+  for (const { plan, catalogue } of plans) {
+    if (claim !== null) requireClaim(claim, '--claim', catalogue);
+    await prepare([plan.system], catalogue);
+  }
+  const codes: Exit[] = [];
+  for (const loaded of plans) {
+    const { file, plan, catalogue, changedModules } = loaded;
+    const result = await replay(plan, claim ?? undefined, catalogue);
+    const expected = plan.expect?.outcome ?? 'reproduced';
+    const shown = { plan, result, expected, changedModules, isAlone: plans.length === 1 };
+    if (options.isJson) printJson(file, result, loaded);
+    else printText(file, shown, terminal);
+    if (result.outcome === expected) codes.push(exits.met);
+    else codes.push(result.outcome === 'diverged' ? exits.nondeterministic : exits.broken);
+  }
+  return worstOf(codes);
+}
+
+function printJson(file: string, result: Replay, { plan, changedModules }: LoadedPlan): void {
+  const { outcome, claim, digest, divergedAt } = result;
+  const modules = plan.use === undefined ? null : { changedModules };
+  const line = { type: 'replay', version: 1, file, outcome, claim, digest, divergedAt, ...modules };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/** What each outcome means, for a person. */
+const MEANING: Readonly<Record<Replay['outcome'], string>> = {
+  reproduced: 'the claim still breaks',
+  fixed: 'the hazard arose and the claim held',
+  inert: 'the hazard no longer arises: the plan guards nothing any more',
+  diverged: 'a name in the plan found no match in the run',
+};
+
+function printText(
+  file: string,
+  shown: {
+    readonly plan: Plan;
+    readonly result: Replay;
+    readonly expected: string;
+    readonly changedModules: readonly string[];
+    readonly isAlone: boolean;
+  },
+  terminal: Terminal,
+): void {
+  const { plan, result, expected, changedModules, isAlone } = shown;
+  const { verdict, outcome, trace } = result;
+  const sign = outcome === expected ? '✓' : '✗';
+  const wanted = outcome === expected ? '' : `, expected ${expected}`;
+  const other = changedModules.length === 0 ? '' : ', with another version of its system';
+  terminal.print(
+    `${sign} ${file}: ${outcome}${wanted}${other} (${result.claim}): ${MEANING[outcome]}`,
+  );
+  noteChanges(file, changedModules, terminal);
+  if (result.divergedAt !== null) terminal.print(`  no match for ${result.divergedAt}`);
+  if (verdict.kind === 'invalid' && isAlone) {
+    const width = Math.min(terminal.width, 100);
+    for (const line of storyOf(explain(trace, verdict))) {
+      for (const part of wrap(line, width)) terminal.print(part);
+    }
+    terminal.print('');
+    const steps = essentialSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
+    const setting = { width, paint: paintFor(terminal.colour) };
+    for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
+    terminal.print('');
+  }
+  terminal.print(`  digest ${result.digest}`);
+}

@@ -1,0 +1,177 @@
+/** What `run --reporter` leaves behind, and that every line of JSON fits the shipped schema. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { validateXML } from 'xmllint-wasm';
+import { junitSchema } from '../report/junit.fixture.ts';
+import { outputLine } from '../report/output-schema.ts';
+import { runProgram } from './program.ts';
+import { defaultReporters } from './reporters.ts';
+
+const SCENARIO = `name: small
+systems:
+  unfenced:
+    lock: lock-service
+    store: unfenced
+    expect: { holds: [fence-monotone] }
+  wanted:
+    lock: lock-service
+    store: unfenced
+    expect: { breaks: [fence-monotone] }
+clients: { count: 2, ttl: 10ms, sections: 2, think: 0ms..10ms }
+workload: { kind: blind-writes }
+network: { latency: 1ms..2ms }
+faults: [{ pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 } }]
+`;
+
+let folder = '';
+let scenario = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fencepost-reporters-'));
+  scenario = join(folder, 'small.yaml');
+  writeFileSync(scenario, SCENARIO);
+  vi.stubEnv('GITHUB_ACTIONS', '');
+  vi.stubEnv('GITHUB_STEP_SUMMARY', '');
+  vi.stubEnv('GITHUB_WORKSPACE', folder);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function fencepost(...args: readonly string[]): Promise<Ended> {
+  const written = { out: '', err: '' };
+  const catchInto = (stream: NodeJS.WriteStream, name: 'out' | 'err') =>
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      written[name] += String(text);
+      return true;
+    });
+  const spies = [catchInto(process.stdout, 'out'), catchInto(process.stderr, 'err')];
+  try {
+    return { code: await runProgram(args, '1.2.3'), ...written };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+async function sweep(...args: readonly string[]): Promise<Ended> {
+  const output = ['--output', join(folder, 'reports'), '--quiet'];
+  return await fencepost('run', scenario, '--seeds', '60', '--workers', '0', ...output, ...args);
+}
+
+function written(name: string): string {
+  return readFileSync(join(folder, 'reports', name), 'utf8');
+}
+
+describe('run --reporter', () => {
+  test('writes a file for each reporter that is named, and none for the others', async () => {
+    const { code, out } = await sweep('--reporter', 'junit,json,mermaid');
+    expect(code).toBe(1);
+    expect(out).toBe('');
+    const { errors } = await validateXML({
+      xml: { fileName: 'junit.xml', contents: written('junit.xml') },
+      schema: junitSchema,
+    });
+    expect(errors).toEqual([]);
+    expect(written('junit.xml')).toContain('tests="2" failures="1" errors="0" skipped="0"');
+    expect(written('junit.xml')).toContain('name="fencepost.version" value="1.2.3"');
+    const report: unknown = outputLine.parse(JSON.parse(written('report.json')));
+    expect(report).toMatchObject({
+      type: 'report',
+      summary: { exit: 1, scenarios: [{ name: 'small' }] },
+      findings: [{ system: 'unfenced' }, { system: 'wanted' }],
+    });
+    expect(written('small-unfenced-fence-monotone.mmd')).toMatch(/^sequenceDiagram\n/);
+    expect(existsSync(join(folder, 'reports/small.html'))).toBe(false);
+  });
+
+  test('annotates the line of the system, and adds to the step summary', async () => {
+    const steps = join(folder, 'steps.md');
+    writeFileSync(steps, 'before\n');
+    vi.stubEnv('GITHUB_STEP_SUMMARY', steps);
+    const { out } = await sweep('--reporter', 'github');
+    const lines = out.trim().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^::error file=small.yaml,line=3,title=small%2C unfenced%3A fence/);
+    const summary = readFileSync(steps, 'utf8');
+    expect(summary).toMatch(/^before\n## fencepost: 1 of 2 expectations met, 1 not met\n/);
+    expect(summary.match(/```mermaid/g)).toHaveLength(2);
+  });
+
+  test('leaves a step summary that is full as it is', async () => {
+    const steps = join(folder, 'steps.md');
+    writeFileSync(steps, ' '.repeat(1024 * 1024 - 5));
+    vi.stubEnv('GITHUB_STEP_SUMMARY', steps);
+    await sweep('--reporter', 'github');
+    expect(statSync(steps).size).toBe(1024 * 1024 - 5);
+  });
+
+  test('keeps stdout for JSON where that is asked for', async () => {
+    const { out, err } = await sweep('--reporter', 'github', '--json');
+    const lines = out.trim().split('\n');
+    for (const line of lines) expect(() => outputLine.parse(JSON.parse(line))).not.toThrow();
+    expect(lines).toHaveLength(3);
+    expect(err).toMatch(/^::error /);
+  });
+
+  test('is told of GitHub by its environment', async () => {
+    expect(defaultReporters({ GITHUB_ACTIONS: 'true' })).toBe('text,html,github');
+    expect(defaultReporters({})).toBe('text,html');
+    vi.stubEnv('GITHUB_ACTIONS', 'true');
+    const { out } = await sweep();
+    expect(out).toContain('\n::error file=small.yaml');
+    expect(written('small.html')).toContain('<svg');
+  });
+
+  test('refuses an unknown reporter, and says which may be meant', async () => {
+    const { code, err } = await sweep('--reporter', 'text,junti');
+    expect(code).toBe(2);
+    expect(err).toContain('unknown reporter "junti"; did you mean "junit"?; known: text, html,');
+  });
+
+  test('names what each reporter writes in the help', async () => {
+    const { out } = await fencepost('run', '--help');
+    const help = out.replace(/\s+/g, ' ');
+    for (const name of [
+      'junit.xml',
+      'report.json',
+      '$GITHUB_STEP_SUMMARY',
+      '<counterexample>.mmd',
+    ]) {
+      expect(help).toContain(name);
+    }
+  });
+});
+
+describe('show', () => {
+  test('draws what breaks in a plan or in a seed', async () => {
+    await sweep('--reporter', 'mermaid');
+    const plan = join(folder, 'reports/small-unfenced-fence-monotone.yaml');
+    const { out } = await fencepost('show', plan, '--format', 'mermaid');
+    const rows = (text: string): string[] => text.split('\n').slice(2);
+    expect(out).toContain('✗ stale write#58; fence-monotone breaks');
+    expect(rows(out)).toEqual(rows(written('small-unfenced-fence-monotone.mmd')));
+    const seed = await fencepost('show', scenario, '--seed', '1', '--format', 'mermaid');
+    expect(seed.out).toMatch(/^sequenceDiagram\n {2}title /);
+    expect((await fencepost('show', plan, '--format', 'mermaid', '--json')).code).toBe(2);
+  });
+
+  test('writes lines that fit the schema, as list does', async () => {
+    const shown = await fencepost('show', scenario, '--json');
+    const listed = await fencepost('list', '--json');
+    const lines = `${shown.out}${listed.out}`.trim().split('\n');
+    const types = lines.map((line) => {
+      const read: { type?: unknown } = JSON.parse(line);
+      expect(() => outputLine.parse(read), line).not.toThrow();
+      return read.type;
+    });
+    expect(new Set(types)).toEqual(new Set(['event', 'show', 'list']));
+  });
+});

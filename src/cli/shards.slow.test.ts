@@ -1,0 +1,287 @@
+/** Laws of runs in parts, on the built command line: in shards, and killed and resumed. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { outputLine } from '../report/output-schema.ts';
+import { type Ended, root, runCli } from './command-line.fixture.ts';
+
+const cli = join(root, 'dist/cli.js');
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fencepost(...args: string[]): Ended {
+  return runCli(args, { cwd: folder });
+}
+
+const SCENARIO = `
+name: parts
+systems:
+  unfenced: { lock: lock-service, store: unfenced, expect: { holds: [fence-monotone] } }
+  fenced: { lock: lock-service, store: fenced, expect: { holds: [fence-monotone], breaks: [tokens-unique] } }
+  rare: { lock: lock-service, store: unfenced, expect: { breaks: [linearizable, grant-order] } }
+clients: { count: 2, ttl: 10ms, sections: 2, think: 0ms..10ms }
+workload: { kind: blind-writes }
+network: { latency: 1ms..2ms }
+faults:
+  - pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 }
+  - crash: { process: clients, after: renew, chance: 1/2 }
+`;
+
+const SEEDS = ['--seeds', '7..96'];
+const HERE = ['--workers', '0', '-q'];
+
+beforeAll(() => {
+  writeFileSync(join(folder, 'parts.yaml'), SCENARIO);
+  mkdirSync(join(folder, 'plans'));
+  const kept = 'zombie-writer-unfenced-grant-order.yaml';
+  const text = readFileSync(join(root, 'fixtures/plans', kept), 'utf8');
+  const plan = text.replace('scenario: zombie-writer', 'scenario: parts');
+  writeFileSync(join(folder, 'plans', 'fixed.yaml'), plan.replace('store: unf', 'store: f'));
+});
+
+/** What was printed, without what differs from run to run: how fast it was. */
+function timeless(text: string): string {
+  return text
+    .replace(/"(seeds|events)PerSecond":\s*\d+/g, '"$1PerSecond":0')
+    .replace(/[\d,]+ seeds\/s, [\d,]+ events\/s/g, '0 seeds/s, 0 events/s')
+    .replace(/ time="[\d.]+"/g, ' time="0"');
+}
+
+/** Every file of a folder but shards, by name. */
+function filesOf(at: string): Readonly<Record<string, string>> {
+  const names = readdirSync(join(folder, at)).filter((name) => !name.startsWith('shard-'));
+  return Object.fromEntries(
+    names.map((name) => [name, timeless(readFileSync(join(folder, at, name), 'utf8'))]),
+  );
+}
+
+function runShards(of: number, output: string): readonly Ended[] {
+  return Array.from({ length: of }, (_, at) => {
+    const shard = ['--shard', `${at + 1}/${of}`, '--output', output];
+    return fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...shard);
+  });
+}
+
+describe('shards', () => {
+  const reporters = ['--reporter', 'text,html,junit,json,mermaid', '--output', 'reports'];
+
+  test('merge into the judgement, the findings, the files and the exit code of one run', () => {
+    const whole = fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters, '--json');
+    const wholeText = fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, ...reporters);
+    const wholeFiles = filesOf('reports');
+    expect(Object.keys(wholeFiles).length).toBeGreaterThan(4);
+    for (const of of [1, 4]) {
+      rmSync(join(folder, 'reports'), { recursive: true });
+      const codes = runShards(of, `shards-${of}`).map(({ code }) => code);
+      expect(codes).toEqual(codes.map(() => 1));
+      const merged = fencepost('merge', `shards-${of}`, ...reporters, '-q', '--json');
+      expect(merged.code).toBe(whole.code);
+      expect(timeless(merged.out)).toBe(timeless(whole.out));
+      expect(filesOf('reports')).toEqual(wholeFiles);
+      const files = Array.from(
+        { length: of },
+        (_, at) => `shards-${of}/shard-${at + 1}-of-${of}.json`,
+      );
+      const text = fencepost('merge', ...files.reverse(), ...reporters, '-q');
+      expect(timeless(text.out)).toBe(timeless(wholeText.out));
+    }
+  });
+
+  test('judge what never happened only when they are merged', () => {
+    const [first] = runShards(2, 'unjudged');
+    expect(first?.out).toMatch(/\? fenced: not judged/);
+    expect(first?.out).not.toContain('never fired');
+    const { out } = fencepost('merge', 'unjudged', '-q');
+    expect(out).toMatch(/✗ fenced: not met/);
+    expect(out).toContain('crash never fired');
+  });
+
+  test('replay the kept plans once', () => {
+    const errors = [1, 2].map((index) => {
+      const shard = ['--shard', `${index}/2`, '--output', 'once'];
+      return fencepost('run', 'parts.yaml', '--seeds', '10', '--workers', '0', ...shard).err;
+    });
+    expect(errors[0]).toContain('corpus: 1 plan replayed, 0 as expected');
+    expect(errors[1]).toContain('corpus: replayed by shard 1');
+    expect(fencepost('merge', 'once').err).toContain('corpus: 1 plan replayed, 0 as expected');
+  });
+
+  test('that are missing end a merge with 5, and write nothing', () => {
+    runShards(4, 'missing');
+    for (const at of [2, 4]) rmSync(join(folder, `missing/shard-${at}-of-4.json`));
+    const { code, out, err } = fencepost('merge', 'missing', '--output', 'nothing');
+    expect([code, out]).toEqual([5, '']);
+    expect(err).toBe('shards 2, 4 of 4 missing: nothing was merged\n');
+    expect(existsSync(join(folder, 'nothing'))).toBe(false);
+  });
+
+  test('that ended early are named by a merge, which then ends with 5', () => {
+    const scenario = join(root, 'fixtures/zombie-writer.yaml');
+    const early = ['--time', '500ms', '--workers', '0', '--shard', '1/1', '--output', 'early'];
+    fencepost('run', scenario, '--seeds', '100000', ...early, '-q');
+    const { code, err } = fencepost('merge', 'early', '-q');
+    expect(err).toMatch(
+      /^early\/shard-1-of-1\.json: only [\d,]+ of its 100,000 seeds of zombie-writer, /,
+    );
+    expect(code).toBe(5);
+  });
+
+  test('that are doubled, foreign or damaged end a merge with 2, each with its reason', () => {
+    const refused = (why: RegExp): void => {
+      const { code, out, err } = fencepost('merge', 'odd', '--output', 'nothing');
+      expect(err).toMatch(why);
+      expect([code, out]).toEqual([2, '']);
+      expect(existsSync(join(folder, 'nothing'))).toBe(false);
+    };
+    runShards(2, 'odd');
+    const second = join(folder, 'odd/shard-2-of-2.json');
+    const text = readFileSync(second, 'utf8');
+    mkdirSync(join(folder, 'odd/copies'));
+    const copy = join(folder, 'odd/copies/shard-2-of-2.json');
+    copyFileSync(second, copy);
+    refused(/odd\/copies\/shard-2-of-2\.json and odd\/shard-2-of-2\.json are both shard 2 of 2/);
+    rmSync(copy);
+    writeFileSync(second, text.slice(0, -30));
+    refused(/shard-2-of-2\.json:1:1: this file is damaged: it is no whole JSON/);
+    writeFileSync(second, text.replace('"broken":', '"broken": 1'));
+    refused(/shard-2-of-2\.json:1:1: this file is damaged: its checksum/);
+    writeFileSync(join(folder, 'other.yaml'), SCENARIO.replace('count: 2', 'count: 3'));
+    const other = ['other.yaml', ...SEEDS, ...HERE, '--shard', '2/2', '--output', 'odd'];
+    fencepost('run', ...other);
+    refused(/shard-2-of-2\.json: compared with odd\/shard-1-of-2\.json it is of another version/);
+    fencepost('run', 'parts.yaml', '--seeds', '8..96', ...other.slice(3));
+    refused(/is of the seeds 8\.\.96, not 7\.\.96/);
+    expect(fencepost('merge', 'plans').err).toContain('there is no shard-');
+    expect(fencepost('merge', 'nowhere').err).toContain('nowhere:1:1: there is no such file');
+  });
+
+  test('need no scenario file to be merged', () => {
+    runShards(2, 'alone');
+    mkdirSync(join(folder, 'elsewhere'));
+    const args = ['merge', join(folder, 'alone'), '-q', '--output', 'out'];
+    const settings = { cwd: join(folder, 'elsewhere'), encoding: 'utf8' } as const;
+    expect(spawnSync('node', [cli, ...args], settings).status).toBe(1);
+  });
+
+  test.each(['0/3', '4/3', '1', '1/0', 'a/b'])('%s is refused as a shard', (shard) => {
+    const { code, err } = fencepost('run', 'parts.yaml', '--shard', shard);
+    expect([code, err.slice(0, 7)]).toEqual([2, '--shard']);
+  });
+});
+
+describe('a run that is killed', () => {
+  const all = ['run', 'parts.yaml', '--seeds', '480', '--json'];
+  const journal = (output: string): string => join(folder, output, 'parts.journal');
+
+  /** Starts a run and kills it once its journal has so many lines. */
+  async function killRun(output: string, lines: number, ...more: string[]): Promise<void> {
+    const args = [cli, ...all, '--workers', '0', '--output', output, ...more];
+    const child: ChildProcess = spawn('node', args, { cwd: folder, stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.on('exit', (_, signal) => resolve(signal)));
+    while (linesOf(journal(output)) < lines) await new Promise((go) => setTimeout(go, 5));
+    child.kill('SIGKILL');
+    expect(await ended).toBe('SIGKILL');
+  }
+
+  function linesOf(file: string): number {
+    return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
+  }
+
+  test('and resumed comes to what it would have come to, and repeats no chunk', async () => {
+    const whole = fencepost(...all, '--workers', '0', '--output', 'same');
+    await killRun('same', 4);
+    const done = linesOf(journal('same')) - 1;
+    const resumed = fencepost(...all, '--workers', '2', '--output', 'same', '--resume');
+    expect(timeless(resumed.out)).toBe(timeless(whole.out));
+    expect(resumed.code).toBe(whole.code);
+    expect(resumed.err).toContain(`resume: ${done} chunks of seeds done before`);
+    const [, runs] = /seeds 0\.\.479: ([\d,]+) runs/.exec(resumed.err) ?? [];
+    expect(Number(runs?.replace(',', ''))).toBe(1440 - 64 * done);
+    expect(existsSync(journal('same'))).toBe(false);
+    outputLine.parse(JSON.parse(resumed.out.trim().split('\n').at(-1) ?? ''));
+  });
+
+  test('while a line was written is resumed without that line, and says so', async () => {
+    await killRun('torn', 4);
+    const before = linesOf(journal('torn')) - 1;
+    truncateSync(journal('torn'), readFileSync(journal('torn')).length - 9);
+    const args = ['--workers', '0', '--output', 'torn', '--resume'];
+    const resumed = fencepost(...all, ...args);
+    expect(resumed.err).toContain('the last line was cut off');
+    expect(resumed.err).toContain(`resume: ${before - 1} chunks`);
+    const whole = fencepost(...all, '--workers', '0', '--output', 'torn');
+    expect(timeless(resumed.out)).toBe(timeless(whole.out));
+  });
+
+  test('twice is resumed twice', async () => {
+    await killRun('twice', 3);
+    const before = linesOf(journal('twice'));
+    await killRun('twice', before + 2, '--resume');
+    expect(fencepost(...all, '--output', 'twice', '--resume').err).toMatch(/resume: \d+ chunks/);
+  });
+
+  test('is not resumed as another run', async () => {
+    await killRun('other', 3);
+    const text = readFileSync(journal('other'), 'utf8');
+    const refused = (args: readonly string[], why: string): void => {
+      const { code, out, err } = fencepost(...args, '--output', 'other', '--resume');
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toContain(why);
+      expect(readFileSync(journal('other'), 'utf8')).toBe(text);
+    };
+    refused(['run', 'parts.yaml', '--seeds', '481'], 'is of the seeds 0..479, not 0..480');
+    writeFileSync(join(folder, 'edited.yaml'), SCENARIO.replace('count: 2', 'count: 3'));
+    refused(['run', 'edited.yaml', '--seeds', '480'], 'is of another version of parts');
+    refused(['run', 'parts.yaml', '--fresh'], '--fresh: draws another range each time');
+    const part = join(folder, 'other', 'parts-shard-1-of-2.journal');
+    copyFileSync(journal('other'), part);
+    const shard = fencepost(...all, '--shard', '1/2', '--output', 'other', '--resume');
+    expect(shard.err).toContain('is of all of them, not of shard 1 of 2');
+  });
+
+  test('is not resumed from a journal that is damaged before its end', async () => {
+    await killRun('damaged', 4);
+    const lines = readFileSync(journal('damaged'), 'utf8').split('\n');
+    lines[1] = lines[1]?.replace('"seeds":64', '"seeds":65') ?? '';
+    writeFileSync(journal('damaged'), lines.join('\n'));
+    const { code, err } = fencepost(...all, '--output', 'damaged', '--resume');
+    expect(code).toBe(2);
+    expect(err).toMatch(/parts\.journal:2:1: this journal is damaged: its checksum/);
+    expect(fencepost(...all, '--workers', '0', '--output', 'damaged').code).toBe(1);
+  });
+});
+
+test('without a journal a resumed run examines everything, and says so', () => {
+  const { code, err } = fencepost(
+    ...['run', 'parts.yaml', '--seeds', '20', '--workers', '0', '--output', 'none', '--resume'],
+  );
+  expect(code).toBe(1);
+  expect(err).toContain('resume: there is no none/parts.journal, so all seeds are examined');
+});
+
+test('a shard that is killed is resumed as that shard', () => {
+  const args = ['run', 'parts.yaml', ...SEEDS, ...HERE, '--shard', '1/2', '--output', 'resumed'];
+  fencepost(...args, '--time', '1ms');
+  const journal = join(folder, 'resumed/parts-shard-1-of-2.journal');
+  expect(existsSync(journal)).toBe(true);
+  appendFileSync(journal, '{"type":"chu');
+  expect(fencepost(...args, '--resume').err).toContain('the last line was cut off');
+  fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--shard', '2/2', '--output', 'resumed');
+  const whole = fencepost('run', 'parts.yaml', ...SEEDS, ...HERE, '--output', 'one');
+  const merged = fencepost('merge', 'resumed', '-q', '--output', 'one');
+  expect(timeless(merged.out)).toBe(timeless(whole.out));
+  expect(existsSync(journal)).toBe(false);
+});

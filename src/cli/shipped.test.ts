@@ -1,0 +1,81 @@
+/** Laws of names: a file wins, a name finds what ships, and what is kept stays with the user. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { packageRoot } from './doctor/examine-surroundings.ts';
+import { isPlanFile, loadPlan, loadScenarios } from './files.ts';
+import { fileMeant, plansFolderOf, plansFoldersOf, shippedScenarios } from './shipped.ts';
+
+const before = process.cwd();
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
+  vi.spyOn(process, 'cwd').mockReturnValue(folder);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
+
+describe('a name', () => {
+  test('is the scenario or the kept plan of the package', async () => {
+    const file = join(packageRoot(), 'fixtures/six-steps.yaml');
+    expect(fileMeant('six-steps')).toEqual({ kind: 'file', file });
+    const [loaded] = await loadScenarios(['six-steps'], { modules: null });
+    expect(loaded).toMatchObject({ file, scenario: { name: 'six-steps' } });
+    expect(isPlanFile('six-steps')).toBe(false);
+    expect(isPlanFile('six-steps-unfenced-grant-order')).toBe(true);
+    const kept = await loadPlan('six-steps-unfenced-grant-order', { modules: null });
+    expect(kept.plan.scenario).toBe('six-steps');
+  });
+
+  test('is a path that can be read, in the project itself', () => {
+    vi.spyOn(process, 'cwd').mockReturnValue(packageRoot());
+    expect(fileMeant('six-steps')).toEqual({ kind: 'file', file: 'fixtures/six-steps.yaml' });
+  });
+
+  test('that nothing has is refused, with what was probably meant', async () => {
+    const refusal = loadScenarios(['six-step', 'zombie-wirter'], { modules: null });
+    await expect(refusal).rejects.toThrow(/^six-step:1:1: there is no such file.*"six-steps"\?$/m);
+    await expect(refusal).rejects.toThrow(/^zombie-wirter:1:1: .*"zombie-writer"\?$/m);
+    await expect(loadPlan('nothing-like-it', { modules: null })).rejects.toThrow(
+      'nothing-like-it:1:1: there is no such file, and fencepost has no scenario or plan',
+    );
+  });
+
+  test('with a slash or an ending is a path, and so is that of a file that is there', () => {
+    for (const path of ['./six-steps', 'six-steps.yaml', '-', '../six-steps']) {
+      expect(fileMeant(path)).toEqual({ kind: 'file', file: path });
+    }
+    const name = `own-${process.pid}`;
+    expect(fileMeant(name).kind).toBe('error');
+    onTestFinished(() => rmSync(join(before, name)));
+    writeFileSync(join(before, name), '');
+    expect(fileMeant(name)).toEqual({ kind: 'file', file: name });
+  });
+});
+
+test('plans are kept beside a scenario of the project, and here for one of a package', () => {
+  expect(plansFolderOf('locks/mine.yaml')).toBe('locks/plans');
+  const installed = 'node_modules/fencepost/fixtures/six-steps.yaml';
+  expect(plansFolderOf(installed)).toBe('plans');
+  expect(plansFoldersOf(installed)).toEqual(['node_modules/fencepost/fixtures/plans', 'plans']);
+  expect(plansFoldersOf('locks/mine.yaml')).toEqual(['locks/plans']);
+  const linked = join(packageRoot(), 'fixtures/six-steps.yaml');
+  expect(plansFolderOf(linked)).toBe('plans');
+  vi.spyOn(process, 'cwd').mockReturnValue(packageRoot());
+  expect(resolve(plansFolderOf(linked))).toBe(join(packageRoot(), 'fixtures/plans'));
+});
+
+test('every scenario that is listed can be run by its name, and says what it is about', async () => {
+  const listed = shippedScenarios();
+  expect(listed.length).toBeGreaterThan(50);
+  for (const { name, about } of listed) {
+    expect(fileMeant(name).kind).toBe('file');
+    expect(about.length, name).toBeGreaterThan(40);
+    expect(about, name).not.toMatch(/[#\n]/);
+  }
+});

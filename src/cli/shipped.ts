@@ -1,0 +1,106 @@
+/**
+ * Finds the scenarios and kept plans that ship with fencepost by name: `run six-steps` works in an
+ * install as it does here. A file of that name wins. The package's own folder is only read: what is
+ * kept of such a scenario belongs into the user's project.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { DescribedWord } from '../scenario/schema-words.ts';
+import { suggest } from '../text/problem.ts';
+import { packageRoot } from './doctor/examine-surroundings.ts';
+
+/** The folder of kept plans, where nothing else is said. */
+const PLANS = 'plans';
+
+/** Names of scenarios and plans have neither a slash nor an ending. */
+const NAME = /^[\p{L}\p{N}_-]+$/u;
+
+export type FileMeant =
+  | { readonly kind: 'file'; readonly file: string }
+  /** `error` begins with the place. */
+  | { readonly kind: 'error'; readonly error: string };
+
+/**
+ * The file that is meant: `file` itself where there is one or where it is no name, else the
+ * scenario or kept plan of that name in the package.
+ */
+export function fileMeant(file: string): FileMeant {
+  if (file === '-' || !NAME.test(file) || isFile(file)) return { kind: 'file', file };
+  const folders = [scenarios(), join(scenarios(), PLANS)];
+  const found = folders.map((folder) => join(folder, `${file}.yaml`)).find(isFile);
+  if (found !== undefined) return { kind: 'file', file: shortest(found) };
+  if (isUnreadable(file)) return { kind: 'file', file };
+  const hint = suggest(file, folders.flatMap(namesIn));
+  const what = 'there is no such file, and fencepost has no scenario or plan of that name';
+  return { kind: 'error', error: `${file}:1:1: ${what}${hint}` };
+}
+
+/** The scenarios that are in the package, each with the comment that its file begins with. */
+export function shippedScenarios(): readonly DescribedWord[] {
+  return namesIn(scenarios()).map((name) => {
+    const text = readFileSync(join(scenarios(), `${name}.yaml`), 'utf8');
+    const [comment = ''] = /^(?:# .*\n)+/.exec(text) ?? [];
+    return { name, about: comment.replaceAll(/^# /gm, '').trim().replaceAll('\n', ' ') };
+  });
+}
+
+/**
+ * Where the plans of a scenario are kept: in `plans` beside it; but in `plans` here, if it belongs
+ * to a package that somebody installed.
+ */
+export function plansFolderOf(scenarioFile: string): string {
+  return isInstalled(scenarioFile) ? PLANS : join(dirname(scenarioFile), PLANS);
+}
+
+/** Where kept plans of a scenario may lie: those that came with it, and those kept here. */
+export function plansFoldersOf(scenarioFile: string): readonly string[] {
+  const beside = join(dirname(scenarioFile), PLANS);
+  return [...new Set([beside, plansFolderOf(scenarioFile)])];
+}
+
+function scenarios(): string {
+  return join(packageRoot(), 'fixtures');
+}
+
+function namesIn(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => name.slice(0, -'.yaml'.length))
+    .sort();
+}
+
+/** False also where it cannot be looked at: whoever reads it then says why. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Whether it cannot even be looked at, for another reason than that there is nothing. */
+function isUnreadable(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+  }
+}
+
+/** As seen from here where it lies below, so that it can be read and typed. */
+function shortest(path: string): string {
+  const here = process.cwd();
+  return isBelow(path, here) ? relative(here, path).split(sep).join('/') : path;
+}
+
+/** Whether a file belongs to a package that is used here, and not to the project at hand. */
+function isInstalled(file: string): boolean {
+  const path = resolve(file);
+  if (path.split(sep).includes('node_modules')) return true;
+  return isBelow(path, packageRoot()) && !isBelow(path, process.cwd());
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}${sep}`);
+}

@@ -1,0 +1,99 @@
+/** `fencepost shrink`: makes a plan, or one seed of a scenario, as small as it gets. */
+
+import type { Catalogue } from '../catalogue.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { renderPlan } from '../core/plan/plan-text.ts';
+import type { Boundary } from '../core/shrink/boundary.ts';
+import { examineAsync, shrinkFailureAsync } from '../host/async/examine-async.ts';
+import { digestsOf } from '../load.ts';
+import { boundaryText } from '../report/describe-finding.ts';
+import { digestOf } from '../run.ts';
+import { claimsJudged } from '../search/sweep/examiner.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
+import { groupDigits } from '../text/prose.ts';
+import { type Exit, exits, UserError } from './exit.ts';
+import { loadPlan, type ModuleOptions, requireClaim, writeText } from './files.ts';
+import { noteChanges } from './note-changes.ts';
+import { openTerminal } from './terminal.ts';
+
+export interface ShrinkCommandOptions {
+  /** The claim that must stay broken; null takes the plan's own, or the first that breaks. */
+  readonly claim: string | null;
+  /** Where the shrunk plan is written; null prints it. */
+  readonly output: string | null;
+  readonly maxRuns: number | null;
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+  readonly modules: ModuleOptions['modules'];
+}
+
+export async function shrinkCommand(file: string, options: ShrinkCommandOptions): Promise<Exit> {
+  const terminal = openTerminal(options);
+  const { plan, catalogue, changedModules } = await loadPlan(file, options);
+  await prepare([plan.system], catalogue);
+  noteChanges(file, changedModules, terminal);
+  if (options.claim !== null) requireClaim(options.claim, '--claim', catalogue);
+  const claim = options.claim ?? plan.expect?.claim ?? (await firstBroken(plan, catalogue));
+  if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
+  const startedMs = performance.now();
+  const limits = options.maxRuns === null ? {} : { maxRuns: options.maxRuns };
+  const now = current(plan, catalogue);
+  const result = await shrinkFailureAsync(now, claim, { ...limits, catalogue });
+  const milliseconds = Math.round(performance.now() - startedMs);
+  if (result.reproduced !== true)
+    throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
+  const digest = digestOf((await examineAsync(result.plan, [claim], catalogue)).trace);
+  const text = renderPlan(result.plan, `breaks ${claim}\n${digest}`);
+  if (options.output !== null) writeText(options.output, text);
+  if (options.isJson) {
+    const sizes = { before: sizeOf(plan), after: sizeOf(result.plan) };
+    const { runs, isMinimal } = result;
+    const boundary = boundaryJson(result.boundary);
+    const line = {
+      type: 'shrink',
+      version: 1,
+      claim,
+      ...sizes,
+      runs,
+      isMinimal,
+      milliseconds,
+      boundary,
+      digest,
+      plan: text,
+    };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+    return result.isMinimal ? exits.met : exits.incomplete;
+  }
+  if (options.output === null) process.stdout.write(`${text.trimEnd()}\n`);
+  const [before, after] = [sizeOf(plan), sizeOf(result.plan)];
+  const counts = Object.keys(before).map((key) => `${before[key]} → ${after[key]} ${key}`);
+  terminal.note(`${counts.join(', ')} in ${groupDigits(result.runs)} runs, ${milliseconds} ms`);
+  if (result.boundary !== null) terminal.note(boundaryText(result.boundary));
+  if (!result.isMinimal) terminal.note('the budget of runs was spent: it may not be minimal');
+  return result.isMinimal ? exits.met : exits.incomplete;
+}
+
+/** The plan as one of its modules as they are now: that is what it is shrunk with. */
+function current(plan: Plan, { modules }: Catalogue): Plan {
+  return plan.use === undefined ? plan : { ...plan, use: digestsOf(modules) };
+}
+
+async function firstBroken(plan: Plan, catalogue: Catalogue): Promise<string | null> {
+  const { verdicts } = await examineAsync(plan, claimsJudged([], catalogue), catalogue);
+  return verdicts.find((verdict) => verdict.kind === 'invalid')?.claim ?? null;
+}
+
+function sizeOf(plan: Plan): Record<string, number> {
+  return {
+    clients: plan.clients.length,
+    sections: plan.clients.reduce((total, client) => total + client.sections.length, 0),
+    faults: plan.faults.length,
+    decisions: Object.keys(plan.decisions).length,
+  };
+}
+
+function boundaryJson(boundary: Boundary | null): object | null {
+  if (boundary === null) return null;
+  const { what, parameter, breaksAtUs, holdsAtUs } = boundary;
+  return { what, parameter, breaksAtUs, holdsAtUs };
+}

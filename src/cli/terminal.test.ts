@@ -1,0 +1,46 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { paintFor } from '../text/colour.ts';
+import { openTerminal } from './terminal.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+test('a quiet terminal keeps warnings, and neither notes nor progress', () => {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const terminal = openTerminal({ isQuiet: true, isJson: false });
+  terminal.note('a note');
+  terminal.progress('half of it');
+  terminal.warn('warning: a lease is short');
+  expect(write.mock.calls.map(([text]) => text)).toEqual(['warning: a lease is short\n']);
+});
+
+test('others’ text steers no terminal, whatever it is printed as', () => {
+  const written: string[] = [];
+  const keep = (text: unknown): boolean => written.push(String(text)) > 0;
+  vi.spyOn(process.stderr, 'write').mockImplementation(keep);
+  vi.spyOn(process.stdout, 'write').mockImplementation(keep);
+  for (const force of ['1', '0']) {
+    vi.stubEnv('NO_COLOR', '');
+    vi.stubEnv('FORCE_COLOR', force);
+    const terminal = openTerminal({ isQuiet: false, isJson: false });
+    for (const write of [terminal.print, terminal.note, terminal.warn]) {
+      write('a\u001b[2Jb\u0007\n::error::c');
+    }
+  }
+  const safe = 'a‹U+001B›[2Jb‹U+0007›‹U+000A›::error::c\n';
+  expect(written).toEqual([safe, safe, safe, safe, safe, safe]);
+});
+
+test('what is drawn keeps its lines and its colours, where there are colours', () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  vi.stubEnv('NO_COLOR', '');
+  vi.stubEnv('FORCE_COLOR', '1');
+  const terminal = openTerminal({ isQuiet: false, isJson: false });
+  terminal.printLines(`${paintFor(true).red('✗')} one\ntwo\u001b[2J`);
+  expect(write.mock.calls.map(([text]) => text)).toEqual([
+    '\u001b[31m✗\u001b[39m one\n',
+    'two‹U+001B›[2J\n',
+  ]);
+});

@@ -1,0 +1,94 @@
+/**
+ * What is wrong with a plan whose fields are each well-formed: names and ids that are used twice.
+ */
+
+import type { Finding, Step } from '../../text/problem.ts';
+import type { Plan, Work } from './plan.ts';
+import { machinesOf, queueFindings, transitionFindings } from './queue-text.ts';
+import { isReserved } from './reserved-names.ts';
+
+/** In the order of the plan. */
+export function planFindings(plan: Plan): readonly Finding[] {
+  const stores = plan.clients.flatMap(({ sections }) =>
+    sections.flatMap(({ work }) => work.flatMap(storesOf)),
+  );
+  const taken = new Set(stores);
+  const names = plan.clients.map(({ name }) => name);
+  const findings = duplicates(names, (at) => ['clients', at, 'name'], 'client');
+  for (const [at, { name, sections }] of plan.clients.entries()) {
+    if (taken.has(name) || isReserved(name)) {
+      const what = `the name "${name}" is taken by a process that is no client`;
+      findings.push({ path: ['clients', at, 'name'], isKey: false, what });
+    }
+    const inClient = (section: number): Step[] => ['clients', at, 'sections', section];
+    findings.push(
+      ...duplicates(
+        sections.map(({ id }) => id),
+        inClient,
+        'section',
+      ),
+    );
+    for (const [section, { work }] of sections.entries()) {
+      const inSection = (step: number): Step[] => [...inClient(section), 'work', step];
+      findings.push(
+        ...duplicates(
+          work.map(({ id }) => id),
+          inSection,
+          'step',
+        ),
+      );
+      findings.push(...memoizeFindings(work, inSection));
+      findings.push(...transferFindings(work, inSection));
+      findings.push(...transitionFindings(work, plan.queue !== undefined, inSection));
+    }
+  }
+  if (plan.queue === undefined) return findings;
+  return [...findings, ...queueFindings(plan.queue, machinesOf(plan))];
+}
+
+/** A memoize that has company, wherever it stands. */
+export function memoizeFindings(
+  steps: readonly { readonly kind: Work['kind'] }[],
+  pathOf: (at: number) => readonly Step[],
+): readonly Finding[] {
+  if (steps.length < 2) return [];
+  const what = 'a memoize must be the only step of its section: it takes the lock itself';
+  return steps.flatMap(({ kind }, at) =>
+    kind === 'memoize' ? [{ path: pathOf(at), isKey: false, what }] : [],
+  );
+}
+
+/** Transfers from a store to itself: of its two writes the second would undo the first. */
+function transferFindings(
+  steps: readonly Work[],
+  pathOf: (at: number) => readonly Step[],
+): readonly Finding[] {
+  return steps.flatMap((step, at) => {
+    if (step.kind !== 'transfer' || step.from !== step.to) return [];
+    return [{ path: [...pathOf(at), 'transfer', 'to'], isKey: false, what: toItself(step.to) }];
+  });
+}
+
+/** What is wrong with a transfer whose stores are both `store`. */
+export function toItself(store: string): string {
+  return `a transfer needs two stores: this one leads from "${store}" to itself`;
+}
+
+function storesOf(work: Work): string[] {
+  if (work.kind === 'transfer') return [work.from, work.to];
+  return 'store' in work ? [work.store] : [];
+}
+
+function duplicates(
+  ids: readonly (string | number)[],
+  pathOf: (at: number) => readonly Step[],
+  noun: string,
+): Finding[] {
+  const seen = new Set<string | number>();
+  return ids.flatMap((id, at) => {
+    const isTwice = seen.has(id);
+    seen.add(id);
+    const what = `there is another ${noun} ${JSON.stringify(id)}`;
+    return isTwice ? [{ path: pathOf(at), isKey: false, what }] : [];
+  });
+}

@@ -1,0 +1,205 @@
+/** What holds of every shrink, whatever the plan and whatever breaks. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
+import type { Plan } from '../plan/plan.ts';
+import { readPlan, renderPlan } from '../plan/plan-text.ts';
+import { cases, expectInBounds, type Predicate, plan } from './any-plan.test.ts';
+import { sectionKeys, workKeys } from './drop-sections.ts';
+import type { Steps } from './search.ts';
+import { type ShrinkResult, shrink, shrinkWith, shrinkWithAsync } from './shrink.ts';
+import { isSimpler } from './simpler.ts';
+import { excessOf } from './within.ts';
+import {
+  withoutClients,
+  withoutDecisions,
+  withoutFaults,
+  withoutOrder,
+  withoutProbe,
+  withoutSections,
+  withoutWork,
+} from './without.ts';
+
+/** Every plan that is `from` without one element. */
+function withoutOne(from: Plan): Plan[] {
+  return [
+    ...from.clients.map(({ name }) => withoutClients(from, [name])),
+    ...from.faults.map((one) => withoutFaults(from, [one])),
+    ...sectionKeys(from).map((key) => withoutSections(from, [key])),
+    ...workKeys(from).map((key) => withoutWork(from, [key])),
+    ...Object.keys(from.decisions).map((name) => withoutDecisions(from, [name])),
+    ...from.order.map((name) => withoutOrder(from, [name])),
+    withoutProbe(from),
+  ].filter((smaller) => isSimpler(smaller, from));
+}
+
+/** Drives a shrinker and remembers which plans the predicate itself was seen to accept. */
+function audit(
+  steps: Steps<ShrinkResult>,
+  breaks: Predicate,
+): { result: ShrinkResult; runs: number; wasJudged: boolean } {
+  const judged = new Set<string>();
+  let runs = 0;
+  let step = steps.next();
+  while (step.done !== true) {
+    const answer = breaks(step.value);
+    runs += 1;
+    if (answer) judged.add(JSON.stringify(step.value));
+    step = steps.next(answer);
+  }
+  return { result: step.value, runs, wasJudged: judged.has(JSON.stringify(step.value.plan)) };
+}
+
+describe('shrinking any plan', () => {
+  test('never grows it, and returns only what was judged to break', () => {
+    fc.assert(
+      fc.property(cases, ([original, breaks]) => {
+        const { result, wasJudged } = audit(shrink(original), breaks);
+        expect(wasJudged).toBe(true);
+        expect(breaks(result.plan)).toBe(true);
+        expect(isSimpler(original, result.plan)).toBe(false);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('ends where no single element can go', () => {
+    fc.assert(
+      fc.property(cases, ([original, breaks]) => {
+        const result = shrinkWith(original, breaks, { maxRuns: 20_000 });
+        expect(result.isMinimal).toBe(true);
+        for (const smaller of withoutOne(result.plan)) {
+          expect(excessOf(smaller).size === 0 && breaks(smaller)).toBe(false);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('what shrinking returns', () => {
+  const hasField = (text: string) => (one: Plan) => JSON.stringify(one).includes(text);
+  const FORMS = ['"queue"', '"by":-', '"epochUs"', '"memoize"'];
+
+  /** A plan that needs what it had of each form, and otherwise breaks as it likes. */
+  const needed = (form: string): fc.Arbitrary<[Plan, Predicate]> =>
+    fc.tuple(
+      planArbitrary.filter(hasField(form)),
+      fc.infiniteStream(fc.boolean()).map((answers) => {
+        let isFirst = true;
+        return (one: Plan): boolean => {
+          const answer = isFirst || (hasField(form)(one) && answers.next().value === true);
+          isFirst = false;
+          return answer;
+        };
+      }),
+    );
+
+  test.each(FORMS)('is a plan that can be written and read again, with %s', (form) => {
+    fc.assert(
+      fc.property(needed(form), ([original, breaks]) => {
+        const { plan: least } = shrinkWith(original, breaks, { maxRuns: 100 });
+        const read = readPlan({ file: 'x.yaml', text: renderPlan(least) });
+        expect(read).toEqual({ kind: 'plan', plan: least });
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('a shrinker', () => {
+  test('asks at most maxRuns times, never twice the same, and counts what it asks', () => {
+    fc.assert(
+      fc.property(cases, fc.integer({ min: 1, max: 200 }), ([original, breaks], maxRuns) => {
+        const asked: string[] = [];
+        const { result, runs, wasJudged } = audit(shrink(original, { maxRuns }), (candidate) => {
+          asked.push(JSON.stringify(candidate));
+          return breaks(candidate);
+        });
+        expect(runs).toBeLessThanOrEqual(maxRuns);
+        expect(result.runs).toBe(runs);
+        expect(wasJudged).toBe(true);
+        expect(new Set(asked).size).toBe(asked.length);
+      }),
+    );
+  });
+
+  test('proposes nothing outside the bounds, and leaves the limits alone', () => {
+    fc.assert(
+      fc.property(cases, ([original, breaks]) => {
+        shrinkWith(original, (candidate) => {
+          expectInBounds(candidate);
+          const { probe, ...limits } = candidate.limits;
+          expect({ probe: true, ...limits }).toEqual(original.limits);
+          return breaks(candidate);
+        });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('terminates on a predicate that changes its mind, with a plan that it once accepted', () => {
+    fc.assert(
+      fc.property(plan, fc.infiniteStream(fc.boolean()), (original, answers) => {
+        let isFirst = true;
+        const { wasJudged } = audit(shrink(original), () => {
+          const answer = isFirst || answers.next().value === true;
+          isFirst = false;
+          return answer;
+        });
+        expect(wasJudged).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('finds a boundary whose two sides differ by one microsecond and in the verdict', () => {
+    let found = 0;
+    fc.assert(
+      fc.property(cases, ([original, breaks]) => {
+        const { boundary, whyNoBoundary } = shrinkWith(original, breaks);
+        expect(boundary === null).toBe(whyNoBoundary !== null);
+        if (boundary === null) return;
+        found += 1;
+        expect(Math.abs(boundary.breaksAtUs - boundary.holdsAtUs)).toBe(1);
+        expect(breaks(boundary.holdsPlan)).toBe(false);
+        expectInBounds(boundary.holdsPlan);
+      }),
+    );
+    expect(found).toBeGreaterThan(5);
+  });
+});
+
+describe('the audit', () => {
+  test('catches a shrinker that keeps a candidate which nobody judged', () => {
+    /** Answers its own questions from the third on. */
+    function* careless(original: Plan): Steps<ShrinkResult> {
+      const steps = shrink(original);
+      let step = steps.next();
+      for (let asked = 0; step.done !== true; asked += 1) {
+        step = steps.next(asked < 2 ? yield step.value : true);
+      }
+      return step.value;
+    }
+    const [original] = fc.sample(
+      plan.filter(({ clients }) => clients.length > 2),
+      { numRuns: 1, seed: 1 },
+    );
+    if (original === undefined) expect.fail('a sample has one value');
+    const breaks: Predicate = ({ clients }) => clients.length > 1;
+    expect(audit(shrink(original), breaks).wasJudged).toBe(true);
+    expect(audit(careless(original), breaks).wasJudged).toBe(false);
+  });
+});
+
+describe('the drivers', () => {
+  test('agree, whether the predicate answers at once or later', async () => {
+    await fc.assert(
+      fc.asyncProperty(cases, async ([original, breaks]) => {
+        const later = await shrinkWithAsync(original, async (one) => breaks(one));
+        expect(later).toEqual(shrinkWith(original, breaks));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

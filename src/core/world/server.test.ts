@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { run } from '../../run.ts';
+import { clientOf, eventsOf, MS, planOf, writeOf } from '../../systems/plan.fixture.ts';
+import type { Fault } from '../plan/fault.ts';
+
+test('a copy of a request brings its client no grant', () => {
+  const which = { kind: 'message', message: 'alice/1/acquire/1/request' } as const;
+  const twice: Fault = { kind: 'duplicate', which, byUs: MS / 2 };
+  const plan = planOf({ clients: [clientOf('alice', [writeOf(1)])], faults: [twice] });
+  const trace = run({ ...plan, network: { ...plan.network, link: 'datagram' } });
+  expect(eventsOf(trace, 'grant').map(({ ordinal, token }) => [ordinal, token])).toEqual([
+    [1, 1],
+    [2, 2],
+  ]);
+  expect(eventsOf(trace, 'enter')).toMatchObject([{ ordinal: 1, token: 1 }]);
+});

@@ -1,0 +1,139 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { builtIn, extend } from '../../catalogue.ts';
+import { judge } from '../../check/claims.ts';
+import { termsOf } from '../../check/terms.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import { defineSystem } from '../../define-system.ts';
+import type { BuildAsync } from '../../systems/async-lock.ts';
+import { clientOf, eventsOf, MS, planOf } from '../../systems/plan.fixture.ts';
+import { alice, type Body, happen } from './body.fixture.ts';
+import { inRealTurn } from './real.ts';
+import { runAsync } from './run-async.ts';
+
+const pair = ['alice', 'bob'].map((name) => clientOf(name, []));
+
+function verdict(trace: Trace, claim: string): unknown {
+  const terms = termsOf(planOf({ clients: pair }), { model: null, isFenced: false }, 1000);
+  return judge(trace, terms, [claim])[0]?.kind;
+}
+
+const DATE_MS = (): number => Date.now();
+
+describe('a guard within a guard', () => {
+  test('prolongs what was taken, and is no new turn', async () => {
+    const body: Body = async (section) => {
+      section.guard({ untilMs: DATE_MS() + 10 });
+      await wait(5);
+      const guard = section.guard({ untilMs: DATE_MS() + 20 });
+      await guard.write('x', 1);
+    };
+    const trace = await happen(body, { clients: [alice(1, [])] });
+    expect(eventsOf(trace, 'grant').map(({ ordinal }) => ordinal)).toEqual([1]);
+    expect(eventsOf(trace, 'renew').map(({ extended, ttlUs }) => [extended, ttlUs])).toEqual([
+      [1, 20 * MS],
+    ]);
+    expect(eventsOf(trace, 'write').map(({ under }) => under)).toEqual([1]);
+    expect(eventsOf(trace, 'release').length).toBe(1);
+  });
+
+  test('is a new turn once the first was left', async () => {
+    const body: Body = async (section) => {
+      section.guard().leave();
+      section.guard().leave();
+    };
+    const trace = await happen(body, { clients: [alice(1, [])] });
+    expect(eventsOf(trace, 'grant').map(({ ordinal }) => ordinal)).toEqual([1, 2]);
+  });
+
+  test('ends the tenure of the section before, where that was never left', async () => {
+    const body: Body = async (section) => {
+      if (section.id === 1) void wait(20).then(() => {});
+      section.guard();
+      await wait(1);
+    };
+    const trace = await happen(body, { clients: [alice(2, [])] });
+    expect(eventsOf(trace, 'leave').map(({ ordinal }) => ordinal)).toEqual([1, 2]);
+  });
+});
+
+test.each([5, 35])('two holders are seen also where asking took %i ms', async (ms) => {
+  const body: Body = async (section, _, echo) => {
+    await section.call(echo, { label: 'ask', request: null });
+    await wait(ms);
+    const guard = section.guard({ untilMs: DATE_MS() + 20 });
+    await wait(10);
+    guard.leave();
+  };
+  const trace = await happen(body, { clients: pair });
+  expect(verdict(trace, 'mutual-exclusion')).toBe('invalid');
+});
+
+test('a call and a guard’s access of one name are two operations', async () => {
+  const body: Body = async (section, _, echo) => {
+    const guard = section.guard();
+    await section.call(echo, { label: 'read', request: null });
+    await guard.read('x');
+    await section.call(echo, { label: 'read', request: null });
+  };
+  const trace = await happen(body, { clients: [alice(1, [])] });
+  const names = eventsOf(trace, 'invoke').map(({ operation }) => operation);
+  expect(names).toEqual(['alice/1/read', 'alice/1/read-2', 'alice/1/read-3']);
+});
+
+test('a late call of a section is made under that section’s grant', async () => {
+  const body: Body = async (section, _, echo) => {
+    section.guard();
+    if (section.id === 2) return await wait(20).then(() => {});
+    void wait(10).then(() => section.call(echo, { label: 'late', request: null }));
+  };
+  const seen: number[] = [];
+  await happen(body, { clients: [alice(2, [])], onAsked: (under) => seen.push(under) });
+  expect(seen).toEqual([1]);
+});
+
+test('a life that crashed writes no more, whoever wakes its code', async () => {
+  const kept: (() => void)[] = [];
+  const body: Body = async (section, { life }) => {
+    const guard = section.guard();
+    if (life === 1) await new Promise<void>((resolve) => kept.push(resolve));
+    else for (const wake of kept) wake();
+    await guard.write('x', life);
+  };
+  const crash: Fault = {
+    kind: 'crash',
+    process: 'alice',
+    when: { kind: 'at', atUs: 5 * MS },
+    restartAfterUs: MS,
+  };
+  const trace = await happen(body, { clients: [alice(2, [])], faults: [crash] });
+  expect(eventsOf(trace, 'write').map(({ value }) => value)).toEqual([2]);
+});
+
+test('code that goes on after something real fails its run', async () => {
+  const body: Body = async (section, { name }) => {
+    for (let step = 0; name === 'bob' && step < 500; step += 1) await wait(1);
+    const guard = section.guard();
+    if (name === 'alice') await new Promise<void>((resolve) => inRealTurn(resolve));
+    await guard.write('x', 1);
+  };
+  const trace = await happen(body, { clients: pair });
+  expect(trace.ending.kind === 'failed' ? trace.ending.error : '').toContain('outside');
+});
+
+test.each([
+  ['gives nothing', undefined, 'a client is to give a function'],
+  ['is a generator', function* () {}, 'no generator'],
+])('a client whose code %s fails its run', async (_, program, told) => {
+  const buildAsync: BuildAsync = () => () => Object(program);
+  const about = 'wrong on purpose';
+  const lock = { about, buildAsync: program === undefined ? undone : buildAsync };
+  const catalogue = extend(builtIn, defineSystem({ locks: { own: lock } }));
+  const plan = planOf({ clients: [alice(1, [])], lock: 'own', store: 'unfenced' });
+  const { ending } = await runAsync(plan, catalogue);
+  expect(ending.kind === 'failed' ? ending.error : '').toContain(told);
+});
+
+/** What plain JavaScript may give where a function is wanted. */
+const undone: BuildAsync = () => () => Object(1);

@@ -1,0 +1,144 @@
+import childProcess from 'node:child_process';
+import crypto from 'node:crypto';
+import dgram from 'node:dgram';
+import dns from 'node:dns';
+import fs, { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import http from 'node:http';
+import http2 from 'node:http2';
+import https from 'node:https';
+import net from 'node:net';
+import process from 'node:process';
+import tls from 'node:tls';
+import { Worker } from 'node:worker_threads';
+import zlib from 'node:zlib';
+import { expect, test } from 'vitest';
+import { happen, type Script } from './script.fixture.ts';
+
+const HERE = import.meta.filename;
+
+const webAssembly: unknown = Reflect.get(globalThis, 'WebAssembly');
+
+/** The least that it takes for a module. */
+const EMPTY_MODULE = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+
+/** What compresses on other threads; newer versions of Node have more of it. */
+const LATER_OF_ZLIB = Object.keys(zlib).filter(
+  (name) => /^create|press$|flate$|zip$|Raw$/.test(name) && !/^[A-Z]/.test(name),
+);
+
+/** An escape whose call has no type, or not in every version of Node. */
+function escapeOf(
+  name: string,
+  target: unknown,
+  key: string,
+  ...args: readonly unknown[]
+): readonly [string, () => unknown] {
+  const leave = (): unknown => {
+    const isThere = typeof target === 'object' && target !== null;
+    const call: unknown = isThere ? Reflect.get(target, key) : undefined;
+    return typeof call === 'function' ? Reflect.apply(call, target, args) : undefined;
+  };
+  return [`${name}.${key}`, leave];
+}
+
+const ESCAPES: readonly (readonly [string, () => unknown])[] = [
+  ['net.connect', () => net.connect(1)],
+  ['net.createConnection', () => net.createConnection(1)],
+  ['net.Socket.connect', () => new net.Socket().connect(1)],
+  ['net.Server.listen', () => net.createServer().listen(0)],
+  ['tls.connect', () => tls.connect(1)],
+  ['http.request', () => http.request('http://localhost:1')],
+  ['http.get', () => http.get('http://localhost:1')],
+  ['net.Server.listen', () => http.createServer().listen(0)],
+  ['https.request', () => https.request('https://localhost:1')],
+  ['http2.connect', () => http2.connect('http://localhost:1')],
+  ['fetch', () => fetch('http://localhost:1')],
+  ['dns.lookup', () => dns.lookup('localhost', () => {})],
+  ['dns.promises.resolve4', () => dns.promises.resolve4('localhost')],
+  ['dns.Resolver.resolve4', () => new dns.Resolver().resolve4('localhost', () => {})],
+  ['dns.promises.Resolver.resolve', () => new dns.promises.Resolver().resolve('localhost')],
+  ['dgram.createSocket', () => dgram.createSocket('udp4')],
+  ['fs.readFileSync', () => readFileSync(HERE)],
+  ['fs.existsSync', () => fs.existsSync(HERE)],
+  ['fs.readFile', () => fs.readFile(HERE, () => {})],
+  ['fs.createReadStream', () => fs.createReadStream(HERE)],
+  ['fs.promises.readFile', () => readFile(HERE)],
+  ['fs.promises.stat', () => fs.promises.stat(HERE)],
+  ['child_process.spawn', () => childProcess.spawn('true')],
+  ['child_process.execFileSync', () => childProcess.execFileSync('true')],
+  ['new worker_threads.Worker', () => new Worker('', { eval: true })],
+  ['new MessageChannel', () => new MessageChannel()],
+  ['crypto.scrypt', () => crypto.scrypt('a', 'b', 8, () => {})],
+  ['crypto.generateKeySync', () => crypto.generateKeySync('hmac', { length: 64 })],
+  ['crypto.generateKey', () => crypto.generateKey('hmac', { length: 64 }, () => {})],
+  ['crypto.generateKeyPairSync', () => crypto.generateKeyPairSync('ed25519')],
+  ['crypto.generateKeyPair', () => crypto.generateKeyPair('ed25519', {}, () => {})],
+  ['crypto.generatePrimeSync', () => crypto.generatePrimeSync(16)],
+  ['crypto.generatePrime', () => crypto.generatePrime(16, () => {})],
+  ['crypto.subtle.digest', () => globalThis.crypto.subtle.digest('SHA-1', new Uint8Array(1))],
+  ['zlib.gzip', () => zlib.gzip('a', () => {})],
+  ['zlib.createGzip', () => zlib.createGzip()],
+  ...LATER_OF_ZLIB.map((key) => escapeOf('zlib', zlib, key, 'a', () => {})),
+  escapeOf('WebAssembly', webAssembly, 'compile', EMPTY_MODULE),
+  escapeOf('WebAssembly', webAssembly, 'instantiate', EMPTY_MODULE),
+  escapeOf('WebAssembly', webAssembly, 'compileStreaming', new Response()),
+  escapeOf('WebAssembly', webAssembly, 'instantiateStreaming', new Response()),
+  ['Atomics.wait', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)],
+  ['process.exit', () => process.exit()],
+];
+
+test.each(ESCAPES)('%s is thrown where it is called, and fails the run', async (call, leave) => {
+  let thrown: unknown = null;
+  const alice: Script = async () => {
+    try {
+      await leave();
+    } catch (error) {
+      thrown = error;
+    }
+  };
+  const { ending } = await happen({ alice, bob: async () => {} });
+  expect(thrown).toMatchObject({ name: 'LeftTheWorld' });
+  const place = 'src/host/async/escapes\\.test\\.ts:\\d+:\\d+';
+  const text = new RegExp(`^alice leaves the simulated world: ${call} at ${place}$`);
+  expect(ending).toMatchObject({ kind: 'failed', process: 'alice' });
+  expect(ending.kind === 'failed' && ending.error).toMatch(text);
+});
+
+test('what only prints stays inside', async () => {
+  const alice: Script = async () => {
+    fs.writeSync(2, '');
+    process.stderr.write('');
+  };
+  expect((await happen({ alice })).ending).toEqual({ kind: 'complete' });
+});
+
+test('escapes are let pass where nobody wants them detected', async () => {
+  let found = false;
+  const alice: Script = async () => {
+    found = fs.existsSync(HERE);
+  };
+  const globals = { detectsEscapes: false };
+  expect((await happen({ alice }, { globals })).ending).toEqual({ kind: 'complete' });
+  expect(found).toBe(true);
+});
+
+test('what the rest of the thread does meanwhile is no escape', async () => {
+  const alice: Script = async () => {
+    for (let at = 0; at < 300; at += 1) await new Promise((done) => setTimeout(done, 1));
+  };
+  const run = happen({ alice });
+  let reads = 0;
+  let isOver = false;
+  const reading = (async () => {
+    while (!isOver) {
+      await readFile(HERE);
+      reads += 1;
+    }
+  })();
+  const { ending } = await run;
+  isOver = true;
+  await reading;
+  expect(ending).toEqual({ kind: 'complete' });
+  expect(reads).toBeGreaterThan(0);
+});

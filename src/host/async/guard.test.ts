@@ -1,0 +1,88 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { builtIn, type Catalogue, extend } from '../../catalogue.ts';
+import { judge } from '../../check/claims.ts';
+import { termsOf } from '../../check/terms.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import { defineSystem } from '../../define-system.ts';
+import type { BuildAsync } from '../../systems/async-lock.ts';
+import { clientOf, eventsOf, planOf } from '../../systems/plan.fixture.ts';
+import { EPOCH_MS } from './life.ts';
+import { runAsync } from './run-async.ts';
+import { type Fill, runFilled } from './run-filled.ts';
+
+/** A lock that is none: bob comes `bobMs` after alice. */
+function noLock(bobMs: number): Catalogue {
+  const buildAsync: BuildAsync =
+    () =>
+    ({ name }) =>
+    async (section) => {
+      if (name === 'bob') await wait(bobMs);
+      const guard = section.guard({ untilMs: Date.now() + 10 });
+      await guard.write('x', (await guard.read('x')) + 1);
+      guard.leave();
+    };
+  const about = 'a lock that is none';
+  return extend(builtIn, defineSystem({ locks: { own: { about, servers: [], buildAsync } } }));
+}
+
+const clients = [clientOf('alice', []), clientOf('bob', [])];
+const plan = planOf({ clients, lock: 'own', store: 'unfenced' });
+
+const verdictOf = (trace: Trace): unknown =>
+  judge(trace, termsOf(plan, { model: null, isFenced: false }, 1000), ['grant-order'])[0]?.kind;
+
+describe('grant-order judges guards', () => {
+  test('that took turns', async () => {
+    const trace = await runAsync(plan, noLock(20));
+    expect(eventsOf(trace, 'write').map(({ value, under }) => [value, under])).toEqual([
+      ...[
+        [1, 1],
+        [2, 2],
+      ],
+    ]);
+    expect(verdictOf(trace)).toBe('valid');
+  });
+
+  test('that did not', async () => {
+    const trace = await runAsync(plan, noLock(1));
+    expect(eventsOf(trace, 'write').map(({ value, under }) => [value, under])).toEqual([
+      ...[
+        [1, 1],
+        [1, 2],
+      ],
+    ]);
+    expect(verdictOf(trace)).toBe('invalid');
+  });
+});
+
+test('a guard says until when its program believes, by the program’s own date', async () => {
+  const faults = [
+    {
+      kind: 'clock',
+      process: 'alice',
+      when: { kind: 'at', atUs: 0 },
+      stepUs: 3_000_000,
+      ratePpm: 0,
+    },
+  ] as const;
+  const late: Fill = (_plan, world) => {
+    world.addClient('alice', async (context) => {
+      await wait(1);
+      context
+        .section(1)
+        .enter({ lock: 'db', untilMs: EPOCH_MS + 3011 })
+        .leave();
+      context.section(2).enter({ lock: 'db' });
+    });
+  };
+  const trace = await runFilled({ ...plan, faults }, late);
+  const [first, second] = eventsOf(trace, 'enter');
+  expect(first).toMatchObject({ atUs: 1000, believedUntilUs: 11_000, section: 'alice/1' });
+  expect(second?.believedUntilUs).toBeGreaterThan(1e12);
+  expect(eventsOf(trace, 'grant').map(({ ordinal, untilUs }) => [ordinal, untilUs])).toEqual([
+    [1, 11_000],
+    [2, null],
+  ]);
+  expect(eventsOf(trace, 'release').length).toBe(1);
+});

@@ -1,0 +1,179 @@
+/**
+ * One life of a process that runs real asynchronous code, from a start to the next crash or its
+ * end: its clocks, timers and random streams, and what a pause holds back. After its end nothing
+ * that it still tries has an effect.
+ */
+
+import { Defect } from '../../core/kernel/assert.ts';
+import { type Name, nameOf, under } from '../../core/kernel/name.ts';
+import { ASYNC_EPOCH_US } from '../../core/plan/epoch.ts';
+import { SystemFailure } from '../../core/world/failure.ts';
+import type { JobOwner } from '../../core/world/jobs.ts';
+import type { Process } from '../../core/world/process.ts';
+import type { HostedParts } from '../../core/world/world.ts';
+import { errorText } from '../../text/error-text.ts';
+import { ambient, type Inhabitant } from './ambient.ts';
+import { Randomness } from './randomness.ts';
+import { Timers } from './timers.ts';
+import type { TimerSetting, VirtualTimer } from './virtual-timer.ts';
+
+/** 2024-01-01T00:00:00Z: what `Date.now()` shows at first, where the plan gives no `epoch`. */
+export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
+
+/** Code that reads its clock more often than this, without waiting, waits for it to move. */
+const MOST_READINGS = 1_000_000;
+
+export class Life implements Inhabitant, JobOwner {
+  readonly process: Process;
+  /** From 1; one more after each restart. */
+  readonly ordinal: number;
+  readonly root: Name;
+  private readonly parts: HostedParts;
+  private readonly timers: Timers;
+  private drawn: Randomness | null = null;
+  private held: (() => void)[] = [];
+  private failure: SystemFailure | Defect | null = null;
+  private readings = 0;
+  /** Calls that are not answered yet. */
+  openCalls = 0;
+  /** Its program has ended: what keeps it alive is what it still waits for. */
+  hasFinished = false;
+  isOver = false;
+
+  constructor(process: Process, parts: HostedParts, ordinal: number) {
+    this.process = process;
+    this.parts = parts;
+    this.ordinal = ordinal;
+    const root = nameOf(process.name);
+    this.root = ordinal === 1 ? root : under(root, `life-${ordinal}`);
+    this.timers = new Timers(process, parts, {
+      root: this.root,
+      run: (code) => this.run(code),
+    });
+  }
+
+  get name(): string {
+    return this.process.name;
+  }
+
+  private get nowUs(): number {
+    return this.parts.scheduler.nowUs;
+  }
+
+  dateMs(): number {
+    this.countReading();
+    return Math.floor(this.process.clock.wallUs(this.nowUs) / 1000);
+  }
+
+  monotonicUs(): number {
+    this.countReading();
+    return this.process.clock.monotonicUs(this.nowUs);
+  }
+
+  private countReading(): void {
+    this.readings += 1;
+    if (this.readings < MOST_READINGS) return;
+    const error = new Error('it waits for its clock to move, which it does only while it awaits');
+    this.fail(error);
+    throw error;
+  }
+
+  get randomness(): Randomness {
+    if (this.drawn === null) {
+      const number = this.parts.decider.streamOf(under(nameOf(this.name), 'random'));
+      this.drawn = new Randomness(this.name, { number, life: this.ordinal });
+    }
+    return this.drawn;
+  }
+
+  setTimer(setting: TimerSetting): VirtualTimer {
+    const timer = this.timers.set(setting);
+    if (this.isOver) timer.close();
+    return timer;
+  }
+
+  timerOf(id: number): VirtualTimer | undefined {
+    return this.timers.timerOf(id);
+  }
+
+  fail(error: unknown): void {
+    if (this.isOver || this.failure !== null) return;
+    if (error instanceof Defect || error instanceof SystemFailure) this.failure = error;
+    else {
+      const text = errorText(error);
+      this.failure = new SystemFailure(this.name, text);
+    }
+  }
+
+  /** The failure that nobody was there to throw; null for none. */
+  get unthrown(): SystemFailure | Defect | null {
+    return this.failure;
+  }
+
+  /** Fails the run where its code goes on that waited for something real. */
+  requireInside(): void {
+    if (this.isOver || ambient.current === this) return;
+    const error = new Error(
+      'it waited for something outside of the simulated world, and goes on after it came',
+    );
+    this.fail(error);
+    throw error;
+  }
+
+  /** Runs a piece of the user's code; its jobs come before anything else happens. */
+  run(code: () => void): void {
+    const { current } = ambient;
+    this.parts.jobs.take(this);
+    ambient.current = this;
+    try {
+      code();
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      ambient.current = current;
+    }
+  }
+
+  begin(): void {
+    ambient.current = this;
+  }
+
+  end(): void {
+    ambient.current = null;
+    this.readings = 0;
+    if (this.failure !== null) throw this.failure;
+    if (this.hasFinished && !this.isKeptAlive) this.close();
+  }
+
+  private get isKeptAlive(): boolean {
+    return this.openCalls > 0 || this.held.length > 0 || this.timers.referenced > 0;
+  }
+
+  /** Does `step` now, or when the pause that its process is in has ended. */
+  whenRunning(step: () => void): void {
+    if (this.isOver) return;
+    if (this.process.isRunning && this.held.length === 0) step();
+    else this.held.push(step);
+  }
+
+  /** The same for what belongs to the present step: it comes before all else that is held. */
+  next(step: () => void): void {
+    if (this.isOver) return;
+    if (this.process.isRunning) step();
+    else this.held.unshift(step);
+  }
+
+  /** Goes on, after a pause, with what it held back, in order. */
+  goOn(): void {
+    while (this.held.length > 0 && this.process.isRunning && !this.process.mustWait) {
+      this.held.shift()?.();
+    }
+  }
+
+  /** It crashed, or its program ended and nothing keeps it alive. */
+  close(): void {
+    this.isOver = true;
+    this.held = [];
+    this.timers.clear();
+  }
+}

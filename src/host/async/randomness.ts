@@ -1,0 +1,86 @@
+/**
+ * What a simulated process draws by itself: one stream for each kind of draw, so that a backoff
+ * which is drawn no more leaves all names and values that are drawn as they were.
+ */
+import { mix } from '../../core/kernel/chance.ts';
+import { nameOf } from '../../core/kernel/name.ts';
+
+/** An odd number, so that the counter passes through all 32-bit integers. */
+const STEP = 0x9e3779b9;
+
+class Stream {
+  private readonly root: number;
+  private drawn = 0;
+
+  constructor(root: number) {
+    this.root = root;
+  }
+
+  /** An unsigned 32-bit integer. */
+  next(): number {
+    this.drawn += 1;
+    return mix(mix(this.root + Math.imul(this.drawn, STEP)) ^ this.root);
+  }
+}
+
+const KINDS = ['number', 'bytes', 'uuid', 'integer'] as const;
+
+export type DrawKind = (typeof KINDS)[number];
+
+const TWO_21 = 0x200000;
+const TWO_32 = 0x100000000;
+
+export class Randomness {
+  private readonly streams: ReadonlyMap<DrawKind, Stream>;
+
+  /** The `number`-th streams of one life of a process. */
+  constructor(process: string, { number, life }: { number: number; life: number }) {
+    this.streams = new Map(
+      KINDS.map((kind) => [
+        kind,
+        new Stream(mix(nameOf(`${process}/${life}/${kind}`).hash ^ number)),
+      ]),
+    );
+  }
+
+  private bits(kind: DrawKind): number {
+    return this.streams.get(kind)?.next() ?? 0;
+  }
+
+  /** From 0 to below 1, with 53 bits. */
+  fraction(kind: DrawKind = 'number'): number {
+    const high = this.bits(kind) >>> 11;
+    return (high * TWO_32 + this.bits(kind)) / (TWO_21 * TWO_32);
+  }
+
+  /** Fills `bytes`. */
+  fill(bytes: Uint8Array, kind: DrawKind = 'bytes'): void {
+    let word = 0;
+    for (let at = 0; at < bytes.length; at += 1) {
+      word = at % 4 === 0 ? this.bits(kind) : word >>> 8;
+      bytes[at] = word & 0xff;
+    }
+  }
+
+  /** An integer from `min` to below `max`. */
+  integer(min: number, max: number): number {
+    return min + Math.floor(this.fraction('integer') * (max - min));
+  }
+
+  /** A version 4 UUID (RFC 9562). */
+  uuid(): `${string}-${string}-${string}-${string}-${string}` {
+    const bytes = new Uint8Array(16);
+    this.fill(bytes, 'uuid');
+    bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+    bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const [a, b, c, d, e] = [
+      [0, 8],
+      [8, 12],
+      [12, 16],
+      [16, 20],
+      [20, 32],
+    ].map(([from, to]) => hex.slice(from, to));
+    return `${a}-${b}-${c}-${d}-${e}`;
+  }
+}

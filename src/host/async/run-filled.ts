@@ -1,0 +1,161 @@
+/**
+ * Plan → Trace for a world that is filled with clients of real asynchronous code. The same
+ * scheduler runs the same events; after each that woke such a client its jobs run, all of them,
+ * before the next.
+ *
+ * Jobs run to their end between two callbacks of the real `setImmediate`, and nothing else of the
+ * thread does: so a turn is prepared as a row of such callbacks, one for an event, and between rows
+ * the rest of the thread has its turn, for which no simulated process runs.
+ *
+ * What it cannot see: a module that is loaded by `import()` during a run comes when the disk gives
+ * it (load it before, with `loadVirtually`), what a module keeps is shared by all processes and
+ * runs, and jobs that make new jobs for ever hang the thread, as they do in production.
+ */
+import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import type { Watcher } from '../../core/kernel/scheduler.ts';
+import { ASYNC_EPOCH_US } from '../../core/plan/epoch.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { DrawLog } from '../../core/world/decider.ts';
+import { SystemFailure } from '../../core/world/failure.ts';
+import { Pinning } from '../../core/world/pinning.ts';
+import type { Server, ServerHost } from '../../core/world/server.ts';
+import { World } from '../../core/world/world.ts';
+import { ambient } from './ambient.ts';
+import { AsyncHost, type AsyncProgram } from './async-host.ts';
+import { routeFailures } from './failures.ts';
+import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
+import { inRealTurn } from './real.ts';
+
+/** Where a system puts its servers and clients. */
+export class AsyncWorld {
+  readonly world: World;
+  private readonly hosts: AsyncHost[] = [];
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  /** Adds a server, a plain state machine: what it returns is what clients call. */
+  addServer<Q extends Json, R extends Json>(
+    info: ProcessInfo,
+    server: Server<Q, R>,
+  ): ServerHost<Q, R> {
+    return this.world.addServer(info, server);
+  }
+
+  /** Adds a client that runs `program`; `pool` is how many connections it has to each server. */
+  addClient(
+    name: string,
+    program: AsyncProgram,
+    {
+      pool = 1,
+      role = 'client',
+    }: { readonly pool?: number; readonly role?: 'client' | 'probe' } = {},
+  ): void {
+    this.world.addHosted({ name, role }, (process, parts) => {
+      const host = new AsyncHost(process, { program, pool }, parts);
+      this.hosts.push(host);
+      return host;
+    });
+  }
+
+  /** The trace of its run; one that failed where code went on that had no business to. */
+  withFailure(trace: Trace): Trace {
+    const failure = this.hosts.map((host) => host.failure).find((found) => found !== null) ?? null;
+    if (failure === null || trace.ending.kind === 'failed') return trace;
+    if (!(failure instanceof SystemFailure)) throw failure;
+    return {
+      ...trace,
+      ending: { kind: 'failed', process: failure.process, error: failure.message },
+    };
+  }
+
+  /** No program has any effect any more. */
+  close(): void {
+    for (const host of this.hosts) host.close();
+  }
+}
+
+/**
+ * Puts a plan's system together. It is called once for each run, and keeps nothing from before.
+ * What it returns, if anything, is called after the run.
+ */
+export type Fill = (plan: Plan, world: AsyncWorld) => undefined | (() => void);
+
+/** Runs a plan: the same plan gives the same trace, as long as its programs share nothing. */
+export function runFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Trace> {
+  return runIn(asyncWorldOf(plan, null), plan, { fill, watcher: null, options });
+}
+
+/**
+ * The plan that leaves nothing to chance and gives a trace with the same digest, as `pin` does for
+ * other systems.
+ */
+export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Plan> {
+  if (plan.chance === null) return plan;
+  const pinning = new Pinning();
+  const { log, watcher } = pinning;
+  await runIn(asyncWorldOf(plan, log), plan, { fill, watcher, options });
+  return pinning.pinned(plan);
+}
+
+function asyncWorldOf(plan: Plan, log: DrawLog | null): World {
+  return new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
+}
+
+interface RunSetting {
+  readonly fill: Fill;
+  readonly watcher: Watcher | null;
+  readonly options: GlobalsOptions | undefined;
+}
+
+async function runIn(
+  world: World,
+  plan: Plan,
+  { fill, watcher, options }: RunSetting,
+): Promise<Trace> {
+  const asyncWorld = new AsyncWorld(world);
+  const empty = fill(plan, asyncWorld);
+  const restoreGlobals = virtualizeGlobals(options);
+  const restoreFailures = routeFailures();
+  try {
+    return asyncWorld.withFailure(await drive(world.runInTurns(watcher)));
+  } finally {
+    asyncWorld.close();
+    empty?.();
+    restoreFailures();
+    restoreGlobals();
+  }
+}
+
+/** Events of one row; the rest of the thread waits for about a tenth of a millisecond. */
+const ROW = 64;
+
+function drive(turns: Generator<void, Trace, void>): Promise<Trace> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const step = (): void => {
+      if (isOver) return;
+      try {
+        const { done, value } = turns.next();
+        if (done === true) {
+          isOver = true;
+          resolve(value);
+        }
+      } catch (error) {
+        isOver = true;
+        reject(error);
+      }
+    };
+    const row = (): void => {
+      for (let at = 0; at < ROW; at += 1) inRealTurn(step);
+      inRealTurn(rest);
+    };
+    const rest = (): void => {
+      ambient.current = null; // the jobs of the last step have run
+      if (!isOver) row();
+    };
+    row();
+  });
+}

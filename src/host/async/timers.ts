@@ -1,0 +1,132 @@
+/**
+ * The timers of one life of a process: alarms on its own clock, named by what they wait for,
+ * `alice/timeout-30ms-2`. Those that are due at one instant come in the order in which they were
+ * set.
+ */
+import { type Name, under } from '../../core/kernel/name.ts';
+import { Alarm, type AlarmParts } from '../../core/world/alarm.ts';
+import type { Process } from '../../core/world/process.ts';
+import { type TimerKeeper, type TimerSetting, VirtualTimer } from './virtual-timer.ts';
+
+/** An immediate comes this much later. */
+const IMMEDIATE_US = 1;
+
+interface Armed {
+  readonly alarm: Alarm;
+  /** Which of its kind it is, for the name of its next round. */
+  readonly name: Name;
+  readonly round: number;
+}
+
+export class Timers implements TimerKeeper {
+  private readonly process: Process;
+  private readonly parts: AlarmParts;
+  private readonly root: Name;
+  private readonly tiedAs: Name;
+  private readonly run: (code: () => void) => void;
+  private readonly armed: Map<VirtualTimer, Armed> = new Map();
+  private readonly unreferenced: Set<VirtualTimer> = new Set();
+  private readonly counts: Map<string, number> = new Map();
+  /** The timers whose numbers somebody asked for. */
+  private readonly numbered: Map<number, VirtualTimer> = new Map();
+
+  /** `run` runs the code of a timer that is due. */
+  constructor(
+    process: Process,
+    parts: AlarmParts,
+    { root, run }: { readonly root: Name; readonly run: (code: () => void) => void },
+  ) {
+    this.process = process;
+    this.parts = parts;
+    this.root = root;
+    this.tiedAs = under(root, 'timers');
+    this.run = run;
+  }
+
+  set(setting: TimerSetting): VirtualTimer {
+    const timer = new VirtualTimer(setting, this);
+    this.armAs(timer, { name: this.nameFor(setting), round: 1 });
+    return timer;
+  }
+
+  /** How many keep their process alive. */
+  get referenced(): number {
+    return this.armed.size - this.unreferenced.size;
+  }
+
+  private nameFor({ kind, delayMs }: TimerSetting): Name {
+    const label = kind === 'immediate' ? kind : `${kind}-${delayMs}ms`;
+    const count = (this.counts.get(label) ?? 0) + 1;
+    this.counts.set(label, count);
+    return under(this.root, count === 1 ? label : `${label}-${count}`);
+  }
+
+  private armAs(timer: VirtualTimer, { name, round }: Omit<Armed, 'alarm'>): void {
+    const { kind, delayMs } = timer.setting;
+    const wishUs = kind === 'immediate' ? IMMEDIATE_US : delayMs * 1000;
+    const alarmName = round === 1 ? name : under(name, String(round));
+    const alarm = new Alarm(
+      this.process,
+      {
+        name: alarmName,
+        waitUs: this.parts.decider.waitUs(alarmName, wishUs),
+        action: () => this.ring(timer, { name, round }),
+        tiedAs: this.tiedAs,
+      },
+      this.parts,
+    );
+    this.armed.set(timer, { alarm, name, round });
+  }
+
+  private ring(timer: VirtualTimer, { name, round }: Omit<Armed, 'alarm'>): void {
+    const { kind, callback } = timer.setting;
+    if (kind !== 'interval') {
+      this.forget(timer);
+      this.run(callback);
+      return;
+    }
+    this.run(callback);
+    // Unless its own code cleared it or set it again.
+    if (this.armed.get(timer)?.round === round) this.armAs(timer, { name, round: round + 1 });
+  }
+
+  arm(timer: VirtualTimer): void {
+    const armed = this.armed.get(timer);
+    armed?.alarm.cancel();
+    const name = armed?.name ?? this.nameFor(timer.setting);
+    this.armAs(timer, { name, round: (armed?.round ?? 0) + 1 });
+  }
+
+  drop(timer: VirtualTimer): void {
+    this.armed.get(timer)?.alarm.cancel();
+    this.forget(timer);
+  }
+
+  private forget(timer: VirtualTimer): void {
+    this.armed.delete(timer);
+    this.unreferenced.delete(timer);
+  }
+
+  setRef(timer: VirtualTimer, hasRef: boolean): void {
+    if (hasRef || !this.armed.has(timer)) this.unreferenced.delete(timer);
+    else this.unreferenced.add(timer);
+  }
+
+  idOf(timer: VirtualTimer): number {
+    for (const [id, known] of this.numbered) if (known === timer) return id;
+    const id = this.numbered.size + 1;
+    this.numbered.set(id, timer);
+    return id;
+  }
+
+  timerOf(id: number): VirtualTimer | undefined {
+    return this.numbered.get(id);
+  }
+
+  /** No timer is left. */
+  clear(): void {
+    for (const { alarm } of this.armed.values()) alarm.cancel();
+    this.armed.clear();
+    this.unreferenced.clear();
+  }
+}

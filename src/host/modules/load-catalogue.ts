@@ -1,0 +1,71 @@
+/**
+ * Extends the built-in catalogue by modules: those that a text names, or those of another thread.
+ */
+import { builtIn, type Catalogue, extend, type LoadedModule, whyClash } from '../../catalogue.ts';
+import type { ModuleDigests } from '../../core/plan/plan.ts';
+import type { NamedModule } from '../../core/plan/used-modules.ts';
+import type { Finding } from '../../text/problem.ts';
+import { findModule, importModule, loadModule } from './load-module.ts';
+
+/** Where modules may come from: a folder, or in words why they may not. */
+export type ModuleSource =
+  | {
+      readonly kind: 'folder';
+      readonly folder: string;
+      /** What the modules must be, by path, before any of them is run; absent where all may be. */
+      readonly digests?: ModuleDigests;
+    }
+  | { readonly kind: 'refused'; readonly why: string };
+
+export type CatalogueRead =
+  | { readonly kind: 'catalogue'; readonly catalogue: Catalogue }
+  | { readonly kind: 'findings'; readonly findings: readonly Finding[] };
+
+/** Loads the modules one after the other, or says of each what is wrong with it. */
+export async function loadCatalogue(
+  modules: readonly NamedModule[],
+  source: ModuleSource,
+): Promise<CatalogueRead> {
+  const findings: Finding[] = [...(await otherVersions(modules, source))];
+  if (findings.length > 0) return { kind: 'findings', findings };
+  let catalogue = builtIn;
+  for (const { path, place } of modules) {
+    if (source.kind === 'refused') {
+      findings.push({ ...place, what: `${path} is not loaded: ${source.why}` });
+      continue;
+    }
+    const read = await loadModule(path, source.folder);
+    const what = read.kind === 'problem' ? read.what : whyClash(catalogue, read.definition);
+    if (what !== null) findings.push({ ...place, what });
+    else if (read.kind === 'module') catalogue = extend(catalogue, read.definition, read.module);
+  }
+  return findings.length > 0 ? { kind: 'findings', findings } : { kind: 'catalogue', catalogue };
+}
+
+/** The modules that are not what the source says they must be; none of them was run. */
+async function otherVersions(
+  modules: readonly NamedModule[],
+  source: ModuleSource,
+): Promise<readonly Finding[]> {
+  if (source.kind === 'refused' || source.digests === undefined) return [];
+  const findings: Finding[] = [];
+  for (const { path, place } of modules) {
+    const found = await findModule(path, source.folder);
+    if (found.kind === 'problem') findings.push({ ...place, what: found.what });
+    else if (found.module.digest !== source.digests[path]) {
+      findings.push({ ...place, what: `${path} is another version than the one that is wanted` });
+    }
+  }
+  return findings;
+}
+
+/** The catalogue that these modules make, in a thread that has none yet. */
+export async function loadAgain(modules: readonly LoadedModule[]): Promise<Catalogue> {
+  let catalogue = builtIn;
+  for (const module of modules) {
+    const read = await importModule(module);
+    if (read.kind === 'problem') throw new Error(read.what);
+    catalogue = extend(catalogue, read.definition, read.module);
+  }
+  return catalogue;
+}

@@ -1,0 +1,234 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { renderPlan } from '../../core/plan/plan-text.ts';
+import { examineSeed } from '../../harness.ts';
+import { expand } from '../../scenario/expand.ts';
+import { replay } from '../../search/corpus/replay.ts';
+import { renderProblem } from '../../text/problem.ts';
+import {
+  loadPlanFile,
+  loadScenarioFile,
+  readPlanSource,
+  type ScenarioFileRead,
+} from './load-files.ts';
+
+const fixtures = fileURLToPath(new URL('../../../fixtures/modules/', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-modules-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Loaded = Extract<ScenarioFileRead, { readonly kind: 'scenario' }>;
+
+async function spinLock(): Promise<Loaded> {
+  const read = await loadScenarioFile(`${fixtures}spin-lock.yaml`);
+  if (read.kind === 'problems') throw new Error(read.problems.map(renderProblem).join('\n'));
+  return read;
+}
+
+const SYSTEMS = 'systems: { own: { lock: lock-service, store: fenced } }';
+
+/** What is wrong with a scenario that names `path`, after the line `name:`; '' for nothing. */
+async function problemWith(path: string): Promise<string> {
+  const file = join(folder, 'scenario.yaml');
+  writeFileSync(file, `name: own\nuse: ${JSON.stringify(path)}\n${SYSTEMS}\n`);
+  const read = await loadScenarioFile(file);
+  return read.kind === 'problems' ? read.problems.map(renderProblem).join('\n') : '';
+}
+
+/** The same for a module beside it with this text. */
+function problemIn(name: string, text: string): Promise<string> {
+  writeFileSync(join(folder, name), text);
+  return problemWith(`./${name}`);
+}
+
+const at = `${join(folder, 'scenario.yaml')}:2:6 use: `;
+
+describe('a scenario that uses a module', () => {
+  test('has its words beside those of fencepost', async () => {
+    const { catalogue, scenario } = await spinLock();
+    expect([...catalogue.locks.keys()]).toContain('spin-lock');
+    expect([...catalogue.locks.keys()]).toContain('lock-service');
+    expect(scenario.use).toEqual({
+      './spin-lock.mjs': expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    });
+    expect(scenario.systems[0]?.servers).toEqual(['lock']);
+  });
+
+  test('finds what its system gets wrong, and that the cure holds', async () => {
+    const { catalogue, scenario } = await spinLock();
+    const broken = (system: string): number =>
+      Array.from({ length: 50 }, (_, seed) =>
+        examineSeed(scenario, system, seed, ['owner-only-release'], catalogue),
+      ).filter(({ verdicts }) => verdicts[0]?.kind === 'invalid').length;
+    expect(broken('naive')).toBeGreaterThan(0);
+    expect(broken('cured')).toBe(0);
+  });
+
+  test('is told what is unknown to its module too', async () => {
+    const file = join(folder, 'unknown.yaml');
+    copyFileSync(`${fixtures}spin-lock.mjs`, join(folder, 'spin-lock.mjs'));
+    const systems = 'systems: { own: { lock: spin-lok, store: fenced } }';
+    writeFileSync(file, `name: own\nuse: ./spin-lock.mjs\n${systems}\n`);
+    const read = await loadScenarioFile(file);
+    const [problem] = read.kind === 'problems' ? read.problems : [];
+    expect(problem?.what).toBe('unknown lock "spin-lok"; did you mean "spin-lock"?');
+  });
+});
+
+describe('a plan', () => {
+  test('is told at its own place what is unknown', async () => {
+    const { scenario } = await spinLock();
+    const file = join(folder, 'plan.yaml');
+    copyFileSync(`${fixtures}spin-lock.mjs`, join(folder, 'spin-lock.mjs'));
+    const plan = expand(scenario, 'cured', 1);
+    const told = async (text: string): Promise<readonly string[]> => {
+      writeFileSync(file, text);
+      const read = await loadPlanFile(file);
+      return read.kind === 'problems' ? read.problems.map(renderProblem) : [];
+    };
+    expect(await told(renderPlan(plan))).toEqual([]);
+    const system = { ...plan.system, options: { relaese: 'own' } };
+    const [problem, ...others] = await told(renderPlan({ ...plan, system }));
+    expect(others).toEqual([]);
+    expect(problem?.slice(file.length)).toMatch(
+      /^:[2-9]:[1-9]\d* system\.options\.relaese: spin-lock has no option "relaese"; did you mean "release"\?$/,
+    );
+  });
+});
+
+describe('a path', () => {
+  test.each([
+    ['../spin-lock.mjs', 'leads out of the folder'],
+    ['./a/../../spin-lock.mjs', 'leads out of the folder'],
+    ['/tmp/spin-lock.mjs', 'is an absolute path'],
+    ['C:/spin-lock.mjs', 'is an absolute path'],
+    ['file:///tmp/spin-lock.mjs', 'is a URL'],
+    ['https://example.com/lock.mjs', 'is a URL'],
+    ['data:text/javascript,1', 'is a URL'],
+    ['node:fs', 'is a URL'],
+    ['fencepost', 'is the name of a package'],
+    ['.\\spin-lock.mjs', 'has a backslash'],
+    ['./', 'is a folder'],
+  ])('%s is refused where it stands', async (path, why) => {
+    const told = await problemWith(path);
+    expect(told).toBe(
+      `${at}${JSON.stringify(path)} ${why}; expected a file below this folder, such as ./my-lock.mjs`,
+    );
+  });
+
+  test('that is a link out of the folder is refused', async () => {
+    mkdirSync(join(folder, 'inside'), { recursive: true });
+    symlinkSync(`${fixtures}spin-lock.mjs`, join(folder, 'inside', 'link.mjs'));
+    expect(await problemWith('./inside/link.mjs')).toContain('is a link that leads out of');
+    symlinkSync(fixtures, join(folder, 'linked'));
+    expect(await problemWith('./linked/spin-lock.mjs')).toContain('is a link that leads out of');
+  });
+
+  test('that is named twice is refused', async () => {
+    const file = join(folder, 'twice.yaml');
+    writeFileSync(file, `name: own\nuse: [./a.mjs, ./a.mjs]\n${SYSTEMS}\n`);
+    const read = await loadScenarioFile(file);
+    const told = read.kind === 'problems' ? read.problems.map(renderProblem) : [];
+    expect(told).toEqual([`${file}:2:16 use[1]: "./a.mjs" stands here twice`]);
+  });
+});
+
+describe('a module', () => {
+  test('that is missing is named where it is used', async () => {
+    expect(await problemWith('./missing.mjs')).toBe(`${at}./missing.mjs: there is no such file`);
+  });
+
+  test('that throws is told with the line in its own file', async () => {
+    const text = "const a = 1;\nthrow new Error('not today');\nexport default a;\n";
+    expect(await problemIn('throws.mjs', text)).toContain(
+      `${at}./throws.mjs cannot be loaded: not today`,
+    );
+  });
+
+  test.each([
+    ['nothing.mjs', 'export const lock = 1;\n', 'has no default export'],
+    ['plain.mjs', 'export default { locks: {} };\n', 'exports something else by default'],
+    ['null.mjs', 'export default null;\n', 'exports something else by default'],
+  ])('%s that exports something else is refused', async (name, text, why) => {
+    expect(await problemIn(name, text)).toContain(`${at}./${name} ${why}`);
+  });
+
+  test('whose definition is wrong is told which field', async () => {
+    const text = [
+      "import { defineSystem } from 'fencepost';",
+      "export default defineSystem({ locks: { mine: { about: 'mine' } } });",
+    ].join('\n');
+    expect(await problemIn('no-build.mjs', text)).toContain(
+      `${at}./no-build.mjs cannot be loaded: locks.mine.build is no function`,
+    );
+  });
+
+  test('that takes a name of fencepost is refused', async () => {
+    const text = [
+      "import { defineSystem } from 'fencepost';",
+      "const build = () => () => ({ *acquire() { return 'given up'; }, *release() {} });",
+      "export default defineSystem({ locks: { redis: { about: 'mine', build } } });",
+    ].join('\n');
+    expect(await problemIn('clash.mjs', text)).toContain(
+      'the lock "redis" has the name of one of fencepost; call it something else',
+    );
+  });
+});
+
+describe('a plan that uses a module', () => {
+  test('finds it beside itself, or above the folder `plans`', async () => {
+    const { scenario } = await spinLock();
+    const text = renderPlan(expand(scenario, 'naive', 6));
+    const own = mkdtempSync(join(folder, 'plan-'));
+    copyFileSync(`${fixtures}spin-lock.mjs`, join(own, 'spin-lock.mjs'));
+    mkdirSync(join(own, 'plans'));
+    for (const file of [join(own, 'plan.yaml'), join(own, 'plans', 'plan.yaml')]) {
+      writeFileSync(file, text);
+      const read = await loadPlanFile(file);
+      if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+      expect(read.plan.use).toEqual(scenario.use);
+      expect(read.changedModules).toEqual([]);
+      const { outcome } = await replay(read.plan, 'owner-only-release', read.catalogue);
+      expect(outcome).toBe('reproduced');
+    }
+  });
+
+  test('says so when the module is another version', async () => {
+    const { scenario } = await spinLock();
+    const own = mkdtempSync(join(folder, 'changed-'));
+    const changed = { './spin-lock.mjs': `sha256:${'0'.repeat(64)}` };
+    copyFileSync(`${fixtures}spin-lock.mjs`, join(own, 'spin-lock.mjs'));
+    const file = join(own, 'plan.yaml');
+    writeFileSync(file, renderPlan({ ...expand(scenario, 'naive', 6), use: changed }));
+    const read = await loadPlanFile(file);
+    expect(read).toMatchObject({ kind: 'plan', changedModules: ['./spin-lock.mjs'] });
+  });
+
+  test('is told what helps where the module is missing, and only there', async () => {
+    const { scenario } = await spinLock();
+    const own = mkdtempSync(join(folder, 'hint-'));
+    const source = { file: 'plan.yaml', text: renderPlan(expand(scenario, 'naive', 6)) };
+    const told = async (modules: string): Promise<string> => {
+      const read = await readPlanSource(source, { kind: 'folder', folder: modules }, '; look');
+      return read.kind === 'problems' ? read.problems.map(({ what }) => what).join('\n') : '';
+    };
+    expect(await told(own)).toBe('./spin-lock.mjs: there is no such file; look');
+    writeFileSync(join(own, 'spin-lock.mjs'), 'export default null;\n');
+    expect(await told(own)).toMatch(/exports something else by default [^;]*$/);
+    expect(await told(fixtures)).toBe('');
+  });
+
+  test('is refused with the place where the module is named', async () => {
+    const { scenario } = await spinLock();
+    const own = mkdtempSync(join(folder, 'lost-'));
+    const file = join(own, 'plan.yaml');
+    writeFileSync(file, renderPlan(expand(scenario, 'naive', 6)));
+    const read = await loadPlanFile(file);
+    const told = read.kind === 'problems' ? read.problems.map(renderProblem) : [];
+    expect(told).toEqual([
+      `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs: there is no such file`,
+    ]);
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * Loads one module with definitions of a user's own, from below a folder and from nowhere else.
+ * Whatever is wrong with it is said in words, with the place in the user's file where there is one.
+ */
+
+import { realpathSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
+import { errorText } from '../../text/error-text.ts';
+import { loadVirtually } from '../async/globals.ts';
+import { moduleDigest } from './module-digest.ts';
+
+export type ModuleRead =
+  | {
+      readonly kind: 'module';
+      readonly module: LoadedModule;
+      readonly definition: SystemDefinition;
+    }
+  | { readonly kind: 'problem'; readonly what: string };
+
+/** A module that has not come to its end by then never will. */
+const MOST_MS = 10_000;
+
+/** Loads `./my-lock.mjs` of `folder`; links are followed, and may not lead out of it. */
+export async function loadModule(path: string, folder: string): Promise<ModuleRead> {
+  const found = await findModule(path, folder);
+  return found.kind === 'problem' ? found : await importModule(found.module);
+}
+
+export type ModuleFound =
+  | { readonly kind: 'found'; readonly module: LoadedModule }
+  | { readonly kind: 'problem'; readonly what: string };
+
+/** Reads and digests `./my-lock.mjs` of `folder`, and runs nothing of it. */
+export async function findModule(path: string, folder: string): Promise<ModuleFound> {
+  try {
+    const root = realpathSync(folder);
+    const file = realpathSync(resolve(folder, path));
+    if (!file.startsWith(root.endsWith(sep) ? root : root + sep)) {
+      return problem(`${path} is a link that leads out of the folder, to ${file}`);
+    }
+    const module = { path, digest: await moduleDigest(file), url: pathToFileURL(file).href };
+    return { kind: 'found', module };
+  } catch (error) {
+    return problem(`${path}: ${whyUnreadable(error)}`);
+  }
+}
+
+function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
+  if (code === 'EISDIR') return 'this is a directory; name a file in it';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  return textOf(error);
+}
+
+/**
+ * Imports a module that was found. Each version of a file is a module of its own, so that a process
+ * that outlives a change, as a watcher does, takes the new one.
+ */
+export async function importModule(module: LoadedModule): Promise<ModuleRead> {
+  const { path, digest, url } = module;
+  try {
+    // What it takes out of builtin modules is to be virtual where its clients run.
+    const loading = loadVirtually(() => import(`${url}?${digest}`));
+    const imported: unknown = await inTime(loading);
+    const definition = definitionOf(imported);
+    if (typeof definition === 'string') return problem(`${path} ${definition}`);
+    return { kind: 'module', module, definition };
+  } catch (error) {
+    return problem(`${path} cannot be loaded: ${textOf(error)}${placeIn(url, error)}`);
+  }
+}
+
+async function inTime<T>(loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`it did not come to its end within ${MOST_MS / 1000} s`);
+    timer = setTimeout(() => reject(error), MOST_MS);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const WANTED = 'what `defineSystem` returns';
+
+/** The default export, or what is wrong with it. */
+function definitionOf(imported: unknown): SystemDefinition | string {
+  if (typeof imported !== 'object' || imported === null || !('default' in imported)) {
+    return `has no default export; export ${WANTED}`;
+  }
+  const exported = imported.default;
+  if (!isDefinition(exported)) return `exports something else by default than ${WANTED}`;
+  if (exported.version !== 1) return `was defined with another version of fencepost`;
+  return exported;
+}
+
+/** Several copies of this package may be loaded, so its form tells a definition. */
+function isDefinition(value: unknown): value is SystemDefinition {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'kind' in value && value.kind === 'fencepost-system' && 'version' in value;
+}
+
+function textOf(error: unknown): string {
+  return errorText(error);
+}
+
+/** Where in the module's own file an error arose, ` (at line 3, column 7)`; else ''. */
+function placeIn(url: string, error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const at = stack.indexOf(url);
+  const [, line, column] = /^[^\s:]*:(\d+)(?::(\d+))?/.exec(withoutDigest(stack, url, at)) ?? [];
+  if (at < 0 || line === undefined) return '';
+  return column === undefined ? ` (at line ${line})` : ` (at line ${line}, column ${column})`;
+}
+
+/** What follows the URL and its digest in a stack. */
+function withoutDigest(stack: string, url: string, at: number): string {
+  return stack.slice(at + url.length).replace(/^\?sha256:[0-9a-f]+/, '');
+}
+
+function problem(what: string): { readonly kind: 'problem'; readonly what: string } {
+  return { kind: 'problem', what };
+}

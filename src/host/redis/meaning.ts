@@ -1,0 +1,133 @@
+/**
+ * What a command means for a lock, as the trace says it: the lock is the command's key. A script
+ * means what the hook at hand says; those of npm redlock are known.
+ */
+import type { Answer } from '../../core/history/trace.ts';
+import type { Port } from '../../core/world/port.ts';
+import type { ServerHost } from '../../core/world/server.ts';
+import {
+  isRedisError,
+  isRedisNil,
+  isRedisStatus,
+  type RedisCommand,
+  type RedisReply,
+} from './reply.ts';
+import { shaOf } from './sha.ts';
+
+/** A node as it is called over the simulated network. */
+export type RedisHost = ServerHost<RedisCommand, RedisReply>;
+
+/** A call of a script. */
+export interface ScriptCall {
+  /** SHA-1 of its text, as EVALSHA names it. */
+  readonly sha: string;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+export interface Meaning {
+  readonly verb: 'acquire' | 'renew' | 'release';
+  readonly lock: string;
+  /** Whether a reply that is no error says that it was done. */
+  readonly isDone: (reply: RedisReply) => boolean;
+}
+
+/** Says what the call of a script means; null where it means nothing for a lock. */
+export type Means = (call: ScriptCall) => Meaning | null;
+
+/** The scripts of npm redlock, by SHA-1: those of 5.0.0-beta.2, then those of 4.2.0. */
+const REDLOCK_SCRIPTS: ReadonlyMap<string, Meaning['verb']> = new Map([
+  ['96da70f7716f27d278a5218544df37fd8b0a5e4c', 'acquire'],
+  ['aed6f382e410db8ba7926d4e5e9aab410bf2a78a', 'renew'],
+  ['e4612211c9f8f51c257e26e056b0a654b3187242', 'release'],
+  ['e5a322e2634ef59a516e8ea150cb085afafee684', 'acquire'],
+  ['ce46f80993d5dac20dd066eb301a4e37994bdbed', 'renew'],
+  ['0f0f23b9048b36752b5be114f357ba083449f908', 'release'],
+]);
+
+/** What the scripts of npm redlock, 4 and 5, mean. Several resources are one lock, `a+b`. */
+export const redlockMeaning: Means = ({ sha, keys }) => {
+  const verb = REDLOCK_SCRIPTS.get(sha);
+  if (verb === undefined) return null;
+  return { verb, lock: keys.join('+'), isDone: (reply) => reply === keys.length };
+};
+
+/** The node as a port, with what the trace says of each call; scripts by `means`. */
+export function redisPort(host: RedisHost, means: Means): Port<RedisCommand, RedisReply> {
+  return {
+    host,
+    describeRequest: (command) => {
+      const meaning = meaningOf(command, means);
+      if (meaning === null) return { verb: 'fetch', lock: keyOf(command), token: 0 };
+      return { verb: meaning.verb, lock: meaning.lock, token: 0 };
+    },
+    describeReply: (reply, command) => answerOf(reply, meaningOf(command, means)),
+  };
+}
+
+/** The key that a command is about; that of a script is its first. */
+function keyOf([name = '', key = '', count = '0', first = '']: RedisCommand): string {
+  if (!/^eval(sha)?$/i.test(name)) return key;
+  return Number(count) > 0 ? first : '';
+}
+
+function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): Meaning | null {
+  const lock = key;
+  switch (name.toLowerCase()) {
+    case 'set':
+      return meaningOfSet(lock, rest);
+    case 'setnx':
+      return { verb: 'acquire', lock, isDone: isPositive };
+    case 'expire':
+    case 'pexpire':
+      return { verb: 'renew', lock, isDone: isPositive };
+    case 'del':
+    case 'hdel':
+      return { verb: 'release', lock, isDone: isPositive };
+    case 'eval':
+      return means(scriptCall(shaOf(key), rest));
+    case 'evalsha':
+      return means(scriptCall(key.toLowerCase(), rest));
+    default:
+      return null;
+  }
+}
+
+/** `SET key value NX PX ttl` acquires, and with `XX` renews; else a value is only written. */
+function meaningOfSet(lock: string, [, ...options]: readonly string[]): Meaning | null {
+  const words = new Set(options.map((word) => word.toUpperCase()));
+  if (words.has('NX')) return { verb: 'acquire', lock, isDone: isRedisStatus };
+  if (words.has('XX')) return { verb: 'renew', lock, isDone: isRedisStatus };
+  return null;
+}
+
+function isPositive(reply: RedisReply): boolean {
+  return typeof reply === 'number' && reply > 0;
+}
+
+function scriptCall(sha: string, [count = '0', ...rest]: readonly string[]): ScriptCall {
+  const keys = Number(count);
+  return { sha, keys: rest.slice(0, keys), args: rest.slice(keys) };
+}
+
+function answerOf(reply: RedisReply, meaning: Meaning | null): Answer {
+  if (isRedisError(reply)) return { kind: 'denied', holder: '' };
+  if (meaning === null) return lookedUp(reply);
+  if (!meaning.isDone(reply)) return { kind: 'denied', holder: '' };
+  switch (meaning.verb) {
+    case 'acquire':
+      return { kind: 'granted', token: 0 };
+    case 'renew':
+      return { kind: 'renewed' };
+    case 'release':
+      return { kind: 'released' };
+  }
+}
+
+/** What was looked up, where it is a number. */
+function lookedUp(reply: RedisReply): Answer {
+  if (typeof reply === 'number') return { kind: 'value', value: reply };
+  if (isRedisNil(reply)) return { kind: 'denied', holder: '' };
+  const isInteger = typeof reply === 'string' && /^-?\d{1,15}$/.test(reply);
+  return isInteger ? { kind: 'value', value: Number(reply) } : { kind: 'accepted' };
+}

@@ -1,0 +1,75 @@
+/**
+ * Starts the page: takes the controls of each finding into use, listens to keys and to the part of
+ * the address behind `#`, and switches between dark and light. All that it shows, the page's own
+ * functions draw; nothing is fetched and nothing is kept.
+ */
+import type { PageData } from '../page-data.ts';
+import { all, one } from './elements.ts';
+import { Stage } from './stage.ts';
+import { openTrial } from './trial.ts';
+
+const stages = all(document, 'article[data-finding]', HTMLElement).map((article) => {
+  const text = one(document, `#${article.id}-data`, HTMLScriptElement).textContent;
+  const data: PageData = JSON.parse(text ?? '');
+  const stage = new Stage(article, data);
+  openTrial(article, data);
+  return stage;
+});
+
+/** The finding that keys act on: the one that was used last, or named in the address. */
+let active = stages[0];
+
+for (const stage of stages) {
+  stage.article.addEventListener('focusin', () => {
+    active = stage;
+  });
+  stage.article.addEventListener('click', () => {
+    active = stage;
+  });
+}
+
+function followAddress(): void {
+  for (const stage of stages) if (stage.follow(location.hash)) active = stage;
+}
+
+// To click the event that the address names already changes no address.
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('[data-events] a') : null;
+  if (!(link instanceof HTMLAnchorElement) || link.hash !== location.hash) return;
+  event.preventDefault();
+  followAddress();
+});
+
+/** Where arrows and letters mean something already. */
+const OWN_KEYS = 'input, select, textarea, .scroll, .table, pre, [contenteditable]';
+
+document.addEventListener('keydown', (event) => {
+  const { target } = event;
+  if (event.ctrlKey || event.altKey || event.metaKey || active === undefined) return;
+  if (target instanceof Element && target.closest(OWN_KEYS) !== null) return;
+  if (active.press(event.key)) event.preventDefault();
+});
+
+function openThemeSwitch(): void {
+  const button = one(document, '[data-theme-switch]', HTMLButtonElement);
+  const root = document.documentElement;
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const isDark = (): boolean =>
+    (root.dataset['theme'] ?? (system.matches ? 'dark' : '')) === 'dark';
+  const show = (): void => {
+    button.setAttribute('aria-pressed', String(isDark()));
+  };
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    root.dataset['theme'] = isDark() ? 'light' : 'dark';
+    show();
+  });
+  system.addEventListener('change', show);
+  show();
+}
+
+addEventListener('hashchange', followAddress);
+// A browser goes to the row that the address names once more when all is loaded.
+addEventListener('load', () => requestAnimationFrame(followAddress));
+openThemeSwitch();
+followAddress();

@@ -1,0 +1,71 @@
+/**
+ * Opens pages in the Chromium that a machine has, and makes them: the script is bundled as the
+ * build does it. Where there is no Chromium, see `needs`.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const PATH = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
+
+/** Whether there is a browser to test with: `$CHROMIUM`, or one where Linux has it. */
+export const hasChromium: boolean = PATH !== undefined && existsSync(PATH);
+
+const FLAGS = [
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: PATH ?? '', args: FLAGS });
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-page-'));
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** The page's script, made from the sources. */
+export function bundle(): string {
+  const file = join(folder, 'script.js');
+  const command = join(root, 'node_modules/rolldown/bin/cli.mjs');
+  const words = [command, '-c', join(root, 'tools/rolldown.config.mjs'), '--file', file];
+  if (!existsSync(file)) execFileSync(process.execPath, words, { cwd: root, stdio: 'pipe' });
+  return readFileSync(file, 'utf8');
+}
+
+/** Writes a page and gives its `file://` address. */
+export function addressOf(name: string, html: string): string {
+  const file = join(folder, `${name}.html`);
+  writeFileSync(file, html);
+  return pathToFileURL(file).href;
+}
+
+/** A page that is open, with what went wrong in it and what it asked for. */
+export interface Opened {
+  readonly page: Page;
+  readonly errors: readonly string[];
+  readonly requests: readonly string[];
+}
+
+/** Opens an address in a fresh context, 1280 × 900 unless told otherwise. */
+export async function open(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions = {},
+): Promise<Opened> {
+  const size = { width: 1280, height: 900 };
+  const context = await browser.newContext({ viewport: size, ...options });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  const requests: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('request', (request) => requests.push(request.url()));
+  await page.goto(address);
+  return { page, errors, requests };
+}

@@ -1,0 +1,53 @@
+/** Findings of real plans, made as the commands make them, for pages that browsers open. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { explain } from '../../../check/explain.ts';
+import type { Plan } from '../../../core/plan/plan.ts';
+import { readPlan } from '../../../core/plan/plan-text.ts';
+import { examine, shrinkFailure } from '../../../harness.ts';
+import { digestOf } from '../../../run.ts';
+import { claimsJudged } from '../../../search/sweep/examiner.ts';
+import type { Finding, OtherRun } from '../../finding.ts';
+
+/** A plan of `fixtures/plans`, by its file's name without the ending. */
+export function planIn(name: string): Plan {
+  const file = fileURLToPath(new URL(`../../../../fixtures/plans/${name}.yaml`, import.meta.url));
+  const read = readPlan({ text: readFileSync(file, 'utf8'), file });
+  if (read.kind !== 'plan') throw new Error(`${file} is no plan`);
+  return read.plan;
+}
+
+/** The finding of a plan that breaks `claim`, with its neighbour that passes. */
+export function findingOf(plan: Plan, claim: string): Finding {
+  const { trace, verdicts } = examine(plan, claimsJudged([claim]));
+  const verdict = verdicts.find((one) => one.claim === claim);
+  if (verdict?.kind !== 'invalid') throw new Error(`the plan breaks no ${claim}`);
+  const { boundary } = shrinkFailure(plan, claim);
+  const nearest = boundary === null ? {} : { nearest: besides(boundary.holdsPlan, claim) };
+  return {
+    ...{ scenario: plan.scenario, scenarioFile: 'fixtures/a.yaml', system: plan.system.name },
+    ...{ claim, seed: 1, explanation: explain(trace, verdict), verdict, verdicts, trace, plan },
+    ...{
+      digest: digestOf(trace),
+      planText: 'fencepost: 1\n',
+      boundary: 'breaks with a little more',
+    },
+    size: { events: 12, originalEvents: 61, faults: 1, originalFaults: 6 },
+    ...{ planFile: 'reports/a.yaml', pageFile: 'reports/a.html' },
+    ...{ keptIn: 'fixtures/plans/', isKeptInNew: false },
+    ...nearest,
+    original: besides(plan, claim),
+  };
+}
+
+function besides(plan: Plan, claim: string): OtherRun {
+  const { trace, verdicts } = examine(plan, [claim]);
+  const [verdict] = verdicts;
+  return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
+}
+
+/** A plan that gives `unfenced` a pause and a stale write, the last of them judged. */
+export const zombie: Finding = findingOf(
+  planIn('zombie-writer-unfenced-grant-order'),
+  'grant-order',
+);

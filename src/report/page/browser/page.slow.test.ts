@@ -1,0 +1,164 @@
+/** What a reader can do on the report's page, in a real browser. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { needs } from '../../../../tools/needs.ts';
+import type { Finding } from '../../finding.ts';
+import { renderPage } from '../../page.ts';
+import { manyZombies } from '../../sample.fixture.ts';
+import { sampleSummary as overview } from '../../summary.fixture.ts';
+import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
+import { findingOf, planIn, zombie } from './findings.fixture.ts';
+
+const law = needs('chromium', hasChromium);
+const script = hasChromium ? bundle() : '';
+
+function addressWith(name: string, findings: readonly Finding[]): string {
+  return addressOf(name, renderPage({ findings, overview, script }));
+}
+
+const where = (page: Page): Promise<string> => page.locator('[data-where]').first().innerText();
+
+describe('the page in a browser', () => {
+  let browser: Browser;
+  const address = addressWith('page', [zombie]);
+  const violation = Math.max(...zombie.verdict.evidence.map(({ event }) => event));
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  law('begins at the violation and steps with the arrows, Home, End and v', async () => {
+    const { page, errors } = await open(browser, address);
+    const start = await where(page);
+    expect(start).toContain('stale write');
+    const numbers: number[] = [];
+    for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'v']) {
+      await page.keyboard.press(key);
+      numbers.push(Number(/Event (\d+) of the run/.exec(await where(page))?.[1]));
+    }
+    const at = numbers[5] ?? 0;
+    expect(numbers).toEqual([at - 1, at - 2, at - 1, 0, numbers[4], at]);
+    expect(numbers[4]).toBeGreaterThan(at);
+    expect(await where(page)).toBe(start);
+    expect(errors).toEqual([]);
+  });
+
+  law('goes to the event that the address names, as it loads and as it changes', async () => {
+    const { page } = await open(browser, `${address}#e=3`);
+    expect(await where(page)).toContain('grants token 1');
+    await page.locator(`a[href="#e=${violation}"]`).click();
+    expect(await where(page)).toContain('stale write');
+    expect(await page.locator('tr[aria-current=step]').getAttribute('data-row')).toBe(
+      `${violation}`,
+    );
+    await page.keyboard.press('Home');
+    expect(await page.evaluate('location.hash')).toBe('#e=0');
+  });
+
+  law('shows what each process believes and marks what a step changed', async () => {
+    const { page } = await open(browser, `${address}#e=3`);
+    const lock = page.locator('.state > li', { hasText: 'is held by' });
+    expect(await lock.innerText()).toMatch(/token 1.*← changed/s);
+    await page.keyboard.press('v');
+    const state = await page.locator('[data-state]').innerText();
+    expect(state).toMatch(/✗ (its lease is over|\w+ holds it)/);
+  });
+
+  law('marks the present step in both pictures', async () => {
+    const { page } = await open(browser, `${address}#e=3`);
+    const cursors = page.locator('figure[data-time] rect[data-cursor]');
+    const right = await cursors.nth(0).getAttribute('x');
+    const down = await cursors.nth(1).getAttribute('y');
+    await page.keyboard.press('v');
+    expect(Number(await cursors.nth(0).getAttribute('x'))).toBeGreaterThan(Number(right));
+    expect(Number(await cursors.nth(1).getAttribute('y'))).toBeGreaterThan(Number(down));
+    expect(await cursors.nth(0).getAttribute('visibility')).toBe('visible');
+    expect(await cursors.nth(1).getAttribute('visibility')).toBe('visible');
+  });
+
+  law('filters events by text, process and kind', async () => {
+    const { page } = await open(browser, address);
+    const rows = page.locator('[data-events] tbody tr');
+    const all = await rows.count();
+    await page.locator('[data-filter=text]').fill('PAUSED');
+    expect(await rows.count()).toBe(1);
+    await page.locator('[data-filter=text]').fill('');
+    await page.locator('[data-filter=process]').selectOption('store');
+    const ofStore = await rows.count();
+    expect(ofStore).toBeLessThan(all);
+    await page.locator('[data-filter=kind]').selectOption('reads and writes');
+    expect(await rows.allInnerTexts()).toHaveLength(2);
+    await page.locator('[data-filter=process]').selectOption('');
+    await page.locator('[data-filter=kind]').selectOption('');
+    expect(await rows.count()).toBe(all);
+  });
+
+  law('hides lanes and shows one time or both', async () => {
+    const { page } = await open(browser, address);
+    const warped = page.locator('figure[data-time=warped]');
+    expect(await warped.locator('svg').innerHTML()).toContain('accepts x');
+    await page.locator('[data-lane][value=store]').uncheck();
+    expect(await warped.locator('svg').innerHTML()).not.toContain('accepts x');
+    await page.locator('.switches input[value=true]').check();
+    expect(await warped.isVisible()).toBe(false);
+    await page.locator('.switches input[value=warped]').check();
+    expect(await page.locator('figure[data-time=true]').isVisible()).toBe(false);
+    expect(await warped.isVisible()).toBe(true);
+  });
+
+  law(
+    'runs the plan again with another pause, ttl or store, and says what becomes of it',
+    async () => {
+      const { page, errors } = await open(browser, address);
+      const outcome = page.locator('[data-outcome]');
+      const pause = page.locator('[data-knob^=faults]').first();
+      expect(await outcome.innerText()).toContain('✗ grant-order still breaks');
+      const before = await page.locator('[data-drawn]').innerHTML();
+      await pause.fill('1');
+      expect(await outcome.innerText()).toContain('– grant-order is not tested in this run');
+      expect(await page.locator('[data-drawn]').innerHTML()).not.toBe(before);
+      await page.locator('[data-reset]').click();
+      expect(await page.locator('[data-drawn]').innerHTML()).toBe(before);
+      await page.locator('[data-choice=store]').selectOption('fenced');
+      expect(await outcome.innerText()).toContain('✓ grant-order holds');
+      await page.locator('[data-reset]').click();
+      await page.locator('[data-knob^=ttl]').first().fill('200');
+      expect(await outcome.innerText()).toContain('– grant-order is not tested');
+      expect(errors).toEqual([]);
+    },
+  );
+
+  law('sets the nearest run that passes beside it, with where they part', async () => {
+    const { page } = await open(browser, address);
+    const beside = page.locator('.beside').first();
+    expect(await beside.innerText()).toMatch(/What was changed: pause of \w+, .* here, .* there\./);
+    expect(await beside.innerText()).toContain('First difference, at ');
+    expect(await beside.locator('svg').count()).toBe(2);
+  });
+
+  law('keeps several findings apart', async () => {
+    const other = findingOf(planIn('zombie-writer-unfenced-linearizable'), 'linearizable');
+    const two = addressWith('two', [zombie, other]);
+    const { page, errors } = await open(browser, `${two}#f2-e=3`);
+    const texts = await page.locator('[data-where]').allInnerTexts();
+    expect(texts[1]).toContain('grants token 1');
+    expect(texts[0]).toContain('stale write');
+    await page.keyboard.press('End');
+    expect((await page.locator('[data-where]').allInnerTexts())[0]).toBe(texts[0]);
+    expect(errors).toEqual([]);
+  });
+
+  law('walks through 10,000 events, a part at a time', async () => {
+    const { page, errors } = await open(browser, addressWith('long', [manyZombies(286)]));
+    expect(await page.locator('[data-events] tbody tr').count()).toBeLessThanOrEqual(400);
+    const started = performance.now();
+    for (let step = 0; step < 60; step += 1) await page.keyboard.press('ArrowLeft');
+    const perStep = (performance.now() - started) / 60;
+    await page.keyboard.press('Home');
+    expect(await where(page)).toMatch(/^Event 0 of the run \(0 to 10,009\)/);
+    expect(await page.locator('tr[aria-current=step]').count()).toBe(1);
+    expect(errors).toEqual([]);
+    console.info(`10,010 events: ${perStep.toFixed(1)} ms a step`);
+  });
+});

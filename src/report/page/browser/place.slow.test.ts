@@ -1,0 +1,86 @@
+/** Where the page lands, and what of its pictures is then in sight. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { needs } from '../../../../tools/needs.ts';
+import { renderPage } from '../../page.ts';
+import { sampleSummary as overview } from '../../summary.fixture.ts';
+import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
+import { findingOf, planIn, zombie } from './findings.fixture.ts';
+
+const law = needs('chromium', hasChromium);
+const script = hasChromium ? bundle() : '';
+const NARROW = { width: 390, height: 800 };
+
+/** Expects the step bar of the finding that an address names at the top of the window. */
+async function expectAtTop(page: Page, hash: string): Promise<void> {
+  // Where the browser scrolls by itself it takes its time.
+  await page.waitForTimeout(800);
+  const bar = page.locator('.stepper').nth(hash.startsWith('#f2-') ? 1 : 0);
+  const top = (await bar.boundingBox())?.y;
+  expect(top, hash).toBeGreaterThanOrEqual(0);
+  expect(top, hash).toBeLessThan(60);
+}
+
+/** Whether the middle of the nth picture's mark lies in the picture's own frame. */
+async function isMarkInFrame(page: Page, nth: number): Promise<boolean> {
+  const frame = await page.locator('figure[data-time] .scroll').nth(nth).boundingBox();
+  const mark = await page.locator('figure[data-time] rect[data-cursor]').nth(nth).boundingBox();
+  if (frame === null || mark === null) return false;
+  const middle = mark.x + mark.width / 2;
+  return middle > frame.x && middle < frame.x + frame.width;
+}
+
+describe('the place where the page lands', () => {
+  let browser: Browser;
+  const other = findingOf(planIn('zombie-writer-unfenced-linearizable'), 'linearizable');
+  const html = renderPage({ findings: [zombie, other], overview, script });
+  const address = addressOf('place', html);
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  for (const viewport of [{ width: 1280, height: 900 }, NARROW]) {
+    law(`is the step bar of the event that the address names, ${viewport.width} px`, async () => {
+      for (const [hash, next] of [
+        ['#e=3', '#f2-e=3'],
+        ['#f2-e=3', '#e=5'],
+      ] as const) {
+        const { page } = await open(browser, `${address}${hash}`, { viewport });
+        await expectAtTop(page, hash);
+        await page.evaluate(`location.hash = '${next}'`);
+        await expectAtTop(page, next);
+      }
+    });
+  }
+
+  law('is the step bar also where one clicks the event that the address names', async () => {
+    const { page } = await open(browser, `${address}#e=5`);
+    await page.locator('a[href="#e=5"]').click();
+    await expectAtTop(page, '#e=5');
+  });
+
+  law('has the present step in the frame of the picture, on a narrow screen', async () => {
+    const { page } = await open(browser, address, { viewport: NARROW });
+    expect(await isMarkInFrame(page, 0)).toBe(true);
+    const frame = page.locator('figure[data-time=true] .scroll').first();
+    const scrolled = (): Promise<number> => frame.evaluate(({ scrollLeft }) => scrollLeft);
+    const atViolation = await scrolled();
+    expect(atViolation).toBeGreaterThan(100);
+    await page.keyboard.press('Home');
+    expect(await isMarkInFrame(page, 0)).toBe(true);
+    expect(await scrolled()).toBeLessThan(atViolation);
+    await page.keyboard.press('v');
+    expect(await scrolled()).toBe(atViolation);
+  });
+
+  law('scrolls the warped picture to the lane of the present step', async () => {
+    const { page } = await open(browser, address, { viewport: NARROW });
+    const warped = page.locator('figure[data-time=warped] .scroll').first();
+    const head = warped.locator('text', { hasText: /^store$/ }).first();
+    const [lane, frame] = [await head.boundingBox(), await warped.boundingBox()];
+    expect(lane?.x).toBeGreaterThan(frame?.x ?? 0);
+    expect(lane?.x).toBeLessThan((frame?.x ?? 0) + (frame?.width ?? 0));
+  });
+});

@@ -1,0 +1,58 @@
+/** The page is never wider than its window, however long a text without a space is. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { needs } from '../../../../tools/needs.ts';
+import type { Finding } from '../../finding.ts';
+import { renderHistoryPage } from '../../history-page.ts';
+import type { HistoryReport } from '../../history-report.ts';
+import { renderPage } from '../../page.ts';
+import { sampleSummary as overview } from '../../summary.fixture.ts';
+import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
+import { zombie } from './findings.fixture.ts';
+
+const law = needs('chromium', hasChromium);
+const script = hasChromium ? bundle() : '';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser?.close());
+
+const word = 'x'.repeat(10_000);
+const { trace, explanation } = zombie;
+const events = trace.events.map((event, at) =>
+  at === 1
+    ? { kind: 'log' as const, atUs: event.atUs, process: 'bob', topic: '', text: word }
+    : event,
+);
+
+/** How wide what is in a window of this width is. */
+async function widthIn(width: number, html: string): Promise<unknown> {
+  const { page } = await open(browser, addressOf('wide', html), {
+    viewport: { width, height: 900 },
+  });
+  const inside = await page.evaluate('document.documentElement.scrollWidth');
+  await page.context().close();
+  return inside;
+}
+
+law.each<[string, Finding]>([
+  ['a headline', { ...zombie, explanation: { ...explanation, headline: word } }],
+  ['where a finding begins to break', { ...zombie, boundary: word }],
+  ['what a client logs', { ...zombie, trace: { ...trace, events } }],
+])(
+  '%s, one word of 10,000 letters, makes the report no wider than its window',
+  async (_, finding) => {
+    const html = renderPage({ findings: [finding], overview, script });
+    for (const width of [1280, 390]) expect(await widthIn(width, html)).toBe(width);
+  },
+);
+
+law('a note, one word of 10,000 letters, makes the page of a history no wider either', async () => {
+  const report: HistoryReport = {
+    ...{ file: 'a.json', format: 'json', model: 'register', isTold: false, verdict: 'valid' },
+    ...{ operations: 0, processes: 0, configurations: 0, parts: [], notes: [word] },
+  };
+  expect(await widthIn(390, renderHistoryPage([report]))).toBe(390);
+});

@@ -1,0 +1,222 @@
+/** One finding under way: which step one looks at, what is shown of it, and what that changes. */
+import { render } from '../../text/markup.ts';
+import { groupDigits, millisecondsOf } from '../../text/prose.ts';
+import type { PageData } from '../page-data.ts';
+import { drawGlance, drawWarped, stepOfViolation } from '../page-pictures.ts';
+import { renderState } from '../page-state.ts';
+import { xAt } from '../picture-scale-scene.ts';
+import { stateAfter } from '../state.ts';
+import { listSteps, type Step } from '../steps.ts';
+import { all, one } from './elements.ts';
+import { EventTable } from './event-table.ts';
+
+/** Where a step stands in both pictures; null where it is not drawn. */
+interface Places {
+  readonly fromUs: number;
+  readonly untilUs: number;
+  readonly yOf: ReadonlyMap<number, number>;
+  /** Where each process stands in warped time. */
+  readonly xOf: ReadonlyMap<string, number>;
+}
+
+/** A longer trace is drawn in parts, around the step that one looks at. */
+const MOST_DRAWN = 400;
+
+export class Stage {
+  readonly article: HTMLElement;
+  private readonly data: PageData;
+  private readonly steps: readonly Step[];
+  private readonly table: EventTable;
+  private readonly hidden: Set<string> = new Set();
+  private places: Places = { fromUs: 0, untilUs: 1, yOf: new Map(), xOf: new Map() };
+  private at: number;
+
+  constructor(article: HTMLElement, data: PageData) {
+    this.article = article;
+    this.data = data;
+    this.steps = listSteps(data.trace, { evidence: data.evidence, faults: data.plan.faults });
+    this.table = new EventTable(article, data, this.steps);
+    this.at = stepOfViolation(data, this.steps);
+    for (const tool of all(article, '[data-tool]', HTMLElement)) tool.hidden = false;
+    for (const button of all(article, '[data-go]', HTMLButtonElement)) {
+      button.addEventListener('click', () => this.go(button.dataset['go'] ?? ''));
+    }
+    for (const box of all(article, '[data-lane]', HTMLInputElement)) {
+      box.addEventListener('change', () => this.setLane(box.value, box.checked));
+    }
+    for (const radio of all(article, '.switches [type=radio]', HTMLInputElement)) {
+      radio.addEventListener('change', () => this.setTime(radio.value));
+    }
+    this.draw();
+    this.show();
+  }
+
+  /** Goes to the event that an address names, `#e=12`; false when it names none of this finding. */
+  follow(hash: string): boolean {
+    const { prefix } = this.data;
+    const named = hash.slice(1);
+    if (!named.startsWith(`${prefix}e=`)) return false;
+    const event = Number(named.slice(prefix.length + 2));
+    const at = this.steps.findIndex((step) => step.event === event);
+    if (at === -1) return false;
+    this.at = at;
+    this.show();
+    this.reveal();
+    return true;
+  }
+
+  /** Brings the step bar into sight, with the picture below it: all that says what a step is. */
+  reveal(): void {
+    // A link of the table that led here must not keep the keys to itself.
+    const focused = document.activeElement;
+    if (focused instanceof HTMLElement && focused.closest('.table') !== null) focused.blur();
+    const pictures = one(this.article, '[data-pictures]', HTMLElement);
+    pictures.scrollIntoView({ block: 'start', behavior: 'instant' });
+  }
+
+  /** Whether a key means something here; if so, it was done. */
+  press(key: string): boolean {
+    const goal = KEYS.get(key);
+    if (goal === undefined) return false;
+    this.go(goal);
+    return true;
+  }
+
+  private go(goal: string): void {
+    const last = this.steps.length - 1;
+    const goals: Readonly<Record<string, number>> = {
+      first: 0,
+      back: this.at - 1,
+      next: this.at + 1,
+      last,
+      violation: stepOfViolation(this.data, this.steps),
+    };
+    this.at = Math.max(0, Math.min(last, goals[goal] ?? this.at));
+    this.show();
+    const event = this.steps[this.at]?.event ?? null;
+    if (event !== null) history.replaceState(null, '', `#${this.data.prefix}e=${event}`);
+  }
+
+  private setLane(process: string, isShown: boolean): void {
+    if (isShown) this.hidden.delete(process);
+    else this.hidden.add(process);
+    this.draw();
+    this.show();
+  }
+
+  private setTime(time: string): void {
+    for (const figure of all(this.article, 'figure[data-time]', HTMLElement)) {
+      figure.hidden = time !== 'both' && figure.dataset['time'] !== time;
+    }
+    this.scrollFrames();
+  }
+
+  /** Draws both pictures anew, with the present step in them. */
+  private draw(): void {
+    const around = this.eventAt(this.at);
+    const drawing = {
+      ...{ id: this.article.id, mostDrawn: MOST_DRAWN, hidden: this.hidden, steps: this.steps },
+      ...(around === null ? {} : { around }),
+    };
+    const glance = drawGlance(this.data, drawing);
+    const warped = drawWarped(this.data, drawing);
+    this.canvas('true').innerHTML = render(glance.svg);
+    this.canvas('warped').innerHTML = render(warped.svg);
+    const { yOf, xOf } = warped;
+    this.places = { fromUs: glance.fromUs, untilUs: glance.untilUs, yOf, xOf };
+  }
+
+  private canvas(time: string): HTMLElement {
+    return one(this.article, `figure[data-time=${time}] .scroll`, HTMLElement);
+  }
+
+  /** Shows the present step everywhere: in words, in both pictures, the states and the table. */
+  private show(): void {
+    const step = this.steps[this.at];
+    if (step === undefined) return;
+    const isElsewhere = step.event !== null && !this.places.yOf.has(step.event);
+    if (isElsewhere && this.steps.length > MOST_DRAWN) this.draw();
+    const who = step.process === '' ? '' : `${step.process}: `;
+    const words = `${who}${step.text}${step.part === '' ? '' : ` ← ${step.part}`}`;
+    const where = one(this.article, '[data-where]', HTMLElement);
+    where.innerHTML = render([
+      `${this.countOf(step)} · ${millisecondsOf(step.atUs)} ms · ${words}`,
+    ]);
+    one(this.article, '[data-after]', HTMLElement).innerHTML = render([`Right after: ${words}`]);
+    this.showState();
+    this.moveCursors(step);
+    this.scrollFrames();
+    this.table.mark(this.at);
+    for (const button of all(this.article, '[data-go]', HTMLButtonElement)) {
+      const isBack = button.dataset['go'] === 'first' || button.dataset['go'] === 'back';
+      const isOn = button.dataset['go'] === 'last' || button.dataset['go'] === 'next';
+      const isOut = (isBack && this.at === 0) || (isOn && this.at === this.steps.length - 1);
+      button.setAttribute('aria-disabled', String(isOut));
+    }
+  }
+
+  /** `Event 31 of the run (0 to 377)`, by the numbers that the table and the address have. */
+  private countOf({ event }: Step): string {
+    const last = groupDigits(Math.max(0, this.data.trace.events.length - 1));
+    const before = groupDigits(this.eventAt(this.at) ?? 0);
+    const number = event === null ? `After event ${before}` : `Event ${groupDigits(event)}`;
+    return `${number} of the run (0 to ${last})`;
+  }
+
+  private showState(): void {
+    const { trace, plan, isFenced } = this.data;
+    const options = { faults: plan.faults, steps: this.steps, isFenced };
+    const [now = [], before = []] = [this.at, this.at - 1].map((at) =>
+      stateAfter(trace, at, options).filter(({ process }) => !this.hidden.has(process)),
+    );
+    one(this.article, '[data-state]', HTMLElement).innerHTML = render(renderState(now, before));
+  }
+
+  private moveCursors(step: Step): void {
+    const event = this.eventAt(this.at);
+    const y = event === null ? undefined : this.places.yOf.get(event);
+    const isInside = step.atUs >= this.places.fromUs && step.atUs <= this.places.untilUs;
+    const glance = one(this.canvas('true'), '[data-cursor]', SVGRectElement);
+    glance.setAttribute('x', String(xAt(this.places, step.atUs) - 1.5));
+    glance.setAttribute('visibility', isInside ? 'visible' : 'hidden');
+    const warped = one(this.canvas('warped'), '[data-cursor]', SVGRectElement);
+    warped.setAttribute('y', String((y ?? 0) - 11));
+    warped.setAttribute('visibility', y === undefined ? 'hidden' : 'visible');
+  }
+
+  /** Scrolls each picture in its own frame until the present step is in it. */
+  private scrollFrames(): void {
+    const step = this.steps[this.at];
+    if (step === undefined) return;
+    const lane = this.places.xOf.get(step.process);
+    bringIntoFrame(this.canvas('true'), xAt(this.places, step.atUs));
+    if (lane !== undefined) bringIntoFrame(this.canvas('warped'), lane);
+  }
+
+  /** The event of a step, or the one before, where a lease runs out. */
+  private eventAt(at: number): number | null {
+    return this.steps.slice(0, at + 1).findLast(({ event }) => event !== null)?.event ?? null;
+  }
+}
+
+/** Nearer to an edge than this, what one looks at has no room for its label. */
+const EDGE_PX = 60;
+
+/** Brings an x of a picture to the middle of its frame, unless it is well in sight. */
+function bringIntoFrame(frame: HTMLElement, x: number): void {
+  const svg = one(frame, 'svg', SVGSVGElement);
+  const { left, width } = svg.getBoundingClientRect();
+  const inside = left - frame.getBoundingClientRect().left + frame.scrollLeft;
+  const at = inside + (x * width) / Math.max(1, svg.viewBox.baseVal.width);
+  const isInSight =
+    at >= frame.scrollLeft + EDGE_PX && at <= frame.scrollLeft + frame.clientWidth - EDGE_PX;
+  if (!isInSight) frame.scrollLeft = at - frame.clientWidth / 2;
+}
+
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ['ArrowLeft', 'back'],
+  ['ArrowRight', 'next'],
+  ['Home', 'first'],
+  ['End', 'last'],
+  ['v', 'violation'],
+]);

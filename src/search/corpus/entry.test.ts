@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import type { Expectation, Plan } from '../../core/plan/plan.ts';
+import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
+import { admit, type Entry, superfluousIn } from './entry.ts';
+import { signatureOf } from './signature.ts';
+
+/** A plan that breaks `grant-order`; the more `attempts`, the less simple. */
+function entryOf(
+  file: string,
+  { attempts = 1, outcome = 'reproduced', expected = 'reproduced', system = 'unfenced' }: More = {},
+): Entry {
+  const made = planOf({ clients: [clientOf('alice', [writeOf(1)], { attempts })] });
+  const plan: Plan = { ...made, system: { ...made.system, name: system } };
+  const evidence = [{ role: 'stale write', event: 0 }];
+  const verdict = { claim: 'grant-order', exercised: 1, rule: '', evidence } as const;
+  const signature = signatureOf(
+    plan,
+    outcome === 'reproduced' ? { kind: 'invalid', ...verdict } : { kind: 'valid', ...verdict },
+  );
+  return { file, plan, signature, outcome, expected };
+}
+
+interface More {
+  readonly attempts?: number;
+  readonly outcome?: Expectation['outcome'];
+  readonly expected?: Expectation['outcome'];
+  readonly system?: string;
+}
+
+describe('a corpus lets in', () => {
+  test('a plan of a new kind', () => {
+    expect(admit(entryOf('new.yaml'), [])).toEqual({ kind: 'new' });
+    const others = [entryOf('a.yaml', { system: 'other' })];
+    expect(admit(entryOf('new.yaml'), others)).toEqual({ kind: 'new' });
+  });
+
+  test('no second of a kind, and names the simplest that it has', () => {
+    const entries = [entryOf('a.yaml', { attempts: 9 }), entryOf('b.yaml', { attempts: 2 })];
+    expect(admit(entryOf('new.yaml', { attempts: 2 }), entries)).toEqual({
+      kind: 'known',
+      of: entries[1],
+    });
+  });
+
+  test('a simpler one in the place of the simplest', () => {
+    const entries = [entryOf('a.yaml', { attempts: 9 }), entryOf('b.yaml', { attempts: 2 })];
+    expect(admit(entryOf('new.yaml'), entries)).toEqual({ kind: 'simpler', than: entries[1] });
+  });
+
+  test('a plan that breaks beside a guard of its shape', () => {
+    const guard = entryOf('guard.yaml', { outcome: 'fixed', expected: 'fixed' });
+    expect(admit(entryOf('new.yaml'), [guard])).toEqual({ kind: 'new' });
+  });
+});
+
+describe('what could go', () => {
+  test('is all of a kind but the simplest, the first by name of equals', () => {
+    const entries = [
+      entryOf('c.yaml', { attempts: 4 }),
+      entryOf('b.yaml', { attempts: 2 }),
+      entryOf('a.yaml', { attempts: 2 }),
+      entryOf('d.yaml', { system: 'other' }),
+    ];
+    expect(superfluousIn(entries)).toEqual([
+      { kind: 'duplicate', entry: entries[0], of: entries[2] },
+      { kind: 'duplicate', entry: entries[1], of: entries[2] },
+    ]);
+  });
+
+  test('is a plan that tests nothing any more, unless that is what it expects', () => {
+    const idle = entryOf('a.yaml', { outcome: 'inert' });
+    const meant = entryOf('b.yaml', { outcome: 'inert', expected: 'inert' });
+    expect(superfluousIn([idle, meant])).toEqual([{ kind: 'inert', entry: idle }]);
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * Decides what a corpus does with its plans: whether a new one is let in, and which of those in it
+ * guard nothing that another does not.
+ */
+import type { Expectation, Plan } from '../../core/plan/plan.ts';
+import { isSimpler } from '../../core/shrink/simpler.ts';
+import { isSameKind, type Signature } from './signature.ts';
+
+/** A kept plan that was read and replayed. */
+export interface Entry {
+  readonly file: string;
+  readonly plan: Plan;
+  readonly signature: Signature;
+  /** What became of it, and what it says should. */
+  readonly outcome: Expectation['outcome'];
+  readonly expected: Expectation['outcome'];
+}
+
+type Kind = Pick<Entry, 'plan' | 'signature'>;
+
+/** Kinds are told apart within a system of a scenario, whose plans `run` replays. */
+function isSameFailure(a: Kind, b: Kind): boolean {
+  return (
+    a.plan.scenario === b.plan.scenario &&
+    a.plan.system.name === b.plan.system.name &&
+    isSameKind(a.signature, b.signature)
+  );
+}
+
+export type Admission =
+  /** No plan of its kind is kept. */
+  | { readonly kind: 'new' }
+  /** `of` shows the same failure, and is as simple. */
+  | { readonly kind: 'known'; readonly of: Entry }
+  /** `than` shows the same failure in a more complicated way. */
+  | { readonly kind: 'simpler'; readonly than: Entry };
+
+/** Whether a corpus should take a plan; compared with the simplest of its kind. */
+export function admit(candidate: Kind, entries: readonly Entry[]): Admission {
+  const [best] = simplestFirst(entries.filter((entry) => isSameFailure(entry, candidate)));
+  if (best === undefined) return { kind: 'new' };
+  return isSimpler(candidate.plan, best.plan)
+    ? { kind: 'simpler', than: best }
+    : { kind: 'known', of: best };
+}
+
+/** An entry that could go, and why. */
+export type Superfluous =
+  | { readonly kind: 'inert'; readonly entry: Entry }
+  | { readonly kind: 'duplicate'; readonly entry: Entry; readonly of: Entry };
+
+/** Entries that could go, in their order: those that test nothing, and all but one of each kind. */
+export function superfluousIn(entries: readonly Entry[]): readonly Superfluous[] {
+  const live = entries.filter(({ outcome }) => outcome !== 'inert');
+  return entries.flatMap((entry): Superfluous[] => {
+    if (entry.outcome === 'inert')
+      return entry.expected === 'inert' ? [] : [{ kind: 'inert', entry }];
+    const [best] = simplestFirst(live.filter((other) => isSameFailure(other, entry)));
+    return best === undefined || best === entry ? [] : [{ kind: 'duplicate', entry, of: best }];
+  });
+}
+
+/** By how simple they are, then by name. */
+function simplestFirst(entries: readonly Entry[]): readonly Entry[] {
+  return [...entries].sort((a, b) => {
+    if (isSimpler(a.plan, b.plan)) return -1;
+    if (isSimpler(b.plan, a.plan)) return 1;
+    return a.file < b.file ? -1 : 1;
+  });
+}

@@ -1,0 +1,245 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import type { Verdict } from '../../check/verdict.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { Plan, QueuePlan } from '../../core/plan/plan.ts';
+import { readPlan } from '../../core/plan/plan-text.ts';
+import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
+import { shapeOf } from './shape.ts';
+import { idOf, isSameKind, signatureOf } from './signature.ts';
+
+const folder = fileURLToPath(new URL('../../../fixtures/plans/', import.meta.url));
+
+function keptPlan(name: string): Plan {
+  const read = readPlan({ file: name, text: readFileSync(`${folder}${name}`, 'utf8') });
+  if (read.kind === 'problems') throw new Error(`${name} does not load`);
+  return read.plan;
+}
+
+const pause: Fault = {
+  kind: 'pause',
+  process: 'bob',
+  when: { kind: 'before', point: 'bob/3/write-2' },
+  forUs: 20_000,
+  clocks: 'run',
+};
+
+const zombie: Plan = planOf({
+  store: 'unfenced',
+  clients: [
+    clientOf('bob', [writeOf(1, { id: 2 })], { section: { id: 3 } }),
+    clientOf('carol', [writeOf(2)]),
+  ],
+  faults: [pause],
+});
+
+const SHAPE =
+  'lock-service/unfenced; A (releases): write; B (releases): write; pause A before A/1/write';
+
+function invalid(roles: readonly string[]): Verdict {
+  const evidence = roles.map((role, event) => ({ role, event }));
+  return { kind: 'invalid', claim: 'grant-order', exercised: 1, rule: 'r', evidence };
+}
+
+describe('the shape of a plan', () => {
+  test('is read at a glance', () => {
+    expect(shapeOf(zombie)).toBe(SHAPE);
+  });
+
+  test('does not depend on names, times, values, seeds or the order of clients', () => {
+    const other = planOf({
+      store: 'unfenced',
+      clients: [
+        clientOf('adam', [writeOf(7)], { ttlUs: 99_000, attempts: 3 }),
+        clientOf('zoe', [writeOf(9, { key: 'y' })], { section: { id: 8, thinkUs: 5, lock: 'l' } }),
+      ].map((client) => ({
+        ...client,
+        sections: client.sections.map((section) => ({
+          ...section,
+          lock: 'only',
+          work: section.work.map((step) => ('key' in step ? { ...step, key: 'k' } : step)),
+        })),
+      })),
+      faults: [
+        {
+          ...pause,
+          process: 'zoe',
+          when: { kind: 'before', point: 'zoe/8/write' },
+          forUs: 1,
+        },
+      ],
+      decisions: { 'zoe/8/write/1/request': 77 },
+    });
+    expect(shapeOf(other)).toBe(SHAPE);
+  });
+
+  test('does not depend on which of five clients that do the same is struck', () => {
+    const names = ['alice', 'bob', 'carol', 'dave', 'erin'];
+    const clients = names.map((name) => clientOf(name, [writeOf(1)]));
+    const shapes = names.map((process) => {
+      const when = { kind: 'before', point: `${process}/1/write` } as const;
+      return shapeOf(planOf({ clients, faults: [{ ...pause, process, when }] }));
+    });
+    expect(new Set(shapes).size).toBe(1);
+  });
+
+  test.each<[string, Partial<Plan>]>([
+    ['system', { system: { ...zombie.system, store: 'fenced' } }],
+    ['option', { system: { ...zombie.system, options: { counter: 'volatile' } } }],
+    ['network', { network: { link: 'datagram', latencyUs: 1_000 } }],
+    ['kind of fault', { faults: [{ kind: 'drop', which: messageOf('bob/3/write-2/1/request') }] }],
+    ['place of a fault', { faults: [{ ...pause, when: { kind: 'at', atUs: 5 } }] }],
+    [
+      'side of a point',
+      { faults: [{ ...pause, when: { kind: 'after', point: 'bob/3/write-2' } }] },
+    ],
+    ['clocks of a pause', { faults: [{ ...pause, clocks: 'freeze' }] }],
+    ['number of faults', { faults: [pause, pause] }],
+    ['number of clients', { clients: zombie.clients.slice(0, 1) }],
+    [
+      'client that takes care',
+      { clients: zombie.clients.map((client) => ({ ...client, checksLease: false })) },
+    ],
+    ['key', { clients: [clientOf('bob', [writeOf(1)]), keyed('carol', 'y')] }],
+    ['chance that is left', { chance: chanceOf(zombie) }],
+  ])('tells plans apart by their %s', (_, difference) => {
+    expect(shapeOf({ ...zombie, ...difference })).not.toBe(SHAPE);
+  });
+
+  describe('with a queue', () => {
+    const transition = [{ kind: 'transition', id: 1, forUs: 9 } as const];
+    const clients = ['m', 'n'].map((lock) => clientOf(lock, transition, { section: { lock } }));
+    const step = { machine: 'm', steps: 1, retries: 0 };
+    const shapeWith = (own: Partial<QueuePlan>): string => {
+      const none = { steps: 3, retries: 2, visibilityUs: 10, messages: [], copies: [] };
+      return shapeOf({ ...zombie, clients, faults: [], queue: { ...none, ...own } });
+    };
+    const plain = shapeWith({ messages: [{ ...step, atUs: 0 }] });
+
+    test('has one word for each message and each copy', () => {
+      const other = { machine: 'n', steps: 0, retries: 2 };
+      const queue = {
+        messages: [
+          { ...other, atUs: 5 },
+          { ...step, atUs: 0 },
+        ],
+        copies: [{ ...other, afterUs: 7 }],
+      };
+      expect(plain).toMatch(/transition; message 1$/);
+      expect(shapeWith(queue)).toMatch(
+        /; message 0 retry 2 in lock 2; message 1; copy 0 retry 2 in lock 2$/,
+      );
+    });
+
+    test.each<[string, Partial<QueuePlan>]>([
+      ['another message', { messages: [0, 0].map((atUs) => ({ ...step, atUs })) }],
+      ['another step', { messages: [{ ...step, steps: 2, atUs: 0 }] }],
+      ['a retry', { messages: [{ ...step, retries: 1, atUs: 0 }] }],
+      ['a copy', { messages: [{ ...step, atUs: 0 }], copies: [{ ...step, afterUs: 0 }] }],
+      [
+        'another machine',
+        { messages: ['m', 'n'].map((machine) => ({ ...step, machine, atUs: 0 })) },
+      ],
+    ])('tells it from one with %s', (_, own) => {
+      expect(shapeWith(own)).not.toBe(plain);
+    });
+
+    test('does not depend on times, names or the order of messages', () => {
+      const messages = [0, 2].map((steps) => ({ ...step, steps, atUs: steps }));
+      const turned = messages.map((one) => ({ ...one, machine: 'n', atUs: 70 })).reverse();
+      const rest = { steps: 9, visibilityUs: 77 };
+      expect(shapeWith({ messages: turned, ...rest })).toBe(shapeWith({ messages }));
+    });
+  });
+
+  test('tells one server from another, and does not care which', () => {
+    const crash = (process: string): Fault => ({
+      ...{ kind: 'crash', process, when: { kind: 'at', atUs: 1 }, restartAfterUs: 1 },
+    });
+    const crashes = (...servers: string[]): string =>
+      shapeOf({ ...zombie, faults: servers.map(crash) });
+    expect(crashes('lock-2', 'lock-1')).toBe(crashes('lock-1', 'lock-3'));
+    expect(crashes('lock-2', 'lock-2')).not.toBe(crashes('lock-1', 'lock-2'));
+  });
+
+  test('does not depend on the order of faults', () => {
+    const drop: Fault = { kind: 'drop', which: messageOf('carol/1/write/1/request') };
+    const faults = [pause, drop];
+    expect(shapeOf({ ...zombie, faults })).toBe(
+      shapeOf({ ...zombie, faults: [...faults].reverse() }),
+    );
+  });
+
+  test('does not depend on the order of many clients either', () => {
+    const clients = Array.from({ length: 7 }, (_, at) =>
+      clientOf(`c${at}`, at === 3 ? [] : [writeOf(at)]),
+    );
+    expect(shapeOf({ ...zombie, clients, faults: [] })).toBe(
+      shapeOf({ ...zombie, clients: [...clients].reverse(), faults: [] }),
+    );
+  });
+
+  test.each([
+    ['a/timeout-30ms-2', 'A/timeout'],
+    ['a/timeout-31ms', 'A/timeout'],
+    ['a/life-2/timeout-30ms-4', 'A/timeout'],
+    ['a/interval-5ms/7', 'A/interval'],
+    ['a/life-3/interval-5ms-2', 'A/interval'],
+    ['a/immediate', 'A/immediate'],
+    ['a/immediate-12', 'A/immediate'],
+    ['a/life-2/immediate-2', 'A/immediate'],
+    ['a/life-2/start/job', 'A/life-2/start/job'],
+    ['a/timeout-soon', 'A/timeout-soon'],
+  ])('names the timer %s of a program %s, whatever its time and number', (timer, name) => {
+    const late: Fault = { kind: 'late-timer', which: { kind: 'timer', timer }, byUs: 5 };
+    const plan = planOf({ clients: [clientOf('a', [])], faults: [late] });
+    expect(shapeOf(plan)).toMatch(new RegExp(`; late timer ${name}$`));
+  });
+
+  test('tells all kept plans of one scenario apart', () => {
+    const files = readdirSync(folder);
+    const kinds = files.map((file) => {
+      const plan = keptPlan(file);
+      return JSON.stringify([plan.scenario, plan.system.name, plan.expect?.claim, shapeOf(plan)]);
+    });
+    expect(kinds.length).toBeGreaterThan(100);
+    expect(new Set(kinds).size).toBe(kinds.length);
+  });
+});
+
+describe('two plans of one shape are one kind of failure', () => {
+  const broken = signatureOf(zombie, invalid(['earlier grant', 'stale write']));
+
+  test('where the evidence plays the same parts', () => {
+    expect(isSameKind(broken, signatureOf(zombie, invalid(['earlier grant', 'stale write'])))).toBe(
+      true,
+    );
+    const other = signatureOf(zombie, invalid(['earlier grant', 'lost write']));
+    expect(isSameKind(broken, other)).toBe(false);
+    expect(idOf(broken)).toMatch(/^[0-9a-f]{8}$/);
+    expect(idOf(other)).not.toBe(idOf(broken));
+  });
+
+  test('but not where only one of them breaks the claim', () => {
+    const guard = signatureOf(zombie, { kind: 'valid', claim: 'grant-order', exercised: 1 });
+    expect(isSameKind(broken, guard)).toBe(false);
+    expect(isSameKind(guard, guard)).toBe(true);
+  });
+});
+
+function messageOf(message: string): { kind: 'message'; message: string } {
+  return { kind: 'message', message };
+}
+
+function keyed(name: string, key: string): Plan['clients'][number] {
+  return clientOf(name, [writeOf(2, { key })]);
+}
+
+function chanceOf(plan: Plan): Plan['chance'] {
+  const none = { delay: null, duplicate: null, lateTimer: null, jitter: null };
+  return {
+    ...{ seed: 1, latency: plan.bounds.latency, latencyStepUs: 1 },
+    ...{ ...none, drop: { numerator: 1, denominator: 2 } },
+  };
+}

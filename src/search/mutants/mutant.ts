@@ -1,0 +1,73 @@
+/**
+ * A mutant is a system with one mistake, and its base is the same system without it. Both stand in
+ * one scenario, so that they meet the same seeds, work and faults.
+ */
+import { assert } from '../../core/kernel/assert.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import { loadScenario } from '../../load.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { renderProblem } from '../../text/problem.ts';
+
+export interface Mutant {
+  readonly name: string;
+  /** The mistake, in one line. */
+  readonly change: string;
+  /** The claim that has to find it. */
+  readonly caughtBy: string;
+  /** What has to go wrong, in words; empty where nothing has to. */
+  readonly needs: string;
+  readonly base: System;
+  readonly mutant: System;
+  /** All else that the scenario says, as in a scenario file: clients, work, network, faults. */
+  readonly world: Fields;
+}
+
+/** A system of a scenario, as in a scenario file, but without its expectations. */
+export interface System {
+  readonly lock: string;
+  readonly store: string;
+  readonly options?: Fields;
+  readonly clients?: Fields;
+}
+
+type Fields = Readonly<Record<string, Json>>;
+
+/** The names of the two systems in the scenario. */
+export const BASE = 'base';
+export const MUTANT = 'mutant';
+
+/** What a row of the table says: the mutant differs from the base in what it names. */
+interface Row extends Omit<Mutant, 'name' | 'base' | 'mutant'> {
+  readonly base?: Partial<System>;
+  readonly mutant: Partial<System>;
+}
+
+/** A row, on the lock service and a fenced store unless it says otherwise. */
+export function row(name: string, { base, mutant, ...rest }: Row): Mutant {
+  const system: System = { lock: 'lock-service', store: 'fenced', ...base };
+  return { name, ...rest, base: system, mutant: { ...system, ...mutant } };
+}
+
+/** The text of its scenario; JSON, which YAML contains. */
+export function scenarioText({ name, change, caughtBy, base, mutant, world }: Mutant): string {
+  const scenario = {
+    name,
+    description: change,
+    systems: {
+      [BASE]: { ...base, expect: { holds: [caughtBy] } },
+      [MUTANT]: { ...mutant, expect: { breaks: [caughtBy] } },
+    },
+    ...world,
+  };
+  return JSON.stringify(scenario, null, 2);
+}
+
+/** Its scenario, by the reader that reads everybody's. */
+export function scenarioOf(mutant: Mutant): Scenario {
+  const read = loadScenario(scenarioText(mutant), mutant.name);
+  assert(
+    read.kind !== 'problems',
+    `the table is wrong: ${read.kind === 'problems' ? read.problems.map(renderProblem).join('\n') : ''}`,
+  );
+  return read.scenario;
+}

@@ -1,0 +1,201 @@
+/**
+ * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the
+ * range, so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
+ */
+
+import type { Trace } from '../../core/history/trace.ts';
+import type { FaultKind } from '../../core/plan/fault.ts';
+import type { Examination } from '../../harness.ts';
+import type { SystemScenario } from '../../scenario/scenario.ts';
+import { cutText } from '../../text/cut-text.ts';
+import { errorText } from '../../text/error-text.ts';
+import {
+  type ClaimTally,
+  EMPTY_TALLY,
+  type FaultTally,
+  KEPT_SEEDS,
+  type SeedFailure,
+  type Tally,
+} from './tally.ts';
+
+/**
+ * Seeds `from` to `to`, both included; `skip` are left out because they hung or crashed a worker.
+ */
+export interface Chunk {
+  readonly system: string;
+  readonly from: number;
+  readonly to: number;
+  readonly skip: readonly number[];
+}
+
+/** What examines one seed; it may throw, or reject. A promise only where it has to wait. */
+export type Examiner = (system: string, seed: number) => Examination | Promise<Examination>;
+
+/** Examines a chunk; `onSeed` is told of each seed before it is begun. */
+export async function examineChunk(
+  chunk: Chunk,
+  expect: SystemScenario['expect'],
+  examiner: Examiner,
+  onSeed: (seed: number) => void,
+): Promise<Tally> {
+  const count = new Count(new Set([...expect.holds, ...expect.breaks]));
+  for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
+    if (chunk.skip.includes(seed)) continue;
+    onSeed(seed);
+    try {
+      const examination = examiner(chunk.system, seed);
+      count.add(seed, examination instanceof Promise ? await examination : examination);
+    } catch (error) {
+      count.fail({ seed, error: errorText(error) });
+    }
+  }
+  return count.tally();
+}
+
+/** The tally of one seed that was ended from outside. */
+export function killedTally({ seed, error }: SeedFailure): Tally {
+  const failures = [{ seed, error: cutText(error) }];
+  return { ...EMPTY_TALLY, seeds: 1, failures, failed: 1, killed: 1 };
+}
+
+type Growing<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A tally while it grows; seeds come in ascending order. */
+class Count {
+  private readonly listed: ReadonlySet<string>;
+  private readonly sums: Growing<
+    Pick<Tally, 'seeds' | 'events' | 'broken' | 'unknown' | 'failed'>
+  > = { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
+  private readonly overlap: Growing<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
+  private readonly stampede: Growing<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
+  private readonly failures: SeedFailure[] = [];
+  private readonly claims: Map<string, Growing<ClaimTally>> = new Map();
+  private readonly faults: Map<FaultKind, Growing<FaultTally>> = new Map();
+
+  constructor(listed: ReadonlySet<string>) {
+    this.listed = listed;
+  }
+
+  add(seed: number, { trace, verdicts, overlap, stampede }: Examination): void {
+    const { sums } = this;
+    sums.seeds += 1;
+    sums.events += trace.events.length;
+    const isListed = ({ claim }: { claim: string }): boolean => this.listed.has(claim);
+    if (verdicts.some((verdict) => verdict.kind === 'invalid' && isListed(verdict))) {
+      sums.broken += 1;
+    }
+    if (verdicts.some((verdict) => verdict.kind === 'unknown' && isListed(verdict))) {
+      sums.unknown += 1;
+    }
+    for (const verdict of verdicts) this.addVerdict(seed, verdict);
+    this.addFaults(trace);
+    if (overlap.times > 0) this.overlap.seeds += 1;
+    this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
+    if (stampede.most > 1) this.stampede.seeds += 1;
+    this.stampede.computations += stampede.computations;
+    this.stampede.most = Math.max(this.stampede.most, stampede.most);
+    const { ending } = trace;
+    if (ending.kind !== 'failed') return;
+    this.keepFailure({ seed, error: `${ending.process}: ${ending.error}` });
+  }
+
+  /** A seed that could not be examined at all. */
+  fail(failure: SeedFailure): void {
+    this.sums.seeds += 1;
+    this.keepFailure(failure);
+  }
+
+  private keepFailure({ seed, error }: SeedFailure): void {
+    this.sums.failed += 1;
+    if (this.failures.length < KEPT_SEEDS) this.failures.push({ seed, error: cutText(error) });
+  }
+
+  private addVerdict(seed: number, verdict: Examination['verdicts'][number]): void {
+    const claim = this.claims.get(verdict.claim) ?? {
+      ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null, exercised: 0, times: 0 },
+    };
+    this.claims.set(verdict.claim, claim);
+    claim.times += verdict.exercised;
+    if (verdict.exercised > 0) claim.exercised += 1;
+    if (verdict.kind === 'invalid') {
+      claim.broken += 1;
+      if (claim.broken <= KEPT_SEEDS) claim.brokenSeeds = [...claim.brokenSeeds, seed];
+    } else if (verdict.kind === 'unknown') {
+      claim.unknown += 1;
+      claim.firstUnknown ??= { seed, reason: cutText(verdict.reason) };
+    }
+  }
+
+  private addFaults(trace: Trace): void {
+    for (const [kind, met] of faultsThatStruck(trace)) {
+      const fault = this.faults.get(kind) ?? { fired: 0, overlapped: 0 };
+      this.faults.set(kind, fault);
+      fault.fired += 1;
+      if (met) fault.overlapped += 1;
+    }
+  }
+
+  tally(): Tally {
+    const { sums, overlap, stampede, failures } = this;
+    const claims = Object.fromEntries(this.claims);
+    const faults = Object.fromEntries(this.faults);
+    return { ...sums, claims, faults, overlap, stampede, failures, killed: 0 };
+  }
+}
+
+/**
+ * The kinds of fault that struck, and whether one of them met a grant: struck while the service
+ * held one to be live, or lasted until one was given. A clock that was set wrong stays wrong. Where
+ * nobody asks for a lock, a fault met something if a store was accessed after it.
+ */
+function faultsThatStruck(trace: Trace): ReadonlyMap<FaultKind, boolean> {
+  return hasLock(trace) ? faultsUnderGrants(trace) : faultsBeforeAccesses(trace);
+}
+
+function hasLock({ events }: Trace): boolean {
+  return events.some(
+    (event) => event.kind === 'grant' || (event.kind === 'invoke' && 'lock' in event.call),
+  );
+}
+
+function faultsBeforeAccesses({ events }: Trace): ReadonlyMap<FaultKind, boolean> {
+  const struck = new Map<FaultKind, boolean>();
+  for (const event of events) {
+    if (event.kind === 'fault') struck.set(event.fault, struck.get(event.fault) ?? false);
+    else if (event.kind === 'read' || event.kind === 'write') {
+      for (const kind of struck.keys()) struck.set(kind, true);
+    }
+  }
+  return struck;
+}
+
+function faultsUnderGrants(trace: Trace): ReadonlyMap<FaultKind, boolean> {
+  const struck = new Map<FaultKind, boolean>();
+  const lastsUntilUs = new Map<FaultKind, number>();
+  const liveUntilUs = new Map<string, number>();
+  for (const event of trace.events) {
+    switch (event.kind) {
+      case 'grant':
+        for (const [kind, untilUs] of lastsUntilUs) {
+          if (untilUs > event.atUs) struck.set(kind, true);
+        }
+        liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
+        break;
+      case 'renew':
+        if (event.extended === 0) break;
+        liveUntilUs.set(event.lock, event.untilUs ?? Number.POSITIVE_INFINITY);
+        break;
+      case 'release':
+        if (event.released !== 0) liveUntilUs.delete(event.lock);
+        break;
+      case 'fault': {
+        const met = [...liveUntilUs.values()].some((untilUs) => untilUs > event.atUs);
+        struck.set(event.fault, met || struck.get(event.fault) === true);
+        const endUs = event.fault === 'clock' ? Number.POSITIVE_INFINITY : (event.untilUs ?? 0);
+        lastsUntilUs.set(event.fault, Math.max(endUs, lastsUntilUs.get(event.fault) ?? 0));
+        break;
+      }
+    }
+  }
+  return struck;
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { loadScenario } from '../../load.ts';
+import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { judgeSystem } from './expectation.ts';
+import { EMPTY_TALLY, type Tally } from './tally.ts';
+
+const file = new URL('../../../fixtures/zombie-writer.yaml', import.meta.url);
+const read = loadScenario(readFileSync(file, 'utf8'), 'zombie-writer.yaml');
+if (read.kind === 'problems') throw new Error('the fixture does not load');
+const { scenario } = read;
+const quiet: Scenario = { ...scenario, faults: [] };
+const whole = { isWhole: true, isSingle: false };
+const cut = { isWhole: false, isSingle: false };
+const single = { isWhole: true, isSingle: true };
+
+function expecting(holds: readonly string[], breaks: readonly string[]): SystemScenario {
+  const [system] = scenario.systems;
+  if (system === undefined) throw new Error('the fixture has no system');
+  return { ...system, expect: { holds, breaks } };
+}
+
+/** A hundred seeds on which all faults met a grant and `claim` broke, or was unknown, so often. */
+function tallyOf(claim: string, counts: { broken?: number; unknown?: number; exercised?: number }) {
+  const { broken = 0, unknown = 0, exercised = 100 } = counts;
+  const claimTally = { broken, unknown, exercised, times: exercised, brokenSeeds: [] };
+  const faults = scenario.faults.map(({ kind }) => [kind, { fired: 50, overlapped: 50 }]);
+  const tally: Tally = {
+    ...EMPTY_TALLY,
+    seeds: 100,
+    claims: { [claim]: { ...claimTally, firstUnknown: null } },
+    faults: Object.fromEntries(faults),
+  };
+  return tally;
+}
+
+test('what should hold is met when it held, and not met once it broke', () => {
+  const system = expecting(['grant-order'], []);
+  expect(judgeSystem(scenario, system, tallyOf('grant-order', {}), whole).met).toBe(true);
+  const broken = judgeSystem(scenario, system, tallyOf('grant-order', { broken: 1 }), cut);
+  expect(broken).toMatchObject({ met: false, unexpected: ['grant-order'] });
+});
+
+test('what should break is met once it broke, and not met only on the whole range', () => {
+  const system = expecting([], ['grant-order']);
+  expect(judgeSystem(scenario, system, tallyOf('grant-order', { broken: 3 }), cut).met).toBe(true);
+  const held = tallyOf('grant-order', {});
+  expect(judgeSystem(scenario, system, held, whole)).toMatchObject({ met: false });
+  expect(judgeSystem(scenario, system, held, cut)).toMatchObject({ met: null });
+  expect(judgeSystem(scenario, system, held, single)).toMatchObject({ met: null });
+});
+
+test('a claim whose hazard never arose, or a fault that never met a grant, leaves it unjudged', () => {
+  const system = expecting(['grant-order'], []);
+  const idle = tallyOf('grant-order', { exercised: 0 });
+  expect(judgeSystem(scenario, system, idle, whole)).toMatchObject({
+    met: null,
+    vacuous: ['grant-order was never exercised'],
+    isIncomplete: true,
+  });
+  const unmet = { ...tallyOf('grant-order', {}), faults: {} };
+  expect(judgeSystem(scenario, system, unmet, whole).vacuous).toContain('pause never fired');
+  expect(judgeSystem(scenario, system, idle, single)).toMatchObject({ met: true, vacuous: [] });
+});
+
+test('a scenario without faults is never untested', () => {
+  const idle = tallyOf('grant-order', { exercised: 0 });
+  expect(judgeSystem(quiet, expecting(['grant-order'], []), idle, whole).met).toBe(true);
+});
+
+test('a claim that was unknown on some seed leaves it unjudged', () => {
+  const system = expecting(['grant-order'], []);
+  const unknown = tallyOf('grant-order', { unknown: 1 });
+  expect(judgeSystem(scenario, system, unknown, whole)).toMatchObject({
+    met: null,
+    isIncomplete: true,
+  });
+});
+
+test('a system of which no seed was examined is not judged', () => {
+  const system = expecting(['grant-order'], []);
+  expect(judgeSystem(scenario, system, EMPTY_TALLY, cut).met).toBeNull();
+});

@@ -1,0 +1,84 @@
+/**
+ * Decides whether a system met what its scenario expects of it. What should hold must have held on
+ * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard
+ * never arose, leaves it unjudged. What should break must have broken on some seed.
+ */
+import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { claimTally, type Tally } from './tally.ts';
+
+export interface Judgement {
+  /** Null where it could not be judged. */
+  readonly met: boolean | null;
+  /** Claims that broke although they should hold. */
+  readonly unexpected: readonly string[];
+  /** Claims that should break and did not. */
+  readonly missing: readonly string[];
+  /** What made a `holds` unjudged: `pause never fired`, `grant-order was never exercised`, …. */
+  readonly vacuous: readonly string[];
+  /** Whether a verdict was unknown, or something was not tested, on all the seeds there are. */
+  readonly isIncomplete: boolean;
+}
+
+/** How much of the range was examined: all of it, and whether that is a single seed. */
+export interface Coverage {
+  readonly isWhole: boolean;
+  readonly isSingle: boolean;
+}
+
+/**
+ * A claim that should break is judged once it broke, or when the whole range is done. Whether
+ * something was tested at all is judged on a whole range of more than one seed.
+ */
+export function judgeSystem(
+  scenario: Scenario,
+  system: SystemScenario,
+  tally: Tally,
+  { isWhole, isSingle }: Coverage,
+): Judgement {
+  const { holds, breaks } = system.expect;
+  const isFull = isWhole && !isSingle;
+  const unexpected = unexpectedIn(system, tally);
+  const missing = breaks.filter((claim) => !isBroken(tally, claim));
+  const vacuous = isFull && scenario.faults.length > 0 ? vacuity(scenario, system, tally) : [];
+  const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
+  const isIncomplete = isUnknown || (holds.length > 0 && vacuous.length > 0);
+  const isFailed = unexpected.length > 0 || (isFull && missing.length > 0);
+  const isUntried = tally.seeds === 0 || missing.length > 0;
+  const isOpen = isIncomplete || isUntried || tally.failed > 0;
+  return {
+    met: isFailed ? false : isOpen ? null : true,
+    unexpected,
+    missing,
+    vacuous,
+    isIncomplete,
+  };
+}
+
+/** What is shrunk of a system: each claim that should hold, else the first that should break. */
+export function claimsToShrink(system: SystemScenario, tally: Tally): readonly string[] {
+  const unexpected = unexpectedIn(system, tally);
+  if (unexpected.length > 0) return unexpected;
+  return system.expect.breaks.filter((claim) => isBroken(tally, claim)).slice(0, 1);
+}
+
+/** What should hold and broke. */
+function unexpectedIn({ expect }: SystemScenario, tally: Tally): readonly string[] {
+  return expect.holds.filter((claim) => isBroken(tally, claim));
+}
+
+function isBroken(tally: Tally, claim: string): boolean {
+  return claimTally(tally, claim).broken > 0;
+}
+
+function vacuity(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {
+  const kinds = new Set(scenario.faults.map((fault) => fault.kind));
+  const idle = [...kinds].flatMap((kind) => {
+    const fault = tally.faults[kind];
+    if (fault === undefined) return [`${kind} never fired`];
+    return fault.overlapped === 0 ? [`${kind} never met a held grant`] : [];
+  });
+  const untested = system.expect.holds
+    .filter((claim) => claimTally(tally, claim).exercised === 0)
+    .map((claim) => `${claim} was never exercised`);
+  return [...idle, ...untested];
+}

@@ -1,0 +1,16 @@
+// One of two workers dies of `doomed` before its first seed, while the other is at its own for long.
+import { threadId } from 'node:worker_threads';
+import { examinerOf as usual } from '../../../dist/search/sweep/examiner.js';
+
+export async function prepare({ name }) {
+  if (name === 'doomed' && threadId % 2 === 0) throw new Error('this worker dies');
+}
+
+export function examinerOf(scenario) {
+  const examine = usual(scenario);
+  if (scenario.name !== 'doomed') return examine;
+  return (system, seed) => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    return examine(system, seed);
+  };
+}

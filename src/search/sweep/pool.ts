@@ -1,0 +1,182 @@
+/**
+ * Runs chunks on worker threads, which stay warm from one scenario to the next. A worker that stays
+ * at one seed for too long, or dies of one, is replaced: the seed becomes a finding, and the rest
+ * of its chunk is examined again without it.
+ */
+import { Worker } from 'node:worker_threads';
+import type { LoadedModule } from '../../catalogue.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { type Chunk, killedTally } from './chunk.ts';
+import { mergeTallies, type Tally } from './tally.ts';
+import type { ChunkDone, ChunkOrder, WorkerSetting } from './worker.ts';
+
+export interface PoolOptions {
+  readonly workers: number;
+  /** A module that exports `examinerOf`, as a URL. */
+  readonly examinerUrl: string;
+  /** How long one seed may take before it counts as hung. */
+  readonly seedTimeoutMs: number;
+  /** How much a worker may keep; a seed that needs more is a finding. */
+  readonly memoryMb: number;
+}
+
+/** What a pool is to do: `next` gives chunks until it gives null, `onTally` takes each result. */
+export interface Job {
+  readonly scenario: Scenario;
+  /** Where the scenario's own words come from. */
+  readonly modules: readonly LoadedModule[];
+  readonly next: (seedsPerChunk: number) => Chunk | null;
+  readonly onTally: (tally: Tally, chunk: Chunk) => void;
+}
+
+export class Pool {
+  private readonly lanes: readonly Lane[];
+  private isBusy = false;
+
+  constructor(options: PoolOptions) {
+    this.lanes = Array.from({ length: options.workers }, () => new Lane(options));
+  }
+
+  /**
+   * Does a job, one at a time; rejects when a worker cannot be started. Either way no worker is at
+   * the job any more when it returns: an answer that came later would be taken for the next job's.
+   */
+  async run(job: Job): Promise<void> {
+    assert(!this.isBusy, 'a pool has two jobs at once');
+    this.isBusy = true;
+    let isFailed = false;
+    const next: Job['next'] = (seeds) => (isFailed ? null : job.next(seeds));
+    const ends = this.lanes.map(async (lane) => {
+      try {
+        await lane.run({ ...job, next });
+      } catch (error) {
+        isFailed = true;
+        throw error;
+      }
+    });
+    const settled = await Promise.allSettled(ends);
+    this.isBusy = false;
+    for (const end of settled) if (end.status === 'rejected') throw end.reason;
+  }
+
+  /** Ends the workers; without it they would keep the process alive. */
+  async close(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.close()));
+  }
+}
+
+/** How a worker came back from a chunk. */
+type Attempt =
+  | { readonly kind: 'done'; readonly done: ChunkDone }
+  | { readonly kind: 'lost'; readonly seed: number; readonly error: string };
+
+/** Chunks are sized to take about this long. */
+const CHUNK_MS = 100;
+const FIRST_CHUNK = 8;
+const LARGEST_CHUNK = 8192;
+/** A worker that has not begun its first seed by then never will. */
+const START_TIMEOUT_MS = 60_000;
+
+/** One worker's place in the pool; the worker in it may be replaced. */
+class Lane {
+  private readonly options: PoolOptions;
+  /** The seed at hand, written by the worker; NaN before the first of a chunk. */
+  private readonly seedCell = new Float64Array(new SharedArrayBuffer(8));
+  private seedsPerChunk = FIRST_CHUNK;
+  private worker: Worker | null = null;
+
+  constructor(options: PoolOptions) {
+    this.options = options;
+  }
+
+  async run(job: Job): Promise<void> {
+    for (;;) {
+      const chunk = job.next(this.seedsPerChunk);
+      if (chunk === null) return;
+      const { scenario, modules } = job;
+      job.onTally(await this.examine({ scenario, modules, chunk }), chunk);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.worker?.terminate();
+    this.worker = null;
+  }
+
+  /** Examines a chunk, again and again without the seeds that a worker does not survive. */
+  private async examine(order: ChunkOrder): Promise<Tally> {
+    const { chunk } = order;
+    const attempt = await this.attempt(order);
+    if (attempt.kind === 'done') {
+      this.resize(attempt.done.milliseconds, chunk);
+      return attempt.done.tally;
+    }
+    const { seed, error } = attempt;
+    const skip = [...chunk.skip, seed];
+    const rest = await this.examine({ ...order, chunk: { ...chunk, skip } });
+    return mergeTallies(killedTally({ seed, error }), rest);
+  }
+
+  private attempt(order: ChunkOrder): Promise<Attempt> {
+    this.worker ??= this.start();
+    const { worker } = this;
+    this.seedCell[0] = Number.NaN;
+    return new Promise((resolve, reject) => {
+      const watch = this.watch((error) => lose(error));
+      const lose = (error: string): void => {
+        stop();
+        this.worker = null;
+        const seed = this.seedCell[0] ?? Number.NaN;
+        void worker.terminate().then(() => {
+          if (Number.isNaN(seed)) reject(new Error(`a worker did not start: ${error}`));
+          else resolve({ kind: 'lost', seed, error });
+        });
+      };
+      const onDone = (done: ChunkDone): void => {
+        stop();
+        resolve({ kind: 'done', done });
+      };
+      const onError = (error: Error): void => lose(error.message);
+      const stop = (): void => {
+        clearInterval(watch);
+        worker.off('message', onDone);
+        worker.off('error', onError);
+      };
+      worker.on('message', onDone);
+      worker.on('error', onError);
+      worker.postMessage(order);
+    });
+  }
+
+  /** Calls `onHung` once the worker has stayed at one seed for too long. */
+  private watch(onHung: (error: string) => void): NodeJS.Timeout {
+    let lastSeed = Number.NaN;
+    let sinceMs = performance.now();
+    return setInterval(() => {
+      const seed = this.seedCell[0] ?? Number.NaN;
+      const limitMs = Number.isNaN(seed) ? START_TIMEOUT_MS : this.options.seedTimeoutMs;
+      if (!Object.is(seed, lastSeed)) {
+        lastSeed = seed;
+        sinceMs = performance.now();
+      } else if (performance.now() - sinceMs > limitMs) {
+        onHung(`it did not end within ${limitMs / 1000} s`);
+      }
+    }, 200);
+  }
+
+  private start(): Worker {
+    const { examinerUrl, memoryMb } = this.options;
+    const setting: WorkerSetting = { examinerUrl, seedCell: this.seedCell };
+    return new Worker(new URL('./worker.js', import.meta.url), {
+      workerData: setting,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    });
+  }
+
+  private resize(milliseconds: number, chunk: Chunk): void {
+    const seeds = chunk.to - chunk.from + 1;
+    const ideal = Math.round((seeds * CHUNK_MS) / Math.max(milliseconds, 1));
+    this.seedsPerChunk = Math.max(1, Math.min(ideal, seeds * 4, LARGEST_CHUNK));
+  }
+}

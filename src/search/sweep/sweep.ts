@@ -1,0 +1,118 @@
+/**
+ * Examines a range of seeds of every system of a scenario, on worker threads or in this one, until
+ * the range is done or something asks it to stop.
+ */
+
+import { builtIn, type Catalogue } from '../../catalogue.ts';
+import { inRealTurn } from '../../host/async/real.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { type Chunk, examineChunk } from './chunk.ts';
+import { ChunkSource } from './chunk-source.ts';
+import { examinerOf, prepare } from './examiner.ts';
+import type { FinishedChunk } from './journal.ts';
+import { Pool, type PoolOptions } from './pool.ts';
+import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+
+export interface SweepOptions {
+  /** Seeds, both included. */
+  readonly from: number;
+  readonly to: number;
+  /**
+   * Opened and closed by the caller; null is this thread, which does not survive a seed that hangs.
+   */
+  readonly pool: Pool | null;
+  /**
+   * What the scenario's words mean; built-in ones by default. With a pool, all else in it was
+   * loaded from modules, as `loadScenarioFile` does.
+   */
+  readonly catalogue?: Catalogue;
+  /** Asked before each chunk; true ends the sweep with what is known so far. */
+  readonly shouldStop?: () => boolean;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Chunks of this range that an earlier attempt examined: they count, and are not repeated. */
+  readonly finished?: readonly FinishedChunk[];
+  /** Told of each chunk that this attempt examined. */
+  readonly onFinished?: (chunk: Chunk, tally: Tally) => void;
+}
+
+export interface Progress {
+  /** Examinations: a seed of one system each. */
+  readonly done: number;
+  readonly total: number;
+  readonly broken: number;
+}
+
+export interface SweepResult {
+  /** By system, in the scenario's order. */
+  readonly tallies: ReadonlyMap<string, Tally>;
+  /** Whether every seed of the range was examined. */
+  readonly isWhole: boolean;
+  /** How long this attempt took. */
+  readonly milliseconds: number;
+}
+
+/** A pool: 10 s a seed, 512 MB a worker. */
+export function openPool(options: Partial<PoolOptions> & Pick<PoolOptions, 'workers'>): Pool {
+  const examinerUrl = new URL('./examiner.js', import.meta.url).href;
+  return new Pool({ examinerUrl, seedTimeoutMs: 10_000, memoryMb: 512, ...options });
+}
+
+/**
+ * Sweeps; rejects where a pool is to examine what worker threads cannot load, or where one of them
+ * cannot be started.
+ */
+export async function sweep(scenario: Scenario, options: SweepOptions): Promise<SweepResult> {
+  const { catalogue = builtIn } = options;
+  const { modules } = catalogue;
+  if (options.pool !== null && !catalogue.isLoadable) {
+    throw new Error('worker threads cannot load definitions that come from no module: pool: null');
+  }
+  const startedMs = performance.now();
+  const tallies = new Map(scenario.systems.map(({ name }) => [name, EMPTY_TALLY]));
+  const total = (options.to - options.from + 1) * scenario.systems.length;
+  let done = 0;
+  let broken = 0;
+  const count = (tally: Tally, system: string): void => {
+    tallies.set(system, mergeTallies(tallies.get(system) ?? EMPTY_TALLY, tally));
+    done += tally.seeds;
+    broken += tally.broken;
+    options.onProgress?.({ done, total, broken });
+  };
+  const { finished = [] } = options;
+  for (const { tally, system } of finished) count(tally, system);
+  const chunks = new ChunkSource([...tallies.keys()], options, finished);
+  const onTally = (tally: Tally, chunk: Chunk): void => {
+    options.onFinished?.(chunk, tally);
+    count(tally, chunk.system);
+  };
+  const next = (seeds: number): Chunk | null =>
+    options.shouldStop?.() === true ? null : chunks.next(seeds);
+  if (options.pool === null) await sweepHere(scenario, { next, catalogue, onTally });
+  else await options.pool.run({ scenario, modules, next, onTally });
+  return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
+}
+
+const SEEDS_AT_ONCE = 64;
+
+async function sweepHere(
+  scenario: Scenario,
+  {
+    next,
+    catalogue,
+    onTally,
+  }: {
+    readonly next: (seeds: number) => Chunk | null;
+    readonly catalogue: Catalogue;
+    readonly onTally: (tally: Tally, chunk: Chunk) => void;
+  },
+): Promise<void> {
+  await prepare(scenario, catalogue);
+  const examiner = examinerOf(scenario, catalogue);
+  for (let chunk = next(SEEDS_AT_ONCE); chunk !== null; chunk = next(SEEDS_AT_ONCE)) {
+    await new Promise<void>((resolve) => inRealTurn(resolve)); // so that Ctrl-C is heard
+    const { system } = chunk;
+    const expect = scenario.systems.find(({ name }) => name === system)?.expect;
+    const claims = expect ?? { holds: [], breaks: [] };
+    onTally(await examineChunk(chunk, claims, examiner, () => {}), chunk);
+  }
+}

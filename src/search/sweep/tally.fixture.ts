@@ -1,0 +1,47 @@
+/** Tallies of made-up seeds, whose verdicts, faults and failures depend on the seed alone. */
+import type { Examination } from '../../harness.ts';
+import { clientOf, planOf } from '../../systems/plan.fixture.ts';
+import { type Chunk, examineChunk } from './chunk.ts';
+import type { Tally } from './tally.ts';
+
+const EXPECT = { holds: ['grant-order'], breaks: ['tokens-unique'] };
+
+/** What the made-up examiner finds on a seed; every so many seeds something happens. */
+function examine(seed: number): Examination {
+  if (seed % 7 === 6) throw new Error(`seed ${seed} throws`);
+  const plan = planOf({ clients: [clientOf('alice', [])] });
+  const invalid = { kind: 'invalid', claim: 'grant-order', exercised: 2, rule: '' } as const;
+  const evidence = [{ role: 'stale write', event: 0 }];
+  return {
+    plan,
+    trace: {
+      events: Array.from({ length: seed % 5 }, (_, at) => ({
+        ...({ kind: 'fault', fault: seed % 2 === 0 ? 'pause' : 'drop' } as const),
+        ...{ atUs: at, index: 0, processes: ['alice'], untilUs: null, target: '', amount: 1 },
+      })),
+      processes: [],
+      unmatched: [],
+      ending: { kind: 'complete' },
+    },
+    verdicts: [
+      seed % 3 === 0
+        ? { ...invalid, evidence }
+        : { kind: 'valid', claim: 'grant-order', exercised: seed % 4 },
+      seed % 4 === 0
+        ? { kind: 'unknown', claim: 'tokens-unique', exercised: 0, reason: `seed ${seed}` }
+        : { kind: 'valid', claim: 'tokens-unique', exercised: 1 },
+    ],
+    overlap: { times: seed % 2, longestUs: seed * 3, totalUs: 0 },
+    stampede: { computations: seed % 6, most: seed % 3 },
+  };
+}
+
+/** The tally of a range of made-up seeds. */
+export function tallyOf(range: Pick<Chunk, 'from' | 'to'>): Promise<Tally> {
+  return examineChunk(
+    { system: 's', skip: [], ...range },
+    EXPECT,
+    (_, seed) => examine(seed),
+    () => {},
+  );
+}

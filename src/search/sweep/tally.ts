@@ -1,0 +1,155 @@
+/**
+ * What many seeds of one system add up to. A tally is plain data; merging two is commutative, so
+ * the result of a sweep does not depend on how it was cut into chunks or which worker was faster.
+ */
+import type { FaultKind } from '../../core/plan/fault.ts';
+
+export interface Tally {
+  readonly seeds: number;
+  readonly events: number;
+  /** Seeds that broke at least one claim that the scenario lists, and the first of them. */
+  readonly broken: number;
+  /** Seeds on which a claim that the scenario lists could not be judged. */
+  readonly unknown: number;
+  readonly claims: Readonly<Record<string, ClaimTally>>;
+  readonly faults: Readonly<Partial<Record<FaultKind, FaultTally>>>;
+  readonly overlap: OverlapTally;
+  readonly stampede: StampedeTally;
+  /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
+  readonly failures: readonly SeedFailure[];
+  readonly failed: number;
+  /**
+   * Of `failed`, those that were ended from outside, past the time or the memory that a seed may
+   * take. Whether that happens depends on the machine, so such a tally is no deterministic result.
+   */
+  readonly killed: number;
+}
+
+/** All counts but `times` are seeds. */
+export interface ClaimTally {
+  readonly broken: number;
+  /** The lowest seeds that broke it, ascending, at most `KEPT_SEEDS`. */
+  readonly brokenSeeds: readonly number[];
+  readonly unknown: number;
+  /** The lowest seed that was unknown, and why. */
+  readonly firstUnknown: { readonly seed: number; readonly reason: string } | null;
+  readonly exercised: number;
+  /** How often it was exercised, over all seeds. */
+  readonly times: number;
+}
+
+/** Seeds on which a kind of fault struck, and on which it struck while a grant was held. */
+export interface FaultTally {
+  readonly fired: number;
+  readonly overlapped: number;
+}
+
+export interface OverlapTally {
+  readonly seeds: number;
+  readonly longestUs: number;
+}
+
+export interface StampedeTally {
+  /** On which one value was computed by several programs at once. */
+  readonly seeds: number;
+  /** Over all seeds. */
+  readonly computations: number;
+  readonly most: number;
+}
+
+export interface SeedFailure {
+  readonly seed: number;
+  readonly error: string;
+}
+
+/** How many seeds of a kind are kept by number; the rest is only counted. */
+export const KEPT_SEEDS = 10;
+
+export const EMPTY_TALLY: Tally = {
+  seeds: 0,
+  events: 0,
+  broken: 0,
+  unknown: 0,
+  claims: {},
+  faults: {},
+  overlap: { seeds: 0, longestUs: 0 },
+  stampede: { seeds: 0, computations: 0, most: 0 },
+  failures: [],
+  failed: 0,
+  killed: 0,
+};
+
+const EMPTY_CLAIM: ClaimTally = {
+  broken: 0,
+  brokenSeeds: [],
+  unknown: 0,
+  firstUnknown: null,
+  exercised: 0,
+  times: 0,
+};
+
+export function mergeTallies(a: Tally, b: Tally): Tally {
+  return {
+    seeds: a.seeds + b.seeds,
+    events: a.events + b.events,
+    broken: a.broken + b.broken,
+    unknown: a.unknown + b.unknown,
+    claims: mergeRecords(a.claims, b.claims, mergeClaims),
+    faults: mergeFaults(a.faults, b.faults),
+    overlap: {
+      seeds: a.overlap.seeds + b.overlap.seeds,
+      longestUs: Math.max(a.overlap.longestUs, b.overlap.longestUs),
+    },
+    stampede: {
+      seeds: a.stampede.seeds + b.stampede.seeds,
+      computations: a.stampede.computations + b.stampede.computations,
+      most: Math.max(a.stampede.most, b.stampede.most),
+    },
+    failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, KEPT_SEEDS),
+    failed: a.failed + b.failed,
+    killed: a.killed + b.killed,
+  };
+}
+
+/** In the order of their names: which kind struck first depends on where the seeds were cut. */
+function mergeFaults(a: Tally['faults'], b: Tally['faults']): Tally['faults'] {
+  const merged = mergeRecords(a, b, (x, y) => ({
+    fired: x.fired + y.fired,
+    overlapped: x.overlapped + y.overlapped,
+  }));
+  return Object.fromEntries(Object.entries(merged).sort(([x], [y]) => (x < y ? -1 : 1)));
+}
+
+function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
+  return {
+    broken: a.broken + b.broken,
+    brokenSeeds: [...a.brokenSeeds, ...b.brokenSeeds].sort((x, y) => x - y).slice(0, KEPT_SEEDS),
+    unknown: a.unknown + b.unknown,
+    firstUnknown:
+      (a.firstUnknown?.seed ?? Infinity) < (b.firstUnknown?.seed ?? Infinity)
+        ? a.firstUnknown
+        : b.firstUnknown,
+    exercised: a.exercised + b.exercised,
+    times: a.times + b.times,
+  };
+}
+
+/** A name such as `constructor` is one like any other. */
+function mergeRecords<T>(
+  a: Readonly<Record<string, T>>,
+  b: Readonly<Record<string, T>>,
+  merge: (x: T, y: T) => T,
+): Record<string, T> {
+  const merged = new Map(Object.entries(a));
+  for (const [name, value] of Object.entries(b)) {
+    const known = merged.get(name);
+    merged.set(name, known === undefined ? value : merge(known, value));
+  }
+  return Object.fromEntries(merged);
+}
+
+/** The tally of a claim, empty when no seed judged it. */
+export function claimTally(tally: Tally, claim: string): ClaimTally {
+  const known = Object.hasOwn(tally.claims, claim) ? tally.claims[claim] : undefined;
+  return known ?? EMPTY_CLAIM;
+}

@@ -1,0 +1,62 @@
+/**
+ * A worker thread of a sweep: examines the chunks that it is sent and answers with tallies. Which
+ * seed it is at stands in shared memory, so that the pool can name the seed of a worker that hangs.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Catalogue, LoadedModule } from '../../catalogue.ts';
+import { loadAgain } from '../../host/modules/load-catalogue.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { type Chunk, type Examiner, examineChunk } from './chunk.ts';
+import type { Tally } from './tally.ts';
+
+/** What a worker is started with. */
+export interface WorkerSetting {
+  /** A module that exports `examinerOf(scenario)`, as a URL. */
+  readonly examinerUrl: string;
+  /** One number in shared memory: the seed at hand. */
+  readonly seedCell: Float64Array;
+}
+
+/** What it is sent. */
+export interface ChunkOrder {
+  readonly scenario: Scenario;
+  /** Where the scenario's own words come from. */
+  readonly modules: readonly LoadedModule[];
+  readonly chunk: Chunk;
+}
+
+/** What it answers. */
+export interface ChunkDone {
+  readonly tally: Tally;
+  readonly milliseconds: number;
+}
+
+/** The shape of an examiner module; the catalogue holds what the scenario's words mean. */
+export interface ExaminerModule {
+  readonly examinerOf: (scenario: Scenario, catalogue: Catalogue) => Examiner;
+  /** Waited for before the first seed of each chunk, where there is one. */
+  readonly prepare?: (scenario: Scenario, catalogue: Catalogue) => Promise<void>;
+}
+
+async function work({ examinerUrl, seedCell }: WorkerSetting): Promise<void> {
+  const module: ExaminerModule = await import(examinerUrl);
+  parentPort?.on('message', async ({ scenario, modules, chunk }: ChunkOrder) => {
+    const catalogue = await loadAgain(modules);
+    await module.prepare?.(scenario, catalogue);
+    const startedMs = performance.now();
+    const system = scenario.systems.find(({ name }) => name === chunk.system);
+    const expect = system?.expect ?? { holds: [], breaks: [] };
+    const tally = await examineChunk(
+      chunk,
+      expect,
+      module.examinerOf(scenario, catalogue),
+      (seed) => {
+        seedCell[0] = seed;
+      },
+    );
+    const done: ChunkDone = { tally, milliseconds: performance.now() - startedMs };
+    parentPort?.postMessage(done);
+  });
+}
+
+await work(workerData);

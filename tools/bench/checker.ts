@@ -1,0 +1,185 @@
+/**
+ * Measures the linearizability checker on histories that it draws itself: 10,000 operations of 20
+ * clients, a hundred short logs, and a million operations of a lock.
+ */
+import type { Json } from '../../src/core/kernel/json.ts';
+import { checkHistory } from '../../src/linearizability/check-history.ts';
+import { explainHistory } from '../../src/linearizability/explain.ts';
+import type { Model } from '../../src/linearizability/model.ts';
+import {
+  type CasRegisterCall,
+  casRegister,
+} from '../../src/linearizability/models/cas-register.ts';
+import { fencedMutex } from '../../src/linearizability/models/fenced-mutex.ts';
+import { register } from '../../src/linearizability/models/register.ts';
+import type { CallData, History, Operation } from '../../src/linearizability/operation.ts';
+import {
+  drawCasRegister,
+  drawLock,
+  drawUniqueRegister,
+  type LongShape,
+} from '../oracle/long-history.ts';
+import { median, medianMs, type Row, type Subject } from './measure.ts';
+
+const LARGE: LongShape = { operations: 10_000, clients: 20 };
+const HUGE: LongShape = { operations: 1_000_000, clients: 20 };
+const SHORT: LongShape = { operations: 80, clients: 5 };
+const FEW_VALUES = 5;
+const MANY_VALUES = 20;
+const LOGS = 100;
+const SEED = 1;
+
+/** What to beat: the median of Porcupine's newest on a small machine, and what is aimed at. */
+interface Aims {
+  readonly reference: string;
+  readonly target: string;
+}
+
+const LOCK: Aims = { reference: 'Porcupine 110 ms', target: '≤ 100 ms' };
+const COMPARED: Aims = { reference: 'Porcupine > 10 s', target: '≤ 1000 ms' };
+const UNIQUE: Aims = { reference: 'Porcupine > 10 s, 4 GB', target: '≤ 20 ms' };
+
+async function rows(): Promise<readonly Row[]> {
+  const lock = drawLock(SEED, LARGE);
+  const compared = drawCasRegister(SEED, LARGE);
+  const many = drawCasRegister(SEED, LARGE, MANY_VALUES);
+  const unique = drawUniqueRegister(SEED, LARGE);
+  const overlapped = { ...LOCK, reference: 'Porcupine > 10 s' };
+  return [
+    await rowFor('lock, valid', lock, fencedMutex(), LOCK),
+    await rowFor('lock, a lowered token', withLoweredToken(lock), fencedMutex(), overlapped),
+    await rowFor('CAS register, valid', compared, casRegister(0), COMPARED),
+    await rowFor('CAS register, an invented read', inventing(compared), casRegister(0), COMPARED),
+    await rowFor(
+      'the same of 20 values, a stale read',
+      outdated(many, MANY_VALUES),
+      casRegister(0),
+      COMPARED,
+    ),
+    await rowFor('register of unique values, valid', unique, register(0), UNIQUE),
+    await rowFor('the same, a stale read', withStaleRead(unique), register(0), UNIQUE),
+    await shortLogsRow(),
+    coresRow(),
+    hugeLock(),
+  ];
+}
+
+async function rowFor<State extends Json, Call extends CallData>(
+  what: string,
+  history: History<Call>,
+  model: Model<State, Call>,
+  { reference, target }: Aims,
+): Promise<Row> {
+  const verdict = checkHistory(history, model);
+  const took = await medianMs({ check: () => checkHistory(history, model) });
+  const effort = `${verdict.kind}, ${verdict.configurations} configurations`;
+  const figure = `${(took.get('check') ?? Number.NaN).toFixed(1)} ms`;
+  return { what: `check: ${what}, 10,000`, figure, ratio: `${effort}; ${reference}`, target };
+}
+
+/** Replaces the first of the operations from the middle on that `change` changes. */
+function withChange<Call>(
+  history: History<Call>,
+  change: (operation: Operation<Call>) => Operation<Call>,
+): History<Call> {
+  const at = history.findIndex((operation, index) => {
+    return index >= history.length / 2 && change(operation) !== operation;
+  });
+  return history.map((operation, index) => (index === at ? change(operation) : operation));
+}
+
+function withLoweredToken(history: ReturnType<typeof drawLock>): typeof history {
+  return withChange(history, (operation) => {
+    const { call } = operation;
+    if (call.name !== 'acquire' || call.token === null) return operation;
+    return { ...operation, call: { ...call, token: call.token - 1 } };
+  });
+}
+
+/** A value that nobody ever wrote. */
+function inventing(history: ReturnType<typeof drawCasRegister>): typeof history {
+  return withChange(history, (operation) => {
+    const { call } = operation;
+    return call.name === 'read' ? { ...operation, call: { ...call, value: 99 } } : operation;
+  });
+}
+
+/** A value that was written before, though perhaps long before. */
+function outdated(history: ReturnType<typeof drawCasRegister>, values: number): typeof history {
+  return withChange(history, (operation) => {
+    const { call } = operation;
+    if (call.name !== 'read' || typeof call.value !== 'number') return operation;
+    const value = (call.value + 1) % values;
+    return { ...operation, call: { ...call, value } };
+  });
+}
+
+function withStaleRead(history: ReturnType<typeof drawUniqueRegister>): typeof history {
+  return withChange(history, (operation) => {
+    const { call } = operation;
+    if (call.name !== 'read' || typeof call.value !== 'number') return operation;
+    return { ...operation, call: { ...call, value: call.value - 100 } };
+  });
+}
+
+/** Logs as short as those of Jepsen, every other one with a wrong read. */
+function shortLogs(): readonly History<CasRegisterCall>[] {
+  return Array.from({ length: LOGS }, (_, seed) => {
+    const log = drawCasRegister(seed, SHORT, FEW_VALUES);
+    return seed % 2 === 0 ? log : outdated(log, FEW_VALUES);
+  });
+}
+
+async function shortLogsRow(): Promise<Row> {
+  const model = casRegister(0);
+  const logs = shortLogs();
+  const took = await medianMs({ check: () => logs.map((log) => checkHistory(log, model)) });
+  return {
+    what: `check: ${LOGS} logs of ${SHORT.operations} operations`,
+    figure: `${(took.get('check') ?? Number.NaN).toFixed(1)} ms`,
+    ratio: '',
+    target: '≤ 22 ms',
+  };
+}
+
+/** What a person must look at of each invalid log, and how long it took to find. */
+function coresRow(): Row {
+  const model = casRegister(0);
+  const sizes: number[] = [];
+  const explainedMs: number[] = [];
+  for (const log of shortLogs()) {
+    const verdict = checkHistory(log, model);
+    if (verdict.kind !== 'invalid') continue;
+    const startedMs = performance.now();
+    const { core } = explainHistory(log, model, verdict);
+    explainedMs.push(performance.now() - startedMs);
+    sizes.push(core.required.length + core.optional.length);
+  }
+  return {
+    what: `check: cores of the ${sizes.length} invalid ones of these`,
+    figure: `${median(sizes)} operations`,
+    ratio: `at most ${Math.max(...sizes)}, and ${Math.max(...explainedMs).toFixed(1)} ms`,
+    target: 'median ≤ 6, each ≤ 200 ms',
+  };
+}
+
+function hugeLock(): Row {
+  const history = drawLock(SEED, HUGE);
+  const startedMs = performance.now();
+  const { kind } = checkHistory(history, fencedMutex());
+  const tookMs = performance.now() - startedMs;
+  const megabytes = process.memoryUsage.rss() / 1_000_000;
+  return {
+    what: 'check: try-lock, 1,000,000 operations, once',
+    figure: `${tookMs.toFixed(0)} ms`,
+    ratio: `${kind}, ${megabytes.toFixed(0)} MB with the history`,
+    target: '≤ 5000 ms, < 1000 MB',
+  };
+}
+
+export const checker: Subject = {
+  name: 'checker',
+  about: 'the linearizability checker on long histories',
+  isLong: false,
+  rows,
+};

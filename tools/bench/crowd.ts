@@ -1,0 +1,60 @@
+/** Measures what an event costs in a crowd: a thousand clients against ten, ten to a lock. */
+import type { ClientPlan, Plan } from '../../src/core/plan/plan.ts';
+import { run } from '../../src/run.ts';
+import { expand } from '../../src/scenario/expand.ts';
+import { medianMs, type Row, type Subject } from './measure.ts';
+import { fiveByFive, SYSTEM } from './workload.ts';
+
+const CLIENTS_PER_LOCK = 10;
+const FEW = 10;
+const MANY = 1_000;
+
+/** The plan of seed 0 with `count` clients; ten at a time share a lock, and all share one store. */
+function crowdOf(count: number, seed: number): Plan {
+  const plan = expand(fiveByFive(), SYSTEM, seed);
+  const clients = Array.from({ length: count }, (_, at): ClientPlan | undefined => {
+    const pattern = plan.clients[at % plan.clients.length];
+    const lock = `db-${Math.floor(at / CLIENTS_PER_LOCK)}`;
+    return (
+      pattern && {
+        ...pattern,
+        name: `client-${at}`,
+        sections: pattern.sections.map((section) => ({ ...section, lock })),
+      }
+    );
+  });
+  return {
+    ...plan,
+    clients: clients.filter((client) => client !== undefined),
+    faults: [],
+    limits: { ...plan.limits, probe: false, maxEvents: 10_000_000 },
+  };
+}
+
+async function rows(): Promise<readonly Row[]> {
+  const small = Array.from({ length: MANY / FEW }, (_, seed) => crowdOf(FEW, seed));
+  const large = crowdOf(MANY, 0);
+  const smallEvents = small.reduce((sum, plan) => sum + run(plan).events.length, 0);
+  const largeEvents = run(large).events.length;
+  const took = await medianMs({
+    small: () => small.map((plan) => run(plan).events.length),
+    large: () => run(large).events.length,
+  });
+  const smallNs = ((took.get('small') ?? Number.NaN) * 1e6) / smallEvents;
+  const largeNs = ((took.get('large') ?? Number.NaN) * 1e6) / largeEvents;
+  return [
+    {
+      what: `a trace event among ${MANY} clients`,
+      figure: `${largeNs.toFixed(0)} ns`,
+      ratio: `${(largeNs / smallNs).toFixed(2)}× one among ${FEW} (${smallNs.toFixed(0)} ns)`,
+      target: '≤ 2.5×',
+    },
+  ];
+}
+
+export const crowd: Subject = {
+  name: 'crowd',
+  about: 'what an event costs at 1,000 clients against 10',
+  isLong: false,
+  rows,
+};

@@ -1,0 +1,84 @@
+/**
+ * Measures the linearizability checker on histories that others recorded: Jepsen's logs of a CAS
+ * register (`*.log`) and the lines of a map (`*.txt`), below the folder that the environment
+ * variable `FENCEPOST_HISTORIES` names. Without it there is nothing to measure.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { checkParts } from '../../src/linearizability/check-history.ts';
+import { readHistory } from '../../src/linearizability/formats/read-history.ts';
+import { medianMs, type Row, type Subject } from './measure.ts';
+
+const LOG = '.log';
+const MAP = '.txt';
+
+/** What Porcupine's newest takes on a small machine, and what is aimed at, by name of the file. */
+const AIMS: ReadonlyMap<string, { readonly reference: string; readonly target: string }> = new Map([
+  ['etcd_002.log', { reference: 'Porcupine 168 ms', target: '≤ 2 ms' }],
+  ['etcd_007.log', { reference: 'Porcupine 115 ms', target: '≤ 1 ms' }],
+  ['etcd_057.log', { reference: 'Porcupine 55 ms', target: '≤ 1 ms' }],
+  ['etcd_099.log', { reference: 'Porcupine 51 ms', target: '≤ 1 ms' }],
+  ['c50-ok.txt', { reference: 'Porcupine 172 ms', target: '≤ 17 ms' }],
+  ['c50-bad.txt', { reference: 'Porcupine does not finish', target: '≤ 100 ms' }],
+  ['c10-ok.txt', { reference: 'Porcupine 0.66 ms', target: '≤ 1.2 ms' }],
+  ['c10-bad.txt', { reference: 'Porcupine 0.39 ms', target: '≤ 0.9 ms' }],
+]);
+
+async function rows(): Promise<readonly Row[]> {
+  const folder = process.env['FENCEPOST_HISTORIES'];
+  if (folder === undefined) {
+    return [
+      { what: 'recorded: FENCEPOST_HISTORIES names none', figure: '', ratio: '', target: '' },
+    ];
+  }
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const logs = files.filter((file) => file.endsWith(LOG)).map((file) => join(folder, file));
+  const maps = files.filter((file) => file.endsWith(MAP)).map((file) => join(folder, file));
+  const named = [...logs, ...maps].filter((file) => AIMS.has(basename(file)));
+  const all = logs.map(judging);
+  const took = await medianMs({ all: () => all.map((judge) => judge()) });
+  const met = all.map((judge) => judge().configurations);
+  const sum = met.reduce((total, one) => total + one, 0);
+  const effort = `${sum} configurations, at most ${Math.max(0, ...met)} on one`;
+  const figure = `${(took.get('all') ?? Number.NaN).toFixed(2)} ms`;
+  const what = `recorded: ${logs.length} Jepsen logs`;
+  const table: Row[] = [{ what, figure, ratio: effort, target: '≤ 1000 on one' }];
+  for (const file of named) table.push(await rowFor(file));
+  return table;
+}
+
+async function rowFor(file: string): Promise<Row> {
+  const name = basename(file);
+  const { reference = '', target = '' } = AIMS.get(name) ?? {};
+  const judge = judging(file);
+  const took = await medianMs({ check: judge }, 9);
+  const { kinds, configurations } = judge();
+  const figure = `${(took.get('check') ?? Number.NaN).toFixed(2)} ms`;
+  const ratio = `${kinds}, ${configurations} configurations; ${reference}`;
+  return { what: `recorded: ${name}`, figure, ratio, target };
+}
+
+/** Reads a file once; what it returns judges every part of it. */
+function judging(file: string): () => { readonly kinds: string; readonly configurations: number } {
+  const model = file.endsWith(LOG) ? 'cas-register' : 'kv';
+  const read = readHistory(readFileSync(file, 'utf8'), { model });
+  if (read.kind === 'malformed') throw new Error(`${file}:${read.line}: ${read.what}`);
+  return () => {
+    const parts = checkParts(read.history, read.model, { failed: 'strict' });
+    const counts = new Map<string, number>();
+    let configurations = 0;
+    for (const { decision } of parts) {
+      counts.set(decision.kind, (counts.get(decision.kind) ?? 0) + 1);
+      configurations += decision.configurations;
+    }
+    const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
+    return { kinds, configurations };
+  };
+}
+
+export const recorded: Subject = {
+  name: 'recorded',
+  about: 'the checker on histories that FENCEPOST_HISTORIES names',
+  isLong: false,
+  rows,
+};

@@ -1,0 +1,62 @@
+/**
+ * Measures npm's redlock on simulated Redis nodes, as `fixtures/modules/npm-redlock.yaml` says,
+ * from the seed to the verdicts, against the protocol of the same name that is a generator.
+ */
+import { fileURLToPath } from 'node:url';
+import { examineSeed } from '../../src/harness.ts';
+import { examineSeedAsync } from '../../src/host/async/examine-async.ts';
+import { loadScenarioFile } from '../../src/host/modules/load-files.ts';
+import { loadScenario } from '../../src/load.ts';
+import type { Scenario } from '../../src/scenario/scenario.ts';
+import { claimsJudged } from '../../src/search/sweep/examiner.ts';
+import { formatRate, formatRatio, medianMs, type Row, type Subject } from './measure.ts';
+
+const SEEDS = 300;
+const SYSTEM = 'acquire';
+
+/** The same clients before the built-in protocol. */
+const BUILT_IN = `
+name: redlock
+systems: { acquire: { lock: redlock, store: unfenced, options: { nodes: 3 } } }
+clients: { count: 3, ttl: 1s, sections: 2, think: 0ms..2s, backoff: 200ms }
+workload: { kind: read-modify-write }
+network: { latency: 1ms..2ms }
+`;
+
+async function rows(): Promise<readonly Row[]> {
+  const file = fileURLToPath(new URL('../../fixtures/modules/npm-redlock.yaml', import.meta.url));
+  const read = await loadScenarioFile(file);
+  const own = loadScenario(BUILT_IN, 'redlock.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  if (own.kind === 'problems') throw new Error(JSON.stringify(own.problems));
+  const { scenario, catalogue } = read;
+  const claims = claimsJudged([], catalogue);
+  const examineBuiltIn = (builtIn: Scenario): void => {
+    const judged = claimsJudged([]);
+    for (let seed = 0; seed < SEEDS; seed += 1) examineSeed(builtIn, SYSTEM, seed, judged);
+  };
+  const took = await medianMs({
+    async npm() {
+      for (let seed = 0; seed < SEEDS; seed += 1) {
+        await examineSeedAsync(scenario, SYSTEM, seed, claims, catalogue);
+      }
+    },
+    builtIn: () => examineBuiltIn(own.scenario),
+  });
+  const ms = (name: string): number => took.get(name) ?? Number.NaN;
+  return [
+    {
+      what: 'seeds of npm redlock 5, 3 clients × 2 sections, 3 nodes, all claims',
+      figure: formatRate(SEEDS, ms('npm')),
+      ratio: `${formatRatio(ms('npm'), ms('builtIn'))} the time of the protocol as a generator`,
+      target: '≥ 200/s',
+    },
+  ];
+}
+
+export const redlock: Subject = {
+  name: 'redlock',
+  about: 'npm redlock, unmodified, on three simulated Redis nodes',
+  isLong: false,
+  rows,
+};

@@ -1,0 +1,110 @@
+/**
+ * What the four documents that fencepost was asked to implement say, line by line, each with what
+ * shows that it is so, or why it is not. `docs/documents.md` is made of the same rows:
+ * `npx vitest run tools/docs/documents --update` writes it anew.
+ */
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+import * as fencepost from '../../src/index.ts';
+import { document as cacheLock } from './documents/cache-lock.ts';
+import { document as fencingTokens } from './documents/fencing-tokens.ts';
+import { document as optimisticLocking } from './documents/optimistic-locking.ts';
+import type { Row, Shown, SourceDocument } from './documents/row.ts';
+import { document as workerLeases } from './documents/worker-leases.ts';
+
+const documents: readonly SourceDocument[] = [
+  ...[fencingTokens, optimisticLocking, workerLeases, cacheLock],
+];
+
+let printed = '';
+
+beforeEach(() => {
+  printed = '';
+  const keep = (text: string | Uint8Array): true => {
+    printed += String(text);
+    return true;
+  };
+  vi.spyOn(process.stdout, 'write').mockImplementation(keep);
+  vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
+  vi.spyOn(console, 'log').mockImplementation((...said: unknown[]) => keep(`${said.join(' ')}\n`));
+  vi.stubEnv('NO_COLOR', '1');
+  vi.spyOn(process, 'cwd').mockReturnValue(fileURLToPath(new URL('../../', import.meta.url)));
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** An asynchronous function, whose constructor takes its code as text. */
+const AsyncFunction: new (name: string, code: string) => (given: unknown) => Promise<void> =
+  Object.getPrototypeOf(async () => {}).constructor;
+
+async function show(shown: Shown): Promise<void> {
+  if ('command' in shown) {
+    await runProgram(shown.command.split(' '), '');
+    return;
+  }
+  const [first = '', ...rest] = shown.script.trim().split('\n');
+  const names = /^import (\{.*\}) from 'fencepost';$/.exec(first)?.[1];
+  if (names === undefined) throw new Error(`a script begins with its only import, not: ${first}`);
+  await new AsyncFunction('given', `const ${names} = given;\n${rest.join('\n')}`)(fencepost);
+}
+
+describe.each(documents.map((one) => [one.title, one] as const))('%s', (_, { rows }) => {
+  test.each(rows.map((row) => [`${row.lines}: ${row.says}`, row] as const))(
+    '%s',
+    async (_name, { shown }) => {
+      await show(shown);
+      expect(shown.prints.length).toBeGreaterThan(0);
+      for (const expected of shown.prints) {
+        if (typeof expected === 'string') expect(printed).toContain(expected);
+        else expect(printed).toMatch(expected);
+      }
+    },
+  );
+});
+
+function cellOf(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+/** The table of a document; what is too long for a cell stands below it. */
+function render({ title, about, rows }: SourceDocument, at: number): string {
+  const scripts: string[] = [];
+  const shownBy = ({ shown }: Row): string => {
+    if ('command' in shown) return `\`npx fencepost ${cellOf(shown.command)}\``;
+    const same = scripts.indexOf(shown.script.trim());
+    const number = same < 0 ? scripts.push(shown.script.trim()) : same + 1;
+    return `script ${at + 1}.${number}`;
+  };
+  const verdictOf = ({ deviates }: Row): string =>
+    deviates === undefined ? 'yes' : `deviates because ${cellOf(deviates)}`;
+  const table = rows.map(
+    (row) => `| ${row.lines} | ${cellOf(row.says)} | ${shownBy(row)} | ${verdictOf(row)} |`,
+  );
+  const listings = scripts.map(
+    (script, index) => `Script ${at + 1}.${index + 1}:\n\n\`\`\`js\n${script}\n\`\`\`\n`,
+  );
+  const head = ['| lines | the document says | seen by | fencepost |', '| --- | --- | --- | --- |'];
+  return [`## ${at + 1}. ${title}`, about, [...head, ...table].join('\n'), ...listings].join(
+    '\n\n',
+  );
+}
+
+const INTRODUCTION = `# The four documents, line by line
+
+fencepost was asked to implement four documents. Each row says what one of them says, in which lines, how to see it
+in fencepost, and whether fencepost does the same. \`tools/docs/documents.test.ts\` runs every command and script below,
+checks what it prints, and writes this page. A script is a file that one runs with \`node\` where fencepost is installed.
+`;
+
+test('no row of a document was lost', () => {
+  expect(documents.map(({ rows }) => rows.length)).toEqual([18, 13, 17, 21]);
+});
+
+test('docs/documents.md says what was run', async () => {
+  const text = [INTRODUCTION.trim(), ...documents.map(render)].join('\n\n').trimEnd();
+  await expect(`${text}\n`).toMatchFileSnapshot('../docs/documents.md');
+});

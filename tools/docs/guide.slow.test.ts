@@ -1,0 +1,90 @@
+/**
+ * The README's guide, followed word for word with the packed package in an empty folder: its files
+ * are those of `fixtures/guide`, and its commands find what it says.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ended, root, runCli } from '../../src/cli/command-line.fixture.ts';
+
+const guide = join(root, 'fixtures/guide');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+let folder = '';
+
+/** The names of the package's dependencies, which an installer would fetch. */
+function dependencies(): readonly string[] {
+  const isThere = typeof manifest === 'object' && manifest !== null && 'dependencies' in manifest;
+  return isThere ? Object.keys(Object(manifest.dependencies)) : [];
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fencepost-guide-'));
+  const packed = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  spawnSync('npm', packed, { cwd: root, encoding: 'utf8' });
+  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  const modules = join(folder, 'node_modules');
+  mkdirSync(modules);
+  spawnSync('tar', ['-xzf', join(folder, tarball), '-C', modules]);
+  cpSync(join(modules, 'package'), join(modules, 'fencepost'), { recursive: true });
+  for (const name of dependencies()) {
+    if (name.includes('/')) mkdirSync(join(modules, name.split('/')[0] ?? ''), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  for (const name of readdirSync(guide)) cpSync(join(guide, name), join(folder, name));
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fencepost(...args: readonly string[]): Ended {
+  const cli = join(folder, 'node_modules/fencepost/dist/cli.js');
+  return runCli(args, { cwd: folder, cli });
+}
+
+test('the files of the guide are those of fixtures/guide', () => {
+  for (const name of ['my-lock.mjs', 'my-lock.fencepost.mjs', 'my-lock.yaml']) {
+    expect(readme, name).toContain(`\n${readFileSync(join(guide, name), 'utf8')}\`\`\`\n`);
+  }
+});
+
+test('its run finds the pause, and sees that the token holds', {
+  timeout: 120_000,
+}, () => {
+  const { code, out } = fencepost('run', 'my-lock.yaml', '--seeds', '300');
+  expect(out).toContain('2 of 2 expectations met');
+  expect(code).toBe(0);
+  const plan = 'reports/my-lock-alone-grant-order.yaml';
+  expect(fencepost('replay', plan, '--modules', '.').out).toContain('reproduced');
+});
+
+test('a scenario of the package is run, shown and replayed by name', { timeout: 120_000 }, () => {
+  const listed = (): readonly string[] =>
+    readdirSync(join(folder, 'node_modules/fencepost'), { recursive: true }).map(String).sort();
+  const before = listed();
+  const { code, out, err } = fencepost('run', 'six-steps', '--seeds', '20');
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(out).toContain('same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2');
+  expect(err).toContain('corpus: 2 plans replayed, 2 as expected');
+  const keep = 'mkdir -p plans/ && cp reports/six-steps-unfenced-grant-order.yaml plans/';
+  expect(out).toContain(`keep:   ${keep}`);
+  expect(fencepost('show', 'six-steps').out).toContain('✓ accepts x = 101, token 1');
+  expect(fencepost('replay', 'six-steps-unfenced-grant-order').out).toContain('reproduced');
+  expect(listed()).toEqual(before);
+  mkdirSync(join(folder, 'plans'));
+  cpSync(
+    join(folder, 'reports/six-steps-unfenced-grant-order.yaml'),
+    join(folder, 'plans/mine.yaml'),
+  );
+  const again = fencepost('run', 'six-steps', '--seeds', '20');
+  expect(again.err).toContain('corpus: 3 plans replayed, 3 as expected');
+  expect(again.out).toContain('keep:   cp reports/six-steps-unfenced-grant-order.yaml plans/');
+});

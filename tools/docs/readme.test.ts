@@ -1,0 +1,121 @@
+/** What the README shows is what is printed, and its commands and links exist. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { loadScenario } from '../../src/load.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+test('the failure in the README is the one that the main job prints', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
+  const args = ['dist/cli.js', 'run', 'fixtures/zombie-writer.yaml', '--output', folder];
+  const env = { ...process.env, NO_COLOR: '1' };
+  const { stdout } = spawnSync('node', args, { cwd: root, encoding: 'utf8', env });
+  rmSync(folder, { recursive: true });
+  const [shown = ''] = /(?<=failure:begin -->\n```text\n)[\s\S]*?(?=\n```)/.exec(readme) ?? [];
+  const story = shown.slice(0, shown.indexOf('replay:'));
+  expect(story.length, 'run `npm run sample`').toBeGreaterThan(500);
+  expect(stdout).toContain(story);
+});
+
+test('the scenario in the README loads', () => {
+  const [text = ''] = /(?<=```yaml\n)[\s\S]*?(?=\n```)/.exec(readme) ?? [];
+  expect(loadScenario(text, 'README.md')).toMatchObject({ kind: 'scenario', warnings: [] });
+});
+
+test('every file that the README links to exists', () => {
+  const links = [...readme.matchAll(/\]\((?!http)([^)#]+)\)/g)].map((match) => match[1] ?? '');
+  expect(links.length).toBeGreaterThan(2);
+  for (const link of links) expect(existsSync(join(root, link)), link).toBe(true);
+});
+
+test('every command and option of the README exists', () => {
+  const help =
+    'run replay shrink show check compare mutants merge sweep worker list schema init doctor'
+      .split(' ')
+      .map((name) => [name])
+      .concat([
+        ['corpus', 'add'],
+        ['corpus', 'prune'],
+      ])
+      .map((name) =>
+        spawnSync('node', ['dist/cli.js', ...name, '--help'], { cwd: root, encoding: 'utf8' }),
+      )
+      .map(({ stdout }) => stdout)
+      .join('\n');
+  for (const [option = ''] of readme.matchAll(/(?<=`)--[a-z-]+/g)) expect(help).toContain(option);
+});
+
+test('every check that the README shows judges a history', () => {
+  const commands = [...readme.matchAll(/(?<=`npx fencepost )check [^`]+/g)].map(([text]) => text);
+  expect(commands.length).toBeGreaterThan(0);
+  for (const command of commands) {
+    const args = ['dist/cli.js', ...command.split(/\s+/)];
+    const { status, stdout } = spawnSync('node', args, { cwd: root, encoding: 'utf8' });
+    expect([0, 1], command).toContain(status);
+    expect(stdout).toMatch(/[✓✗] (in)?valid/);
+  }
+});
+
+/** What an example prints, once its types are checked and it is built. */
+function outputOf(example: string): string {
+  const folder = mkdtempSync(join(root, 'dist/readme-'));
+  const text = example
+    .replaceAll("from 'fencepost'", "from '../index.js'")
+    .replaceAll("from 'fencepost/fast-check'", "from '../fast-check.js'");
+  writeFileSync(join(folder, 'example.ts'), text);
+  const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
+  const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck'];
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const built = spawnSync('node', [tsc, ...options, ...types, join(folder, 'example.ts')], {
+    encoding: 'utf8',
+  });
+  expect(built.stdout).toBe('');
+  const file = join(folder, 'example.js');
+  const { stdout } = spawnSync('node', [file], { cwd: root, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  return stdout;
+}
+
+const examples = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)].map(([text]) => text);
+
+/** The one that says so. */
+function exampleWith(words: string): string {
+  const found = examples.filter((text) => text.includes(words));
+  expect(found, words).toHaveLength(1);
+  return found[0] ?? '';
+}
+
+test('the examples in the README run, and say what their comments say', () => {
+  expect(outputOf(exampleWith('shrinkFailure(plan'))).toContain("kind: 'pause'");
+  for (const words of ['new LockService()', 'new OptimisticTable(']) {
+    const classes = exampleWith(words);
+    expect(outputOf(classes).match(/granted|denied|accepted|refused/g)).toEqual(
+      [...classes.matchAll(/\)\); \/\/ (\w+)/g)].map(([, word]) => word),
+    );
+  }
+  expect(outputOf(exampleWith('planArbitrary('))).toBe('patient\n');
+  expect(outputOf(exampleWith('checkHistory('))).toContain('bob');
+});
+
+test('the leases in the README answer as their comments say', () => {
+  const leases = exampleWith('new LeaseTable()');
+  const said = [...leases.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
+  const answers = outputOf(leases).replace(/\{ kind: '(\w+)', (\w+): (\d+),.*/g, '$1, $2 $3');
+  expect(answers.trim().split('\n')).toEqual(said);
+  expect(said).toHaveLength(6);
+});
+
+test('every example in the README is run by a test', () => {
+  const run = [
+    ...['shrinkFailure(plan', 'new LockService()', 'new LeaseTable()', 'planArbitrary('],
+    'new OptimisticTable(',
+    // vitest.test.ts runs the first of these, readme-cache-lock.test.ts the second.
+    ...['checkHistory(', "'fencepost/vitest'", 'new CacheLock('],
+  ];
+  expect(examples.filter((text) => !run.some((words) => text.includes(words)))).toEqual([]);
+});

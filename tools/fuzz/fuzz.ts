@@ -1,0 +1,81 @@
+/**
+ * Runs many random histories of every model against the definition and prints the counts:
+ * `node tools/built/fuzz.js [histories per model] [first seed] [model…]`. Exits with 1 when some
+ * history was judged wrongly.
+ */
+import * as more from '../oracle/more-repertoires.ts';
+import * as first from '../oracle/repertoires.ts';
+import {
+  type FuzzCounts,
+  type FuzzOptions,
+  fuzzLookAhead,
+  fuzzModel,
+  fuzzPairedLocks,
+  fuzzStretches,
+} from './fuzz-model.ts';
+
+const DEFAULT_HISTORIES = 1_000_000;
+
+const SUBJECTS: ReadonlyMap<string, (options: FuzzOptions) => FuzzCounts> = new Map([
+  ['register', (options) => fuzzModel(first.registers, options)],
+  ['cas-register', (options) => fuzzModel(first.casRegisters, options)],
+  ['swap-register', (options) => fuzzModel(first.swapRegisters, options)],
+  ['versioned-register', (options) => fuzzModel(more.versionedRegisters, options)],
+  ['kv', (options) => fuzzModel(more.keyValues, options)],
+  ['counter', (options) => fuzzModel(first.counters, options)],
+  ['mutex', (options) => fuzzModel(first.mutexes, options)],
+  ['anonymous-mutex', (options) => fuzzModel(more.anonymousMutexes, options)],
+  ['paired-lock', fuzzPairedLocks],
+  ['look-ahead-register', (options) => fuzzLookAhead(first.registers, options)],
+  ['look-ahead-cas-register', (options) => fuzzLookAhead(first.casRegisters, options)],
+  ['look-ahead-swap-register', (options) => fuzzLookAhead(first.swapRegisters, options)],
+  ['look-ahead-kv', (options) => fuzzLookAhead(more.keyValues, options)],
+  ['stretch-register', (options) => fuzzStretches(first.registers, options)],
+  ['stretch-cas-register', (options) => fuzzStretches(first.casRegisters, options)],
+  ['stretch-swap-register', (options) => fuzzStretches(first.swapRegisters, options)],
+  ['reentrant-mutex', (options) => fuzzModel(more.reentrantMutexes, options)],
+  ['fenced-mutex', (options) => fuzzModel(more.fencedMutexes, options)],
+  ['reentrant-fenced-mutex', (options) => fuzzModel(more.reentrantFencedMutexes, options)],
+  ['semaphore', (options) => fuzzModel(more.semaphores, options)],
+  ['lease', (options) => fuzzModel(more.leases, options)],
+  ['fenced-register', (options) => fuzzModel(first.fencedRegisters, options)],
+  ['strict-fenced-register', (options) => fuzzModel(first.strictFencedRegisters, options)],
+  ['fenced-register-with-reads', (options) => fuzzModel(first.fencedRegistersWithReads, options)],
+]);
+
+function fuzz([histories = DEFAULT_HISTORIES, from = 0]: readonly number[], names: string[]): void {
+  const unknown = names.filter((name) => !SUBJECTS.has(name));
+  if (unknown.length > 0) {
+    const known = [...SUBJECTS.keys()].join(', ');
+    process.stderr.write(`unknown model: ${unknown.join(', ')}; known: ${known}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  for (const [name, run] of SUBJECTS) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    const startedMs = performance.now();
+    const counts = run({ from, to: from + histories });
+    const seconds = (performance.now() - startedMs) / 1_000;
+    process.stdout.write(`${lineOf(name, counts)}, ${seconds.toFixed(0)} s\n`);
+    if (counts.wrong === null) continue;
+    process.stdout.write(`  WRONG ${counts.wrong}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function lineOf(name: string, { histories, invalid, fast, crashed }: FuzzCounts): string {
+  const share = (count: number): string => `${((100 * count) / histories).toFixed(0)} %`;
+  return [
+    `${name}: ${histories} histories`,
+    `${share(invalid)} invalid`,
+    `${share(fast)} by a fast path`,
+    `${(crashed / histories).toFixed(2)} crashed operations each`,
+  ].join(', ');
+}
+
+const words = process.argv.slice(2);
+const isNumber = (word: string): boolean => /^\d+$/.test(word);
+fuzz(
+  words.filter(isNumber).map(Number),
+  words.filter((word) => !isNumber(word)),
+);

@@ -1,0 +1,51 @@
+/** A run on a machine without the programs that tests need says so, in its last line. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { root } from '../src/cli/command-line.fixture.ts';
+import { leftOutLine } from './left-out.ts';
+
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+const redis = 'src/host/redis/differential.test.ts';
+const browsers = ['src/report/mermaid-drawn.test.ts', 'src/report/page/browser/width.slow.test.ts'];
+
+/** Runs tests of the project where there are no programs; fails where a test or a hook does. */
+function runWithoutPrograms(args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+  const env = { PATH: '/nowhere', CHROMIUM: '/nowhere', NO_COLOR: '1' };
+  return promisify(execFile)(process.execPath, [vitest, 'run', ...args], { cwd: root, env });
+}
+
+test('what the machine has not is told once, last, with how many tests need it', async () => {
+  const { stdout } = await runWithoutPrograms([redis, ...browsers]);
+  const [last = ''] = stdout.trimEnd().split('\n').slice(-1);
+  const [, ...counts] =
+    /^left out: (\d+) tests that need chromium, (\d+) that need redis-server \(apt-get install chromium redis-server\)$/.exec(
+      last,
+    ) ?? expect.fail(stdout);
+  const [, skipped] = /Tests +(\d+) skipped/.exec(stdout) ?? expect.fail(stdout);
+  expect(Number(counts[0]) + Number(counts[1])).toBe(Number(skipped));
+  expect(stdout.match(/left out:/g)).toHaveLength(1);
+});
+
+test('only what was asked for counts, and a document is left as it is', async () => {
+  const { stdout, stderr } = await runWithoutPrograms([redis, '-t=seed 2', '--reporter=json']);
+  expect(JSON.parse(stdout)).toMatchObject({ success: true, numPendingTests: 3 });
+  expect(stderr.trim()).toBe(
+    'left out: 1 test that needs redis-server (apt-get install redis-server)',
+  );
+});
+
+test('where nothing was left out nothing is told', async () => {
+  const { stdout, stderr } = await runWithoutPrograms([redis, '-t=no such test']);
+  expect(stdout).toContain('3 skipped');
+  expect(stdout + stderr).not.toContain('left out');
+  expect(leftOutLine([])).toBeNull();
+});
+
+test('each program is told with its package', () => {
+  expect(leftOutLine(['redis-server', 'postgres', 'postgres', 'chromium'])).toBe(
+    'left out: 1 test that needs chromium, 2 that need postgres, 1 that needs redis-server' +
+      ' (apt-get install chromium postgresql redis-server)',
+  );
+});

@@ -1,0 +1,77 @@
+// Is fencepost itself tested? Makes one mistake after the other in a copy of the project, and runs
+// the tests that have to find it: `npm run mutate`. The mistakes stand in harness-mutants.json.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const mutants = JSON.parse(readFileSync('tools/mutate/harness-mutants.json', 'utf8'));
+const chosen = mutants.filter(({ name }) =>
+  process.argv.slice(2).every((word) => name.includes(word)),
+);
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-mutate-'));
+const survivors = [];
+try {
+  for (const part of [
+    'src',
+    'properties',
+    'fixtures',
+    'package.json',
+    'tsconfig.json',
+    'vitest.config.ts',
+  ]) {
+    cpSync(part, join(folder, part), { recursive: true });
+  }
+  for (const part of ['node_modules', 'dist'])
+    symlinkSync(join(process.cwd(), part), join(folder, part));
+  const tests = [
+    ...new Set(chosen.flatMap((mutant) => mutant.tests.map((one) => JSON.stringify(one)))),
+  ];
+  for (const test of tests) requireGreen(JSON.parse(test));
+  for (const mutant of chosen) {
+    for (const test of mutant.tests) judge(mutant, test);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${chosen.length - survivors.length} of ${chosen.length} mistakes are found`);
+process.exit(survivors.length === 0 ? 0 : 1);
+
+/** How many of the tests that a file and the beginning of their titles name pass and fail. */
+function run([file, title]) {
+  const report = join(folder, 'report.json');
+  rmSync(report, { force: true });
+  const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
+  const only = title === '' ? [] : ['--testNamePattern', title];
+  const reporter = ['--reporter=json', `--outputFile=${report}`];
+  spawnSync('node', [vitest, 'run', file, ...only, ...reporter], { cwd: folder });
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'));
+  return { passed: numPassedTests, failed: numFailedTests };
+}
+
+function requireGreen(test) {
+  const { passed, failed } = run(test);
+  if (passed > 0 && failed === 0) return;
+  throw new Error(
+    `${test.join(': ')}: ${passed} pass and ${failed} fail before any mistake is made`,
+  );
+}
+
+function judge({ name, file, text, replacement }, test) {
+  const path = join(folder, file);
+  const original = readFileSync(path, 'utf8');
+  if (original.split(text).length !== 2) throw new Error(`${file} has not exactly one ${text}`);
+  writeFileSync(
+    path,
+    original.replace(text, () => replacement),
+  );
+  const startedMs = performance.now();
+  const { failed } = run(test);
+  writeFileSync(path, original);
+  const isFound = failed > 0;
+  if (!isFound && !survivors.includes(name)) survivors.push(name);
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  console.log(
+    `${isFound ? '✓' : '✗ survives'} ${name}  ${test.join(': ')}  ${failed} red, ${seconds} s`,
+  );
+}

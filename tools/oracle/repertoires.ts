@@ -1,0 +1,157 @@
+/** For each model the calls that random histories of it are made of: few, so that they collide. */
+import type { Model } from '../../src/linearizability/model.ts';
+import type { CasRegisterCall } from '../../src/linearizability/models/cas-register.ts';
+import { casRegister } from '../../src/linearizability/models/cas-register.ts';
+import { type CounterCall, counter } from '../../src/linearizability/models/counter.ts';
+import {
+  type FencedCall,
+  type FencedState,
+  fencedRegister,
+} from '../../src/linearizability/models/fenced-register.ts';
+import { fencedRegisterWithReads } from '../../src/linearizability/models/fenced-register-with-reads.ts';
+import { type MutexCall, mutex } from '../../src/linearizability/models/mutex.ts';
+import {
+  type RegisterCall,
+  register,
+  type Value,
+} from '../../src/linearizability/models/register.ts';
+import type { Repertoire } from './random-history.ts';
+
+const key = 'x';
+const resource = 'db';
+const values = [1, 2, 3];
+const readable: readonly Value[] = [null, ...values];
+
+const registerCalls: readonly RegisterCall[] = [
+  ...readable.map((value): RegisterCall => ({ name: 'read', key, value })),
+  ...values.map((value): RegisterCall => ({ name: 'write', key, value })),
+];
+
+function forgetRead(call: RegisterCall): RegisterCall {
+  return call.name === 'read' ? { ...call, value: 'unknown' } : call;
+}
+
+export const registers: Repertoire<Value, RegisterCall> = {
+  model: register(),
+  calls: registerCalls,
+  forget: forgetRead,
+};
+
+export const casRegisters: Repertoire<Value, CasRegisterCall> = {
+  model: casRegister(),
+  calls: [
+    ...registerCalls,
+    ...values.flatMap((expected) =>
+      values.flatMap((value): CasRegisterCall[] => [
+        { name: 'cas', key, expected, value, answer: 'matched' },
+        { name: 'cas', key, expected, value, answer: 'missed' },
+        { name: 'cas', key, expected, value, answer: 'unknown' },
+      ]),
+    ),
+  ],
+  forget: (call) => (call.name === 'cas' ? { ...call, answer: 'unknown' } : forgetRead(call)),
+};
+
+/**
+ * A call that is legal in every state and yet tells one from all others: it puts `value` in place
+ * of `expected` and says nothing of whether it did.
+ */
+type SwapCall =
+  | RegisterCall
+  | {
+      readonly name: 'swap';
+      readonly key: string;
+      readonly expected: Value;
+      readonly value: Value;
+    };
+
+const plain = register();
+
+const swapRegister: Model<Value, SwapCall> = {
+  name: 'swap-register',
+  init: null,
+  step(state, call): readonly Value[] {
+    if (call.name !== 'swap') return plain.step(state, call);
+    return [state === call.expected ? call.value : state];
+  },
+  isPure: (call) => call.name === 'read',
+  awaits: (call) => (call.name === 'swap' ? call.expected : plain.awaits?.(call)),
+  provides: (call) => (call.name === 'swap' ? call.value : plain.provides?.(call)),
+};
+
+/** Mostly reads, which alone can be wrong. */
+export const swapRegisters: Repertoire<Value, SwapCall> = {
+  model: swapRegister,
+  calls: [
+    ...registerCalls,
+    ...registerCalls.filter(({ name }) => name === 'read'),
+    ...[null, 1, 2].map((expected): SwapCall => {
+      return { name: 'swap', key, expected, value: (expected ?? 0) + 1 };
+    }),
+  ],
+  forget: (call) => (call.name === 'swap' ? call : forgetRead(call)),
+};
+
+export const counters: Repertoire<number, CounterCall> = {
+  model: counter(),
+  calls: [
+    ...[1, 2, -1].map((by): CounterCall => ({ name: 'increment', key, by })),
+    ...[0, 1, 2, 3].map((value): CounterCall => ({ name: 'read', key, value })),
+  ],
+  forget: (call) => (call.name === 'read' ? { ...call, value: 'unknown' } : call),
+};
+
+export const mutexes: Repertoire<string | null, MutexCall> = {
+  model: mutex(),
+  calls: ['alice', 'bob', 'carol'].flatMap((owner): MutexCall[] => [
+    { name: 'acquire', lock: 'l', owner, answer: 'granted' },
+    { name: 'acquire', lock: 'l', owner, answer: 'denied' },
+    { name: 'release', lock: 'l', owner, answer: 'released' },
+    { name: 'release', lock: 'l', owner, answer: 'denied' },
+  ]),
+  forget: (call) => ({ ...call, answer: 'unknown' }),
+};
+
+const tokens = [1, 2, 3];
+const answers = ['accepted', 'refused'] as const;
+const twoKeys = ['x', 'y'];
+
+const fencedWrites: readonly FencedCall[] = tokens.flatMap((token) =>
+  answers.flatMap((answer) => [
+    { name: 'open' as const, resource, token, answer },
+    ...twoKeys.flatMap((twoKey) =>
+      [1, 2].map((value) => {
+        return { name: 'write' as const, resource, key: twoKey, value, token, answer };
+      }),
+    ),
+  ]),
+);
+
+function fencedReads(results: readonly (Value | 'refused')[]): readonly FencedCall[] {
+  return tokens.flatMap((token) =>
+    twoKeys.flatMap((twoKey) =>
+      results.map((value) => ({ name: 'read' as const, resource, key: twoKey, token, value })),
+    ),
+  );
+}
+
+function forgetFenced(call: FencedCall): FencedCall {
+  return call.name === 'read' ? { ...call, value: 'unknown' } : { ...call, answer: 'unknown' };
+}
+
+export const fencedRegisters: Repertoire<FencedState, FencedCall> = {
+  model: fencedRegister(),
+  calls: [...fencedWrites, ...fencedReads([null, 1, 2])],
+  forget: forgetFenced,
+};
+
+export const strictFencedRegisters: Repertoire<FencedState, FencedCall> = {
+  ...fencedRegisters,
+  model: fencedRegister({ isStrict: true }),
+};
+
+export const fencedRegistersWithReads: Repertoire<FencedState, FencedCall> = {
+  model: fencedRegisterWithReads(),
+  calls: [...fencedWrites, ...fencedReads([null, 1, 2, 'refused'])],
+  forget: forgetFenced,
+};

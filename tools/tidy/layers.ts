@@ -1,0 +1,157 @@
+/**
+ * Decides who may import whom. The doors stand in one line; each imports from those to its left
+ * and from itself. The bans that carry the design are stricter than the line: checkers never see
+ * the world or the systems, the shrinker sees neither, and the linearizability checker could leave.
+ */
+import {
+  isCallExpression,
+  isExportDeclaration,
+  isExternalModuleReference,
+  isImportDeclaration,
+  isImportTypeNode,
+  isLiteralTypeNode,
+  type Node,
+  SyntaxKind,
+} from 'typescript/unstable/ast';
+import { isTest, nodesOf, type Rule, type Source, stringOf, violation } from './source.ts';
+
+/**
+ * From left to right: doors, the rooms of `core`, and the files in the root of `src`, each behind
+ * the last that it may import.
+ */
+const LAYERS: readonly string[] = [
+  ...['text', 'core/kernel', 'core/plan', 'core/history', 'linearizability', 'core/world'],
+  ...['systems', 'run.ts', 'check', 'scenario', 'core/shrink', 'catalogue.ts', 'define-system.ts'],
+  ...['harness.ts', 'load.ts', 'host', 'redis.ts', 'search', 'report', 'index.ts', 'adapters'],
+  ...['fast-check.ts', 'vitest.ts', 'fleet.ts', 'cli', 'cli.ts'],
+];
+
+const DATA: readonly string[] = ['text', 'core/kernel', 'core/plan', 'core/history'];
+
+/** What may be imported, where that is less than all to the left. */
+const ONLY: ReadonlyMap<string, readonly string[]> = new Map([
+  ['linearizability', ['text', 'core/kernel', 'linearizability']],
+  ['systems', [...DATA, 'core/world', 'systems']],
+  ['check', [...DATA, 'linearizability', 'check']],
+  ['scenario', [...DATA, 'scenario']],
+  ['core/shrink', [...DATA, 'core/shrink']],
+]);
+
+/** Root files that only what stands right of `shrink` may import. */
+const PAGES: ReadonlySet<string> = new Set(['run.ts', 'harness.ts']);
+
+/**
+ * Packages that the core may use: pure JavaScript, no Node module behind them. `sql.js` reads its
+ * own WebAssembly, once, as it is loaded; the engine in it asks for neither time nor chance.
+ */
+const PURE_PACKAGES: readonly string[] = [
+  'yaml',
+  'zod',
+  'seedrandom',
+  'fast-check',
+  '@noble/hashes',
+  'sql.js',
+];
+
+/** An import of any form; null where what is imported is computed. */
+interface Import {
+  readonly node: Node;
+  readonly specifier: string | null;
+}
+
+/** Static, re-exporting, dynamic and type imports. */
+export function importsOf(source: Source): readonly Import[] {
+  return nodesOf(source.tree).flatMap((node): readonly Import[] => {
+    const from = moduleOf(node);
+    if (from === undefined) return [];
+    return [{ node, specifier: stringOf(from) }];
+  });
+}
+
+function moduleOf(node: Node): Node | undefined {
+  if (isImportDeclaration(node) || isExportDeclaration(node)) return node.moduleSpecifier;
+  if (isExternalModuleReference(node)) return node.expression;
+  if (isImportTypeNode(node)) {
+    return isLiteralTypeNode(node.argument) ? node.argument.literal : node.argument;
+  }
+  const isDynamic = isCallExpression(node) && node.expression.kind === SyntaxKind.ImportKeyword;
+  return isDynamic ? node.arguments[0] : undefined;
+}
+
+/** The door of `src`, the room of `core`, or the file in the root that a path belongs to. */
+function layerOf(path: string): string {
+  const [, door = '', room = ''] = path.split('/');
+  return door === 'core' ? `core/${room}` : door;
+}
+
+/** Whether a file is of the core: no Node module, no ambient time, chance or environment. */
+export function isCore(path: string): boolean {
+  if (!path.startsWith('src/') || isTest(path)) return false;
+  const place = LAYERS.indexOf(layerOf(path));
+  return place !== -1 && place <= LAYERS.indexOf('harness.ts');
+}
+
+/** A folder imports only from folders to its left. Tests may look wherever they want. */
+export const keepsLayers: Rule = (source) => {
+  if (!source.path.startsWith('src/') || isTest(source.path)) return [];
+  const layer = layerOf(source.path);
+  if (!LAYERS.includes(layer)) {
+    return [
+      violation(source, 1, `${layer} has no place: give it one in LAYERS, tools/tidy/layers.ts`),
+    ];
+  }
+  return importsOf(source).flatMap(({ node, specifier }) => {
+    if (specifier === null || !specifier.startsWith('.')) return [];
+    const target = layerOf(resolve(source.path, specifier));
+    const why = whyNot(layer, target);
+    return why === null ? [] : [violation(source, node, `${layer} imports ${target}: ${why}`)];
+  });
+};
+
+function whyNot(layer: string, target: string): string | null {
+  if (target === layer) return null;
+  const only = ONLY.get(layer);
+  if (only !== undefined) {
+    return only.includes(target)
+      ? null
+      : `it may import ${only.join(', ')}; hand the rest in as data`;
+  }
+  const place = LAYERS.indexOf(layer);
+  if (PAGES.has(target) && place < LAYERS.indexOf('harness.ts')) {
+    return `only harness.ts and what is right of shrink may; import the step that you need`;
+  }
+  const left = LAYERS.slice(0, place);
+  return left.includes(target)
+    ? null
+    : `it may import ${left.join(', ')}; move what is shared to the left`;
+}
+
+/** `src/a/../plan/plan.ts` as `src/core/plan/plan.ts`. */
+function resolve(from: string, specifier: string): string {
+  const steps = from.split('/').slice(0, -1);
+  for (const step of specifier.split('/')) {
+    if (step === '..') steps.pop();
+    else if (step !== '.') steps.push(step);
+  }
+  return steps.join('/');
+}
+
+/** The core imports its own files and pure packages, by their names. */
+export const importsPureCode: Rule = (source) => {
+  if (!isCore(source.path)) return [];
+  return importsOf(source).flatMap(({ node, specifier }) => {
+    if (specifier === null) {
+      return [
+        violation(source, node, 'a computed import: let the caller import it and hand it in'),
+      ];
+    }
+    if (specifier.startsWith('.') || PURE_PACKAGES.some((name) => isOf(name, specifier))) return [];
+    return [
+      violation(source, node, `imports ${specifier}: let a command do it and hand in its result`),
+    ];
+  });
+};
+
+function isOf(name: string, specifier: string): boolean {
+  return specifier === name || specifier.startsWith(`${name}/`);
+}

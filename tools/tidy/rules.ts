@@ -1,0 +1,298 @@
+/** For each rule of the house: snippets that it must refuse, and snippets that it must let pass. */
+import { isSelfContained } from './ambient.ts';
+import { importsPureCode, keepsLayers } from './layers.ts';
+import { exportsByName, trustsTheChecker } from './safety.ts';
+import {
+  beginsWithComment,
+  hasLawsAsTitles,
+  hasShortFunctions,
+  hasShortLines,
+  isNamedByIdea,
+  isShortFile,
+} from './shape.ts';
+import type { Rule } from './source.ts';
+
+/** What a rule must refuse, with a part of what it then says, and what it must let pass. */
+interface Sample {
+  readonly refuses: readonly (readonly [path: string, text: string, says: string])[];
+  readonly passes: readonly (readonly [path: string, text: string])[];
+}
+
+const LONG = 'x'.repeat(90);
+
+/** The rules by the law that they enforce. */
+export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
+  string,
+  readonly [Rule, Sample]
+>([
+  [
+    'a door imports only from doors to its left',
+    [
+      keepsLayers,
+      {
+        refuses: [
+          ['src/core/kernel/a.ts', `import '../plan/plan.ts';`, 'core/kernel imports core/plan'],
+          ['src/text/a.ts', `import '../core/kernel/json.ts';`, 'text imports core/kernel'],
+          [
+            'src/core/plan/a.ts',
+            `import type { T } from '../history/trace.ts';`,
+            'core/plan imports core/history',
+          ],
+          ['src/check/a.ts', `export * from '../core/world/world.ts';`, 'check imports core/world'],
+          [
+            'src/check/a.ts',
+            `const a = import('../systems/assemble.ts');`,
+            'check imports systems',
+          ],
+          [
+            'src/linearizability/a.ts',
+            `import '../core/plan/plan.ts';`,
+            'linearizability imports core/plan',
+          ],
+          [
+            'src/core/shrink/a.ts',
+            `type T = import('../../check/verdict.ts').T;`,
+            'core/shrink imports check',
+          ],
+          [
+            'src/core/shrink/models/a.ts',
+            `import '../../world/world.ts';`,
+            'core/shrink imports core/world',
+          ],
+          ['src/check/a.ts', `import '../run.ts';`, 'check imports run.ts'],
+          ['src/scenario/a.ts', `import '../harness.ts';`, 'scenario imports harness.ts'],
+          ['src/scenario/a.ts', `import '../systems/job.ts';`, 'scenario imports systems'],
+          ['src/run.ts', `import './check/claims.ts';`, 'run.ts imports check'],
+          ['src/harness.ts', `import './search/sweep/sweep.ts';`, 'harness.ts imports search'],
+          ['src/search/sweep/a.ts', `import '../../report/page.ts';`, 'search imports report'],
+          ['src/report/a.ts', `import '../cli/run.ts';`, 'report imports cli'],
+          ['src/novel/a.ts', ``, 'novel has no place'],
+        ],
+        passes: [
+          ['src/core/plan/a.ts', `import '../kernel/json.ts'; import './plan.ts'; import 'yaml';`],
+          ['src/search/sweep/a.ts', `import '../../run.ts'; import '../../harness.ts';`],
+          ['src/harness.ts', `import './run.ts'; import './core/shrink/shrink.ts';`],
+          ['src/core/kernel/a.test.ts', `import '../plan/plan.ts';`],
+          [
+            'src/core/kernel/a.ts',
+            `// import '../plan/plan.ts';\nexport const a = "import '../plan'";`,
+          ],
+        ],
+      },
+    ],
+  ],
+  [
+    'the core imports no Node module and nothing computed',
+    [
+      importsPureCode,
+      {
+        refuses: [
+          ['src/core/kernel/a.ts', `import { readFileSync } from 'node:fs';`, 'imports node:fs'],
+          ['src/core/shrink/a.ts', `import fs from 'fs';`, 'imports fs'],
+          ['src/run.ts', `export { hash } from 'node:crypto';`, 'imports node:crypto'],
+          ['src/harness.ts', `const a = await import('node:os');`, 'imports node:os'],
+          ['src/core/world/a.ts', `import a = require('node:os');`, 'imports node:os'],
+          ['src/core/plan/a.ts', `import 'commander';`, 'imports commander'],
+          ['src/core/plan/a.ts', `const name = 'x'; void import(name);`, 'computed import'],
+        ],
+        passes: [
+          ['src/cli/a.ts', `import { readFileSync } from 'node:fs';`],
+          ['src/core/kernel/a.ts', `import alea from 'seedrandom/lib/alea.js';`],
+          ['src/run.ts', `import { sha256 } from '@noble/hashes/sha2.js';`],
+        ],
+      },
+    ],
+  ],
+  [
+    'the core has no ambient time, chance, timer, locale or environment',
+    [
+      isSelfContained,
+      {
+        refuses: [
+          ...[
+            ...['Date', 'performance', 'setTimeout', 'setInterval', 'setImmediate', 'process'],
+            ...['crypto', 'Intl', 'queueMicrotask', 'fetch', 'console', 'globalThis', 'WeakRef'],
+          ].map(
+            (name) => ['src/core/kernel/a.ts', `export const a = ${name};`, `${name}: `] as const,
+          ),
+          ...['random', 'log', 'exp', 'pow', 'sin', 'cos', 'tan', 'log2', 'hypot'].map(
+            (name) =>
+              ['src/core/plan/a.ts', `export const a = Math.${name};`, `Math.${name}: `] as const,
+          ),
+          ['src/core/plan/a.ts', `export const { random } = Math;`, 'Math: name the function'],
+          ['src/core/plan/a.ts', `export const a = Math['random']();`, 'Math: name the function'],
+          ['src/check/a.ts', `export const a = 'a'.localeCompare('b');`, 'localeCompare: '],
+          ['src/check/a.ts', `export const a = 'a'['localeCompare']('b');`, 'localeCompare: '],
+          ['src/check/a.ts', `export const a = (1).toLocaleString();`, 'toLocaleString: '],
+          ['src/check/a.ts', `export const a = 'a'.toLocaleUpperCase();`, 'toLocaleUpperCase: '],
+          ['src/check/a.ts', `export const a = import.meta.url;`, 'import.meta: '],
+          ['src/check/a.ts', `export const a = 2 ** 0.5;`, '**: '],
+          ['src/harness.ts', `export const a = Date.now();`, 'Date: '],
+          ['src/run.ts', `export const a = process.env['HOME'];`, 'process: '],
+        ],
+        passes: [
+          ['src/core/kernel/a.ts', `const process = { env: 1 }; export const a = process.env;`],
+          ['src/core/kernel/a.ts', `export const a = (crypto: { Date: number }) => crypto.Date;`],
+          ['src/core/kernel/a.ts', `// Date.now()\nexport const a = 'Date.now() Math.random()';`],
+          [
+            'src/core/kernel/a.ts',
+            `export const a = Math.imul(1, Math.floor(2.5)) + Number(10n ** 2n);`,
+          ],
+          ['src/search/sweep/a.ts', `export const a = performance.now() + Math.random();`],
+        ],
+      },
+    ],
+  ],
+  [
+    'a file has at most 500 lines',
+    [
+      isShortFile,
+      {
+        refuses: [['src/core/plan/a.ts', '// a\n'.repeat(501), '501 lines']],
+        passes: [['src/core/plan/a.ts', '// a\n'.repeat(500)]],
+      },
+    ],
+  ],
+  [
+    'a function has at most 70 lines',
+    [
+      hasShortFunctions,
+      {
+        refuses: [
+          ['src/core/plan/a.ts', `export function a() {${'\n'.repeat(70)}}`, '71 lines'],
+          ['src/core/plan/a.ts', `export const a = () => ({${'\n'.repeat(70)}});`, '71 lines'],
+          [
+            'src/core/plan/a.ts',
+            `export class A { get a() {${'\n'.repeat(70)} return 1; } }`,
+            '71 lines',
+          ],
+          ['src/a.test.ts', `test('a', () => {${'\n'.repeat(70)}});`, '71 lines'],
+        ],
+        passes: [
+          [
+            'src/core/plan/a.ts',
+            `/**${'\n'.repeat(70)}*/\nexport function a() {${'\n'.repeat(69)}}`,
+          ],
+          ['src/a.test.ts', `describe('a', () => {${'\n'.repeat(90)}});`],
+        ],
+      },
+    ],
+  ],
+  [
+    'a line has at most 100 columns, strings left out',
+    [
+      hasShortLines,
+      {
+        refuses: [
+          ['src/core/plan/a.ts', `export const ${LONG} = 1;`, '108 columns'],
+          ['src/core/plan/a.ts', `// ${LONG} ${LONG}`, '184 columns'],
+          ['src/core/plan/a.ts', `export const ${LONG}${LONG} = 'a';`, '200 columns'],
+        ],
+        passes: [
+          ['src/core/plan/a.ts', `export const a = '${LONG}${LONG}';`],
+          ['src/core/plan/a.ts', `export const a = \`\n${LONG}${LONG}\`;`],
+        ],
+      },
+    ],
+  ],
+  [
+    'a file begins with a comment',
+    [
+      beginsWithComment,
+      {
+        refuses: [
+          ['src/core/plan/a.ts', `import './plan.ts';\n/** Late. */`, 'no comment above'],
+          ['src/core/plan/a.ts', ``, 'no comment above'],
+          ['src/core/plan/a.ts', `//\nexport const a = 1;`, 'no comment above'],
+        ],
+        passes: [
+          ['src/core/plan/a.ts', `/** Decides. */\n`],
+          ['src/core/plan/a.ts', `/**\n * Decides.\n */\n`],
+          ['src/cli.ts', `#!/usr/bin/env node\n// Turns argv into an exit code.\n`],
+          ['src/core/plan/a.test.ts', `import './plan.ts';`],
+        ],
+      },
+    ],
+  ],
+  [
+    'a file is called by what it decides',
+    [
+      isNamedByIdea,
+      {
+        refuses: [
+          ...['utils', 'helpers', 'types', 'common', 'plan-utils', 'helper'].map(
+            (name) => [`src/core/plan/${name}.ts`, '', 'call it by the noun'] as const,
+          ),
+          ['src/core/plan/utils/a.ts', '', 'call it by the noun'],
+          ['src/core/plan/types.test.ts', '', 'call it by the noun'],
+          ['src/core/plan/index.ts', '', 'import the file'],
+        ],
+        passes: [
+          ['src/index.ts', ''],
+          ['src/core/plan/fault-text.ts', ''],
+        ],
+      },
+    ],
+  ],
+  [
+    'a test’s title is a law, not a wish',
+    [
+      hasLawsAsTitles,
+      {
+        refuses: [
+          ['src/a.test.ts', `test('should work', () => {});`, 'as a law'],
+          ['src/a.test.ts', `it.each([1])('Should work %i', () => {});`, 'as a law'],
+          ['src/a.test.ts', 'describe.skip(`should`, () => {});', 'as a law'],
+        ],
+        passes: [
+          ['src/a.test.ts', `test('a shoulder is a part of the body', () => {});`],
+          ['src/a.test.ts', `expect('should').toBe('should');`],
+        ],
+      },
+    ],
+  ],
+  [
+    'no `any`, no `!`, no cast goes around the type checker',
+    [
+      trustsTheChecker,
+      {
+        refuses: [
+          ['src/core/plan/a.ts', `export const a: any = 1;`, 'any: '],
+          ['src/core/plan/a.ts', `export const a = (b: Array<any>) => b;`, 'any: '],
+          ['src/core/plan/a.ts', `export const a = (b: string[]) => b[0]!;`, '!: '],
+          ['src/core/plan/a.ts', `export let a!: string;`, '!: '],
+          ['src/core/plan/a.ts', `export class A { b!: string; }`, '!: '],
+          ['src/core/plan/a.ts', `export const a = 1 as unknown;`, 'as: '],
+          ['src/core/plan/a.ts', `export const a = <unknown>1;`, 'a cast: '],
+          ['src/a.test.ts', `export const a = {} as never;`, 'as: '],
+        ],
+        passes: [
+          ['src/core/plan/a.ts', `export const a = ['any'] as const; // as any`],
+          ['src/core/plan/a.ts', `import { a as b } from './plan.ts'; export const c = !b;`],
+          ['src/core/plan/a.ts', `export const a = { b: 1 } satisfies object;`],
+        ],
+      },
+    ],
+  ],
+  [
+    'exports have names',
+    [
+      exportsByName,
+      {
+        refuses: [
+          ['src/core/plan/a.ts', `export default 1;`, 'by its name'],
+          ['src/core/plan/a.ts', `export default function a() {}`, 'by its name'],
+          ['src/core/plan/a.ts', `export default class {}`, 'by its name'],
+          ['src/core/plan/a.ts', `const a = 1; export { a as default };`, 'by its name'],
+        ],
+        passes: [
+          [
+            'src/core/plan/a.ts',
+            `export const a = (b: 1) => { switch (b) { default: return 1; } };`,
+          ],
+          ['src/core/plan/a.d.ts', `declare module 'a' { export default function a(): void; }`],
+        ],
+      },
+    ],
+  ],
+]);

@@ -1,0 +1,53 @@
+/**
+ * The style of the house, enforced: each rule over the whole project, and each shown snippets that
+ * it must refuse and snippets that it must let pass.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { importsOf } from './layers.ts';
+import { rules } from './rules.ts';
+import { readProject, readSnippets, type Source } from './source.ts';
+
+let project: readonly Source[] = [];
+let snippets: ReadonlyMap<object, Source> = new Map();
+
+/** The source of a sample's snippet. */
+function snippet(of: object): Source {
+  const source = snippets.get(of);
+  if (source === undefined) throw new Error('the snippet was not read');
+  return source;
+}
+
+beforeAll(() => {
+  project = readProject(['src', 'properties', 'tools']);
+  const samples = [...rules.values()].flatMap(([, { refuses, passes }]) => [...refuses, ...passes]);
+  const read = readSnippets(samples.map(([path, text]) => ({ path, text })));
+  snippets = new Map(read.map((source, at) => [samples[at] ?? [], source]));
+});
+
+describe.each([...rules])('%s', (_, [rule, sample]) => {
+  test('all over the project', () => {
+    expect(project.flatMap((source) => rule(source))).toEqual([]);
+  });
+
+  test('and what does not is refused, with what to do instead', () => {
+    for (const one of sample.refuses) {
+      expect(rule(snippet(one)), one[1]).toEqual([expect.stringContaining(one[2])]);
+    }
+  });
+
+  test('and what does is let pass', () => {
+    for (const one of sample.passes) expect(rule(snippet(one)), one[1]).toEqual([]);
+  });
+});
+
+test('every import of a source is found, of whatever form', () => {
+  const text = `
+    import 'a'; import b from 'b'; import type { C } from 'c'; export * from 'd';
+    export { e } from 'e'; const f = import('f'); type G = import('g').G; import h = require('h');
+    import(\`i\`); const j = 'import "x"'; // import 'y'
+  `;
+  const [source] = readSnippets([{ path: 'src/core/plan/a.ts', text }]);
+  if (source === undefined) expect.fail('the snippet was not read');
+  const found = importsOf(source).map(({ specifier }) => specifier);
+  expect(found).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
+});
