@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { codeBlock, codeSpan, markdownSentence, markdownText } from '../text/markdown-text.ts';
+import { codeBlock, codeSpan, markdownSentence, markdownText } from '../text/markup.ts';
 import { anyName, hostileExamples } from './hostile.fixture.ts';
 import { findingDiagram } from './mermaid.ts';
 import { sampleOverview, sampleResult } from './run-result.fixture.ts';

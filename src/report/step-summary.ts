@@ -3,8 +3,7 @@
  * and claims, then each counterexample in words and as a diagram.
  */
 
-import { codeBlock, codeSpan, markdownSentence, markdownText } from '../text/markdown-text.ts';
-import { render } from '../text/markup.ts';
+import { codeBlock, codeSpan, markdownSentence, markdownText, render } from '../text/markup.ts';
 import { countOf } from '../text/prose.ts';
 import { type Case, casesOf, isFailure } from './cases.ts';
 import { replayCommand, shellWords } from './commands.ts';

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { errorText } from './error-text.ts';
+import { type Chunk, examineChunk, killedTally } from '../search/sweep/chunk.ts';
+import { tallySchema } from '../search/sweep/tally-schema.ts';
+import { cutText, errorText, MOST_TEXT } from './error-text.ts';
 
 test.each([
   [new Error('no'), 'no'],
@@ -7,6 +9,30 @@ test.each([
   [undefined, 'undefined'],
   [Object.create(null), 'something that cannot be told as text'],
   [Object.assign(new Error('no'), { message: Symbol('odd') }), 'Symbol(odd)'],
-])('%# is told in words', (thrown, text) => {
+])('%# is put into words', (thrown, text) => {
   expect(errorText(thrown)).toBe(text);
+});
+
+const LONG = 'x'.repeat(10_000_000);
+
+test('a text that is too long ends with an ellipsis, and not in half a character', () => {
+  expect(cutText('short')).toBe('short');
+  expect(cutText('x'.repeat(MOST_TEXT))).toHaveLength(MOST_TEXT);
+  expect(cutText(LONG)).toBe(`${'x'.repeat(MOST_TEXT - 1)}…`);
+  const pairs = cutText(`x${'😀'.repeat(MOST_TEXT)}`);
+  expect(pairs).toBe(`x${'😀'.repeat((MOST_TEXT - 2) / 2)}…`);
+});
+
+test('what a system threw is kept short enough to be read again', async () => {
+  const chunk: Chunk = { system: 's', from: 0, to: 2, skip: [] };
+  const throwing = (): never => {
+    throw new Error(LONG);
+  };
+  const thrown = await examineChunk(chunk, { holds: [], breaks: [] }, throwing, () => {});
+  const killed = killedTally({ seed: 1, error: LONG });
+  for (const tally of [thrown, killed]) {
+    expect(tallySchema.safeParse(tally).success).toBe(true);
+    expect(tally.failures[0]?.error).toHaveLength(MOST_TEXT);
+  }
+  expect(thrown.failed).toBe(3);
 });

@@ -1,4 +1,7 @@
-/** What anything that was thrown says of itself, whatever it is: users' code may throw anything. */
+/**
+ * What is kept of anything that was thrown: users' code may throw whatever it likes, a symbol or a
+ * megabyte of text.
+ */
 
 /** The message of an error, else the value as text. */
 export function errorText(thrown: unknown): string {
@@ -7,4 +10,13 @@ export function errorText(thrown: unknown): string {
   } catch {
     return 'something that cannot be told as text';
   }
+}
+
+/** So many UTF-16 units; what is longer is none that fencepost wrote. */
+export const MOST_TEXT = 2_000;
+
+/** A text that may be kept: cut where it is too long, and never in the middle of a character. */
+export function cutText(text: string): string {
+  if (text.length <= MOST_TEXT) return text;
+  return `${text.slice(0, MOST_TEXT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -1,6 +1,6 @@
 /**
- * Builds HTML and SVG so that text cannot become markup: a string is always text and is escaped;
- * only what `element` returns is markup.
+ * Keeps text from becoming markup. In HTML, SVG and XML a string is always text and is escaped;
+ * only what `element` returns is markup. In GitHub's Markdown what could be markup is escaped too.
  */
 import { visible } from './visible.ts';
 
@@ -77,4 +77,49 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 
 function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? character);
+}
+
+/** One line of plain text in Markdown, also for a cell of a table. */
+export function markdownText(text: string): string {
+  return visible(text)
+    .trim()
+    .replace(/[\\`*_{}[\]()#+\-.!|<>~&:@$=^]/g, '\\$&');
+}
+
+/** A sentence in which names stand between backticks, as the explanations have them. */
+export function markdownSentence(text: string): string {
+  const parts = text.split('`');
+  return parts
+    .map((part, at) => {
+      if (at % 2 === 0) return spaced(part);
+      return at < parts.length - 1 ? codeSpan(part) : `\\\`${spaced(part)}`;
+    })
+    .join('');
+}
+
+/** Keeps the spaces between a text and the code beside it. */
+function spaced(part: string): string {
+  const before = part.startsWith(' ') ? ' ' : '';
+  const after = part.trim() !== '' && part.endsWith(' ') ? ' ' : '';
+  return `${before}${markdownText(part)}${after}`;
+}
+
+/** A name or a path as code; not for cells of tables, in which `|` would end it. */
+export function codeSpan(text: string): string {
+  const shown = visible(text);
+  if (shown.trim() === '') return '';
+  const fence = '`'.repeat(longestRun(shown) + 1);
+  const space = shown.startsWith('`') || shown.endsWith('`') ? ' ' : '';
+  return `${fence}${space}${shown}${space}${fence}`;
+}
+
+/** A block of code; `language` is ours. */
+export function codeBlock(language: string, text: string): string {
+  const shown = text.split('\n').map(visible).join('\n');
+  const fence = '`'.repeat(Math.max(3, longestRun(shown) + 1));
+  return `${fence}${language}\n${shown}\n${fence}`;
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
 }

@@ -9,7 +9,37 @@ describe('visible', () => {
   });
 });
 
+describe('displayWidth', () => {
+  it.each([
+    ['alice', 5],
+    ['日本', 4],
+    ['ＡＢ（）', 8], // fullwidth forms, which belong to the script Latin or to none
+    ['、。', 4],
+    ['ｱｲ', 2], // halfwidth katakana
+    ['가각', 4],
+    ['\u1100\u1161\u11a8', 2], // the syllable 각 in its three parts
+    ['e\u0301', 1],
+    ['\u0301', 0],
+    ['🇩🇪🇫🇷', 4],
+    ['👍🏽', 2],
+    ['👨‍👩‍👧', 2],
+    ['❤', 1],
+    ['❤\ufe0f', 2],
+    ['1\ufe0f\u20e3', 2],
+    ['✓✗⊘→…', 5],
+  ])('%s takes %i columns', (text, columns) => {
+    expect(displayWidth(text)).toBe(columns);
+  });
+});
+
 describe('clip, pad and wrap', () => {
+  it('never cut a character in two', () => {
+    expect(clip('🇩🇪🇫🇷🇮🇹', 4)).toBe('🇩🇪…');
+    expect(clip('cafe\u0301s', 5)).toBe('cafe\u0301s');
+    expect(clip('cafe\u0301 noir', 5)).toBe('cafe\u0301…');
+    expect(clip('👨‍👩‍👧👨‍👩‍👧', 3)).toBe('👨‍👩‍👧…');
+  });
+
   it('keep to the width that they are given', () => {
     expect(clip('alice', 5)).toBe('alice');
     expect(clip('alices', 5)).toBe('alic…');

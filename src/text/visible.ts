@@ -1,15 +1,18 @@
 /**
- * Makes text safe to show. Names come from users and may hold anything: control characters that
- * steer a terminal, marks that turn the direction of what follows, or a thousand letters.
+ * Makes text safe to show, measures it and fits it into columns. Names come from users and may hold
+ * anything: control characters that steer a terminal, marks that turn the direction of what
+ * follows, letters that take two columns, or a thousand letters.
+ *
+ * The front door of `text`, on which every other door may stand. Beside it: `colour.ts`, styles of
+ * a terminal; `prose.ts`, counts, times and lists in a sentence; `markup.ts`, text inside HTML, SVG
+ * and Markdown; `problem.ts`, what is wrong in a file, and what was meant; `error-text.ts`, what
+ * was thrown.
  */
 
 // C0, DEL, C1, and the Unicode controls of direction and of line ends.
 const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
-const WIDE =
-  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}/u;
 
 /** The text with every control and direction mark replaced by its code point: `‹U+202E›`. */
 export function visible(text: string): string {
@@ -21,20 +24,48 @@ export function visible(text: string): string {
 
 /** Columns that the text takes in a terminal, and, near enough, widths of a digit in a picture. */
 export function displayWidth(text: string): number {
+  if (ONE_COLUMN_EACH.test(text)) return text.length;
   let width = 0;
-  for (const character of text) width += WIDE.test(character) ? 2 : 1;
+  for (const [cluster] of text.matchAll(CLUSTER)) width += clusterWidth(cluster);
   return width;
 }
 
-/** At most `columns` wide; what does not fit ends in `…`. */
+const ONE_COLUMN_EACH = /^[ -~]*$/;
+
+/**
+ * What a reader takes for one character, near enough to Unicode's annex 29: a flag, or a character
+ * with its marks, its skin tone, its tags, the vowel and end of its Hangul syllable, and the emoji
+ * joined to it.
+ */
+const CLUSTER =
+  /\p{RI}{2}|.(?:[\p{Mn}\p{Me}\p{EMod}\u1160-\u11ff\u{e0020}-\u{e007f}]|\u200d\p{ExtPict})*/gsu;
+
+/**
+ * Wide or fullwidth by the `EastAsianWidth.txt` of Unicode 17, in as few ranges as its unassigned
+ * code points allow; its emoji are those that are drawn in colour by themselves.
+ */
+const WIDE_RANGES = [
+  '\\u1100-\\u115f\\u2329\\u232a\\u2630-\\u2637\\u268a-\\u268f\\u2e80-\\u303e\\u3041-\\u3247',
+  '\\u3250-\\ua4c6\\ua960-\\ua97c\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe10-\\ufe6b\\uff01-\\uff60\\uffe0-\\uffe6',
+  '\\u{16fe0}-\\u{1b2fb}\\u{1d300}-\\u{1d376}\\u{1f200}-\\u{1f265}\\u{20000}-\\u{3fffd}',
+];
+const WIDE = new RegExp(`^[${WIDE_RANGES.join('')}\\p{Emoji_Presentation}]`, 'u');
+
+/** A mark alone takes no column; U+FE0F has a sign drawn as an emoji, which takes two. */
+function clusterWidth(cluster: string): number {
+  if (/^[\p{Mn}\p{Me}\u200d]/u.test(cluster)) return 0;
+  return WIDE.test(cluster) || cluster.includes('\ufe0f') ? 2 : 1;
+}
+
+/** At most `columns` wide; what does not fit ends in `…`. No character is cut in two. */
 export function clip(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let clipped = '';
   let width = 1;
-  for (const character of text) {
-    width += displayWidth(character);
+  for (const [cluster] of text.matchAll(CLUSTER)) {
+    width += clusterWidth(cluster);
     if (width > columns) break;
-    clipped += character;
+    clipped += cluster;
   }
   return `${clipped}…`;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sweep as examine } from '../../search/sweep/sweep.ts';
 import { EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
-import { MOST_TEXT } from '../../text/cut-text.ts';
+import { MOST_TEXT } from '../../text/error-text.ts';
 import { type ChunkResult, chunkResultSchema } from './chunk-result.ts';
 import { boundsOf, isPlausible } from './plausible.ts';
 import { resultOf, smallScenario, smallSweep } from './sweep.fixture.ts';

@@ -9,7 +9,7 @@ import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
-import { cutText } from '../../text/cut-text.ts';
+import { cutText } from '../../text/error-text.ts';
 import type { ShrinkJob, ShrunkKind } from './jobs.ts';
 
 /** What is to be shrunk, and of what. */

@@ -7,8 +7,7 @@ import type { Trace } from '../../core/history/trace.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 import type { Examination } from '../../harness.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
-import { cutText } from '../../text/cut-text.ts';
-import { errorText } from '../../text/error-text.ts';
+import { cutText, errorText } from '../../text/error-text.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { FaultKind } from '../../core/plan/fault.ts';
 import { FAULT_KINDS } from '../../core/plan/fault-text.ts';
-import { MOST_TEXT } from '../../text/cut-text.ts';
+import { MOST_TEXT } from '../../text/error-text.ts';
 import { type ClaimTally, type FaultTally, KEPT_SEEDS, type Tally } from './tally.ts';
 
 /** A number of things, or a seed. */
