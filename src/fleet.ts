@@ -1,7 +1,6 @@
 /**
- * `fencepost/fleet`: sweeps on an existing queue, for programs of one's own. It needs the package
- * `bullmq`, and `ioredis` for Redis or `pg` for PostgreSQL, which is experimental; the commands
- * `sweep` and `worker` do the same.
+ * `fencepost/fleet`: sweeps on an existing queue, for programs of one's own. It needs the packages
+ * `bullmq` and `ioredis`; the commands `sweep` and `worker` do the same.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -16,9 +15,8 @@ export type { FleetWorker } from './adapters/fleet/worker.ts';
 
 export interface StartWorkerOptions {
   /**
-   * `redis://[user[:password]@]host[:port][/db]`, or `rediss://…`, or
-   * `postgres://[user[:password]@]host[:port][/database]`, with `?sslmode=` `require`,
-   * `verify-full`, `no-verify` or `disable` if need be. Its credentials are never printed.
+   * `redis://[user[:password]@]host[:port][/db]`, or `rediss://…`. Its credentials are never
+   * printed.
    */
   readonly queue: string;
   /** Worker threads; by default one a core. */

@@ -8,7 +8,6 @@ import type { Reporter, TestCase, TestSuite, Vitest } from 'vitest/node';
 /** The programs that tests may need, and the Debian package of each. */
 const PACKAGES = {
   'redis-server': 'redis-server',
-  postgres: 'postgresql',
   chromium: 'chromium',
 } as const;
 

@@ -166,8 +166,7 @@ function fleetOptions(
 }
 
 function queueOption(): Option {
-  const about =
-    'redis://… or, experimental, postgres://…; in the environment it stands in no list of processes';
+  const about = 'redis://…; in the environment it stands in no list of processes';
   return new Option('--queue <url>', about).env(QUEUE_VARIABLE);
 }
 

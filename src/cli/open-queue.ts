@@ -1,10 +1,5 @@
 /** Opens the queue that people name, with errors that say what to do and no secret. */
-import {
-  type QueueAddress,
-  readQueueUrl,
-  warningOf,
-  withoutSecrets,
-} from '../adapters/fleet/queue-url.ts';
+import { type QueueAddress, readQueueUrl, withoutSecrets } from '../adapters/fleet/queue-url.ts';
 import type { SweepQueue } from '../adapters/fleet/sweep-queue.ts';
 import type { FleetWorker, WorkerOptions } from '../adapters/fleet/worker.ts';
 import { Defect } from '../core/kernel/assert.ts';
@@ -28,12 +23,10 @@ export interface OpenQueue {
   readonly safe: (text: string) => string;
 }
 
-/** Connects to the queue at `url`; a warning of what is experimental goes to stderr. */
+/** Connects to the queue at `url`. */
 export async function openQueue(url: string): Promise<OpenQueue> {
   const place = placeOf(url);
-  const warning = warningOf(place.address);
   const terminal = openTerminal({ isQuiet: false, isJson: false });
-  if (warning !== null) terminal.warn(warning);
   const queue = await reached(place, async () => {
     const { openBullQueue } = await import('../adapters/fleet/bull-queue.ts');
     return await openBullQueue(
@@ -59,7 +52,7 @@ export async function openQueue(url: string): Promise<OpenQueue> {
   };
 }
 
-/** Starts a worker on the queue at `url`; it is the worker that warns. */
+/** Starts a worker on the queue at `url`. */
 export async function openWorker(
   url: string,
   options: Omit<WorkerOptions, 'address'>,
@@ -84,7 +77,7 @@ function placeOf(url: string): Place {
 }
 
 async function reached<Opened>(
-  { address, shown, safe }: Place,
+  { shown, safe }: Place,
   open: () => Promise<Opened>,
 ): Promise<Opened> {
   try {
@@ -92,8 +85,7 @@ async function reached<Opened>(
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
-      const driver = address.kind === 'postgres' ? 'pg' : 'ioredis';
-      throw new UserError([`this queue needs two more packages: npm install bullmq ${driver}`]);
+      throw new UserError(['this queue needs two more packages: npm install bullmq ioredis']);
     }
     const why = ownWords(safe(error.message));
     throw new UserError([`${shown}: the queue cannot be reached: ${why}`]);

@@ -11,7 +11,7 @@ import { coordinate, type FleetResult } from '../../src/adapters/fleet/coordinat
 import { Coordinator } from '../../src/adapters/fleet/coordinator.ts';
 import type { ChunkJob } from '../../src/adapters/fleet/jobs.ts';
 import { MemoryQueue } from '../../src/adapters/fleet/memory-queue.ts';
-import type { RedisAddress } from '../../src/adapters/fleet/queue-url.ts';
+import type { QueueAddress } from '../../src/adapters/fleet/queue-url.ts';
 import type { SweepQueue } from '../../src/adapters/fleet/sweep-queue.ts';
 import type { SweepRecord } from '../../src/adapters/fleet/sweep-record.ts';
 import { originOf } from '../../src/search/sweep/origin.ts';
@@ -94,7 +94,7 @@ function memoryRow(): Row {
   };
 }
 
-async function addingRow(address: RedisAddress): Promise<Row> {
+async function addingRow(address: QueueAddress): Promise<Row> {
   const taken: number[] = [];
   for (let pass = 0; pass < PASSES; pass += 1) {
     const queue = await openBullQueue(address, () => {});
@@ -120,7 +120,7 @@ async function addingRow(address: RedisAddress): Promise<Row> {
 }
 
 async function withQueue<Result>(
-  address: RedisAddress,
+  address: QueueAddress,
   act: (queue: SweepQueue) => Promise<Result>,
 ): Promise<Result> {
   const queue = await openBullQueue(address, () => {});
@@ -138,7 +138,7 @@ interface Timed {
 }
 
 /** Sweeps with the workers that are there; every pass is of other seeds. */
-async function timeSweep(address: RedisAddress, from: number): Promise<Timed> {
+async function timeSweep(address: QueueAddress, from: number): Promise<Timed> {
   return await withQueue(address, async (queue) => {
     const record = recordOf(CHUNKS * CHUNK_SEEDS, CHUNK_SEEDS);
     const range = { from, to: from + CHUNKS * CHUNK_SEEDS - 1 };
@@ -162,7 +162,7 @@ async function timeSweep(address: RedisAddress, from: number): Promise<Timed> {
   });
 }
 
-async function workerRows(address: RedisAddress): Promise<readonly Row[]> {
+async function workerRows(address: QueueAddress): Promise<readonly Row[]> {
   const [first, second] = await Promise.all([startWorker(address), startWorker(address)]);
   const two = await timeSweeps(address, 0);
   await endWorker(second);
@@ -197,7 +197,7 @@ async function workerRows(address: RedisAddress): Promise<readonly Row[]> {
 }
 
 /** Passes with the workers that are there, after those in which they get warm. */
-async function timeSweeps(address: RedisAddress, from: number): Promise<readonly Timed[]> {
+async function timeSweeps(address: QueueAddress, from: number): Promise<readonly Timed[]> {
   const timed: Timed[] = [];
   for (let pass = 0; pass < WARM_PASSES + PASSES; pass += 1) {
     timed.push(await timeSweep(address, from + pass));
@@ -219,7 +219,7 @@ async function timeThreads(workers: number): Promise<readonly number[]> {
 }
 
 /** Ready once it says so. */
-async function startWorker(address: RedisAddress): Promise<ChildProcess> {
+async function startWorker(address: QueueAddress): Promise<ChildProcess> {
   const script = fileURLToPath(new URL('./bench.js', import.meta.url));
   const worker = spawn(process.execPath, [script, WORKER_FLAG, String(address.port)], {
     stdio: ['ignore', 'pipe', 'inherit'],

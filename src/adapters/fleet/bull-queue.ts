@@ -3,9 +3,13 @@
  * one of its jobs and one of its results that came too late.
  */
 import type { JobsOptions } from 'bullmq';
-import { type AnyJob, type Connection, type OpenedQueue, openConnection } from './connection.ts';
+import {
+  type AnyJob,
+  type OpenedQueue,
+  openConnection,
+  type QueueConnection,
+} from './connection.ts';
 import { sweepEntrySchema, sweepProgressSchema } from './jobs.ts';
-import { unpack } from './packed.ts';
 import { lateQueueOf, RECORDS, workQueueOf } from './queue-names.ts';
 import type { QueueAddress } from './queue-url.ts';
 import { readRefusals } from './refusal.ts';
@@ -51,14 +55,14 @@ export async function openBullQueue(
 type JobCounts = Omit<QueueCounts, 'workers'>;
 
 class BullSweepQueue implements SweepQueue {
-  private readonly connection: Connection;
+  private readonly connection: QueueConnection;
   private readonly note: (line: string) => void;
   private readonly records: OpenedQueue;
   private readonly opened: Map<string, OpenedQueue> = new Map();
   /** Late results that nobody can read and that could not be taken away either. */
   private readonly unreadable: Set<string> = new Set();
 
-  constructor(connection: Connection, note: (line: string) => void) {
+  constructor(connection: QueueConnection, note: (line: string) => void) {
     this.connection = connection;
     this.note = note;
     this.records = connection.queue(RECORDS);
@@ -125,7 +129,7 @@ class BullSweepQueue implements SweepQueue {
       ids.map(async (jobId): Promise<EndedJob[]> => {
         const job = await read(work, jobId);
         if (job === undefined) return [];
-        return [{ id: jobId, returned: job === 'unreadable' ? null : unpack(job.returnvalue) }];
+        return [{ id: jobId, returned: job === 'unreadable' ? null : job.returnvalue }];
       }),
     );
     return jobs.flat();
@@ -155,7 +159,7 @@ class BullSweepQueue implements SweepQueue {
       ids.map(async (jobId): Promise<EndedJob[]> => {
         const job = await read(lates, jobId);
         if (job !== undefined && job !== 'unreadable') {
-          return [{ id: jobId, returned: unpack(job.data) }];
+          return [{ id: jobId, returned: job.data }];
         }
         if (job === 'unreadable') await this.discardLate(id, jobId);
         return [];

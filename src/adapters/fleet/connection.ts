@@ -1,38 +1,14 @@
 /**
- * How BullMQ's queues and workers are opened, on whichever database a URL names. Whoever uses them
- * need not know which it is: what differs is made even by the two ways to connect.
+ * How BullMQ's queues and workers on Redis are opened. They share one connection, which connects
+ * again by itself; each worker has one more, by which it is counted.
  */
-import type { Job, Queue, Worker, WorkerOptions } from 'bullmq';
+import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq';
+import { Redis } from 'ioredis';
 import type { QueueAddress } from './queue-url.ts';
 
 export type AnyJob = Job<unknown, unknown, string>;
-
-/** What fencepost uses of a queue. */
-export type OpenedQueue = Pick<
-  Queue<unknown, unknown, string>,
-  | 'add'
-  | 'addBulk'
-  | 'addJobLog'
-  | 'clean'
-  | 'close'
-  | 'drain'
-  | 'getJob'
-  | 'getJobCounts'
-  | 'getJobLogs'
-  | 'getRanges'
-  | 'getWorkersCount'
-  | 'isPaused'
-  | 'obliterate'
-  | 'remove'
-  | 'resume'
-  | 'updateJobProgress'
->;
-
-/** What fencepost, and its tests, use of a worker. */
-export type OpenedWorker = Pick<
-  Worker<unknown, unknown, string>,
-  'close' | 'getNextJob' | 'id' | 'startStalledCheckTimer'
->;
+export type OpenedQueue = Queue<unknown, unknown, string>;
+export type OpenedWorker = Worker<unknown, unknown, string>;
 
 export type WorkerSettings = Pick<
   WorkerOptions,
@@ -40,7 +16,7 @@ export type WorkerSettings = Pick<
 >;
 
 /** A connection to where the queues are, which all of them share. */
-export interface Connection {
+export interface QueueConnection {
   queue(name: string): OpenedQueue;
   /** One that is counted as a worker of the queue, and whose jobs are taken by hand. */
   worker(name: string, settings: WorkerSettings): OpenedWorker;
@@ -49,27 +25,71 @@ export interface Connection {
 }
 
 export interface ConnectionOptions {
-  /** Whether commands wait for a database that is away, however long; else they are rejected. */
+  /** Whether commands wait for a Redis that is away, however long; else they are rejected. */
   readonly isPatient: boolean;
   /** Told what goes wrong meanwhile. */
   readonly onError: (error: Error) => void;
 }
 
-/**
- * Connects; rejects where nothing answers, what answers lets us not in, or a package is missing.
- * Only what the database needs is loaded: `ioredis` or `pg`.
- */
+/** The prefix of every key. */
+const PREFIX = 'fencepost';
+/** How long to try for a first connection. */
+const FIRST_CONNECTION_MS = 5_000;
+
+/** Connects; rejects where nothing answers, or what answers lets us not in. */
 export async function openConnection(
   address: QueueAddress,
-  options: ConnectionOptions,
-): Promise<Connection> {
-  if (address.kind === 'postgres') {
-    const { openPostgres } = await import('./postgres-connection.ts');
-    return await openPostgres(address, options);
-  }
-  const { openRedis } = await import('./redis-connection.ts');
-  return await openRedis(address, options);
+  { isPatient, onError }: ConnectionOptions,
+): Promise<QueueConnection> {
+  await requireRedis(address);
+  const maxRetriesPerRequest = isPatient ? null : 3;
+  const connection = new Redis({ ...address, retryStrategy: retryAfterMs, maxRetriesPerRequest });
+  connection.on('error', onError);
+  // It is the same server for all of them, whose version and settings are looked at once.
+  let skipVersionCheck = false;
+  return {
+    queue(name): OpenedQueue {
+      const options = { connection, prefix: PREFIX, skipVersionCheck, skipMetasUpdate: true };
+      skipVersionCheck = true;
+      const queue = new Queue<unknown, unknown, string>(name, options);
+      queue.on('error', onError);
+      return queue;
+    },
+    worker(name, settings): OpenedWorker {
+      const options = { ...settings, connection, prefix: PREFIX, skipVersionCheck: true };
+      const worker = new Worker<unknown, unknown, string>(name, null, options);
+      worker.on('error', onError);
+      return worker;
+    },
+    close: async () => connection.disconnect(),
+  };
 }
 
-/** How long to try for a first connection. */
-export const FIRST_CONNECTION_MS = 5_000;
+/** How long to wait before the next try to connect again. */
+function retryAfterMs(times: number): number {
+  return Math.min(100 * times, 2_000);
+}
+
+async function requireRedis(address: QueueAddress): Promise<void> {
+  const redis = new Redis({
+    ...address,
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: FIRST_CONNECTION_MS,
+    maxRetriesPerRequest: 0,
+  });
+  let why: Error | null = null;
+  redis.on('error', (error: Error) => {
+    why ??= error;
+  });
+  try {
+    await redis.connect();
+    await redis.ping();
+    // Where there is no such database, ioredis goes on in the first one.
+    if (address.db !== undefined) await redis.select(address.db);
+  } catch (error) {
+    throw why ?? error;
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -11,7 +11,6 @@ import type { ChunkResult } from './chunk-result.ts';
 import { type ChunkJob, type FleetJob, fleetJobSchema, type ShrinkJob } from './jobs.ts';
 import type { Loaded } from './known-sweeps.ts';
 import type { LateResults } from './late-results.ts';
-import { pack } from './packed.ts';
 import type { Teller } from './reach.ts';
 import { shrinkApart } from './shrink-apart.ts';
 import type { TakenJob } from './take-jobs.ts';
@@ -71,14 +70,14 @@ export class JobDoer {
       tallies: Object.fromEntries(tallies),
       milliseconds: Math.round(milliseconds),
     };
-    if (await held.complete(pack(result))) onChunk(result, place);
+    if (await held.complete(result)) onChunk(result, place);
     else await this.keepApart(sweepId, result);
   }
 
   private async shrink(job: ShrinkJob, { loaded, held }: TakenJob): Promise<void> {
     const { scenario, catalogue, sweep: record } = loaded;
     const { modules } = catalogue;
-    await held.complete(pack(await shrinkApart({ job, scenario, file: record.file, modules })));
+    await held.complete(await shrinkApart({ job, scenario, file: record.file, modules }));
   }
 
   /** A result whose job was given to another is still one of its chunk, to be compared. */

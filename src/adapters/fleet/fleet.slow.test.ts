@@ -7,7 +7,6 @@ import { needs } from '../../../tools/needs.ts';
 import { hasRealRedis } from '../../host/redis/real-redis.fixture.ts';
 import { openBullQueue } from './bull-queue.ts';
 import { openConnection } from './connection.ts';
-import { pack } from './packed.ts';
 import { lateQueueOf, workQueueOf } from './queue-names.ts';
 import { lawsOfSweeps } from './trial/laws.fixture.ts';
 import { RedisServer } from './trial/redis.fixture.ts';
@@ -27,7 +26,7 @@ needs('redis-server', isThere)(
     const address = { host: '127.0.0.1', port: server.port };
     const connection = await openConnection(address, { isPatient: true, onError: () => {} });
     const lates = connection.queue(lateQueueOf('s1'));
-    for (const jobId of ['s1-0-x', 's1-1-x']) await lates.add('late', pack({ jobId }), { jobId });
+    for (const jobId of ['s1-0-x', 's1-1-x']) await lates.add('late', { jobId }, { jobId });
     const work = connection.queue(workQueueOf('s1'));
     const worker = connection.worker(workQueueOf('s1'), {});
     await work.add('chunk', {}, { jobId: 's1-0' });

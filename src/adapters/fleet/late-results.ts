@@ -2,15 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { jobIdOf } from './chunk-map.ts';
 import type { ChunkResult } from './chunk-result.ts';
-import type { Connection, OpenedQueue } from './connection.ts';
-import { pack } from './packed.ts';
+import type { OpenedQueue, QueueConnection } from './connection.ts';
 import { lateQueueOf } from './queue-names.ts';
 
 export class LateResults {
-  private readonly connection: Connection;
+  private readonly connection: QueueConnection;
   private readonly records: OpenedQueue;
 
-  constructor(connection: Connection, records: OpenedQueue) {
+  constructor(connection: QueueConnection, records: OpenedQueue) {
     this.connection = connection;
     this.records = records;
   }
@@ -21,7 +20,7 @@ export class LateResults {
     const queue = this.connection.queue(lateQueueOf(sweepId));
     try {
       const jobId = `${jobIdOf(sweepId, result.chunk)}-${randomUUID()}`;
-      await queue.add('late', pack(result), { jobId });
+      await queue.add('late', result, { jobId });
       if (await this.isThere(sweepId)) return true;
       // Whoever ended the sweep looked for late results before this one was there.
       await queue.obliterate({ force: true });

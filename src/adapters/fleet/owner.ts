@@ -1,7 +1,6 @@
 /**
- * Which of several coordinators a sweep belongs to. Nothing that Redis and PostgreSQL both offer
- * here would write a record only if it is still as it was read, so a coordinator that was paused
- * may write what it decided long ago. Instead what it tells carries an epoch: who takes a sweep
+ * Which of several coordinators a sweep belongs to. Nothing that BullMQ offers here would
+ * write a record only if it is still as it was read, so a coordinator that was paused may write what it decided long ago. Instead what it tells carries an epoch: who takes a sweep
  * over tells the one that is there plus one. Whoever reads a record of somebody ahead is replaced,
  * and whoever reads one of somebody behind tells its own again; so only the one that is ahead of
  * all stays.

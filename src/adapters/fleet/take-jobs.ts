@@ -2,7 +2,7 @@
  * From which sweep a worker takes its next job: it goes round those that it can do, one job of each
  * in turn, so that they share the fleet. What it cannot do it is never given.
  */
-import type { AnyJob, Connection, OpenedQueue, OpenedWorker } from './connection.ts';
+import type { AnyJob, OpenedQueue, OpenedWorker, QueueConnection } from './connection.ts';
 import { HeldJob } from './held-job.ts';
 import { KnownSweeps, type Loaded } from './known-sweeps.ts';
 import type { LoadOptions } from './loaded-sweeps.ts';
@@ -18,7 +18,7 @@ export interface TakenJob {
 }
 
 export interface JobTakerParts {
-  readonly connection: Connection;
+  readonly connection: QueueConnection;
   readonly records: OpenedQueue;
   readonly options: LoadOptions;
   readonly timing: WorkerTiming;

@@ -8,16 +8,16 @@ import type { Pool } from '../../search/sweep/pool.ts';
 import { openPool } from '../../search/sweep/sweep.ts';
 import type { ChunkResult } from './chunk-result.ts';
 import {
-  type Connection,
   type OpenedQueue,
   type OpenedWorker,
   openConnection,
+  type QueueConnection,
 } from './connection.ts';
 import { type ChunkPlace, JobDoer } from './do-job.ts';
 import type { ChunkJob } from './jobs.ts';
 import { LateResults } from './late-results.ts';
 import { RECORDS } from './queue-names.ts';
-import { type QueueAddress, warningOf, withoutSecrets } from './queue-url.ts';
+import { type QueueAddress, withoutSecrets } from './queue-url.ts';
 import { Reach, Teller } from './reach.ts';
 import { JobTaker } from './take-jobs.ts';
 import { WORKER_TIMING, type WorkerTiming } from './worker-timing.ts';
@@ -44,8 +44,6 @@ export async function startWorker(
 ): Promise<FleetWorker> {
   const { address } = options;
   const note = (line: string): void => options.note(withoutSecrets(line, address));
-  const warning = warningOf(address);
-  if (warning !== null) note(warning);
   const reach = new Reach(note);
   const onError = (error: Error): void => reach.away(error);
   const connection = await openConnection(address, { isPatient: true, onError });
@@ -55,14 +53,14 @@ export async function startWorker(
 interface FleetWorkerParts {
   readonly options: WorkerOptions;
   readonly timing: WorkerTiming;
-  readonly connection: Connection;
+  readonly connection: QueueConnection;
   readonly reach: Reach;
 }
 
 export class FleetWorker {
   private readonly timing: WorkerTiming;
   private readonly reach: Reach;
-  private readonly connection: Connection;
+  private readonly connection: QueueConnection;
   private readonly pool: Pool;
   private readonly records: OpenedQueue;
   /** Takes nothing: by it a worker is counted, whatever sweeps it can do. */

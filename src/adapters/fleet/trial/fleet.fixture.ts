@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Tally } from '../../../search/sweep/tally.ts';
 import { tallySchema } from '../../../search/sweep/tally-schema.ts';
-import type { QueueServer } from './server.fixture.ts';
+import type { RedisServer } from './redis.fixture.ts';
 
 /** Short enough that a worker that was killed is missed within a second or two. */
 const TIMING = {
@@ -68,7 +68,7 @@ export class Fleet {
   /** Chunks that the coordinator has counted. */
   done = 0;
   private readonly begunBy: Map<ChildProcess, number> = new Map();
-  private readonly server: QueueServer;
+  private readonly server: RedisServer;
   private readonly options: FleetOptions;
   private readonly folder: string = mkdtempSync(join(tmpdir(), 'fencepost-fleet-'));
   private readonly processes: Set<ChildProcess> = new Set();
@@ -76,7 +76,7 @@ export class Fleet {
   private isOver = false;
   private result: Promise<Ended | null> = Promise.resolve(null);
 
-  constructor(server: QueueServer, options: FleetOptions) {
+  constructor(server: RedisServer, options: FleetOptions) {
     this.server = server;
     this.options = options;
   }

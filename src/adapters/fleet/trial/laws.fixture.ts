@@ -9,7 +9,7 @@ import { lawsOfSharing } from './sharing-laws.fixture.ts';
 
 /** What coordinators and workers say of a queue that is away; none of it is the library's. */
 const OF_RESTARTS =
-  /^(the queue (does not answer: .*; waiting for it|answers again|has lost this sweep.*)|warning: .* experimental|seeds .* only compared|chunk \d+ is tried again: .*)$/;
+  /^(the queue (does not answer: .*; waiting for it|answers again|has lost this sweep.*)|seeds .* only compared|chunk \d+ is tried again: .*)$/;
 
 /** Adds the laws to a file of tests, which has only those of one server. */
 export function lawsOfSweeps(queues: Queues): void {

@@ -9,12 +9,12 @@ import type { SeedRange } from '../../../search/sweep/shard.ts';
 import { sweep } from '../../../search/sweep/sweep.ts';
 import type { Tally } from '../../../search/sweep/tally.ts';
 import { openBullQueue } from '../bull-queue.ts';
-import { type Connection, openConnection } from '../connection.ts';
+import { openConnection, type QueueConnection } from '../connection.ts';
 import { type QueueAddress, readQueueUrl } from '../queue-url.ts';
 import type { SweepQueue } from '../sweep-queue.ts';
 import type { SweepRecord } from '../sweep-record.ts';
 import { type Ended, Fleet } from './fleet.fixture.ts';
-import type { QueueServer } from './server.fixture.ts';
+import type { RedisServer } from './redis.fixture.ts';
 
 const file = fileURLToPath(new URL('../../../../fixtures/zombie-writer.yaml', import.meta.url));
 export const RANGE: SeedRange = { from: 1, to: 600 };
@@ -25,19 +25,19 @@ export interface Queues {
   /** Leaves out what needs the server. */
   readonly test: TestAPI;
   readonly isThere: boolean;
-  readonly start: () => Promise<QueueServer>;
+  readonly start: () => Promise<RedisServer>;
 }
 
 /** What one file of tests has at a time: a server, fleets on it, and a row for each fault. */
 export class Place {
-  private readonly start: () => Promise<QueueServer>;
+  private readonly start: () => Promise<RedisServer>;
   private readonly rows: string[][] = [];
   private scenario: Scenario | null = null;
   private expected: Readonly<Record<string, Tally>> = {};
-  private server: QueueServer | null = null;
+  private server: RedisServer | null = null;
   private fleets: Fleet[] = [];
 
-  constructor(start: () => Promise<QueueServer>) {
+  constructor(start: () => Promise<RedisServer>) {
     this.start = start;
   }
 
@@ -62,21 +62,21 @@ export class Place {
     return { origin, file, text: readFileSync(file, 'utf8'), range, chunkSeeds };
   }
 
-  async begin(window: number = 10_000): Promise<[Fleet, QueueServer]> {
+  async begin(window: number = 10_000): Promise<[Fleet, RedisServer]> {
     const server = await this.start();
     this.server = server;
     return [this.fleet(server, RANGE, window), server];
   }
 
   /** A fleet for a sweep of these seeds, beside others that are there. */
-  fleet(server: QueueServer, range: SeedRange, window: number = 10_000): Fleet {
+  fleet(server: RedisServer, range: SeedRange, window: number = 10_000): Fleet {
     const fleet = new Fleet(server, { file, range, chunkSeeds, window });
     this.fleets.push(fleet);
     return fleet;
   }
 
   /** A connection to the server, which is started if need be. */
-  async connect(): Promise<Connection> {
+  async connect(): Promise<QueueConnection> {
     return await openConnection(await this.address(), { isPatient: true, onError: () => {} });
   }
 

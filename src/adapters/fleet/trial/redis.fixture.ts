@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../../../host/redis/real-redis.fixture.ts';
-import type { QueueServer } from './server.fixture.ts';
 
-export class RedisServer implements QueueServer {
+export class RedisServer {
   readonly port: number;
   readonly url: string;
   private readonly folder: string;
