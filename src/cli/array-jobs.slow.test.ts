@@ -1,5 +1,5 @@
 /**
- * Laws of array jobs: on each system of the README's table the parts are all there, once each, and
+ * Laws of array jobs: on each system of the table in `docs/fleet.md` the parts are all there, once each, and
  * the Kubernetes Jobs of `fixtures/fleet` give the files and exit codes that they promise.
  */
 import { spawnSync } from 'node:child_process';
@@ -21,8 +21,8 @@ import { root } from './command-line.fixture.ts';
 import { parseSeeds, parseShard } from './seeds.ts';
 
 const PARTS = 20;
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const table = /\| where \| `--shard` of the part \|\n[|-]+\n((?:\|.*\n)+)/.exec(readme)?.[1] ?? '';
+const page = readFileSync(new URL('../../docs/fleet.md', import.meta.url), 'utf8');
+const table = /\| where \| `--shard` of the part \|\n[|-]+\n((?:\|.*\n)+)/.exec(page)?.[1] ?? '';
 const rows = [...table.matchAll(/^\| ([A-Za-z ]+)[^|]*\| `(\$[^`]+)` \|$/gm)].map(
   ([, where = '', shard = '']): [string, string] => [where.trim(), shard],
 );
@@ -87,8 +87,7 @@ interface Job {
 }
 
 test('the nightly seeds of the README are a million others each night', () => {
-  const [, night = '', seeds = ''] =
-    /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(readme) ?? [];
+  const [, night = '', seeds = ''] = /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(page) ?? [];
   const today = Math.floor(Date.now() / 86_400_000);
   const rangeOf = (commands: string): { from: number; to: number } =>
     parseSeeds(printed(`${commands}; printf %s ${seeds}`));

@@ -2,13 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadScenario } from '../../src/load.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const fleet = readFileSync(join(root, 'docs/fleet.md'), 'utf8');
 
 test('the failure in the README is the one that the main job prints', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
@@ -27,13 +28,16 @@ test('the scenario in the README loads', () => {
   expect(loadScenario(text, 'README.md')).toMatchObject({ kind: 'scenario', warnings: [] });
 });
 
-test('every file that the README links to exists', () => {
-  const links = [...readme.matchAll(/\]\((?!http)([^)#]+)\)/g)].map((match) => match[1] ?? '');
+test.each([
+  ['README.md', readme],
+  ['docs/fleet.md', fleet],
+])('every file that %s links to exists', (page, text) => {
+  const links = [...text.matchAll(/\]\((?!http)([^)#]+)/g)].map((match) => match[1] ?? '');
   expect(links.length).toBeGreaterThan(2);
-  for (const link of links) expect(existsSync(join(root, link)), link).toBe(true);
+  for (const link of links) expect(existsSync(join(root, dirname(page), link)), link).toBe(true);
 });
 
-test('every command and option of the README exists', () => {
+test('every command and option of the README and of docs/fleet.md exists', () => {
   const help =
     'run replay shrink show check compare mutants merge sweep worker list schema init doctor'
       .split(' ')
@@ -47,7 +51,9 @@ test('every command and option of the README exists', () => {
       )
       .map(({ stdout }) => stdout)
       .join('\n');
-  for (const [option = ''] of readme.matchAll(/(?<=`)--[a-z-]+/g)) expect(help).toContain(option);
+  for (const [option = ''] of `${readme}${fleet}`.matchAll(/(?<=`)--[a-z-]+/g)) {
+    expect(help).toContain(option);
+  }
 });
 
 test('every check that the README shows judges a history', () => {
