@@ -83,24 +83,24 @@ export {
   type PlanFileRead,
   type ScenarioFileRead,
 } from './host/modules/load-files.ts';
+export type { HistoryVerdict, PartVerdict } from './linearizability/check-history.ts';
 // The linearizability checker by itself.
-export { checkHistory, checkParts } from './linearizability/check-history.ts';
-export type { CheckOptions } from './linearizability/check-options.ts';
+export { checkHistory, checkParts, MalformedOperation } from './linearizability/check-history.ts';
 export type { Core } from './linearizability/core.ts';
-export type { Decision } from './linearizability/decide.ts';
-export type { HistoryVerdict, PartVerdict } from './linearizability/decide-history.ts';
-export { type ExplainedState, explainHistory, type Reasons } from './linearizability/explain.ts';
-export { explainInWords } from './linearizability/explain-in-words.ts';
+export type { CheckOptions, Decision } from './linearizability/decide.ts';
+export {
+  type ExplainedState,
+  explainHistory,
+  explainInWords,
+  type Reasons,
+} from './linearizability/explain.ts';
 export {
   type HistoryRead,
   type ReadHistoryOptions,
   readHistory,
-} from './linearizability/formats/read-history.ts';
-export { MalformedOperation } from './linearizability/malformed-operation.ts';
+} from './linearizability/formats/formats.ts';
+export type { CallData, History, Operation } from './linearizability/model.ts';
 export { type FastDecision, illegal, type Model } from './linearizability/model.ts';
-// Its models, and the calls and states that each knows.
-export { anonymousMutex } from './linearizability/models/anonymous-mutex.ts';
-export { type CasRegisterCall, casRegister } from './linearizability/models/cas-register.ts';
 export { type CounterCall, counter } from './linearizability/models/counter.ts';
 export {
   type FencedHold,
@@ -113,17 +113,26 @@ export {
   type FencedOptions,
   type FencedState,
   fencedRegister,
+  fencedRegisterWithReads,
 } from './linearizability/models/fenced-register.ts';
-export { fencedRegisterWithReads } from './linearizability/models/fenced-register-with-reads.ts';
 export { type KeyValueCall, keyValue, type Text } from './linearizability/models/key-value.ts';
 export { type LeaseCall, lease } from './linearizability/models/lease.ts';
-export { type MutexCall, mutex } from './linearizability/models/mutex.ts';
+// Its models, and the calls and states that each knows.
 export {
+  anonymousMutex,
   type Hold,
+  type MutexCall,
+  mutex,
   type ReentrantOptions,
   reentrantMutex,
-} from './linearizability/models/reentrant-mutex.ts';
-export { type RegisterCall, register, type Value } from './linearizability/models/register.ts';
+} from './linearizability/models/mutex.ts';
+export {
+  type CasRegisterCall,
+  casRegister,
+  type RegisterCall,
+  register,
+  type Value,
+} from './linearizability/models/register.ts';
 export { type SemaphoreCall, semaphore } from './linearizability/models/semaphore.ts';
 export {
   type Versioned,
@@ -131,7 +140,6 @@ export {
   versionedRegister,
 } from './linearizability/models/versioned-register.ts';
 export { type Beginning, models } from './linearizability/models.ts';
-export type { CallData, History, Operation } from './linearizability/operation.ts';
 export { refuteOrder } from './linearizability/verify-order.ts';
 // Scenarios and plans, and their texts.
 export { loadScenario } from './load.ts';

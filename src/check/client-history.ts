@@ -4,12 +4,11 @@
  * read without an answer; an unknown write may take effect at any time after its call.
  */
 import type { Answer, Call } from '../core/history/trace.ts';
-import type { CasRegisterCall } from '../linearizability/models/cas-register.ts';
+import type { Operation } from '../linearizability/model.ts';
 import type { CounterCall } from '../linearizability/models/counter.ts';
 import type { FencedCall } from '../linearizability/models/fenced-register.ts';
-import type { RegisterCall } from '../linearizability/models/register.ts';
+import type { CasRegisterCall, RegisterCall } from '../linearizability/models/register.ts';
 import type { VersionedCall } from '../linearizability/models/versioned-register.ts';
-import type { Operation } from '../linearizability/operation.ts';
 import { isShared } from './several-stores.ts';
 import type { OperationLog, Survey } from './survey.ts';
 

@@ -4,17 +4,23 @@
  */
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from '../linearizability/check-history.ts';
-import type { Model } from '../linearizability/model.ts';
-import { type CasRegisterCall, casRegister } from '../linearizability/models/cas-register.ts';
+import type { CallData, Model } from '../linearizability/model.ts';
 import { type CounterCall, counter } from '../linearizability/models/counter.ts';
-import { type FencedCall, fencedRegister } from '../linearizability/models/fenced-register.ts';
-import { fencedRegisterWithReads } from '../linearizability/models/fenced-register-with-reads.ts';
-import { type RegisterCall, register } from '../linearizability/models/register.ts';
+import {
+  type FencedCall,
+  fencedRegister,
+  fencedRegisterWithReads,
+} from '../linearizability/models/fenced-register.ts';
+import {
+  type CasRegisterCall,
+  casRegister,
+  type RegisterCall,
+  register,
+} from '../linearizability/models/register.ts';
 import {
   type VersionedCall,
   versionedRegister,
 } from '../linearizability/models/versioned-register.ts';
-import type { CallData } from '../linearizability/operation.ts';
 import {
   type ClientHistory,
   casHistory,

@@ -1,10 +1,9 @@
 /** Explains a bad part: the contradiction, a sentence, and what to draw around it. */
 
 import type { Json } from '../core/kernel/json.ts';
-import type { CheckOptions } from '../linearizability/check-options.ts';
 import { type Core, findCore } from '../linearizability/core.ts';
-import { explainHistory, type Reasons } from '../linearizability/explain.ts';
-import { explainInWords } from '../linearizability/explain-in-words.ts';
+import type { CheckOptions } from '../linearizability/decide.ts';
+import { explainHistory, explainInWords, type Reasons } from '../linearizability/explain.ts';
 import { linesOf, type PartReport, type ReportedOperation } from '../report/history-report.ts';
 import type { BadReturn, PartView } from './check-view.ts';
 

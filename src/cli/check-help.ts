@@ -1,5 +1,5 @@
 /** What `fencepost check --help` says beyond its options: models, formats, limits, exit codes. */
-import { aboutFormats, aboutModels } from '../linearizability/formats/about.ts';
+import { aboutFormats, aboutModels } from '../linearizability/formats/formats.ts';
 
 const OWN_FORMAT = `\
               {"process":"alice","type":"invoke","f":"write","value":4,"token":33}

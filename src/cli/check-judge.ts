@@ -1,7 +1,6 @@
 /** Judges a history part by part, as far as it is let, and counts what came out. */
-import { readFailures } from '../linearizability/failures.ts';
-import type { CallData } from '../linearizability/operation.ts';
-import { type Part, splitHistory } from '../linearizability/parts.ts';
+import { type Part, readFailures, splitHistory } from '../linearizability/check-history.ts';
+import type { CallData } from '../linearizability/model.ts';
 import type { HistoryReport, PartReport } from '../report/history-report.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import type { Limits } from './check-limits.ts';

@@ -1,11 +1,9 @@
 /** Judges one part of a history and puts together what a report needs of it. */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
-import type { CheckOptions } from '../linearizability/check-options.ts';
-import { type Decision, decide } from '../linearizability/decide.ts';
-import type { Model } from '../linearizability/model.ts';
-import type { CallData } from '../linearizability/operation.ts';
-import type { Part } from '../linearizability/parts.ts';
+import type { Part } from '../linearizability/check-history.ts';
+import { type CheckOptions, type Decision, decide } from '../linearizability/decide.ts';
+import type { CallData, Model } from '../linearizability/model.ts';
 import { refuteOrder } from '../linearizability/verify-order.ts';
 import type { PartReport } from '../report/history-report.ts';
 import { groupDigits } from '../text/prose.ts';

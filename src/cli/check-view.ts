@@ -3,9 +3,8 @@
  * them to draw.
  */
 import type { Json } from '../core/kernel/json.ts';
-import type { Model } from '../linearizability/model.ts';
-import type { CallData, History } from '../linearizability/operation.ts';
-import type { Part } from '../linearizability/parts.ts';
+import type { Part } from '../linearizability/check-history.ts';
+import type { CallData, History, Model } from '../linearizability/model.ts';
 import type { Effect, ReportedMark, ReportedOperation } from '../report/history-report.ts';
 import { countOf } from '../text/prose.ts';
 import type { ReadHistory } from './check-read.ts';

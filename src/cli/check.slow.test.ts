@@ -7,9 +7,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sampleEvents, writers } from '../../properties/recorded.ts';
-import { aboutFormats, aboutModels } from '../linearizability/formats/about.ts';
 import { dialects } from '../linearizability/formats/dialects.ts';
-import { formatOf, formats } from '../linearizability/formats/formats.ts';
+import {
+  aboutFormats,
+  aboutModels,
+  formatOf,
+  formats,
+} from '../linearizability/formats/formats.ts';
 import { type BuiltHistory, HistoryBuilder } from '../linearizability/formats/history-builder.ts';
 import { models } from '../linearizability/models.ts';
 import { CHECK_HELP } from './check-help.ts';

@@ -2,13 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { drawCasRegister } from '../../tools/oracle/long-history.ts';
 import { checkHistory, checkParts } from './check-history.ts';
-import { explainHistory } from './explain.ts';
-import { explainInWords } from './explain-in-words.ts';
-import { illegal, type Model } from './model.ts';
-import { type CasRegisterCall, casRegister } from './models/cas-register.ts';
+import { explainHistory, explainInWords } from './explain.ts';
+import { type History, illegal, type Model, type Operation } from './model.ts';
 import { type KeyValueCall, keyValue } from './models/key-value.ts';
+import { type CasRegisterCall, casRegister } from './models/register.ts';
 import { models } from './models.ts';
-import type { History, Operation } from './operation.ts';
 
 const key = 'x';
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { drawHistory } from '../../tools/oracle/random-history.ts';
 import { registers } from '../../tools/oracle/repertoires.ts';
 import { checkHistory, checkParts } from './check-history.ts';
+import type { History, Operation } from './model.ts';
 import { counter } from './models/counter.ts';
 import { type RegisterCall, register } from './models/register.ts';
-import type { History, Operation } from './operation.ts';
 import { refuteOrder } from './verify-order.ts';
 
 function write(

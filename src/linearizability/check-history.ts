@@ -2,16 +2,15 @@
  * Decides whether a history is linearizable to a model: could its calls have come one at a time?
  */
 import type { Json } from '../core/kernel/json.ts';
-import { type CheckOptions, refuseOptions } from './check-options.ts';
+import { shown } from './call-shape.ts';
 import {
-  decideHistory,
-  decideParts,
-  type HistoryVerdict,
-  type PartVerdict,
-} from './decide-history.ts';
-import { refuseMalformed } from './malformed-operation.ts';
-import type { Model } from './model.ts';
-import type { CallData, History } from './operation.ts';
+  type CheckOptions,
+  type DecideOptions,
+  type Decision,
+  decide,
+  refuseOptions,
+} from './decide.ts';
+import type { CallData, History, Model, Operation } from './model.ts';
 
 /**
  * One verdict on the whole: invalid when a part is, at the earliest of the first bad returns; else
@@ -46,4 +45,190 @@ export function checkParts<State extends Json, Call extends CallData>(
   refuseOptions(options);
   refuseMalformed(history, model);
   return decideParts(history, model, options);
+}
+
+/** Decides a history part by part, and puts the parts' decisions together. */
+
+/**
+ * A decision about a whole history. `part` names the object that it is about, '' when the model
+ * knows only one; all indices are those of the whole history.
+ */
+export type HistoryVerdict =
+  | Extract<Decision, { kind: 'valid' }>
+  | (Exclude<Decision, { kind: 'valid' }> & { readonly part: string });
+
+/** What was decided about one part. Its indices are those of the whole history. */
+export interface PartVerdict {
+  /** The object's name, '' when the model knows only one. */
+  readonly name: string;
+  readonly decision: Decision;
+}
+
+/** As `checkHistory`, of a history that is known to be one. */
+export function decideHistory<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+  options: DecideOptions = {},
+): HistoryVerdict {
+  const orders: (readonly number[])[] = [];
+  let worst: Exclude<HistoryVerdict, { kind: 'valid' }> | null = null;
+  let configurations = 0;
+  for (const { name, decision } of decideParts(history, model, options)) {
+    configurations += decision.configurations;
+    if (decision.kind === 'valid') orders.push(decision.order);
+    else if (worst === null || isWorse(history, decision, worst))
+      worst = { ...decision, part: name };
+  }
+  if (worst !== null) return { ...worst, configurations };
+  return { kind: 'valid', order: mergeOrders(history, orders), configurations };
+}
+
+/** As `checkParts`, of a history that is known to be one. */
+function decideParts<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+  options: DecideOptions = {},
+): readonly PartVerdict[] {
+  const read = readFailures(history, model, options.failed);
+  return splitHistory(read, model).map((part) => {
+    return { name: part.name, decision: inWhole(part, decide(part.history, model, options)) };
+  });
+}
+
+function inWhole<Call>(part: Part<Call>, decision: Decision): Decision {
+  const whole = (index: number): number => part.indices[index] ?? index;
+  if (decision.kind === 'valid') return { ...decision, order: decision.order.map(whole) };
+  if (decision.kind === 'invalid') return { ...decision, at: whole(decision.at) };
+  return { ...decision, deepest: whole(decision.deepest) };
+}
+
+function isWorse<Call>(history: History<Call>, one: Decision, other: Decision): boolean {
+  if (one.kind !== 'invalid') return false;
+  if (other.kind !== 'invalid') return true;
+  return (history[one.at]?.return ?? 0) < (history[other.at]?.return ?? 0);
+}
+
+/** Decides what failed operations say: nothing, or that what they asked for was not possible. */
+
+/**
+ * The history as `failed` reads it; indices stay. With `drop` a failed operation did not happen.
+ * With `strict` it is an answer where the model gives a failure a meaning: a failed cas found
+ * another value, a failed acquire met a holder.
+ */
+export function readFailures<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+  failed: 'drop' | 'strict' = 'drop',
+): History<Call> {
+  if (failed === 'drop' || model.whenFailed === undefined) return history;
+  return history.map((operation) => {
+    if (operation.outcome !== 'fail' || operation.return === null) return operation;
+    const call = model.whenFailed?.(operation.call) ?? null;
+    return call === null ? operation : { ...operation, call, outcome: 'ok' };
+  });
+}
+
+/**
+ * Splits a history by the independent objects that it acts on, and joins their orders again. A
+ * history is linearizable iff each object's part is (Herlihy and Wing, 1990: the property is
+ * local).
+ */
+
+export interface Part<Call> {
+  /** The object's name, '' when the model knows only one. */
+  readonly name: string;
+  readonly history: History<Call>;
+  /** By operation of the part: its index in the whole history. */
+  readonly indices: readonly number[];
+}
+
+/** The parts in the order in which the history first names them. An empty history has none. */
+export function splitHistory<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+): readonly Part<Call>[] {
+  const parts = new Map<string, { operations: Operation<Call>[]; indices: number[] }>();
+  history.forEach((operation, index) => {
+    const name = model.partition?.(operation.call) ?? '';
+    let part = parts.get(name);
+    if (part === undefined) {
+      part = { operations: [], indices: [] };
+      parts.set(name, part);
+    }
+    part.operations.push(operation);
+    part.indices.push(index);
+  });
+  return [...parts].map(([name, { operations, indices }]) => {
+    return { name, history: operations, indices };
+  });
+}
+
+/**
+ * Joins orders of different parts into one. Each operation takes effect as early as its part's
+ * order lets it: at the latest call among those up to it. Sorted by these positions the whole
+ * respects real time, since each lies between its operation's call and return.
+ */
+function mergeOrders<Call>(
+  history: History<Call>,
+  orders: readonly (readonly number[])[],
+): readonly number[] {
+  const [only] = orders;
+  if (orders.length === 1 && only !== undefined) return only;
+  const effects = orders.flatMap((order) => {
+    let position = Number.NEGATIVE_INFINITY;
+    return order.map((index) => {
+      position = Math.max(position, history[index]?.invoke ?? position);
+      return { index, position };
+    });
+  });
+  // The sort is stable, so that the operations of one part keep their order.
+  return effects.sort((a, b) => a.position - b.position).map(({ index }) => index);
+}
+
+/** Refuses what is no history, before anything is decided about it. */
+
+/** The caller's mistake in one operation; the message says in which, and what is wrong. */
+export class MalformedOperation extends Error {
+  override readonly name: string = 'MalformedOperation';
+  /** Its index in the history. */
+  readonly index: number;
+
+  constructor(index: number, what: string) {
+    super(`operation ${index}: ${what}`);
+    this.index = index;
+  }
+}
+
+/** Throws a `MalformedOperation` for the first operation that is none. Takes linear time. */
+function refuseMalformed<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+): void {
+  for (const [index, operation] of history.entries()) {
+    const mistake = mistakeIn(operation) ?? model.mistakeIn?.(operation.call) ?? null;
+    if (mistake !== null) throw new MalformedOperation(index, mistake);
+  }
+}
+
+const outcomes: readonly unknown[] = ['ok', 'fail', 'info'];
+
+/** Whoever writes plain JavaScript may have put anything there. */
+function mistakeIn(operation: Operation<unknown>): string | null {
+  if (typeof operation !== 'object' || operation === null) return `${shown(operation)} is none`;
+  const { client, call, invoke, return: end, outcome } = operation;
+  if (typeof client !== 'string') return `"client" must be a text, not ${shown(client)}`;
+  if (!outcomes.includes(outcome)) {
+    return `"outcome" must be ok, fail or info, not ${shown(outcome)}`;
+  }
+  if (!hasName(call)) return `"call" must be an object with a "name", not ${shown(call)}`;
+  if (!Number.isFinite(invoke)) return `"invoke" must be a number, not ${shown(invoke)}`;
+  if (end === null) return outcome === 'ok' ? 'it is ok, so that "return" must be a number' : null;
+  if (!Number.isFinite(end)) return `"return" must be a number or null, not ${shown(end)}`;
+  return end < invoke ? `it returns at ${end}, before it is called at ${invoke}` : null;
+}
+
+function hasName(call: unknown): boolean {
+  return (
+    typeof call === 'object' && call !== null && 'name' in call && typeof call.name === 'string'
+  );
 }

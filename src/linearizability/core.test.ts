@@ -28,13 +28,11 @@ import {
 } from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
-import { CoreTrials } from './core-trials.ts';
+import { CoreTrials } from './core.ts';
 import { explainHistory, type Reasons } from './explain.ts';
-import type { Model } from './model.ts';
-import { casRegister } from './models/cas-register.ts';
-import type { CallData, History, Operation } from './operation.ts';
-import { beginHistory, cutHistory, makeOptional } from './relax.ts';
-import { distinctCalls, StartStates } from './start-states.ts';
+import type { CallData, History, Model, Operation } from './model.ts';
+import { casRegister } from './models/register.ts';
+import { beginHistory, cutHistory, distinctCalls, makeOptional, StartStates } from './relax.ts';
 import { refuteOrder } from './verify-order.ts';
 
 const small: HistoryShape = {

@@ -4,12 +4,16 @@
  * of them resolves the contradiction.
  */
 import type { Json } from '../core/kernel/json.ts';
-import type { CheckOptions } from './check-options.ts';
-import { CoreSearch } from './core-search.ts';
-import type { Model } from './model.ts';
-import type { CallData, History } from './operation.ts';
-import { cutHistory } from './relax.ts';
-import { distinctCalls, StartStates } from './start-states.ts';
+import { type CheckOptions, decide } from './decide.ts';
+import type { CallData, History, Model, Operation } from './model.ts';
+import {
+  beginHistory,
+  cutHistory,
+  distinctCalls,
+  FreeCalls,
+  makeOptional,
+  StartStates,
+} from './relax.ts';
 
 /**
  * How to read it: at `from` the object may be in any state that the calls up to the bad return
@@ -80,4 +84,256 @@ function recentOperations(cut: History<unknown>): readonly number[] {
     if (outcome !== 'fail' && (end ?? since) >= since) indices.push(index);
   }
   return indices;
+}
+
+/**
+ * Looks for the smallest of a few minimal cores: from where on a history is contradictory, and of
+ * which operations less can be asked, in different orders.
+ */
+
+const defaultMaxConfigurations = 50_000;
+/** Once so many were spent, the core found so far has to do. */
+const mostBeforeAnotherWay = 1_500;
+const mostToBegin = 15_000;
+/** From where on less is asked: so many times as many calls as there must be. */
+const widths = [1, 1.5, 2, 4];
+
+/** In which order less is asked: a minimal core is not always the smallest one. */
+interface Way {
+  readonly first: 'pure' | 'effects';
+  readonly from: 'the oldest' | 'the newest';
+}
+
+const ways: readonly Way[] = [
+  { first: 'pure', from: 'the oldest' },
+  { first: 'effects', from: 'the oldest' },
+  { first: 'pure', from: 'the newest' },
+  { first: 'effects', from: 'the newest' },
+];
+
+/** What the history is part of: what its calls lead to, and whether the part is all of it. */
+interface Whole<State extends Json, Call extends CallData> {
+  readonly starts: StartStates<State, Call>;
+  readonly isWhole: boolean;
+}
+
+/** The history is cut after the return of `at`. */
+class CoreSearch<State extends Json, Call extends CallData> {
+  private readonly cut: History<Call>;
+  private readonly model: Model<State, Call>;
+  private readonly at: number;
+  private readonly options: CheckOptions;
+  private left: number;
+
+  constructor(cut: History<Call>, model: Model<State, Call>, at: number, options: CheckOptions) {
+    this.cut = cut;
+    this.model = model;
+    this.at = at;
+    this.options = options;
+    this.left = options.maxConfigurations ?? defaultMaxConfigurations;
+  }
+
+  /** Null when the part is not known to be contradictory whatever came before it. */
+  find({ starts, isWhole }: Whole<State, Call>): Core | null {
+    let best: Core | null = null;
+    for (const from of this.beginnings(starts, isWhole)) {
+      const before = this.left;
+      for (const way of ways) {
+        const core = this.relaxFrom(from, way, starts);
+        if (core !== null && (best === null || isSmaller(core, best))) best = core;
+        if (before - this.left > mostBeforeAnotherWay) break;
+      }
+    }
+    return best;
+  }
+
+  /**
+   * Positions of calls from which on the history is contradictory: the last one, and some before.
+   */
+  private beginnings(
+    starts: StartStates<State, Call>,
+    isWhole: boolean,
+  ): readonly (number | null)[] {
+    const called = this.cut.flatMap(({ invoke, outcome }) => (outcome === 'fail' ? [] : [invoke]));
+    const positions = [...new Set(called)].sort((a, b) => b - a);
+    const spent = this.left - mostToBegin;
+    const isBad = (count: number): boolean =>
+      this.left > spent && this.isBadFrom(positions[count - 1] ?? 0, starts);
+    let good = 0;
+    let bad = 1;
+    while (bad <= positions.length && !isBad(bad)) {
+      good = bad;
+      bad *= 2;
+    }
+    if (bad > positions.length) return isWhole ? [null] : [];
+    while (bad - good > 1) {
+      const middle = (good + bad) >> 1;
+      if (isBad(middle)) bad = middle;
+      else good = middle;
+    }
+    const counts = widths.map((width) => Math.min(positions.length, Math.floor(bad * width)));
+    return [...new Set(counts)].map((count) => positions[count - 1] ?? null);
+  }
+
+  private isBadFrom(from: number, starts: StartStates<State, Call>): boolean {
+    const trials = this.trialsFrom(from, starts);
+    const ending = trials?.try();
+    this.left = trials?.left ?? this.left;
+    return ending === 'invalid';
+  }
+
+  private trialsFrom(
+    from: number | null,
+    starts: StartStates<State, Call>,
+  ): CoreTrials<State, Call> | null {
+    const { cut, model, options, left } = this;
+    const isPure = (call: Call): boolean => model.isPure?.(call) ?? false;
+    const stretch = from === null ? cut : beginHistory(cut, from, isPure);
+    const states = from === null ? [model.init] : starts.before(stretch);
+    if (states === null) return null;
+    return new CoreTrials(stretch, model, states, { ...options, maxConfigurations: left });
+  }
+
+  private relaxFrom(from: number | null, way: Way, starts: StartStates<State, Call>): Core | null {
+    const trials = this.trialsFrom(from, starts);
+    if (trials === null) return null;
+    const others = trials.of('required').filter(({ index }) => index !== this.at);
+    if (way.from === 'the newest') others.reverse();
+    const pure = others.filter(({ isPure }) => isPure);
+    const effects = others.filter(({ isPure }) => !isPure);
+    if (way.first === 'pure') trials.relax(pure, 'nothing');
+    trials.relax(effects, 'optional');
+    if (way.first === 'effects') trials.relax(pure, 'nothing');
+    const { canFree } = trials;
+    if (canFree) trials.relax(trials.of('optional').reverse(), 'free');
+    this.left = trials.left;
+    return {
+      required: trials.of('required').map(({ index }) => index),
+      optional: canFree ? trials.of('optional').map(({ index }) => index) : [],
+      areOthersFree: canFree,
+      from,
+      isMinimal: trials.isMinimal,
+    };
+  }
+}
+
+function isSmaller(one: Core, other: Core): boolean {
+  if (one.isMinimal !== other.isMinimal) return one.isMinimal;
+  return sizeOf(one) < sizeOf(other);
+}
+
+function sizeOf({ required, optional }: Core): number {
+  return required.length + optional.length;
+}
+
+/** Asks less and less of an invalid history, as long as it stays invalid. */
+
+/**
+ * What is asked of an operation, less and less: that it happened when it did; that it may have
+ * happened, after its call; that it may have happened at any time and however often; nothing.
+ */
+type Asked = 'required' | 'optional' | 'free' | 'nothing';
+
+/** An operation of the history, by its index there. */
+interface Place<Call> {
+  readonly index: number;
+  readonly isPure: boolean;
+  readonly operation: Operation<Call>;
+  asked: Asked;
+}
+
+type TrialEnding = 'valid' | 'invalid' | 'unknown' | 'stopped';
+
+const maxConfigurationsOfTrial = 5_000;
+const freeOfCharge = 64;
+
+/** The object may be in any of `states` at first: each must contradict the history. */
+export class CoreTrials<State extends Json, Call extends CallData> {
+  isMinimal = true;
+  /** How many configurations the trials may still meet; a trial counts as one more. */
+  left: number;
+  /** All but those that failed. */
+  private readonly places: readonly Place<Call>[];
+  private readonly options: CheckOptions;
+  /** What settled the last trial comes first in the next. */
+  private readonly states: State[];
+  /** Whether calls that come however often lead to few states. */
+  readonly canFree: boolean;
+  private readonly freeCalls: FreeCalls<State, Call>;
+
+  constructor(
+    history: History<Call>,
+    model: Model<State, Call>,
+    states: readonly State[],
+    options: CheckOptions & { readonly maxConfigurations: number },
+  ) {
+    this.places = history.flatMap((operation, index) => {
+      const isPure = model.isPure?.(operation.call) ?? false;
+      // A pure operation without an answer says nothing.
+      if (operation.outcome === 'fail' || (isPure && operation.outcome === 'info')) return [];
+      const asked = operation.outcome === 'ok' ? 'required' : 'optional';
+      return [{ index, isPure, operation, asked }];
+    });
+    this.states = [...states];
+    this.options = options;
+    this.left = options.maxConfigurations;
+    const calls = this.places.map(({ operation }) => operation.call);
+    this.freeCalls = new FreeCalls(model, calls);
+    this.canFree = this.freeCalls.reach(states, calls) !== null;
+  }
+
+  /** In the order of the history. */
+  of(asked: Asked): Place<Call>[] {
+    return this.places.filter((place) => place.asked === asked);
+  }
+
+  /** Asks less of as many of `places` as it can without resolving the contradiction. */
+  relax(places: readonly Place<Call>[], to: Asked): void {
+    if (places.length === 0) return;
+    const before = places.map(({ asked }) => asked);
+    for (const place of places) place.asked = to;
+    const ending = this.try();
+    if (ending === 'invalid') return;
+    for (const [at, place] of places.entries()) place.asked = before[at] ?? place.asked;
+    if (ending === 'stopped' || (ending === 'unknown' && places.length === 1)) {
+      this.isMinimal = false;
+    }
+    if (ending === 'stopped' || places.length === 1) return;
+    // What cannot be relaxed now cannot be when even less is asked of the rest: one pass is enough.
+    const middle = places.length >> 1;
+    this.relax(places.slice(0, middle), to);
+    this.relax(places.slice(middle), to);
+  }
+
+  try(): TrialEnding {
+    const operations = this.places.flatMap(({ asked, operation }) => {
+      if (asked === 'required') return [operation];
+      return asked === 'optional' ? [makeOptional(operation)] : [];
+    });
+    const free = this.of('free').map(({ operation }) => operation.call);
+    const model = this.freeCalls.modelWith(free);
+    for (const [at, state] of this.states.entries()) {
+      const ending = this.tryFrom(operations, { ...model, init: state });
+      if (ending === 'invalid') continue;
+      this.states.splice(at, 1);
+      this.states.unshift(state);
+      return ending;
+    }
+    return 'invalid';
+  }
+
+  private tryFrom(operations: History<Call>, model: Model<State, Call>): TrialEnding {
+    if (this.left <= 0 || this.options.shouldStop?.()) return 'stopped';
+    const optional = operations.filter(({ outcome }) => outcome === 'info').length;
+    // A configuration takes the longer the more may still happen in it.
+    const price = 1 + optional / freeOfCharge;
+    const decision = decide(operations, model, {
+      ...this.options,
+      maxConfigurations: Math.ceil(Math.min(this.left / price, maxConfigurationsOfTrial)),
+      isRough: true,
+      isSearchOnly: true,
+    });
+    this.left -= decision.configurations * price + 1;
+    return decision.kind;
+  }
 }

@@ -16,14 +16,11 @@ import {
 } from '../../tools/oracle/random-history.ts';
 import { casRegisters, fencedRegisters, registers } from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
-import { checkHistory } from './check-history.ts';
-import { decideHistory } from './decide-history.ts';
-import type { Model } from './model.ts';
-import { type CasRegisterCall, casRegister } from './models/cas-register.ts';
+import { checkHistory, decideHistory } from './check-history.ts';
+import type { CallData, History, Model, Operation } from './model.ts';
 import { fencedMutex } from './models/fenced-mutex.ts';
 import { type FencedCall, fencedRegister } from './models/fenced-register.ts';
-import { register } from './models/register.ts';
-import type { CallData, History, Operation } from './operation.ts';
+import { type CasRegisterCall, casRegister, register } from './models/register.ts';
 import { cutHistory, leaveOut } from './relax.ts';
 
 const shape: HistoryShape = {

@@ -3,14 +3,12 @@ import * as more from '../../tools/oracle/more-repertoires.ts';
 import { drawHistory, type Repertoire } from '../../tools/oracle/random-history.ts';
 import * as first from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
-import { checkHistory, checkParts } from './check-history.ts';
-import type { CheckOptions } from './check-options.ts';
-import { MalformedOperation } from './malformed-operation.ts';
-import type { Model } from './model.ts';
+import { checkHistory, checkParts, MalformedOperation } from './check-history.ts';
+import type { CheckOptions } from './decide.ts';
+import type { CallData, History, Model } from './model.ts';
 import { mutex } from './models/mutex.ts';
 import { register } from './models/register.ts';
 import { models } from './models.ts';
-import type { CallData, History } from './operation.ts';
 
 /** As from plain JavaScript, where no type is checked. */
 function untyped(operations: readonly object[]): History<CallData> {

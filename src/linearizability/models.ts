@@ -1,20 +1,15 @@
 /** The models by the names that a command line gives them, each beginning as its object does. */
 import type { Json } from '../core/kernel/json.ts';
-import type { Model } from './model.ts';
-import { anonymousMutex } from './models/anonymous-mutex.ts';
-import { casRegister } from './models/cas-register.ts';
+import type { CallData, Model } from './model.ts';
 import { counter } from './models/counter.ts';
 import { fencedMutex, reentrantFencedMutex } from './models/fenced-mutex.ts';
-import { fencedRegister } from './models/fenced-register.ts';
-import { fencedRegisterWithReads } from './models/fenced-register-with-reads.ts';
+import { fencedRegister, fencedRegisterWithReads } from './models/fenced-register.ts';
 import { keyValue } from './models/key-value.ts';
 import { lease } from './models/lease.ts';
-import { mutex } from './models/mutex.ts';
-import { reentrantMutex } from './models/reentrant-mutex.ts';
-import { register, type Value } from './models/register.ts';
+import { anonymousMutex, mutex, reentrantMutex } from './models/mutex.ts';
+import { casRegister, register, type Value } from './models/register.ts';
 import { semaphore } from './models/semaphore.ts';
 import { versionedRegister } from './models/versioned-register.ts';
-import type { CallData } from './operation.ts';
 
 /** What may be told of an object's beginning; a model takes what it knows. */
 export interface Beginning {

@@ -7,8 +7,7 @@ import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 import { Interner } from './interner.ts';
-import type { Model } from './model.ts';
-import type { CallData, History } from './operation.ts';
+import type { CallData, History, Model } from './model.ts';
 
 /**
  * `open` at return `r` are the operations that were called before or at that return and return at

@@ -4,8 +4,7 @@ import { readHistory } from '../cli/check-read.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory, checkParts } from './check-history.ts';
 import { explainHistory } from './explain.ts';
-import type { Model } from './model.ts';
-import type { CallData, History } from './operation.ts';
+import type { CallData, History, Model } from './model.ts';
 import { areRecordedHere, recordedFile } from './recorded.fixture.ts';
 import { refuteOrder } from './verify-order.ts';
 

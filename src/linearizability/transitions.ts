@@ -5,8 +5,7 @@
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 import { Interner } from './interner.ts';
-import type { Model } from './model.ts';
-import type { CallData } from './operation.ts';
+import type { CallData, Model } from './model.ts';
 
 /** What a transition may be besides the number of the next state. */
 export const noState = -1;

@@ -3,8 +3,7 @@
  * search.
  */
 import type { Json } from '../core/kernel/json.ts';
-import type { Model } from './model.ts';
-import type { CallData, History } from './operation.ts';
+import type { CallData, History, Model } from './model.ts';
 
 /**
  * Why `order` (indices of the whole history) does not show it to be linearizable; null: it does.

@@ -9,9 +9,8 @@ import {
 import { casRegisters, fencedRegisters, registers } from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
-import { illegal, type Model } from './model.ts';
+import { type CallData, type History, illegal, type Model, type Operation } from './model.ts';
 import { type RegisterCall, register, type Value } from './models/register.ts';
-import type { CallData, History, Operation } from './operation.ts';
 import { refuteOrder } from './verify-order.ts';
 
 const small: HistoryShape = {

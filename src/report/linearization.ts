@@ -11,8 +11,7 @@ import type { Trace } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from '../linearizability/check-history.ts';
 import { explainHistory } from '../linearizability/explain.ts';
-import type { Model } from '../linearizability/model.ts';
-import type { CallData } from '../linearizability/operation.ts';
+import type { CallData, Model } from '../linearizability/model.ts';
 
 /** Where one operation takes effect in the order that was found. */
 export interface LinearPoint {

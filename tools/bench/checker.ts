@@ -5,14 +5,13 @@
 import type { Json } from '../../src/core/kernel/json.ts';
 import { checkHistory } from '../../src/linearizability/check-history.ts';
 import { explainHistory } from '../../src/linearizability/explain.ts';
-import type { Model } from '../../src/linearizability/model.ts';
+import type { CallData, History, Model, Operation } from '../../src/linearizability/model.ts';
+import { fencedMutex } from '../../src/linearizability/models/fenced-mutex.ts';
 import {
   type CasRegisterCall,
   casRegister,
-} from '../../src/linearizability/models/cas-register.ts';
-import { fencedMutex } from '../../src/linearizability/models/fenced-mutex.ts';
-import { register } from '../../src/linearizability/models/register.ts';
-import type { CallData, History, Operation } from '../../src/linearizability/operation.ts';
+  register,
+} from '../../src/linearizability/models/register.ts';
 import {
   drawCasRegister,
   drawLock,

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { checkParts } from '../../src/linearizability/check-history.ts';
-import { readHistory } from '../../src/linearizability/formats/read-history.ts';
+import { readHistory } from '../../src/linearizability/formats/formats.ts';
 import { medianMs, type Row, type Subject } from './measure.ts';
 
 const LOG = '.log';

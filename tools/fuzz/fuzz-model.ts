@@ -1,13 +1,12 @@
 /** Checks random histories of one model against every order tried, the definition itself. */
 import type { Json } from '../../src/core/kernel/json.ts';
+import { decideHistory, type HistoryVerdict } from '../../src/linearizability/check-history.ts';
 import type { DecideOptions } from '../../src/linearizability/decide.ts';
-import { decideHistory, type HistoryVerdict } from '../../src/linearizability/decide-history.ts';
-import type { Model } from '../../src/linearizability/model.ts';
+import type { CallData, History, Model } from '../../src/linearizability/model.ts';
 import {
   type FencedMutexCall,
   fencedMutex,
 } from '../../src/linearizability/models/fenced-mutex.ts';
-import type { CallData, History } from '../../src/linearizability/operation.ts';
 import { cutHistory } from '../../src/linearizability/relax.ts';
 import { refuteOrder } from '../../src/linearizability/verify-order.ts';
 import { isLinearizable } from '../oracle/naive.ts';

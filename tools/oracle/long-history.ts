@@ -3,10 +3,9 @@
  * its call and its return, and its answer is what the object then says.
  */
 import alea from 'seedrandom/lib/alea.js';
-import type { CasRegisterCall } from '../../src/linearizability/models/cas-register.ts';
+import type { History, Operation } from '../../src/linearizability/model.ts';
 import type { FencedMutexCall } from '../../src/linearizability/models/fenced-mutex.ts';
-import type { RegisterCall } from '../../src/linearizability/models/register.ts';
-import type { History, Operation } from '../../src/linearizability/operation.ts';
+import type { CasRegisterCall, RegisterCall } from '../../src/linearizability/models/register.ts';
 
 export interface LongShape {
   readonly operations: number;

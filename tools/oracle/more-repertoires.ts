@@ -1,5 +1,5 @@
 /** Repertoires of the models of locks, leases and maps. */
-import { anonymousMutex } from '../../src/linearizability/models/anonymous-mutex.ts';
+
 import {
   type FencedHold,
   type FencedMutexCall,
@@ -12,8 +12,12 @@ import {
   type Text,
 } from '../../src/linearizability/models/key-value.ts';
 import { type LeaseCall, lease } from '../../src/linearizability/models/lease.ts';
-import type { MutexCall } from '../../src/linearizability/models/mutex.ts';
-import { type Hold, reentrantMutex } from '../../src/linearizability/models/reentrant-mutex.ts';
+import {
+  anonymousMutex,
+  type Hold,
+  type MutexCall,
+  reentrantMutex,
+} from '../../src/linearizability/models/mutex.ts';
 import { type SemaphoreCall, semaphore } from '../../src/linearizability/models/semaphore.ts';
 import {
   type Versioned,

@@ -2,8 +2,7 @@
  * Decides small histories by trying every order: the definition itself, to test the search against.
  */
 import type { Json } from '../../src/core/kernel/json.ts';
-import type { Model } from '../../src/linearizability/model.ts';
-import type { CallData, History, Operation } from '../../src/linearizability/operation.ts';
+import type { CallData, History, Model, Operation } from '../../src/linearizability/model.ts';
 
 /** Takes time exponential in the length; for one object, and about 8 operations. */
 export function isLinearizable<State extends Json, Call extends CallData>(

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/core/kernel/json.ts';
 import { checkHistory } from '../../src/linearizability/check-history.ts';
-import type { CallData } from '../../src/linearizability/operation.ts';
+import type { CallData } from '../../src/linearizability/model.ts';
 import { refuteOrder } from '../../src/linearizability/verify-order.ts';
 import {
   anonymousMutexes,

@@ -3,8 +3,8 @@
  * do; now and then an answer is made up.
  */
 import alea from 'seedrandom/lib/alea.js';
+import type { History, Operation } from '../../src/linearizability/model.ts';
 import type { FencedMutexCall } from '../../src/linearizability/models/fenced-mutex.ts';
-import type { History, Operation } from '../../src/linearizability/operation.ts';
 import { drawSpans, type HistoryShape } from './random-history.ts';
 
 /** Calls of a fenced mutex, which are calls of the others too. */

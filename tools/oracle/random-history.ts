@@ -4,8 +4,7 @@
  */
 import alea from 'seedrandom/lib/alea.js';
 import type { Json } from '../../src/core/kernel/json.ts';
-import type { Model } from '../../src/linearizability/model.ts';
-import type { CallData, History, Operation } from '../../src/linearizability/operation.ts';
+import type { CallData, History, Model, Operation } from '../../src/linearizability/model.ts';
 
 /** What histories of a model are made of. */
 export interface Repertoire<State extends Json, Call extends CallData> {

@@ -1,16 +1,16 @@
 /** For each model the calls that random histories of it are made of: few, so that they collide. */
 import type { Model } from '../../src/linearizability/model.ts';
-import type { CasRegisterCall } from '../../src/linearizability/models/cas-register.ts';
-import { casRegister } from '../../src/linearizability/models/cas-register.ts';
 import { type CounterCall, counter } from '../../src/linearizability/models/counter.ts';
 import {
   type FencedCall,
   type FencedState,
   fencedRegister,
+  fencedRegisterWithReads,
 } from '../../src/linearizability/models/fenced-register.ts';
-import { fencedRegisterWithReads } from '../../src/linearizability/models/fenced-register-with-reads.ts';
 import { type MutexCall, mutex } from '../../src/linearizability/models/mutex.ts';
 import {
+  type CasRegisterCall,
+  casRegister,
   type RegisterCall,
   register,
   type Value,

@@ -5,13 +5,11 @@ import { drawPairedLock } from '../../../tools/oracle/paired-locks.ts';
 import { drawHistory, type HistoryShape } from '../../../tools/oracle/random-history.ts';
 import { registers } from '../../../tools/oracle/repertoires.ts';
 import type { Json } from '../../core/kernel/json.ts';
-import { decideHistory } from '../decide-history.ts';
-import type { Model } from '../model.ts';
-import { anonymousMutex } from '../models/anonymous-mutex.ts';
+import { decideHistory } from '../check-history.ts';
+import type { CallData, History, Model, Operation } from '../model.ts';
 import { type FencedMutexCall, fencedMutex } from '../models/fenced-mutex.ts';
-import { type MutexCall, mutex } from '../models/mutex.ts';
+import { anonymousMutex, type MutexCall, mutex } from '../models/mutex.ts';
 import { type RegisterCall, register } from '../models/register.ts';
-import type { CallData, History, Operation } from '../operation.ts';
 import { refuteOrder } from '../verify-order.ts';
 
 const histories = 5_000;

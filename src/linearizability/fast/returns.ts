@@ -1,5 +1,5 @@
 /** What the fast paths share: operations by return, and where a history first fails. */
-import type { History } from '../operation.ts';
+import type { History } from '../model.ts';
 
 /** The indices of the operations that were answered, in the order of their returns. */
 export function answeredByReturn<Call>(history: History<Call>): number[] {

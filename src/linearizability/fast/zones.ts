@@ -7,10 +7,8 @@
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { Interner } from '../interner.ts';
-import type { FastDecision, Model } from '../model.ts';
-import type { CallData, History } from '../operation.ts';
+import type { CallData, FastDecision, History, Model } from '../model.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
-import { Zones } from './zone-sweep.ts';
 
 /** For models whose `awaits` and `provides` say all: not for one in which calls approach states. */
 export function decideByZones<State extends Json, Call extends CallData>(
@@ -72,4 +70,149 @@ function clusterAll<State extends Json, Call extends CallData>(
     clusters[place] = cluster < sources.length ? cluster : -1;
   }
   return clusters;
+}
+
+/** The zones of a prefix of a history, swept once from left to right. */
+
+const never = 0x7fff_ffff;
+
+class Zones {
+  private readonly answered: readonly number[];
+  private readonly clusters: Int32Array;
+  private readonly sources: readonly number[];
+  /** Of the answered operations, in the order of their returns. Ranks of positions start at 1. */
+  private readonly invokes: Int32Array;
+  private readonly returns: Int32Array;
+  /** By cluster: the rank of its write's call, 0 for the initial value. */
+  private readonly writeInvokes: Int32Array;
+  private readonly ranks: number;
+  /** By cluster, for the prefix swept last: its first return and its last call. */
+  private readonly first: Int32Array;
+  private readonly last: Int32Array;
+  /** By rank: where the forward zone that begins here ends, 0 for none. */
+  private readonly forwardEnd: Int32Array;
+  /** By rank: where the shortest backward zone that begins here ends. */
+  private readonly backwardEnd: Int32Array;
+
+  /** `clusters`: of each answered operation; `sources`: of each cluster the index of its write. */
+  constructor(
+    history: History<unknown>,
+    answered: readonly number[],
+    clusters: Int32Array,
+    sources: readonly number[],
+  ) {
+    this.answered = answered;
+    this.clusters = clusters;
+    this.sources = sources;
+    const positions = new Float64Array(2 * answered.length + sources.length);
+    answered.forEach((index, place) => {
+      positions[2 * place] = history[index]?.invoke ?? 0;
+      positions[2 * place + 1] = history[index]?.return ?? 0;
+    });
+    sources.forEach((index, cluster) => {
+      const invoke = history[index]?.invoke ?? Number.NEGATIVE_INFINITY;
+      positions[2 * answered.length + cluster] = invoke;
+    });
+    const { ranks, count } = rank(positions);
+    this.ranks = count;
+    this.invokes = ranks.subarray(0, 2 * answered.length).filter((_, place) => place % 2 === 0);
+    this.returns = ranks.subarray(0, 2 * answered.length).filter((_, place) => place % 2 === 1);
+    this.writeInvokes = ranks.subarray(2 * answered.length);
+    this.first = new Int32Array(sources.length);
+    this.last = new Int32Array(sources.length);
+    this.forwardEnd = new Int32Array(count);
+    this.backwardEnd = new Int32Array(count);
+  }
+
+  /** Whether the first `prefix` returns have an order, what returns later being unanswered. */
+  areConsistent(prefix: number): boolean {
+    return this.gather(prefix) && this.sweep();
+  }
+
+  /** False when a read returned before its value was there to be read. */
+  private gather(prefix: number): boolean {
+    const { clusters, invokes, returns, writeInvokes, first, last } = this;
+    first.fill(never);
+    last.set(writeInvokes);
+    first[0] = 0;
+    for (let place = 0; place < prefix; place++) {
+      const cluster = clusters[place] ?? -1;
+      const end = returns[place] ?? 0;
+      if (cluster < 0 || end < (writeInvokes[cluster] ?? 0)) return false;
+      first[cluster] = Math.min(first[cluster] ?? never, end);
+      last[cluster] = Math.max(last[cluster] ?? 0, invokes[place] ?? 0);
+    }
+    return true;
+  }
+
+  private sweep(): boolean {
+    const { first, last, forwardEnd, backwardEnd, ranks } = this;
+    forwardEnd.fill(0);
+    backwardEnd.fill(never);
+    for (let cluster = 0; cluster < first.length; cluster++) {
+      const from = first[cluster] ?? never;
+      const to = last[cluster] ?? 0;
+      if (from === never) continue;
+      if (from >= to) backwardEnd[to] = Math.min(backwardEnd[to] ?? never, from);
+      else if ((forwardEnd[from] ?? 0) > 0) return false;
+      else forwardEnd[from] = to;
+    }
+    let end = 0;
+    for (let place = 0; place < ranks; place++) {
+      // The zones that begin here; `end` is that of the forward one that began before.
+      if ((backwardEnd[place] ?? never) < end) return false;
+      const next = forwardEnd[place] ?? 0;
+      if (next === 0) continue;
+      if (place < end) return false;
+      end = next;
+    }
+    return true;
+  }
+
+  /** The order of the whole, after `areConsistent` said that it has one. */
+  order(): number[] {
+    const { answered, clusters, sources, first, last, invokes } = this;
+    const beginOf = (cluster: number): number =>
+      Math.min(first[cluster] ?? never, last[cluster] ?? 0);
+    const isForward = (cluster: number): number =>
+      (first[cluster] ?? never) < (last[cluster] ?? 0) ? 1 : 0;
+    const inOrder = [...sources.keys()]
+      .filter((cluster) => first[cluster] !== never)
+      .sort((a, b) => beginOf(a) - beginOf(b) || isForward(a) - isForward(b));
+    const placeOf = new Int32Array(sources.length);
+    inOrder.forEach((cluster, place) => {
+      placeOf[cluster] = place;
+    });
+    const members: number[][] = inOrder.map(() => []);
+    const byInvoke = [...answered.keys()].sort((a, b) => (invokes[a] ?? 0) - (invokes[b] ?? 0));
+    for (const place of byInvoke) {
+      const cluster = clusters[place] ?? 0;
+      if (answered[place] !== sources[cluster]) {
+        members[placeOf[cluster] ?? 0]?.push(answered[place] ?? 0);
+      }
+    }
+    return inOrder.flatMap((cluster, place) => {
+      const write = sources[cluster] ?? -1;
+      return write < 0 ? (members[place] ?? []) : [write, ...(members[place] ?? [])];
+    });
+  }
+}
+
+/** Equal positions have equal ranks; the smallest rank is 0 for minus infinity, else 1. */
+function rank(positions: Float64Array): { readonly ranks: Int32Array; readonly count: number } {
+  const byPosition = new Int32Array(positions.length).map((_, place) => place);
+  byPosition.sort((a, b) => {
+    const [left = 0, right = 0] = [positions[a], positions[b]];
+    return left < right ? -1 : left > right ? 1 : 0;
+  });
+  const ranks = new Int32Array(positions.length);
+  let here = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const place of byPosition) {
+    const position = positions[place] ?? 0;
+    if (position > last) here += 1;
+    last = position;
+    ranks[place] = here;
+  }
+  return { ranks, count: here + 1 };
 }

@@ -3,11 +3,10 @@
  * of a record stands what the model's calls hold.
  */
 import type { Json } from '../../core/kernel/json.ts';
+import { suggest } from '../../text/problem.ts';
 import type { Beginning } from '../models.ts';
-import type { Answers } from './answers.ts';
-import { textOf } from './edn-text.ts';
+import { isArray, textOf } from './edn.ts';
 import type { RecordedOperation } from './record.ts';
-import type { Said } from './said.ts';
 
 /** A call as `CallData` in `operation.ts`. */
 export type NamedFields = { readonly [field: string]: Json; readonly name: string };
@@ -57,4 +56,121 @@ export function words(
       [name, ...others].map((word) => [word, name] as const),
     ),
   );
+}
+
+/** Decides which object an operation is about, and what is asked and answered of it. */
+
+/** What is asked and answered about one of several independent objects. */
+export interface Said {
+  /** The object's name, '' when there is one only. */
+  readonly key: string;
+  /** The values of call and completion, without the key; undefined: none is given. */
+  readonly asked: Json | undefined;
+  readonly answered: Json | undefined;
+  /** Whether an `ok` answered no. */
+  readonly isNo: boolean;
+  /** Whether the key is the first of a value of two, which it may not have been meant as. */
+  readonly isFromPair: boolean;
+  /** Whether a value was given that says nothing of such a call. */
+  readonly isValueIgnored: boolean;
+}
+
+const ONLY_YES: Answers = { yes: [], no: [] };
+
+/** Text says what is wrong. `name` is that of the model's call. */
+export function readSaid(
+  name: string,
+  operation: RecordedOperation,
+  { dialect, readsPairs }: { readonly dialect: Dialect; readonly readsPairs: boolean },
+): Said | string {
+  const isNo = saysNo(operation, dialect.answers.get(name) ?? ONLY_YES);
+  if (typeof isNo === 'string') return isNo;
+  const plain = {
+    asked: operation.asked['value'],
+    answered: operation.answered['value'],
+    ...{ isNo, isFromPair: false, isValueIgnored: false },
+  };
+  const key = namedKey(operation, dialect.keys);
+  if (key !== null) return { key, ...plain };
+  const pair = plain.asked;
+  if (readsPairs && isArray(pair) && pair.length === 2 && mayBeKeyed(name, pair)) {
+    const told = plain.answered;
+    const answered = isArray(told) && told.length === 2 ? told[1] : told;
+    const [first = null, asked] = pair;
+    return { ...plain, key: keyText(first), asked, answered, isFromPair: true };
+  }
+  if (dialect.isNamedByValue !== true || pair === undefined || pair === null) {
+    return { key: '', ...plain };
+  }
+  return typeof pair === 'string'
+    ? { ...plain, key: pair }
+    : { ...plain, key: '', isValueIgnored: true };
+}
+
+function namedKey({ asked, answered }: RecordedOperation, names: readonly string[]): string | null {
+  for (const name of names) {
+    const named = asked[name] ?? answered[name] ?? null;
+    if (named !== null) return keyText(named);
+  }
+  return null;
+}
+
+/** A cas of one object is a pair itself: `[expected new]`. */
+function mayBeKeyed(name: string, [, second]: readonly Json[]): boolean {
+  return name !== 'cas' || (isArray(second) && second.length === 2);
+}
+
+/** The name of an object, whatever names it. */
+export function keyText(key: Json): string {
+  return typeof key === 'string' ? key : textOf(key);
+}
+
+/**
+ * Decides what an `ok` answered: what was asked for, or a no where the model knows one. A word that
+ * nobody knows is a mistake, since a no that is taken for a yes makes a wrong verdict.
+ */
+
+/** The words that one call may answer. */
+export interface Answers {
+  readonly yes: readonly string[];
+  readonly no: readonly string[];
+  /** Whether the completion's value says it too, where it is true, false or such a word. */
+  readonly mayBeValue?: boolean;
+}
+
+/** Whatever was called. */
+const ALWAYS_YES = ['ok', 'done', 'success'];
+
+/** Whether an `ok` says no; text says what nobody understands. Of other completions: false. */
+function saysNo(operation: RecordedOperation, answers: Answers): boolean | string {
+  const { answered, asked, outcome } = operation;
+  if (outcome !== 'ok') return false;
+  const said: (boolean | string)[] = [];
+  const answer = answered['answer'] ?? null;
+  if (answer !== null) said.push(read(answer, 'answer', answers));
+  const isOk = answered['ok'] ?? null;
+  if (isOk !== null) said.push(read(isOk, 'ok', answers));
+  const value = answered['value'] ?? null;
+  const isTold = answers.mayBeValue === true && textOf(asked['value'] ?? null) !== textOf(value);
+  if (isTold && isAnswer(value, answers)) said.push(read(value, 'value', answers));
+  return said.find((one) => typeof one === 'string') ?? said.includes(true);
+}
+
+function isAnswer(value: Json, { yes, no }: Answers): boolean {
+  if (typeof value === 'boolean') return true;
+  return typeof value === 'string' && [...yes, ...no, ...ALWAYS_YES].includes(wordOf(value));
+}
+
+function read(value: Json, field: string, answers: Answers): boolean | string {
+  const known = [...answers.yes, ...answers.no];
+  if (value === true) return false;
+  if (value === false && answers.no.length > 0) return true;
+  const word = typeof value === 'string' ? wordOf(value) : textOf(value);
+  if (typeof value === 'string' && answers.no.includes(word)) return true;
+  if (typeof value === 'string' && [...answers.yes, ...ALWAYS_YES].includes(word)) return false;
+  return `unknown ${field} "${word}"${suggest(word, known)}`;
+}
+
+function wordOf(text: string): string {
+  return text.replace(/^:/, '');
 }

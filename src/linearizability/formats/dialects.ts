@@ -2,8 +2,7 @@
 import type { Dialect } from './dialect.ts';
 import { lockDialects } from './lock-dialects.ts';
 import type { RecordedOperation } from './record.ts';
-import { registerDialects } from './register-dialects.ts';
-import { valueDialects } from './value-dialects.ts';
+import { registerDialects, valueDialects } from './value-dialects.ts';
 
 export const dialects: ReadonlyMap<string, Dialect> = new Map(
   [...registerDialects, ...valueDialects, ...lockDialects].map((dialect) => {

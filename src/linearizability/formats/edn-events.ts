@@ -2,12 +2,11 @@
  * Reads the EDN that Jepsen, Knossos and Maelstrom write: a map an event, one after the other or
  * all in one vector or list. Porcupine's key-value histories are such maps too, each with a `:key`.
  */
-import { readEdn } from './edn.ts';
-import { textOf } from './edn-text.ts';
-import { eventOf } from './event.ts';
+
+import { type CutMap, MapCutter, placeInMap } from './cutters.ts';
+import { readEdn, textOf } from './edn.ts';
+import { eventOf, Pairing } from './events.ts';
 import { isFields } from './json-fields.ts';
-import { type CutMap, MapCutter, placeInMap } from './maps.ts';
-import { Pairing } from './pair.ts';
 import {
   type Fields,
   type HistoryReader,

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
-import { readEdn } from './edn.ts';
-import { textOf } from './edn-text.ts';
+import { readEdn, textOf } from './edn.ts';
 
 function one(text: string): Json | undefined {
   const read = readEdn(text);

@@ -3,11 +3,9 @@
  * has no word for becomes text or a map with one field, so that different data stays different.
  */
 import type { Json } from '../../core/kernel/json.ts';
-import { isArray, sortByText, textOf } from './edn-text.ts';
-import { isName, isSpace, isTokenEnd, valueOfToken } from './edn-token.ts';
 import { MOST_DEPTH } from './record.ts';
 
-export type EdnRead =
+type EdnRead =
   | { readonly kind: 'forms'; readonly forms: readonly Json[] }
   /** `offset` is where the mistake stands in the text. */
   | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };
@@ -227,4 +225,98 @@ const HASH = 0x23;
 function keyName(key: Json): string {
   if (typeof key !== 'string') return textOf(key);
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
+}
+
+/** Decides where a token of EDN ends and what it means: a number, a keyword, a symbol, nil. */
+
+const INTEGER = /^[+-]?(0|[1-9]\d*)N?$/;
+const FRACTION = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?M?$/;
+const RATIO = /^[+-]?\d+\/\d+$/;
+/** Most names, and what they may be beside. */
+const PLAIN_NAME = /^[A-Za-z][\w-]*$/;
+const NAME = /^[\p{L}.*+!\-_?$%&=<>/][\p{L}\p{N}.*+!\-_?$%&=<>/#:']*$/u;
+const COLON = 0x3a;
+
+/** Undefined when it means nothing. */
+function valueOfToken(token: string): Json | undefined {
+  const first = token.charCodeAt(0);
+  if (first === COLON) return isKeyword(token) ? token : undefined;
+  if (isDigit(first) || (isSign(first) && isDigit(token.charCodeAt(1)))) return numberOf(token);
+  if (token === 'nil') return null;
+  if (token === 'true' || token === 'false') return token === 'true';
+  return isName(token) ? token : undefined;
+}
+
+function isName(text: string): boolean {
+  return PLAIN_NAME.test(text) || NAME.test(text);
+}
+
+/** Clojure reads `:1` too. */
+function isKeyword(token: string): boolean {
+  const name = token.slice(1);
+  return isName(name) || /^\d+$/.test(name);
+}
+
+function numberOf(token: string): Json | undefined {
+  const number = Number(token.replace(/[NM]$/, ''));
+  if (INTEGER.test(token)) return Number.isSafeInteger(number) ? number : token;
+  if (FRACTION.test(token)) return Number.isFinite(number) ? number : token;
+  return RATIO.test(token) ? token : undefined;
+}
+
+/** Commas are space too. */
+function isSpace(code: number): boolean {
+  return code <= 0x20 || code === 0x2c || (code >= 0x2000 && /\s/.test(String.fromCharCode(code)));
+}
+
+/** Space, a bracket, a string or a comment. */
+function isTokenEnd(code: number): boolean {
+  switch (code) {
+    case 0x22: // "
+    case 0x28: // (
+    case 0x29: // )
+    case 0x3b: // ;
+    case 0x5b: // [
+    case 0x5d: // ]
+    case 0x7b: // {
+    case 0x7d: // }
+      return true;
+    default:
+      return isSpace(code);
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function isSign(code: number): boolean {
+  return code === 0x2b || code === 0x2d;
+}
+
+/** Writes plain data as EDN, for people and to compare it. */
+
+/** The text of plain data, the same for equal data: fields stand in the order of their names. */
+export function textOf(value: Json): string {
+  if (value === null) return 'nil';
+  if (typeof value === 'string') return value.startsWith(':') ? value : JSON.stringify(value);
+  if (typeof value !== 'object') return String(value);
+  if (isArray(value)) return `[${value.map(textOf).join(' ')}]`;
+  const fields = Object.keys(value).sort(byText);
+  return `{${fields.map((name) => `${name} ${textOf(value[name] ?? null)}`).join(', ')}}`;
+}
+
+/** As `Array.isArray`, which does not know read-only arrays. */
+export function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function byText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+/** Sorts in place. */
+function sortByText(values: Json[]): readonly Json[] {
+  return values.sort((left, right) => byText(textOf(left), textOf(right)));
 }

@@ -7,13 +7,11 @@ import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import { Integers } from '../integers.ts';
 import { Interner } from '../interner.ts';
-import type { Model } from '../model.ts';
+import type { CallData, Model, Operation } from '../model.ts';
 import { models } from '../models.ts';
-import type { CallData, Operation } from '../operation.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, readSaid } from './dialect.ts';
 import { dialects, tellModel } from './dialects.ts';
 import { type Malformed, malformed, type Place, type RecordedOperation } from './record.ts';
-import { readSaid } from './said.ts';
 
 export interface BuildOptions {
   /** The model's name; null: as the first operations tell. It must be a known one. */

@@ -5,10 +5,9 @@
  *     INFO  jepsen.util - 3 :info   :write :timed-out
  */
 import type { Json } from '../../core/kernel/json.ts';
+import { type Line, LineCutter } from './cutters.ts';
 import { readEdn } from './edn.ts';
-import { eventOf } from './event.ts';
-import { type Line, LineCutter } from './lines.ts';
-import { Pairing } from './pair.ts';
+import { eventOf, Pairing } from './events.ts';
 import { type HistoryReader, type Malformed, malformed, type TakeOperation } from './record.ts';
 
 const LOGGER = 'jepsen.util';

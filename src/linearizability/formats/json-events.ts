@@ -23,11 +23,9 @@
  * drawn and not judged.
  */
 import { suggest } from '../../text/problem.ts';
-import { eventOf, nameOf } from './event.ts';
+import { LineCutter, MapCutter, placeInMap } from './cutters.ts';
+import { eventOf, NEMESIS, nameOf, Pairing } from './events.ts';
 import { readJsonFields } from './json-fields.ts';
-import { LineCutter } from './lines.ts';
-import { MapCutter, placeInMap } from './maps.ts';
-import { NEMESIS, Pairing } from './pair.ts';
 import {
   type Fields,
   type HistoryReader,

@@ -1,10 +1,17 @@
 /** How logs speak of locks, semaphores and leases: acquire and release, and the like. */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
-import type { Answers } from './answers.ts';
-import { ANY_KEY, answerOf, type Dialect, type NamedFields, words } from './dialect.ts';
+import {
+  ANY_KEY,
+  type Answers,
+  answerOf,
+  type Dialect,
+  keyText,
+  type NamedFields,
+  type Said,
+  words,
+} from './dialect.ts';
 import type { RecordedOperation } from './record.ts';
-import { keyText, type Said } from './said.ts';
 
 const ACQUIRE = ['lock', 'tryLock', 'try-lock', 'tryAcquire', 'try-acquire'];
 const RELEASE = ['unlock'];

@@ -12,10 +12,10 @@
  * `{"unknown": true}`.
  */
 import type { Json } from '../../core/kernel/json.ts';
-import { isArray } from './edn-text.ts';
-import { nameOf } from './event.ts';
-import { isFields, readJsonFields } from './json-fields.ts';
-import { type CutMap, MapCutter, placeInMap } from './maps.ts';
+import { type CutMap, MapCutter, placeInMap } from './cutters.ts';
+import { isArray } from './edn.ts';
+import { nameOf } from './events.ts';
+import { decimalOf, isFields, readJsonFields, scaleUp } from './json-fields.ts';
 import {
   type Fields,
   type HistoryReader,
@@ -24,7 +24,6 @@ import {
   type RecordedOperation,
   type TakeOperation,
 } from './record.ts';
-import { isNever, Times } from './times.ts';
 
 /** Unlike events, operations of one client may overlap: a client may stand for several threads. */
 export function readOperations(take: TakeOperation): HistoryReader {
@@ -113,4 +112,51 @@ function lowered(fields: Fields): Fields {
 export function isOperation(fields: Fields): boolean {
   const names = lowered(fields);
   return names['input'] !== undefined && names['call'] !== undefined;
+}
+
+/** Turns times as files write them, in any unit and of any length, into positions. */
+
+/** Digits after the point that count. */
+const PLACES = 12;
+const ONE = scaleUp(1n, PLACES);
+/** The largest number of 64 bits, which Go programs write for "not yet". */
+const NEVER = scaleUp(9_223_372_036_854_775_807n, PLACES);
+/** No clock counts further. */
+const MOST = scaleUp(1n, PLACES + 30);
+/** Times that are larger, like those since 1970 in nanoseconds, count from the first one. */
+const FAR = 1n << 32n;
+
+/**
+ * The times of one file as positions in one order, whether they are written as numbers or strings,
+ * with a fraction or without.
+ */
+class Times {
+  private base: bigint | null = null;
+
+  /** Null for what is no time, or so far from the first one that it could not be exact. */
+  of(value: Json | undefined): number | null {
+    const exact = exactTime(value);
+    if (exact === null) return null;
+    const fraction = ((exact % ONE) + ONE) % ONE;
+    const whole = (exact - fraction) / ONE;
+    this.base ??= whole > FAR || whole < -FAR ? whole : 0n;
+    const distance = Number(whole - this.base);
+    return Number.isSafeInteger(distance) ? distance + Number(fraction) / Number(ONE) : null;
+  }
+}
+
+function isNever(value: Json | undefined): boolean {
+  const exact = exactTime(value);
+  return exact !== null && exact >= NEVER;
+}
+
+/** In units of the last of `PLACES`. */
+function exactTime(value: Json | undefined): bigint | null {
+  if (typeof value !== 'number' && typeof value !== 'string') return null;
+  const decimal = decimalOf(String(value));
+  if (decimal === null) return null;
+  const { digits, places } = decimal;
+  const units =
+    places <= PLACES ? scaleUp(digits, PLACES - places) : digits / scaleUp(1n, places - PLACES);
+  return units < MOST && units > -MOST ? units : null;
 }

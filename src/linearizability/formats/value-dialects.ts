@@ -1,18 +1,146 @@
-/** How logs speak of key-value maps and of counters. */
+/** How logs speak of registers: read, write, cas; with versions; and behind a fence. */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
-import type { Answers } from './answers.ts';
-import { ANY_KEY, answerOf, type Dialect, type NamedFields, words } from './dialect.ts';
-import { isArray, textOf } from './edn-text.ts';
-import type { RecordedOperation } from './record.ts';
-import type { Said } from './said.ts';
+import {
+  ANY_KEY,
+  type Answers,
+  answerOf,
+  type Dialect,
+  keyText,
+  type NamedFields,
+  type Said,
+  scalarOf,
+  words,
+} from './dialect.ts';
+import { isArray, textOf } from './edn.ts';
+import type { Fields, RecordedOperation } from './record.ts';
+
+const READ = ['get', 'r'];
+const WRITE = ['put', 'set', 'w'];
+const CAS = ['compare-and-set', 'compare-and-swap', 'compareAndSet'];
 
 /** What a cas may answer, of whatever object. */
-export const CAS_ANSWERS: Answers = {
+const CAS_ANSWERS: Answers = {
   yes: ['matched', 'swapped'],
   no: ['missed', 'denied', 'refused', 'mismatch', 'mismatched'],
   mayBeValue: true,
 };
+
+const FENCE: Answers = { yes: ['accepted'], no: ['refused', 'denied', 'rejected'] };
+
+export const registerDialects: readonly Dialect[] = [
+  {
+    ...registerDialect('register', readOrWrite),
+    words: words({ read: READ, write: WRITE }),
+  },
+  {
+    ...registerDialect('cas-register', readWriteOrCas),
+    words: words({ read: READ, write: WRITE, cas: CAS }),
+    answers: new Map([['cas', CAS_ANSWERS]]),
+  },
+  {
+    ...registerDialect('versioned-register', versionedOf),
+    words: words({ read: READ, write: WRITE }),
+    answers: new Map([['write', FENCE]]),
+  },
+  fencedDialect('fenced-register'),
+  fencedDialect('strict-fenced-register'),
+  fencedDialect('fenced-register-with-reads'),
+];
+
+function registerDialect(model: string, callOf: Dialect['callOf']): Omit<Dialect, 'words'> {
+  return { model, keys: ANY_KEY, answers: new Map(), begin: beginWith, callOf };
+}
+
+/** Its keys lie in a resource, and the resource has the fence. */
+function fencedDialect(model: string): Dialect {
+  return {
+    ...registerDialect(model, fencedOf),
+    words: words({ read: READ, write: WRITE, open: [] }),
+    keys: ['key'],
+    answers: new Map(['read', 'write', 'open'].map((name) => [name, FENCE])),
+  };
+}
+
+function beginWith(initial: Json | undefined): Beginning {
+  return { value: scalarOf(initial ?? null) };
+}
+
+function readOrWrite(
+  name: string,
+  operation: RecordedOperation,
+  { key, asked, answered }: Said,
+): NamedFields | string {
+  if (name === 'read') {
+    const value = operation.outcome === 'ok' ? answered : null;
+    if (value === undefined) return 'expected a value: what was read';
+    return { name, key, value: scalarOf(value) };
+  }
+  if (asked === undefined) return 'expected a value: what is written';
+  return { name, key, value: scalarOf(asked) };
+}
+
+function readWriteOrCas(
+  name: string,
+  operation: RecordedOperation,
+  said: Said,
+): NamedFields | string {
+  if (name !== 'cas') return readOrWrite(name, operation, said);
+  const { key, asked, isNo } = said;
+  const pair = isArray(asked) ? asked : namedPair(operation.asked);
+  const [expected, value] = pair;
+  if (pair.length !== 2 || expected === undefined || value === undefined) {
+    return 'expected a value of two: [expected new]';
+  }
+  const answer = answerOf(operation, isNo ? 'missed' : 'matched');
+  return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
+}
+
+/** The same as fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`. */
+function namedPair(fields: Fields): readonly (Json | undefined)[] {
+  return [
+    fields['from'] ?? fields['expected'] ?? fields['arg1'],
+    fields['to'] ?? fields['new'] ?? fields['arg2'] ?? fields['value'],
+  ];
+}
+
+function versionedOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
+  const plain = readOrWrite(name, operation, said);
+  if (typeof plain === 'string') return plain;
+  const version = operation.answered['version'];
+  const isTold = Number.isSafeInteger(version);
+  if (operation.outcome === 'ok' && !isTold && !said.isNo) {
+    return 'expected a version, a whole number below 2^53';
+  }
+  const call = { ...plain, version: typeof version === 'number' ? version : null };
+  const expected = operation.asked['expected'] ?? null;
+  if (name === 'read' || (expected === null && !said.isNo)) return call;
+  if (typeof expected !== 'number' || !Number.isSafeInteger(expected)) {
+    return 'expected a version in "expected", a whole number below 2^53';
+  }
+  return { ...call, expected, ...(said.isNo ? { answer: 'refused' } : {}) };
+}
+
+function fencedOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
+  const { asked, answered } = operation;
+  const token = asked['token'] ?? answered['token'];
+  if (typeof token !== 'number' || !Number.isSafeInteger(token)) {
+    return 'expected a token, a whole number below 2^53';
+  }
+  const resource = keyText(asked['resource'] ?? '');
+  const answer = answerOf(operation, said.isNo ? 'refused' : 'accepted');
+  if (name === 'open') return { name, resource, token, answer };
+  // A refused read has no value, and needs none.
+  const plain = readOrWrite(name, operation, said.isNo ? { ...said, answered: null } : said);
+  if (typeof plain === 'string') return plain;
+  if (name === 'write') return { ...plain, resource, token, answer };
+  if (operation.outcome === 'info') return { ...plain, resource, token, value: 'unknown' };
+  return said.isNo
+    ? { ...plain, resource, token, value: 'refused' }
+    : { ...plain, resource, token };
+}
+
+/** How logs speak of key-value maps and of counters. */
 
 export const valueDialects: readonly Dialect[] = [
   {

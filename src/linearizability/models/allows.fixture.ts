@@ -1,8 +1,7 @@
 /** Asks a model about calls that come one at a time. */
 import type { Json } from '../../core/kernel/json.ts';
 import { checkHistory } from '../check-history.ts';
-import type { Model } from '../model.ts';
-import type { CallData } from '../operation.ts';
+import type { CallData, Model } from '../model.ts';
 
 /** Whether `calls`, each after the one before has returned, are allowed. */
 export function allows<State extends Json, Call extends CallData>(

@@ -5,8 +5,7 @@
 import { amount, mistakesIn, oneOf, orNull, type Shapes, text } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
-import { mutexNeeds } from './lock-words.ts';
-import { acquired, describeHold, type Hold, released } from './reentrant-mutex.ts';
+import { acquired, describeHold, type Hold, mutexNeeds, released } from './mutex.ts';
 
 export type FencedMutexCall =
   | {

@@ -50,7 +50,7 @@ const place = { resource: text, key: text };
 const answer = oneOf('accepted', 'refused', 'unknown');
 
 /** What the calls of a fenced register must hold. */
-export const fencedShapes: Shapes<FencedCall> = {
+const fencedShapes: Shapes<FencedCall> = {
   write: { ...place, value: scalar, token: amount, answer },
   open: { resource: text, token: amount, answer },
   read: { ...place, token: amount, value: scalar },
@@ -87,26 +87,58 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
   };
 }
 
-export function describeFencedCall(call: FencedCall): string {
+function describeFencedCall(call: FencedCall): string {
   const token = `with token ${call.token}`;
   if (call.name === 'read') return `read(${call.key})=${call.value} ${token}`;
   if (call.name === 'open') return `open ${token} (${call.answer})`;
   return `write(${call.key}, ${call.value}) ${token} (${call.answer})`;
 }
 
-export function describeFencedState({ highest, values }: FencedState): string {
+function describeFencedState({ highest, values }: FencedState): string {
   const held = Object.entries(values).map(([key, value]) => `${key} is ${value}`);
   return [`the highest token is ${highest}`, ...held].join(', ');
 }
 
 /** What a read of `key` returns. */
-export function held(state: FencedState, key: string, initial: Value): Value {
+function held(state: FencedState, key: string, initial: Value): Value {
   const value = Object.hasOwn(state.values, key) ? state.values[key] : undefined;
   return value === undefined ? initial : value;
 }
 
 /** The state after a call that passed the comparison. */
-export function accept(state: FencedState, call: FencedCall): FencedState {
+function accept(state: FencedState, call: FencedCall): FencedState {
   if (call.name !== 'write') return { highest: call.token, values: state.values };
   return { highest: call.token, values: { ...state.values, [call.key]: call.value } };
+}
+
+/**
+ * A fenced register whose reads carry a token too: a read below the highest is refused, any other
+ * registers its token, so that what a holder has read cannot change under it by an older holder.
+ */
+
+export function fencedRegisterWithReads(initial: Value = null): Model<FencedState, FencedCall> {
+  const writes = fencedRegister({ initial });
+  return {
+    name: 'fenced-register-with-reads',
+    init: writes.init,
+    step(state, call): readonly FencedState[] {
+      if (call.name !== 'read') return writes.step(state, call);
+      const passes = call.token >= state.highest;
+      if (call.value === 'unknown') return [passes ? accept(state, call) : state];
+      if (call.value === 'refused') return passes ? illegal : [state];
+      return passes && call.value === held(state, call.key, initial)
+        ? [accept(state, call)]
+        : illegal;
+    },
+    isPure: (call) => (call.name === 'read' ? call.value : call.answer) === 'refused',
+    mistakeIn: mistakesIn(fencedShapes),
+    partition: (call) => call.resource,
+    describe: describeFencedCall,
+    needs(call): string {
+      if (call.name !== 'read') return writes.needs?.(call) ?? 'nothing';
+      if (call.value === 'refused') return `a token above ${call.token} before it`;
+      return `${call.key} to be ${call.value} and every token before it at most ${call.token}`;
+    },
+    describeState: describeFencedState,
+  };
 }

@@ -1,13 +1,11 @@
 /** For each model of a lock histories that it allows and ones that it forbids, made by hand. */
 import { describe, expect, it } from 'vitest';
 import { checkHistory } from '../check-history.ts';
-import type { History } from '../operation.ts';
+import type { History } from '../model.ts';
 import { allows } from './allows.fixture.ts';
-import { anonymousMutex } from './anonymous-mutex.ts';
 import { type FencedMutexCall, fencedMutex, reentrantFencedMutex } from './fenced-mutex.ts';
 import { type LeaseCall, lease } from './lease.ts';
-import { type MutexCall, mutex } from './mutex.ts';
-import { reentrantMutex } from './reentrant-mutex.ts';
+import { anonymousMutex, type MutexCall, mutex, reentrantMutex } from './mutex.ts';
 import { type SemaphoreCall, semaphore } from './semaphore.ts';
 
 const acquire = (owner: string, answer: 'granted' | 'denied' = 'granted'): MutexCall => {

@@ -1,12 +1,15 @@
 /** For each model one history that it allows and one that it forbids, made by hand. */
 import { describe, expect, it } from 'vitest';
 import { allows } from './allows.fixture.ts';
-import { type CasRegisterCall, casRegister } from './cas-register.ts';
 import { type CounterCall, counter } from './counter.ts';
-import { type Answer, type FencedCall, fencedRegister } from './fenced-register.ts';
-import { fencedRegisterWithReads } from './fenced-register-with-reads.ts';
+import {
+  type Answer,
+  type FencedCall,
+  fencedRegister,
+  fencedRegisterWithReads,
+} from './fenced-register.ts';
 import { type KeyValueCall, keyValue } from './key-value.ts';
-import { type RegisterCall, register } from './register.ts';
+import { type CasRegisterCall, casRegister, type RegisterCall, register } from './register.ts';
 import { type VersionedCall, versionedRegister } from './versioned-register.ts';
 
 describe('a register', () => {

@@ -3,6 +3,8 @@
  * that it saw, as the `version` of a key in etcd or of a node in ZooKeeper does. A write that says
  * which version it expects is accepted over that one only, and refused over any other only.
  */
+
+import type { Json } from '../../core/kernel/json.ts';
 import {
   amount,
   type Field,
@@ -13,8 +15,8 @@ import {
   scalar,
   text,
 } from '../call-shape.ts';
-import { decideByVersion } from '../fast/version-order.ts';
-import { illegal, type Model } from '../model.ts';
+import { type CallData, type FastDecision, type History, illegal, type Model } from '../model.ts';
+import { refuteOrder } from '../verify-order.ts';
 import type { Value } from './register.ts';
 
 export type VersionedCall =
@@ -101,4 +103,33 @@ function needs(call: VersionedCall): string {
   }
   if (version !== null) return `the version ${version - 1}`;
   return expected === undefined ? 'nothing' : `the version ${expected}`;
+}
+
+/**
+ * Decides histories whose answers tell a version: the versions are the order, if there is one. They
+ * are only a guess that is replayed, so what does not fit is left to the search.
+ */
+
+/** Null unless every answered operation tells its version and their order is allowed. */
+function decideByVersion<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+): FastDecision | null {
+  const order: number[] = [];
+  const versions = new Float64Array(history.length);
+  const isPure = new Uint8Array(history.length);
+  for (const [index, { call, outcome }] of history.entries()) {
+    if (outcome !== 'ok') continue;
+    const version = model.versionOf?.(call) ?? null;
+    if (version === null) return null;
+    order.push(index);
+    versions[index] = version;
+    isPure[index] = model.isPure?.(call) ? 1 : 0;
+  }
+  order.sort((a, b) => {
+    const byVersion = (versions[a] ?? 0) - (versions[b] ?? 0);
+    const byEffect = (isPure[a] ?? 0) - (isPure[b] ?? 0);
+    return byVersion || byEffect || (history[a]?.invoke ?? 0) - (history[b]?.invoke ?? 0);
+  });
+  return refuteOrder(history, model, order) === null ? { kind: 'valid', order } : null;
 }

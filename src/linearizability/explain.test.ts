@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
-import { explainHistory } from './explain.ts';
-import { explainInWords } from './explain-in-words.ts';
-import type { Model } from './model.ts';
+import { explainHistory, explainInWords } from './explain.ts';
+import type { CallData, History, Model, Operation } from './model.ts';
 import { type KeyValueCall, keyValue } from './models/key-value.ts';
-import type { CallData, History, Operation } from './operation.ts';
 
 function sentenceOf<State extends Json, Call extends CallData>(
   history: History<Call>,

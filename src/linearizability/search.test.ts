@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Memo } from './memo.ts';
+import { Memo } from './search.ts';
 
 /** Drafts a configuration of one completed and one crashed word; whether it is worth a visit. */
 function visit(memo: Memo, words: readonly number[]): boolean {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../core/kernel/json.ts';
-import { hashContent, hasSameContent } from './content.ts';
-import { Interner } from './interner.ts';
+import { hashContent, hasSameContent, Interner } from './interner.ts';
 
 const { json } = fc.letrec<{ json: Json }>((tie) => ({
   json: fc.oneof(

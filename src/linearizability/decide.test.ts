@@ -1,9 +1,9 @@
 /** Stretches of a history that contradict themselves, by which a search is spared. */
 import { describe, expect, it } from 'vitest';
 import { drawCasRegister } from '../../tools/oracle/long-history.ts';
-import { decideHistory, type HistoryVerdict } from './decide-history.ts';
-import { type CasRegisterCall, casRegister } from './models/cas-register.ts';
-import type { History } from './operation.ts';
+import { decideHistory, type HistoryVerdict } from './check-history.ts';
+import type { History } from './model.ts';
+import { type CasRegisterCall, casRegister } from './models/register.ts';
 
 const model = casRegister(0);
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkHistory } from '../check-history.ts';
 import { refuteOrder } from '../verify-order.ts';
-import { readHistory } from './read-history.ts';
+import { readHistory } from './formats.ts';
 
 const names = ['counter', 'fenced-register', 'independent', 'kv', 'mutex', 'operations'];
 const recorded = [...names, 'versioned-register'].flatMap((name) => {

@@ -8,8 +8,8 @@ import {
 } from '../../tools/oracle/random-history.ts';
 import { casRegisters, registers, swapRegisters } from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
-import { decideHistory, type HistoryVerdict } from './decide-history.ts';
-import type { CallData } from './operation.ts';
+import { decideHistory, type HistoryVerdict } from './check-history.ts';
+import type { CallData } from './model.ts';
 
 const histories = 1_500;
 const medium: HistoryShape = {

@@ -1,7 +1,7 @@
 /** How maps are cut out of a text, wherever its pieces end. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CutMap, MapCutter } from './maps.ts';
+import { type CutMap, MapCutter } from './cutters.ts';
 import type { Malformed } from './record.ts';
 
 function cut(pieces: readonly string[], syntax: 'edn' | 'json'): (CutMap | Malformed)[] {

@@ -1,0 +1,435 @@
+/**
+ * Looks ahead for models that say what their calls await: states that no remaining call can tell
+ * apart become one, and a configuration is given up when some call that must still come needs a
+ * state that nothing left can bring about.
+ */
+import type { Json } from '../core/kernel/json.ts';
+import { Integers } from './integers.ts';
+import type { CallData, Model } from './model.ts';
+import type { PreparedHistory } from './prepare.ts';
+import type { Transitions } from './transitions.ts';
+
+/** What the look-ahead asks of completed and crashed operations that are open. */
+export interface OpenOperations {
+  isPlaced(operation: number): boolean;
+  /** Of one that returns: whether it comes from here on, and not perhaps before. */
+  mustCome(operation: number): boolean;
+}
+
+/** What the search asks; states are numbers of the transitions, `next` is the next return. */
+export interface LookAhead {
+  /** The state that stands for all that what remains at `next` cannot tell from `state`. */
+  canonical(next: number, state: number): number;
+  /** Whether some call that must come from here on cannot. */
+  isHopeless(next: number, state: number, open: OpenOperations): boolean;
+}
+
+export class Prospects<State extends Json, Call extends CallData> implements LookAhead {
+  private readonly history: PreparedHistory;
+  private readonly awaits: Awaits<State, Call>;
+  private readonly criticals: Criticals | null;
+  private readonly horizon: number;
+  private readonly doStatesGrow: boolean;
+  /**
+   * Where states grow, by state: before which return some call is known to tell it apart, and from
+   * which return on none does.
+   */
+  private readonly knownUntil: Integers = new Integers();
+  private readonly unknownFrom: Integers = new Integers();
+  /** A state that nothing tells apart from `blindFrom` on: it stands for all such there. */
+  private blind = none;
+  private blindFrom = Number.POSITIVE_INFINITY;
+
+  /**
+   * Only calls that return before `horizon` must come. Null for a model that does not say what its
+   * calls await. Without `givesUp` nothing is hopeless.
+   */
+  static of<S extends Json, C extends CallData>(
+    model: Model<S, C>,
+    calls: readonly C[],
+    history: PreparedHistory,
+    transitions: Transitions<S, C>,
+    { horizon, givesUp }: { readonly horizon: number; readonly givesUp: boolean },
+  ): Prospects<S, C> | null {
+    if (model.awaits === undefined || model.provides === undefined) return null;
+    const awaits = new Awaits(model, calls, history, transitions, horizon);
+    const criticals = givesUp ? new Criticals(awaits, history, horizon) : null;
+    const doStatesGrow = model.approaches !== undefined;
+    return new Prospects(history, awaits, criticals, { horizon, doStatesGrow });
+  }
+
+  private constructor(
+    history: PreparedHistory,
+    awaits: Awaits<State, Call>,
+    criticals: Criticals | null,
+    { horizon, doStatesGrow }: { readonly horizon: number; readonly doStatesGrow: boolean },
+  ) {
+    this.history = history;
+    this.awaits = awaits;
+    this.criticals = criticals;
+    this.horizon = horizon;
+    this.doStatesGrow = doStatesGrow;
+  }
+
+  /** How many returns come before the first that is hopeless from the start. */
+  get starved(): number {
+    return this.awaits.starved;
+  }
+
+  /** Whether `statesAt` knows: where calls add to a state, it may be any. */
+  get knowsStates(): boolean {
+    return !this.doStatesGrow;
+  }
+
+  /** The states that an order may have at `next`. */
+  statesAt(next: number): readonly number[] {
+    return [...new Set([0, ...this.awaits.providedStates()].map((s) => this.canonical(next, s)))];
+  }
+
+  canonical(next: number, state: number): number {
+    const { lastAwait } = this.awaits;
+    if (state < lastAwait.length && lastAwait.get(state) >= next) return state;
+    if (this.doStatesGrow && this.mayGrow(next, state)) return state;
+    // The search goes back to earlier returns, where more is still awaited.
+    if (next < this.blindFrom) {
+      this.blind = state;
+      this.blindFrom = next;
+    }
+    return this.blind;
+  }
+
+  /** Whether calls may make a state of `state` that is still awaited at `next`. */
+  private mayGrow(next: number, state: number): boolean {
+    const { knownUntil, unknownFrom } = this;
+    if (state >= knownUntil.length) {
+      knownUntil.extend(state + 1, 0);
+      unknownFrom.extend(state + 1, this.horizon + 1);
+    }
+    if (next < knownUntil.get(state)) return true;
+    if (next >= unknownFrom.get(state)) return false;
+    const { states, lastAwait } = this.awaits;
+    for (let place = this.firstAwaited(next); place < states.length; place++) {
+      const awaited = states[place] ?? 0;
+      if (!this.awaits.leadsTo(state, awaited)) continue;
+      knownUntil.set(state, lastAwait.get(awaited) + 1);
+      return true;
+    }
+    unknownFrom.set(state, next);
+    return false;
+  }
+
+  /** The place of the first awaited state that is still awaited at `next`. */
+  private firstAwaited(next: number): number {
+    const { states, lastAwait } = this.awaits;
+    let low = 0;
+    let high = states.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (lastAwait.get(states[middle] ?? 0) < next) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  isHopeless(next: number, state: number, open: OpenOperations): boolean {
+    if (this.criticals === null) return false;
+    if (this.isSomeOpenHopeless(next, state, open)) return true;
+    const end = this.criticals.from(next + 1);
+    for (let place = this.criticals.from(next); place < end; place++) {
+      const awaited = this.criticals.at(place);
+      if (this.awaits.leadsTo(state, awaited)) continue;
+      if (!this.isSupplied(next, awaited, open)) return true;
+    }
+    return false;
+  }
+
+  /** Whether some open call needs a state that nothing can bring about before it returns. */
+  private isSomeOpenHopeless(next: number, state: number, open: OpenOperations): boolean {
+    const { history, awaits } = this;
+    const end = history.openStart.get(next + 1);
+    for (let place = history.openStart.get(next); place < end; place++) {
+      const operation = history.open.get(place);
+      if (operation >= this.horizon) return false;
+      const callClass = history.classOf.get(operation);
+      if (awaits.isGoal.get(callClass) === 0 || awaits.supplyBefore.get(operation) > next) continue;
+      const awaited = awaits.awaited.get(callClass);
+      if (awaits.leadsTo(state, awaited) || open.isPlaced(operation)) continue;
+      if (!open.mustCome(operation)) continue;
+      if (!this.isSupplied(next, awaited, open, operation)) return true;
+    }
+    return false;
+  }
+
+  /** Whether some open call that is not placed may bring `awaited` about. */
+  private isSupplied(
+    next: number,
+    awaited: number,
+    open: OpenOperations,
+    needing: number = none,
+  ): boolean {
+    const { history, awaits } = this;
+    const maySupply = (operation: number): boolean =>
+      operation !== needing &&
+      awaits.supplies(history.classOf.get(operation), awaited) &&
+      !open.isPlaced(operation);
+    const end = history.openStart.get(next + 1);
+    for (let place = history.openStart.get(next); place < end; place++) {
+      if (maySupply(history.open.get(place))) return true;
+    }
+    for (let crashed = 0; crashed < history.crashedOpen.get(next); crashed++) {
+      if (maySupply(history.completed + crashed)) return true;
+    }
+    return false;
+  }
+}
+
+/** What the calls of a prepared history await and provide, as numbers of states. */
+
+/** In place of a state: there is none. In place of a return: never. */
+export const none = -1;
+
+const maxSupplyPairs = 1_000_000;
+
+class Awaits<State extends Json, Call extends CallData> {
+  /** By class: the state that it awaits and the one that it provides, or none. */
+  readonly awaited: Integers = new Integers();
+  readonly provided: Integers = new Integers();
+  /** By class: whether it is legal in no other state, so that it needs the one that it awaits. */
+  readonly isGoal: Integers = new Integers();
+  /** The awaited states, each once, in the order of the last returns that await them. */
+  readonly states: readonly number[];
+  /** By state: the last return of a call that awaits it, or none. */
+  readonly lastAwait: Integers = new Integers();
+  /**
+   * By completed operation that needs a state: the last return, not after its own, at which a call
+   * opens that may bring it about; or none.
+   */
+  readonly supplyBefore: Integers = new Integers();
+  /** How many returns come before the first that needs what nothing can have brought about. */
+  readonly starved: number;
+  private readonly model: Model<State, Call>;
+  private readonly transitions: Transitions<State, Call>;
+  /** Whether there are too many states to ask about each pair of them. */
+  private readonly isCoarse: boolean;
+
+  /** Only calls that return before `horizon` must come. */
+  constructor(
+    model: Model<State, Call>,
+    calls: readonly Call[],
+    history: PreparedHistory,
+    transitions: Transitions<State, Call>,
+    horizon: number,
+  ) {
+    this.model = model;
+    this.transitions = transitions;
+    for (const call of calls) this.number(call);
+    calls.forEach((call, callClass) => {
+      this.isGoal.push(this.needsAwaited(call, callClass) ? 1 : 0);
+    });
+    this.lastAwait.reset(transitions.states.length, none);
+    this.states = this.readAwaits(history, horizon);
+    const openings = this.readOpenings(history);
+    const pairs = model.approaches === undefined ? 0 : openings.size * this.states.length;
+    this.isCoarse = pairs > maxSupplyPairs;
+    this.starved = this.readSupplyBefore(history, horizon, openings);
+  }
+
+  private number(call: Call): void {
+    const awaited = this.model.awaits?.(call);
+    const provided = this.model.provides?.(call);
+    const { transitions } = this;
+    this.awaited.push(awaited === undefined ? none : transitions.number(awaited));
+    this.provided.push(provided === undefined ? none : transitions.number(provided));
+  }
+
+  /** Those are legal in all other states alike, or in none: any one of them tells. */
+  private needsAwaited(call: Call, callClass: number): boolean {
+    const { model, transitions } = this;
+    const awaited = this.awaited.get(callClass);
+    const other = transitions.states[awaited === 0 ? 1 : 0];
+    const state = transitions.states[awaited];
+    if (state === undefined || other === undefined) return false;
+    return model.step(state, call).length > 0 && model.step(other, call).length === 0;
+  }
+
+  /** Every state that some call provides, perhaps more than once. */
+  providedStates(): readonly number[] {
+    return this.provided.toArray().filter((state) => state !== none);
+  }
+
+  private readAwaits(history: PreparedHistory, horizon: number): number[] {
+    const operations = history.completed + history.crashed;
+    const states: number[] = [];
+    for (let operation = 0; operation < operations; operation++) {
+      const callClass = history.classOf.get(operation);
+      const awaited = this.awaited.get(callClass);
+      if (awaited === none) continue;
+      if (this.lastAwait.get(awaited) === none) states.push(awaited);
+      const mustCome = operation < Math.min(horizon, history.completed);
+      this.lastAwait.set(awaited, mustCome ? operation : history.completed);
+    }
+    return states.sort((a, b) => this.lastAwait.get(a) - this.lastAwait.get(b) || a - b);
+  }
+
+  /** By provided state: the returns at which calls that provide it open, in order. */
+  private readOpenings(history: PreparedHistory): Map<number, number[]> {
+    const openings = new Map<number, number[]>();
+    for (let operation = 0; operation < history.completed + history.crashed; operation++) {
+      const provided = this.provided.get(history.classOf.get(operation));
+      if (provided === none) continue;
+      const known = openings.get(provided);
+      const opens = history.opensAt.get(operation);
+      if (known === undefined) openings.set(provided, [opens]);
+      else known.push(opens);
+    }
+    for (const opens of openings.values()) opens.sort((a, b) => a - b);
+    return openings;
+  }
+
+  /** The awaited states that a call providing `provided` may bring about. */
+  private suppliedBy(provided: number): readonly number[] {
+    if (this.model.approaches === undefined) return [provided];
+    if (this.isCoarse) return this.states;
+    return this.states.filter((awaited) => this.leadsTo(provided, awaited));
+  }
+
+  private readSupplyBefore(
+    history: PreparedHistory,
+    horizon: number,
+    openings: Map<number, number[]>,
+  ): number {
+    const suppliers = new Map<number, number[][]>();
+    for (const [provided, opens] of openings) {
+      for (const awaited of this.suppliedBy(provided)) {
+        const known = suppliers.get(awaited);
+        if (known === undefined) suppliers.set(awaited, [opens]);
+        else known.push(opens);
+      }
+    }
+    let starved = horizon;
+    for (let operation = 0; operation < horizon; operation++) {
+      const callClass = history.classOf.get(operation);
+      let before = none;
+      if (this.isGoal.get(callClass) === 1) {
+        const awaited = this.awaited.get(callClass);
+        for (const opens of suppliers.get(awaited) ?? []) {
+          before = Math.max(before, lastUpTo(opens, operation));
+        }
+        if (before === none && !this.leadsTo(0, awaited)) starved = Math.min(starved, operation);
+      }
+      this.supplyBefore.push(before);
+    }
+    return starved;
+  }
+
+  /** Whether `state` is `awaited`, or calls that add to it may make it so. */
+  leadsTo(state: number, awaited: number): boolean {
+    if (state === awaited) return true;
+    if (this.model.approaches === undefined) return false;
+    const from = this.transitions.states[state];
+    const to = this.transitions.states[awaited];
+    return from !== undefined && to !== undefined && this.model.approaches(from, to);
+  }
+
+  /** Whether calls of this class may bring `awaited` about, whatever they find. */
+  supplies(callClass: number, awaited: number): boolean {
+    const provided = this.provided.get(callClass);
+    return provided !== none && (this.isCoarse || this.leadsTo(provided, awaited));
+  }
+}
+
+/** The last of the sorted `numbers` that is not above `limit`, or none. */
+function lastUpTo(numbers: readonly number[], limit: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return numbers[low - 1] ?? none;
+}
+
+/**
+ * For each return the awaited states to look after there: a call that needs one is still to open,
+ * must come, and all that may bring the state about in time has opened already. Few of them, the
+ * most urgent first.
+ */
+
+const most = 8;
+const mostLookedAt = 32;
+
+type Needs = Pick<Awaits<Json, CallData>, 'awaited' | 'isGoal' | 'supplyBefore'>;
+
+class Criticals {
+  private readonly starts: Integers = new Integers();
+  private readonly states: Integers = new Integers();
+
+  constructor(awaits: Needs, history: PreparedHistory, horizon: number) {
+    const { opensAt } = history;
+    const begin = (operation: number): number => awaits.supplyBefore.get(operation);
+    const waiting = waitingOperations(awaits, history, horizon);
+    waiting.sort((a, b) => begin(a) - begin(b) || opensAt.get(a) - opensAt.get(b));
+    const active: number[] = [];
+    let head = 0;
+    let begun = 0;
+    for (let next = 0; next < horizon; next++) {
+      for (; begun < waiting.length; begun++) {
+        const operation = waiting[begun] ?? 0;
+        if (begin(operation) > next) break;
+        insert(active, head, operation, opensAt);
+      }
+      while (head < active.length && opensAt.get(active[head] ?? 0) <= next) head++;
+      this.starts.push(this.states.length);
+      const end = Math.min(active.length, head + mostLookedAt);
+      for (let place = head; place < end; place++) {
+        const operation = active[place] ?? 0;
+        this.add(awaits.awaited.get(history.classOf.get(operation)));
+      }
+    }
+    this.starts.push(this.states.length);
+  }
+
+  /** Adds a state to those of the last return, once. */
+  private add(state: number): void {
+    const start = this.starts.get(this.starts.length - 1);
+    if (this.states.length - start >= most) return;
+    for (let place = start; place < this.states.length; place++) {
+      if (this.states.get(place) === state) return;
+    }
+    this.states.push(state);
+  }
+
+  /** Those at `next` are `at(place)` for the places from `from(next)` up to `from(next + 1)`. */
+  from(next: number): number {
+    return this.starts.get(next);
+  }
+
+  at(place: number): number {
+    return this.states.get(place);
+  }
+}
+
+/** Those that need a state and open later than all that may bring it about. */
+function waitingOperations(awaits: Needs, history: PreparedHistory, horizon: number): number[] {
+  const waiting: number[] = [];
+  for (let operation = 0; operation < horizon; operation++) {
+    if (awaits.isGoal.get(history.classOf.get(operation)) === 0) continue;
+    if (awaits.supplyBefore.get(operation) < history.opensAt.get(operation))
+      waiting.push(operation);
+  }
+  return waiting;
+}
+
+/** Keeps `active`, from `head` on, sorted by where each opens. */
+function insert(active: number[], head: number, operation: number, opensAt: Integers): void {
+  const own = opensAt.get(operation);
+  let low = head;
+  let high = active.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (opensAt.get(active[middle] ?? 0) <= own) low = middle + 1;
+    else high = middle;
+  }
+  active.splice(low, 0, operation);
+}
