@@ -4,7 +4,7 @@
  */
 import { type Located, locateDifference } from '../adapters/fleet/locate-difference.ts';
 import type { TwoResults } from '../adapters/fleet/two-results.ts';
-import { shellWords } from '../report/commands.ts';
+import { shellWords } from '../report/finding.ts';
 import { repeatSeed } from '../search/sweep/determinism.ts';
 import type { Pool } from '../search/sweep/pool.ts';
 import type { SeedRange } from '../search/sweep/shard.ts';

@@ -4,7 +4,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { shellWords } from '../report/commands.ts';
+import { shellWords } from '../report/finding.ts';
 import { paintFor } from '../text/colour.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';

@@ -3,8 +3,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { builtIn } from '../catalogue.ts';
 import type { Finding } from '../report/finding.ts';
-import { listedMutant, mutantLine, mutantsSummary } from '../report/mutants-json.ts';
-import { type MutantRow, renderMutantList, renderMutants } from '../report/mutants-text.ts';
+import {
+  listedMutant,
+  type MutantRow,
+  mutantLine,
+  mutantsSummary,
+  renderMutantList,
+  renderMutants,
+} from '../report/mutants-report.ts';
 import { countSteps } from '../report/steps.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { MUTANT, type Mutant, scenarioOf } from '../search/mutants/mutant.ts';

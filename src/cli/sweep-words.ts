@@ -1,5 +1,5 @@
 /** The whole commands that people are told to type about a sweep on a queue; none has a secret. */
-import { shellWords } from '../report/commands.ts';
+import { shellWords } from '../report/finding.ts';
 
 /** Where people may name the queue, so that no password stands in a list of processes. */
 export const QUEUE_VARIABLE = 'FENCEPOST_QUEUE';

@@ -1,7 +1,8 @@
 /**
- * Says what a store went by: the version or the timestamp of a row, the token, and, in one place
- * for every rule of every store, why it refused. The terminal, the pictures and the tables share
- * it.
+ * Says what a client asked and what a store went by: the call that a message's name
+ * (`alice/1/write-2/1/request`) belongs to, the version or the timestamp of a row, the token, and,
+ * in one place for every rule of every store, why it refused. The terminal, the pictures and the
+ * tables share it.
  */
 import type {
   Grant,
@@ -13,8 +14,47 @@ import type {
   Write,
 } from '../core/history/server-events.ts';
 import { stampText } from '../core/history/stamp-text.ts';
-import type { TraceEvent } from '../core/history/trace.ts';
+import type { Call, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+
+/** A message's name without its try and its leg: the operation that it belongs to. */
+export function operationOf(message: string): string {
+  return message.replace(/\/\d+\/(request|reply)$/, '').replace(/\/(request|reply)$/, '');
+}
+
+export function isReply(message: string): boolean {
+  return message.endsWith('/reply');
+}
+
+/** The calls of a trace by the names of their operations. */
+export function callsOf(trace: Trace): ReadonlyMap<string, Call> {
+  const calls = new Map<string, Call>();
+  for (const event of trace.events) {
+    if (event.kind === 'invoke') calls.set(event.operation, event.call);
+  }
+  return calls;
+}
+
+interface Terms {
+  readonly calls: ReadonlyMap<string, Call>;
+  readonly hasTokens: boolean;
+  readonly versionsBy?: VersionScale | null;
+}
+
+/** What a message asks, in few words: `write x = 1, token 1`; its own last word when unknown. */
+export function requestText(
+  message: string,
+  { calls, hasTokens, versionsBy = null }: Terms,
+): string {
+  const operation = operationOf(message);
+  const call = calls.get(operation);
+  if (call === undefined) return operation.split('/').at(-1) ?? operation;
+  if ('lock' in call) return call.token === 0 ? call.verb : `${call.verb}, token ${call.token}`;
+  const what = call.value === null ? call.key : `${call.key} = ${call.value}`;
+  const token = hasTokens ? `, token ${call.token}` : '';
+  const expected = versionsBy === null ? '' : expectedText(versionsBy, call.version);
+  return `${call.verb} ${what}${token}${expected === '' ? '' : `, ${expected}`}`;
+}
 
 /** `version 5`, `a change of 3 ms`, `no row`. */
 export function versionText(

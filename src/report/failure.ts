@@ -7,8 +7,8 @@ import type { Explanation } from '../check/verdict.ts';
 import { type Paint, paintFor } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, visible, wrap } from '../text/visible.ts';
-import { keepCommand, replayCommand, shellWords } from './commands.ts';
 import type { Finding, Size } from './finding.ts';
+import { keepCommand, replayCommand, shellWords } from './finding.ts';
 import { renderSequence } from './sequence-text.ts';
 import { essentialSteps, type Step } from './steps.ts';
 

@@ -6,8 +6,8 @@
 import { countOf } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
 import { type Case, casesOf, isFailure } from './cases.ts';
-import { replayCommand, shellWords } from './commands.ts';
 import { storyOf } from './failure.ts';
+import { replayCommand, shellWords } from './finding.ts';
 import type { ScenarioResult } from './run-result.ts';
 
 export interface AnnotationOptions {

@@ -9,8 +9,7 @@ import { prepare } from '../systems/store/store-kinds.ts';
 import { clip, visible, wrap } from '../text/visible.ts';
 import type { Finding } from './finding.ts';
 import { anyName, hostileExamples } from './hostile.fixture.ts';
-import { findingDiagram, MOST_CHARACTERS, renderDiagram } from './mermaid.ts';
-import { diagramRows } from './mermaid-rows.ts';
+import { diagramRows, findingDiagram, MOST_DIAGRAM, renderDiagram } from './mermaid.ts';
 import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
 import { stormTrace } from './storm.fixture.ts';
 
@@ -109,8 +108,8 @@ describe('findingDiagram', () => {
   it('keeps below 40,000 characters, ends with the violation and says what it left out', async () => {
     const many = renamed(manyZombies(300), 'bob', '#;'.repeat(20));
     const diagram = findingDiagram(many);
-    expect(diagram.length).toBeLessThanOrEqual(MOST_CHARACTERS);
-    expect(diagram.length).toBeGreaterThan(MOST_CHARACTERS - 500);
+    expect(diagram.length).toBeLessThanOrEqual(MOST_DIAGRAM);
+    expect(diagram.length).toBeGreaterThan(MOST_DIAGRAM - 500);
     const { texts } = await parsed(diagram);
     const rows = meant(many).length;
     const [first = ''] = texts;

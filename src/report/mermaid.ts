@@ -1,27 +1,29 @@
 /**
  * Draws a shrunk trace as a Mermaid `sequenceDiagram`, which GitHub, GitLab and many wikis show: a
- * participant a process, an arrow a message, a bar where a process believes that it holds a lock.
+ * participant a process, an arrow where a message is handled or lost, a note for what else the story
+ * needs, a bar where a process believes that it holds a lock.
+ *
+ * First the rows of the diagram are made of the steps that the terminal and the page number; then
+ * the rows that fit are set as text, in which nothing can mean something to Mermaid, to the Markdown
+ * around it or to HTML.
  */
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
-import { countOf } from '../text/prose.ts';
-import { clip, visible } from '../text/visible.ts';
+import { countOf, millisecondsOf } from '../text/prose.ts';
+import { clip, visible, wrap } from '../text/visible.ts';
+import { isReply } from './access-text.ts';
 import type { Finding } from './finding.ts';
-import {
-  diagramRows,
-  type MessageRow,
-  type NoteRow,
-  type Row,
-  type RowOptions,
-} from './mermaid-rows.ts';
-import { mermaidLines, mermaidText } from './mermaid-text.ts';
 import { laneOrder } from './sequence-text.ts';
+import { type Flight, flightsOf } from './spans.ts';
+import { lastOfStory, listSteps, type Step, type StepOptions } from './steps.ts';
 
-export interface DiagramOptions extends RowOptions {
+export interface DiagramOptions extends StepOptions {
   readonly title: string;
+  /** The claim that breaks at the last piece of evidence; null where none does. */
+  readonly claim: string | null;
 }
 
 /** A diagram is no longer; Mermaid itself refuses 50,000. */
-export const MOST_CHARACTERS = 40_000;
+export const MOST_DIAGRAM = 40_000;
 const TITLE_COLUMNS = 100;
 const NAME_COLUMNS = 30;
 const TEXT_COLUMNS = 36;
@@ -48,12 +50,12 @@ export function renderDiagram(trace: Trace, options: DiagramOptions): string {
     return draw(shown, rows.length - kept, { trace, title: options.title });
   };
   const whole = drawing(rows.length);
-  if (whole.length <= MOST_CHARACTERS) return whole;
+  if (whole.length <= MOST_DIAGRAM) return whole;
   let fits = 0;
   let exceeds = rows.length;
   while (exceeds - fits > 1) {
     const middle = Math.floor((fits + exceeds) / 2);
-    if (drawing(middle).length <= MOST_CHARACTERS) fits = middle;
+    if (drawing(middle).length <= MOST_DIAGRAM) fits = middle;
     else exceeds = middle;
   }
   return drawing(fits);
@@ -64,7 +66,7 @@ interface Drawing {
   readonly title: string;
 }
 
-function draw(rows: readonly Row[], leftOut: number, { trace, title }: Drawing): string {
+function draw(rows: readonly DiagramRow[], leftOut: number, { trace, title }: Drawing): string {
   const lanes = lanesOf(rows, trace.processes);
   const all = [...new Set([[...lanes.values()][0], [...lanes.values()].at(-1)])].join(',');
   const participants = [...lanes].map(
@@ -83,7 +85,7 @@ function draw(rows: readonly Row[], leftOut: number, { trace, title }: Drawing):
 
 /** Identifiers of ours by the names of processes, so that no name can be a word of Mermaid. */
 function lanesOf(
-  rows: readonly Row[],
+  rows: readonly DiagramRow[],
   processes: readonly ProcessInfo[],
 ): ReadonlyMap<string, string> {
   const used = new Set(
@@ -95,7 +97,11 @@ function lanesOf(
   return new Map(names.map((name, at) => [name, `p${at + 1}`]));
 }
 
-function rowLines(rows: readonly Row[], lanes: ReadonlyMap<string, string>, all: string): string[] {
+function rowLines(
+  rows: readonly DiagramRow[],
+  lanes: ReadonlyMap<string, string>,
+  all: string,
+): string[] {
   const held = new Map<string, number>();
   const lines: string[] = [];
   for (const row of rows) {
@@ -139,4 +145,185 @@ function bars(holds: NoteRow['holds'], id: string, held: Map<string, number>): s
 
 function ends(id: string, times: number): string[] {
   return Array.from({ length: times }, () => `deactivate ${id}`);
+}
+
+type DiagramRow = NoteRow | MessageRow;
+
+interface Common {
+  /** With its time: `11 ms · grants token 1 to bob`. */
+  readonly text: string;
+  /** 0: evidence, or the violation; else the step's weight. */
+  readonly rank: 0 | 1 | 2 | 3;
+}
+
+interface NoteRow extends Common {
+  readonly kind: 'note';
+  /** '' for what happens to the whole world. */
+  readonly process: string;
+  /** What becomes of the process as a holder: one more lock, one less, or none at all. */
+  readonly holds: 'as before' | 'more' | 'less' | 'none';
+}
+
+interface MessageRow extends Common {
+  readonly kind: 'message';
+  readonly from: string;
+  readonly to: string;
+  readonly fate: 'handled' | 'lost' | 'under way';
+  readonly isReply: boolean;
+}
+
+/** The rows up to the last piece of evidence; without any, until the world heals. */
+export function diagramRows(
+  trace: Trace,
+  options: Omit<DiagramOptions, 'title'>,
+): readonly DiagramRow[] {
+  const steps = listSteps(trace, options);
+  const last = lastOfStory(trace, options.evidence);
+  const told = steps.slice(0, steps.findIndex(({ event }) => event === last) + 1);
+  const times = told.flatMap(({ atUs, weight }) => (weight < 3 ? [atUs] : []));
+  const story = { trace, times, ...flightsIn(trace, last), byEvent: stepsByEvent(told) };
+  const rows = told.flatMap((step) => rowsOf(step, story));
+  const final = told.at(-1);
+  if (options.claim === null || final === undefined || final.part === '') return rows;
+  const { process, part } = final;
+  const text = `✗ ${part}: ${options.claim} breaks`;
+  return [...rows, { kind: 'note', process, text, rank: 0, holds: 'as before' }];
+}
+
+interface Story {
+  readonly trace: Trace;
+  /** When something happens that the story needs, ascending, in microseconds. */
+  readonly times: readonly number[];
+  readonly byEvent: ReadonlyMap<number, Step>;
+  /** Flights that end in the story, by the index of their last event. */
+  readonly ended: ReadonlyMap<number, Flight>;
+  /** Those by the index of their sending; copies have no place here. */
+  readonly sent: ReadonlyMap<number, Flight>;
+}
+
+function flightsIn(trace: Trace, last: number): Pick<Story, 'ended' | 'sent'> {
+  const ended = new Map<number, Flight>();
+  const sent = new Map<number, Flight>();
+  for (const flight of flightsOf(trace)) {
+    if (flight.end === null || flight.end > last) continue;
+    ended.set(flight.end, flight);
+    if (!flight.isCopy) sent.set(flight.sent, flight);
+  }
+  return { ended, sent };
+}
+
+function stepsByEvent(steps: readonly Step[]): ReadonlyMap<number, Step> {
+  const byEvent = new Map<number, Step>();
+  for (const step of steps) if (step.event !== null) byEvent.set(step.event, step);
+  return byEvent;
+}
+
+function rowsOf(step: Step, story: Story): readonly DiagramRow[] {
+  const event = step.event === null ? undefined : story.trace.events[step.event];
+  switch (event?.kind) {
+    case 'send':
+      return sendRows(step, story);
+    case 'receive':
+    case 'lose':
+      return endRows(step, story);
+    case 'enter':
+      return [noteOf(step, 'more')];
+    case 'leave':
+      return [noteOf(step, 'less')];
+    case 'fault':
+      return [noteOf(step, event.fault === 'crash' ? 'none' : 'as before')];
+    case 'deny':
+      return [noteOf(step)];
+    default:
+      return step.weight < 3 ? [noteOf(step)] : [];
+  }
+}
+
+function noteOf(step: Step, holds: NoteRow['holds'] = 'as before'): NoteRow {
+  const { process } = step;
+  return { kind: 'note', process, text: withPart(step, step.text), rank: rankOf(step), holds };
+}
+
+function rankOf({ part, weight }: Step): DiagramRow['rank'] {
+  return part === '' ? weight : 0;
+}
+
+function withPart({ atUs, part }: Step, text: string): string {
+  return `${millisecondsOf(atUs)} ms · ${text}${part === '' ? '' : ` ← ${part}`}`;
+}
+
+/** A message is drawn where it ends; its sending stands by itself where it is far from that. */
+function sendRows(step: Step, story: Story): readonly DiagramRow[] {
+  const at = step.event ?? 0;
+  const event = story.trace.events[at];
+  if (event?.kind !== 'send') return [];
+  const flight = story.sent.get(at);
+  if (flight !== undefined) return isFar(flight, story) ? [noteOf(step)] : [];
+  const { from, to, message } = event;
+  const text = withPart(step, `${asked(step)}, under way`);
+  const arrow = { from, to, isReply: isReply(message), fate: 'under way' } as const;
+  return [{ kind: 'message', text, rank: rankOf(step), ...arrow }];
+}
+
+function endRows(step: Step, story: Story): readonly DiagramRow[] {
+  const flight = story.ended.get(step.event ?? -1);
+  const sending = flight === undefined ? undefined : story.byEvent.get(flight.sent);
+  if (flight === undefined || sending === undefined) return step.weight < 3 ? [noteOf(step)] : [];
+  const end = story.trace.events[flight.end ?? -1];
+  const cause = end?.kind === 'lose' ? `, lost (${end.cause})` : '';
+  const isLate = isFar(flight, story);
+  const since = isLate ? `, sent at ${millisecondsOf(sending.atUs)} ms` : '';
+  const what = `${flight.isCopy ? 'a copy of ' : ''}${asked(sending)}${since}${cause}`;
+  const { from, to, message, isLost } = flight;
+  const rank = isLate ? rankOf(step) : smaller(rankOf(step), rankOf(sending));
+  // Where its sending has no note of its own, the arrow says which part it has in the evidence.
+  const part = step.part === '' && !isLate ? sending.part : step.part;
+  const text = withPart({ ...step, part }, what);
+  const fate = isLost ? 'lost' : 'handled';
+  return [{ kind: 'message', from, to, text, rank, fate, isReply: isReply(message) }];
+}
+
+function smaller(left: DiagramRow['rank'], right: DiagramRow['rank']): DiagramRow['rank'] {
+  return left < right ? left : right;
+}
+
+/** `sends write x = 1 → store` without what the arrow shows. */
+function asked({ text }: Step): string {
+  return text.replace(/^sends /, '').replace(/ → [^→]*$/, '');
+}
+
+/** Whether something of the story lies strictly between the two ends of a flight. */
+function isFar({ sent, end }: Flight, { trace, times }: Story): boolean {
+  const fromUs = trace.events[sent]?.atUs ?? 0;
+  const untilUs = trace.events[end ?? sent]?.atUs ?? 0;
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((times[middle] ?? 0) > fromUs) high = middle;
+    else low = middle + 1;
+  }
+  return (times[low] ?? untilUs) < untilUs;
+}
+
+const SAFE = "\\p{L}\\p{N}\\p{M} .,()'/=_+·…→←↻▶✖✕✗✓⊘◷?-";
+
+/** All but letters, digits and harmless marks; `°` and `¶` are parts of Mermaid's own escapes. */
+const UNSAFE = new RegExp(`[^${SAFE}]`, 'gu');
+
+/** One line for a name or a text; `#59;` for a semicolon. Never empty. */
+function mermaidText(text: string): string {
+  const escaped = visible(text)
+    .replace(/\p{Surrogate}/gu, '\uFFFD')
+    .replace(UNSAFE, numbered);
+  return escaped.trim() === '' ? '#160;' : escaped;
+}
+
+/** The same, broken into short lines, so that notes stay narrow. */
+function mermaidLines(text: string, columns: number): string {
+  return wrap(visible(text), columns).map(mermaidText).join('<br/>');
+}
+
+function numbered(character: string): string {
+  return `#${character.codePointAt(0) ?? 0};`;
 }

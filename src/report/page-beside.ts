@@ -2,13 +2,13 @@
  * Sets the counterexample beside two other runs, on one scale of time: the nearest one that passes,
  * and the one that it was shrunk from. Says in words what was changed and where they part.
  */
-import type { Trace } from '../core/history/trace.ts';
+import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { parametersOf } from '../core/shrink/parameter.ts';
+import { canonical } from '../run.ts';
 import { type Child, element, type Markup } from '../text/markup.ts';
 import { countOf } from '../text/prose.ts';
-import { type Difference, firstDifference } from './difference.ts';
 import type { Finding, OtherRun } from './finding.ts';
 import { drawScale, type ScaleOptions } from './picture-scale.ts';
 import { listSteps } from './steps.ts';
@@ -29,7 +29,7 @@ export function renderBeside(finding: Finding, options: BesideOptions): Child {
 }
 
 function renderNearest(finding: Finding, nearest: OtherRun, options: BesideOptions): Markup {
-  const difference = firstDifference(finding.trace, nearest.trace);
+  const difference = partingOf(finding.trace, nearest.trace);
   const ends = [finding, nearest].map((run) => endOf(run, options.mostDrawn));
   const common = {
     ...{ claim: finding.claim, mostDrawn: options.mostDrawn, untilUs: Math.max(...ends) },
@@ -115,7 +115,7 @@ function changeText(here: Plan, there: Plan): string {
   return `What was changed: ${parts.length === 0 ? 'nothing' : parts.join('; ')}.`;
 }
 
-function differenceText(here: Finding, there: OtherRun, difference: Difference | null): string {
+function differenceText(here: Finding, there: OtherRun, difference: Parting | null): string {
   if (difference === null) return 'Both runs do the same.';
   const left = wordsAt(here.trace, here.plan, difference.here);
   const right = wordsAt(there.trace, there.plan, difference.there);
@@ -127,4 +127,38 @@ function wordsAt(trace: Trace, { faults }: Plan, event: number | null): string {
   if (event === null || step === undefined) return 'nothing more happens';
   const who = step.process === '' ? '' : `${step.process}: `;
   return `${who}${step.text} (${proseDuration(step.atUs)})`;
+}
+
+export interface Parting {
+  /** Indices into both traces; null where a trace is over. */
+  readonly here: number | null;
+  readonly there: number | null;
+  /** When the first of the two happens. */
+  readonly atUs: number;
+}
+
+/**
+ * Where two runs part: the first thing that happens otherwise, and what it is on each side. The
+ * faults themselves are left out, since they are what was changed. Null when both do the same.
+ */
+export function partingOf(here: Trace, there: Trace): Parting | null {
+  const left = happenings(here);
+  const right = happenings(there);
+  for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
+    const [one, other] = [left[at], right[at]];
+    if (one !== undefined && other !== undefined && isAlike(one.event, other.event)) continue;
+    const times = [one?.event.atUs, other?.event.atUs].filter((time) => time !== undefined);
+    return { here: one?.at ?? null, there: other?.at ?? null, atUs: Math.min(...times) };
+  }
+  return null;
+}
+
+function happenings(trace: Trace): readonly { readonly event: TraceEvent; readonly at: number }[] {
+  return trace.events.flatMap((event, at) => (event.kind === 'fault' ? [] : [{ event, at }]));
+}
+
+function isAlike(left: TraceEvent, right: TraceEvent): boolean {
+  return (
+    left.kind === right.kind && left.atUs === right.atUs && canonical(left) === canonical(right)
+  );
 }

@@ -5,9 +5,9 @@
 import type { Catalogue } from '../catalogue.ts';
 import { isFenced, modelOf } from '../systems/assemble.ts';
 import { type Child, element, lines, type Markup, sentenceMarkup } from '../text/markup.ts';
-import { keepCommand, replayCommand, shellWords } from './commands.ts';
 import { shrunkText } from './failure.ts';
 import type { Finding } from './finding.ts';
+import { keepCommand, replayCommand, shellWords } from './finding.ts';
 import { renderBeside } from './page-beside.ts';
 import { isWalked, type PageData, renderData } from './page-data.ts';
 import { renderEvents } from './page-events.ts';

@@ -4,8 +4,14 @@
  */
 import { type Child, element, type Markup } from '../text/markup.ts';
 import { groupDigits } from '../text/prose.ts';
-import { outcomeOf } from './overview.ts';
-import { type ClaimRow, claimRows, expectationText, markOf, noteLines } from './overview-rows.ts';
+import {
+  type ClaimRow,
+  claimRows,
+  expectationText,
+  markOf,
+  noteLines,
+  outcomeOf,
+} from './overview.ts';
 import { renderFaultTable } from './page-faults.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from './summary.ts';
 

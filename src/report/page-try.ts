@@ -10,8 +10,8 @@ import { whyRefused } from '../run.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../text/markup.ts';
 import { countOf } from '../text/prose.ts';
 import { clip, visible } from '../text/visible.ts';
+import { isReply, operationOf, requestText } from './access-text.ts';
 import { type Knob, knobsOf } from './knobs.ts';
-import { askedBy, isReply, operationOf } from './message.ts';
 import { storyList } from './page-story.ts';
 import { surroundingsOf } from './surroundings.ts';
 
@@ -135,7 +135,7 @@ function messagesOf(trace: Trace, { faults }: Plan): readonly (readonly [string,
   const sent = new Map<string, string>();
   for (const event of trace.events) {
     if (event.kind !== 'send' || sent.size >= MOST_MESSAGES) continue;
-    const what = askedBy(operationOf(event.message), around);
+    const what = requestText(operationOf(event.message), around);
     const text = isReply(event.message) ? `answer to ${what}` : what;
     sent.set(event.message, clip(visible(`${event.from} → ${event.to}: ${text}`), 60));
   }

@@ -6,7 +6,7 @@
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { clip, displayWidth, visible } from '../text/visible.ts';
-import { isReply } from './message.ts';
+import { isReply } from './access-text.ts';
 import { clientRole, type Role } from './palette.ts';
 import { laneOrder } from './sequence-text.ts';
 import { beliefSpans, leaseSpans, overlapSpans } from './spans.ts';

@@ -1,10 +1,18 @@
 /** Decides which kinds of mark the picture at a glance has, so that its key explains no others. */
 import type { Trace } from '../core/history/trace.ts';
+import { isReply } from './access-text.ts';
 import { clockSpans } from './clock-spans.ts';
 import type { Linearization } from './linearization.ts';
-import { type Flight, flightsOf, isReply } from './message.ts';
 import { hasOwnEnd, isInside, type ScaleScene } from './picture-scale-scene.ts';
-import { beliefSpans, faultSpans, leaseSpans, overlapSpans, type Span } from './spans.ts';
+import {
+  beliefSpans,
+  type Flight,
+  faultSpans,
+  flightsOf,
+  leaseSpans,
+  overlapSpans,
+  type Span,
+} from './spans.ts';
 
 /** One kind of mark. */
 export type Mark =

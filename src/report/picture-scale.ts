@@ -6,9 +6,8 @@
 import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Child, element, type Markup } from '../text/markup.ts';
-import { changeText, flagText, whyRefused } from './access-text.ts';
+import { changeText, flagText, isReply, whyRefused } from './access-text.ts';
 import type { Linearization } from './linearization.ts';
-import { type Flight, flightsOf, isReply } from './message.ts';
 import { ink } from './palette.ts';
 import { type Mark, marksOf } from './picture-marks.ts';
 import { drawPoints } from './picture-points.ts';
@@ -32,6 +31,7 @@ import {
 } from './picture-scale-scene.ts';
 import { arrow, cursor, flag, flagWidth, hatch, label } from './picture-shapes.ts';
 import { ticksOf } from './picture-ticks.ts';
+import { type Flight, flightsOf } from './spans.ts';
 
 export interface ScaleOptions extends ScaleSceneOptions {
   /** The accessible name. */

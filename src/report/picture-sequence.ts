@@ -7,8 +7,7 @@ import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Child, element, type Markup } from '../text/markup.ts';
 import { clip, visible } from '../text/visible.ts';
-import { flagText } from './access-text.ts';
-import { type Flight, flightsOf, isReply } from './message.ts';
+import { flagText, isReply } from './access-text.ts';
 import { ink, type Role } from './palette.ts';
 import { drawBeliefs, drawClocks, drawFaults, drawLeases, type Scene } from './picture-bars.ts';
 import {
@@ -21,6 +20,7 @@ import {
   layOut,
 } from './picture-layout.ts';
 import { arrow, bar, cursor, flag, flagWidth, hatch, label } from './picture-shapes.ts';
+import { type Flight, flightsOf } from './spans.ts';
 
 export interface Picture {
   readonly svg: Markup;

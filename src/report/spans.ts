@@ -1,6 +1,7 @@
 /**
  * What lasted from when to when in a trace: leases as the service holds them, holders' beliefs, the
- * overlap of the two, and pauses, crashes and partitions. Pictures and steps are made from these.
+ * overlap of the two, pauses, crashes and partitions, and messages under way. Pictures and steps
+ * are made from these.
  */
 import type { FaultEnds, FaultStrikes, Trace, TraceEvent } from '../core/history/trace.ts';
 
@@ -182,4 +183,41 @@ function endOfFault(
     if (event.processes.some((process) => fault.processes.includes(process))) return event.atUs;
   }
   return undefined;
+}
+
+/**
+ * One flight of a message: events by index; `end` is null when it is still under way at the end.
+ */
+export interface Flight {
+  readonly message: string;
+  readonly from: string;
+  readonly to: string;
+  readonly sent: number;
+  readonly end: number | null;
+  readonly isLost: boolean;
+  readonly isCopy: boolean;
+}
+
+/** Every flight, in the order of sending; a duplicated message has two. */
+export function flightsOf(trace: Trace): readonly Flight[] {
+  const sendings = new Map<string, number>();
+  const flights: Flight[] = [];
+  const ended = new Set<number>();
+  trace.events.forEach((event, at) => {
+    if (event.kind === 'send') sendings.set(event.message, at);
+    if (event.kind !== 'receive' && event.kind !== 'lose') return;
+    const sent = sendings.get(event.message);
+    if (sent === undefined) return;
+    const isLost = event.kind === 'lose';
+    const isCopy = event.kind === 'receive' && event.isCopy;
+    const { message, from, to } = event;
+    flights.push({ message, from, to, sent, end: at, isLost, isCopy });
+    ended.add(sent);
+  });
+  trace.events.forEach((event, at) => {
+    if (event.kind !== 'send' || ended.has(at)) return;
+    const { message, from, to } = event;
+    flights.push({ message, from, to, sent: at, end: null, isLost: false, isCopy: false });
+  });
+  return flights.sort((left, right) => left.sent - right.sent);
 }

@@ -6,12 +6,11 @@
 import { codeBlock, codeSpan, markdownSentence, markdownText, render } from '../text/markup.ts';
 import { countOf } from '../text/prose.ts';
 import { type Case, casesOf, isFailure } from './cases.ts';
-import { replayCommand, shellWords } from './commands.ts';
 import { shrunkText, storyOf } from './failure.ts';
 import type { Finding } from './finding.ts';
+import { replayCommand, shellWords } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
-import { outcomeOf } from './overview.ts';
-import { claimRows, markOf } from './overview-rows.ts';
+import { claimRows, markOf, outcomeOf } from './overview.ts';
 import type { ScenarioResult } from './run-result.ts';
 import type { Summary, SystemSummary } from './summary.ts';
 

@@ -22,8 +22,15 @@ import type {
 import { unreachable } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { tokenText } from '../text/prose.ts';
-import { changeText, seenText, versionText, whyRefused } from './access-text.ts';
-import { askedBy, isReply, operationOf } from './message.ts';
+import {
+  changeText,
+  isReply,
+  operationOf,
+  requestText,
+  seenText,
+  versionText,
+  whyRefused,
+} from './access-text.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** The text of one event, without its time and its process. */
@@ -34,7 +41,7 @@ export function textOf(event: TraceEvent, around: Surroundings): string {
     case 'lose':
       return messageText(event, around);
     case 'invoke':
-      return `calls ${askedBy(event.operation, around)}${placeOf(event.operation, around)}`;
+      return `calls ${requestText(event.operation, around)}${placeOf(event.operation, around)}`;
     case 'return':
       return returnText(event, around);
     case 'fault':
@@ -158,7 +165,7 @@ function outdatedText(event: TraceEvent, { outdated }: Surroundings): string {
 }
 
 function messageName(message: string, around: Surroundings): string {
-  if (!isReply(message)) return askedBy(message, around);
+  if (!isReply(message)) return requestText(message, around);
   return `answer to ${deedName(operationOf(message), around)}`;
 }
 

@@ -6,7 +6,7 @@ import type { Evidence } from '../check/verdict.ts';
 import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Fault } from '../core/plan/fault.ts';
-import { isReply } from './message.ts';
+import { isReply } from './access-text.ts';
 import { type LeaseSpan, leaseSpans } from './spans.ts';
 import { textOf } from './step-text.ts';
 import { type Surroundings, surroundingsOf } from './surroundings.ts';

@@ -2,11 +2,11 @@
 import type { VersionScale } from '../core/history/server-events.ts';
 import { hasTokens } from '../core/history/tokens-in-use.ts';
 import type { Call, Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Json } from '../core/kernel/json.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { QUEUE } from '../core/plan/reserved-names.ts';
-import { whyDenied } from './access-text.ts';
-import { callsOf, isReply, operationOf } from './message.ts';
-import { type NodeDeed, nodeDeeds } from './node-text.ts';
+import { callsOf, isReply, operationOf, whyDenied } from './access-text.ts';
 
 export interface Surroundings {
   readonly calls: ReadonlyMap<string, Call>;
@@ -128,4 +128,64 @@ function repeatedTests(trace: Trace): ReadonlySet<TraceEvent> {
     believed.set(holder, event.believedUntilUs);
   }
   return repeated;
+}
+
+/** What a node did, and whether that changed anything. */
+export interface NodeDeed {
+  readonly text: string;
+  readonly isChange: boolean;
+}
+
+/**
+ * What each node of a quorum did, by the sending of its answer: `sets db for alice, ttl 10 ms`;
+ * empty where no quorum grants. No server of a quorum grants anything by itself, so it is read from
+ * what a node was asked and what it answered.
+ */
+function nodeDeeds(trace: Trace): ReadonlyMap<TraceEvent, NodeDeed> {
+  const deeds = new Map<TraceEvent, NodeDeed>();
+  const locks = trace.processes.filter(({ role }) => role === 'lock').map(({ name }) => name);
+  const grants = trace.events.filter(({ kind }) => kind === 'grant');
+  const isByQuorum = grants.every((event) => 'process' in event && !locks.includes(event.process));
+  if (grants.length === 0 || !isByQuorum) return deeds;
+  const asked = new Map<string, Json>();
+  for (const event of trace.events) {
+    if (event.kind !== 'send') continue;
+    if (locks.includes(event.to)) asked.set(event.message, event.body);
+    if (!locks.includes(event.from)) continue;
+    const request = asked.get(event.message.replace(/reply$/, 'request')) ?? null;
+    const text = deedOf(request, event.body, event.to);
+    if (text === null) continue;
+    deeds.set(event, { text, isChange: fieldOf(event.body, 'kind') === 'done' });
+  }
+  return deeds;
+}
+
+/** Null for what is none of a node's commands. */
+function deedOf(request: Json, reply: Json, client: string): string | null {
+  const key = fieldOf(request, 'key');
+  if (typeof key !== 'string') return null;
+  const done = fieldOf(reply, 'kind');
+  if (done === 'unavailable') return `is out of service to ${client}`;
+  if (done !== 'done' && done !== 'nil') return null;
+  const ttl = fieldOf(request, 'ttlUs');
+  const lasting = typeof ttl === 'number' ? `, ttl ${proseDuration(ttl)}` : '';
+  switch (fieldOf(request, 'kind')) {
+    case 'set':
+      return done === 'done'
+        ? `sets ${key} for ${client}${lasting}`
+        : `has ${key}, not ${client}'s`;
+    case 'expire':
+      return done === 'done'
+        ? `prolongs ${key} for ${client}${lasting}`
+        : `has no ${key} of ${client}'s`;
+    case 'delete':
+      return done === 'done' ? `lets go of ${client}'s ${key}` : `has no ${key} of ${client}'s`;
+    default:
+      return null;
+  }
+}
+
+function fieldOf(body: Json, name: string): Json | undefined {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return undefined;
+  return Object.entries(body).find(([field]) => field === name)?.[1];
 }

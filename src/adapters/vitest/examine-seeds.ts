@@ -3,8 +3,8 @@
  * is judged, as `run` does, whether what should break broke and whether anything was tested.
  */
 import { shrinkFailureAsync } from '../../host/async/examine-async.ts';
-import { shellWords } from '../../report/commands.ts';
 import type { Finding } from '../../report/finding.ts';
+import { shellWords } from '../../report/finding.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { examineChunk } from '../../search/sweep/chunk.ts';

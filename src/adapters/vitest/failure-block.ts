@@ -5,10 +5,10 @@
 import type { Verdict } from '../../check/verdict.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { renderPlan } from '../../core/plan/plan-text.ts';
-import { shellWords } from '../../report/commands.ts';
 import { describeShrunk, type Shrunk } from '../../report/describe-finding.ts';
 import { type FailureWording, renderFailure } from '../../report/failure.ts';
 import type { Finding } from '../../report/finding.ts';
+import { shellWords } from '../../report/finding.ts';
 import type { SimRun } from './sim-run.ts';
 import { commandWith, replayCommandOf } from './test-place.ts';
 

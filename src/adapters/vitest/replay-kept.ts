@@ -3,7 +3,7 @@
  * to the test: a plan that guards nothing any more is not passed over in silence.
  */
 
-import { shellWords } from '../../report/commands.ts';
+import { shellWords } from '../../report/finding.ts';
 import { renderSequence } from '../../report/sequence-text.ts';
 import { essentialSteps } from '../../report/steps.ts';
 import { type Replay, replay } from '../../search/corpus/replay.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shellWords } from '../../report/commands.ts';
+import { shellWords } from '../../report/finding.ts';
 import { commandWith, slugOf } from './test-place.ts';
 import { readWishes, seedsOf } from './wishes.ts';
 

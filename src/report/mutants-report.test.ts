@@ -2,8 +2,15 @@ import { expect, test } from 'vitest';
 import { wilson } from '../search/compare/statistics.ts';
 import { row } from '../search/mutants/mutant.ts';
 import type { Trial } from '../search/mutants/trial.ts';
-import { listedMutant, mutantLine, mutantsSummary } from './mutants-json.ts';
-import { type MutantRow, rateText, renderMutantList, renderMutants } from './mutants-text.ts';
+import {
+  listedMutant,
+  type MutantRow,
+  mutantLine,
+  mutantsSummary,
+  rateText,
+  renderMutantList,
+  renderMutants,
+} from './mutants-report.ts';
 import { outputLine } from './output-schema.ts';
 
 const mutant = row('unfenced', {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { firstDifference } from './difference.ts';
+import { partingOf } from './page-beside.ts';
 import { zombieTrace } from './sample.fixture.ts';
 
-describe('firstDifference', () => {
+describe('partingOf', () => {
   it('is null for two runs that do the same', () => {
-    expect(firstDifference(zombieTrace, structuredClone(zombieTrace))).toBeNull();
+    expect(partingOf(zombieTrace, structuredClone(zombieTrace))).toBeNull();
   });
 
   it('overlooks the fault that was changed, and finds what came of it', () => {
@@ -13,14 +13,14 @@ describe('firstDifference', () => {
       return event.kind === 'resume' ? { ...event, atUs: 4000 } : event;
     });
     const at = events.findIndex(({ kind }) => kind === 'resume');
-    const difference = firstDifference(zombieTrace, { ...zombieTrace, events });
+    const difference = partingOf(zombieTrace, { ...zombieTrace, events });
     expect(difference).toEqual({ here: at, there: at, atUs: 4000 });
   });
 
   it('is where the shorter run is over', () => {
     const events = zombieTrace.events.slice(0, -1);
     const last = zombieTrace.events.length - 1;
-    const { here, there } = firstDifference(zombieTrace, { ...zombieTrace, events }) ?? {};
+    const { here, there } = partingOf(zombieTrace, { ...zombieTrace, events }) ?? {};
     expect([here, there]).toEqual([last, null]);
   });
 });
