@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { claims } from '../check/claims.ts';
 import { clientFields } from '../core/plan/client-text.ts';
-import { FAULT_KINDS } from '../core/plan/fault-text.ts';
+import { FAULT_KINDS } from '../core/plan/fault.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
 import { listCommand } from './list.ts';

@@ -6,7 +6,7 @@
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, settingsOver } from '../core/plan/client-text.ts';
 import type { FaultKind } from '../core/plan/fault.ts';
-import { FAULT_KINDS } from '../core/plan/fault-text.ts';
+import { FAULT_KINDS } from '../core/plan/fault.ts';
 import type {
   ChancePlan,
   ClientPlan,

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { ASYNC_EPOCH_US } from '../../core/plan/epoch.ts';
 import type { Fault, FaultKind, When, Which } from '../../core/plan/fault.ts';
-import { FAULT_KINDS } from '../../core/plan/fault-text.ts';
+import { FAULT_KINDS } from '../../core/plan/fault.ts';
 import type { Plan, RangeUs, Work } from '../../core/plan/plan.ts';
 
 const us = fc.oneof(

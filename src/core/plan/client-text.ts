@@ -4,8 +4,7 @@
  */
 import { z } from 'zod';
 import { formatDuration } from './duration.ts';
-import type { FieldMap } from './fault-text.ts';
-import { duration, durationOrNever, positiveDuration, whole } from './fields.ts';
+import { duration, durationOrNever, type FieldMap, positiveDuration, whole } from './fields.ts';
 import type { ClientPlan } from './plan.ts';
 import { CAPS, CLIENT_DEFAULTS } from './plan-defaults.ts';
 

@@ -13,6 +13,9 @@ import {
 import { INSTANT_PATTERN, parseInstant } from './epoch.ts';
 import type { Odds, RangeUs } from './plan.ts';
 
+/** Plain data that a YAML writer turns into text. */
+export type FieldMap = { [key: string]: unknown };
+
 /** A field read from text (or a bare number) into `Value`. */
 export type Field<Value> = z.ZodType<Value, string | number>;
 

@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
 import { clientFields, settingsOver } from './client-text.ts';
-import type { FaultKind } from './fault.ts';
-import { FAULT_KINDS, faultSchema } from './fault-text.ts';
+import { FAULT_KINDS, type FaultKind } from './fault.ts';
+import { faultSchema } from './fault-text.ts';
 import {
   closed,
   duration,
@@ -134,19 +134,10 @@ const driftPpm = z
   .regex(/^\d{1,7}ppm$/, { error: 'expected a rate such as 200ppm' })
   .transform((text) => Number(text.slice(0, -3)));
 
-const durationBounds = closed('fault', {
-  pause: range.optional(),
-  delay: range.optional(),
-  drop: range.optional(),
-  duplicate: range.optional(),
-  partition: range.optional(),
-  clock: range.optional(),
-  crash: range.optional(),
-  reset: range.optional(),
-  failover: range.optional(),
-  evict: range.optional(),
-  'late-timer': range.optional(),
-} satisfies Record<FaultKind, unknown>);
+const durationBounds = closed(
+  'fault',
+  Object.fromEntries(FAULT_KINDS.map((kind) => [kind, range.optional()])),
+);
 
 const promise = closed('field', {
   skew: duration.optional(),

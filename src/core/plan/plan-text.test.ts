@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { faultArbitraries, planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
 import { renderProblem } from '../../text/problem.ts';
-import { FAULT_KINDS } from './fault-text.ts';
+import { FAULT_KINDS } from './fault.ts';
 import type { Plan } from './plan.ts';
 import { readPlan, renderPlan } from './plan-text.ts';
 

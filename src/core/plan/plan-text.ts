@@ -8,8 +8,9 @@ import { settingsFields } from './client-text.ts';
 import { parseFile, type SourceFile } from './document.ts';
 import { formatDuration, formatRange } from './duration.ts';
 import { formatInstant } from './epoch.ts';
-import { FAULT_KINDS, type FieldMap, faultFields } from './fault-text.ts';
-import { formatOdds } from './fields.ts';
+import { FAULT_KINDS } from './fault.ts';
+import { faultFields } from './fault-text.ts';
+import { type FieldMap, formatOdds } from './fields.ts';
 import { check } from './findings.ts';
 import type {
   Bounds,

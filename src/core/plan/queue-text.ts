@@ -5,8 +5,7 @@
 import { z } from 'zod';
 import type { Finding, Step } from '../../text/problem.ts';
 import { formatDuration } from './duration.ts';
-import type { FieldMap } from './fault-text.ts';
-import { closed, duration, name, positiveDuration, whole } from './fields.ts';
+import { closed, duration, type FieldMap, name, positiveDuration, whole } from './fields.ts';
 import type { Plan, QueuePlan, StepOfMachine, Work } from './plan.ts';
 import { CAPS, QUEUE_DEFAULTS, SECTION_DEFAULTS } from './plan-defaults.ts';
 

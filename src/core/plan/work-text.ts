@@ -5,8 +5,7 @@
 import { z } from 'zod';
 import { suggest } from '../../text/problem.ts';
 import { formatDuration } from './duration.ts';
-import type { FieldMap } from './fault-text.ts';
-import { closed, duration, name, positiveDuration, shown, whole } from './fields.ts';
+import { closed, duration, type FieldMap, name, positiveDuration, shown, whole } from './fields.ts';
 import type { Work } from './plan.ts';
 import { CAPS, WORK_DEFAULTS } from './plan-defaults.ts';
 

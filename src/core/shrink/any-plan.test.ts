@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Fault, When } from '../plan/fault.ts';
+import { amountOf } from '../plan/fault.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
-import { amountOf } from './fault-number.ts';
 import { sectionsOf, workOf } from './simpler.ts';
 
 const NAMES = ['alice', 'bob', 'carol', 'dave'] as const;

@@ -2,8 +2,8 @@
  * Finds how much is just enough: two plans that differ by one microsecond in one number, of which
  * one breaks the claim and the other holds. The one that holds is the nearest run that passes.
  */
+import { amountOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
-import { amountOf } from './fault-number.ts';
 import { type Parameter, type ParameterKind, parametersOf } from './parameter.ts';
 import type { Search, Steps } from './search.ts';
 

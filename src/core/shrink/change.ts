@@ -1,6 +1,21 @@
-/** Plans with one piece replaced; everything else is shared with the plan they were made from. */
-import type { Fault } from '../plan/fault.ts';
-import type { ClientPlan, Plan, RangeUs, SectionPlan, Work } from '../plan/plan.ts';
+/**
+ * Plans made from another: with one piece replaced, or taken away together with everything that
+ * names it, since a fault, decision or order entry about an operation that no longer exists would
+ * match nothing. All else is shared with the plan they were made from. Ids stay, so the other names
+ * stay valid.
+ */
+import { type Fault, placeNamed, processesNamed } from '../plan/fault.ts';
+import { type PlacedSection, sectionPointsOf, timersOf } from '../plan/operation-names.ts';
+import type {
+  ClientPlan,
+  Plan,
+  QueuePlan,
+  RangeUs,
+  SectionPlan,
+  StepOfMachine,
+  Work,
+} from '../plan/plan.ts';
+import { machinesOf } from '../plan/queue-text.ts';
 import { clamp, rounderThan } from './round.ts';
 
 /** A section's place in a plan. Ids are unique among the sections of one client. */
@@ -56,4 +71,152 @@ export function roundLatency(plan: Plan): number {
   const range: RangeUs = plan.bounds.latency;
   const latencyUs = clamp(plan.network.latencyUs, range);
   return rounderThan(latencyUs, range)[0] ?? latencyUs;
+}
+
+export function sectionKeys(plan: Plan): readonly SectionKey[] {
+  return plan.clients.flatMap((client) =>
+    client.sections.map((section) => ({ client: client.name, section: section.id })),
+  );
+}
+
+export function workKeys(plan: Plan): readonly WorkKey[] {
+  return plan.clients.flatMap((client) =>
+    client.sections.flatMap((section) =>
+      section.work.map((work) => ({ client: client.name, section: section.id, work: work.id })),
+    ),
+  );
+}
+
+export interface WorkKey extends SectionKey {
+  readonly work: number;
+}
+
+/** At least one client stays: without any there is nothing to run. */
+export function withoutClients(plan: Plan, names: readonly string[]): Plan {
+  const clients = plan.clients.filter((client) => !names.includes(client.name));
+  if (clients.length === 0) return plan;
+  return withoutNames(withoutUnreceived({ ...plan, clients }), names);
+}
+
+/** Each client keeps a section: one that a fault names, else its first, if all are to go. */
+export function withoutSections(plan: Plan, keys: readonly SectionKey[]): Plan {
+  const gone: string[] = [];
+  const clients = plan.clients.map((client) => {
+    const ids = keys.filter((key) => key.client === client.name).map((key) => key.section);
+    const rest = client.sections.filter((section) => !ids.includes(section.id));
+    const sections = rest.length > 0 ? rest : client.sections.slice(...chosenSection(plan, client));
+    for (const { id } of client.sections) {
+      if (!sections.some((section) => section.id === id)) gone.push(`${client.name}/${id}`);
+    }
+    return { ...client, sections };
+  });
+  return withoutNames(withoutUnreceived({ ...plan, clients }), gone);
+}
+
+/** The range, for `slice`, of the one section that stays when all of a client's should go. */
+function chosenSection(plan: Plan, client: ClientPlan): readonly [number, number] {
+  const named = client.sections.findIndex(({ id }) =>
+    plan.faults.some((fault) => isUnder(placeNamed(fault), `${client.name}/${id}`)),
+  );
+  const at = Math.max(named, 0);
+  return [at, at + 1];
+}
+
+/** The plan without the messages of machines whose last section is gone: nobody receives them. */
+function withoutUnreceived(plan: Plan): Plan {
+  if (plan.queue === undefined) return plan;
+  const machines = machinesOf(plan);
+  const isReceived = ({ machine }: StepOfMachine): boolean => machines.has(machine);
+  const { messages, copies } = plan.queue;
+  return {
+    ...plan,
+    queue: {
+      ...plan.queue,
+      messages: messages.filter(isReceived),
+      copies: copies.filter(isReceived),
+    },
+  };
+}
+
+/** The queue that goes without some of its messages; the objects themselves say which. */
+export function withoutMessages(plan: Plan, gone: QueuePlan['messages']): Plan {
+  if (plan.queue === undefined) return plan;
+  const messages = plan.queue.messages.filter((message) => !gone.includes(message));
+  return { ...plan, queue: { ...plan.queue, messages } };
+}
+
+export function withoutCopies(plan: Plan, gone: QueuePlan['copies']): Plan {
+  if (plan.queue === undefined) return plan;
+  const copies = plan.queue.copies.filter((copy) => !gone.includes(copy));
+  return { ...plan, queue: { ...plan.queue, copies } };
+}
+
+export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {
+  let next = plan;
+  const gone: string[] = [];
+  for (const key of keys) {
+    next = changeClient(next, key.client, (client) => ({
+      ...client,
+      sections: client.sections.map((section) => {
+        if (section.id !== key.section) return section;
+        const rest = { ...section, work: section.work.filter((work) => work.id !== key.work) };
+        const { store } = plan.system;
+        const left = namesOf({ client, section: rest, store });
+        const names = namesOf({ client, section, store });
+        gone.push(...names.filter((name) => !left.includes(name)));
+        return rest;
+      }),
+    }));
+  }
+  return withoutNames(next, gone);
+}
+
+/** What can be named of a section's own: a step that goes may take a lease test along. */
+function namesOf(at: PlacedSection): readonly string[] {
+  return [...sectionPointsOf(at).map(({ point }) => point), ...timersOf(at)];
+}
+
+export function withoutFaults(plan: Plan, faults: readonly Fault[]): Plan {
+  return { ...plan, faults: plan.faults.filter((fault) => !faults.includes(fault)) };
+}
+
+export function withoutDecisions(plan: Plan, names: readonly string[]): Plan {
+  const gone = new Set(names);
+  const kept = Object.entries(plan.decisions).filter(([name]) => !gone.has(name));
+  return { ...plan, decisions: Object.fromEntries(kept) };
+}
+
+export function withoutOrder(plan: Plan, names: readonly string[]): Plan {
+  return { ...plan, order: plan.order.filter((name) => !names.includes(name)) };
+}
+
+export function withoutProbe(plan: Plan): Plan {
+  return withoutNames({ ...plan, limits: { ...plan.limits, probe: false } }, ['probe']);
+}
+
+/** Takes away what names a process, section or operation that is gone, or something under one. */
+function withoutNames(plan: Plan, gone: readonly string[]): Plan {
+  if (gone.length === 0) return plan;
+  const isGone = (name: string): boolean => gone.some((prefix) => isUnder(name, prefix));
+  return {
+    ...plan,
+    faults: plan.faults.flatMap((fault) => withoutProcesses(fault, isGone)),
+    decisions: Object.fromEntries(Object.entries(plan.decisions).filter(([name]) => !isGone(name))),
+    order: plan.order.filter((name) => !isGone(name)),
+  };
+}
+
+/** The fault, a partition of what is left of its groups, or nothing. */
+function withoutProcesses(fault: Fault, isGone: (name: string) => boolean): readonly Fault[] {
+  if (isGone(placeNamed(fault))) return [];
+  if (fault.kind !== 'partition') {
+    return processesNamed(fault).flat().some(isGone) ? [] : [fault];
+  }
+  const from = fault.from.filter((name) => !isGone(name));
+  const to = fault.to.filter((name) => !isGone(name));
+  return from.length > 0 && to.length > 0 ? [{ ...fault, from, to }] : [];
+}
+
+function isUnder(name: string, prefix: string): boolean {
+  return name === prefix || name.startsWith(`${prefix}/`);
 }

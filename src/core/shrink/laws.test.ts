@@ -5,12 +5,8 @@ import { planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readPlan, renderPlan } from '../plan/plan-text.ts';
 import { cases, expectInBounds, type Predicate, plan } from './any-plan.test.ts';
-import { sectionKeys, workKeys } from './drop-sections.ts';
-import type { Steps } from './search.ts';
-import { type ShrinkResult, shrink, shrinkWith, shrinkWithAsync } from './shrink.ts';
-import { isSimpler } from './simpler.ts';
-import { excessOf } from './within.ts';
 import {
+  sectionKeys,
   withoutClients,
   withoutDecisions,
   withoutFaults,
@@ -18,7 +14,11 @@ import {
   withoutProbe,
   withoutSections,
   withoutWork,
-} from './without.ts';
+  workKeys,
+} from './change.ts';
+import { excessOf, type Steps } from './search.ts';
+import { type ShrinkResult, shrink, shrinkWith, shrinkWithAsync } from './shrink.ts';
+import { isSimpler } from './simpler.ts';
 
 /** Every plan that is `from` without one element. */
 function withoutOne(from: Plan): Plan[] {

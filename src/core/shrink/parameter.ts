@@ -2,16 +2,17 @@
  * Every number of a plan that shrinking may move, as a place that can be read and written, with the
  * range that the plan's bounds leave it.
  */
-import type { Plan, QueuePlan, RangeUs } from '../plan/plan.ts';
-import { changeFault, changeSection } from './change.ts';
 import {
+  amountField,
   amountOf,
-  amountRangeOf,
+  type Fault,
   instantOf,
   targetOf,
   withAmount,
   withInstant,
-} from './fault-number.ts';
+} from '../plan/fault.ts';
+import type { Bounds, Plan, QueuePlan, RangeUs } from '../plan/plan.ts';
+import { changeFault, changeSection } from './change.ts';
 
 export type ParameterKind =
   | 'amount'
@@ -62,7 +63,7 @@ function faultParameters(plan: Plan): Parameter[] {
     if (amount !== null) {
       found.push({
         kind: 'amount',
-        path: `faults[${index}].${AMOUNT_FIELDS[fault.kind]}`,
+        path: `faults[${index}].${amountField(fault.kind)?.name}`,
         what: fault.kind === 'clock' ? `clock step of ${target}` : `${fault.kind} of ${target}`,
         value: amount,
         range: amountRangeOf(fault, plan.bounds),
@@ -85,19 +86,12 @@ function faultParameters(plan: Plan): Parameter[] {
   });
 }
 
-const AMOUNT_FIELDS = {
-  pause: 'forUs',
-  partition: 'forUs',
-  crash: 'restartAfterUs',
-  failover: 'lagUs',
-  delay: 'byUs',
-  duplicate: 'byUs',
-  'late-timer': 'byUs',
-  clock: 'stepUs',
-  drop: '',
-  evict: '',
-  reset: '',
-} as const;
+/** Where a fault's amount may lie; a kind that the bounds do not name may only get smaller. */
+export function amountRangeOf(fault: Fault, bounds: Bounds): RangeUs {
+  const amountUs = amountOf(fault) ?? 0;
+  if (fault.kind === 'clock') return { minUs: 0, maxUs: bounds.skewUs ?? amountUs };
+  return bounds.durations[fault.kind] ?? { minUs: 0, maxUs: amountUs };
+}
 
 function rateParameter(plan: Plan, index: number): Parameter {
   const fault = plan.faults[index];

@@ -2,17 +2,27 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
 import type { ClientPlan, Plan, QueuePlan } from '../plan/plan.ts';
-import { changeWork } from './change.ts';
-import { mergeFaults, narrowPartitions } from './drop-faults.ts';
-import { calmLatencies, dropMessages } from './drop-names.ts';
-import { dropSections } from './drop-sections.ts';
-import { lowerCounts, lowerTogether, shortenWork, startEarlier } from './lower-numbers.ts';
+import { changeWork, withoutClients } from './change.ts';
+import {
+  calmLatencies,
+  dropMessages,
+  dropSections,
+  mergeFaults,
+  narrowPartitions,
+} from './drop.ts';
 import { retime } from './retime.ts';
 import { pause, planWith } from './sample-plan.test.ts';
 import { type Pass, Search } from './search.ts';
 import { workOf } from './simpler.ts';
-import { renumberValues, waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
-import { withoutClients } from './without.ts';
+import {
+  lowerCounts,
+  lowerTogether,
+  renumberValues,
+  shortenWork,
+  startEarlier,
+  waitInsteadOfRetrying,
+  weakenClients,
+} from './weaken.ts';
 
 /** What one turn of `pass` makes of `plan`. */
 function turn(pass: Pass, plan: Plan, breaks: (candidate: Plan) => boolean): Plan {

@@ -3,14 +3,11 @@
  * right when something before it is taken away; and moves it from a step that is there for nothing
  * else.
  */
-import type { When } from '../plan/fault.ts';
+import { instantOf, type When } from '../plan/fault.ts';
 import { sectionPointsOf } from '../plan/operation-names.ts';
 import type { Plan } from '../plan/plan.ts';
-import { changeFault } from './change.ts';
-import { sectionKeys, workKeys } from './drop-sections.ts';
-import { instantOf } from './fault-number.ts';
+import { changeFault, sectionKeys, withoutSections, withoutWork, workKeys } from './change.ts';
 import type { Pass, Search, Steps } from './search.ts';
-import { withoutSections, withoutWork } from './without.ts';
 
 /** Points that a run of the plan passes, the likeliest first. */
 export type PointsOf = (plan: Plan) => readonly string[];

@@ -1,15 +1,26 @@
 /**
  * Sets the times of a plan anew. What is left after something went often breaks the claim only at
  * other times, so a piece may go together with all times: faults as long as the bounds allow, and
- * one client first, the others when its lease is over. Later passes lower what is too long.
+ * one client first, the others when its lease is over. And as soon as few sections are left, it
+ * tries the shape that nearly all lock bugs have: one section with a fault, and one of another
+ * client that comes when the first lease is over, or soon after. Later passes lower what is too
+ * long.
  */
+import { amountOf, withAmount } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
-import { calmed, roundLatency } from './change.ts';
-import { sectionKeys, workKeys } from './drop-sections.ts';
-import { amountOf, withAmount } from './fault-number.ts';
+import {
+  calmed,
+  roundLatency,
+  type SectionKey,
+  sectionKeys,
+  withoutClients,
+  withoutFaults,
+  withoutSections,
+  withoutWork,
+  workKeys,
+} from './change.ts';
 import { clamp } from './round.ts';
 import type { Pass, Search, Steps } from './search.ts';
-import { withoutClients, withoutFaults, withoutSections, withoutWork } from './without.ts';
 
 /** With more pieces than this, none is tried: simpler passes have to come first. */
 const MAX_PIECES = 32;
@@ -85,7 +96,7 @@ function strongest(plan: Plan): Plan {
 }
 
 /** Every fault as long as `us`, or as its bounds allow; clocks have no length and stay. */
-export function withAllAmounts(plan: Plan, us: number): Plan {
+function withAllAmounts(plan: Plan, us: number): Plan {
   const faults = plan.faults.map((fault) => {
     const amountUs = amountOf(fault);
     const range = fault.kind === 'clock' ? undefined : plan.bounds.durations[fault.kind];
@@ -101,7 +112,7 @@ function ledBy(plan: Plan, leader: string, marginUs: number): Plan {
 }
 
 /** The client `leader` starts at once, the others when `waitUs` are over. */
-export function followedAfter(plan: Plan, leader: string, waitUs: number): Plan {
+function followedAfter(plan: Plan, leader: string, waitUs: number): Plan {
   const { think } = plan.bounds;
   const clients = plan.clients.map((client) => {
     const [first, ...rest] = client.sections;
@@ -110,4 +121,58 @@ export function followedAfter(plan: Plan, leader: string, waitUs: number): Plan 
     return { ...client, sections: [{ ...first, thinkUs }, ...rest] };
   });
   return { ...plan, clients };
+}
+
+/** With more sections than this, simpler passes have to come first. */
+const MAX_SECTIONS = 8;
+
+export const keepTwoSections: Pass = {
+  name: 'keep two sections',
+  *run(search: Search): Steps<void> {
+    const keys = sectionKeys(search.current);
+    const { faults, decisions } = search.current;
+    const isBare = keys.length <= 2 && faults.length <= 1 && Object.keys(decisions).length === 0;
+    if (isBare || keys.length > MAX_SECTIONS) return;
+    for (const first of keys) {
+      for (const second of keys) {
+        if (first.client === second.client) continue;
+        for (const candidate of duels(search.current, first, second)) {
+          if (yield* search.attempt(candidate)) return;
+        }
+      }
+    }
+  },
+};
+
+/** Only these two sections, at several distances, with all faults or one, of several lengths. */
+function duels(plan: Plan, first: SectionKey, second: SectionKey): readonly Plan[] {
+  const pair = onlySections(plan, [first, second]);
+  const latencyUs = roundLatency(pair);
+  const ttlUs = pair.clients.find(({ name }) => name === first.client)?.ttlUs ?? 0;
+  const waitsUs = [ttlUs + Math.floor(ttlUs / 10), Math.floor(ttlUs / 2), 2 * ttlUs];
+  return waitsUs.flatMap((waitUs) => {
+    const timed = followedAfter(calmed(pair, latencyUs), first.client, waitUs);
+    // So long that what was held up arrives after the second section's first access, and no longer.
+    const just = Math.max(0, waitUs - latencyUs);
+    return alone(timed).flatMap((one) => [
+      withAllAmounts(one, Number.POSITIVE_INFINITY),
+      withAllAmounts(one, just),
+    ]);
+  });
+}
+
+/** The plan, and the same with each of its faults alone. */
+function alone(plan: Plan): readonly Plan[] {
+  if (plan.faults.length < 2) return [plan];
+  return [plan, ...plan.faults.map((fault) => ({ ...plan, faults: [fault] }))];
+}
+
+function onlySections(plan: Plan, kept: readonly SectionKey[]): Plan {
+  const names = kept.map(({ client }) => client);
+  const others = plan.clients.map(({ name }) => name).filter((name) => !names.includes(name));
+  const rest = withoutClients(plan, others);
+  const gone = sectionKeys(rest).filter(
+    (key) => !kept.some(({ client, section }) => client === key.client && section === key.section),
+  );
+  return withoutSections(rest, gone);
 }

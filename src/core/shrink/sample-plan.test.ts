@@ -1,8 +1,8 @@
 /** A plan written by hand, for the tests of single passes: three clients of two sections each. */
 import { expect, test } from 'vitest';
-import type { Fault, Pause } from '../plan/fault.ts';
+import type { Fault, FaultOf } from '../plan/fault.ts';
 import type { ClientPlan, Plan } from '../plan/plan.ts';
-import { excessOf } from './within.ts';
+import { excessOf } from './search.ts';
 
 export function client(name: string, thinkUs: number): ClientPlan {
   const section = (id: number): ClientPlan['sections'][number] => ({
@@ -31,7 +31,7 @@ export function client(name: string, thinkUs: number): ClientPlan {
   };
 }
 
-export function pause(process: string, forUs: number): Pause {
+export function pause(process: string, forUs: number): FaultOf<'pause'> {
   return { kind: 'pause', process, when: { kind: 'at', atUs: 7_345 }, forUs, clocks: 'run' };
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Fault, Pause } from '../plan/fault.ts';
+import type { Fault, FaultOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
 import { client, pause, planWith } from './sample-plan.test.ts';
 import { shrinkWith } from './shrink.ts';
 import { isSimpler, workOf } from './simpler.ts';
 
 /** The pauses of alice, if she still writes. */
-function pausesOfAlice(plan: Plan): readonly Pause[] {
+function pausesOfAlice(plan: Plan): readonly FaultOf<'pause'>[] {
   const writes = plan.clients.some(
     ({ name, sections }) =>
       name === 'alice' && sections.some(({ work }) => work.some(({ kind }) => kind === 'write')),

@@ -1,34 +1,42 @@
 /**
  * Makes a counterexample smaller, one pass at a time, until no pass can. It never sees the system:
- * it yields plans and receives whether each still breaks the same claim.
+ * it yields plans and receives whether each still breaks the same claim. The order of the passes
+ * stands below. Read on in `simpler.ts` (which of two plans is simpler), `search.ts` (what a pass
+ * may do, and what it is accepted by), `drop.ts`, `weaken.ts`, `place-faults.ts` and `retime.ts`
+ * (the passes), `change.ts` and `parameter.ts` (the pieces and numbers of a plan that they move, by
+ * `round.ts` to round ones), and last `boundary.ts` (how much is just enough).
  */
 import type { Plan } from '../plan/plan.ts';
 import { type Boundary, findBoundary, SPENT } from './boundary.ts';
-import { dropClients } from './drop-clients.ts';
-import { dropFaults, mergeFaults, narrowPartitions } from './drop-faults.ts';
 import {
   calmLatencies,
   dropChance,
+  dropClients,
   dropDecisions,
+  dropFaults,
   dropMessages,
   dropOrder,
   dropProbe,
-} from './drop-names.ts';
-import { dropSections, dropWork } from './drop-sections.ts';
-import { keepTwoSections } from './keep-two-sections.ts';
+  dropSections,
+  dropWork,
+  mergeFaults,
+  narrowPartitions,
+} from './drop.ts';
+import { moveFaults, type PointsOf, placeFaults } from './place-faults.ts';
+import { dropAndRetime, keepTwoSections, retime } from './retime.ts';
+import { type Pass, type PassCount, Search, type Steps } from './search.ts';
 import {
   lowerCounts,
   lowerLatencies,
   lowerTogether,
+  renumberValues,
+  roundNumbers,
   shortenFaults,
   shortenWork,
   startEarlier,
-} from './lower-numbers.ts';
-import { moveFaults, type PointsOf, placeFaults } from './place-faults.ts';
-import { dropAndRetime, retime } from './retime.ts';
-import { roundNumbers } from './round-numbers.ts';
-import { type Pass, type PassCount, Search, type Steps } from './search.ts';
-import { renumberValues, waitInsteadOfRetrying, weakenClients } from './weaken-clients.ts';
+  waitInsteadOfRetrying,
+  weakenClients,
+} from './weaken.ts';
 
 export interface ShrinkOptions {
   /** Plans that may be judged in all, the given one and the boundary's included; 1000 if absent. */

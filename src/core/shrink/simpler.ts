@@ -2,8 +2,8 @@
  * Decides which of two plans is simpler. The order stands on its own: the passes only propose, and
  * a proposal that is not strictly simpler is never run, so shrinking ends and never grows.
  */
+import { instantOf } from '../plan/fault.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../plan/plan.ts';
-import { instantOf } from './fault-number.ts';
 import { parametersOf } from './parameter.ts';
 import { digitsOf } from './round.ts';
 

@@ -5,7 +5,7 @@
 import type { Name } from '../kernel/name.ts';
 import type { Due } from '../kernel/queue.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
-import type { LateTimer } from '../plan/fault.ts';
+import type { FaultOf } from '../plan/fault.ts';
 import type { Decider, Struck } from './decider.ts';
 import type { Process, Task } from './process.ts';
 import type { Recorder } from './recorder.ts';
@@ -55,7 +55,7 @@ export class Alarm implements Task {
   private readonly tie: number;
   private readonly action: () => void;
   /** The faults that will hold it back once it is due. */
-  private waiting: readonly Struck<LateTimer>[];
+  private waiting: readonly Struck<FaultOf<'late-timer'>>[];
   private timer: Timer | null = null;
   /** Its clock has reached its time, so that no change of the clock concerns it any more. */
   private isDue = false;

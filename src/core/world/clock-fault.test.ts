@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ClockFault, When } from '../plan/fault.ts';
+import type { FaultOf, When } from '../plan/fault.ts';
 import { happen, linesOf, MS, type Script, type Setup } from './echo.fixture.ts';
 
-function clockOf(part: Partial<ClockFault>): ClockFault {
+function clockOf(part: Partial<FaultOf<'clock'>>): FaultOf<'clock'> {
   const when: When = { kind: 'at', atUs: 2 * MS };
   return { kind: 'clock', process: 'alice', when, stepUs: 0, ratePpm: 0, ...part };
 }
@@ -14,7 +14,7 @@ const tellsTime: Script = function* (alice) {
   yield* alice.tell({ name: 'wall', add: alice.self.wallUs() });
 };
 
-function readings(faults: readonly ClockFault[], setup: Setup = {}): readonly string[] {
+function readings(faults: readonly FaultOf<'clock'>[], setup: Setup = {}): readonly string[] {
   return linesOf(happen({ alice: tellsTime }, { ...setup, faults }), 'do');
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Crash, Fault, When } from '../plan/fault.ts';
+import type { Fault, FaultOf, When } from '../plan/fault.ts';
 import { type Actor, happen, linesOf, MS, type Script } from './echo.fixture.ts';
 import type { Program } from './program.ts';
 
@@ -7,7 +7,7 @@ function at(ms: number): When {
   return { kind: 'at', atUs: ms * MS };
 }
 
-function crashOf(part: Partial<Crash> & { readonly when: When }): Crash {
+function crashOf(part: Partial<FaultOf<'crash'>> & { readonly when: When }): FaultOf<'crash'> {
   return { kind: 'crash', process: 'echo', restartAfterUs: 10 * MS, ...part };
 }
 

@@ -5,7 +5,7 @@
  */
 import { Chance, draws } from '../kernel/chance.ts';
 import type { Name } from '../kernel/name.ts';
-import type { Delay, Drop, Duplicate, Fault, LateTimer, Which } from '../plan/fault.ts';
+import type { Fault, FaultOf, Which } from '../plan/fault.ts';
 import type { ChancePlan, Odds, Plan, RangeUs } from '../plan/plan.ts';
 
 /** What was drawn in a run, in the terms of a plan. */
@@ -20,7 +20,7 @@ export interface Struck<F> {
   readonly index: number | null;
 }
 
-export type MessageFault = Delay | Drop | Duplicate;
+export type MessageFault = FaultOf<'delay'> | FaultOf<'drop'> | FaultOf<'duplicate'>;
 
 /** A message on its way: who sends it to whom, when, and whether it is a request. */
 export interface Link {
@@ -41,11 +41,11 @@ export class Decider {
   private readonly log: DrawLog | null;
   private readonly decisions: ReadonlyMap<string, number>;
   private readonly ranks: ReadonlyMap<string, number>;
-  private readonly drops: Struck<Drop>[] = [];
-  private readonly delays: Struck<Delay | Duplicate>[] = [];
-  private readonly timerFaults: Struck<LateTimer>[] = [];
+  private readonly drops: Struck<FaultOf<'drop'>>[] = [];
+  private readonly delays: Struck<FaultOf<'delay'> | FaultOf<'duplicate'>>[] = [];
+  private readonly timerFaults: Struck<FaultOf<'late-timer'>>[] = [];
   /** Timer faults whose timer was set, but has not fired. */
-  private readonly waitingTimers: Set<Struck<LateTimer>> = new Set();
+  private readonly waitingTimers: Set<Struck<FaultOf<'late-timer'>>> = new Set();
   private readonly usedDecisions = new Set<string>();
   private readonly seenRanks = new Set<string>();
   /** Whether chance may strike a message. */
@@ -187,7 +187,11 @@ export class Decider {
   }
 
   /** The faults that wait for a timer that is set now; `strikeTimer` says which of them strike. */
-  timerFaultsOf(timer: Name, process: string, nowUs: number): readonly Struck<LateTimer>[] {
+  timerFaultsOf(
+    timer: Name,
+    process: string,
+    nowUs: number,
+  ): readonly Struck<FaultOf<'late-timer'>>[] {
     const late = this.plan.chance?.lateTimer ?? null;
     if (late === null && this.timerFaults.length === 0) return NONE;
     const named = takeMatches(this.timerFaults, ({ fault: { which } }) =>
@@ -203,7 +207,10 @@ export class Decider {
   }
 
   /** Of the faults that waited for a timer which is due now, those that strike. */
-  strikeTimer(waiting: readonly Struck<LateTimer>[], nowUs: number): readonly Struck<LateTimer>[] {
+  strikeTimer(
+    waiting: readonly Struck<FaultOf<'late-timer'>>[],
+    nowUs: number,
+  ): readonly Struck<FaultOf<'late-timer'>>[] {
     if (nowUs >= this.plan.limits.healAtUs) return NONE;
     for (const struck of waiting) {
       if (struck.index === null) this.log?.faults.push(struck.fault);
@@ -213,7 +220,7 @@ export class Decider {
   }
 
   /** Their timer was called off: the plan's faults among them wait for another, in its order. */
-  giveBack(waiting: readonly Struck<LateTimer>[]): void {
+  giveBack(waiting: readonly Struck<FaultOf<'late-timer'>>[]): void {
     const unstruck = waiting.filter((struck) => this.waitingTimers.delete(struck));
     if (unstruck.length === 0) return;
     this.timerFaults.push(...unstruck);

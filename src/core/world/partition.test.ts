@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Partition } from '../plan/fault.ts';
+import type { FaultOf } from '../plan/fault.ts';
 import { happen, linesOf, MS, type Script } from './echo.fixture.ts';
 
-function partitionOf(part: Partial<Partition> = {}): Partition {
+function partitionOf(part: Partial<FaultOf<'partition'>> = {}): FaultOf<'partition'> {
   return {
     kind: 'partition',
     from: ['alice'],

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { nameOf } from '../kernel/name.ts';
-import type { Pause } from '../plan/fault.ts';
+import type { FaultOf } from '../plan/fault.ts';
 import { happen, linesOf, MS, type Script } from './echo.fixture.ts';
 import { mark } from './program.ts';
 
-type Way = Partial<Omit<Pause, 'when'>> & { readonly when: Pause['when'] };
+type Way = Partial<Omit<FaultOf<'pause'>, 'when'>> & { readonly when: FaultOf<'pause'>['when'] };
 
-function pauseOf(way: Way): Pause {
+function pauseOf(way: Way): FaultOf<'pause'> {
   return { kind: 'pause', process: 'alice', forUs: 10 * MS, clocks: 'run', ...way };
 }
 
-function at(ms: number): Pause['when'] {
+function at(ms: number): FaultOf<'pause'>['when'] {
   return { kind: 'at', atUs: ms * MS };
 }
 
@@ -197,7 +197,10 @@ describe('the clocks of a paused process', () => {
     yield* alice.ask({ name: 'wall', add: alice.self.wallUs() });
   };
 
-  function times(clocks: Pause['clocks'], ...more: readonly Pause[]): readonly string[] {
+  function times(
+    clocks: FaultOf<'pause'>['clocks'],
+    ...more: readonly FaultOf<'pause'>[]
+  ): readonly string[] {
     const faults = [pauseOf({ when: at(1), clocks }), ...more];
     return linesOf(happen({ alice: tellsTime }, { faults }), 'do');
   }

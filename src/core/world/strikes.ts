@@ -3,16 +3,7 @@
 import type { FaultEnds } from '../history/trace.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
 import { nameOf } from '../kernel/name.ts';
-import type {
-  ClockFault,
-  Crash,
-  Evict,
-  Failover,
-  Fault,
-  Partition,
-  Pause,
-  Reset,
-} from '../plan/fault.ts';
+import type { Fault, FaultOf } from '../plan/fault.ts';
 import type { Agenda } from './agenda.ts';
 import type { Client } from './client.ts';
 import type { Cut } from './cuts.ts';
@@ -72,7 +63,7 @@ export class Strikes {
     }
   }
 
-  private pause(fault: Pause, index: number): boolean {
+  private pause(fault: FaultOf<'pause'>, index: number): boolean {
     const process = this.process(fault.process);
     if (!process.isUp) return false;
     const untilUs = this.endOf(fault.forUs);
@@ -87,7 +78,7 @@ export class Strikes {
     return true;
   }
 
-  private crash(fault: Crash, index: number): boolean {
+  private crash(fault: FaultOf<'crash'>, index: number): boolean {
     const process = this.process(fault.process);
     if (!process.isUp) return false;
     const untilUs = this.restartOf(fault);
@@ -105,7 +96,7 @@ export class Strikes {
   }
 
   /** Servers are restarted when the world heals; a client that is down by then stays down. */
-  private restartOf({ process, restartAfterUs }: Crash): number | null {
+  private restartOf({ process, restartAfterUs }: FaultOf<'crash'>): number | null {
     const { servers, healAtUs } = this.reach;
     const untilUs = restartAfterUs === null ? null : this.nowUs + restartAfterUs;
     if (servers.has(process)) return Math.min(untilUs ?? healAtUs, healAtUs);
@@ -120,7 +111,7 @@ export class Strikes {
     }
   }
 
-  private partition(fault: Partition, index: number): boolean {
+  private partition(fault: FaultOf<'partition'>, index: number): boolean {
     const untilUs = this.endOf(fault.forUs);
     this.note(fault.kind, index, {
       processes: [...fault.from, ...fault.to],
@@ -142,7 +133,7 @@ export class Strikes {
   }
 
   /** A fault that both steps and changes the rate is noted as two. */
-  private clock(fault: ClockFault, index: number): boolean {
+  private clock(fault: FaultOf<'clock'>, index: number): boolean {
     const process = this.process(fault.process);
     const { stepUs, ratePpm } = fault;
     const strike = { processes: [fault.process], untilUs: null };
@@ -157,7 +148,7 @@ export class Strikes {
     return true;
   }
 
-  private evict(fault: Evict, index: number): boolean {
+  private evict(fault: FaultOf<'evict'>, index: number): boolean {
     const events = this.reach.servers.get(fault.process)?.evict(fault.key) ?? null;
     if (events === null) return false;
     const strike = { processes: [fault.process], untilUs: null, amount: 0, target: fault.key };
@@ -167,7 +158,7 @@ export class Strikes {
   }
 
   /** Also of a server that is down or paused: the replica is neither. */
-  private failover(fault: Failover, index: number): boolean {
+  private failover(fault: FaultOf<'failover'>, index: number): boolean {
     const server = this.reach.servers.get(fault.process);
     if (server === undefined) return false;
     this.note(fault.kind, index, {
@@ -183,7 +174,7 @@ export class Strikes {
     return true;
   }
 
-  private reset(fault: Reset, index: number): boolean {
+  private reset(fault: FaultOf<'reset'>, index: number): boolean {
     const { from, to } = fault;
     const { clients, network } = this.reach;
     const connections = [

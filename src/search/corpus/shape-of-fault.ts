@@ -1,5 +1,5 @@
 /** The shape of one fault: its kind, what it strikes and where, without times and sizes. */
-import type { ClockFault, Fault, When, Which, WhichTimer } from '../../core/plan/fault.ts';
+import type { Fault, FaultOf, When, Which, WhichTimer } from '../../core/plan/fault.ts';
 import type { Names } from './shape-names.ts';
 
 /** One clause: `pause A before A/1/write`. */
@@ -64,7 +64,7 @@ function groupShape(group: readonly string[], names: Names): string {
 }
 
 /** Which way a clock goes wrong. */
-function clockShape({ stepUs, ratePpm }: ClockFault): string {
+function clockShape({ stepUs, ratePpm }: FaultOf<'clock'>): string {
   const step = stepUs === 0 ? '' : stepUs > 0 ? ' steps forwards' : ' steps back';
   const rate = ratePpm === 0 ? '' : ratePpm > 0 ? ' runs fast' : ' runs slow';
   return `${step}${rate}`;

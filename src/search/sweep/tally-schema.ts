@@ -1,7 +1,6 @@
 /** The shape of tallies and of what else a sweep writes to files that it reads again. */
 import { z } from 'zod';
-import type { FaultKind } from '../../core/plan/fault.ts';
-import { FAULT_KINDS } from '../../core/plan/fault-text.ts';
+import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
 import { type ClaimTally, type FaultTally, KEPT_SEEDS, type Tally } from './tally.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
 import type { Plan, Work } from '../plan/plan.ts';
+import { withoutClients, withoutSections, withoutWork } from './change.ts';
 import { pause, planWith } from './sample-plan.test.ts';
-import { withoutClients, withoutSections, withoutWork } from './without.ts';
 
 describe('what is dropped', () => {
   test('takes along what names it, and nothing that only begins like it', () => {

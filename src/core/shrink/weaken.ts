@@ -1,11 +1,14 @@
 /**
- * Makes clients plainer: one connection, one try, one attempt, no release, answers awaited. A
- * client that no longer attempts again has to come later instead. One that works without the lock
- * when it waited in vain keeps its attempts: with fewer of them it would be another story.
+ * The passes that make plainer what cannot go. Clients: one connection, one try, one attempt, no
+ * release, answers awaited; one that no longer attempts again has to come later instead, and one
+ * that works without the lock when it waited in vain keeps its attempts: with fewer of them it
+ * would be another story. Numbers: lowered by bisection towards the least that the bounds allow,
+ * over numbers that are no less round, and rounded to ones that people like to read.
  */
 import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
 import { changeClient, changeSection, changeWork } from './change.ts';
-import { clamp } from './round.ts';
+import { type Parameter, type ParameterKind, parameterAt, parametersOf } from './parameter.ts';
+import { clamp, digitsOf, rounderThan, roundestBetween, roundTo } from './round.ts';
 import type { Pass, Search, Steps } from './search.ts';
 
 type Change = (client: ClientPlan) => ClientPlan;
@@ -133,4 +136,104 @@ export const renumberValues: Pass = {
 /** Adds 1, or takes 1 away; what adds nothing goes on so. */
 function byOne({ by, ...work }: Extract<Work, { readonly kind: 'increment' }>): Work {
   return by === undefined || by > 0 ? work : { ...work, by: by < 0 ? -1 : 0 };
+}
+
+export const shortenFaults: Pass = lowering('shorten faults', ['amount', 'rate']);
+export const startEarlier: Pass = lowering('start earlier', ['think', 'instant']);
+export const shortenWork: Pass = lowering('shorten work', ['compute']);
+export const lowerCounts: Pass = lowering('lower counts of the queue', ['count']);
+export const lowerLatencies: Pass = lowering('lower latencies', ['latency', 'decision']);
+
+function lowering(name: string, kinds: readonly ParameterKind[]): Pass {
+  return {
+    name,
+    *run(search: Search): Steps<void> {
+      for (const { kind, path } of parametersOf(search.current)) {
+        if (kinds.includes(kind)) yield* lower(search, path);
+      }
+    },
+  };
+}
+
+function* lower(search: Search, path: string): Steps<void> {
+  const first = parameterAt(search.current, path);
+  if (first === undefined || first.value <= first.range.minUs) return;
+  let holds = first.range.minUs;
+  if (yield* search.attempt(first.write(search.current, holds))) return;
+  for (;;) {
+    const parameter = parameterAt(search.current, path);
+    if (parameter === undefined) return;
+    const middle = roundestBetween(holds, parameter.value);
+    if (middle === null || digitsOf(middle) > digitsOf(parameter.value)) return;
+    if (!(yield* search.attempt(parameter.write(search.current, middle)))) holds = middle;
+  }
+}
+
+/** With more numbers than this, not every pair is tried. */
+const MAX_PAIRED = 6;
+
+/**
+ * Lowers several numbers by the same time: all first starts and instants, then each pair. A pause
+ * and the wait of the client that uses it can often go down together and not alone.
+ */
+export const lowerTogether: Pass = {
+  name: 'lower numbers together',
+  *run(search: Search): Steps<void> {
+    yield* lowerBySame(search, startPaths(search));
+    const paths = parametersOf(search.current)
+      .filter(({ kind, value, range }) => kind !== 'count' && value > range.minUs)
+      .map(({ path }) => path);
+    if (paths.length > MAX_PAIRED) return;
+    for (const [at, one] of paths.entries()) {
+      for (const other of paths.slice(at + 1)) yield* lowerBySame(search, [one, other]);
+    }
+  },
+};
+
+/** The numbers that fix when things begin: each client's first think time, and the instants. */
+function startPaths(search: Search): readonly string[] {
+  return parametersOf(search.current)
+    .filter(({ kind, path }) => kind === 'instant' || /\.sections\[0\]\.thinkUs$/.test(path))
+    .map(({ path }) => path);
+}
+
+function* lowerBySame(search: Search, paths: readonly string[]): Steps<void> {
+  const found = parametersOf(search.current).filter(({ path }) => paths.includes(path));
+  if (found.length < 2) return;
+  const most = Math.min(...found.map(({ value, range }) => value - range.minUs));
+  if (most <= 0) return;
+  const less = roundestBetween(0, most);
+  for (const by of less === null ? [most] : [most, less]) {
+    if (yield* search.attempt(loweredBy(search, found, by))) return;
+  }
+}
+
+function loweredBy(search: Search, parameters: readonly Parameter[], by: number): Plan {
+  return parameters.reduce((plan, { value, write }) => write(plan, value - by), search.current);
+}
+
+const GRIDS_US = [10_000, 5_000, 1_000] as const;
+
+export const roundNumbers: Pass = {
+  name: 'round numbers',
+  *run(search: Search): Steps<void> {
+    for (const gridUs of GRIDS_US) {
+      if (yield* search.attempt(roundedTo(search.current, gridUs))) break;
+    }
+    for (const { path } of parametersOf(search.current)) yield* round(search, path);
+  },
+};
+
+function roundedTo(plan: Plan, gridUs: number): Plan {
+  return parametersOf(plan)
+    .filter(({ kind }) => kind !== 'rate' && kind !== 'count')
+    .reduce((next, { value, range, write }) => write(next, roundTo(value, gridUs, range)), plan);
+}
+
+function* round(search: Search, path: string): Steps<void> {
+  const parameter = parameterAt(search.current, path);
+  if (parameter === undefined) return;
+  for (const value of rounderThan(parameter.value, parameter.range)) {
+    if (yield* search.attempt(parameter.write(search.current, value))) return;
+  }
 }

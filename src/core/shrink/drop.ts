@@ -1,0 +1,240 @@
+/**
+ * The passes that take pieces away, mostly in chunks: first all of a list, then halves, and so on
+ * down to single items (the sizes of Zeller's delta debugging). Where a piece cannot just go since
+ * what is left would then run at other times, it goes with drawn latencies calmed, or the next one
+ * waits in its place. Faults that are all needed may still give way to a stronger one of them.
+ */
+import { amountOf, type Fault, withAmount } from '../plan/fault.ts';
+import type { Plan } from '../plan/plan.ts';
+import {
+  calmed,
+  changeSection,
+  roundLatency,
+  type SectionKey,
+  sectionKeys,
+  withoutClients,
+  withoutCopies,
+  withoutDecisions,
+  withoutFaults,
+  withoutMessages,
+  withoutOrder,
+  withoutProbe,
+  withoutSections,
+  withoutWork,
+  workKeys,
+} from './change.ts';
+import { clamp, rounderThan } from './round.ts';
+import type { Pass, Search, Steps } from './search.ts';
+
+interface Droppable<Item> {
+  readonly list: (plan: Plan) => readonly Item[];
+  /** `plan` without the items given; equal to `plan` when they cannot go. */
+  readonly without: (plan: Plan, items: readonly Item[]) => Plan;
+}
+
+/** When a turn accepts nothing, no single item of the current plan can go. */
+function* dropInChunks<Item>(search: Search, { list, without }: Droppable<Item>): Steps<void> {
+  for (let size = list(search.current).length; size >= 1; size = Math.floor(size / 2)) {
+    let start = 0;
+    for (;;) {
+      const chunk = list(search.current).slice(start, start + size);
+      if (chunk.length === 0) break;
+      // What follows an item that went has moved into its place, so `start` stays.
+      if (!(yield* search.attempt(without(search.current, chunk)))) start += size;
+    }
+  }
+}
+
+/** Others meet less contention without a client, and run earlier. */
+export const dropClients: Pass = {
+  name: 'drop clients',
+  *run(search: Search): Steps<void> {
+    const names = (): readonly string[] => search.current.clients.map((client) => client.name);
+    yield* dropInChunks(search, { list: names, without: withoutClients });
+    for (const name of names()) {
+      const rest = withoutClients(search.current, [name]);
+      if (rest === search.current) continue;
+      yield* search.attempt(calmed(rest, roundLatency(rest)));
+    }
+  },
+};
+
+/** With more faults than this, not every pair is tried. */
+const MAX_PAIRED = 5;
+
+export const dropFaults: Pass = {
+  name: 'drop faults',
+  *run(search: Search): Steps<void> {
+    yield* dropInChunks(search, { list: (plan) => plan.faults, without: withoutFaults });
+  },
+};
+
+export const mergeFaults: Pass = {
+  name: 'replace faults by one of them',
+  *run(search: Search): Steps<void> {
+    for (const fault of search.current.faults) {
+      if (search.current.faults.length < 2) return;
+      const others = search.current.faults.filter((other) => other !== fault);
+      const groups =
+        others.length > MAX_PAIRED ? [others] : [others, ...others.map((one) => [one])];
+      for (const gone of groups) {
+        if (!search.current.faults.includes(fault)) break;
+        yield* search.attempt(strengthened(withoutFaults(search.current, gone), fault));
+      }
+    }
+  },
+};
+
+function strengthened(plan: Plan, fault: Fault): Plan {
+  const amountUs = amountOf(fault);
+  const range = fault.kind === 'clock' ? undefined : plan.bounds.durations[fault.kind];
+  if (amountUs === null || range === undefined || amountUs >= range.maxUs) return plan;
+  const stronger = withAmount(fault, range.maxUs);
+  return { ...plan, faults: plan.faults.map((one) => (one === fault ? stronger : one)) };
+}
+
+export const narrowPartitions: Pass = {
+  name: 'narrow partitions',
+  *run(search: Search): Steps<void> {
+    yield* dropInChunks(search, { list: partitionMembers, without: withoutMembers });
+  },
+};
+
+interface Member {
+  readonly fault: number;
+  readonly side: 'from' | 'to';
+  readonly process: string;
+}
+
+function partitionMembers(plan: Plan): readonly Member[] {
+  return plan.faults.flatMap((fault, index): Member[] => {
+    if (fault.kind !== 'partition') return [];
+    const from = fault.from.map((process) => ({ fault: index, side: 'from' as const, process }));
+    const to = fault.to.map((process) => ({ fault: index, side: 'to' as const, process }));
+    return [...from, ...to];
+  });
+}
+
+/** A group that would be empty stays as it is: dropping the fault is another pass's business. */
+function withoutMembers(plan: Plan, members: readonly Member[]): Plan {
+  const faults = plan.faults.map((fault, index) => {
+    if (fault.kind !== 'partition') return fault;
+    const keep = (side: 'from' | 'to'): readonly string[] => {
+      const gone = members.filter((one) => one.fault === index && one.side === side);
+      const left = fault[side].filter((name) => !gone.some(({ process }) => process === name));
+      return left.length > 0 ? left : fault[side];
+    };
+    return { ...fault, from: keep('from'), to: keep('to') };
+  });
+  return { ...plan, faults };
+}
+
+export const dropSections: Pass = {
+  name: 'drop sections',
+  *run(search: Search): Steps<void> {
+    yield* dropInChunks(search, { list: sectionKeys, without: withoutSections });
+    for (const key of sectionKeys(search.current)) {
+      const rest = withoutSections(search.current, [key]);
+      for (const candidate of [...withLaterNext(search.current, rest, key)]) {
+        if (yield* search.attempt(candidate)) break;
+      }
+    }
+  },
+};
+
+export const dropWork: Pass = {
+  name: 'drop steps of work',
+  *run(search: Search): Steps<void> {
+    yield* dropInChunks(search, { list: workKeys, without: withoutWork });
+  },
+};
+
+/** `rest`, which `plan` is without the section `key`, with the section after it put later. */
+function withLaterNext(plan: Plan, rest: Plan, key: SectionKey): readonly Plan[] {
+  const client = plan.clients.find(({ name }) => name === key.client);
+  const at = client?.sections.findIndex(({ id }) => id === key.section) ?? -1;
+  const gone = client?.sections[at];
+  const next = client?.sections[at + 1];
+  if (client === undefined || gone === undefined) return [];
+  const calm = calmed(rest, roundLatency(rest));
+  if (next === undefined) return [calm];
+  const { think } = plan.bounds;
+  const later = [gone.thinkUs + next.thinkUs, gone.thinkUs + next.thinkUs + client.ttlUs];
+  const thinks = new Set([...later, think.maxUs].map((us) => clamp(us, think)));
+  const nextKey = { client: key.client, section: next.id };
+  const delayed = [...thinks].map((thinkUs) =>
+    changeSection(rest, nextKey, (section) => ({ ...section, thinkUs })),
+  );
+  return [...delayed, calm];
+}
+
+export const dropChance: Pass = {
+  name: 'drop chance',
+  *run(search: Search): Steps<void> {
+    yield* search.attempt({ ...search.current, chance: null });
+  },
+};
+
+export const dropProbe: Pass = {
+  name: 'drop the probe',
+  *run(search: Search): Steps<void> {
+    yield* search.attempt(withoutProbe(search.current));
+  },
+};
+
+export const dropOrder: Pass = {
+  name: 'drop order entries',
+  *run(search: Search): Steps<void> {
+    yield* dropInChunks(search, { list: (plan) => plan.order, without: withoutOrder });
+  },
+};
+
+export const dropMessages: Pass = {
+  name: 'drop messages of the queue',
+  *run(search: Search): Steps<void> {
+    yield* dropInChunks(search, {
+      list: (plan) => plan.queue?.copies ?? [],
+      without: withoutCopies,
+    });
+    yield* dropInChunks(search, {
+      list: (plan) => plan.queue?.messages ?? [],
+      without: withoutMessages,
+    });
+  },
+};
+
+export const calmLatencies: Pass = {
+  name: 'calm latencies',
+  *run(search: Search): Steps<void> {
+    for (const latencyUs of constantsFor(search.current)) {
+      if (yield* search.attempt(calmed(search.current, latencyUs))) return;
+    }
+  },
+};
+
+export const dropDecisions: Pass = {
+  name: 'drop decisions',
+  *run(search: Search): Steps<void> {
+    const without = (plan: Plan, names: readonly string[]): Plan =>
+      withLatencyInBounds(withoutDecisions(plan, names));
+    yield* dropInChunks(search, { list: (plan) => Object.keys(plan.decisions), without });
+  },
+};
+
+/** Messages that lose their own latency take the constant one, which nobody may have looked at. */
+function withLatencyInBounds(plan: Plan): Plan {
+  const latencyUs = clamp(plan.network.latencyUs, plan.bounds.latency);
+  if (latencyUs === plan.network.latencyUs) return plan;
+  return { ...plan, network: { ...plan.network, latencyUs } };
+}
+
+/** One latency for all messages: a round one near the present first, the ends of the range last. */
+function constantsFor(plan: Plan): readonly number[] {
+  const { latency } = plan.bounds;
+  const sorted = Object.values(plan.decisions).sort((a, b) => a - b);
+  const medianUs = sorted[Math.floor(sorted.length / 2)] ?? plan.network.latencyUs;
+  const inside = clamp(medianUs, latency);
+  const roundMedian = rounderThan(inside, latency)[0] ?? inside;
+  const present = clamp(plan.network.latencyUs, latency);
+  return [...new Set([roundLatency(plan), present, roundMedian, latency.minUs, latency.maxUs])];
+}
