@@ -4,14 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { ChunkResult } from './adapters/fleet/chunk-result.ts';
-import type { ChunkPlace } from './adapters/fleet/do-job.ts';
+import type { ChunkResult } from './adapters/fleet/jobs.ts';
 import { readQueueUrl } from './adapters/fleet/queue-url.ts';
-import { type FleetWorker, startWorker as startOn } from './adapters/fleet/worker.ts';
+import { type ChunkPlace, type FleetWorker, startFleetWorker } from './adapters/fleet/worker.ts';
 
-export type { ChunkResult } from './adapters/fleet/chunk-result.ts';
-export type { ChunkPlace } from './adapters/fleet/do-job.ts';
-export type { FleetWorker } from './adapters/fleet/worker.ts';
+export type { ChunkResult } from './adapters/fleet/jobs.ts';
+export type { ChunkPlace, FleetWorker } from './adapters/fleet/worker.ts';
 
 export interface StartWorkerOptions {
   /**
@@ -39,7 +37,14 @@ export async function startWorker(options: StartWorkerOptions): Promise<FleetWor
   if (read.kind === 'problem') throw new Error(`the queue’s URL ${read.what}`);
   const { onNote = () => {}, onChunk = () => {} } = options;
   const { address } = read;
-  return await startOn({ address, threads, modules, version: version(), note: onNote, onChunk });
+  return await startFleetWorker({
+    address,
+    threads,
+    modules,
+    version: version(),
+    note: onNote,
+    onChunk,
+  });
 }
 
 function version(): string {

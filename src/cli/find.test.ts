@@ -1,8 +1,7 @@
 /** How files are called after what is in them, and what is taken over that was shrunk before. */
 import { describe, expect, test } from 'vitest';
 import type { ShrinkJob, ShrunkKind } from '../adapters/fleet/jobs.ts';
-import { shrinkKind } from '../adapters/fleet/shrink-kind.ts';
-import { readShrunk } from '../adapters/fleet/shrunk-plan.ts';
+import { readShrunk, shrinkKind } from '../adapters/fleet/shrink-kind.ts';
 import { smallScenario } from '../adapters/fleet/sweep.fixture.ts';
 import { builtIn } from '../catalogue.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';

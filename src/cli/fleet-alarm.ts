@@ -2,8 +2,7 @@
  * What people are told where a chunk came to two results: the very seed, if it does so on this
  * machine too, and the command that shows it; else the chunk's seeds, and what they come to here.
  */
-import { type Located, locateDifference } from '../adapters/fleet/locate-difference.ts';
-import type { TwoResults } from '../adapters/fleet/two-results.ts';
+import { type Located, locateDifference, type TwoResults } from '../adapters/fleet/two-results.ts';
 import { shellWords } from '../report/finding.ts';
 import { repeatSeed } from '../search/sweep/determinism.ts';
 import type { Pool } from '../search/sweep/pool.ts';

@@ -5,12 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { calibrate } from '../adapters/fleet/calibrate.ts';
 import { type Checkpoint, readCheckpoint } from '../adapters/fleet/checkpoint.ts';
-import { chunksIn } from '../adapters/fleet/chunk-map.ts';
+import { calibrate, chunksIn } from '../adapters/fleet/chunks.ts';
 import { coordinate, type FleetResult } from '../adapters/fleet/coordinate.ts';
-import { progressLine } from '../adapters/fleet/progress-line.ts';
-import { readShrunk } from '../adapters/fleet/shrunk-plan.ts';
+import { progressLine } from '../adapters/fleet/progress.ts';
+import { readShrunk } from '../adapters/fleet/shrink-kind.ts';
 import { type SweepRecord, sweepIdOf } from '../adapters/fleet/sweep-record.ts';
 import { originOf } from '../search/sweep/origin.ts';
 import type { Pool } from '../search/sweep/pool.ts';

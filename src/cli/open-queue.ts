@@ -59,8 +59,8 @@ export async function openWorker(
 ): Promise<{ readonly worker: FleetWorker; readonly shown: string }> {
   const place = placeOf(url);
   const worker = await reached(place, async () => {
-    const { startWorker } = await import('../adapters/fleet/worker.ts');
-    return await startWorker({ ...options, address: place.address });
+    const { startFleetWorker } = await import('../adapters/fleet/worker.ts');
+    return await startFleetWorker({ ...options, address: place.address });
   });
   return { worker, shown: place.shown };
 }

@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { loadSweep } from '../adapters/fleet/loaded-sweeps.ts';
 import type { ListedSweep } from '../adapters/fleet/sweep-queue.ts';
+import { loadSweep } from '../adapters/fleet/sweep-record.ts';
 import { openPool } from '../search/sweep/sweep.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { type LoadedScenario, loadScenarios, openFolder } from './files.ts';

@@ -1,6 +1,6 @@
 /** How far a sweep on a queue is, in words and as a line of JSON. */
-import { chunksIn } from '../adapters/fleet/chunk-map.ts';
-import { progressLine, secondsLeft } from '../adapters/fleet/progress-line.ts';
+import { chunksIn } from '../adapters/fleet/chunks.ts';
+import { progressLine, secondsLeft } from '../adapters/fleet/progress.ts';
 import type { ListedSweep, QueueCounts } from '../adapters/fleet/sweep-queue.ts';
 import { groupDigits } from '../text/prose.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { MemoryQueue } from '../adapters/fleet/memory-queue.ts';
+import { MemoryQueue } from '../adapters/fleet/memory-queue.fixture.ts';
 import { closeSoon, patientQueue, promptQueue } from './watched-queue.ts';
 
 beforeEach(() => {

@@ -2,7 +2,7 @@
  * A queue as commands ask it: what it answers comes in time, or there is an error in our own words.
  * Otherwise a server that takes connections and says nothing would hold a command for ever.
  */
-import { askedBy } from '../adapters/fleet/queue-away.ts';
+import { askedThrough } from '../adapters/fleet/progress.ts';
 import type { SweepQueue } from '../adapters/fleet/sweep-queue.ts';
 
 /** How long a command waits for one answer. */
@@ -66,7 +66,7 @@ function watched(
   wait: (answer: Promise<unknown>) => Promise<unknown>,
   explain: Explain,
 ): SweepQueue {
-  return askedBy(queue, async (ask) => {
+  return askedThrough(queue, async (ask) => {
     try {
       return await wait(ask());
     } catch (error) {

@@ -10,7 +10,7 @@ import { openBullQueue } from '../../src/adapters/fleet/bull-queue.ts';
 import { coordinate, type FleetResult } from '../../src/adapters/fleet/coordinate.ts';
 import { Coordinator } from '../../src/adapters/fleet/coordinator.ts';
 import type { ChunkJob } from '../../src/adapters/fleet/jobs.ts';
-import { MemoryQueue } from '../../src/adapters/fleet/memory-queue.ts';
+import { MemoryQueue } from '../../src/adapters/fleet/memory-queue.fixture.ts';
 import type { QueueAddress } from '../../src/adapters/fleet/queue-url.ts';
 import type { SweepQueue } from '../../src/adapters/fleet/sweep-queue.ts';
 import type { SweepRecord } from '../../src/adapters/fleet/sweep-record.ts';
@@ -239,7 +239,7 @@ export const WORKER_FLAG = '--work-on-port';
 
 /** Works until SIGTERM. */
 export async function workOn(port: number): Promise<void> {
-  const { startWorker: start } = await import('../../src/adapters/fleet/worker.ts');
+  const { startFleetWorker: start } = await import('../../src/adapters/fleet/worker.ts');
   const address = { host: '127.0.0.1', port };
   const note = (line: string): void => {
     process.stderr.write(`${line}\n`);

@@ -5,14 +5,17 @@
 import type { JobsOptions } from 'bullmq';
 import {
   type AnyJob,
+  isUnreadable,
+  lateQueueOf,
   type OpenedQueue,
   openConnection,
   type QueueConnection,
+  RECORDS,
+  readRefusals,
+  workQueueOf,
 } from './connection.ts';
 import { sweepEntrySchema, sweepProgressSchema } from './jobs.ts';
-import { lateQueueOf, RECORDS, workQueueOf } from './queue-names.ts';
 import type { QueueAddress } from './queue-url.ts';
-import { readRefusals } from './refusal.ts';
 import type {
   AddedJob,
   EndedJob,
@@ -23,7 +26,6 @@ import type {
   Wanted,
 } from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
-import { isUnreadable } from './unreadable.ts';
 
 /** Ids read at once. */
 const PAGE = 1_000;

@@ -8,15 +8,15 @@ import { z } from 'zod';
 import { check } from '../../core/plan/findings.ts';
 import { type Form, seal, unseal } from '../../search/sweep/sealed.ts';
 import { count, tallySchema } from '../../search/sweep/tally-schema.ts';
-import { chunksIn } from './chunk-map.ts';
+import type { CountsState } from './chunk-counts.ts';
+import { chunksIn } from './chunks.ts';
 import { type ShrunkKind, shrunkKindSchema } from './jobs.ts';
-import type { LedgerState } from './ledger.ts';
 import { type SweepRecord, sweepIdOf, sweepRecordSchema } from './sweep-record.ts';
 import { type TwoResults, twoResultsSchema } from './two-results.ts';
 
 export interface Checkpoint {
   readonly sweep: SweepRecord;
-  readonly ledger: LedgerState;
+  readonly counts: CountsState;
   /** How long coordinators were at work, all attempts together. */
   readonly milliseconds: number;
   /** What workers have shrunk, one a kind of failure. */
@@ -41,10 +41,10 @@ const schema = z.strictObject({
  * Two lines, each with its line break: what is known, sealed, and of each chunk two bytes a system
  * in base64.
  */
-export function renderCheckpoint({ ledger, ...rest }: Checkpoint): string {
-  const { buffer, byteOffset, byteLength } = ledger.digests;
+export function renderCheckpoint({ counts, ...rest }: Checkpoint): string {
+  const { buffer, byteOffset, byteLength } = counts.digests;
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
-  const { tallies } = ledger;
+  const { tallies } = counts;
   const head = seal(FORM, { ...rest, digests: checksumOf(bytes), tallies });
   return `${head}\n${bytes.toString('base64')}\n`;
 }
@@ -53,7 +53,7 @@ function checksumOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
-export type CheckpointRead =
+type CheckpointRead =
   | { readonly kind: 'checkpoint'; readonly checkpoint: Checkpoint }
   /** `what` is a clause: `is damaged: …`. */
   | { readonly kind: 'problem'; readonly what: string };
@@ -79,5 +79,5 @@ export function readCheckpoint(text: string, sweepId: string): CheckpointRead {
   }
   const words = new Uint16Array(bytes.length / 2);
   Buffer.from(words.buffer).set(bytes);
-  return { kind: 'checkpoint', checkpoint: { ...rest, ledger: { digests: words, tallies } } };
+  return { kind: 'checkpoint', checkpoint: { ...rest, counts: { digests: words, tallies } } };
 }

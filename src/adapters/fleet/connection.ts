@@ -1,19 +1,24 @@
 /**
- * How BullMQ's queues and workers on Redis are opened. They share one connection, which connects
- * again by itself; each worker has one more, by which it is counted.
+ * What coordinators and workers share of BullMQ: how queues and workers on Redis are opened, what
+ * the queues are called, and what workers leave on them beside the results of their jobs: why they
+ * leave a sweep to others, and results that came after their job was given to another.
+ *
+ * Queues share one connection, which connects again by itself; each worker has one more, by which
+ * it is counted.
  */
+
+import { randomUUID } from 'node:crypto';
 import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
+import { jobIdOf } from './chunks.ts';
+import type { ChunkResult } from './jobs.ts';
 import type { QueueAddress } from './queue-url.ts';
 
 export type AnyJob = Job<unknown, unknown, string>;
 export type OpenedQueue = Queue<unknown, unknown, string>;
 export type OpenedWorker = Worker<unknown, unknown, string>;
 
-export type WorkerSettings = Pick<
-  WorkerOptions,
-  'lockDuration' | 'maxStalledCount' | 'stalledInterval'
->;
+type WorkerSettings = Pick<WorkerOptions, 'lockDuration' | 'maxStalledCount' | 'stalledInterval'>;
 
 /** A connection to where the queues are, which all of them share. */
 export interface QueueConnection {
@@ -24,7 +29,7 @@ export interface QueueConnection {
   close(): Promise<void>;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Whether commands wait for a Redis that is away, however long; else they are rejected. */
   readonly isPatient: boolean;
   /** Told what goes wrong meanwhile. */
@@ -91,5 +96,79 @@ async function requireRedis(address: QueueAddress): Promise<void> {
     throw why ?? error;
   } finally {
     redis.disconnect();
+  }
+}
+
+/** The records, which are looked at and never taken. */
+export const RECORDS = 'sweeps';
+
+/** The chunks of a sweep and what is to be shrunk of it. */
+export function workQueueOf(sweep: string): string {
+  return `work-${sweep}`;
+}
+
+/** Results of a sweep that workers had after their job was given to another. */
+export function lateQueueOf(sweep: string): string {
+  return `late-${sweep}`;
+}
+
+/** Whether an error says so; any other is of the queue or its connection. */
+export function isUnreadable(error: unknown): boolean {
+  if (error instanceof SyntaxError || error instanceof TypeError) return true;
+  return error instanceof Error && error.message.includes('WRONGTYPE');
+}
+
+/** So many lines are kept; the same one may come from several workers. */
+const KEPT = 20;
+const MOST_TOLD = 5;
+const MOST_LETTERS = 300;
+
+/** What a worker says; `why` is a clause about the sweep. */
+export function refusalText(sweep: string, why: string): string {
+  return harmless(`sweep ${sweep} ${why}: left for other workers`);
+}
+
+/** Leaves a line with the record; where that is gone nobody needs it. */
+export async function leaveRefusal(records: OpenedQueue, id: string, line: string): Promise<void> {
+  await records.addJobLog(id, line, KEPT).catch(() => {});
+}
+
+/** The last lines, each once. */
+export async function readRefusals(records: OpenedQueue, id: string): Promise<readonly string[]> {
+  const { logs } = await records.getJobLogs(id, 0, KEPT - 1);
+  return [...new Set(logs.map(harmless))].slice(-MOST_TOLD);
+}
+
+function harmless(line: string): string {
+  return line.replace(/\p{Cc}+/gu, ' ').slice(0, MOST_LETTERS);
+}
+
+export class LateResults {
+  private readonly connection: QueueConnection;
+  private readonly records: OpenedQueue;
+
+  constructor(connection: QueueConnection, records: OpenedQueue) {
+    this.connection = connection;
+    this.records = records;
+  }
+
+  /** False where the sweep is not on the queue any more, and nothing of it may stay there. */
+  async add(sweepId: string, result: ChunkResult): Promise<boolean> {
+    if (!(await this.isThere(sweepId))) return false;
+    const queue = this.connection.queue(lateQueueOf(sweepId));
+    try {
+      const jobId = `${jobIdOf(sweepId, result.chunk)}-${randomUUID()}`;
+      await queue.add('late', result, { jobId });
+      if (await this.isThere(sweepId)) return true;
+      // Whoever ended the sweep looked for late results before this one was there.
+      await queue.obliterate({ force: true });
+      return false;
+    } finally {
+      await queue.close();
+    }
+  }
+
+  private async isThere(sweepId: string): Promise<boolean> {
+    return (await this.records.getJob(sweepId)) !== undefined;
   }
 }

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { id, type Kept, requireWhole, run, sweep, timing, work } from './coordinate.fixture.ts';
 import type { ShrunkKind } from './jobs.ts';
-import { shrinkJobIdOf } from './kinds.ts';
-import { MemoryQueue } from './memory-queue.ts';
+import { MemoryQueue } from './memory-queue.fixture.ts';
+import { shrinkJobIdOf } from './shrinking.ts';
 import { resultOf } from './sweep.fixture.ts';
 
 test('a late result that is equal changes nothing, and one that differs is the alarm', async () => {

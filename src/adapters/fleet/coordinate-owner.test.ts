@@ -1,4 +1,5 @@
 /** Several coordinators of one sweep, one of which was paused: exactly one of them goes on. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   Gate,
@@ -12,9 +13,8 @@ import {
   viewOf,
   work,
 } from './coordinate.fixture.ts';
-import { coordinate, type FleetResult } from './coordinate.ts';
-import { MemoryQueue } from './memory-queue.ts';
-import type { CoordinateOptions } from './rounds.ts';
+import { type CoordinateOptions, coordinate, type FleetResult, isAhead } from './coordinate.ts';
+import { MemoryQueue } from './memory-queue.fixture.ts';
 
 /** A coordinator whose calls of one method wait at a gate. */
 function gated(
@@ -277,4 +277,17 @@ test('a sweep that is under way keeps its chunks, whatever is announced meanwhil
   await until(() => queue.records.get(id)?.entry.sweep.chunkSeeds === sweep.chunkSeeds);
   const [whole] = await both(queue, [result]);
   if (whole !== undefined) requireWhole(whole);
+});
+
+test('of any two coordinators exactly one is ahead, and none is ahead of itself', () => {
+  const owners = fc.record({ coordinator: fc.constantFrom('a', 'b', 'c'), epoch: fc.nat(3) });
+  fc.assert(
+    fc.property(owners, owners, (one, other) => {
+      const isSame = one.coordinator === other.coordinator && one.epoch === other.epoch;
+      expect([isAhead(one, other), isAhead(other, one)].filter(Boolean)).toHaveLength(
+        isSame ? 0 : 1,
+      );
+      if (one.epoch > other.epoch) expect(isAhead(one, other)).toBe(true);
+    }),
+  );
 });

@@ -12,7 +12,7 @@ import {
   work,
 } from './coordinate.fixture.ts';
 import type { ShrunkKind } from './jobs.ts';
-import { MemoryQueue } from './memory-queue.ts';
+import { MemoryQueue } from './memory-queue.fixture.ts';
 import { resultOf } from './sweep.fixture.ts';
 
 /** Nothing is saved but at the end. */
@@ -27,7 +27,7 @@ function saved({ text }: Kept): Checkpoint {
 }
 
 function seedsIn(kept: Kept): number | undefined {
-  return saved(kept).ledger.tallies['fenced']?.seeds;
+  return saved(kept).counts.tallies['fenced']?.seeds;
 }
 
 test('what a sweep came to is saved before it goes from the queue', async () => {

@@ -14,8 +14,8 @@ import {
   work,
 } from './coordinate.fixture.ts';
 import type { ChunkJob, ShrinkJob } from './jobs.ts';
-import { shrinkJobIdOf } from './kinds.ts';
-import { MemoryQueue } from './memory-queue.ts';
+import { MemoryQueue } from './memory-queue.fixture.ts';
+import { shrinkJobIdOf } from './shrinking.ts';
 import { resultOf } from './sweep.fixture.ts';
 
 const KIND = { system: 'unfenced', claim: 'fence-monotone' };
@@ -24,7 +24,7 @@ const FIRST_OF_KIND = shrinkJobIdOf(id, KIND);
 function doneIn({ text }: Kept): number {
   const read = readCheckpoint(text ?? '', id);
   if (read.kind === 'problem') throw new Error(read.what);
-  return read.checkpoint.ledger.digests.filter((_, at) => at % 2 === 0).filter(Boolean).length;
+  return read.checkpoint.counts.digests.filter((_, at) => at % 2 === 0).filter(Boolean).length;
 }
 
 /** What a worker returns for chunk 2, changed; for all else what it should. */

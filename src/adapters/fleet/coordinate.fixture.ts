@@ -1,11 +1,15 @@
 /** A coordinator on a queue in memory, while a test decides what becomes of the jobs. */
 import { expect } from 'vitest';
 import { readCheckpoint } from './checkpoint.ts';
-import { chunksIn } from './chunk-map.ts';
-import { coordinate, type FleetResult } from './coordinate.ts';
+import { chunksIn } from './chunks.ts';
+import {
+  type CoordinateOptions,
+  type CoordinatorTiming,
+  coordinate,
+  type FleetResult,
+} from './coordinate.ts';
 import type { ChunkJob, ShrinkJob } from './jobs.ts';
-import type { MemoryQueue } from './memory-queue.ts';
-import type { CoordinateOptions, CoordinatorTiming } from './rounds.ts';
+import type { MemoryQueue } from './memory-queue.fixture.ts';
 import { resultOf, smallScenario, smallSweep } from './sweep.fixture.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 

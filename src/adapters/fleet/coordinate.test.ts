@@ -9,9 +9,8 @@ import {
   sweep,
   work,
 } from './coordinate.fixture.ts';
-import { coordinate, type FleetResult } from './coordinate.ts';
-import { MemoryQueue } from './memory-queue.ts';
-import type { FleetProgress } from './rounds.ts';
+import { coordinate, type FleetProgress, type FleetResult, Pace } from './coordinate.ts';
+import { MemoryQueue } from './memory-queue.fixture.ts';
 import { resultOf } from './sweep.fixture.ts';
 
 test('every chunk is added and counted once, and nothing is left on the queue', async () => {
@@ -194,4 +193,23 @@ test('a checkpoint that cannot be kept ends the coordinator, and takes nothing o
   });
   await expect(ended).rejects.toThrow('the disk is full');
   expect(queue.completed.size).toBe(3);
+});
+
+test('the pace is that of the last minute, not since the start', () => {
+  const pace = new Pace(1_000, 0);
+  expect(pace.at(0, 1_000)).toBe(0);
+  for (let s = 1; s <= 600; s += 1) pace.at(1_000 * s, 1_000 + s);
+  expect(pace.at(600_000, 1_600)).toBeCloseTo(1, 1);
+  for (let s = 1; s <= 61; s += 1) pace.at(600_000 + 1_000 * s, 1_600 + 100 * s);
+  expect(pace.at(661_000, 7_700)).toBeGreaterThan(98);
+});
+
+test('where a chunk takes longer than a minute the last two that ended tell the pace', () => {
+  const pace = new Pace(0, 0);
+  expect(pace.at(100_000, 0)).toBe(0);
+  expect(pace.at(300_000, 600)).toBe(2);
+  expect(pace.at(600_000, 1_200)).toBe(2);
+  expect(pace.at(660_000, 1_200)).toBeCloseTo(600 / 360);
+  expect(pace.at(900_000, 2_400)).toBe(4);
+  expect(pace.quietMs(950_000)).toBe(50_000);
 });

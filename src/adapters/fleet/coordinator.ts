@@ -1,17 +1,21 @@
 /**
  * One coordinator's view of a sweep: which chunks it added, which came back, which are missing. A
  * round reads what ended, counts it, and adds what is next; whatever a round did may be done again.
+ *
+ * Start here to read the fleet. What a sweep is: `sweep-record.ts`, cut by `chunks.ts` into the jobs
+ * of `jobs.ts`. What comes back is added up in `chunk-counts.ts` and kept in `checkpoint.ts`;
+ * `two-results.ts` raises the alarm, and `shrinking.ts` asks workers to shrink what broke.
+ * `coordinate.ts` goes round until all is counted, on a `sweep-queue.ts`, which `bull-queue.ts` is on
+ * Redis (`queue-url.ts`, `connection.ts`), and `progress.ts` says how far it is. On the other side
+ * `worker.ts` does the jobs that `take-jobs.ts` takes, and `shrink-kind.ts` shrinks in a thread.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { EMPTY_TALLY } from '../../search/sweep/tally.ts';
 import { type Checkpoint, renderCheckpoint } from './checkpoint.ts';
-import { chunkOfJobId, jobIdOf, rangeOfChunk } from './chunk-map.ts';
-import { chunkResultSchema } from './chunk-result.ts';
-import type { ShrunkKind } from './jobs.ts';
-import { brokenByKind } from './kinds.ts';
-import { Ledger } from './ledger.ts';
-import { type Bounds, boundsOf, isPlausible } from './plausible.ts';
-import { Shrinking, type ShrinkingOptions } from './shrinking.ts';
+import { boundsOf, ChunkCounts, isPlausible, type ResultBounds } from './chunk-counts.ts';
+import { chunkOfJobId, jobIdOf, rangeOfChunk } from './chunks.ts';
+import { chunkResultSchema, type ShrunkKind } from './jobs.ts';
+import { brokenByKind, Shrinking, type ShrinkingOptions } from './shrinking.ts';
 import type { AddedJob, EndedJob } from './sweep-queue.ts';
 import { sweepIdOf } from './sweep-record.ts';
 import { type TwoResults, twoResultsText } from './two-results.ts';
@@ -39,13 +43,13 @@ const MOST_TRIES = 3;
 
 export class Coordinator {
   readonly id: string;
-  readonly ledger: Ledger;
+  readonly counts: ChunkCounts;
   /** Chunks that were given up, and what the queue said of each. */
   readonly lost: Map<number, string> = new Map();
   /** The first chunk that came to two results; null for none. */
   alarm: TwoResults | null;
   private readonly options: CoordinatorOptions;
-  private readonly bounds: Bounds;
+  private readonly bounds: ResultBounds;
   /** Every chunk below was added, or is counted. */
   private frontier = 0;
   /** Added and neither counted nor lost. */
@@ -62,14 +66,14 @@ export class Coordinator {
     this.id = sweepIdOf(sweep);
     this.bounds = boundsOf(scenario, sweep.range, catalogue);
     const systems = scenario.systems.map(({ name }) => name);
-    this.ledger = new Ledger(sweep, systems, checkpoint?.ledger ?? null);
+    this.counts = new ChunkCounts(sweep, systems, checkpoint?.counts ?? null);
     this.shrinking = new Shrinking(options, checkpoint?.shrunk ?? []);
     this.alarm = checkpoint?.alarm ?? null;
   }
 
   /** Whether nothing is left to wait for. */
   get isDone(): boolean {
-    return this.ledger.done + this.lost.size === this.ledger.chunks;
+    return this.counts.done + this.lost.size === this.counts.chunks;
   }
 
   /** What workers have shrunk, one a kind of failure; of some there is no plan. */
@@ -97,18 +101,18 @@ export class Coordinator {
   /** Adds chunks until enough are under way, and a job for each new kind of failure. */
   async add(): Promise<void> {
     const { window = WINDOW, queue } = this.options;
-    while (this.frontier < this.ledger.chunks && this.outstanding < window) {
+    while (this.frontier < this.counts.chunks && this.outstanding < window) {
       const chunks: number[] = [];
       let next = this.frontier;
       const most = Math.min(ADDED_AT_ONCE, window - this.outstanding);
-      for (; next < this.ledger.chunks && chunks.length < most; next += 1) {
+      for (; next < this.counts.chunks && chunks.length < most; next += 1) {
         if (!this.isSettled(next)) chunks.push(next);
       }
       await queue.add(chunks.map((chunk) => this.jobOf(chunk)));
       this.frontier = next;
       this.outstanding += chunks.length;
     }
-    await this.shrinking.add(this.ledger.tallies);
+    await this.shrinking.add(this.counts.tallies);
   }
 
   /** Adds again what is under way; jobs that are still there stay as they are. */
@@ -144,7 +148,7 @@ export class Coordinator {
     const { sweep, save } = this.options;
     const { alarm, shrunk } = this;
     const text = renderCheckpoint({
-      ...{ sweep, ledger: this.ledger.state() },
+      ...{ sweep, counts: this.counts.state() },
       ...{ milliseconds, shrunk, alarm },
     });
     try {
@@ -157,17 +161,17 @@ export class Coordinator {
   /** Examinations so far, those that broke a claim, and by which kind. */
   sums(): { runs: number; broken: number; kinds: Record<string, number> } {
     const tallies = this.options.scenario.systems.map(
-      ({ name }) => this.ledger.tallies.get(name) ?? EMPTY_TALLY,
+      ({ name }) => this.counts.tallies.get(name) ?? EMPTY_TALLY,
     );
     return {
       runs: tallies.reduce((total, { seeds }) => total + seeds, 0),
       broken: tallies.reduce((total, { broken }) => total + broken, 0),
-      kinds: brokenByKind(this.options.scenario, this.ledger.tallies),
+      kinds: brokenByKind(this.options.scenario, this.counts.tallies),
     };
   }
 
   private isSettled(chunk: number): boolean {
-    return this.ledger.has(chunk) || this.lost.has(chunk);
+    return this.counts.has(chunk) || this.lost.has(chunk);
   }
 
   private jobOf(chunk: number): AddedJob {
@@ -190,7 +194,7 @@ export class Coordinator {
   }
 
   private chunkOf(jobId: string): number | null {
-    return chunkOfJobId({ sweep: this.id, chunks: this.ledger.chunks }, jobId);
+    return chunkOfJobId({ sweep: this.id, chunks: this.counts.chunks }, jobId);
   }
 
   private takeLate({ id, returned }: EndedJob): void {
@@ -205,7 +209,7 @@ export class Coordinator {
     if (!read.success || (expected !== null && read.data.chunk !== expected)) return false;
     if (!isPlausible(read.data, this.bounds)) return false;
     const { chunk, from, to } = read.data;
-    const offer = this.ledger.offer(read.data);
+    const offer = this.counts.offer(read.data);
     if (offer.kind === 'foreign') return false;
     const wasLost = this.lost.delete(chunk);
     if (offer.kind === 'counted' && chunk < this.frontier && !wasLost) this.outstanding -= 1;
@@ -221,7 +225,7 @@ export class Coordinator {
     if (chunk === null) {
       this.shrinking.giveUp(id, why);
       await this.options.queue.remove(this.id, [id]);
-    } else if (this.ledger.has(chunk)) this.settled.add(id);
+    } else if (this.counts.has(chunk)) this.settled.add(id);
     else await this.tryAgain(id, chunk, why);
   }
 

@@ -6,8 +6,7 @@ import { expect } from 'vitest';
 import { needs } from '../../../tools/needs.ts';
 import { hasRealRedis } from '../../host/redis/real-redis.fixture.ts';
 import { openBullQueue } from './bull-queue.ts';
-import { openConnection } from './connection.ts';
-import { lateQueueOf, workQueueOf } from './queue-names.ts';
+import { lateQueueOf, openConnection, workQueueOf } from './connection.ts';
 import { lawsOfSweeps } from './trial/laws.fixture.ts';
 import { RedisServer } from './trial/redis.fixture.ts';
 

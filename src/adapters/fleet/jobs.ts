@@ -1,10 +1,14 @@
 /**
- * The shapes of the jobs on the queue. They carry data, never code: numbers, names and the
- * scenario's text; whoever takes one checks it before use.
+ * What travels over the queue: the jobs, what comes back of them, and what a sweep's record says.
+ * All of it is data, never code: numbers, names and the scenario's text; whoever takes one checks it
+ * before use.
  */
+
 import { z } from 'zod';
 import type { Boundary } from '../../core/shrink/boundary.ts';
-import { count, text } from '../../search/sweep/tally-schema.ts';
+import type { SeedRange } from '../../search/sweep/shard.ts';
+import type { Tally } from '../../search/sweep/tally.ts';
+import { count, tallySchema, text } from '../../search/sweep/tally-schema.ts';
 import { type SweepRecord, sweepRecordSchema } from './sweep-record.ts';
 
 /** Seeds of a sweep to examine. */
@@ -51,7 +55,7 @@ export const fleetJobSchema: z.ZodType<FleetJob> = z.discriminatedUnion('kind', 
 const planText = z.string().max(1_000_000);
 
 /** The shrinker's boundary, its plan as the text of a file. */
-export interface ShrunkBoundary extends Omit<Boundary, 'holdsPlan'> {
+interface ShrunkBoundary extends Omit<Boundary, 'holdsPlan'> {
   readonly holdsPlan: string;
 }
 
@@ -134,4 +138,20 @@ export const sweepProgressSchema: z.ZodType<SweepProgress> = z.strictObject({
   broken: count,
   runsPerSecond: z.number().min(0),
   kinds: z.record(z.string(), count),
+});
+
+export interface ChunkResult extends SeedRange {
+  readonly chunk: number;
+  /** By the name of the system. */
+  readonly tallies: Readonly<Record<string, Tally>>;
+  /** How long the worker took; no part of what it came to. */
+  readonly milliseconds: number;
+}
+
+export const chunkResultSchema: z.ZodType<ChunkResult> = z.strictObject({
+  chunk: count,
+  from: count,
+  to: count,
+  tallies: z.record(z.string(), tallySchema),
+  milliseconds: count,
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MemoryQueue } from './memory-queue.ts';
+import { MemoryQueue } from './memory-queue.fixture.ts';
 import { smallSweep } from './sweep.fixture.ts';
 import type { AddedJob } from './sweep-queue.ts';
 

@@ -13,7 +13,7 @@ export interface QueueAddress {
   readonly tls?: Readonly<Record<string, never>>;
 }
 
-export type QueueUrlRead =
+type QueueUrlRead =
   | { readonly kind: 'address'; readonly address: QueueAddress; readonly shown: string }
   /** `what` is a clause, and names no secret. */
   | { readonly kind: 'problem'; readonly what: string };

@@ -1,10 +1,17 @@
-/** Shrinks the first seed of a kind of failure, in a thread of its own: see `shrink-apart.ts`. */
+/**
+ * Shrinks the first seed of a kind of failure, in a thread of its own (`shrink-thread.ts`), and reads
+ * the answer where it arrives: it came over the queue, and is believed only as far as its plan breaks
+ * the claim when it is run again.
+ */
 import { dirname } from 'node:path';
-import type { Catalogue } from '../../catalogue.ts';
-import { renderPlan } from '../../core/plan/plan-text.ts';
-import { shrinkFailureAsync } from '../../host/async/examine-async.ts';
-import { describeShrunk } from '../../report/describe-finding.ts';
+import type { Catalogue, LoadedModule } from '../../catalogue.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { readPlan, renderPlan } from '../../core/plan/plan-text.ts';
+import type { ShrinkResult } from '../../core/shrink/shrink.ts';
+import { examineAsync, shrinkFailureAsync } from '../../host/async/examine-async.ts';
 import { replayCommand, shellWords } from '../../report/finding.ts';
+import { describeShrunk } from '../../report/describe-finding.ts';
+import { whyRefused } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
@@ -18,6 +25,12 @@ export interface ShrinkOrder {
   readonly scenario: Scenario;
   /** The scenario's file, as its plans are to name it. */
   readonly file: string;
+}
+
+/** What the thread is started with. */
+export interface ShrinkSetting extends ShrinkOrder {
+  /** Where the scenario's own words come from. */
+  readonly modules: readonly LoadedModule[];
 }
 
 /** The answer to a job where there is no counterexample; `why` is a clause. */
@@ -51,4 +64,26 @@ export async function shrinkKind(
     headline: cutText(finding.explanation.headline),
     signature: idOf(signatureOf(plan, finding.verdict)),
   };
+}
+
+type ShrunkPlan = Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary'>;
+
+/** Null where there is no plan, it is of another system, or does not break the claim. */
+export async function readShrunk(
+  { system, claim, plan: text, boundary: near, whyNoBoundary }: ShrunkKind,
+  catalogue: Catalogue,
+): Promise<ShrunkPlan | null> {
+  const readOwn = (from: string | null): Plan | null => {
+    const read = from === null ? null : readPlan({ text: from, file: 'a plan of a worker' });
+    if (read?.kind !== 'plan' || read.plan.system.name !== system) return null;
+    return whyRefused(read.plan, catalogue) === null ? read.plan : null;
+  };
+  const plan = readOwn(text);
+  if (plan === null || plan.expect?.claim !== claim) return null;
+  const holdsPlan = readOwn(near?.holdsPlan ?? null);
+  if (near !== null && holdsPlan === null) return null;
+  const { verdicts } = await examineAsync(plan, [claim], catalogue);
+  if (verdicts[0]?.kind !== 'invalid') return null;
+  const boundary = near && holdsPlan && { ...near, holdsPlan };
+  return { plan, boundary, whyNoBoundary };
 }

@@ -1,14 +1,7 @@
-/** A thread that shrinks one kind of failure, answers with it, and ends. */
+/** A thread that shrinks one kind of failure, answers with it, and ends: see `shrink-kind.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { LoadedModule } from '../../catalogue.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
-import { type ShrinkOrder, shrinkKind } from './shrink-kind.ts';
-
-/** What the thread is started with. */
-export interface ShrinkSetting extends ShrinkOrder {
-  /** Where the scenario's own words come from. */
-  readonly modules: readonly LoadedModule[];
-}
+import { type ShrinkSetting, shrinkKind } from './shrink-kind.ts';
 
 async function work({ modules, ...order }: ShrinkSetting): Promise<void> {
   parentPort?.postMessage(await shrinkKind(order, await loadAgain(modules)));

@@ -1,12 +1,14 @@
 /**
- * What workers shrink of a sweep: one seed of each kind of failure, asked for as soon as it is
- * known. An answer counts only under the id of its own job, and of a kind that the scenario lists.
+ * What workers shrink of a sweep: one seed of each kind of failure, a claim of a system that a run on
+ * one machine would shrink too, asked for as soon as it is known, so that nobody waits for the end to
+ * see it. An answer counts only under the id of its own job, and of a kind that the scenario lists.
  */
+import { createHash } from 'node:crypto';
 import type { Scenario } from '../../scenario/scenario.ts';
-import type { Tally } from '../../search/sweep/tally.ts';
+import { claimsToShrink } from '../../search/sweep/expectation.ts';
+import { claimTally, EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
 import { type ShrunkKind, shrunkKindSchema } from './jobs.ts';
-import { type Kind, kindName, kindsToShrink, shrinkJobIdOf, shrinkJobsOf } from './kinds.ts';
-import { Teller } from './reach.ts';
+import { OnceNoter } from './progress.ts';
 import type { SweepQueue } from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 
@@ -24,7 +26,7 @@ export class Shrinking {
   private readonly options: ShrinkingOptions;
   private readonly id: string;
   /** Says once what is ignored. */
-  private readonly teller: Teller;
+  private readonly noter: OnceNoter;
   /** What each job is about, by its id. */
   private readonly jobs: ReadonlyMap<string, Pick<Kind, 'system' | 'claim'>>;
   private readonly kinds: Map<string, ShrunkKind>;
@@ -36,7 +38,7 @@ export class Shrinking {
   constructor(options: ShrinkingOptions, known: readonly ShrunkKind[]) {
     this.options = options;
     this.id = sweepIdOf(options.sweep);
-    this.teller = new Teller(options.note);
+    this.noter = new OnceNoter(options.note);
     this.jobs = shrinkJobsOf(this.id, options.scenario);
     this.kinds = new Map(known.map((kind) => [kindName(kind), kind]));
   }
@@ -70,14 +72,14 @@ export class Shrinking {
   take(id: string, returned: unknown): void {
     const asked = this.jobs.get(id);
     if (asked === undefined) {
-      this.teller.tell('a result is ignored that is of no job of this sweep');
+      this.noter.tell('a result is ignored that is of no job of this sweep');
       return;
     }
     const name = kindName(asked);
     if (this.kinds.has(name)) return;
     const read = shrunkKindSchema.safeParse(returned);
     if (!read.success || !this.isOf(read.data, asked)) {
-      this.teller.tell(`what was shrunk of ${name} is ignored: it is no answer to its job`);
+      this.noter.tell(`what was shrunk of ${name} is ignored: it is no answer to its job`);
       this.givenUp.add(id);
       return;
     }
@@ -98,4 +100,59 @@ export class Shrinking {
     const isAsked = system === asked.system && claim === asked.claim;
     return isAsked && seed >= from && seed <= to;
   }
+}
+
+interface Kind {
+  readonly system: string;
+  readonly claim: string;
+  /** The lowest seed that is known to break the claim. */
+  readonly seed: number;
+}
+
+type Tallies = ReadonlyMap<string, Tally>;
+
+/** What a run on one machine would shrink, each by its lowest seed. */
+function kindsToShrink({ systems }: Scenario, tallies: Tallies): readonly Kind[] {
+  return systems.flatMap((system) => {
+    const tally = tallies.get(system.name) ?? EMPTY_TALLY;
+    return claimsToShrink(system, tally).flatMap((claim): Kind[] => {
+      const [seed] = claimTally(tally, claim).brokenSeeds;
+      return seed === undefined ? [] : [{ system: system.name, claim, seed }];
+    });
+  });
+}
+
+/** How many seeds broke each claim that the scenario lists, by `system claim`. */
+export function brokenByKind({ systems }: Scenario, tallies: Tallies): Record<string, number> {
+  const kinds: Record<string, number> = {};
+  for (const { name, expect } of systems) {
+    const tally = tallies.get(name) ?? EMPTY_TALLY;
+    for (const claim of new Set([...expect.holds, ...expect.breaks])) {
+      const { broken } = claimTally(tally, claim);
+      if (broken > 0) kinds[kindName({ system: name, claim })] = broken;
+    }
+  }
+  return kinds;
+}
+
+/** `unfenced grant-order`. */
+function kindName({ system, claim }: Pick<Kind, 'system' | 'claim'>): string {
+  return `${system} ${claim}`;
+}
+
+/** The jobs that a sweep may have to shrink what broke: their ids, and what each is about. */
+function shrinkJobsOf(
+  sweep: string,
+  { systems }: Scenario,
+): ReadonlyMap<string, Pick<Kind, 'system' | 'claim'>> {
+  const kinds = systems.flatMap(({ name: system, expect }) =>
+    [...expect.holds, ...expect.breaks].map((claim) => ({ system, claim })),
+  );
+  return new Map(kinds.map((kind) => [shrinkJobIdOf(sweep, kind), kind]));
+}
+
+/** The id of the job that shrinks a kind: there is one a sweep. */
+export function shrinkJobIdOf(sweep: string, kind: Pick<Kind, 'system' | 'claim'>): string {
+  const digest = createHash('sha256').update(JSON.stringify([kind.system, kind.claim]));
+  return `${sweep}-k${digest.digest('hex').slice(0, 12)}`;
 }

@@ -3,8 +3,8 @@ import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { originOf } from '../../search/sweep/origin.ts';
 import { EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
-import { rangeOfChunk } from './chunk-map.ts';
-import type { ChunkResult } from './chunk-result.ts';
+import { rangeOfChunk } from './chunks.ts';
+import type { ChunkResult } from './jobs.ts';
 import type { SweepRecord } from './sweep-record.ts';
 
 const TEXT = `

@@ -1,14 +1,22 @@
 /**
  * From which sweep a worker takes its next job: it goes round those that it can do, one job of each
- * in turn, so that they share the fleet. What it cannot do it is never given.
+ * in turn, so that they share the fleet. What it cannot do it is never given: it looks at the
+ * records, loads each sweep once, and says why it leaves one to others, once to its user and once
+ * to the sweep's coordinator. A job that it takes it holds under a lock, which is its own to renew.
  */
-import type { AnyJob, OpenedQueue, OpenedWorker, QueueConnection } from './connection.ts';
-import { HeldJob } from './held-job.ts';
-import { KnownSweeps, type Loaded } from './known-sweeps.ts';
-import type { LoadOptions } from './loaded-sweeps.ts';
-import { workQueueOf } from './queue-names.ts';
-import type { Teller } from './reach.ts';
-import type { WorkerTiming } from './worker-timing.ts';
+import {
+  type AnyJob,
+  isUnreadable,
+  leaveRefusal,
+  type OpenedQueue,
+  type OpenedWorker,
+  type QueueConnection,
+  refusalText,
+  workQueueOf,
+} from './connection.ts';
+import { sweepEntrySchema } from './jobs.ts';
+import type { OnceNoter } from './progress.ts';
+import { type LoadedSweep, type LoadOptions, loadSweep } from './sweep-record.ts';
 
 export interface TakenJob {
   readonly sweepId: string;
@@ -17,12 +25,12 @@ export interface TakenJob {
   readonly held: HeldJob;
 }
 
-export interface JobTakerParts {
+interface JobTakerParts {
   readonly connection: QueueConnection;
   readonly records: OpenedQueue;
   readonly options: LoadOptions;
   readonly timing: WorkerTiming;
-  readonly teller: Teller;
+  readonly noter: OnceNoter;
 }
 
 interface OpenSweep {
@@ -90,7 +98,7 @@ export class JobTaker {
     } catch (error) {
       // One sweep's queue that is damaged keeps nobody from the others.
       if (!(error instanceof Error)) throw error;
-      this.parts.teller.tell(`sweep ${sweep.id}: no job can be taken: ${error.message}`);
+      this.parts.noter.tell(`sweep ${sweep.id}: no job can be taken: ${error.message}`);
       return null;
     }
     if (job === undefined) return null;
@@ -138,3 +146,204 @@ export class JobTaker {
     this.open = this.open.filter((sweep) => !isEnded(sweep));
   }
 }
+
+interface JobLock {
+  readonly job: AnyJob;
+  /** Under which it was taken; another one each time. */
+  readonly token: string;
+  /** Who does not renew for so long has lost the job to others. */
+  readonly lockMs: number;
+}
+
+/**
+ * A job that this worker holds under a lock: it renews the lock while the job is done, and knows
+ * when it is lost, after which what comes of the job is no answer to it any more.
+ */
+export class HeldJob {
+  readonly id: string;
+  readonly data: unknown;
+  /** Why it must not be done but given up, as the queue says; null where it may. */
+  readonly whyGivenUp: string | null;
+  private readonly lock: JobLock;
+  private readonly timer: NodeJS.Timeout;
+  private wasLost = false;
+
+  /** Renews the lock until it is released. */
+  constructor(lock: JobLock) {
+    const { job, lockMs } = lock;
+    this.lock = lock;
+    this.id = job.id ?? '';
+    this.data = job.data;
+    this.whyGivenUp = job.deferredFailure ?? null;
+    // Where the queue does not answer the lock may be held or not: it is asked again at the end.
+    this.timer = setInterval(() => void this.renew().catch(() => {}), lockMs / 3);
+  }
+
+  /** Looks whether the lock is still held, and renews it. */
+  async renew(): Promise<boolean> {
+    const { job, token, lockMs } = this.lock;
+    if (!this.wasLost) this.wasLost = (await job.extendLock(token, lockMs)) !== 1;
+    return !this.wasLost;
+  }
+
+  /** Ends it with a result; false where the lock is lost, and nothing is done then. */
+  async complete(result: object): Promise<boolean> {
+    if (!(await this.renew())) return false;
+    try {
+      await this.lock.job.moveToCompleted(result, this.lock.token, false);
+      return true;
+    } catch (error) {
+      if (await this.renew()) throw error;
+      return false;
+    }
+  }
+
+  /** Ends this attempt; the queue tries again, unless there were enough or the error forbids it. */
+  async fail(error: Error): Promise<void> {
+    if (!(await this.renew())) return;
+    try {
+      await this.lock.job.moveToFailed(error, this.lock.token, false);
+    } catch (refused) {
+      if (await this.renew()) throw refused;
+    }
+  }
+
+  release(): void {
+    clearInterval(this.timer);
+  }
+}
+
+export type Loaded = Extract<LoadedSweep, { kind: 'loaded' }>;
+
+/** What is known of a record; `loaded` is null where no jobs of it are to be taken. */
+interface Known {
+  readonly loaded: Loaded | null;
+  /** What was said of why it is left to others; null where it is not. */
+  readonly refusal: string | null;
+  /** When it is read again. */
+  readonly againAtMs: number;
+}
+
+const MOST_RECORDS = 1_000;
+/** A look reads no more than so many records. */
+const MOST_READ = 50;
+
+/** Which sweeps on the queue this worker can do, as their records said when they were read last. */
+class KnownSweeps {
+  private readonly parts: JobTakerParts;
+  private readonly known: Map<string, Known> = new Map();
+
+  constructor(parts: JobTakerParts) {
+    this.parts = parts;
+  }
+
+  /** Reads records that are new, or were not read for long. */
+  async look(): Promise<void> {
+    const ids = await this.parts.records.getRanges(['waiting'], 0, MOST_RECORDS - 1, true);
+    const there = new Set(ids);
+    for (const id of this.known.keys()) if (!there.has(id)) this.known.delete(id);
+    const nowMs = performance.now();
+    const due = ids.filter((id) => (this.known.get(id)?.againAtMs ?? 0) <= nowMs);
+    for (const id of due.slice(0, MOST_READ)) await this.read(id);
+  }
+
+  /** The sweeps that run and can be done here. */
+  ids(): readonly string[] {
+    return [...this.known].flatMap(([id, { loaded }]) => (loaded === null ? [] : [id]));
+  }
+
+  /** Lets all others that can be done come before it. */
+  putLast(id: string): void {
+    const known = this.known.get(id);
+    if (known === undefined) return;
+    this.known.delete(id);
+    this.known.set(id, known);
+  }
+
+  /** Whether it had no record when these were looked at last. */
+  isGone(id: string): boolean {
+    return !this.known.has(id);
+  }
+
+  get(id: string): Loaded | null {
+    return this.known.get(id)?.loaded ?? null;
+  }
+
+  /** Reads a record now; null where its jobs are not to be done here. */
+  async read(id: string): Promise<Loaded | null> {
+    const { timing } = this.parts;
+    const entry = sweepEntrySchema.safeParse((await this.job(id))?.data);
+    if (!entry.success || entry.data.state !== 'running') {
+      return this.keep(id, null, timing.againMs);
+    }
+    const { sweep } = entry.data;
+    const before = this.get(id);
+    // What a sweep is follows from its id; only how it is cut may have changed.
+    if (before !== null) return this.keep(id, { ...before, sweep }, timing.againMs);
+    const loaded = await this.load(id, sweep);
+    if (loaded.kind === 'loaded') return this.keep(id, loaded, timing.againMs);
+    const refusal = refusalText(id, loaded.why);
+    this.parts.noter.tell(refusal);
+    if (this.known.get(id)?.refusal !== refusal) {
+      await leaveRefusal(this.parts.records, id, refusal);
+    }
+    this.known.set(id, { loaded: null, refusal, againAtMs: performance.now() + timing.refusedMs });
+    return null;
+  }
+
+  private keep(id: string, loaded: Loaded | null, forMs: number): Loaded | null {
+    this.known.set(id, { loaded, refusal: null, againAtMs: performance.now() + forMs });
+    return loaded;
+  }
+
+  private async load(id: string, sweep: Loaded['sweep']): Promise<LoadedSweep> {
+    try {
+      return await loadSweep(id, sweep, this.parts.options);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return { kind: 'refused', why: `cannot be loaded here: ${error.message}` };
+    }
+  }
+
+  private async job(id: string): Promise<AnyJob | undefined> {
+    try {
+      return await this.parts.records.getJob(id);
+    } catch (error) {
+      if (isUnreadable(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** How long things take on a worker; people change none of it. */
+export interface WorkerTiming {
+  /** A worker that does not renew within this time has lost its job to another. */
+  readonly lockMs: number;
+  /** How often is looked for jobs whose worker is gone. */
+  readonly stalledMs: number;
+  /** So many times a job may lose its worker. */
+  readonly mostStalls: number;
+  /** How often is looked which sweeps there are. */
+  readonly lookMs: number;
+  /** How often the record of a sweep is read again, and that of one which is left to others. */
+  readonly againMs: number;
+  readonly refusedMs: number;
+  /** A sweep that had no job for so long gives its place to another, where places are short. */
+  readonly placeMs: number;
+  /** How long to wait where no sweep had a job. */
+  readonly idleMs: number;
+  /** Until the next try where the queue refuses what it is asked. */
+  readonly retryMs: number;
+}
+
+export const WORKER_TIMING: WorkerTiming = {
+  lockMs: 60_000,
+  stalledMs: 30_000,
+  mostStalls: 10,
+  lookMs: 1_000,
+  againMs: 5_000,
+  refusedMs: 30_000,
+  placeMs: 5_000,
+  idleMs: 250,
+  retryMs: 5_000,
+};

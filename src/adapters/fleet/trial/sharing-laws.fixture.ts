@@ -3,12 +3,11 @@
  * up another, and of one that has ended nothing stays.
  */
 import { expect } from 'vitest';
-import { jobIdOf } from '../chunk-map.ts';
-import { HeldJob } from '../held-job.ts';
-import { lateQueueOf, workQueueOf } from '../queue-names.ts';
+import { jobIdOf } from '../chunks.ts';
+import { lateQueueOf, workQueueOf } from '../connection.ts';
 import type { AddedJob } from '../sweep-queue.ts';
 import { sweepIdOf } from '../sweep-record.ts';
-import { MOST_OPEN } from '../take-jobs.ts';
+import { HeldJob, MOST_OPEN } from '../take-jobs.ts';
 import { CHUNKS, type Place, type Queues } from './place.fixture.ts';
 
 export function lawsOfSharing(test: Queues['test'], place: Place): void {

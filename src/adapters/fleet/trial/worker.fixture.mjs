@@ -3,7 +3,7 @@
  * says in JSON lines.
  */
 import { readQueueUrl } from '../../../../dist/adapters/fleet/queue-url.js';
-import { startWorker } from '../../../../dist/adapters/fleet/worker.js';
+import { startFleetWorker } from '../../../../dist/adapters/fleet/worker.js';
 
 const { url, version, timing, modules = null } = JSON.parse(process.argv[2] ?? '{}');
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -14,7 +14,7 @@ const options = {
   onBegun: ({ chunk, sweep }) => say({ begun: chunk, sweep }),
   onChunk: ({ chunk }, { sweep }) => say({ chunk, sweep }),
 };
-const worker = await startWorker(options, timing);
+const worker = await startFleetWorker(options, timing);
 say({ note: 'ready' });
 process.on('SIGTERM', async () => {
   await worker.close();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ShrinkJob } from './jobs.ts';
-import { shrinkApart } from './shrink-apart.ts';
 import { smallScenario } from './sweep.fixture.ts';
+import { shrinkApart } from './worker.ts';
 
 const job: ShrinkJob = {
   ...{ kind: 'shrink', sweep: 's1', fencepost: '1.0.0', system: 'unfenced' },

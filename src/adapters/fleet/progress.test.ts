@@ -1,6 +1,29 @@
 import { expect, test } from 'vitest';
 import type { SweepProgress } from './jobs.ts';
-import { progressLine } from './progress-line.ts';
+import { OnceNoter, progressLine, QueueReach } from './progress.ts';
+
+test('a queue that is away is told once until it answers again, and nothing else of it', () => {
+  const told: string[] = [];
+  const reach = new QueueReach((line) => told.push(line));
+  reach.answers();
+  reach.away(new Error('connect ECONNREFUSED'));
+  reach.away(new Error('read ECONNRESET'));
+  reach.answers();
+  reach.answers();
+  reach.away(new Error('connect ETIMEDOUT'));
+  expect(told).toEqual([
+    'the queue does not answer: connect ECONNREFUSED; waiting for it',
+    'the queue answers again',
+    'the queue does not answer: connect ETIMEDOUT; waiting for it',
+  ]);
+});
+
+test('a line is said once, however often it is told', () => {
+  const told: string[] = [];
+  const noter = new OnceNoter((line) => told.push(line));
+  for (const line of ['a', 'b', 'a']) noter.tell(line);
+  expect(told).toEqual(['a', 'b']);
+});
 
 const progress: SweepProgress = {
   ...{ coordinator: 'one', epoch: 1, beat: 1, done: 3, chunks: 12 },

@@ -8,7 +8,7 @@ import {
   MOST_CHUNKS,
   rangeOfChunk,
   seedsPerChunk,
-} from './chunk-map.ts';
+} from './chunks.ts';
 import { smallScenario, smallSweep } from './sweep.fixture.ts';
 import { sweepIdOf, sweepRecordSchema } from './sweep-record.ts';
 

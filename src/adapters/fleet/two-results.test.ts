@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
 import { EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
-import { digestOfTally } from './chunk-result.ts';
-import { type Located, locateDifference, type Repeat } from './locate-difference.ts';
-import type { TwoResults } from './two-results.ts';
+import {
+  digestOfTally,
+  type Located,
+  locateDifference,
+  type Repeat,
+  type TwoResults,
+} from './two-results.ts';
 
 const FROM = 1_000;
 const TO = 1_499;
