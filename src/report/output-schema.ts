@@ -1,14 +1,181 @@
 /**
  * The lines that `--json` writes, as a schema: what machines may rely on. Every line has a `type`
- * and the `version` of this format, which rises when a field changes its meaning or goes.
+ * and the `version` of this format, which rises when a field changes its meaning or goes. In order:
+ * the parts that several lines have, then the lines of `run`, `show` and `list`, `replay` and
+ * `corpus`, `shrink`, `check`, `compare`, `mutants`, `doctor` and `sweep`.
  */
 import { z } from 'zod';
-import { addedPlan, corpusSummary, keptPlan, outcomes, superfluousPlan } from './corpus-schema.ts';
-import { doctor } from './doctor-schema.ts';
-import { queueStatus, sweepStatus } from './fleet-schema.ts';
-import { count, digest, head } from './output-parts.ts';
-import { finding, report, summary } from './run-schema.ts';
-import { event, list, show } from './show-schema.ts';
+import type { Explanation } from '../check/verdict.ts';
+import type { SiblingLine, Size } from './finding.ts';
+import type { FindingLine } from './report-json.ts';
+import type { ClaimSummary, CounterexampleSummary, Summary, SystemSummary } from './summary.ts';
+
+/**
+ * A schema for every field of what fencepost writes, and for no other: a field that is added to the
+ * type, or taken from it, does not compile until the schema follows.
+ */
+type Fields<Line> = { readonly [Name in keyof Line]-?: z.ZodType<Loose<Line[Name]>> };
+/** zod's optional fields may be undefined too. */
+type Loose<Value> = { readonly [Name in keyof Value]: Loose<Value[Name]> | undefined };
+
+/** A whole number from 0. */
+const count = z.int().min(0);
+/** Of a trace. */
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+/** What every line begins with. */
+const head = <T extends string>(type: T) => ({ type: z.literal(type), version: z.literal(1) });
+
+const exit = count.describe('the exit code');
+
+const verdicts = z.enum(['valid', 'invalid', 'unknown']);
+/** Why a claim broke, in words. */
+const explanation = z.strictObject({
+  headline: z.string(),
+  given: z.string(),
+  next: z.string(),
+  however: z.string(),
+  cure: z.string(),
+} satisfies Fields<Explanation>);
+
+const claim = z.strictObject({
+  broken: count.describe('seeds that broke it'),
+  firstSeed: count.nullable().describe('the lowest of them'),
+  exercised: count.describe('seeds on which its hazard arose'),
+} satisfies Fields<ClaimSummary>);
+
+const counterexample = z.strictObject({
+  file: z.string().describe('the shrunk plan'),
+  claim: z.string(),
+  clients: count,
+  faults: count,
+  events: count.describe('steps that a person would number, after shrinking'),
+  originalEvents: count.describe('the same before shrinking'),
+  chance: count.describe('decisions of the plan that are still drawn'),
+  digest,
+} satisfies Fields<CounterexampleSummary>);
+
+const system = z.strictObject({
+  name: z.string(),
+  expect: z.strictObject({
+    holds: z.array(z.string()).optional(),
+    breaks: z.array(z.string()).optional(),
+  }),
+  met: z.boolean().nullable().describe('null where it could not be judged'),
+  seeds: count,
+  broken: count.describe('seeds that broke a claim of expect'),
+  unknown: count.describe('seeds on which a claim of expect could not be judged'),
+  claims: z.record(z.string(), claim),
+  measured: z.strictObject({
+    'holder-overlap': z.strictObject({ seeds: count, longestUs: count }).optional(),
+    stampede: z
+      .strictObject({ seeds: count, computations: count, most: count })
+      .optional()
+      .describe('of memoized values, where any was computed; `most` by so many clients at once'),
+  }),
+  vacuous: z.array(z.string()).describe('faults and claims that tested nothing'),
+  faults: z.record(z.string(), z.strictObject({ fired: count, overlapped: count })),
+  counterexample: counterexample.nullable(),
+} satisfies Fields<SystemSummary>);
+
+/** The last line of `run`. */
+const summary = z.strictObject({
+  ...head('summary'),
+  exit,
+  seedsPerSecond: count,
+  eventsPerSecond: count,
+  scenarios: z.array(
+    z.strictObject({ name: z.string(), file: z.string(), systems: z.array(system) }),
+  ),
+} satisfies Fields<Summary>);
+
+const sibling = z.strictObject({
+  system: z.string(),
+  claim: z.string(),
+  outcome: z
+    .enum(['holds', 'breaks', 'untested', 'unknown', 'diverged', 'cannot-run'])
+    .describe('untested: the hazard did not arise; diverged: a name in the plan found no match'),
+  text: z.string().describe('the same in a line'),
+} satisfies Fields<SiblingLine>);
+
+/** One counterexample. */
+const finding = z.strictObject({
+  ...head('finding'),
+  scenario: z.string(),
+  system: z.string(),
+  claim: z.string(),
+  seed: count,
+  explanation,
+  digest,
+  planFile: z.string(),
+  pageFile: z.string(),
+  boundary: z.string().nullable(),
+  size: z.strictObject({
+    events: count,
+    originalEvents: count,
+    faults: count,
+    originalFaults: count,
+  } satisfies Fields<Size>),
+  siblings: z
+    .array(sibling)
+    .optional()
+    .describe('the same plan on the systems that must hold, where the break was expected'),
+} satisfies Fields<FindingLine>);
+
+const report = z
+  .strictObject({ ...head('report'), summary, findings: z.array(finding) })
+  .describe('the file of `run --reporter json`');
+
+const event = z
+  .looseObject({
+    ...head('event'),
+    kind: z.string().describe('what happened; the other fields depend on it'),
+    atUs: count.describe('virtual time in microseconds'),
+  })
+  .describe('one event of a trace');
+
+const judged = { claim: z.string(), exercised: count.describe('how often its hazard arose') };
+
+const verdict = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('valid'), ...judged }),
+  z.strictObject({
+    kind: z.literal('invalid'),
+    ...judged,
+    rule: z.string(),
+    evidence: z.array(
+      z.strictObject({ role: z.string(), event: count.describe('its place in the trace, from 0') }),
+    ),
+    explanation: explanation.optional().describe('of a claim that is not fencepost’s own'),
+  }),
+  z.strictObject({ kind: z.literal('unknown'), ...judged, reason: z.string() }),
+]);
+
+/** The last line of `show`. */
+const show = z.strictObject({
+  ...head('show'),
+  digest,
+  ending: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('complete') }),
+    z.strictObject({ kind: z.literal('cut'), limit: z.string() }),
+    z.strictObject({ kind: z.literal('failed'), process: z.string(), error: z.string() }),
+  ]),
+  unmatched: z.array(z.string()).describe('names in the plan that found no match'),
+  verdicts: z.array(verdict),
+});
+
+const word = z.looseObject({ name: z.string(), about: z.string() });
+
+/** What `list` writes. */
+const list = z
+  .looseObject({
+    ...head('list'),
+    locks: z.array(word),
+    stores: z.array(word),
+    claims: z.array(word),
+  })
+  .describe('and every other kind of word that a scenario has');
+
+/** What may become of a kept plan. */
+const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
 
 const replay = z.strictObject({
   ...head('replay'),
@@ -28,6 +195,61 @@ const planSize = z.strictObject({
   sections: count,
   faults: count,
   decisions: count,
+});
+
+const signature = z
+  .strictObject({
+    id: z.string().describe('eight digits of claim, shape and roles'),
+    shape: z.string().describe('of the plan, without times, names and seeds'),
+    roles: z.array(z.string()).nullable().describe('of the evidence; null where nothing breaks'),
+  })
+  .describe('what kind of failure a plan shows, beside its claim');
+
+const keptPlan = z
+  .strictObject({
+    ...head('kept-plan'),
+    file: z.string(),
+    outcome: z.enum([...outcomes, 'damaged']),
+    expected: z.enum(outcomes).optional(),
+    claim: z.string().optional(),
+    scenario: z.string().optional(),
+    system: z.string().optional(),
+    signature: signature.optional(),
+    divergedAt: z.string().nullable().optional().describe('the name that found no match'),
+    digest: digest.optional(),
+    problems: z.array(z.string()).optional().describe('each with file, line and column'),
+  })
+  .describe('of a damaged plan only its problems are known');
+
+const corpusSummary = z.strictObject({
+  ...head('corpus-summary'),
+  exit,
+  plans: count,
+  asExpected: count,
+  reproduced: count,
+  fixed: count,
+  inert: count,
+  diverged: count,
+  damaged: count.describe('plans that cannot be read'),
+});
+
+const addedPlan = z.strictObject({
+  ...head('added-plan'),
+  plan: z.string().describe('the file that was to be kept'),
+  status: z.enum(['added', 'replaced', 'refused']),
+  file: z.string().nullable().describe('where it is kept, or the kept one of its kind'),
+  why: z.string().nullable().describe('why it was refused'),
+  claim: z.string(),
+  outcome: z.enum(outcomes),
+  signature,
+});
+
+const superfluousPlan = z.strictObject({
+  ...head('superfluous-plan'),
+  file: z.string(),
+  why: z.enum(['inert', 'duplicate']),
+  of: z.string().nullable().describe('the kept plan that shows the same failure'),
+  isDeleted: z.boolean(),
 });
 
 const shrink = z.strictObject({
@@ -60,7 +282,7 @@ const coreEntry = z.strictObject({
 
 const checkedPart = z.strictObject({
   key: z.string().describe('of an independent object; empty when there is one only'),
-  verdict: z.enum(['valid', 'invalid', 'unknown']),
+  verdict: verdicts,
   operations: count,
   configurations: count.describe('that the search met, a measure of its effort'),
   returns: count.describe('completed operations'),
@@ -80,7 +302,7 @@ const check = z.strictObject({
   format: z.string(),
   model: z.string(),
   operations: count,
-  verdict: z.enum(['valid', 'invalid', 'unknown']),
+  verdict: verdicts,
   configurations: count,
   parts: z.array(checkedPart),
 });
@@ -140,7 +362,7 @@ const folkloreFinding = z.strictObject({
 
 const compareSummary = z.strictObject({
   ...head('compare-summary'),
-  exit: count.describe('the exit code'),
+  exit,
   seeds: count.describe('of each system under each condition'),
   systems: z.array(z.strictObject({ name: z.string(), about: z.string() })),
   folklore: z.array(
@@ -187,10 +409,63 @@ const listedMutant = z.strictObject({ ...head('listed-mutant'), ...aboutMutant }
 
 const mutantsSummary = z.strictObject({
   ...head('mutants-summary'),
-  exit: count.describe('the exit code'),
+  exit,
   mutants: count,
   found: count,
   basesHeld: count,
+});
+
+const doctorCheck = z.strictObject({
+  name: z.string().describe('one word; the stages of the canary are canary-…'),
+  status: z.enum(['ok', 'warning', 'problem']),
+  what: z.string(),
+  fix: z.string().nullable().describe('what to do; null where all is well'),
+});
+
+const doctor = z.strictObject({
+  ...head('doctor'),
+  exit,
+  canary: z
+    .enum(['seen', 'not seen', 'not run'])
+    .describe('whether the failure that is known to be there was reported, and its cure was not'),
+  checks: z.array(doctorCheck),
+});
+
+/** How far a sweep on a queue is: of `status` one a sweep, of `tail` one a change. */
+const sweepStatus = z.strictObject({
+  ...head('sweep-status'),
+  sweep: z.string().describe('its id'),
+  scenario: z.string(),
+  fencepost: z.string().describe('the version that its workers need'),
+  from: count.describe('the first seed'),
+  to: count.describe('the last seed'),
+  state: z.enum(['running', 'stopped', 'ended']),
+  hasCoordinator: z
+    .boolean()
+    .nullable()
+    .describe('whether one was seen at work; null where nobody looked for long enough'),
+  chunks: z.strictObject({ done: count, total: count }),
+  progress: z
+    .strictObject({
+      runs: count.describe('a seed of one system each'),
+      total: count,
+      runsPerSecond: z.number().min(0).describe('since its coordinator began; 0 for unknown'),
+      secondsLeft: count.nullable().describe('null for unknown'),
+      broken: count,
+      kinds: z.record(z.string(), count).describe('seeds that broke it, by `system claim`'),
+    })
+    .nullable()
+    .describe('as its coordinator told last; null where none told anything yet'),
+});
+
+/** The last line of `status`: the jobs of all sweeps. */
+const queueStatus = z.strictObject({
+  ...head('queue-status'),
+  workers: count,
+  waiting: count,
+  active: count,
+  delayed: count,
+  ended: count.describe('and not collected by their coordinator'),
 });
 
 /** Any line that a command writes with `--json`; a field that is not listed is refused. */

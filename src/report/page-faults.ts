@@ -2,11 +2,13 @@
  * What the faults of a sweep really did, as a table with bars: on how many seeds each kind struck,
  * and on how many of those while some client held a grant. One that never did tested nothing.
  */
+
+import type { FaultTally } from '../search/sweep/tally.ts';
 import { type Child, element, type Markup } from '../text/markup.ts';
 import { groupDigits } from '../text/prose.ts';
 import { ink } from './palette.ts';
 import { bar } from './picture-shapes.ts';
-import type { FaultSummary, SystemSummary } from './summary.ts';
+import type { SystemSummary } from './summary.ts';
 
 /** The table; nothing where no system was struck by any fault. */
 export function renderFaultTable(systems: readonly SystemSummary[]): Child {
@@ -40,7 +42,7 @@ export function renderFaultTable(systems: readonly SystemSummary[]): Child {
 
 const BAR = { width: 140, height: 10 };
 
-function renderCell(fault: FaultSummary | undefined, seeds: number): Markup {
+function renderCell(fault: FaultTally | undefined, seeds: number): Markup {
   if (fault === undefined) return element('td', { class: 'faint' }, '–');
   const { fired, overlapped } = fault;
   const long = (count: number): number => (count / Math.max(1, seeds)) * BAR.width;

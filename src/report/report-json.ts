@@ -13,7 +13,18 @@ export function renderReportJson(summary: Summary, findings: readonly Finding[])
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-function findingJson(finding: Finding): object {
+/** What machines may know of a finding; the rest is for people, and grows with the trace. */
+export interface FindingLine
+  extends Pick<
+      Finding,
+      'scenario' | 'system' | 'claim' | 'seed' | 'explanation' | 'digest' | 'siblings'
+    >,
+    Pick<Finding, 'planFile' | 'pageFile' | 'boundary' | 'size'> {
+  readonly type: 'finding';
+  readonly version: 1;
+}
+
+function findingJson(finding: Finding): FindingLine {
   const { scenario, system, claim, seed, explanation, digest } = finding;
   const { planFile, pageFile, boundary, size, siblings } = finding;
   return {

@@ -2,6 +2,7 @@
  * The outcome of a whole command: the last line of `--json`, the overview in the terminal and the
  * table of the page are three views of this. Its shape is part of the public format.
  */
+import type { FaultTally, OverlapTally, StampedeTally } from '../search/sweep/tally.ts';
 
 export interface Summary {
   readonly type: 'summary';
@@ -37,7 +38,7 @@ export interface SystemSummary {
    */
   readonly vacuous: readonly string[];
   /** What each kind of fault really did, by its kind. */
-  readonly faults: Readonly<Record<string, FaultSummary>>;
+  readonly faults: Readonly<Record<string, FaultTally>>;
   readonly counterexample: CounterexampleSummary | null;
 }
 
@@ -54,34 +55,10 @@ export interface ClaimSummary {
   readonly exercised: number;
 }
 
-/** What is measured and never judged. */
+/** What is measured and never judged: two holders of one lock, one value computed twice at once. */
 export interface Measured {
-  readonly 'holder-overlap'?: HolderOverlap;
-  readonly stampede?: Stampede;
-}
-
-/**
- * Two programs acted as holder of one lock at once: on how many seeds, and for how long at most.
- */
-export interface HolderOverlap {
-  readonly seeds: number;
-  readonly longestUs: number;
-}
-
-/**
- * Memoized values that were computed: on how many seeds one by several programs at once, how often
- * any over all seeds, and by how many programs at once at most.
- */
-export interface Stampede {
-  readonly seeds: number;
-  readonly computations: number;
-  readonly most: number;
-}
-
-/** Seeds on which the fault fired, and on which it fired while some client held a grant. */
-export interface FaultSummary {
-  readonly fired: number;
-  readonly overlapped: number;
+  readonly 'holder-overlap'?: OverlapTally;
+  readonly stampede?: StampedeTally;
 }
 
 export interface CounterexampleSummary {
