@@ -12,6 +12,7 @@ import { modelOf } from '../src/systems/assemble.ts';
 import { protocols } from '../src/systems/protocols.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 import { BOUNDS, LIMITS } from './plans.ts';
+import { runs } from './runs.ts';
 
 const LATENCY = { minUs: 500, maxUs: 2_000 };
 const ROUND_TRIP_US = 2 * LATENCY.maxUs;
@@ -134,7 +135,7 @@ describe.each(['lock-service', 'lock-service-published'])('%s', (lock) => {
           );
           expect(alarms).toEqual([]);
         }),
-        { seed: 1, numRuns: 60 },
+        { seed: 1, numRuns: runs(60) },
       );
     },
   );
@@ -160,7 +161,7 @@ describe.each(['lease-dynamodb', 'lease-memcached', 'lease-redis'])('%s', (lock)
         const alarms = examine(plan, PROMISED).verdicts.filter(({ kind }) => kind !== 'valid');
         expect(alarms).toEqual([]);
       }),
-      { seed: 1, numRuns: 60 },
+      { seed: 1, numRuns: runs(60) },
     );
   });
 });
@@ -174,7 +175,7 @@ describe.each(['unfenced', 'fenced', 'fenced-reads'])('pessimistic before %s', (
         const alarms = examine(plan, PROMISED).verdicts.filter(({ kind }) => kind !== 'valid');
         expect(alarms).toEqual([]);
       }),
-      { seed: 1, numRuns: 60 },
+      { seed: 1, numRuns: runs(60) },
     );
   });
 });
@@ -190,7 +191,7 @@ describe.each(['redis', 'redlock'])('%s, whose grants have no tokens,', (lock) =
           const alarms = examine(plan, claims).verdicts.filter(({ kind }) => kind !== 'valid');
           expect(alarms).toEqual([]);
         }),
-        { seed: 1, numRuns: 60 },
+        { seed: 1, numRuns: runs(60) },
       );
     },
   );
@@ -208,7 +209,7 @@ describe.each([...storeKinds].filter(([, { manners }]) => manners.hasVersions))(
           const alarms = examine(plan, claims).verdicts.filter(({ kind }) => kind !== 'valid');
           expect(alarms).toEqual([]);
         }),
-        { seed: 1, numRuns: 60 },
+        { seed: 1, numRuns: runs(60) },
       );
     });
   },
@@ -216,7 +217,7 @@ describe.each([...storeKinds].filter(([, { manners }]) => manners.hasVersions))(
 
 test('a store that refuses equal tokens breaks `progress` when a grant writes twice', () => {
   const plans = fc.sample(calmPlans({ lock: 'lock-service', store: 'fenced-strict' }, false), {
-    ...{ numRuns: 60, seed: 2 },
+    ...{ numRuns: runs(60), seed: 2 },
   });
   const broken = plans.filter(
     (plan) => examine(plan, ['progress']).verdicts[0]?.kind === 'invalid',

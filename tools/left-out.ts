@@ -1,7 +1,10 @@
 /**
- * Says in one line, after everything else of a run of vitest, which tests were left out because
- * the machine has not the program that they need.
+ * Says in one line each, after everything else of a run of vitest, which tests were left out
+ * because the machine lacks the program that they need, and what the tier that runs leaves to the
+ * next one. The tiers are scripts of package.json: `quick`, `test`, `test:all`, `nightly`.
  */
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vitest/config';
 import type { Reporter, TestCase, TestSuite, Vitest } from 'vitest/node';
 
@@ -38,8 +41,14 @@ function leftOutReporter(vitest: Vitest, print: (line: string) => void): Reporte
       const pattern = vitest.getGlobalTestNamePattern() ?? /^/;
       const tests = modules.flatMap(({ children }) => [...children.allTests('skipped')]);
       const wanted = tests.filter((test) => fullNameOf(test).search(pattern) !== -1);
-      const line = leftOutLine(wanted.flatMap((test) => test.meta().needs ?? []));
-      if (line !== null) print(line);
+      const lines = [
+        leftOutLine(wanted.flatMap((test) => test.meta().needs ?? [])),
+        tierLine(process.env['npm_lifecycle_event'], {
+          run: modules.length,
+          all: countTestFiles(),
+        }),
+      ];
+      for (const line of lines) if (line !== null) print(line);
     },
   };
 }
@@ -60,4 +69,29 @@ export function leftOutLine(needed: readonly Program[]): string | null {
   });
   const packages = programs.map((program) => PACKAGES[program]);
   return `left out: ${told.join(', ')} (apt-get install ${packages.join(' ')})`;
+}
+
+/** What a tier leaves to the next one; null for a run that is no tier, as one of a single file. */
+export function tierLine(
+  script: string | undefined,
+  files: { readonly run: number; readonly all: number },
+): string | null {
+  const rest = `${files.all - files.run} of ${files.all} test files`;
+  switch (script) {
+    case 'quick':
+      return `left out: ${rest}, the linter and the build (npm test)`;
+    case 'test':
+      return `left out: ${rest}: servers, browsers, packed installs, the fleet, the verdict table; nine tenths of the runs of each law (npm run test:all)`;
+    case 'test:all':
+      return 'left out: 10,000 seeds a row of the verdict table, the mutants of fencepost itself, other versions of Node (npm run nightly)';
+    default:
+      return null;
+  }
+}
+
+function countTestFiles(): number {
+  const root = fileURLToPath(new URL('../', import.meta.url));
+  return ['src', 'properties', 'tools']
+    .flatMap((folder) => readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' }))
+    .filter((file) => file.endsWith('.test.ts')).length;
 }

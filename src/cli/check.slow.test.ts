@@ -6,7 +6,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sampleEvents, writers } from '../../properties/recorded.ts';
 import { dialects } from '../linearizability/formats/dialects.ts';
 import {
   aboutFormats,
@@ -18,6 +17,7 @@ import { type BuiltHistory, HistoryBuilder } from '../linearizability/formats/hi
 import { models } from '../linearizability/models.ts';
 import { CHECK_HELP } from './check-help.ts';
 import { check, file, fixture, folder, judged, root } from './checking.fixture.ts';
+import { sampleEvents, writers } from './recorded.fixture.ts';
 
 describe('a history of our own', () => {
   test.each([

@@ -1,8 +1,11 @@
 /**
- * Measures fencepost and prints a table beside its targets: `node tools/built/bench.js [--long]
- * [subject…]`. It judges nothing, since what a machine gives depends on the machine.
+ * Measures fencepost and prints a table beside its targets, each row as it comes: `npm run bench --
+ * [--long] [--nodes 20,22,24] [subject…]`. With versions of Node the rows show the processor time
+ * under each. It judges nothing, since what a machine gives depends on the machine.
  */
+import { spawnSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { asyncCode } from './async.ts';
 import { checker } from './checker.ts';
 import { crowd } from './crowd.ts';
@@ -33,44 +36,115 @@ const SUBJECTS: readonly Subject[] = [
   redlock,
 ];
 const LONG_FLAG = '--long';
+const JSON_FLAG = '--json';
+const NODES_FLAG = '--nodes';
 
 const HEAD: Row = {
-  what: 'what',
-  figure: 'median',
+  what: 'median of each',
+  cpu: 'processor',
+  wall: 'wall',
   ratio: 'against the same run',
   target: 'target',
 };
 
-async function bench(argv: readonly string[]): Promise<void> {
-  const names = argv.filter((word) => word !== LONG_FLAG);
+/** Room for each column but the last, as a row is printed before the next one is known. */
+const WIDTHS = { what: 72, cpu: 14, wall: 10, ratio: 58 } as const;
+
+/** What the command line asks for. */
+interface Wish {
+  readonly subjects: readonly Subject[];
+  /** Whether rows go out as JSON, one a line, for a comparison. */
+  readonly isJson: boolean;
+  /** The versions of Node to compare, from npm; none for the one that runs this. */
+  readonly nodes: readonly string[];
+}
+
+/** Null where a word means nothing; then it has been said what does. */
+function wishOf(argv: readonly string[]): Wish | null {
+  const at = argv.indexOf(NODES_FLAG);
+  const nodes = at === -1 ? [] : (argv[at + 1] ?? '').split(',');
+  const words = at === -1 ? argv : argv.toSpliced(at, 2);
+  const names = words.filter((word) => word !== LONG_FLAG && word !== JSON_FLAG);
   const unknown = names.filter((name) => !SUBJECTS.some((subject) => subject.name === name));
-  if (unknown.length > 0) {
+  const isNodesWrong = nodes.some((version) => !/^\d+(\.\d+){0,2}$/.test(version));
+  if (unknown.length > 0 || isNodesWrong) {
     const known = SUBJECTS.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`);
-    process.stderr.write(`unknown subject: ${unknown.join(', ')}; known:\n${known.join('\n')}\n`);
+    const what = isNodesWrong
+      ? `${NODES_FLAG} takes versions, such as 20,22,24`
+      : `unknown subject: ${unknown.join(', ')}; known:\n${known.join('\n')}`;
+    process.stderr.write(`${what}\n`);
+    return null;
+  }
+  const subjects = SUBJECTS.filter(({ name, isLong }) => {
+    if (isLong && !words.includes(LONG_FLAG)) return false;
+    return names.length === 0 || names.includes(name);
+  });
+  return { subjects, isJson: words.includes(JSON_FLAG), nodes };
+}
+
+async function bench(argv: readonly string[]): Promise<void> {
+  const wish = wishOf(argv);
+  if (wish === null) {
     process.exitCode = 2;
     return;
   }
-  const chosen = SUBJECTS.filter(({ name, isLong }) => {
-    if (isLong && !argv.includes(LONG_FLAG)) return false;
-    return names.length === 0 || names.includes(name);
-  });
   const model = cpus()[0]?.model ?? 'an unknown processor';
-  process.stdout.write(`Node ${process.version}, ${availableParallelism()} cores, ${model}\n\n`);
-  const rows: Row[] = [HEAD];
-  for (const subject of chosen) {
-    process.stderr.write(`measuring ${subject.name}…\n`);
-    rows.push(...(await subject.rows()));
+  const print = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  if (wish.isJson) await measureAll(wish.subjects, (row) => print(JSON.stringify(row)));
+  else if (wish.nodes.length > 0) {
+    print(`Node ${wish.nodes.join(', ')}; ${availableParallelism()} cores, ${model}\n`);
+    for (const { name } of wish.subjects) compareNodes(name, wish.nodes, print);
+  } else {
+    print(`Node ${process.version}, ${availableParallelism()} cores, ${model}\n`);
+    print(lineOf(HEAD));
+    await measureAll(wish.subjects, (row) => print(lineOf(row)));
   }
-  process.stdout.write(renderTable(rows));
 }
 
-function renderTable(rows: readonly Row[]): string {
-  const cells = rows.map(({ what, figure, ratio, target }) => [what, figure, ratio, target]);
-  const widths = [0, 1, 2, 3].map((at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-  return cells
-    .map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
+async function measureAll(subjects: readonly Subject[], tell: (row: Row) => void): Promise<void> {
+  for (const subject of subjects) {
+    process.stderr.write(`measuring ${subject.name}…\n`);
+    for await (const row of subject.rows()) tell(row);
+  }
+}
+
+/** Measures one subject under each version in turn, and prints what each makes of every row. */
+function compareNodes(
+  subject: string,
+  versions: readonly string[],
+  print: (line: string) => void,
+): void {
+  const script = fileURLToPath(new URL('./bench.js', import.meta.url));
+  const columns = versions.map((version) => {
+    const node = ['--yes', '-p', `node@${version}`, 'node'];
+    const args = [...node, script, JSON_FLAG, LONG_FLAG, subject];
+    const { stdout } = spawnSync('npx', args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    return stdout.split('\n').filter((line) => line.startsWith('{'));
+  });
+  columns[0]?.forEach((_, at) => {
+    const rows = columns.map((lines) => rowFrom(lines[at]));
+    const figures = rows.map(({ cpu, wall }, column) => {
+      return `${versions[column]}: ${cpu === '' ? wall : cpu}`.padEnd(WIDTHS.cpu + 4);
+    });
+    print(`${(rows[0]?.what ?? '').padEnd(WIDTHS.what)}  ${figures.join('  ')}`.trimEnd());
+  });
+}
+
+/** A row that another process of this program printed. */
+function rowFrom(line: string | undefined): Pick<Row, 'what' | 'cpu' | 'wall'> {
+  const row: unknown = JSON.parse(line ?? '{}');
+  const text = (name: string): string => String(Reflect.get(Object(row), name) ?? '');
+  return { what: text('what'), cpu: text('cpu'), wall: text('wall') };
+}
+
+function lineOf({ what, cpu, wall, ratio, target }: Row): string {
+  const cells = [what.padEnd(WIDTHS.what), cpu.padEnd(WIDTHS.cpu), wall.padEnd(WIDTHS.wall)];
+  return [...cells, ratio.padEnd(WIDTHS.ratio), target].join('  ').trimEnd();
 }
 
 const [first, ...rest] = process.argv.slice(2);

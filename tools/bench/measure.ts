@@ -1,9 +1,15 @@
-/** How everything here is measured: one pass to warm up, then the median of several. */
+/**
+ * How everything here is measured: one pass to warm up, then the median of several. What counts is
+ * the processor time of this process, on all its threads; on a shared machine the time on the wall,
+ * printed beside it, can differ by a factor of six between two runs of the same code.
+ */
 
 /** One line of the table. */
 export interface Row {
   readonly what: string;
-  readonly figure: string;
+  /** In processor time; empty where another process does the work. */
+  readonly cpu: string;
+  readonly wall: string;
   /** The same against something measured in the same run, so that a slow machine shows. */
   readonly ratio: string;
   readonly target: string;
@@ -15,10 +21,18 @@ export interface Subject {
   readonly about: string;
   /** Whether it takes minutes, so that it runs only when `--long` asks for it. */
   readonly isLong: boolean;
-  readonly rows: () => Promise<readonly Row[]>;
+  /** Gives each row as soon as it is measured. */
+  readonly rows: () => AsyncIterable<Row> | Iterable<Row>;
+}
+
+/** What one action took, in milliseconds. */
+export interface Timing {
+  readonly cpuMs: number;
+  readonly wallMs: number;
 }
 
 const PASSES = 5;
+const NONE: Timing = { cpuMs: Number.NaN, wallMs: Number.NaN };
 
 /** The middle one; the lower of two. */
 export function median(numbers: readonly number[]): number {
@@ -26,25 +40,54 @@ export function median(numbers: readonly number[]): number {
   return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
 }
 
-/** Milliseconds that each of `actions` takes; they take turns, so all meet the same noise. */
-export async function medianMs<Name extends string>(
+/** The middle of each kind of time. */
+export function medianTiming(timings: readonly Timing[]): Timing {
+  return {
+    cpuMs: median(timings.map(({ cpuMs }) => cpuMs)),
+    wallMs: median(timings.map(({ wallMs }) => wallMs)),
+  };
+}
+
+/** Runs an action once. */
+export async function timed(action: () => unknown): Promise<Timing> {
+  const usedBefore = process.cpuUsage();
+  const startedMs = performance.now();
+  await action();
+  const wallMs = performance.now() - startedMs;
+  const { user, system } = process.cpuUsage(usedBefore);
+  return { cpuMs: (user + system) / 1_000, wallMs };
+}
+
+/** What each of `actions` takes, by name; they take turns, so all meet the same noise. */
+export async function measure<Name extends string>(
   actions: Readonly<Record<Name, () => unknown>>,
   passes: number = PASSES,
-): Promise<ReadonlyMap<string, number>> {
-  const samples = new Map<string, number[]>();
+): Promise<(name: Name) => Timing> {
+  const samples = new Map<string, Timing[]>();
   for (let pass = 0; pass <= passes; pass += 1) {
     for (const [name, action] of Object.entries<() => unknown>(actions)) {
-      const startedMs = performance.now();
-      await action();
-      const tookMs = performance.now() - startedMs;
-      if (pass > 0) samples.set(name, [...(samples.get(name) ?? []), tookMs]);
+      const timing = await timed(action);
+      if (pass > 0) samples.set(name, [...(samples.get(name) ?? []), timing]);
     }
   }
-  return new Map([...samples].map(([name, taken]) => [name, median(taken)]));
+  return (name) => {
+    const taken = samples.get(name);
+    return taken === undefined ? NONE : medianTiming(taken);
+  };
+}
+
+/** `count` things per second, for both columns of a row. */
+export function rates(count: number, { cpuMs, wallMs }: Timing): Pick<Row, 'cpu' | 'wall'> {
+  return { cpu: formatRate(count, cpuMs), wall: formatRate(count, wallMs) };
+}
+
+/** Milliseconds for both columns of a row. */
+export function times({ cpuMs, wallMs }: Timing, digits = 0): Pick<Row, 'cpu' | 'wall'> {
+  return { cpu: `${cpuMs.toFixed(digits)} ms`, wall: `${wallMs.toFixed(digits)} ms` };
 }
 
 /** `3.14 M/s`, `812 k/s` or `640/s`. */
-export function formatRate(count: number, milliseconds: number): string {
+function formatRate(count: number, milliseconds: number): string {
   const perSecond = (count * 1_000) / milliseconds;
   if (perSecond >= 1_000_000) return `${(perSecond / 1_000_000).toFixed(2)} M/s`;
   return perSecond >= 10_000
@@ -52,7 +95,12 @@ export function formatRate(count: number, milliseconds: number): string {
     : `${perSecond.toFixed(0)}/s`;
 }
 
-/** `2.31×`. */
-export function formatRatio(one: number, other: number): string {
+/** `2.31×`, of processor times. */
+export function formatRatio(one: Timing, other: Timing): string {
+  return `${(one.cpuMs / other.cpuMs).toFixed(2)}×`;
+}
+
+/** `2.31×`, of times on the wall, where other processes or threads do the work. */
+export function wallRatio(one: number, other: number): string {
   return `${(one / other).toFixed(2)}×`;
 }

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openBullQueue } from '../../src/adapters/fleet/bull-queue.ts';
-import { formatRatio, type Row, type Subject } from './measure.ts';
+import { type Row, type Subject, wallRatio } from './measure.ts';
 import { type RedisPlace, withRedis } from './own-redis.ts';
 
 const SEEDS = 1_000_000;
@@ -90,28 +90,27 @@ async function sweepWithDeaths(place: RedisPlace, output: string): Promise<Ended
   return result;
 }
 
-async function rows(): Promise<readonly Row[]> {
+async function* rows(): AsyncIterable<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-million-'));
   try {
     const output = join(folder, 'reports');
     const fleet = await withRedis((place) => sweepWithDeaths(place, output));
     if (fleet === null) {
-      return [
-        { what: 'a million seeds: there is no redis-server', figure: '', ratio: '', target: '' },
-      ];
+      const what = 'a million seeds: there is no redis-server';
+      yield { what, cpu: '', wall: '', ratio: '', target: '' };
+      return;
     }
     const whole = await ended(start(command('run', output), null), performance.now());
     if (fleet.lines !== whole.lines || fleet.code !== whole.code) {
       throw new Error(`the fleet came to\n${fleet.lines}\nand one process to\n${whole.lines}`);
     }
-    return [
-      {
-        what: `${SEEDS} seeds, three workers of one thread, two of them killed`,
-        figure: `${(fleet.milliseconds / 1000).toFixed(0)} s`,
-        ratio: `${formatRatio(fleet.milliseconds, whole.milliseconds)} the time of \`run\`, same result`,
-        target: 'the same result',
-      },
-    ];
+    yield {
+      what: `${SEEDS} seeds, three workers of one thread, two of them killed`,
+      cpu: '',
+      wall: `${(fleet.milliseconds / 1000).toFixed(0)} s`,
+      ratio: `${wallRatio(fleet.milliseconds, whole.milliseconds)} the time of \`run\`, same result`,
+      target: 'the same result',
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

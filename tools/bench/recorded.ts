@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { checkParts } from '../../src/linearizability/check-history.ts';
 import { readHistory } from '../../src/linearizability/formats/formats.ts';
-import { medianMs, type Row, type Subject } from './measure.ts';
+import { measure, type Row, type Subject, times } from './measure.ts';
 
 const LOG = '.log';
 const MAP = '.txt';
@@ -24,38 +24,35 @@ const AIMS: ReadonlyMap<string, { readonly reference: string; readonly target: s
   ['c10-bad.txt', { reference: 'Porcupine 0.39 ms', target: '≤ 0.9 ms' }],
 ]);
 
-async function rows(): Promise<readonly Row[]> {
+async function* rows(): AsyncIterable<Row> {
   const folder = process.env['FENCEPOST_HISTORIES'];
   if (folder === undefined) {
-    return [
-      { what: 'recorded: FENCEPOST_HISTORIES names none', figure: '', ratio: '', target: '' },
-    ];
+    const what = 'recorded: FENCEPOST_HISTORIES names none';
+    yield { what, cpu: '', wall: '', ratio: '', target: '' };
+    return;
   }
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const logs = files.filter((file) => file.endsWith(LOG)).map((file) => join(folder, file));
   const maps = files.filter((file) => file.endsWith(MAP)).map((file) => join(folder, file));
   const named = [...logs, ...maps].filter((file) => AIMS.has(basename(file)));
   const all = logs.map(judging);
-  const took = await medianMs({ all: () => all.map((judge) => judge()) });
+  const took = await measure({ all: () => all.map((judge) => judge()) });
   const met = all.map((judge) => judge().configurations);
   const sum = met.reduce((total, one) => total + one, 0);
   const effort = `${sum} configurations, at most ${Math.max(0, ...met)} on one`;
-  const figure = `${(took.get('all') ?? Number.NaN).toFixed(2)} ms`;
   const what = `recorded: ${logs.length} Jepsen logs`;
-  const table: Row[] = [{ what, figure, ratio: effort, target: '≤ 1000 on one' }];
-  for (const file of named) table.push(await rowFor(file));
-  return table;
+  yield { what, ...times(took('all'), 2), ratio: effort, target: '≤ 1000 on one' };
+  for (const file of named) yield await rowFor(file);
 }
 
 async function rowFor(file: string): Promise<Row> {
   const name = basename(file);
   const { reference = '', target = '' } = AIMS.get(name) ?? {};
   const judge = judging(file);
-  const took = await medianMs({ check: judge }, 9);
+  const took = await measure({ check: judge }, 9);
   const { kinds, configurations } = judge();
-  const figure = `${(took.get('check') ?? Number.NaN).toFixed(2)} ms`;
   const ratio = `${kinds}, ${configurations} configurations; ${reference}`;
-  return { what: `recorded: ${name}`, figure, ratio, target };
+  return { what: `recorded: ${name}`, ...times(took('check'), 2), ratio, target };
 }
 
 /** Reads a file once; what it returns judges every part of it. */

@@ -1,27 +1,40 @@
 /** Measures a sweep on one core, where its time goes, and what a second worker is worth. */
+import { readFileSync } from 'node:fs';
 import { judge } from '../../src/check/claims.ts';
 import { termsOf } from '../../src/check/terms.ts';
 import { run } from '../../src/run.ts';
 import { expand } from '../../src/scenario/expand.ts';
+import type { Scenario } from '../../src/scenario/scenario.ts';
 import { claimsJudged } from '../../src/search/sweep/examiner.ts';
 import { openPool } from '../../src/search/sweep/sweep.ts';
 import { isFenced, modelOf } from '../../src/systems/assemble.ts';
-import { formatRate, formatRatio, medianMs, type Row, type Subject } from './measure.ts';
-import { fiveByFive, SYSTEM, sweepSeeds } from './workload.ts';
+import { formatRatio, measure, type Row, rates, type Subject, wallRatio } from './measure.ts';
+import { fiveByFive, SYSTEM, scenarioOf, sweepSeeds } from './workload.ts';
 
 const SEEDS = 1_000;
 const WORKER_SEEDS = 3_000;
 
-async function seedRows(): Promise<readonly Row[]> {
-  const scenario = fiveByFive();
+async function* seedRows(): AsyncIterable<Row> {
+  yield* rowsOf('5 clients × 5 sections', fiveByFive(), SYSTEM, '≥ 1200/s (stretch 2000)');
+  const file = new URL('../../fixtures/zombie-writer.yaml', import.meta.url);
+  const zombie = scenarioOf(readFileSync(file, 'utf8'), 'zombie-writer.yaml');
+  yield* rowsOf('the zombie writer', zombie, 'unfenced', '≥ 2400/s');
+}
+
+async function* rowsOf(
+  what: string,
+  scenario: Scenario,
+  system: string,
+  target: string,
+): AsyncIterable<Row> {
   const claims = claimsJudged([]);
   const seeds = Array.from({ length: SEEDS }, (_, seed) => seed);
-  const plans = seeds.map((seed) => expand(scenario, SYSTEM, seed));
+  const plans = seeds.map((seed) => expand(scenario, system, seed));
   const runs = plans.map((plan) => ({ plan, trace: run(plan) }));
   const events = runs.reduce((sum, { trace }) => sum + trace.events.length, 0);
-  const took = await medianMs({
-    sweep: () => sweepSeeds(SEEDS, null),
-    expand: () => seeds.map((seed) => expand(scenario, SYSTEM, seed).faults.length),
+  const took = await measure({
+    sweep: () => sweepSeeds({ scenario, system, seeds: SEEDS }),
+    expand: () => seeds.map((seed) => expand(scenario, system, seed).faults.length),
     run: () => plans.map((plan) => run(plan).events.length),
     check: () =>
       runs.map(
@@ -33,44 +46,39 @@ async function seedRows(): Promise<readonly Row[]> {
           ).length,
       ),
   });
-  const ms = (name: string): number => took.get(name) ?? Number.NaN;
-  const share = (name: string): string =>
-    `${name} ${((100 * ms(name)) / ms('sweep')).toFixed(0)} %`;
-  return [
-    {
-      what: `seeds of 5 clients × 5 sections, ${Math.round(events / SEEDS)} events, all claims`,
-      figure: formatRate(SEEDS, ms('sweep')),
-      ratio: `${share('expand')}, ${share('run')}, ${share('check')}`,
-      target: '≥ 1000/s (stretch 2000)',
-    },
-    {
-      what: 'events of those runs, without the checks',
-      figure: formatRate(events, ms('run')),
-      ratio: `${formatRatio(ms('run'), ms('sweep'))} the time of the sweep`,
-      target: '',
-    },
-  ];
+  const share = (name: 'expand' | 'run' | 'check'): string =>
+    `${name} ${((100 * took(name).cpuMs) / took('sweep').cpuMs).toFixed(0)} %`;
+  yield {
+    what: `seeds of ${what}, ${Math.round(events / SEEDS)} events, all claims`,
+    ...rates(SEEDS, took('sweep')),
+    ratio: `${share('expand')}, ${share('run')}, ${share('check')}`,
+    target,
+  };
+  yield {
+    what: 'events of those runs, without the checks',
+    ...rates(events, took('run')),
+    ratio: `${formatRatio(took('run'), took('sweep'))} the time of the sweep`,
+    target: '',
+  };
 }
 
-async function workerRows(): Promise<readonly Row[]> {
+async function* workerRows(): AsyncIterable<Row> {
   // As in a long sweep, the workers have been started and are warm.
   const pools = { one: openPool({ workers: 1 }), two: openPool({ workers: 2 }) };
-  const took = await medianMs({
-    one: () => sweepSeeds(WORKER_SEEDS, pools.one),
-    two: () => sweepSeeds(WORKER_SEEDS, pools.two),
+  const sweep = { scenario: fiveByFive(), system: SYSTEM, seeds: WORKER_SEEDS };
+  const took = await measure({
+    one: () => sweepSeeds(sweep, pools.one),
+    two: () => sweepSeeds(sweep, pools.two),
   });
   await pools.one.close();
   await pools.two.close();
-  const one = took.get('one') ?? Number.NaN;
-  const two = took.get('two') ?? Number.NaN;
-  return [
-    {
-      what: `two workers, ${WORKER_SEEDS} seeds`,
-      figure: formatRate(WORKER_SEEDS, two),
-      ratio: `${formatRatio(one, two)} the seeds/s of one worker`,
-      target: '≥ 1.7×',
-    },
-  ];
+  const [one, two] = [took('one').wallMs, took('two').wallMs];
+  yield {
+    what: `two workers, ${WORKER_SEEDS} seeds`,
+    ...rates(WORKER_SEEDS, took('two')),
+    ratio: `${wallRatio(one, two)} the seeds/s of one worker, on the wall`,
+    target: '≥ 1.7×',
+  };
 }
 
 export const seeds: Subject = {

@@ -32,9 +32,20 @@ export function scenarioOf(text: string, file: string): Scenario {
   throw new Error(`${file} does not load: ${JSON.stringify(read.problems)}`);
 }
 
-/** Sweeps the first `seeds` seeds of the scenario; what throws would be quick, so it is refused. */
-export async function sweepSeeds(seeds: number, pool: Pool | null): Promise<void> {
-  const { tallies } = await sweep(fiveByFive(), { from: 0, to: seeds - 1, pool });
-  const [failure] = tallies.get(SYSTEM)?.failures ?? [];
+/** The first `seeds` seeds of a scenario, one system of it looked at. */
+interface Swept {
+  readonly scenario: Scenario;
+  readonly system: string;
+  readonly seeds: number;
+}
+
+/** Sweeps one system, on this thread without a pool; what throws would be quick, so it is refused. */
+export async function sweepSeeds(
+  { scenario, system, seeds }: Swept,
+  pool: Pool | null = null,
+): Promise<void> {
+  const systems = scenario.systems.filter(({ name }) => name === system);
+  const { tallies } = await sweep({ ...scenario, systems }, { from: 0, to: seeds - 1, pool });
+  const [failure] = tallies.get(system)?.failures ?? [];
   if (failure !== undefined) throw new Error(`seed ${failure.seed} failed: ${failure.error}`);
 }

@@ -15,6 +15,7 @@ try {
   for (const part of [
     'src',
     'properties',
+    'tools',
     'fixtures',
     'package.json',
     'tsconfig.json',

@@ -5,10 +5,10 @@
  * table's last row, in which nothing goes wrong, has tests of its own in `verdict-table/`.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { prepare } from '../src/systems/store/store-kinds.ts';
-import { objections, tallyOf } from './verdict-table/judging.ts';
-import { scenarioOf, titleOf } from './verdict-table/row.ts';
-import { LATER, rows } from './verdict-table/rows.ts';
+import { prepare } from '../../src/systems/store/store-kinds.ts';
+import { objections, tallyOf } from './judging.ts';
+import { scenarioOf, titleOf } from './row.ts';
+import { LATER, rows } from './rows.ts';
 
 const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 300);
 const BUDGET = { holding: SEEDS, breaking: 3_000 };

@@ -4,15 +4,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { root } from '../src/cli/command-line.fixture.ts';
-import { leftOutLine } from './left-out.ts';
+import { leftOutLine, tierLine } from './left-out.ts';
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const redis = 'src/host/redis/differential.test.ts';
-const browsers = ['src/report/mermaid-drawn.test.ts', 'src/report/page/browser/width.slow.test.ts'];
+const browsers = [
+  'src/report/mermaid-drawn.slow.test.ts',
+  'src/report/page/browser/width.slow.test.ts',
+];
 
 /** Runs tests of the project where there are no programs; fails where a test or a hook does. */
 function runWithoutPrograms(args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
-  const env = { PATH: '/nowhere', CHROMIUM: '/nowhere', NO_COLOR: '1' };
+  const env = { npm_lifecycle_event: 'npx', PATH: '/nowhere', CHROMIUM: '/nowhere', NO_COLOR: '1' };
   return promisify(execFile)(process.execPath, [vitest, 'run', ...args], { cwd: root, env });
 }
 
@@ -48,4 +51,14 @@ test('each program is told with its package', () => {
     'left out: 1 test that needs chromium, 2 that need redis-server' +
       ' (apt-get install chromium redis-server)',
   );
+});
+
+test('each tier says what it leaves to the next one, and a run of single files says nothing', () => {
+  const files = { run: 30, all: 100 };
+  expect(tierLine('quick', files)).toMatch(/^left out: 70 of 100 test files, .* \(npm test\)$/);
+  expect(tierLine('test', files)).toMatch(
+    /^left out: 70 of 100 test files: .* \(npm run test:all\)$/,
+  );
+  expect(tierLine('test:all', files)).toMatch(/^left out: 10,000 seeds .* \(npm run nightly\)$/);
+  expect(tierLine('npx', files)).toBeNull();
 });

@@ -8,6 +8,7 @@ import type { Read, Recovered, Write } from '../src/core/history/server-events.t
 import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
 import { examine } from '../src/harness.ts';
 import { runnablePlans } from './plans.ts';
+import { runs } from './runs.ts';
 
 interface Access {
   readonly event: Write | Read;
@@ -106,7 +107,7 @@ test('`grant-order` agrees with a replay by hand', () => {
       expect(verdicts[0]?.kind === 'invalid').toBe(isBroken(trace));
       if (isBroken(trace)) broken += 1;
     }),
-    { seed: 1, numRuns: 1_500 },
+    { seed: 1, numRuns: runs(1_500) },
   );
   expect(broken).toBeGreaterThan(40);
 });

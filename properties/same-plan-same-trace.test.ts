@@ -7,6 +7,7 @@ import type { Plan } from '../src/core/plan/plan.ts';
 import { readPlan, renderPlan } from '../src/core/plan/plan-text.ts';
 import { digestOf, pin, run } from '../src/run.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
+import { runs } from './runs.ts';
 
 const plans: fc.Arbitrary<Plan> = runnablePlans({
   stores: ['fenced', 'unfenced', 'fenced-reads', 'fenced-open', 'fenced-volatile'],
@@ -20,7 +21,7 @@ test('the same plan gives the same digest', () => {
       expect(digestOf(run(structuredClone(plan)))).toBe(digest);
       digests.add(digest);
     }),
-    { seed: 1, numRuns: 150 },
+    { seed: 1, numRuns: runs(150) },
   );
   // Were the digest blind to what happens, the law above would hold all the same.
   expect(digests.size).toBeGreaterThan(130);
@@ -62,7 +63,7 @@ test('a plan that was written to a file and read again gives the same digest', (
       expect(read.plan).toEqual(plan);
       expect(digestOf(run(read.plan))).toBe(digestOf(run(plan)));
     }),
-    { seed: 3, numRuns: 120 },
+    { seed: 3, numRuns: runs(120) },
   );
 });
 
@@ -73,6 +74,6 @@ test('a pinned plan leaves nothing to chance and gives the digest of the plan it
       expect(pinned.chance).toBeNull();
       expect(digestOf(run(pinned))).toBe(digestOf(run(plan)));
     }),
-    { seed: 4, numRuns: 150 },
+    { seed: 4, numRuns: runs(150) },
   );
 });

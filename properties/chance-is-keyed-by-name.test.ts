@@ -10,6 +10,7 @@ import type { Plan } from '../src/core/plan/plan.ts';
 import { digestOf, run } from '../src/run.ts';
 import { ALL_KINDS } from './plan-faults.ts';
 import { runnablePlans } from './plans.ts';
+import { runs } from './runs.ts';
 
 /** Whether a name is the client's, or of something of its own: `bob/1/write`, `bob-store`. */
 function isOf(client: string, name: string): boolean {
@@ -93,7 +94,7 @@ test('a client that is taken out leaves what clients beside it do as it was', ()
       expect(tell(left)).toEqual(tell(eventsBeside(run(whole), client)));
       compared += left.length;
     }),
-    { seed: 1, numRuns: 300 },
+    { seed: 1, numRuns: runs(300) },
   );
   expect(compared).toBeGreaterThan(10_000);
 });
@@ -110,7 +111,7 @@ test('a fault that did not strike can be taken out without a trace', () => {
       removed += plan.faults.length - faults.length;
       expect(digestOf(run({ ...plan, faults }))).toBe(digestOf(trace));
     }),
-    { seed: 2, numRuns: 300 },
+    { seed: 2, numRuns: runs(300) },
   );
   expect(removed).toBeGreaterThan(50);
 });

@@ -10,8 +10,9 @@ import type { FaultKind } from '../src/core/plan/fault.ts';
 import { examineSeed } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
+import { runs } from './runs.ts';
 
-const SEEDS = 60;
+const SEEDS = runs(60);
 
 const faults = ['stampede-pause', 'stampede-eviction'].flatMap((name) => scenarioOf(name).faults);
 

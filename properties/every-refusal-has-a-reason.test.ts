@@ -4,14 +4,15 @@ import { whyRefused } from '../src/report/access-text.ts';
 import { run } from '../src/run.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
+import { runs } from './runs.ts';
 
 const stores = [...storeKinds.keys()];
 
 beforeAll(() => prepare(stores.map((store) => ({ store }))));
 
-/** Accesses that a store refuses in a hundred runs, with the reason that is told of each. */
+/** Accesses that a store refuses in some runs, with the reason that is told of each. */
 function reasonsOf(store: string): readonly string[] {
-  return samplePlans(runnablePlans({ stores: [store] }), 100, 1).flatMap((plan) =>
+  return samplePlans(runnablePlans({ stores: [store] }), runs(100), 1).flatMap((plan) =>
     run(plan).events.flatMap((event) =>
       (event.kind === 'write' || event.kind === 'read') && !event.isAccepted
         ? [whyRefused(event)]

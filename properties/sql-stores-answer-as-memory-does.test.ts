@@ -10,6 +10,7 @@ import { firstDifference } from '../src/search/sweep/determinism.ts';
 import { UnpreparedSystem } from '../src/systems/assemble.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
+import { runs } from './runs.ts';
 
 const PAIRS = [
   ['versioned', 'versioned-sql'],
@@ -67,14 +68,14 @@ describe.each(PAIRS)('%s and %s', (memory, sql) => {
         expect(firstDifference(one, other)).toBe(null);
         expect(digestOf(one)).toBe(digestOf(other));
       }),
-      { seed: 1, numRuns: 150 },
+      { seed: 1, numRuns: runs(150) },
     );
   });
 });
 
 test('what the plans do to these stores includes refusals, repetitions, crashes and failovers', () => {
   const system = { lock: 'optimistic', store: 'versioned', options: {} };
-  const plans = samplePlans(runnablePlans({ stores: ['versioned'] }), 250, 1);
+  const plans = samplePlans(runnablePlans({ stores: ['versioned'] }), runs(250), 1);
   const events = plans.flatMap((plan) => run(before(plan, system)).events);
   const count = (is: (event: (typeof events)[number]) => boolean): number =>
     events.filter(is).length;

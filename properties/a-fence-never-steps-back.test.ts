@@ -10,6 +10,7 @@ import type { Plan } from '../src/core/plan/plan.ts';
 import { breaks } from '../src/harness.ts';
 import { ALL_KINDS } from './plan-faults.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
+import { runs } from './runs.ts';
 
 const KINDS = ALL_KINDS.filter((kind) => kind !== 'failover');
 const FENCED = ['fenced', 'fenced-strict', 'fenced-reads', 'fenced-open', 'fenced-sequenced'];
@@ -23,12 +24,12 @@ test('a fenced store keeps `fence-monotone` under any plan', () => {
     fc.property(runnablePlans({ kinds: KINDS, stores: FENCED }), (plan) => {
       expect(breaks(plan, 'fence-monotone')).toBe(false);
     }),
-    { seed: 1, numRuns: 1_500 },
+    { seed: 1, numRuns: runs(1_500) },
   );
 });
 
 test('an unfenced store breaks it under some of the plans under which a fenced one keeps it', () => {
-  const plans = samplePlans(runnablePlans({ kinds: KINDS }), 600, 2);
+  const plans = samplePlans(runnablePlans({ kinds: KINDS }), runs(600), 2);
   const broken = (store: string): number =>
     plans.filter((plan) => breaks(before(plan, store), 'fence-monotone')).length;
   expect(broken('fenced')).toBe(0);
@@ -41,12 +42,12 @@ test('tokens increase in the order of the grants under any plan', () => {
       expect(breaks(plan, 'tokens-increase')).toBe(false);
       expect(breaks(plan, 'tokens-unique')).toBe(false);
     }),
-    { seed: 3, numRuns: 500 },
+    { seed: 3, numRuns: runs(500) },
   );
 });
 
 test('a failover brings tokens back and opens the fence in some plans', () => {
-  const plans = samplePlans(runnablePlans({ kinds: ['failover', 'pause'] }), 600, 4);
+  const plans = samplePlans(runnablePlans({ kinds: ['failover', 'pause'] }), runs(600), 4);
   expect(plans.filter((plan) => breaks(plan, 'tokens-increase')).length).toBeGreaterThan(0);
   expect(plans.filter((plan) => breaks(plan, 'fence-monotone')).length).toBeGreaterThan(0);
 });

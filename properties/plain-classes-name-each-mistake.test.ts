@@ -15,7 +15,7 @@ import {
   OptimisticTable,
   Store,
 } from '../src/index.ts';
-import { type Kind, plainOf, type Row, rows } from './plain-class-rows.ts';
+import { type Kind, plainOf, type Row, rows } from './plain-classes.ts';
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 

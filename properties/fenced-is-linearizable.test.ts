@@ -1,0 +1,35 @@
+/**
+ * A fenced store that compares tokens per register is a linearizable one, whatever happens to
+ * processes, messages and clocks. Left out is what loses state: a failover or a crash of the lock
+ * service gives tokens again, and a store that fails over forgets accepted writes.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { FaultKind } from '../src/core/plan/fault.ts';
+import { examine } from '../src/harness.ts';
+import { ALL_KINDS } from './plan-faults.ts';
+import { runnablePlans, samplePlans } from './plans.ts';
+import { runs } from './runs.ts';
+
+const LOSES_STATE: ReadonlySet<FaultKind> = new Set<FaultKind>(['failover', 'crash', 'evict']);
+const KINDS = ALL_KINDS.filter((kind) => !LOSES_STATE.has(kind));
+const STORES = ['fenced-reads', 'fenced'];
+
+test('a fenced store is linearizable under any plan', () => {
+  fc.assert(
+    fc.property(runnablePlans({ kinds: KINDS, stores: STORES }), (plan) => {
+      const [verdict] = examine(plan, ['linearizable']).verdicts;
+      expect(verdict?.kind).not.toBe('invalid');
+    }),
+    { seed: 1, numRuns: runs(150) },
+  );
+});
+
+test('many of these plans give the search a history to decide', () => {
+  const plans = samplePlans(runnablePlans({ kinds: KINDS, stores: STORES }), runs(100), 2);
+  const decided = plans.filter((plan) => {
+    const [verdict] = examine(plan, ['linearizable']).verdicts;
+    return verdict?.kind === 'valid' && verdict.exercised > 0;
+  });
+  expect(decided.length).toBeGreaterThan(20);
+});

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The same plans, and a package from npm that nobody wrote for fencepost, run alike under other
+# versions of Node: `tools/other-nodes.sh [version…]`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+output=$(mktemp -d)
+trap 'rm -rf "$output"' EXIT
+
+untimed() { sed -E 's/"(seeds|events)PerSecond":[0-9]+,//g'; }
+plans=(fixtures/plans/*.yaml fixtures/modules/plans/*.yaml)
+package=(fixtures/modules/npm-redlock-late-reply.yaml --seeds 500 --check-determinism --quiet --json --output "$output")
+results() { "$@" dist/cli.js replay "${plans[@]}" --json && "$@" dist/cli.js run "${package[@]}" | untimed; }
+
+expected=$(results node)
+[ $# -gt 0 ] || set -- 22 24
+for version in "$@"; do
+  actual=$(results npx --yes -p "node@$version" node)
+  if [ "$actual" != "$expected" ]; then
+    echo "Node $version comes to something else" >&2
+    diff <(echo "$expected") <(echo "$actual") >&2
+    exit 1
+  fi
+  echo "Node $version: every plan replays to the same digest, and 1,000 runs of redlock come to the same"
+done
