@@ -3,6 +3,8 @@
  * lock's entry belongs to. Every server that gives grants by itself keeps one; what it notes has no
  * effect on what the server does.
  */
+import type { Deny } from '../core/history/server-events.ts';
+import type { Draft } from '../core/kernel/draft.ts';
 import type { Turn } from '../core/world/server.ts';
 
 /** Who asked for which lock. */
@@ -49,18 +51,28 @@ export class GrantBook {
    * it does so, where the turn was kept.
    */
   grant(turn: Turn, lent: Lent, atUs: number = turn.atUs): void {
-    const { lock, client, token, ttlUs, untilUs, ...since } = lent;
+    const { lock, token, ttlUs, untilUs, sentAtUs = turn.sentAtUs } = lent;
     const ordinal = turn.grant();
     this.ordinals.set(lock, ordinal);
-    const { sentAtUs } = { sentAtUs: turn.sentAtUs, ...since };
-    const asked = { ...this.noted(turn), atUs, lock, client };
-    turn.observe({ kind: 'grant', ...asked, ordinal, token, ttlUs, sentAtUs, untilUs });
+    turn.observe({
+      kind: 'grant',
+      atUs,
+      process: this.process,
+      message: turn.message,
+      lock,
+      client: lent.client,
+      ordinal,
+      token,
+      ttlUs,
+      sentAtUs,
+      untilUs,
+    });
   }
 
   /** The server tells the holder once more of the grant that it has, and prolongs it by that. */
   grantAgain(turn: Turn, lent: Lent): void {
     const under = turn.grant(this.current(lent.lock));
-    this.noteRenewal(turn, { ...lent, under, extended: under });
+    this.noteRenewal(turn, lent, { under, extended: under });
   }
 
   /**
@@ -68,26 +80,43 @@ export class GrantBook {
    * `waits` may be granted later.
    */
   deny(turn: Turn, { lock, client, holder, waits }: Denied): void {
-    const asked = { ...this.noted(turn), lock, client };
-    const denial = { kind: 'deny', ...asked, holder, holderOrdinal: this.current(lock) } as const;
-    turn.observe(waits === true ? { ...denial, waits } : denial);
+    const denial: Draft<Deny> = {
+      kind: 'deny',
+      atUs: turn.atUs,
+      process: this.process,
+      message: turn.message,
+      lock,
+      client,
+      holder,
+      holderOrdinal: this.current(lock),
+    };
+    if (waits === true) denial.waits = waits;
+    turn.observe(denial);
   }
 
   /** The server handles a renew; one that `isEffective` extends the lock's current entry. */
   renew(turn: Turn, renewal: Lent & { readonly isEffective: boolean }): void {
     const extended = renewal.isEffective ? this.current(renewal.lock) : 0;
-    this.noteRenewal(turn, { ...renewal, under: turn.under, extended });
+    this.noteRenewal(turn, renewal, { under: turn.under, extended });
   }
 
   private noteRenewal(
     turn: Turn,
-    renewal: Lent & { readonly under: number; readonly extended: number },
+    { lock, client, token, ttlUs, untilUs }: Lent,
+    { under, extended }: { readonly under: number; readonly extended: number },
   ): void {
-    const { lock, client, under, token, ttlUs, untilUs, extended } = renewal;
     turn.observe({
       kind: 'renew',
-      ...this.noted(turn),
-      ...{ lock, client, under, token, ttlUs, untilUs, extended },
+      atUs: turn.atUs,
+      process: this.process,
+      message: turn.message,
+      lock,
+      client,
+      under,
+      token,
+      ttlUs,
+      untilUs,
+      extended,
       sentAtUs: turn.sentAtUs,
     });
   }
@@ -95,12 +124,9 @@ export class GrantBook {
   /** The server handles a release; one that `isEffective` ends the lock's current entry. */
   release(turn: Turn, { lock, client, isEffective, under = turn.under }: Returned): void {
     const released = isEffective ? this.current(lock) : 0;
-    const asked = { ...this.noted(turn), lock, client };
-    turn.observe({ kind: 'release', ...asked, under, released });
-  }
-
-  private noted(turn: Turn): { atUs: number; process: string; message: string } {
-    return { atUs: turn.atUs, process: this.process, message: turn.message };
+    const { atUs, message } = turn;
+    const { process } = this;
+    turn.observe({ kind: 'release', atUs, process, message, lock, client, under, released });
   }
 
   /** A copy of what it remembers, as a function that brings it back. */

@@ -17,7 +17,7 @@ import { mark, type Program, sleep } from '../core/world/program.ts';
 import type { LockDriver } from './protocol.ts';
 import { underLock } from './scope.ts';
 import { part, type Section } from './section-calls.ts';
-import { look, read, write } from './work.ts';
+import { look, placeOf, read, write } from './work.ts';
 
 type Memoize = Extract<Work, { kind: 'memoize' }>;
 
@@ -31,8 +31,8 @@ export function* memoize(at: Section, work: Memoize): Program<void> {
     at.self.log('memoize', `refused: the lock on ${lock} is held already`);
     return;
   }
-  const alone = { ...at, driver: NOBODY };
-  const found = yield* look(alone, { ...work, label: 'read' });
+  const alone = withoutLock(at);
+  const found = yield* look(alone, placeOf(work, 'read'));
   if (!isMiss(found)) return;
   const without = work.withoutLock === 'gives-up' ? null : () => computeWithout(alone, work);
   yield* underLock(at, () => computeOnce(at, work, read), without);
@@ -45,6 +45,13 @@ const NOBODY: LockDriver = {
   },
   *release() {},
 };
+
+/** The same section, for what its client does as one who has no lock. */
+function withoutLock(at: Section): Section {
+  const { self, plan, section, name, servers, unanswered, opened, versions, end } = at;
+  const driver = NOBODY;
+  return { self, plan, section, name, driver, servers, unanswered, opened, versions, end };
+}
 
 /** Refused, or without an answer, a look has brought no value, before the lock as under it. */
 function isMiss(found: number | null): boolean {
@@ -59,28 +66,31 @@ function* computeWithout(alone: Section, work: Memoize): Program<void> {
 
 /** Whoever held the lock while it was waited for may have stored the value in the meantime. */
 function* computeOnce(at: Section, work: Memoize, readAgain: typeof read): Program<void> {
-  const found = yield* readAgain(at, { ...work, label: 'read', again: 1 });
+  const { id, store, key } = work;
+  const found = yield* readAgain(at, { id, label: 'read', store, key, again: 1 });
   if (!isMiss(found)) return;
   yield* mark(at.name, 'computing');
   const isComputed = yield* compute(at, work);
   yield* mark(at.name, 'computed');
-  if (isComputed) yield* write(at, { ...work, label: 'write', ...PLAIN });
+  if (isComputed) yield* write(at, placeOf(work, 'write'), stored(work));
 }
 
-const PLAIN = { adds: null, awaits: true, testsLease: false } as const;
+function stored({ value }: Memoize): Parameters<typeof write>[2] {
+  return { value, adds: null, awaits: true, testsLease: false };
+}
 
 /**
  * In one piece, which is the value; or in several, each stored under a key of its own, after which
  * the lock is extended, where it is held and can be.
  */
 function* compute(at: Section, work: Memoize): Program<boolean> {
-  const { id, key, forUs, pieces } = work;
+  const { id, store, key, forUs, pieces } = work;
   const { ttlUs } = at.plan;
   for (let piece = 1; piece <= pieces; piece += 1) {
     yield* sleep(under(at.name, part(part('compute', piece), id)), forUs);
     if (pieces === 1) continue;
-    const stored = { ...work, key: `${key}/${piece}`, label: part('write-piece', piece) };
-    if (!(yield* write(at, { ...stored, ...PLAIN }))) return false;
+    const place = { id, label: part('write-piece', piece), store, key: `${key}/${piece}` };
+    if (!(yield* write(at, place, stored(work)))) return false;
     // Whether it could be extended makes no difference to what is left to do.
     if (at.driver.renew !== undefined) yield* at.driver.renew(at, { id: piece, ttlUs });
   }

@@ -2,7 +2,9 @@
  * What a section knows while it runs, and what its calls to a store say, with the cached token
  * attached.
  */
+import type { Call } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
+import type { Draft } from '../core/kernel/draft.ts';
 import { type Name, under } from '../core/kernel/name.ts';
 import type { ClientPlan, SectionPlan } from '../core/plan/plan.ts';
 import type { CallSetting, PendingCall } from '../core/world/call.ts';
@@ -27,6 +29,8 @@ export interface Servers {
 }
 
 type StoreCall = PendingCall<StoreRequest, StoreReply>;
+type StoreAccess = Extract<Call, { readonly store: string }>;
+type WriteRequest = Extract<StoreRequest, { readonly kind: 'write' }>;
 
 /** One section as its program goes through it. */
 export interface Section {
@@ -74,7 +78,7 @@ interface WriteAsk {
   /** Only where stores have versions. */
   readonly condition?: Condition | undefined;
   /** The operation that it carries out again. */
-  readonly repeats?: string;
+  readonly repeats?: string | undefined;
 }
 
 type StoreAsk =
@@ -95,12 +99,23 @@ export function storeCall(
   const resource = at.section.lock;
   const token = at.driver.token?.(resource) ?? 0;
   const { kind: verb, key, value, adds } = ask;
-  const call = { verb, store: place.store, resource, key, value, token, adds };
-  const version = ask.kind === 'write' ? ask.condition?.version : undefined;
-  const expecting = version === undefined ? call : { ...call, version };
+  const call: Draft<StoreAccess> = {
+    verb,
+    store: place.store,
+    resource,
+    key,
+    value,
+    token,
+    adds,
+  };
+  if (ask.kind === 'write') {
+    const version = ask.condition?.version;
+    if (version !== undefined) call.version = version;
+    if (ask.repeats !== undefined) call.repeats = ask.repeats;
+  }
   return {
     operation: under(at.name, labelOf(place)),
-    call: 'repeats' in ask ? { ...expecting, repeats: ask.repeats } : expecting,
+    call,
     target,
     request: requestOf(ask, { resource, token, sequence: at.self.nextIssue }),
     timeoutUs: at.plan.storeTimeoutUs,
@@ -116,9 +131,11 @@ export function conditionOf(
   { version, once }: { readonly version?: number | null | undefined; readonly once: string | null },
 ): Condition | undefined {
   if (versions === null) return undefined;
-  const sent = { once, wallUs: self.wallUs() };
-  const expecting = version === undefined ? sent : { version, ...sent };
-  return adds !== null && servers.manners.addsItself ? { ...expecting, adds } : expecting;
+  const wallUs = self.wallUs();
+  const sent: Draft<Condition> =
+    version === undefined ? { once, wallUs } : { version, once, wallUs };
+  if (adds !== null && servers.manners.addsItself) sent.adds = adds;
+  return sent;
 }
 
 function requestOf(
@@ -128,6 +145,12 @@ function requestOf(
   const { key } = ask;
   if (ask.kind !== 'write') return { kind: ask.kind, resource, key, token, sequence };
   const { kind, value, condition } = ask;
-  const sent = { kind, resource, key, token, sequence, value };
-  return condition === undefined ? sent : { ...sent, ...condition };
+  const sent: Draft<WriteRequest> = { kind, resource, key, token, sequence, value };
+  if (condition === undefined) return sent;
+  const { version, once, wallUs, adds } = condition;
+  if (version !== undefined) sent.version = version;
+  sent.once = once;
+  sent.wallUs = wallUs;
+  if (adds !== undefined) sent.adds = adds;
+  return sent;
 }

@@ -22,9 +22,21 @@ export function* sections(
     self.beginSection();
     const name = under(root, String(section.id));
     const end: LeaseEnd = { clock: 'monotonic', us: 0 };
-    const parts = { self, plan, section, name, driver, servers, end };
     const versions = servers.manners.hasVersions ? new Map<string, number>() : null;
-    yield* runSection({ ...parts, unanswered: [], opened: new Set(), versions });
+    const opened = new Set<string>();
+    const unanswered: Section['unanswered'] = [];
+    yield* runSection({
+      self,
+      plan,
+      section,
+      name,
+      driver,
+      servers,
+      unanswered,
+      opened,
+      versions,
+      end,
+    });
   }
   driver.finish?.(self);
 }

@@ -5,6 +5,7 @@ import type { Work } from '../core/plan/plan.ts';
 import { answerOf, type Program, request, send, sleep } from '../core/world/program.ts';
 import { runJob } from './job.ts';
 import { leaseIsLive } from './lease.ts';
+import type { Change } from './protocol.ts';
 import {
   conditionOf,
   labelOf,
@@ -23,23 +24,24 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
     case 'renew':
       return at.driver.renew === undefined ? false : yield* at.driver.renew(at, work);
     case 'read':
-      return (yield* read(at, { ...work, label: 'read' })) !== null;
+      return (yield* read(at, placeOf(work, 'read'))) !== null;
     case 'write':
       if (at.driver.change !== undefined) {
-        return yield* at.driver.change(at, { ...work, ...PLAIN, by: { value: work.value } });
+        return yield* at.driver.change(at, changeOf(work, PLAIN, { value: work.value }));
       }
-      return yield* write(at, { ...work, label: 'write', adds: null });
+      return yield* write(at, placeOf(work, 'write'), {
+        value: work.value,
+        adds: null,
+        awaits: work.awaits,
+      });
     case 'increment': {
       const { by: adds = 1 } = work;
       if (at.driver.change !== undefined) {
-        return yield* at.driver.change(at, { ...work, ...PLAIN, by: { adds } });
+        return yield* at.driver.change(at, changeOf(work, PLAIN, { adds }));
       }
-      const value = yield* read(at, { ...work, label: 'read' });
+      const value = yield* read(at, placeOf(work, 'read'));
       if (value === null) return false;
-      return yield* write(at, {
-        ...{ ...work, label: 'write', value: value + adds },
-        ...{ adds, awaits: true },
-      });
+      return yield* write(at, placeOf(work, 'write'), { value: value + adds, adds, awaits: true });
     }
     case 'transfer':
       return yield* transfer(at, work);
@@ -60,30 +62,40 @@ export function* doWork(at: Section, work: Work): Program<boolean> {
   }
 }
 
-const PLAIN = { labels: { read: 'read', write: 'write' } } as const;
-const FROM = { labels: { read: 'read-from', write: 'write-from' } } as const;
-const TO = { labels: { read: 'read-to', write: 'write-to' } } as const;
+const PLAIN: Change['labels'] = { read: 'read', write: 'write' };
+const FROM: Change['labels'] = { read: 'read-from', write: 'write-from' };
+const TO: Change['labels'] = { read: 'read-to', write: 'write-to' };
+
+type Kept = Pick<Place, 'id' | 'store' | 'key'>;
+
+/** Where a step's value is, for one of its operations. */
+export function placeOf({ id, store, key }: Kept, label: string): Place {
+  return { id, label, store, key };
+}
+
+function changeOf({ id, store, key }: Kept, labels: Change['labels'], by: Change['by']): Change {
+  return { id, store, key, labels, by };
+}
 
 function* transfer(at: Section, work: Extract<Work, { kind: 'transfer' }>): Program<boolean> {
   const { id, key, amount } = work;
   const from = { id, key, store: work.from };
   const to = { id, key, store: work.to };
+  const [less, more] = [0 - amount, amount];
   if (at.driver.change !== undefined) {
-    const isTaken = yield* at.driver.change(at, { ...from, ...FROM, by: { adds: 0 - amount } });
-    return isTaken && (yield* at.driver.change(at, { ...to, ...TO, by: { adds: amount } }));
+    const isTaken = yield* at.driver.change(at, changeOf(from, FROM, { adds: less }));
+    return isTaken && (yield* at.driver.change(at, changeOf(to, TO, { adds: more })));
   }
-  const source = yield* read(at, { ...from, label: 'read-from' });
+  const source = yield* read(at, placeOf(from, FROM.read));
   if (source === null) return false;
-  const target = yield* read(at, { ...to, label: 'read-to' });
+  const target = yield* read(at, placeOf(to, TO.read));
   if (target === null) return false;
-  const isTaken = yield* write(at, {
-    ...{ ...from, label: 'write-from', value: source - amount },
-    ...{ adds: 0 - amount, awaits: true },
-  });
-  if (!isTaken) return false;
-  return yield* write(at, {
-    ...{ ...to, label: 'write-to', value: target + amount },
-    ...{ adds: amount, awaits: true },
+  const taken = { value: source + less, adds: less, awaits: true };
+  if (!(yield* write(at, placeOf(from, FROM.write), taken))) return false;
+  return yield* write(at, placeOf(to, TO.write), {
+    value: target + more,
+    adds: more,
+    awaits: true,
   });
 }
 
@@ -95,29 +107,37 @@ export function* read(at: Section, place: Place): Program<number | null> {
 
 /** The same without announcing a token, for a read under no lock. */
 export function* look(at: Section, place: Place): Program<number | null> {
-  const ask = { kind: 'read', key: place.key } as const;
-  const call = yield* request(at.self, storeCall(at, place, { ...ask, value: null, adds: null }));
+  const ask = { kind: 'read', key: place.key, value: null, adds: null } as const;
+  const call = yield* request(at.self, storeCall(at, place, ask));
   if (call.reply?.kind !== 'value') return null;
   const { value, version } = call.reply;
   if (version !== undefined) at.versions?.set(versionName(place), version);
   return value;
 }
 
+/** What a write puts there. */
+interface Put {
+  readonly value: number;
+  /** What it adds to the value that its section read; null where that is not what it does. */
+  readonly adds: number | null;
+  /** Whether the section waits for the answer before it goes on. */
+  readonly awaits: boolean;
+  /** False: not even where the client tests its lease before each write. */
+  readonly testsLease?: false;
+}
+
 /** False when it was refused, or left out because the lease is over. */
-export function* write(
-  at: Section,
-  place: Place & { value: number; adds: number | null; awaits: boolean; testsLease?: false },
-): Program<boolean> {
-  const { testsLease = at.plan.checksLease } = place;
+export function* write(at: Section, place: Place, put: Put): Program<boolean> {
+  const { value, adds, awaits, testsLease = at.plan.checksLease } = put;
   if (!(yield* open(at, place))) return false;
   if (testsLease && !(yield* leaseIsLive(at))) return false;
   if (at.servers.manners.comparesItself && !(yield* passesFence(at, place))) return false;
   if (at.driver.beforeWrite !== undefined) yield* at.driver.beforeWrite(at, labelOf(place));
-  const { key, value, adds } = place;
-  const condition = conditionOf(at, place, { version: takeVersion(at, place), once: null });
+  const { key } = place;
+  const condition = conditionOf(at, put, { version: takeVersion(at, place), once: null });
   const ask = { kind: 'write', key, value, adds, condition } as const;
   const call = yield* send(at.self, storeCall(at, place, ask));
-  if (!place.awaits) {
+  if (!awaits) {
     at.unanswered.push(call);
     return true;
   }
@@ -138,17 +158,18 @@ function versionName({ store, key }: Place): string {
  * come the section knows none.
  */
 function takeVersion({ versions }: Section, place: Place): number | null | undefined {
+  if (versions === null) return undefined;
   const name = versionName(place);
-  const version = versions?.get(name);
-  versions?.delete(name);
+  const version = versions.get(name);
+  versions.delete(name);
   return version;
 }
 
 /** Asks for the store's highest token: whether the client's own is none of those below it. */
 function* passesFence(at: Section, place: Place): Program<boolean> {
   const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
-  const label = place.label.replace('write', 'fence');
-  const call = yield* request(at.self, storeCall(at, { ...place, label }, ask));
+  const asking = placeOf(place, place.label.replace('write', 'fence'));
+  const call = yield* request(at.self, storeCall(at, asking, ask));
   const token = at.driver.token?.(at.section.lock) ?? 0;
   return call.reply?.kind === 'value' && token >= call.reply.value;
 }
@@ -158,7 +179,8 @@ function* open(at: Section, place: Place): Program<boolean> {
   if (!at.servers.manners.needsOpen || at.opened.has(place.store)) return true;
   at.opened.add(place.store);
   const label = at.opened.size === 1 ? 'open' : `open-${at.opened.size}`;
-  const ask = { kind: 'open', key: place.key, value: null, adds: null } as const;
-  const call = yield* request(at.self, storeCall(at, { ...place, id: 1, label }, ask));
+  const { store, key } = place;
+  const ask = { kind: 'open', key, value: null, adds: null } as const;
+  const call = yield* request(at.self, storeCall(at, { id: 1, label, store, key }, ask));
   return call.reply?.kind === 'accepted';
 }

@@ -1,5 +1,6 @@
 /** For each rule of the house: snippets that it must refuse, and snippets that it must let pass. */
 import { isSelfContained } from './ambient.ts';
+import { copiesByLiterals } from './hot-paths.ts';
 import { importsPureCode, keepsLayers } from './layers.ts';
 import { exportsByName, trustsTheChecker } from './safety.ts';
 import {
@@ -139,6 +140,40 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
             `export const a = Math.imul(1, Math.floor(2.5)) + Number(10n ** 2n);`,
           ],
           ['src/search/sweep/a.ts', `export const a = performance.now() + Math.random();`],
+        ],
+      },
+    ],
+  ],
+  [
+    'what runs for each event copies no object by a spread',
+    [
+      copiesByLiterals,
+      {
+        refuses: [
+          [
+            'src/core/world/a.ts',
+            `export function a(b: object) { return { ...b, c: 1 }; }`,
+            'an object spread where each event passes: write each field',
+          ],
+          ['src/systems/a.ts', `export const a = () => ({ ...{ b: 1 } });`, 'an object spread'],
+          [
+            'src/systems/lock-service/a.ts',
+            `export class A { a({ b, ...c }: { b: 1; c: 2 }) { return c; } }`,
+            'an object rest',
+          ],
+          [
+            'src/systems/assemble.ts',
+            `export function other(b: object) { return { ...b }; }`,
+            'an object spread',
+          ],
+        ],
+        passes: [
+          ['src/systems/a.ts', `const a = { b: 1 }; export const c = { ...a, d: 2 };`],
+          ['src/systems/a.ts', `export const a = (b: number[]) => [...b, Math.max(...b)];`],
+          ['src/systems/a.ts', `export const a = ([b, ...c]: number[]) => ({ b, c });`],
+          ['src/systems/a.test.ts', `export const a = (b: object) => ({ ...b });`],
+          ['src/systems/assemble.ts', `export function assemble(b: object) { return { ...b }; }`],
+          ['src/core/shrink/a.ts', `export const a = (b: object) => ({ ...b, c: 1 });`],
         ],
       },
     ],

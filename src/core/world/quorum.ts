@@ -33,49 +33,64 @@ export class Quorum {
 
   /** The client takes the lock: returns the grant's ordinal, for `enter`. */
   grant(term: Term): number {
-    const ordinal = this.parts.recorder.nextOrdinal();
-    const { token, ttlUs } = term;
-    this.parts.recorder.record({
+    const { recorder, scheduler } = this.parts;
+    const { name } = this.process;
+    const ordinal = recorder.nextOrdinal();
+    recorder.record({
       kind: 'grant',
-      ...this.named(term.lock),
-      ...{ ordinal, token, ttlUs },
-      ...this.span(term),
+      atUs: scheduler.nowUs,
+      process: name,
+      lock: term.lock,
+      client: name,
+      message: '',
+      ordinal,
+      token: term.token,
+      ttlUs: term.ttlUs,
+      sentAtUs: term.since.sentAtUs,
+      untilUs: this.untilUs(term),
     });
     return ordinal;
   }
 
   /** The client's lease is prolonged, because enough servers said so. */
   renew(term: Term & { readonly ordinal: number }): void {
-    const { ordinal, token, ttlUs } = term;
-    this.parts.recorder.record({
+    const { recorder, scheduler } = this.parts;
+    const { name } = this.process;
+    recorder.record({
       kind: 'renew',
-      ...this.named(term.lock),
-      ...{ under: ordinal, extended: ordinal, token, ttlUs },
-      ...this.span(term),
+      atUs: scheduler.nowUs,
+      process: name,
+      lock: term.lock,
+      client: name,
+      message: '',
+      under: term.ordinal,
+      extended: term.ordinal,
+      token: term.token,
+      ttlUs: term.ttlUs,
+      sentAtUs: term.since.sentAtUs,
+      untilUs: this.untilUs(term),
     });
   }
 
   /** The client gives the lock up; said before its servers are told. */
   release({ lock, ordinal }: { readonly lock: string; readonly ordinal: number }): void {
-    const named = this.named(lock);
-    this.parts.recorder.record({ kind: 'release', ...named, under: ordinal, released: ordinal });
-  }
-
-  private named(lock: string): {
-    atUs: number;
-    process: string;
-    lock: string;
-    client: string;
-    message: string;
-  } {
+    const { recorder, scheduler } = this.parts;
     const { name } = this.process;
-    return { atUs: this.parts.scheduler.nowUs, process: name, lock, client: name, message: '' };
+    recorder.record({
+      kind: 'release',
+      atUs: scheduler.nowUs,
+      process: name,
+      lock,
+      client: name,
+      message: '',
+      under: ordinal,
+      released: ordinal,
+    });
   }
 
-  private span({ since, end, heldUntilUs }: Term): { sentAtUs: number; untilUs: number | null } {
+  private untilUs({ end, heldUntilUs }: Term): number | null {
+    if (heldUntilUs !== undefined) return heldUntilUs;
     const { clock } = this.process;
-    const ownUs =
-      end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
-    return { sentAtUs: since.sentAtUs, untilUs: heldUntilUs === undefined ? ownUs : heldUntilUs };
+    return end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
   }
 }

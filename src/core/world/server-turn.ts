@@ -93,9 +93,9 @@ export class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   }
 
   ask<A extends Json, B extends Json>(question: Question<A, B>, told: Told<A, B>): void {
-    const { label, ...rest } = question;
-    const name = this.isCopy ? `${label}-copy` : label;
-    this.asking({ ...rest, operation: under(this.attempt.name, name) }, told);
+    const { label, call, target, request, timeoutUs, tries, describe } = question;
+    const operation = under(this.attempt.name, this.isCopy ? `${label}-copy` : label);
+    this.asking({ operation, call, target, request, timeoutUs, tries, describe }, told);
   }
 
   observe(event: TraceEvent): void {

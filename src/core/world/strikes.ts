@@ -136,13 +136,15 @@ export class Strikes {
   private clock(fault: FaultOf<'clock'>, index: number): boolean {
     const process = this.process(fault.process);
     const { stepUs, ratePpm } = fault;
-    const strike = { processes: [fault.process], untilUs: null };
+    const processes = [fault.process];
     if (stepUs !== 0) {
-      this.note(fault.kind, index, { ...strike, amount: stepUs, target: 'step' });
+      const step: Effect = { processes, untilUs: null, amount: stepUs, target: 'step' };
+      this.note(fault.kind, index, step);
       process.clock.step(stepUs);
     }
     if (stepUs === 0 || ratePpm !== 0) {
-      this.note(fault.kind, index, { ...strike, amount: ratePpm, target: 'rate' });
+      const rate: Effect = { processes, untilUs: null, amount: ratePpm, target: 'rate' };
+      this.note(fault.kind, index, rate);
       process.setClockRate(this.nowUs, ratePpm);
     }
     return true;
@@ -203,11 +205,18 @@ export class Strikes {
   }
 
   private note(fault: Fault['kind'], index: number, effect: Effect): void {
-    const target = effect.target ?? '';
-    const { processes, untilUs, amount } = effect;
-    const { recorder } = this.reach;
-    const what = { processes, untilUs, target, amount };
-    recorder.record({ kind: 'fault', atUs: this.nowUs, fault, index, ...what });
+    const { processes, untilUs, target = '', amount } = effect;
+    const { nowUs: atUs } = this;
+    this.reach.recorder.record({
+      kind: 'fault',
+      atUs,
+      fault,
+      index,
+      processes,
+      untilUs,
+      target,
+      amount,
+    });
   }
 
   private noteEnd(kind: FaultEnds['kind'], index: number, processes: readonly string[]): void {

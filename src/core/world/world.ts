@@ -57,7 +57,10 @@ export class World {
     );
     this.injector = new Injector(plan.faults, {
       agenda: new Agenda(scheduler, this.decider),
-      ...{ recorder, processes, clients, servers },
+      recorder,
+      processes,
+      clients,
+      servers,
       network: this.network,
       healAtUs: plan.limits.healAtUs,
     });

@@ -107,7 +107,7 @@ export class CacheLock {
     const onlyIf = whose === 'owner' ? held.token : null;
     const touch = { kind: 'touch', key, ttlUs: expiration, onlyIf } as const;
     if (execute(this.cache, touch, now).kind !== 'done') return { kind: 'lost' };
-    this.held = { ...held, end: now + expiration };
+    this.held = { token: held.token, end: now + expiration };
     return { kind: 'extended', until: now + expiration };
   }
 

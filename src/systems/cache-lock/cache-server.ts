@@ -43,8 +43,8 @@ export class CacheServer implements Server<CacheRequest, CacheReply> {
         this.noteTouch(request, reply, turn);
         break;
       case 'delete': {
-        const asked = { lock: request.key, client: turn.client };
-        this.book.release(turn, { ...asked, isEffective: reply.kind === 'done' });
+        const { key: lock } = request;
+        this.book.release(turn, { lock, client: turn.client, isEffective: reply.kind === 'done' });
         break;
       }
       case 'get':
@@ -53,20 +53,19 @@ export class CacheServer implements Server<CacheRequest, CacheReply> {
     return reply;
   }
 
-  private noteAdd({ key, ttlUs }: Ask<'add'>, reply: CacheReply, turn: Turn): void {
-    const asked = { lock: key, client: turn.client };
+  private noteAdd({ key: lock, ttlUs }: Ask<'add'>, reply: CacheReply, turn: Turn): void {
+    const { client } = turn;
     if (reply.kind === 'not-done') {
-      this.book.deny(turn, { ...asked, holder: ownerOf(reply.value) });
+      this.book.deny(turn, { lock, client, holder: ownerOf(reply.value) });
     } else {
-      this.book.grant(turn, { ...asked, token: 0, ttlUs, untilUs: this.endOf(key, turn) });
+      this.book.grant(turn, { lock, client, token: 0, ttlUs, untilUs: this.endOf(lock, turn) });
     }
   }
 
-  private noteTouch({ key, ttlUs }: Ask<'touch'>, reply: CacheReply, turn: Turn): void {
+  private noteTouch({ key: lock, ttlUs }: Ask<'touch'>, reply: CacheReply, turn: Turn): void {
     const isEffective = reply.kind === 'done';
-    const untilUs = isEffective ? this.endOf(key, turn) : null;
-    const asked = { lock: key, client: turn.client, token: 0, ttlUs };
-    this.book.renew(turn, { ...asked, untilUs, isEffective });
+    const untilUs = isEffective ? this.endOf(lock, turn) : null;
+    this.book.renew(turn, { lock, client: turn.client, token: 0, ttlUs, untilUs, isEffective });
   }
 
   /** True time at which the cache's clock, as it now runs, ends the key. */

@@ -3,6 +3,7 @@
  * `add`, prolonged by `touch`, given back by touch, get and delete. No command of a cache compares
  * and deletes, and its documentation calls the lock imperfect and lossy for that.
  */
+import type { Draft } from '../../core/kernel/draft.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { CallSetting, PendingCall } from '../../core/world/call.ts';
@@ -172,15 +173,17 @@ export class CacheLockDriver implements LockDriver {
   private *giveBack(at: Section, value: string): Program<Remainder> {
     const key = at.section.lock;
     const { ttlUs } = at.plan;
-    const commands = giveBack({ key, value, ttlUs, ...this.options });
-    // The grant that it had, or the one that it got by adding its key again.
-    let returned = {};
+    const { release, extends: whose } = this.options;
+    const commands = giveBack({ key, value, ttlUs, extends: whose, release });
+    // The grant that it had, unless it got another by adding its key again.
+    let returned: number | null = null;
     let next = commands.next();
     while (next.done !== true) {
       const { name, ask } = next.value;
       const operation = under(at.name, name);
-      const call = yield* this.ask(at, { verb: VERBS[name], operation, ask, ...returned });
-      if (call.granted > 0) returned = { under: call.granted };
+      const verb = VERBS[name];
+      const call: Sent = yield* this.ask(at, { verb, operation, ask, under: returned });
+      if (call.granted > 0) returned = call.granted;
       next = commands.next(call.reply);
     }
     return next.value;
@@ -204,11 +207,11 @@ export class CacheLockDriver implements LockDriver {
 
   private ask(
     at: Section,
-    { ask, ...named }: { verb: Verb; operation: Name; under?: number; ask: CacheRequest },
+    asked: { verb: Verb; operation: Name; under?: number | null; ask: CacheRequest },
   ): Program<Sent> {
-    const { verb, ...rest } = named;
-    const setting: CallSetting<CacheRequest, CacheReply> = {
-      ...rest,
+    const { verb, operation, under: ordinal = null, ask } = asked;
+    const setting: Draft<CallSetting<CacheRequest, CacheReply>> = {
+      operation,
       call: { verb, lock: ask.key, token: 0 },
       target: this.server,
       request: ask,
@@ -216,6 +219,7 @@ export class CacheLockDriver implements LockDriver {
       tries: at.plan.tries,
       describe: describeCacheReply(ask),
     };
+    if (ordinal !== null) setting.under = ordinal;
     return request(at.self, setting);
   }
 }

@@ -65,7 +65,8 @@ export class CacheItems {
   touch(key: string, ttl: number | null, now: number): boolean {
     const entry = this.live(key, now);
     if (entry === null) return false;
-    this.entries.set(key, { ...entry, end: endOf(ttl, now) });
+    const { value, unique } = entry;
+    this.entries.set(key, { key, value, unique, end: endOf(ttl, now) });
     return true;
   }
 

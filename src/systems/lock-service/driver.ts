@@ -1,4 +1,5 @@
 /** What a client of the lock service sends, and what it makes of the answers. */
+import type { Draft } from '../../core/kernel/draft.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
 import type { CallSetting } from '../../core/world/call.ts';
 import { type Program, request } from '../../core/world/program.ts';
@@ -8,6 +9,8 @@ import type { LockDriver } from '../protocol.ts';
 import { part, type Section } from '../section-calls.ts';
 import { LockClient } from './lock-client.ts';
 import { describeLockReply, type LockReply, type LockRequest } from './lock-server.ts';
+
+type AcquireRequest = Extract<LockRequest, { readonly kind: 'acquire' }>;
 
 /** What a client of the lock service may do differently. */
 export interface DriverManner {
@@ -42,16 +45,17 @@ export class LockServiceDriver implements LockDriver {
     const { ttlUs } = plan;
     const sentUs = self.monotonicUs();
     const operation = under(at.name, part('acquire', attempt));
-    const ask = {
+    const nowUs = self.wallUs();
+    const ask: Draft<AcquireRequest> = {
       kind: 'acquire',
       lock,
       client: this.client.id,
       ttlUs,
-      nowUs: self.wallUs(),
-    } as const;
+      nowUs,
+    };
     if (attempt === 1) this.place = 0;
-    const sent = this.manner.waitsInLine ? { ...ask, place: this.place } : ask;
-    const call = yield* request(self, this.call(at, operation, sent));
+    if (this.manner.waitsInLine) ask.place = this.place;
+    const call = yield* request(self, this.call(at, operation, ask));
     if (call.reply?.kind === 'denied') this.place = call.reply.place ?? 0;
     if (call.reply?.kind !== 'granted') return false;
     const { token, issuedAtUs } = call.reply;

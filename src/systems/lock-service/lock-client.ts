@@ -41,14 +41,16 @@ export class LockClient {
   /** Takes a lock for `ttl` from `now` on, and remembers the token if it is granted. */
   acquire(ask: { lock: string; ttl: number; now: number }): LockAnswer {
     requireObject('ask', ask);
-    return this.heed(this.servedBy().acquire({ ...ask, client: this.id }));
+    const { lock, ttl, now } = ask;
+    return this.heed(this.servedBy().acquire({ lock, client: this.id, ttl, now }));
   }
 
   /** Prolongs the grant whose token it remembers; denied where it remembers none. */
   renew(ask: { lock: string; ttl: number; now: number }): LockAnswer {
     requireObject('ask', ask);
-    const asked = { ...ask, client: this.id, token: this.token(ask.lock) };
-    return this.heed(this.servedBy().renew(asked));
+    const { lock, ttl, now } = ask;
+    const token = this.token(lock);
+    return this.heed(this.servedBy().renew({ lock, client: this.id, token, ttl, now }));
   }
 
   /** Gives back the grant whose token it remembers. Whatever the answer, the token is forgotten. */

@@ -43,12 +43,12 @@ export class LockLine {
     now: number;
     place: number;
   }): LineAnswer {
-    const { lock, client, ttl, now, place } = ask;
+    const { lock, client, ttl, now } = ask;
     this.entries = this.entries.filter((entry) => !hasExpired(entry, now));
     const own = this.entries.find((entry) => isOf(ask, entry));
     if (own?.isHeld === true)
       return { kind: 'granted', grant: this.prolong(own, ask), isAgain: true };
-    const token = own?.token ?? (this.verifies ? 0 : place);
+    const token = own?.token ?? (this.verifies ? 0 : ask.place);
     const isLapsed = own === undefined && token > 0;
     const ahead = this.entries.find(
       (entry) =>
@@ -60,18 +60,17 @@ export class LockLine {
       return { kind: 'granted', grant: { token, lock, client, issuedAt: now, ttl: 0 } };
     }
     if (isLapsed) return { kind: 'denied', holder: ahead?.client ?? '', place: token };
-    const grant = { token: token || this.nextToken(), lock, client, issuedAt: now, ttl };
-    const others = this.entries.filter((entry) => !isOf(ask, entry));
-    this.entries = [...others, { ...grant, isHeld }].sort((a, b) => a.token - b.token);
-    if (isHeld) return { kind: 'granted', grant };
-    return { kind: 'denied', holder: ahead.client, place: grant.token };
+    const place = token || this.nextToken();
+    const entry: Entry = { token: place, lock, client, issuedAt: now, ttl, isHeld };
+    const others = this.entries.filter((other) => !isOf(ask, other));
+    this.entries = [...others, entry].sort((a, b) => a.token - b.token);
+    if (isHeld) return { kind: 'granted', grant: entry };
+    return { kind: 'denied', holder: ahead.client, place };
   }
 
   private prolong(held: Entry, { now, ttl }: { now: number; ttl: number }): Entry {
     if (now + ttl <= held.issuedAt + held.ttl) return held;
-    const prolonged: Entry = { ...held, issuedAt: now, ttl };
-    this.entries = this.entries.map((entry) => (entry === held ? prolonged : entry));
-    return prolonged;
+    return this.replace(held, { now, ttl });
   }
 
   private nextToken(): number {
@@ -89,9 +88,15 @@ export class LockLine {
   }): LockAnswer {
     const held = this.heldBy(ask);
     if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
-    const grant: Entry = { ...held, issuedAt: ask.now, ttl: ask.ttl };
-    this.entries = this.entries.map((entry) => (entry === held ? grant : entry));
-    return { kind: 'renewed', grant };
+    return { kind: 'renewed', grant: this.replace(held, ask) };
+  }
+
+  /** The same entry in the same place, with a lease from `now` on. */
+  private replace(held: Entry, { now, ttl }: { now: number; ttl: number }): Entry {
+    const { token, lock, client, isHeld } = held;
+    const renewed: Entry = { token, lock, client, issuedAt: now, ttl, isHeld };
+    this.entries = this.entries.map((entry) => (entry === held ? renewed : entry));
+    return renewed;
   }
 
   release(ask: { lock: string; client: string; token: number | null }): LockAnswer {

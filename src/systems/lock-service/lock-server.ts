@@ -139,9 +139,10 @@ export class LockServer implements Server<LockRequest, LockReply> {
     const token = isEffective ? answer.grant.token : (held?.token ?? 0);
     const untilUs = isEffective ? this.endOf(answer.grant, turn) : null;
     this.book.renew(turn, { lock, client, token, ttlUs, untilUs, isEffective });
-    const renewed = { kind: 'renewed', issuedAtUs: this.issuedAt(request, turn) } as const;
-    if (isEffective) return this.options.rules.renewRaises ? { ...renewed, token } : renewed;
-    return { kind: 'denied', holder: held?.client ?? '' };
+    if (!isEffective) return { kind: 'denied', holder: held?.client ?? '' };
+    const issuedAtUs = this.issuedAt(request, turn);
+    if (this.options.rules.renewRaises) return { kind: 'renewed', issuedAtUs, token };
+    return { kind: 'renewed', issuedAtUs };
   }
 
   private release(request: Ask<'release'>, turn: Turn): LockReply {

@@ -115,8 +115,9 @@ export class LockService {
     const held = this.heldBy(ask);
     if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
     const token = this.rules.renewRaises ? this.nextToken() : held.token;
-    const grant: Grant = { ...held, token, issuedAt: ask.now, ttl: ask.ttl };
-    this.grants.set(ask.lock, grant);
+    const { lock, client } = held;
+    const grant: Grant = { token, lock, client, issuedAt: ask.now, ttl: ask.ttl };
+    this.grants.set(lock, grant);
     return { kind: 'renewed', grant };
   }
 

@@ -66,11 +66,13 @@ export class OptimisticDriver implements LockDriver {
     const to = { id, store, key, label: labels.write, again: sent.writes };
     const adds = 'adds' in by ? by.adds : null;
     const put = {
-      ...({ kind: 'write', key, adds } as const),
+      kind: 'write',
+      key,
+      adds,
       value: 'adds' in by ? value + by.adds : by.value,
       condition: conditionOf(at, { adds }, { version, once }),
-      ...(sent.writes === 0 ? {} : { repeats: first }),
-    };
+      repeats: sent.writes === 0 ? undefined : first,
+    } as const;
     const write = yield* request(at.self, storeCall(at, to, put));
     sent.writes += 1;
     if (write.reply?.kind === 'accepted') return 'written';

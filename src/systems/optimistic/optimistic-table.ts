@@ -94,8 +94,8 @@ export class OptimisticTable {
     });
     const row = this.read(id);
     return outcome === 'applied'
-      ? { kind: 'accepted', rows: 1, ...row }
-      : { kind: outcome, rows: 0, ...row };
+      ? { kind: 'accepted', rows: 1, value: row.value, version: row.version }
+      : { kind: outcome, rows: 0, value: row.value, version: row.version };
   }
 }
 

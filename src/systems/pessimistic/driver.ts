@@ -100,14 +100,17 @@ export class PessimisticDriver implements LockDriver {
   private *take(at: Section, wish: Wish): Program<boolean> {
     const { lock } = wish;
     const operation = this.nameOf(at, wish.take);
-    const named = { lock, client: this.client, request: operation.text };
-    const ask = { kind: 'acquire', ...named, sinceUs: at.self.monotonicUs() } as const;
-    const call = yield* request(at.self, this.call(at, operation, ask, 0));
-    if (call.state === 'unknown') yield* this.giveUp(at, operation, named);
+    const sinceUs = at.self.monotonicUs();
+    const { client } = this;
+    const ask = { kind: 'acquire', lock, client, request: operation.text, sinceUs } as const;
+    const call = yield* request(at.self, this.call(at, { operation, ask, token: 0, under: 0 }));
+    if (call.state === 'unknown') yield* this.giveUp(at, operation, lock);
     if (call.reply?.kind !== 'granted') return false;
     const { token } = call.reply;
     const ordinal = call.granted;
-    this.holdings = [...this.holdings, { ...wish, ordinal, token, request: operation.text }];
+    const { take, giveBack } = wish;
+    const holding = { lock, take, giveBack, ordinal, token, request: operation.text };
+    this.holdings = [...this.holdings, holding];
     if (this.holdings.length > 1) return true;
     at.end = { clock: 'monotonic', us: NEVER_US };
     at.self.enter({ section: at.name, lock, ordinal, token, end: at.end });
@@ -115,13 +118,11 @@ export class PessimisticDriver implements LockDriver {
   }
 
   /** Leaves its place in line, or gives back what it was given without hearing of it. */
-  private *giveUp(
-    at: Section,
-    acquire: Name,
-    named: { readonly lock: string; readonly client: string; readonly request: string },
-  ): Program<void> {
+  private *giveUp(at: Section, acquire: Name, lock: string): Program<void> {
     const operation = under(at.name, `${acquire.text.split('/').at(-1) ?? ''}-cancel`);
-    yield* request(at.self, this.call(at, operation, { kind: 'release', ...named }, 0));
+    const { client } = this;
+    const ask = { kind: 'release', lock, client, request: acquire.text } as const;
+    yield* request(at.self, this.call(at, { operation, ask, token: 0, under: 0 }));
   }
 
   private *giveAllBack(at: Section): Program<void> {
@@ -130,8 +131,7 @@ export class PessimisticDriver implements LockDriver {
     for (const { lock, giveBack, request: named, ordinal, token } of given) {
       const operation = this.nameOf(at, giveBack);
       const ask = { kind: 'release', lock, client: this.client, request: named } as const;
-      const setting = this.call(at, operation, ask, token);
-      yield* request(at.self, { ...setting, under: ordinal });
+      yield* request(at.self, this.call(at, { operation, ask, token, under: ordinal }));
     }
   }
 
@@ -142,10 +142,9 @@ export class PessimisticDriver implements LockDriver {
 
   private call(
     at: Section,
-    operation: Name,
-    ask: PessimisticRequest,
-    token: number,
+    asked: { operation: Name; ask: PessimisticRequest; token: number; under: number },
   ): CallSetting<PessimisticRequest, PessimisticReply> {
+    const { operation, ask, token, under: ordinal } = asked;
     return {
       operation,
       call: { verb: ask.kind, lock: ask.lock, token },
@@ -154,7 +153,7 @@ export class PessimisticDriver implements LockDriver {
       timeoutUs: at.plan.lockTimeoutUs,
       tries: at.plan.tries,
       describe: describePessimisticReply,
-      under: 0,
+      under: ordinal,
     };
   }
 }

@@ -60,8 +60,8 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
     return request.kind === 'acquire' ? this.acquire(request, turn) : this.release(request, turn);
   }
 
-  private acquire({ sinceUs, ...asked }: Acquire, turn: LockTurn): PessimisticReply | typeof LATER {
-    const { lock, client, request } = asked;
+  private acquire(asked: Acquire, turn: LockTurn): PessimisticReply | typeof LATER {
+    const { lock, client, request, sinceUs } = asked;
     const ask = { lock, client, request };
     const holder = this.table.holder(lock);
     if (holder?.request === request) {

@@ -61,8 +61,9 @@ export class LockTable {
     const before = this.held.get(ask.lock);
     if (before !== undefined && before.request !== ask.request) this.over.add(before.request);
     this.counter += 1;
-    const held: Held = { ...ask, token: this.counter };
-    this.held.set(ask.lock, held);
+    const { lock, client, request } = ask;
+    const held: Held = { lock, client, request, token: this.counter };
+    this.held.set(lock, held);
     return held;
   }
 

@@ -73,17 +73,17 @@ export class RedisDriver implements LockDriver {
     const value = this.values.get(key) ?? 0;
     this.values.delete(key);
     const { release } = this.options;
-    const shared = { verb: 'release', value } as const;
+    const verb = 'release';
     if (release === 'get-then-delete') {
       const operation = under(at.name, 'release-get');
       const ask = { kind: 'get', key } as const;
-      const call = yield* request(self, this.call(at, { ...shared, operation, ask }));
+      const call = yield* request(self, this.call(at, { verb, value, operation, ask }));
       if (call.reply?.kind !== 'value' || call.reply.value !== value) return;
     }
     const operation = under(at.name, 'release');
     const ifValue = release === 'compare-and-delete' ? value : null;
     const ask = { kind: 'delete', key, ifValue } as const;
-    yield* request(self, this.call(at, { ...shared, operation, ask }));
+    yield* request(self, this.call(at, { verb, value, operation, ask }));
   }
 
   token(lock: string): number {

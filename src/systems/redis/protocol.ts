@@ -3,7 +3,7 @@ import type { ClientPlan } from '../../core/plan/plan.ts';
 import type { World } from '../../core/world/world.ts';
 import type { LockDriver, OptionInfo, Options, Protocol } from '../protocol.ts';
 import { RedisDriver, type RedisDriverOptions } from './driver.ts';
-import { RedisServer } from './server.ts';
+import { RedisServer, type RedisServerOptions } from './server.ts';
 import { GrantWitness } from './witness.ts';
 
 const NAME = 'lock';
@@ -59,19 +59,20 @@ export const redis: Protocol = {
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
   const token = given.word('token') === 'value' ? 'value' : 'none';
   const witness = new GrantWitness(NAME, token === 'value');
-  const parts = { ...nodeSettings(given), restart: 'at-once' } as const;
+  const parts = nodeSettings(given, 'at-once');
   const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(parts, witness));
   const renew = given.word('renew') === 'any' ? 'any' : 'compare';
   const settings: RedisDriverOptions = { release: releaseOf(given), renew, token };
   return () => new RedisDriver(settings, host);
 }
 
-/** The values of `nodeOptions`. */
-export function nodeSettings(given: Options): {
-  persistence: 'none' | 'always';
-  expiry: 'wall' | 'monotonic';
-} {
+/** How a node is run by the values of `nodeOptions`. */
+export function nodeSettings(
+  given: Options,
+  restart: RedisServerOptions['restart'],
+): RedisServerOptions {
   return {
+    restart,
     persistence: given.word('persistence') === 'always' ? 'always' : 'none',
     expiry: given.word('expiry') === 'monotonic' ? 'monotonic' : 'wall',
   };

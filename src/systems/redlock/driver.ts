@@ -72,7 +72,8 @@ export class RedlockDriver implements LockDriver {
     const { lock } = section;
     const name = under(at.name, part('acquire', attempt));
     const term = { value: randomValue(name), ttlUs: plan.ttlUs };
-    const ask = { kind: 'set', key: lock, ...term } as const;
+    const { value, ttlUs } = term;
+    const ask = { kind: 'set', key: lock, value, ttlUs } as const;
     const round = yield* this.round(at, { verb: 'acquire', name, ask });
     if (!this.isEnough(at, round, term)) {
       const undo = under(at.name, part('undo', attempt));
@@ -104,8 +105,9 @@ export class RedlockDriver implements LockDriver {
     at.end = this.endOf(at, round, term);
     const { end } = at;
     const heldUntilUs = this.tenures.endUs(held.value, quorum);
-    const given = { lock, token: 0, ttlUs, since: round.since, end, heldUntilUs };
-    self.quorum.renew({ ...given, ordinal: held.ordinal });
+    const { ordinal } = held;
+    const { since } = round;
+    self.quorum.renew({ lock, token: 0, ttlUs, since, end, heldUntilUs, ordinal });
     testLease(at);
     return true;
   }

@@ -105,7 +105,7 @@ function nodeNames(given: Options): readonly string[] {
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
   const tenures = new TenureBook();
   const restart = given.word('restart') === 'at-once' ? 'at-once' : 'delayed';
-  const parts = { ...nodeSettings(given), restart } as const;
+  const parts = nodeSettings(given, restart);
   const nodes = nodeNames(given).map((name) =>
     world.addServer({ name, role: 'lock' }, new RedisServer(parts, new NodeWitness(name, tenures))),
   );

@@ -3,6 +3,7 @@
  * write's token is that of a lease which still runs, and refuses what it cannot verify. Chubby's
  * sequencers are checked so. What the answer says may be over by the time that it arrives.
  */
+import type { Refusal } from '../../core/history/server-events.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import type { CheckToken } from '../protocol.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
@@ -49,8 +50,8 @@ export class AskingServer implements Server<StoreRequest, StoreReply> {
     const cell = { resource, key };
     if (isCurrent) this.table.commit({ cell, value, adds: null, stamp: 0, once: null });
     const answer: StoreReply = isCurrent ? { kind: 'accepted' } : { kind: 'refused', highest: 0 };
-    const why = isCurrent ? {} : { refusal: { kind: 'lease' } as const };
-    this.witness.write(turn, { request, answer, atUs, ...why });
+    const refusal: Refusal | undefined = isCurrent ? undefined : { kind: 'lease' };
+    this.witness.write(turn, { request, answer, atUs, refusal });
     turn.answer(answer);
   }
 

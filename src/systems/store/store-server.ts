@@ -22,19 +22,18 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
     const highest = this.store.highest(request);
     if (request.kind === 'fence') return { kind: 'value', value: highest };
     const answer = this.answer(request);
-    const why = this.whyRefused(request, answer);
-    if (request.kind === 'read') this.witness.read(turn, { request, answer, ...why });
-    else this.witness.write(turn, { request, answer, highest, ...why });
+    const refusal = this.whyRefused(request, answer);
+    if (request.kind === 'read') this.witness.read(turn, { request, answer, refusal });
+    else this.witness.write(turn, { request, answer, highest, refusal });
     return answer;
   }
 
-  private whyRefused(request: StoreRequest, answer: StoreAnswer): { readonly refusal?: Refusal } {
-    if (answer.kind !== 'refused') return {};
+  private whyRefused(request: StoreRequest, answer: StoreAnswer): Refusal | undefined {
+    if (answer.kind !== 'refused') return undefined;
     const refusal = this.store.whyRefused(request);
-    if (refusal !== null) return { refusal };
+    if (refusal !== null) return refusal;
     // A write says itself which token it was compared with.
-    const { highest } = answer;
-    return request.kind === 'read' ? { refusal: { kind: 'lower', highest } } : {};
+    return request.kind === 'read' ? { kind: 'lower', highest: answer.highest } : undefined;
   }
 
   private answer(request: StoreRequest): StoreAnswer {

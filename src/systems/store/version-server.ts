@@ -3,7 +3,8 @@
  * version that it expects. What is a version, a count or the time of the last change, is all that
  * its kinds differ in.
  */
-import type { Refusal, VersionScale, WriteVersion } from '../../core/history/server-events.ts';
+import type { Refusal, RowVersion, WriteVersion } from '../../core/history/server-events.ts';
+import type { Draft } from '../../core/kernel/draft.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import type { Cell, Outcome, VersionTable } from './version-table.ts';
@@ -44,7 +45,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     this.witness.read(turn, {
       request,
       answer,
-      version: { ...this.scaleOf(turn), found: version },
+      version: this.rowVersion(turn, version),
     });
     return answer;
   }
@@ -55,10 +56,11 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     if (version !== null) this.witness.begin(turn, resource, { key, version });
   }
 
-  private scaleOf(turn: Turn): VersionScale {
-    if (this.version === 'count') return { by: 'version' };
+  /** What the observer is told of the version that the store went by. */
+  private rowVersion(turn: Turn, found: number | null): Draft<RowVersion> {
+    if (this.version === 'count') return { by: 'version', found };
     const epochMs = -Math.ceil(turn.trueTimeOf('right', 0) / US_A_TICK);
-    return epochMs === 0 ? { by: 'timestamp' } : { by: 'timestamp', epochMs };
+    return epochMs === 0 ? { by: 'timestamp', found } : { by: 'timestamp', epochMs, found };
   }
 
   private write(request: WriteRequest, turn: Turn<StoreReply>): StoreReply {
@@ -73,12 +75,13 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
       this.noteRepetition(request, turn);
       return answer;
     }
-    const version: WriteVersion = {
-      ...{ ...this.scaleOf(turn), found, given: row.version },
-      ...(expected === undefined ? {} : { expected }),
-    };
+    const version: Draft<WriteVersion> = Object.assign(this.rowVersion(turn, found), {
+      given: row.version,
+    });
+    if (expected !== undefined) version.expected = expected;
     const became = outcome === 'applied' ? row.value : value;
-    this.witness.write(turn, { request, answer, version, value: became, ...refusalOf(outcome) });
+    const refusal = refusalOf(outcome);
+    this.witness.write(turn, { request, answer, version, value: became, refusal });
     return answer;
   }
 
@@ -127,7 +130,7 @@ function answerTo(outcome: Outcome, version: number | null): StoreReply {
   }
 }
 
-function refusalOf(outcome: Outcome): { readonly refusal?: Refusal } {
-  if (outcome === 'refused') return { refusal: { kind: 'version' } };
-  return outcome === 'forbidden' ? { refusal: { kind: 'check', rule: NONE_LEFT } } : {};
+function refusalOf(outcome: Outcome): Refusal | undefined {
+  if (outcome === 'refused') return { kind: 'version' };
+  return outcome === 'forbidden' ? { kind: 'check', rule: NONE_LEFT } : undefined;
 }

@@ -3,12 +3,14 @@
  * of it has an effect on the store.
  */
 import type {
+  Read,
   Recovered,
   Refusal,
   RowVersion,
+  Write,
   WriteVersion,
 } from '../../core/history/server-events.ts';
-import type { TraceEvent } from '../../core/history/trace.ts';
+import type { Draft } from '../../core/kernel/draft.ts';
 import type { Boot, Turn } from '../../core/world/server.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 
@@ -18,21 +20,6 @@ export interface Contents {
   readonly highest: number;
   readonly values: ReadonlyMap<string, number>;
 }
-
-/** What the trace says of every access. */
-type Access = Pick<
-  Extract<TraceEvent, { readonly kind: 'write' }>,
-  | 'process'
-  | 'resource'
-  | 'key'
-  | 'token'
-  | 'under'
-  | 'client'
-  | 'operation'
-  | 'issue'
-  | 'message'
-  | 'isAccepted'
->;
 
 export class StoreWitness {
   private readonly process: string;
@@ -52,18 +39,34 @@ export class StoreWitness {
     {
       request,
       answer,
-      ...went
+      version,
+      refusal,
     }: {
       readonly request: StoreRequest;
       readonly answer: StoreReply;
-      readonly version?: RowVersion;
-      readonly refusal?: Refusal;
+      readonly version?: RowVersion | undefined;
+      readonly refusal?: Refusal | undefined;
     },
   ): void {
     this.known.add(request.resource);
-    const value = answer.kind === 'value' ? answer.value : null;
-    const access = this.accessOf(turn, request, answer);
-    turn.observe({ kind: 'read', ...access, atUs: turn.atUs, value, ...went });
+    const event: Draft<Read> = {
+      kind: 'read',
+      process: this.process,
+      resource: request.resource,
+      key: request.key,
+      token: request.token,
+      under: turn.under,
+      client: turn.client,
+      operation: turn.operation,
+      issue: turn.issue,
+      message: turn.message,
+      isAccepted: answer.kind !== 'refused',
+      atUs: turn.atUs,
+      value: answer.kind === 'value' ? answer.value : null,
+    };
+    if (version !== undefined) event.version = version;
+    if (refusal !== undefined) event.refusal = refusal;
+    turn.observe(event);
   }
 
   /** The store answers a write or an `open`; `highest` is the token it compared with. */
@@ -75,7 +78,8 @@ export class StoreWitness {
       highest = 0,
       atUs = turn.atUs,
       value = request.kind === 'write' ? request.value : null,
-      ...went
+      version,
+      refusal,
     }: {
       readonly request: StoreRequest;
       readonly answer: StoreReply;
@@ -84,21 +88,40 @@ export class StoreWitness {
       readonly atUs?: number;
       /** What stands there now, if the store did not take the value as it came. */
       readonly value?: number | null;
-      readonly version?: WriteVersion;
+      readonly version?: WriteVersion | undefined;
       /** Why it was refused, where that is not that its token is below the highest. */
-      readonly refusal?: Refusal;
+      readonly refusal?: Refusal | undefined;
     },
   ): void {
     this.known.add(request.resource);
-    const access = this.accessOf(turn, request, answer);
-    turn.observe({ kind: 'write', ...access, atUs, value, highest, adds: turn.adds, ...went });
+    const event: Draft<Write> = {
+      kind: 'write',
+      process: this.process,
+      resource: request.resource,
+      key: request.key,
+      token: request.token,
+      under: turn.under,
+      client: turn.client,
+      operation: turn.operation,
+      issue: turn.issue,
+      message: turn.message,
+      isAccepted: answer.kind !== 'refused',
+      atUs,
+      value,
+      highest,
+      adds: turn.adds,
+    };
+    if (version !== undefined) event.version = version;
+    if (refusal !== undefined) event.refusal = refusal;
+    turn.observe(event);
   }
 
   /** The store is asked for a key that it has had from the beginning. */
   begin(turn: Turn<StoreReply>, resource: string, begins: NonNullable<Recovered['begins']>): void {
     this.known.add(resource);
-    const { atUs } = turn;
-    turn.observe({ kind: 'recovered', atUs, ...this.heldOf(resource), begins });
+    const event = this.recovered(resource, turn.atUs);
+    event.begins = begins;
+    turn.observe(event);
   }
 
   /** The store comes back after a crash, or as a replica. */
@@ -113,21 +136,13 @@ export class StoreWitness {
   }
 
   private note(resource: string, boot: Boot): void {
-    boot.observe({ kind: 'recovered', atUs: boot.atUs, ...this.heldOf(resource) });
+    boot.observe(this.recovered(resource, boot.atUs));
   }
 
-  private heldOf(resource: string): Pick<Recovered, 'process' | 'resource' | 'highest' | 'values'> {
-    const { highest, values } = this.contentsOf(resource);
-    return { process: this.process, resource, highest, values: Object.fromEntries(values) };
-  }
-
-  private accessOf(turn: Turn<StoreReply>, request: StoreRequest, answer: StoreReply): Access {
-    const { resource, key, token } = request;
-    const { under, client, operation, issue, message } = turn;
-    return {
-      ...{ process: this.process, resource, key, token },
-      ...{ under, client, operation, issue, message },
-      isAccepted: answer.kind !== 'refused',
-    };
+  private recovered(resource: string, atUs: number): Draft<Recovered> {
+    const { process } = this;
+    const { highest, values: held } = this.contentsOf(resource);
+    const values = Object.fromEntries(held);
+    return { kind: 'recovered', atUs, process, resource, highest, values };
   }
 }

@@ -58,12 +58,13 @@ export class CacheBackEnd implements LeaseBackEnd {
     const sentUs = self.monotonicUs();
     const wallUs = self.wallUs();
     const timeout = time.timeoutOf(plan.ttlUs);
-    const wish = { kind: 'acquire', ...delivery, now: time.timeOf(wallUs), timeout } as const;
+    const { steps, retries } = delivery;
+    const wish = { kind: 'acquire', steps, retries, now: time.timeOf(wallUs), timeout } as const;
     const label = part(labelAt(this.name, 'acquire'), attempt);
     const look = yield* request(self, this.look(at, label, wish));
     if (look.reply?.kind !== 'seen') return 0;
     const issuedAtUs = clock === 'client' ? wallUs : look.reply.wallUs;
-    const ask = { ...delivery, now: time.timeOf(issuedAtUs), timeout };
+    const ask = { steps, retries, now: time.timeOf(issuedAtUs), timeout };
     const taken = takenBy(look.reply.record, ask, rules);
     if (taken === null) return false;
     const isSeeded = look.reply.record === null && this.terms.absent === 'clock';
@@ -79,7 +80,8 @@ export class CacheBackEnd implements LeaseBackEnd {
   }
 
   *release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0> {
-    const wish = { kind: 'release', ...lease } as const;
+    const { steps, retries, fence } = lease;
+    const wish = { kind: 'release', steps, retries, fence } as const;
     const label = part(labelAt(this.name, 'release'), attempt);
     const look = yield* request(at.self, this.look(at, label, wish));
     if (look.reply?.kind !== 'seen') return 0;

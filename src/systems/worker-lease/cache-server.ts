@@ -63,7 +63,7 @@ export class LeaseCacheServer implements Server<LeaseCacheRequest, LeaseCacheRep
     if (request.kind === 'put') return this.put(request, turn);
     const seen = this.leases.look(request.lock, this.nowUs(turn));
     this.book.looked(turn, request.lock, seen.record);
-    return { kind: 'seen', ...seen, wallUs: turn.wallUs };
+    return { kind: 'seen', record: seen.record, unique: seen.unique, wallUs: turn.wallUs };
   }
 
   private put(request: Extract<LeaseCacheRequest, { kind: 'put' }>, turn: Turn): LeaseCacheReply {

@@ -66,6 +66,7 @@ export class Dispatch {
   *take(at: Section, attempt: Attempt, retry: () => Program<void>): Program<boolean> {
     const { lock } = at.section;
     const { machine, delivery, number } = attempt;
+    const { steps, retries } = delivery;
     let taken = yield* this.backEndOf(machine).acquire(at, delivery, number);
     if (taken === 0 || (taken === false && this.manner.onDenied === 'flips')) {
       at.self.log('lease', `system error acquiring primary=${isPrimary(machine)} lease of ${lock}`);
@@ -77,14 +78,15 @@ export class Dispatch {
     if (taken !== false && taken !== 0) {
       enter(at, taken);
       const releaseNumber = this.manner.releases === 'always' ? number : 1;
-      this.held = { machine, lease: { ...delivery, fence: taken.fence }, number: releaseNumber };
+      const lease = { steps, retries, fence: taken.fence };
+      this.held = { machine, lease, number: releaseNumber };
       return true;
     }
     const what = attempt.isLast ? 'gives up' : 'retrying';
     at.self.log('lease', `could not acquire lease of ${lock}, ${what}`);
     yield* retry();
     if (this.manner.releases === 'always' && at.plan.releases) {
-      yield* this.release(at, machine, { lease: { ...delivery, fence: taken }, number });
+      yield* this.release(at, machine, { lease: { steps, retries, fence: taken }, number });
     }
     return false;
   }

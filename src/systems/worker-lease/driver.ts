@@ -33,14 +33,10 @@ export class WorkerLeaseDriver implements LockDriver {
     this.lock = at.section.lock;
     const machine = this.machines.get(this.lock) ?? { backEnd: 0 };
     this.machines.set(this.lock, machine);
-    return yield* this.dispatch.take(
-      at,
-      {
-        ...{ machine, number: attempt, isLast: attempt >= at.plan.attempts },
-        delivery: { steps, retries: retries + attempt - 1 },
-      },
-      noRetry,
-    );
+    const delivery = { steps, retries: retries + attempt - 1 };
+    const isLast = attempt >= at.plan.attempts;
+    const what = { machine, delivery, number: attempt, isLast };
+    return yield* this.dispatch.take(at, what, noRetry);
   }
 
   /** There is no renew: a lease lasts as long as was asked for at first. */

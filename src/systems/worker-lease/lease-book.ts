@@ -57,8 +57,9 @@ export class LeaseBook {
       if (freedBy(record, wish) === null) this.release(turn, lock, false);
       return;
     }
-    const now = judgedAt(this.terms, wish.now, turn);
-    if (takenBy(record, { ...wish, now }, this.terms.rules) === null) this.deny(turn, lock);
+    const { steps, retries, timeout } = wish;
+    const ask = { steps, retries, now: judgedAt(this.terms, wish.now, turn), timeout };
+    if (takenBy(record, ask, this.terms.rules) === null) this.deny(turn, lock);
   }
 
   grant(turn: Turn, lock: string, record: LeaseRecord): void {
@@ -68,8 +69,8 @@ export class LeaseBook {
     this.holders.set(lock, client);
     const untilUs = trueEndUs(this.terms, record.expires, turn);
     const { ttlUs, since = turn } = lent;
-    const given = { lock, client, token: record.fence, ttlUs, untilUs };
-    this.book.grant(turn, { ...given, sentAtUs: since.sentAtUs });
+    const { sentAtUs } = since;
+    this.book.grant(turn, { lock, client, token: record.fence, ttlUs, untilUs, sentAtUs });
   }
 
   deny(turn: Turn, lock: string): void {

@@ -65,7 +65,8 @@ export function takenBy(
 
 /** The record where there was none before: its fence begins at `first` instead of 1. */
 export function beginningAt(record: LeaseRecord, first: number): LeaseRecord {
-  return { ...record, fence: Math.max(1, first) };
+  const { state, steps, retries, since, expires } = record;
+  return { state, steps, retries, since, expires, fence: Math.max(1, first) };
 }
 
 function lastTimeOf(held: LeaseRecord, timeout: number, rules: LeaseRules): number {
@@ -77,5 +78,6 @@ export function freedBy(held: LeaseRecord | null, given: LeaseReturn): LeaseReco
   if (held === null || held.state === 'open') return null;
   const { steps, retries, fence } = given;
   if (held.steps !== steps || held.retries !== retries || held.fence !== fence) return null;
-  return { ...held, state: 'open', steps: -1, retries: -1 };
+  const { since, expires } = held;
+  return { state: 'open', steps: -1, retries: -1, since, expires, fence };
 }

@@ -55,11 +55,9 @@ export class QueueWorkerDriver implements LockDriver {
     if (reply?.kind !== 'message') return false;
     const { steps, retries, receipt, backEnd } = reply;
     const delivery = { steps, retries };
-    const received: Received = {
-      ...{ lock, delivery, receipt, machine: { backEnd }, isSettled: false },
-    };
+    const machine = { backEnd };
+    const received: Received = { lock, delivery, receipt, machine, isSettled: false };
     this.received = received;
-    const { machine } = received;
     const isLast = retries >= this.queue.plan.retries;
     const isTaken = yield* this.dispatch.take(at, { machine, delivery, number: 1, isLast }, () =>
       this.retry(at, received),
@@ -105,9 +103,11 @@ export class QueueWorkerDriver implements LockDriver {
   ): Program<void> {
     const { received, message, delayUs } = what;
     const { lock } = received;
-    const reply = yield* this.ask(at, label, { kind: 'send', lock, delayUs, ...message });
+    const { steps, retries, backEnd } = message;
+    const ask = { kind: 'send', lock, delayUs, steps, retries, backEnd } as const;
+    const reply = yield* this.ask(at, label, ask);
     received.isSettled = reply !== null;
-    if (reply === null) at.self.log('queue', `no answer whether step ${message.steps} was sent`);
+    if (reply === null) at.self.log('queue', `no answer whether step ${steps} was sent`);
   }
 
   *release(at: Section): Program<void> {

@@ -91,16 +91,24 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
   }
 
   private put(lock: string, message: Message, visibleAtUs: number): void {
-    const { steps, retries } = message;
-    const fresh = { ...message, lock, receipt: 0, deliveries: 0, isCopy: false };
-    this.messages = [...this.messages, { ...fresh, visibleAtUs }];
+    const { steps, retries, backEnd } = message;
+    const fresh = (seenFromUs: number, isCopy: boolean): Stored => ({
+      steps,
+      retries,
+      backEnd,
+      lock,
+      receipt: 0,
+      deliveries: 0,
+      isCopy,
+      visibleAtUs: seenFromUs,
+    });
+    this.messages = [...this.messages, fresh(visibleAtUs, false)];
     const name = `${lock}/${steps}/${retries}`;
     if (this.copied.has(name)) return;
     this.copied = new Set([...this.copied, name]);
     for (const copy of this.plan.copies) {
       if (copy.machine !== lock || copy.steps !== steps || copy.retries !== retries) continue;
-      const later = visibleAtUs + copy.afterUs;
-      this.messages = [...this.messages, { ...fresh, visibleAtUs: later, isCopy: true }];
+      this.messages = [...this.messages, fresh(visibleAtUs + copy.afterUs, true)];
     }
   }
 
@@ -116,19 +124,29 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
     const receipt = this.receipts;
     const deliveries = found.deliveries + 1;
     const visibleAtUs = turn.monotonicUs + this.plan.visibilityUs;
-    const hidden: Stored = { ...found, receipt, deliveries, visibleAtUs };
+    const { steps, retries, backEnd, isCopy } = found;
+    const hidden: Stored = {
+      steps,
+      retries,
+      backEnd,
+      lock,
+      receipt,
+      deliveries,
+      isCopy,
+      visibleAtUs,
+    };
     this.messages = this.messages.map((message) => (message === found ? hidden : message));
-    const { steps, retries, backEnd } = hidden;
     turn.observe({
       kind: 'deliver',
-      ...{ atUs: turn.atUs, process: this.process, client: turn.client, lock },
-      ...{
-        steps,
-        retries,
-        deliveries,
-        isCopy: hidden.isCopy,
-        untilUs: turn.trueTimeOf('monotonic', visibleAtUs),
-      },
+      atUs: turn.atUs,
+      process: this.process,
+      client: turn.client,
+      lock,
+      steps,
+      retries,
+      deliveries,
+      isCopy,
+      untilUs: turn.trueTimeOf('monotonic', visibleAtUs),
     });
     return { kind: 'message', receipt, steps, retries, backEnd };
   }

@@ -38,9 +38,10 @@ export class TableBackEnd implements LeaseBackEnd {
     const { ttlUs } = plan;
     const sentUs = self.monotonicUs();
     const wallUs = self.wallUs();
-    const asked = { now: time.timeOf(wallUs), timeout: time.timeoutOf(ttlUs) };
+    const [now, timeout] = [time.timeOf(wallUs), time.timeoutOf(ttlUs)];
     const { lock } = at.section;
-    const ask = { kind: 'acquire', lock, ...delivery, ...asked } as const;
+    const { steps, retries } = delivery;
+    const ask = { kind: 'acquire', lock, steps, retries, now, timeout } as const;
     const setting = this.call(at, part(labelAt(this.name, 'acquire'), attempt), ask);
     this.book.noteLease(setting.operation.text, { ttlUs });
     const call = yield* request(self, setting);
@@ -51,7 +52,9 @@ export class TableBackEnd implements LeaseBackEnd {
   }
 
   *release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0> {
-    const ask = { kind: 'release', lock: at.section.lock, ...lease } as const;
+    const { lock } = at.section;
+    const { steps, retries, fence } = lease;
+    const ask = { kind: 'release', lock, steps, retries, fence } as const;
     const label = part(labelAt(this.name, 'release'), attempt);
     const call = yield* request(at.self, this.call(at, label, ask));
     return call.reply === null ? 0 : call.reply.kind === 'released';

@@ -45,7 +45,9 @@ export class LeaseTableServer implements Server<LeaseTableRequest, LeaseTableRep
   ): LeaseTableReply {
     const { lock } = request;
     const now = judgedAt(this.terms, request.now, turn);
-    const record = this.leases.acquire(lock, { ...request, now }, this.terms.rules);
+    const { steps, retries, timeout } = request;
+    const ask = { steps, retries, now, timeout };
+    const record = this.leases.acquire(lock, ask, this.terms.rules);
     if (record === null) {
       this.book.deny(turn, lock);
       return { kind: 'denied' };
