@@ -2,7 +2,7 @@
 
 import { aboutClaims, sourcesOfClaims } from '../check/about.ts';
 import { claims } from '../check/claims.ts';
-import { type DescribedWord, schemaWords } from '../scenario/schema-words.ts';
+import { type DescribedWord, schemaWords } from '../scenario/json-schema.ts';
 import type { OptionInfo, Protocol } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';

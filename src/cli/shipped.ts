@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { DescribedWord } from '../scenario/schema-words.ts';
+import type { DescribedWord } from '../scenario/json-schema.ts';
 import { suggest } from '../text/problem.ts';
 import { packageRoot } from './doctor/examine-surroundings.ts';
 

@@ -5,9 +5,14 @@ import { memoizeFindings, toItself } from '../core/plan/plan-findings.ts';
 import { isReserved } from '../core/plan/reserved-names.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';
 import { type Finding, type Step, suggest } from '../text/problem.ts';
-import { clientNames, namesOf } from './client-names.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
-import type { ReadClient, ReadClientMap, ReadWorkload, ScenarioFile } from './scenario-file.ts';
+import type {
+  ReadClient,
+  ReadClientMap,
+  ReadNames,
+  ReadWorkload,
+  ScenarioFile,
+} from './scenario-file.ts';
 
 /** Words that name groups of processes. */
 const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
@@ -66,6 +71,24 @@ function namesGiven({ count, names, each }: ReadClientMap): readonly string[] {
   if (names !== undefined) return names;
   const own = Object.keys(each ?? {});
   return count === undefined && own.length > 0 ? own : clientNames(count ?? 2);
+}
+
+const CLIENTS = [
+  ...['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi', 'ivan', 'judy'],
+  ...['kim', 'leo', 'mallory', 'nina', 'olivia', 'peggy', 'quinn', 'rupert', 'sybil', 'trent'],
+  ...['uma', 'victor', 'walter', 'xena', 'yuri', 'zoe'],
+];
+
+/** `alice`, `bob`, … and from the 27th on `client-27`. */
+function clientNames(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => CLIENTS[at] ?? `client-${at + 1}`);
+}
+
+/** Those given; or `base` for one, and `base-1`, `base-2`, … for more. */
+function namesOf(read: ReadNames | undefined, base: string): readonly string[] {
+  if (read === undefined || read === 1) return [base];
+  if (typeof read !== 'number') return read;
+  return Array.from({ length: read }, (_, at) => `${base}-${at + 1}`);
 }
 
 function buildWorkload(read: ReadWorkload): Workload {

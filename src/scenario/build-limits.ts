@@ -2,14 +2,14 @@
  * When a scenario's world heals, how patient the probe is, and what the shrinker must stay inside:
  * as the file says, else long enough for all the work.
  */
-import type { FaultKind } from '../core/plan/fault.ts';
+import { type FaultKind, fieldsOfKind } from '../core/plan/fault.ts';
 import type { Bounds, Limits, RangeUs } from '../core/plan/plan.ts';
 import { CAPS, LIMIT_DEFAULTS, QUEUE_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import type { ReadStep } from '../core/plan/work-text.ts';
 import type { Finding } from '../text/problem.ts';
-import type { ReadFault } from './fault-file.ts';
-import type { ClientScenario, FaultTemplate, SystemScenario } from './scenario.ts';
+import { type ReadFault, rangeIn } from './read-faults.ts';
+import type { ClientScenario, FaultTemplate, SystemScenario, Workload } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
-import { sectionTime } from './section-time.ts';
 
 const LATENCY: RangeUs = { minUs: 1_000, maxUs: 3_000 };
 /** Times are rounded up to a multiple of this, to be easy to read. */
@@ -69,9 +69,10 @@ function capped(us: number): number {
 
 /** When the effect of a fault is over, as far as its times say. */
 function latestUs(fault: ReadFault): number {
-  const restart = fault.restart === 'never' ? undefined : fault.restart;
-  const effects = [fault.for, fault.by, fault.lag, restart].map((range) => range?.maxUs ?? 0);
-  return (fault.at?.maxUs ?? 0) + Math.max(...effects);
+  const lasting = fieldsOfKind(fault.kind)
+    .filter(({ type }) => type === 'duration' || type === 'durationOrNever')
+    .map(({ inFiles }) => rangeIn(fault, inFiles)?.maxUs ?? 0);
+  return (rangeIn(fault, 'at')?.maxUs ?? 0) + Math.max(0, ...lasting);
 }
 
 /** What the file's ranges allow; a plan of the scenario lies inside. */
@@ -85,10 +86,11 @@ export function buildBounds(
   let { skewUs, driftPpm } = declared;
   for (const fault of faults) {
     durations[fault.kind] = hull(durations[fault.kind], durationOf(fault));
-    if (fault.kind !== 'clock') continue;
     // A fault that says so goes beyond what is declared: that may be drawn, and was not promised.
-    if (skewUs !== null) skewUs = Math.max(skewUs, largest(fault.step));
-    if (driftPpm !== null) driftPpm = Math.max(driftPpm, largest(fault.rate));
+    for (const { type, value } of fault.fields) {
+      if (type === 'step' && skewUs !== null) skewUs = Math.max(skewUs, largest(value));
+      if (type === 'rate' && driftPpm !== null) driftPpm = Math.max(driftPpm, largest(value));
+    }
   }
   const think = clients.map((client) => client.think).reduce((a, b) => hull(a, b));
   const bounds = { latency: latencyOf(file), think, durations, skewUs, driftPpm };
@@ -98,22 +100,11 @@ export function buildBounds(
 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
 
-function durationOf(fault: FaultTemplate): RangeUs {
-  switch (fault.kind) {
-    case 'pause':
-    case 'partition':
-      return fault.for;
-    case 'crash':
-      return fault.restart ?? NOTHING;
-    case 'failover':
-      return fault.lag;
-    case 'delay':
-    case 'duplicate':
-    case 'late-timer':
-      return fault.by;
-    default:
-      return NOTHING;
+function durationOf({ fields }: FaultTemplate): RangeUs {
+  for (const { type, value } of fields) {
+    if (type === 'duration' || type === 'durationOrNever') return value ?? NOTHING;
   }
+  return NOTHING;
 }
 
 function hull(a: RangeUs | undefined, b: RangeUs): RangeUs {
@@ -148,10 +139,94 @@ export function warnings(
     const what = `a section of ${worst.client.name} in system ${worst.system.name} ${took}, ${lease}`;
     found.push({ path: ['clients'], isKey: true, what });
   }
-  for (const [at, fault] of (file.faults ?? []).entries()) {
-    if (fault.at === undefined || fault.at.maxUs < limits.healAtUs) continue;
+  for (const [index, fault] of (file.faults ?? []).entries()) {
+    const at = rangeIn(fault, 'at');
+    if (at === undefined || at.maxUs < limits.healAtUs) continue;
     const what = 'strikes after the world has healed at times, and then does nothing';
-    found.push({ path: ['faults', at, fault.kind, 'at'], isKey: false, what });
+    found.push({ path: ['faults', index, fault.kind, 'at'], isKey: false, what });
   }
   return found;
+}
+
+/** How long a section takes when nothing goes wrong and every message takes its longest. */
+interface SectionTime {
+  /** From the acquire's sending to the handling of the last access that needs the lease. */
+  readonly leasedUs: number;
+  /** From the first attempt to the end of the section. */
+  readonly wholeUs: number;
+}
+
+/** `opens` says whether the store is told of the token before its first use. */
+function sectionTime(
+  client: ClientScenario,
+  { latencyUs, opens }: { readonly latencyUs: number; readonly opens: boolean },
+): SectionTime {
+  const roundTrip = 2 * latencyUs;
+  let nowUs = roundTrip + (opens ? roundTrip : 0);
+  let leaseFromUs = 0;
+  let longestUs = 0;
+  for (const step of stepsOf(client.workload)) {
+    const tookUs = stepUs(step, latencyUs);
+    // A round trip's way back needs no lease; the way there does.
+    if (step.kind !== 'compute') {
+      longestUs = Math.max(
+        longestUs,
+        nowUs + Math.max(tookUs, roundTrip) - latencyUs - leaseFromUs,
+      );
+    }
+    if (step.kind === 'renew') leaseFromUs = nowUs;
+    nowUs += tookUs;
+  }
+  const endUs = nowUs + roundTrip;
+  const { ttlUs, releases } = client.settings;
+  return { leasedUs: longestUs, wholeUs: releases ? endUs : Math.max(endUs, ttlUs + latencyUs) };
+}
+
+type Timed =
+  | Exclude<ReadStep, { readonly kind: 'memoize' }>
+  | { readonly kind: 'write'; readonly awaits: boolean };
+
+/** The steps of one section, as far as their time goes. */
+function stepsOf(workload: Workload): readonly Timed[] {
+  const { kind, writesPerGrant, awaits, steps } = workload;
+  if (kind === 'steps') return steps.flatMap(timedOf);
+  const one: Timed =
+    kind === 'blind-writes'
+      ? { kind: 'write', awaits }
+      : kind === 'read-modify-write'
+        ? { kind: 'increment', ...{ id: 1, store: undefined, key: undefined, by: undefined } }
+        : {
+            kind: 'transfer',
+            ...{ id: 1, from: undefined, to: undefined, key: undefined, amount: undefined },
+          };
+  return Array.from({ length: writesPerGrant }, () => one);
+}
+
+/** A memoize reads twice, and writes; of several pieces each has a write and a renew of its own. */
+function timedOf(step: ReadStep): readonly Timed[] {
+  if (step.kind !== 'memoize') return [step];
+  const { id, forUs, pieces = 1, store, key } = step;
+  const read = { kind: 'read', id, store, key } as const;
+  const compute = { kind: 'compute', id, forUs } as const;
+  const write = { kind: 'write', awaits: true } as const;
+  if (pieces === 1) return [read, read, compute, write];
+  const piece = [compute, write, { kind: 'renew', id, ttlUs: undefined }] as const;
+  return [read, read, ...Array.from({ length: pieces }, () => piece).flat(), write];
+}
+
+function stepUs(step: Timed, latencyUs: number): number {
+  switch (step.kind) {
+    case 'write':
+      return step.awaits === false ? 0 : 2 * latencyUs;
+    case 'increment':
+      return 4 * latencyUs;
+    case 'transfer':
+      return 8 * latencyUs;
+    case 'compute':
+    case 'job':
+    case 'transition':
+      return step.forUs;
+    default:
+      return 2 * latencyUs;
+  }
 }

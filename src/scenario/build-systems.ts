@@ -1,9 +1,11 @@
-/** Checks the systems of a scenario against the words that fencepost knows. */
+/** Checks the systems of a scenario, and the system of a plan, against the words that are known. */
 import type { Json } from '../core/kernel/json.ts';
 import { settingsOver } from '../core/plan/client-text.ts';
 import { shown } from '../core/plan/fields.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import { QUEUE } from '../core/plan/reserved-names.ts';
 import { type Finding, type Step, suggest } from '../text/problem.ts';
+import { rangeIn } from './read-faults.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
 import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
 import { type LockWord, MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
@@ -47,7 +49,7 @@ export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms)
 type Parts = Pick<ReadSystem, 'lock' | 'store' | 'options'>;
 
 /** The words of a system that stands `at` this path, as far as they are unknown. */
-export function partFindings(
+function partFindings(
   system: Parts,
   at: readonly Step[],
   vocabulary: Vocabulary,
@@ -61,6 +63,19 @@ export function partFindings(
       path: [...at, 'store'],
     }),
     ...optionFindings(system, at, vocabulary),
+  ];
+}
+
+/** Every word in a plan's system and its expectation that is unknown, in the order of the file. */
+export function planWordFindings(
+  { system, expect }: Pick<Plan, 'system' | 'expect'>,
+  vocabulary: Vocabulary,
+): readonly Finding[] {
+  const path = ['expect', 'claim'];
+  const known = vocabulary.claims;
+  return [
+    ...partFindings(system, ['system'], vocabulary),
+    ...(expect === undefined ? [] : unknownWord(expect.claim, { noun: 'claim', known, path })),
   ];
 }
 
@@ -93,7 +108,7 @@ interface Word {
 }
 
 /** Nothing where the word is known. */
-export function unknownWord(word: string, { noun, known, path: at }: Word): readonly Finding[] {
+function unknownWord(word: string, { noun, known, path: at }: Word): readonly Finding[] {
   if (known.includes(word)) return [];
   return [{ path: at, isKey: false, what: `unknown ${noun} "${word}"${suggest(word, known)}` }];
 }
@@ -194,11 +209,10 @@ function whyMeasured({ faults = [] }: ScenarioFile): string | null {
     if (fault.kind === 'pause') present.add('pauses');
     if (fault.kind === 'partition') present.add('partitions');
     if (fault.kind !== 'clock') continue;
-    if (fault.rate !== undefined || fault.step === undefined) present.add('clock rates');
-    const isOffset = fault.at === undefined || (fault.at.minUs === 0 && fault.at.maxUs === 0);
-    if (!isOffset || fault.before !== undefined || fault.after !== undefined) {
-      present.add('clock steps');
-    }
+    const { rate, step, at, before, after } = fault.fields;
+    if (rate !== undefined || step === undefined) present.add('clock rates');
+    const isOffset = at === undefined || rangeIn(fault, 'at')?.maxUs === 0;
+    if (!isOffset || before !== undefined || after !== undefined) present.add('clock steps');
   }
   if (present.size === 0) return null;
   const has = [...present].join(' and ');

@@ -1,13 +1,32 @@
 /**
  * The faults of one plan, drawn from a scenario's templates. Each process that a template names
- * draws for itself, from its own stream and in the order of the templates.
+ * draws for itself, from its own stream and in the order of the templates. A fault's place is drawn
+ * first and the message or timer that it waits for last, whatever the order of its fields: what a
+ * seed means depends on it.
  */
+import { unreachable } from '../core/kernel/assert.ts';
 import { nameOf } from '../core/kernel/name.ts';
-import type { Fault, When, Which, WhichTimer } from '../core/plan/fault.ts';
+import {
+  type Fault,
+  type FieldType,
+  type FieldTypes,
+  faultWith,
+  type When,
+  type Which,
+  type WhichTimer,
+} from '../core/plan/fault.ts';
 import { sectionPointsOf } from '../core/plan/operation-names.ts';
 import type { ClientPlan } from '../core/plan/plan.ts';
+import { isLockServer } from '../core/plan/reserved-names.ts';
 import { Draw } from './draw.ts';
-import type { FaultTemplate, Place, Target } from './scenario.ts';
+import {
+  type FaultTemplate,
+  type Place,
+  type SystemScenario,
+  type Target,
+  type TemplateField,
+  targetIn,
+} from './scenario.ts';
 
 export interface FaultContext {
   readonly clients: readonly ClientPlan[];
@@ -19,9 +38,7 @@ export interface FaultContext {
   readonly isWhole: boolean;
 }
 
-/**
- * All but those that are left to the run's own chance. A verb that a section lacks strikes nobody.
- */
+/** All but those left to the run's own chance. A verb that a section lacks strikes nobody. */
 export function expandFaults(
   templates: readonly FaultTemplate[],
   context: FaultContext,
@@ -29,6 +46,34 @@ export function expandFaults(
   const drawer = new FaultDrawer(context);
   return templates.flatMap((template) => drawer.draw(template));
 }
+
+/** The same fault on those of its processes that `system` has: no lock servers of the others. */
+export function inSystem({ servers }: SystemScenario, fault: FaultTemplate): FaultTemplate {
+  const here = (names: readonly string[]): readonly string[] =>
+    names.filter((name) => !isLockServer(name) || servers.includes(name));
+  const fields = fault.fields.map((field): TemplateField => {
+    switch (field.type) {
+      case 'process':
+        return { ...field, value: here(field.value) };
+      case 'group':
+        return { ...field, value: field.value.map(here).filter((group) => group.length > 0) };
+      case 'message':
+      case 'timer':
+        return { ...field, value: targetOn(field.value, here) };
+      default:
+        return field;
+    }
+  });
+  return { ...fault, fields };
+}
+
+function targetOn(target: Target, here: (names: readonly string[]) => readonly string[]): Target {
+  if (target.kind === 'link') return { ...target, from: here(target.from), to: here(target.to) };
+  if (target.kind === 'process') return { ...target, processes: here(target.processes) };
+  return target;
+}
+
+type Value = FieldTypes[FieldType];
 
 class FaultDrawer {
   private readonly context: FaultContext;
@@ -48,40 +93,56 @@ class FaultDrawer {
   }
 
   draw(template: FaultTemplate): readonly Fault[] {
-    const faults: Fault[] = [];
-    for (const process of strikers(template)) {
-      const draw = this.stream(process);
-      if (!draw.happens(template.odds)) continue;
-      const fault = this.fault(template, process, draw);
-      if (fault !== null) faults.push(fault);
-    }
-    return faults;
+    return subjectsOf(template).flatMap((subject) => {
+      const draw = this.stream(subject);
+      return draw.happens(template.odds) ? this.fault(template, subject, draw) : [];
+    });
   }
 
-  private fault(template: FaultTemplate, process: string, draw: Draw): Fault | null {
-    if ('target' in template) return this.targeted(template, process, draw);
-    const when = this.when(template.place, process, draw);
-    const fault = placed(template, { process, draw, when: when ?? { kind: 'at', atUs: 0 } });
-    return when === null ? null : fault;
+  /** Nothing where the section that was drawn has no such point; all else is drawn all the same. */
+  private fault(template: FaultTemplate, subject: string, draw: Draw): readonly Fault[] {
+    const values = new Map<string, Value>();
+    const fields = [...template.fields].sort((a, b) => turnOf(a) - turnOf(b));
+    for (const field of fields) {
+      const isSubject = field === template.fields[0];
+      const value = this.value(field, isSubject ? subject : null, { draw, process: subject });
+      if (value !== undefined) values.set(field.name, value);
+    }
+    if (values.size < fields.length) return [];
+    return [faultWith(template.kind, ({ name }) => values.get(name) ?? null)];
   }
 
-  private targeted(
-    template: Extract<FaultTemplate, { readonly target: Target }>,
-    process: string,
-    draw: Draw,
-  ): Fault | null {
-    const byUs = 'by' in template ? draw.time(template.by) : 0;
-    const which = this.which(template.target, process, draw);
-    if (which === null) return null;
-    if (template.kind === 'late-timer') {
-      return which.kind === 'timer' || which.kind === 'process'
-        ? { kind: 'late-timer', which, byUs }
-        : null;
+  private value(
+    field: TemplateField,
+    subject: string | null,
+    { draw, process }: { readonly draw: Draw; readonly process: string },
+  ): Value | undefined {
+    switch (field.type) {
+      case 'process':
+        return subject ?? draw.oneOf(field.value) ?? '';
+      case 'group':
+        return subject === null
+          ? (draw.oneOf(field.value) ?? [])
+          : (field.value.find((group) => joined(group) === subject) ?? []);
+      case 'message':
+      case 'timer':
+        return this.which(field.value, process, draw) ?? undefined;
+      case 'when':
+        return this.when(field.value, process, draw) ?? undefined;
+      case 'duration':
+      case 'step':
+        return draw.time(field.value);
+      case 'durationOrNever':
+        return field.value === null ? null : draw.time(field.value);
+      case 'rate':
+        return draw.integer(field.value);
+      case 'key':
+      case 'direction':
+      case 'clocks':
+        return field.value;
+      default:
+        return unreachable(field);
     }
-    if (which.kind === 'timer' || which.kind === 'process') return null;
-    return template.kind === 'drop'
-      ? { kind: 'drop', which }
-      : { kind: template.kind, which, byUs };
   }
 
   private which(target: Target, process: string, draw: Draw): Which | WhichTimer | null {
@@ -128,62 +189,35 @@ class FaultDrawer {
   }
 }
 
+function turnOf({ type }: TemplateField): number {
+  if (type === 'when') return 0;
+  return type === 'message' || type === 'timer' ? 2 : 1;
+}
+
 const NOBODY: readonly string[] = [''];
 
 /** Who draws whether the fault strikes; a fault that names its message draws under no name. */
-function strikers(template: FaultTemplate): readonly string[] {
-  if (template.kind === 'partition') return template.groups.map((group) => group.join('+'));
-  if (!('target' in template)) return template.processes;
-  switch (template.target.kind) {
+function subjectsOf(template: FaultTemplate): readonly string[] {
+  const [first] = template.fields;
+  if (first?.type === 'process') return first.value;
+  if (first?.type === 'group') return first.value.map(joined);
+  const target = targetIn(template)?.value;
+  switch (target?.kind) {
+    case 'verb':
+      return target.clients;
+    case 'link':
+      return target.from;
+    case 'process':
+      return target.processes;
     case 'any':
       return [];
-    case 'named':
-    case 'timer':
+    default:
       return NOBODY;
-    case 'verb':
-      return template.target.clients;
-    case 'link':
-      return template.target.from;
-    case 'process':
-      return template.target.processes;
   }
 }
 
-interface Strike {
-  readonly process: string;
-  readonly draw: Draw;
-  readonly when: When;
-}
-
-function placed(
-  template: Exclude<FaultTemplate, { readonly target: Target }>,
-  { process, draw, when }: Strike,
-): Fault {
-  switch (template.kind) {
-    case 'pause': {
-      const { clocks } = template;
-      return { kind: 'pause', process, when, forUs: draw.time(template.for), clocks };
-    }
-    case 'crash': {
-      const restartAfterUs = template.restart === null ? null : draw.time(template.restart);
-      return { kind: 'crash', process, when, restartAfterUs };
-    }
-    case 'partition': {
-      const { groups, to, direction } = template;
-      const from = groups.find((group) => group.join('+') === process) ?? [];
-      return { kind: 'partition', from, to, direction, when, forUs: draw.time(template.for) };
-    }
-    case 'clock': {
-      const stepUs = draw.time(template.step);
-      return { kind: 'clock', process, when, stepUs, ratePpm: draw.integer(template.rate) };
-    }
-    case 'evict':
-      return { kind: 'evict', process, key: template.key, when };
-    case 'failover':
-      return { kind: 'failover', process, when, lagUs: draw.time(template.lag) };
-    case 'reset':
-      return { kind: 'reset', from: process, to: draw.oneOf(template.to) ?? '', when };
-  }
+function joined(group: readonly string[]): string {
+  return group.join('+');
 }
 
 /**

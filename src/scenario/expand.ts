@@ -6,7 +6,6 @@
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, settingsOver } from '../core/plan/client-text.ts';
 import type { FaultKind } from '../core/plan/fault.ts';
-import { FAULT_KINDS } from '../core/plan/fault.ts';
 import type {
   ChancePlan,
   ClientPlan,
@@ -18,17 +17,16 @@ import type {
   StepOfMachine,
 } from '../core/plan/plan.ts';
 import { Draw } from './draw.ts';
-import { expandFaults } from './expand-faults.ts';
+import { expandFaults, inSystem } from './expand-faults.ts';
 import { expandWork, type ValueScale, valueScale } from './expand-work.ts';
-import type {
-  ClientScenario,
-  FaultTemplate,
-  MessageFaultKind,
-  QueueScenario,
-  Scenario,
-  SystemScenario,
+import {
+  type ClientScenario,
+  type FaultTemplate,
+  type QueueScenario,
+  type Scenario,
+  type SystemScenario,
+  targetIn,
 } from './scenario.ts';
-import { strikingIn } from './striking-in.ts';
 
 /** The plan of one seed, a safe integer from 0. `systemName` is one of the scenario's systems. */
 export function expand(scenario: Scenario, systemName: string, seed: number): Plan {
@@ -47,7 +45,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
   const named = operations === undefined ? {} : { operations };
   const faults = scenario.faults
     .filter(({ kind, odds }) => odds === null || enabled.has(kind))
-    .map((fault) => strikingIn(system, fault));
+    .map((fault) => inSystem(system, fault));
   return {
     fencepost: 1,
     scenario: scenario.name,
@@ -116,12 +114,27 @@ function hasDrawn({ latency, delay, drop, duplicate, lateTimer, jitter }: Chance
   return [latency, delay, drop, duplicate, lateTimer, jitter].some((drawn) => drawn !== null);
 }
 
+/**
+ * Which bit of the draw enables a kind. Frozen: another one changes what every seed means.
+ */
+const SWARM_BITS: { readonly [Kind in FaultKind]: number } = {
+  pause: 0,
+  delay: 1,
+  drop: 2,
+  duplicate: 3,
+  partition: 4,
+  clock: 5,
+  crash: 6,
+  reset: 7,
+  failover: 8,
+  evict: 9,
+  'late-timer': 10,
+};
+
 /** The kinds of fault that this seed may draw: with swarm a random subset, and never none. */
 function enabledKinds({ faults, isSwarm }: Scenario, bits: number): ReadonlySet<FaultKind> {
-  const drawn = FAULT_KINDS.filter((kind) =>
-    faults.some((fault) => fault.kind === kind && fault.odds !== null),
-  );
-  const enabled = drawn.filter((kind) => ((bits >>> FAULT_KINDS.indexOf(kind)) & 1) === 1);
+  const drawn = faults.flatMap(({ kind, odds }) => (odds === null ? [] : [kind]));
+  const enabled = drawn.filter((kind) => ((bits >>> SWARM_BITS[kind]) & 1) === 1);
   return new Set(isSwarm && enabled.length > 0 ? enabled : drawn);
 }
 
@@ -159,24 +172,21 @@ function chancePlan(
   const { latency } = scenario.network;
   const isFixed = latency.minUs === latency.maxUs;
   const hasWhole = latency.minUs % 1_000 === 0 && latency.maxUs - latency.minUs >= 1_000;
-  const by = (kind: MessageFaultKind): (Odds & RangeUs) | null => {
-    const found = faults.find((fault) => fault.kind === kind && isForAny(fault));
-    if (found === undefined || found.odds === null) return null;
-    return { ...found.odds, ...('by' in found ? found.by : { minUs: 0, maxUs: 0 }) };
+  const forAny = (kind: FaultKind): FaultTemplate | undefined =>
+    faults.find((fault) => fault.kind === kind && targetIn(fault)?.value.kind === 'any');
+  const by = (kind: FaultKind): (Odds & RangeUs) | null => {
+    const { odds = null, fields = [] } = forAny(kind) ?? {};
+    const length = fields.find(({ type }) => type === 'duration');
+    return odds === null || length?.type !== 'duration' ? null : { ...odds, ...length.value };
   };
-  const drop = faults.find((fault) => fault.kind === 'drop' && isForAny(fault));
   return {
     seed,
     latency: isFixed ? null : latency,
     latencyStepUs: isWhole && !isFixed && hasWhole ? 1_000 : 1,
     delay: by('delay'),
-    drop: drop?.odds ?? null,
+    drop: forAny('drop')?.odds ?? null,
     duplicate: by('duplicate'),
     lateTimer: by('late-timer'),
     jitter: scenario.jitter ?? system.jitter ?? null,
   };
-}
-
-function isForAny(fault: FaultTemplate): boolean {
-  return 'target' in fault && fault.target.kind === 'any';
 }

@@ -1,5 +1,9 @@
-/** The JSON Schema of scenario files, with which editors complete and check them. */
+/**
+ * The JSON Schema of scenario files, with which editors complete and check them, and from it the
+ * words of a scenario with what each means.
+ */
 import { z } from 'zod';
+import { isRecord } from '../core/plan/document.ts';
 import { scenarioFileSchema } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -29,4 +33,58 @@ function wordsUnlessModules({ locks, stores, claims }: Vocabulary): object {
 
 function objectWith(properties: Readonly<Record<string, object>>): object {
   return { type: 'object', properties };
+}
+
+/** A word that a scenario may use, in one line. */
+export interface DescribedWord {
+  readonly name: string;
+  readonly about: string;
+}
+
+/** All words that are not of a system, each kind in the order of the schema. */
+export interface SchemaWords {
+  /** What a client may be set to. */
+  readonly settings: readonly DescribedWord[];
+  /** What `workload.kind` may be. */
+  readonly workloads: readonly DescribedWord[];
+  readonly steps: readonly DescribedWord[];
+  readonly faults: readonly DescribedWord[];
+}
+
+/** Read once from the schema, so that editors and `fencepost list` say the same. */
+export function schemaWords(): SchemaWords {
+  const schema = scenarioJsonSchema();
+  const workload = inside(schema, 'properties', 'workload', 'properties');
+  const clients = listOf(inside(schema, 'properties', 'clients', 'anyOf')).at(-1);
+  const steps = listOf(inside(workload, 'steps', 'items', 'anyOf')).at(-1);
+  return {
+    settings: fieldsOf(clients),
+    workloads: listOf(inside(workload, 'kind', 'anyOf')).map((kind) =>
+      describe(String(inside(kind, 'const')), kind),
+    ),
+    steps: fieldsOf(steps),
+    faults: fieldsOf(inside(schema, 'properties', 'faults', 'items')),
+  };
+}
+
+function fieldsOf(map: unknown): readonly DescribedWord[] {
+  return Object.entries(recordOf(inside(map, 'properties'))).map(([name, field]) =>
+    describe(name, field),
+  );
+}
+
+function describe(name: string, schema: unknown): DescribedWord {
+  return { name, about: String(inside(schema, 'description') ?? '') };
+}
+
+function inside(schema: unknown, ...path: readonly string[]): unknown {
+  return path.reduce((part: unknown, key) => recordOf(part)[key], schema);
+}
+
+function recordOf(schema: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(schema) ? schema : {};
+}
+
+function listOf(schema: unknown): readonly unknown[] {
+  return Array.isArray(schema) ? schema : [];
 }

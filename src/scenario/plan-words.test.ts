@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Plan } from '../core/plan/plan.ts';
-import { planWordFindings } from './plan-words.ts';
+import { planWordFindings } from './build-systems.ts';
 
 const vocabulary = {
   locks: new Map([

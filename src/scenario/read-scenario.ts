@@ -4,15 +4,16 @@
  */
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
 import { check } from '../core/plan/findings.ts';
-import type { Finding, Problem } from '../text/problem.ts';
+import type { QueuePlan } from '../core/plan/plan.ts';
+import { CAPS } from '../core/plan/plan-defaults.ts';
+import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';
+import type { Finding, Problem, Step } from '../text/problem.ts';
 import { buildClients } from './build-clients.ts';
-import { buildFaults } from './build-faults.ts';
 import { buildBounds, buildLimits, latencyOf, warnings } from './build-limits.ts';
-import { buildQueue } from './build-queue.ts';
 import { buildSystems } from './build-systems.ts';
-import { buildUse } from './build-use.ts';
-import type { Scenario } from './scenario.ts';
-import { type ScenarioFile, scenarioFileSchema } from './scenario-file.ts';
+import { buildFaults } from './read-faults.ts';
+import type { ClientScenario, Scenario } from './scenario.ts';
+import { type ReadWorkload, type ScenarioFile, scenarioFileSchema } from './scenario-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 export type ScenarioRead =
@@ -58,7 +59,11 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   const locks = [...new Set(systems.systems.flatMap(({ servers }) => servers))];
   const operations = [...new Set(systems.systems.flatMap((system) => system.operations ?? []))];
   const { healAtUs } = limits;
-  const faults = buildFaults(file, { clients, stores, locks, operations, healAtUs });
+  const isDatagram = file.network?.link === 'datagram';
+  const faults = buildFaults(file.faults ?? [], {
+    ...{ clients, stores, locks, operations, healAtUs, isDatagram },
+    clocks: file.clocks ?? {},
+  });
   const scenario: Scenario = {
     name: file.name,
     description: file.description ?? '',
@@ -79,4 +84,100 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
     findings: [used, systems, cast, queue, faults].flatMap(({ findings }) => findings),
     warned: warnings(file, clients, { systems: systems.systems, limits }),
   };
+}
+
+interface BuiltUse {
+  readonly fields: Pick<Scenario, 'use'>;
+  readonly findings: readonly Finding[];
+}
+
+/** The digests of the modules that the file names, in its order. */
+function buildUse({ use }: ScenarioFile, { modules = {} }: Vocabulary): BuiltUse {
+  if (use === undefined) return { fields: {}, findings: [] };
+  const paths = typeof use === 'string' ? [use] : use;
+  const known = paths.flatMap((path) => {
+    const digest = Object.hasOwn(modules, path) ? modules[path] : undefined;
+    return digest === undefined ? [] : [[path, digest] as const];
+  });
+  const findings = paths.flatMap((path, at): Finding[] => {
+    if (Object.hasOwn(modules, path)) return [];
+    const place = typeof use === 'string' ? ['use'] : ['use', at];
+    return [{ path: place, isKey: false, what: `${path} was not loaded` }];
+  });
+  return { fields: { use: Object.fromEntries(known) }, findings };
+}
+
+interface BuiltQueue {
+  readonly fields: Pick<Scenario, 'queue'>;
+  readonly findings: readonly Finding[];
+}
+
+/** Its queue, and which transitions and locks do not go with it. */
+function buildQueue(
+  file: ScenarioFile,
+  clients: readonly ClientScenario[],
+  { locks }: Vocabulary,
+): BuiltQueue {
+  const { queue } = file;
+  const findings = workloadsOf(file).flatMap(({ steps = [], path }) =>
+    transitionFindings(steps, queue !== undefined, (at) => [...path, 'steps', at]),
+  );
+  if (queue === undefined) return { fields: {}, findings };
+  const serving = clients.filter(({ workload }) =>
+    workload.steps.some(({ kind }) => kind === 'transition'),
+  );
+  const machines = [...new Set(serving.flatMap(({ workload }) => workload.locks))];
+  const plan = completeQueue(queue, machines);
+  if (machines.length === 0) {
+    const what = 'nobody receives a message: no section has a step transition';
+    return { fields: {}, findings: [{ path: ['queue'], isKey: true, what }] };
+  }
+  for (const [name, { lock }] of Object.entries(file.systems)) {
+    const word = locks.get(lock);
+    if (word === undefined || word.takesMessages === true) continue;
+    const others = [...locks].flatMap(([other, it]) => (it.takesMessages === true ? [other] : []));
+    const what = `${lock} takes no messages from a queue; these do: ${others.join(', ')}`;
+    findings.push({ path: ['systems', name, 'lock'], isKey: false, what });
+  }
+  const { duplicates } = queue;
+  const drawn =
+    duplicates === undefined
+      ? null
+      : { odds: duplicates.chance, after: duplicates.after ?? { minUs: 0, maxUs: 0 } };
+  return {
+    fields: { queue: { plan, duplicates: drawn } },
+    findings: [
+      ...findings,
+      ...queueFindings(plan, new Set(machines)),
+      ...(drawn === null ? [] : duplicatesFindings(plan)),
+    ],
+  };
+}
+
+/** Each message that may ever lie in the queue draws a copy; of so many a plan has no room. */
+function duplicatesFindings(plan: QueuePlan): readonly Finding[] {
+  const { steps, retries, messages, copies } = plan;
+  const machines = new Set(messages.map(({ machine }) => machine)).size;
+  const drawn = machines * steps * (retries + 1);
+  const most = CAPS.sectionsPerClient - copies.length;
+  if (drawn <= most) return [];
+  const of = `${machines} × ${steps} × ${retries + 1} (machines × steps × tries of each)`;
+  const what = `duplicates may draw ${drawn} copies, ${of}; a plan has room for ${most}`;
+  return [{ path: ['queue', 'duplicates'], isKey: true, what }];
+}
+
+/** Every workload that the file writes down, and where. */
+function workloadsOf({
+  workload,
+  clients,
+}: ScenarioFile): readonly (ReadWorkload & { readonly path: readonly Step[] })[] {
+  const found = workload === undefined ? [] : [{ ...workload, path: ['workload'] }];
+  if (typeof clients !== 'object' || !('each' in clients || 'workload' in clients)) return found;
+  const { workload: shared, each = {} } = clients;
+  if (shared !== undefined) found.push({ ...shared, path: ['clients', 'workload'] });
+  for (const [name, own] of Object.entries(each)) {
+    if (own.workload === undefined) continue;
+    found.push({ ...own.workload, path: ['clients', 'each', name, 'workload'] });
+  }
+  return found;
 }

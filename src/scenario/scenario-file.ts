@@ -11,7 +11,7 @@ import type { NetworkPlan, Odds, RangeUs } from '../core/plan/plan.ts';
 import { CAPS } from '../core/plan/plan-defaults.ts';
 import { queueFields, type ReadQueue } from '../core/plan/queue-text.ts';
 import { type ReadStep, stepSchema } from '../core/plan/work-text.ts';
-import { type ReadFault, readFaultSchema } from './fault-file.ts';
+import { type ReadFault, readFaultSchema } from './read-faults.ts';
 
 export interface ScenarioFile {
   readonly name: string;

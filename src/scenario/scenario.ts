@@ -5,7 +5,7 @@
  * microseconds.
  */
 import type { ClientSettings, ReadSettings } from '../core/plan/client-text.ts';
-import type { FaultKind } from '../core/plan/fault.ts';
+import type { FaultKind, FieldType, FieldTypes } from '../core/plan/fault.ts';
 import type {
   Bounds,
   Limits,
@@ -103,67 +103,45 @@ export type Target =
     }
   | { readonly kind: 'process'; readonly processes: readonly string[]; readonly at: RangeUs };
 
-/**
- * One fault of a scenario. Each of `processes` (or of `from`) draws for itself whether it is
- * struck: always, where `odds` is null.
- */
-export type FaultTemplate = { readonly odds: Odds | null } & (
-  | {
-      readonly kind: 'pause';
-      readonly processes: readonly string[];
-      readonly place: Place;
-      readonly for: RangeUs;
-      readonly clocks: 'run' | 'freeze';
-    }
-  | {
-      readonly kind: 'crash';
-      readonly processes: readonly string[];
-      readonly place: Place;
-      /** Null stays down. */
-      readonly restart: RangeUs | null;
-    }
-  | {
-      readonly kind: 'partition';
-      /** Each of these groups is cut off by itself. */
-      readonly groups: readonly (readonly string[])[];
-      readonly to: readonly string[];
-      readonly direction: 'both' | 'one-way';
-      readonly place: Place;
-      readonly for: RangeUs;
-    }
-  | {
-      readonly kind: 'clock';
-      readonly processes: readonly string[];
-      readonly place: Place;
-      readonly step: RangeUs;
-      /** In parts per million. */
-      readonly rate: RangeUs;
-    }
-  | {
-      readonly kind: 'evict';
-      readonly processes: readonly string[];
-      readonly place: Place;
-      readonly key: string;
-    }
-  | {
-      readonly kind: 'failover';
-      readonly processes: readonly string[];
-      readonly place: Place;
-      readonly lag: RangeUs;
-    }
-  | {
-      readonly kind: 'reset';
-      readonly processes: readonly string[];
-      readonly to: readonly string[];
-      readonly place: Place;
-    }
-  | { readonly kind: 'drop'; readonly target: Target }
-  | {
-      readonly kind: 'delay' | 'duplicate' | 'late-timer';
-      readonly target: Target;
-      readonly by: RangeUs;
-    }
-);
+/** What a scenario says of a field of each type, from which each seed draws the plan's. */
+interface TemplateTypes {
+  /** As the subject each draws for itself whether it is struck; else one is drawn. */
+  readonly process: readonly string[];
+  /** As the subject each of these groups by itself; else there is one. */
+  readonly group: readonly (readonly string[])[];
+  readonly message: Target;
+  readonly timer: Target;
+  readonly when: Place;
+  readonly duration: RangeUs;
+  /** Null for never. */
+  readonly durationOrNever: RangeUs | null;
+  readonly step: RangeUs;
+  /** In parts per million. */
+  readonly rate: RangeUs;
+  readonly key: string;
+  readonly direction: FieldTypes['direction'];
+  readonly clocks: FieldTypes['clocks'];
+}
 
-/** Kinds that can be drawn for any message or timer while a run goes on. */
-export type MessageFaultKind = Extract<FaultKind, 'delay' | 'drop' | 'duplicate' | 'late-timer'>;
+export type TemplateField = {
+  [Type in FieldType]: {
+    /** As in a plan. */
+    readonly name: string;
+    readonly type: Type;
+    readonly value: TemplateTypes[Type];
+  };
+}[FieldType];
+
+/** One fault of a scenario, with the fields of its kind; null odds: always. */
+export interface FaultTemplate {
+  readonly kind: FaultKind;
+  readonly odds: Odds | null;
+  readonly fields: readonly TemplateField[];
+}
+
+/** Which message or timer it waits for; absent for a fault with a time or a point. */
+export function targetIn({
+  fields,
+}: FaultTemplate): Extract<TemplateField, { readonly type: 'message' | 'timer' }> | undefined {
+  return fields.find((field) => field.type === 'message' || field.type === 'timer');
+}

@@ -17,7 +17,7 @@ export function adviceFor(
 ): readonly string[] {
   const idle = scenario.faults.filter(({ kind }) => tally.faults[kind] === undefined);
   const known = pointsOf(expand(scenario, system.name, seed), system);
-  const misplaced = [...new Set(idle.flatMap(placeOf))].filter((place) => !known.has(place));
+  const misplaced = [...new Set(idle.flatMap(placesOf))].filter((place) => !known.has(place));
   if (misplaced.length > 0) {
     const verbs = [...known].filter((point) => !point.includes('/')).sort();
     const list = verbs.join(', ');
@@ -37,13 +37,12 @@ function pointsOf({ clients }: Plan, { store, operations }: SystemScenario): Rea
 }
 
 /** Where a fault is placed, if that is at a point. */
-function placeOf(fault: FaultTemplate): readonly string[] {
-  if ('place' in fault) {
-    const { place } = fault;
-    if (place.kind === 'at') return [];
-    return [place.kind === 'verb' ? place.verb : place.point];
-  }
-  return fault.target.kind === 'verb' ? [fault.target.verb] : [];
+function placesOf({ fields }: FaultTemplate): readonly string[] {
+  return fields.flatMap(({ type, value }) => {
+    if (type === 'message') return value.kind === 'verb' ? [value.verb] : [];
+    if (type !== 'when' || value.kind === 'at') return [];
+    return [value.kind === 'verb' ? value.verb : value.point];
+  });
 }
 
 const CONTEND = 'take more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`';

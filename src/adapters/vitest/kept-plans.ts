@@ -9,7 +9,7 @@ import { readPlan } from '../../core/plan/plan-text.ts';
 import { wordsOf } from '../../load.ts';
 import type { Finding } from '../../report/finding.ts';
 import { whyRefused } from '../../run.ts';
-import { planWordFindings } from '../../scenario/plan-words.ts';
+import { planWordFindings } from '../../scenario/build-systems.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../../search/corpus/write-whole.ts';
 import { renderProblem } from '../../text/problem.ts';

@@ -10,7 +10,7 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { type NamedModule, readUse } from '../../core/plan/used-modules.ts';
 import { digestsOf, loadScenario, wordsOf } from '../../load.ts';
-import { planWordFindings } from '../../scenario/plan-words.ts';
+import { planWordFindings } from '../../scenario/build-systems.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { Problem } from '../../text/problem.ts';
 import { loadCatalogue, type ModuleSource } from './load-catalogue.ts';

@@ -1,0 +1,441 @@
+/**
+ * Faults as a scenario file writes them: maps of one key, with chances and ranges. Their fields have
+ * the names that they have in a plan, so a fault can be copied from a plan into a scenario. From
+ * them come templates whose processes have names, with what could never be injected or does not say
+ * enough. Schema and reading go by the types of a kind's fields.
+ */
+import { z } from 'zod';
+import { unreachable } from '../core/kernel/assert.ts';
+import {
+  FAULT_KINDS,
+  type FaultField,
+  type FaultKind,
+  type FieldType,
+  fieldsOfKind,
+  omittable,
+} from '../core/plan/fault.ts';
+import { FAULT_WORDS } from '../core/plan/fault-words.ts';
+import {
+  closed,
+  type Field,
+  name,
+  odds,
+  parseRate,
+  point,
+  RATE_PATTERN,
+  range,
+  rangeOrNever,
+  shown,
+  stepRange,
+} from '../core/plan/fields.ts';
+import type { Verb } from '../core/plan/operation-names.ts';
+import type { Odds, RangeUs } from '../core/plan/plan.ts';
+import { type Finding, suggest } from '../text/problem.ts';
+import {
+  type ClientScenario,
+  type FaultTemplate,
+  type Place,
+  type Target,
+  type TemplateField,
+  targetIn,
+} from './scenario.ts';
+
+type FileValue = readonly string[] | string | RangeUs | Odds | undefined;
+
+/** A fault as it was read: its fields by their names in the file, without those left out. */
+export interface ReadFault {
+  readonly kind: FaultKind;
+  readonly fields: Readonly<Record<string, FileValue>>;
+}
+
+const rateRange: Field<RangeUs> = z
+  .string({ error: 'expected a rate such as 200ppm or -200ppm..200ppm' })
+  .regex(new RegExp(`^${RATE_PATTERN}(\\.\\.${RATE_PATTERN})?$`), {
+    error: ({ input }) => `expected a rate such as 200ppm or -200ppm..200ppm, not ${shown(input)}`,
+  })
+  .transform((text, context) => {
+    const [first = '', second = first] = text.split('..');
+    const minUs = parseRate(first);
+    const maxUs = parseRate(second);
+    if (minUs !== undefined && maxUs !== undefined && minUs <= maxUs) return { minUs, maxUs };
+    const message = 'a range of rates must be in order, each above -1000000ppm';
+    context.issues.push({ code: 'custom', input: text, message });
+    return z.NEVER;
+  });
+
+const processes = z
+  .union([name.transform((only) => [only]), z.array(name).min(1).max(1000)])
+  .describe('clients, lock, stores, or names. Each is struck, or not, by itself.');
+
+const chance = odds
+  .optional()
+  .describe('How likely it strikes: 1/2 or 20%. Always, when it is left out.');
+
+type Shape = Readonly<Record<string, z.ZodType<FileValue>>>;
+
+/**
+ * What a file has for a field of each type, under the field's own name or in several. A kind's
+ * fields stand in this order, and its chance last.
+ */
+const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) => Shape } = {
+  process: (field, kind) => ({
+    [field]: omittable(kind).process === undefined ? processes : processes.optional(),
+  }),
+  group: (field) => ({ [field]: processes }),
+  direction: (field) => ({
+    [field]: z.enum(['both', 'one-way']).optional().describe('Default both.'),
+  }),
+  message: () => ({
+    message: point
+      .optional()
+      .describe('write (of a drawn section) or alice/1/write/1/request. Default any message.'),
+    leg: z
+      .enum(['request', 'reply'])
+      .optional()
+      .describe('Which leg of a drawn call. Default request.'),
+    process: processes.optional().describe('Whose calls are drawn. Default clients.'),
+    from: processes.optional().describe('Who sends the message.'),
+    to: processes.optional().describe('Who receives the message.'),
+    at: range.optional().describe('The first message of the link from this time on.'),
+    chance,
+  }),
+  timer: () => ({
+    timer: point.optional().describe('alice/1/backoff-2. Default any timer.'),
+    process: processes.optional(),
+    at: range.optional().describe('The first timer that the process arms from this time on.'),
+  }),
+  when: () => ({
+    at: range
+      .optional()
+      .describe('At this time: 5ms or 0ms..100ms. Default any time of the first third.'),
+    before: point
+      .optional()
+      .describe('Just before a point: write (of a drawn section), alice/1/write.'),
+    after: point
+      .optional()
+      .describe('Just after a point: acquire (of a drawn section), bob/2/acquire.'),
+  }),
+  duration: (field) => ({
+    [field]: range.describe(`${field === 'by' ? 'By how much' : 'For how long'}: 5ms or 1ms..5ms.`),
+  }),
+  clocks: (field) => ({
+    [field]: z
+      .enum(['run', 'freeze'])
+      .optional()
+      .describe('Whether its clocks run on. Default run.'),
+  }),
+  durationOrNever: (field) => ({
+    [field]: rangeOrNever.optional().describe('How much later it restarts. Default never.'),
+  }),
+  step: (field) => ({
+    [field]: stepRange
+      .optional()
+      .describe('How far the wall clock moves. Default inside the skew.'),
+  }),
+  rate: (field) => ({
+    [field]: rateRange.optional().describe('How fast it runs, in ppm. Default inside the drift.'),
+  }),
+  key: (field) => ({ [field]: name }),
+};
+
+const TYPES = Object.keys(SHAPES);
+
+function schemaOf(kind: FaultKind): z.ZodType<ReadFault | undefined> {
+  const fields = [...fieldsOfKind(kind)].sort(
+    (a, b) => TYPES.indexOf(a.type) - TYPES.indexOf(b.type),
+  );
+  const shape: Shape = Object.fromEntries([
+    ...fields.flatMap(({ type, inFiles }) => Object.entries(SHAPES[type](inFiles, kind))),
+    ['chance', chance],
+  ]);
+  return closed('field', shape)
+    .transform((read): ReadFault => ({ kind, fields: read }))
+    .optional()
+    .describe(FAULT_WORDS[kind].about);
+}
+
+/** One fault of a scenario file. */
+export const readFaultSchema: z.ZodType<ReadFault> = closed(
+  'fault',
+  Object.fromEntries(FAULT_KINDS.map((kind) => [kind, schemaOf(kind)])),
+).transform((entry, context): ReadFault => {
+  const [only, ...others] = Object.values(entry).filter((fault) => fault !== undefined);
+  if (only !== undefined && others.length === 0) return only;
+  context.issues.push({ code: 'custom', input: entry, message: 'a fault is a map of one key' });
+  return z.NEVER;
+});
+
+/** The range that a file gives a field of this name; absent where it gives none. */
+export function rangeIn({ fields }: ReadFault, field: string): RangeUs | undefined {
+  const value = fields[field];
+  return typeof value === 'object' && 'minUs' in value ? value : undefined;
+}
+
+function textIn({ fields }: ReadFault, field: string): string | undefined {
+  const value = fields[field];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function namesIn({ fields }: ReadFault, field: string): readonly string[] | undefined {
+  const value = fields[field];
+  return isList(value) ? value : undefined;
+}
+
+function isList(value: FileValue): value is readonly string[] {
+  return Array.isArray(value);
+}
+
+function chanceIn({ fields }: ReadFault): Odds | null {
+  const value = fields['chance'];
+  return typeof value === 'object' && 'numerator' in value ? value : null;
+}
+
+/** What the faults of a scenario refer to. */
+export interface Cast {
+  readonly clients: readonly ClientScenario[];
+  readonly stores: readonly string[];
+  /** The servers of the locks of all systems. */
+  readonly locks: readonly string[];
+  /** What asynchronous clients call their operations. */
+  readonly operations: readonly string[];
+  readonly healAtUs: number;
+  readonly isDatagram: boolean;
+  /** How far off clocks may be, where a fault of a clock does not say. */
+  readonly clocks: { readonly skew?: number | undefined; readonly drift?: number | undefined };
+}
+
+export interface BuiltFaults {
+  readonly faults: readonly FaultTemplate[];
+  readonly findings: readonly Finding[];
+}
+
+/** The templates in the order of the file. */
+export function buildFaults(read: readonly ReadFault[], cast: Cast): BuiltFaults {
+  const findings: Finding[] = [];
+  const drawn = new Set<FaultKind>();
+  const faults = read.map((fault, index): FaultTemplate => {
+    const { kind } = fault;
+    const report = (field: string | null, what: string): void => {
+      const path = ['faults', index, kind, ...(field === null ? [] : [field])];
+      findings.push({ path, isKey: field === null, what });
+    };
+    if (kind === 'duplicate' && !cast.isDatagram) {
+      report(null, 'a connection never duplicates; say network: { link: datagram }');
+    }
+    const template = new FaultBuilder(fault, cast, report).build();
+    const target = targetIn(template);
+    if (target?.value.kind !== 'any') return template;
+    if (template.odds === null) report(null, `needs a chance, or which ${target.type} is meant`);
+    if (drawn.has(kind)) report(null, `only one ${kind} may be drawn for any`);
+    drawn.add(kind);
+    return template;
+  });
+  return { faults, findings };
+}
+
+const VERBS: readonly Verb[] = ['acquire', 'renew', 'release', 'read', 'write', 'open', 'checked'];
+const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };
+const GROUPS: readonly string[] = ['clients', 'stores', 'locks'];
+
+/** Reads one fault; what is wrong with it goes to `report`, with the field that is meant. */
+class FaultBuilder {
+  private readonly read: ReadFault;
+  private readonly cast: Cast;
+  private readonly report: (field: string | null, what: string) => void;
+
+  constructor(read: ReadFault, cast: Cast, report: (field: string | null, what: string) => void) {
+    this.read = read;
+    this.cast = cast;
+    this.report = report;
+  }
+
+  build(): FaultTemplate {
+    const { kind } = this.read;
+    const [subject] = fieldsOfKind(kind);
+    const fields = fieldsOfKind(kind).map((field) => this.field(field, field === subject));
+    return { kind, odds: chanceIn(this.read), fields };
+  }
+
+  private field({ name: called, type, inFiles }: FaultField, isSubject: boolean): TemplateField {
+    switch (type) {
+      case 'process':
+        return { name: called, type, value: this.processes(inFiles) };
+      case 'group':
+        return { name: called, type, value: this.groups(inFiles, isSubject) };
+      case 'message':
+        return { name: called, type, value: this.messageTarget() };
+      case 'timer':
+        return { name: called, type, value: this.timerTarget() };
+      case 'when':
+        return { name: called, type, value: this.place() };
+      case 'duration':
+        return { name: called, type, value: rangeIn(this.read, inFiles) ?? NOTHING };
+      case 'durationOrNever':
+        return { name: called, type, value: rangeIn(this.read, inFiles) ?? null };
+      case 'step':
+        return { name: called, type, value: this.step(inFiles) };
+      case 'rate':
+        return { name: called, type, value: this.reading(inFiles, this.cast.clocks.drift) };
+      case 'key':
+        return { name: called, type, value: textIn(this.read, inFiles) ?? '' };
+      case 'direction': {
+        const isOneWay = textIn(this.read, inFiles) === 'one-way';
+        return { name: called, type, value: isOneWay ? 'one-way' : 'both' };
+      }
+      case 'clocks': {
+        const isFrozen = textIn(this.read, inFiles) === 'freeze';
+        return { name: called, type, value: isFrozen ? 'freeze' : 'run' };
+      }
+      default:
+        return unreachable(type);
+    }
+  }
+
+  private processes(field: string): readonly string[] {
+    const omitted = omittable(this.read.kind).process;
+    const words = namesIn(this.read, field) ?? (omitted === undefined ? [] : [omitted]);
+    return this.named(field, words);
+  }
+
+  /** The processes that words and names stand for. */
+  private named(field: string, words: readonly string[]): readonly string[] {
+    const clients = this.cast.clients.map(({ name }) => name);
+    const { locks, stores } = this.cast;
+    const servers = [...locks, ...stores];
+    const found = words.flatMap((word) => {
+      if (word === 'clients') return clients;
+      if (word === 'stores') return stores;
+      if (word === 'locks') return locks;
+      if (clients.includes(word) || servers.includes(word)) return [word];
+      const known = [...GROUPS, ...servers, ...clients];
+      this.report(field, `unknown process "${word}"; known: ${listed(known)}`);
+      return [];
+    });
+    return [...new Set(found)];
+  }
+
+  /** As the subject a word cuts each of its processes off by itself; a list is cut off together. */
+  private groups(field: string, isSubject: boolean): readonly (readonly string[])[] {
+    const words = namesIn(this.read, field) ?? [];
+    const names = this.named(field, words);
+    const [only, ...others] = words;
+    const isWord = others.length === 0 && only !== undefined && GROUPS.includes(only);
+    return isSubject && isWord ? names.map((one) => [one]) : [names];
+  }
+
+  /** Where it is injected; else at any time of the first third, in which most work is done. */
+  private place(): Place {
+    const at = rangeIn(this.read, 'at');
+    const [before, after] = [textIn(this.read, 'before'), textIn(this.read, 'after')];
+    if ([at, before, after].filter((given) => given !== undefined).length > 1) {
+      this.report(null, 'needs at most one of at, before and after');
+    }
+    if (before !== undefined) return this.pointPlace('before', before);
+    if (after !== undefined) return this.pointPlace('after', after);
+    const isAtStart = omittable(this.read.kind).when !== undefined;
+    return { kind: 'at', at: at ?? (isAtStart ? NOTHING : this.anyTime()) };
+  }
+
+  private pointPlace(side: 'before' | 'after', point: string): Place {
+    const verb = this.verb(side, point);
+    return verb === null ? { kind: 'point', side, point } : { kind: 'verb', side, verb };
+  }
+
+  /** Null when `point` is a full name, of which the client and the section must exist. */
+  private verb(field: string, point: string): string | null {
+    const verbs: readonly string[] = [...VERBS, ...this.cast.operations];
+    const verb = verbs.find((known) => known === point);
+    if (verb !== undefined) return verb;
+    const [first = '', section = ''] = point.split('/');
+    if (!point.includes('/')) {
+      const known = `${verbs.join(', ')}, or a full name such as alice/1/write`;
+      this.report(
+        field,
+        `unknown point "${point}"${suggest(point, verbs)}`.replace(/known:.*/, known),
+      );
+      return null;
+    }
+    const client = this.cast.clients.find(({ name }) => name === first);
+    if (client === undefined) {
+      const names = this.cast.clients.map(({ name }) => name);
+      this.report(field, `unknown client "${first}"${suggest(first, names)}`);
+    } else if (!/^[1-9]\d*$/.test(section) || Number(section) > client.sections) {
+      this.report(field, `${first} has sections 1 to ${client.sections}, and no "${section}"`);
+    }
+    return null;
+  }
+
+  private step(field: string): RangeUs {
+    const { skew, drift } = this.cast.clocks;
+    if (!this.saysReading() && skew === undefined && drift === undefined) {
+      this.report(null, 'needs a step or a rate, or clocks: { skew, drift } to draw them inside');
+    }
+    return this.reading(field, skew);
+  }
+
+  /** A step or rate; where a fault says neither, both are drawn inside what clocks are allowed. */
+  private reading(field: string, bound = 0): RangeUs {
+    return this.saysReading() ? (rangeIn(this.read, field) ?? NOTHING) : around(bound);
+  }
+
+  private saysReading(): boolean {
+    const { step, rate } = this.read.fields;
+    return step !== undefined || rate !== undefined;
+  }
+
+  private messageTarget(): Target {
+    const { from, to, process } = this.read.fields;
+    const [message, at] = [textIn(this.read, 'message'), rangeIn(this.read, 'at')];
+    const leg = textIn(this.read, 'leg');
+    if (from !== undefined || to !== undefined || at !== undefined) {
+      if (message !== undefined || from === undefined || to === undefined) {
+        this.report(null, 'needs either a message, or from and to');
+      }
+      const senders = this.processes('from');
+      return { kind: 'link', from: senders, to: this.processes('to'), at: at ?? this.anyTime() };
+    }
+    if (message === undefined) {
+      if (process !== undefined) this.report('process', 'needs a message, e.g. message: write');
+      if (leg !== undefined) this.report('leg', 'needs a message, e.g. message: write');
+      return { kind: 'any' };
+    }
+    const verb = this.verb('message', message);
+    if (verb === null) {
+      const isMessage = /\/(request|reply)$/.test(message);
+      if (!isMessage && message.includes('/')) {
+        this.report('message', `a message ends in /request or /reply: ${message}/1/request`);
+      }
+      return { kind: 'named', name: message };
+    }
+    if (verb === 'checked') this.report('message', 'checked is a mark, and no message');
+    const clients = this.named('process', namesIn(this.read, 'process') ?? ['clients']);
+    return { kind: 'verb', clients, verb, leg: leg === 'reply' ? 'reply' : 'request' };
+  }
+
+  private timerTarget(): Target {
+    const { process } = this.read.fields;
+    const [timer, at] = [textIn(this.read, 'timer'), rangeIn(this.read, 'at')];
+    if (timer !== undefined) {
+      if (process !== undefined || at !== undefined) {
+        this.report(null, 'needs either a timer, or process and at');
+      }
+      return { kind: 'timer', name: timer };
+    }
+    if (process === undefined && at === undefined) return { kind: 'any' };
+    if (process === undefined) this.report(null, 'needs the process whose timer is meant');
+    return { kind: 'process', processes: this.processes('process'), at: at ?? this.anyTime() };
+  }
+
+  private anyTime(): RangeUs {
+    return { minUs: 0, maxUs: Math.floor(this.cast.healAtUs / 3) };
+  }
+}
+
+/** A near name would often be another process: `lock-1` for `lock-4`. So all are named. */
+function listed(known: readonly string[]): string {
+  return [...known.slice(0, 20), ...(known.length > 20 ? ['…'] : [])].join(', ');
+}
+
+function around(bound: number): RangeUs {
+  return { minUs: 0 - bound, maxUs: bound };
+}
