@@ -5,7 +5,7 @@
 import type { Json } from '../core/kernel/json.ts';
 import type { Part } from '../linearizability/check-history.ts';
 import type { CallData, History, Model } from '../linearizability/model.ts';
-import type { Effect, ReportedMark, ReportedOperation } from '../report/history-report.ts';
+import type { ReportedEffect, ReportedMark, ReportedOperation } from '../report/history-report.ts';
 import { countOf } from '../text/prose.ts';
 import type { ReadHistory } from './check-read.ts';
 
@@ -38,7 +38,7 @@ export class PartView {
   reported(
     index: number,
     role: ReportedOperation['role'],
-    effect: Effect | null = null,
+    effect: ReportedEffect | null = null,
   ): ReportedOperation {
     const operation = this.history[index];
     const source = this.part.indices[index] ?? 0;
@@ -110,8 +110,11 @@ export class PartView {
    * When each of `shown` takes effect in an order: as early as it lets it. The state is told as
    * long as the model leaves no choice.
    */
-  effectsOf(order: readonly number[], shown: ReadonlySet<number>): ReadonlyMap<number, Effect> {
-    const effects = new Map<number, Effect>();
+  effectsOf(
+    order: readonly number[],
+    shown: ReadonlySet<number>,
+  ): ReadonlyMap<number, ReportedEffect> {
+    const effects = new Map<number, ReportedEffect>();
     let position = Number.NEGATIVE_INFINITY;
     let state: Json | undefined = this.model.init;
     order.forEach((index, place) => {

@@ -1,10 +1,13 @@
 /** `fencepost compare`: measures systems side by side, and says what the folklore is worth. */
 import { join } from 'node:path';
 import { builtIn, type Catalogue } from '../catalogue.ts';
-import { comparisonLine, comparisonSummary } from '../report/compare-json.ts';
-import { renderComparePage } from '../report/compare-page.ts';
-import type { Comparison } from '../report/compare-rows.ts';
-import { renderComparison } from '../report/compare-text.ts';
+import {
+  type Comparison,
+  comparisonLine,
+  comparisonSummary,
+  renderComparison,
+} from '../report/comparison.ts';
+import { renderComparisonPage } from '../report/html/comparison-page.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
@@ -62,7 +65,7 @@ export async function compareCommand(file: string | null, options: CompareOption
   const exit = worstOf(table.exits);
   if (table.seeds === 0) return exit;
   const comparison = comparisonOf(table, systems, catalogue);
-  if (pageFile !== null) writeText(pageFile, renderComparePage(comparison));
+  if (pageFile !== null) writeText(pageFile, renderComparisonPage(comparison));
   const { colour, width } = terminal;
   terminal.printLines(renderComparison(comparison, { colour, width }));
   if (pageFile !== null) terminal.note(`report: ${pageFile}`);

@@ -2,9 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { renderFailure, renderRepeat } from '../report/failure.ts';
 import type { Finding } from '../report/finding.ts';
+import { readPageScript, renderPage } from '../report/html/page.ts';
 import { renderOverview } from '../report/overview.ts';
-import { renderPage } from '../report/page.ts';
-import { readPageScript } from '../report/page-script.ts';
 import { findingLine } from '../report/report-json.ts';
 import type { Summary } from '../report/summary.ts';
 import { openPool } from '../search/sweep/sweep.ts';

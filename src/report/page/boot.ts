@@ -1,18 +1,19 @@
 /**
  * Starts the page: takes the controls of each finding into use, listens to keys and to the part of
  * the address behind `#`, and switches between dark and light. All that it shows, the page's own
- * functions draw; nothing is fetched and nothing is kept.
+ * functions draw; nothing is fetched and nothing is kept. To read on: `stage.ts` steps through a
+ * finding, `playground.ts` runs it with other numbers.
  */
-import type { PageData } from '../page-data.ts';
+import type { PageData } from '../html/finding-pictures.ts';
 import { all, one } from './elements.ts';
+import { openPlayground } from './playground.ts';
 import { Stage } from './stage.ts';
-import { openTrial } from './trial.ts';
 
 const stages = all(document, 'article[data-finding]', HTMLElement).map((article) => {
   const text = one(document, `#${article.id}-data`, HTMLScriptElement).textContent;
   const data: PageData = JSON.parse(text ?? '');
   const stage = new Stage(article, data);
-  openTrial(article, data);
+  openPlayground(article, data);
   return stage;
 });
 

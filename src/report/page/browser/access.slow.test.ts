@@ -3,7 +3,7 @@ import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
-import { renderPage } from '../../page.ts';
+import { renderPage } from '../../html/page.ts';
 import { sampleSummary as overview } from '../../summary.fixture.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
 import { findingOf, planIn, zombie } from './findings.fixture.ts';

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
 import type { Finding } from '../../finding.ts';
-import { renderPage } from '../../page.ts';
+import { renderPage } from '../../html/page.ts';
 import { manyZombies } from '../../sample.fixture.ts';
 import { sampleSummary as overview } from '../../summary.fixture.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';

@@ -1,0 +1,249 @@
+/**
+ * What the three pages have in common, those of a run, of a comparison and of a history: one
+ * document that fetches nothing, its style sheet, cards and tables.
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import {
+  type Attributes,
+  type Child,
+  element,
+  type Markup,
+  render,
+  trusted,
+} from '../../text/markup.ts';
+import { paletteStyle } from '../pictures/shapes.ts';
+
+export interface DocumentParts {
+  readonly title: string;
+  /** Style beyond that of all pages. */
+  readonly style: string;
+  /** What the link says that leads past the header. */
+  readonly skip: string;
+  readonly header: Child;
+  readonly main: Child;
+  readonly footer: string;
+  /** Null for none, under a policy that allows none; without it there is no policy. */
+  readonly script?: string | null;
+}
+
+/** The page as one HTML document. */
+export function renderDocument(parts: DocumentParts): string {
+  const style = `${paletteStyle()}\n${SHEET}${parts.style}`;
+  const script = parts.script ? embeddable(parts.script) : null;
+  const viewport = { name: 'viewport', content: 'width=device-width, initial-scale=1' };
+  const head = element(
+    'head',
+    {},
+    element('meta', { charset: 'utf-8' }),
+    parts.script === undefined ? [] : renderPolicy(style, script),
+    element('meta', viewport),
+    element('meta', { name: 'referrer', content: 'no-referrer' }),
+    element('title', {}, `${parts.title} · fencepost`),
+    element('style', {}, trusted(style)),
+  );
+  const body = element(
+    'body',
+    {},
+    element('a', { class: 'skip', href: '#content' }, parts.skip),
+    element('header', {}, parts.header),
+    element('main', { id: 'content' }, parts.main),
+    element('footer', {}, `Made by fencepost. ${parts.footer}`),
+    script === null ? [] : element('script', {}, trusted(script)),
+  );
+  return `<!doctype html>\n${render(element('html', { lang: 'en' }, head, body))}\n`;
+}
+
+/**
+ * The content policy: nothing is fetched, and nothing runs or styles the page but its one script
+ * and its one style sheet, which are named by their digests. It stands before what it governs.
+ */
+function renderPolicy(style: string, script: string | null): Markup {
+  const content = [
+    "default-src 'none'",
+    `style-src ${digestOf(style)}`,
+    `script-src ${script === null ? "'none'" : digestOf(script)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return element('meta', { 'http-equiv': 'Content-Security-Policy', content });
+}
+
+function digestOf(text: string): string {
+  return `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`;
+}
+
+/** A script's text so that nothing in it ends its element; it means what it meant before. */
+function embeddable(script: string): string {
+  return script.replace(/<(?=\/script|!--|script)/gi, '\\x3C');
+}
+
+/** A part of a page with its heading; its anchor is `id`. */
+export function card(id: string, title: string, ...children: Child[]): Markup {
+  const attributes = { class: 'card', id, 'aria-labelledby': `${id}-title` };
+  const heading = element('h2', { id: `${id}-title` }, title);
+  return element('section', attributes, heading, ...children);
+}
+
+/** A part that opens and closes. */
+export function details(summary: string, isOpen: boolean, ...children: Child[]): Markup {
+  return element('details', { open: isOpen }, element('summary', {}, summary), ...children);
+}
+
+export interface TableParts {
+  readonly class?: string;
+  readonly caption?: Child;
+  /** Made by `column`. */
+  readonly head: readonly Markup[];
+  readonly rows: Child;
+}
+
+export function table({ class: kind, caption, head, rows }: TableParts): Markup {
+  return element(
+    'table',
+    { class: kind ?? null },
+    caption === undefined ? [] : element('caption', {}, caption),
+    element('thead', {}, element('tr', {}, head)),
+    element('tbody', {}, rows),
+  );
+}
+
+/** The head of a column; numbers stand at its right. */
+export function column(name: Child, kind: 'number' | null = null): Markup {
+  return element('th', { scope: 'col', class: kind }, name);
+}
+
+/** A row of a table with its own head. */
+export function row(head: Child, ...cells: Child[]): Markup {
+  return element('tr', {}, element('th', { scope: 'row' }, head), ...cells);
+}
+
+/** A region that scrolls sideways on a narrow screen, by the keyboard as well. */
+export function scrolling(kind: 'table' | 'scroll', name: string, content: Child): Markup {
+  const attributes = { class: kind, tabindex: 0, role: 'group', 'aria-label': name };
+  return element('div', attributes, content);
+}
+
+export interface FigureParts {
+  readonly caption: Child;
+  /** The accessible name of its frame. */
+  readonly name: string;
+  readonly picture: Child;
+  readonly below?: Child;
+  readonly attributes?: Attributes;
+}
+
+/** A picture in a frame that scrolls, below its caption. */
+export function figure({ caption, name, picture, below, attributes }: FigureParts): Markup {
+  const frame = scrolling('scroll', name, picture);
+  const title = element('figcaption', {}, caption);
+  return element('figure', attributes ?? {}, title, frame, below ?? []);
+}
+
+/** A user's name, which may run from right to left. */
+export function nameMarkup(name: string): Markup {
+  return element('bdi', {}, name);
+}
+
+const SHEET = `
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,'Segoe UI',Roboto,'Helvetica Neue',sans-serif;overflow-wrap:anywhere}
+main,header,footer{max-width:1320px;margin:0 auto;padding:0 24px}
+header{padding-top:28px}
+h1,h2,h3{line-height:1.25;margin:0;text-wrap:balance;overflow-wrap:anywhere}
+h1{font-size:17px;font-weight:600}
+h2{font-size:27px;letter-spacing:-.01em}
+h3{font-size:17px;margin-bottom:10px}
+a{color:var(--client0)}
+:focus-visible{outline:3px solid var(--client0);outline-offset:2px}
+.skip{position:absolute;left:-9999px}.skip:focus{left:8px;top:8px;background:var(--paper);padding:6px 10px}
+.faint{color:var(--soft)}
+.badge{display:inline-block;padding:1px 9px;border:1px solid currentColor;border-radius:99px;font-size:13px;font-weight:600;white-space:nowrap}
+.good{color:var(--good)}.bad{color:var(--danger)}.open{color:var(--caution)}
+nav ul{list-style:none;margin:8px 0 0;padding:0;display:flex;flex-wrap:wrap;gap:4px 20px}
+article,section.card{background:var(--paper);border:1px solid var(--line);border-radius:12px;padding:26px 28px;margin:20px 0}
+article>section,article>figure,article>details{margin:26px 0 0}
+.story{margin:16px 0 0;padding:0;max-width:76ch;font-size:17px}
+.story div{display:grid;grid-template-columns:6.2em 1fr;gap:0 10px;margin:6px 0}
+.story dt{font-weight:600;color:var(--soft)}
+.story dd{margin:0;overflow-wrap:anywhere}
+.story .however dt{color:var(--danger)}
+.facts{display:flex;flex-wrap:wrap;gap:4px 22px;margin:14px 0 0;padding:0;list-style:none;font-size:14px;color:var(--soft)}
+.facts b{color:var(--ink);font-weight:600;overflow-wrap:anywhere}
+figure{margin:0}figure+figure{margin-top:26px}
+figcaption{font-size:14px;color:var(--soft);margin:0 0 10px;max-width:86ch}
+figcaption b{color:var(--ink)}
+.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:var(--paper)}
+svg{display:block}
+svg.sequence{margin:0 auto;max-width:100%;height:auto;min-width:820px}
+svg.scale{width:100%;height:auto;min-width:760px}
+.key{display:flex;flex-wrap:wrap;gap:6px 22px;list-style:none;margin:12px 0 0;padding:0;font-size:14px;color:var(--soft)}
+.key li{display:flex;align-items:center;gap:8px}
+table{border-collapse:collapse;width:100%;font-size:14px}
+caption{text-align:left;color:var(--soft);padding:0 0 8px;font-size:14px}
+th,td{text-align:left;vertical-align:top;padding:5px 12px 5px 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+thead th{color:var(--soft);font-weight:600;border-bottom-width:2px;overflow-wrap:normal}
+tbody th{font-weight:600}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+tr.part td,tr.part th{background:var(--tint)}
+tr:target td,tr:target th{outline:2px solid var(--client0);outline-offset:-2px}
+summary{cursor:pointer;font-weight:600;padding:4px 0}
+pre{margin:8px 0 0;padding:12px 14px;background:var(--page);border:1px solid var(--line);border-radius:8px;overflow-x:auto;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.commands{display:grid;grid-template-columns:max-content 1fr;gap:4px 14px;margin:0;align-items:baseline}
+.commands dt{color:var(--soft);font-size:14px}.commands dd{margin:0;min-width:0}
+code{font:.9em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+.notes{margin:8px 0 0;padding-left:20px;font-size:14px;color:var(--soft)}
+.system{margin-top:24px}
+footer{padding:4px 24px 40px;font-size:14px;color:var(--soft)}
+@media (max-width:640px){article,section.card{padding:18px 16px}.story div{grid-template-columns:1fr}h2{font-size:22px}}
+@media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
+@media print{body{background:none}article,section.card{border:0;padding:0}.scroll{overflow:visible;border:0}svg.sequence{max-width:100%;height:auto}nav,.skip{display:none}tr,.key,.story{break-inside:avoid}}
+`;
+
+/** The sheet of what the script moves, and of what stands beside a finding. */
+export const TOOL_SHEET: string = `
+[hidden]{display:none!important}
+html{scroll-padding-top:72px}[data-pictures]{scroll-margin-top:-60px}
+p,dt,figcaption,caption{overflow-wrap:anywhere}
+header{display:grid;grid-template-columns:1fr auto;gap:6px 16px;align-items:start}
+header nav{grid-column:1/-1}
+h1{overflow-wrap:anywhere;min-width:0}
+button{font:inherit;font-size:14px;color:var(--ink);background:var(--page);border:1px solid var(--soft);border-radius:8px;padding:5px 11px;cursor:pointer}
+button:hover{border-color:var(--client0);color:var(--client0)}
+button:disabled{color:var(--soft);cursor:default;border-style:dashed}
+input,select{font:inherit;font-size:14px;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:6px;padding:3px 6px;max-width:100%;accent-color:var(--client0)}
+input[type=number]{width:7.5em}
+.story{font-size:15px}
+.systems{margin:0 0 16px;padding:0;list-style:none}.systems>li{margin:6px 0;overflow-wrap:anywhere}
+.stepper{position:sticky;top:0;z-index:2;display:flex;flex-wrap:wrap;gap:6px 16px;align-items:center;background:var(--paper);border:1px solid var(--line);border-radius:8px;padding:8px 12px;margin-bottom:12px}
+.stepper p{margin:0;flex:1 1 20em;min-width:0;font-size:14px;overflow-wrap:anywhere}
+.buttons{display:flex;flex-wrap:wrap;gap:6px}
+.switches,.filter{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:center;margin:0 0 12px;font-size:14px}
+fieldset{display:flex;flex-wrap:wrap;gap:4px 14px;border:0;margin:0;padding:0;min-width:0}
+fieldset legend{float:left;padding:0 12px 0 0;color:var(--soft)}
+fieldset label{overflow-wrap:anywhere;min-width:0}
+.filter label{max-width:100%;min-width:0}.filter p{margin:0;color:var(--soft)}
+.table{overflow-x:auto}.table+.table{margin-top:18px}
+button[aria-pressed=true]::before{content:'✓ '}
+tr.now td,tr.now th{background:var(--cursor)}tr.now a{color:var(--ink)}
+tr.now th::before{content:'▸ '}
+.states{margin:26px 0}
+.states p{margin:0 0 10px}
+.state{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,270px),1fr));gap:10px;list-style:none;margin:0;padding:0;font-size:14px}
+.state li{border:1px solid var(--line);border-radius:8px;padding:8px 12px;min-width:0;overflow-wrap:anywhere}
+.state dl{margin:4px 0 0;display:grid;grid-template-columns:minmax(0,7.6em) minmax(0,1fr);gap:2px 10px}
+.state dt{color:var(--soft)}.state dd{margin:0}
+.changed bdi{font-weight:600}.mark{color:var(--caution);font-weight:600;white-space:nowrap}
+.beside p{max-width:86ch;margin:8px 0}
+.beside figure{margin-top:14px}
+.knobs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,300px),1fr));gap:12px 24px;align-items:start;font-size:14px;margin-bottom:12px}
+.knob{display:flex;flex-wrap:wrap;gap:4px 8px;align-items:center;min-width:0;overflow-wrap:anywhere}
+.knob input[type=range]{flex:1 1 100%;padding:0}
+.knob input[aria-invalid=true]{border-color:var(--danger);outline:1px solid var(--danger)}.knob .bad{flex:1 1 100%}.stale{filter:grayscale(1);opacity:.55}
+.knobs button{justify-self:start;align-self:end}
+.plainly{margin:14px 0 0;padding-left:22px;max-width:80ch;font-size:17px}.plainly li{overflow-wrap:anywhere}.plainly li::marker{color:var(--soft);font-size:13px}
+.matrix td,.matrix th{padding:6px 14px 6px 0}
+.matrix .rate{display:block;color:var(--soft);font-size:13px}
+@media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}article,section.card{padding:16px 12px}.commands{grid-template-columns:1fr}.commands dd{margin-bottom:6px}th,td{padding-right:8px}.stepper button{padding:5px 8px}dl.commands code{overflow-wrap:anywhere}.stepper{position:static}}
+@media print{.stepper,.switches,.filter,[data-try],[data-no-try],[data-theme-switch]{display:none!important}article,section.card{break-before:auto}figure,.state li{break-inside:avoid}details:not([open])>*{display:none}svg.scale,svg.sequence{min-width:0;max-width:100%}}
+`;

@@ -1,0 +1,88 @@
+/**
+ * The table of events: the accessible equivalent of the pictures, and what `#e=12` links to; and
+ * the filter over it, which stays hidden until the page's script takes it into use.
+ */
+import type { ProcessInfo, TraceEvent } from '../../core/history/trace.ts';
+import { element, type Markup } from '../../text/markup.ts';
+import { groupDigits, millisecondsOf } from '../../text/prose.ts';
+import { clip, visible } from '../../text/visible.ts';
+import { laneOrder } from '../sequence-text.ts';
+import type { Step } from '../steps.ts';
+import { column, nameMarkup, table } from './document.ts';
+
+export interface EventsOptions {
+  readonly prefix: string;
+  /** Events of the whole trace. */
+  readonly total: number;
+}
+
+/**
+ * A row per event, anchored `e=<index>` (`<prefix>e=<index>` for a prefix, so that several tables
+ * fit one page). Leases that run out have a row without a number.
+ */
+export function renderEvents(rows: readonly Step[], { prefix, total }: EventsOptions): Markup {
+  const shown = groupDigits(rows.filter(({ event }) => event !== null).length);
+  const numbers = ['Event', 'ms'].map((name) => column(name, 'number'));
+  const words = ['Process', 'What happens', 'Part in the evidence'].map((name) => column(name));
+  return table({
+    caption: `Showing ${shown} of ${groupDigits(total)} events, in the order in which they happened. Times are true time.`,
+    head: [...numbers, ...words],
+    rows: rows.map((step) => renderRow(step, prefix)),
+  });
+}
+
+function renderRow({ event, atUs, process, text, part }: Step, prefix: string): Markup {
+  const id = event === null ? null : `${prefix}e=${event}`;
+  const number = id === null ? '–' : element('a', { href: `#${id}` }, String(event));
+  return element(
+    'tr',
+    { id, class: part === '' ? null : 'part', 'data-row': event ?? '' },
+    element('th', { scope: 'row', class: 'number' }, number),
+    element('td', { class: 'number' }, millisecondsOf(atUs)),
+    element('td', {}, nameMarkup(process === '' ? 'world' : process)),
+    element('td', {}, nameMarkup(text)),
+    element('td', {}, part === '' ? '' : `← ${part}`),
+  );
+}
+
+/** Events that a reader looks for together, by what the filter calls them. */
+const KINDS: ReadonlyMap<string, readonly TraceEvent['kind'][]> = new Map([
+  ['faults', ['fault', 'resume', 'restart', 'heal', 'healed', 'lose']],
+  ['grants', ['grant', 'deny', 'renew', 'release', 'deadlock']],
+  ['reads and writes', ['write', 'read', 'recovered', 'job']],
+  ['beliefs', ['enter', 'leave', 'lease-test']],
+  ['calls', ['invoke', 'return', 'mark', 'log']],
+  ['messages', ['send', 'receive', 'lose']],
+]);
+
+/** Whether an event is of a kind of the filter; '' is all. A lease that runs out is a grant. */
+export function isOfKind(event: TraceEvent | undefined, kind: string): boolean {
+  if (kind === '') return true;
+  if (event === undefined) return kind === 'grants';
+  return KINDS.get(kind)?.includes(event.kind) === true;
+}
+
+/** The filter over the table of events. */
+export function renderFilter(processes: readonly ProcessInfo[]): Markup {
+  const names = laneOrder(processes).map(({ name }) => [name, clip(visible(name), 40)] as const);
+  const kinds = [...KINDS.keys()].map((kind) => [kind, kind] as const);
+  return element(
+    'div',
+    { class: 'filter', hidden: true, 'data-tool': '', role: 'search', 'aria-label': 'Events' },
+    labelled('Find', element('input', { type: 'search', 'data-filter': 'text' })),
+    labelled('Process', select('process', names)),
+    labelled('Kind', select('kind', kinds)),
+    element('p', { role: 'status', 'data-found': '' }),
+  );
+}
+
+function labelled(name: string, control: Markup): Markup {
+  return element('label', {}, `${name} `, control);
+}
+
+function select(name: string, choices: readonly (readonly [string, string])[]): Markup {
+  const list = [['', 'all'] as const, ...choices].map(([value, text]) =>
+    element('option', { value }, text),
+  );
+  return element('select', { 'data-filter': name }, list);
+}

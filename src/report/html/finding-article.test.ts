@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { zombieTrace } from '../sample.fixture.ts';
+import { partingOf } from './finding-article.ts';
+
+describe('partingOf', () => {
+  it('is null for two runs that do the same', () => {
+    expect(partingOf(zombieTrace, structuredClone(zombieTrace))).toBeNull();
+  });
+
+  it('overlooks the fault that was changed, and finds what came of it', () => {
+    const events = zombieTrace.events.map((event) => {
+      if (event.kind === 'fault') return { ...event, amount: 1, untilUs: 4000 };
+      return event.kind === 'resume' ? { ...event, atUs: 4000 } : event;
+    });
+    const at = events.findIndex(({ kind }) => kind === 'resume');
+    const difference = partingOf(zombieTrace, { ...zombieTrace, events });
+    expect(difference).toEqual({ here: at, there: at, atUs: 4000 });
+  });
+
+  it('is where the shorter run is over', () => {
+    const events = zombieTrace.events.slice(0, -1);
+    const last = zombieTrace.events.length - 1;
+    const { here, there } = partingOf(zombieTrace, { ...zombieTrace, events }) ?? {};
+    expect([here, there]).toEqual([last, null]);
+  });
+});

@@ -1,0 +1,230 @@
+/**
+ * One finding on the page: what happened, in plain words and as a story; both pictures and every
+ * process's state; the runs beside it; the playground; what to type; the verdicts, the table of
+ * events and the plan.
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { parametersOf } from '../../core/shrink/parameter.ts';
+import { canonical } from '../../run.ts';
+import { type Child, element, lines, type Markup, sentenceMarkup } from '../../text/markup.ts';
+import { countOf } from '../../text/prose.ts';
+import { shrunkText } from '../failure.ts';
+import { type Finding, keepCommand, type OtherRun, replayCommand, shellWords } from '../finding.ts';
+import { drawGlance, endOfGlance, type GlanceOptions } from '../pictures/glance.ts';
+import { tellPlainly } from '../plain-words.ts';
+import { listSteps, type Step } from '../steps.ts';
+import { details, figure, nameMarkup } from './document.ts';
+import { renderEvents, renderFilter } from './event-table.ts';
+import { dataOf, isWalked, type PageData, renderData, renderPictures } from './finding-pictures.ts';
+import { renderTry } from './playground.ts';
+import { renderVerdicts, storyList } from './verdicts.ts';
+
+export interface FindingOptions {
+  /** From 1; the article's anchor is `finding-<number>`. */
+  readonly number: number;
+  /** At most so many events are drawn and listed. */
+  readonly mostEvents: number;
+  /** Whether the page has a script, so that it carries the finding as data. */
+  readonly hasScript: boolean;
+  readonly catalogue: Catalogue;
+}
+
+/** The finding as an article. */
+export function renderFinding(finding: Finding, options: FindingOptions): Markup {
+  const { number, mostEvents, hasScript, catalogue } = options;
+  const id = `finding-${number}`;
+  const { trace, plan, verdict, explanation } = finding;
+  const data = dataOf(finding, options);
+  const steps = listSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
+  const isLive = hasScript && isWalked(finding);
+  const plainly = tellPlainly(trace, verdict.evidence);
+  return element(
+    'article',
+    { id, 'aria-labelledby': `${id}-title`, 'data-finding': isLive },
+    element('h2', { id: `${id}-title` }, sentenceMarkup(explanation.headline)),
+    element('ol', { class: 'plainly' }, plainly.map(sentenceItem)),
+    storyList(explanation),
+    renderFacts(finding),
+    renderPictures(data, { id, isLive, steps }),
+    renderNearest(finding, { id, mostDrawn: mostEvents }),
+    renderOriginal(finding, { id, mostDrawn: mostEvents }),
+    isLive ? renderTry(id, finding, catalogue) : [],
+    renderCommands(finding),
+    renderVerdicts(finding.verdicts),
+    renderTable(data, steps, isLive),
+    details(
+      'The plan that gives this trace, byte for byte',
+      false,
+      element('pre', { tabindex: 0 }, lines(finding.planText)),
+    ),
+    isLive ? renderData(`${id}-data`, data) : [],
+  );
+}
+
+function sentenceItem(text: string): Markup {
+  return element('li', {}, sentenceMarkup(text));
+}
+
+function renderFacts(finding: Finding): Markup {
+  const { claim, system, scenario, seed, boundary, siblings = [] } = finding;
+  const shrunk = shrunkText(finding.size);
+  const facts = Object.entries({ claim, system, scenario, seed: String(seed) }).map(
+    ([name, value]) => element('li', {}, `${name} `, element('b', {}, nameMarkup(value))),
+  );
+  return element(
+    'ul',
+    { class: 'facts' },
+    facts,
+    shrunk === '' ? [] : element('li', {}, shrunk),
+    boundary === null ? [] : element('li', {}, boundary),
+    siblings.map(({ text }) => sentenceItem(text)),
+  );
+}
+
+function renderCommands(finding: Finding): Markup {
+  const rows: Readonly<Record<string, readonly string[]>> = {
+    replay: replayCommand(finding),
+    'keep as a regression test': keepCommand(finding),
+    'digest of the trace': [finding.digest],
+  };
+  const list = Object.entries(rows).map(([name, words]) => [
+    element('dt', {}, name),
+    element('dd', {}, element('code', {}, shellWords(words).join(' '))),
+  ]);
+  const title = element('h3', {}, 'What to type');
+  return element('section', {}, title, element('dl', { class: 'commands' }, list));
+}
+
+function renderTable(data: PageData, steps: readonly Step[], isLive: boolean): Child {
+  const { trace, prefix, mostRows } = data;
+  const rows = renderEvents(steps.slice(-mostRows), { prefix, total: trace.events.length });
+  return details(
+    'Table of events',
+    true,
+    isLive ? renderFilter(trace.processes) : [],
+    element('div', { class: 'table', 'data-events': '' }, rows),
+  );
+}
+
+type BesideOptions = Pick<GlanceOptions, 'id' | 'mostDrawn'>;
+
+/** The nearest run that passes, on one scale of time with the finding; says where they part. */
+function renderNearest(finding: Finding, options: BesideOptions): Child {
+  const { nearest, claim, trace, plan } = finding;
+  if (nearest === undefined) return [];
+  const parting = partingOf(trace, nearest.trace);
+  const own = { trace, plan, evidence: finding.verdict.evidence };
+  const ends = [own, nearest].map((run) =>
+    endOfGlance(run.trace, { ...options, evidence: [], faults: run.plan.faults, claim: '' }),
+  );
+  const common = {
+    ...{ claim, mostDrawn: options.mostDrawn, untilUs: Math.max(...ends) },
+    differsAtUs: parting?.atUs ?? null,
+  };
+  return element(
+    'details',
+    { open: true, class: 'beside' },
+    element('summary', {}, 'Beside the nearest run that passes'),
+    element('p', {}, changeText(plan, nearest.plan)),
+    element('p', {}, partingText(own, nearest, parting)),
+    runFigure(`✗ This run breaks ${claim}.`, own, { ...common, id: `${options.id}-nb` }),
+    runFigure(`✓ There ${claim} holds.`, nearest, { ...common, id: `${options.id}-nh` }),
+  );
+}
+
+/** The run that the finding was shrunk from. */
+function renderOriginal(finding: Finding, options: BesideOptions): Child {
+  const { original, claim, trace, plan, verdict } = finding;
+  if (original === undefined) return [];
+  const faultsOf = (run: Trace): number => run.events.filter(({ kind }) => kind === 'fault').length;
+  const text =
+    `Seed ${finding.seed} as it was drawn: ${countOf(original.plan.clients.length, 'client')}, ` +
+    `${countOf(faultsOf(original.trace), 'fault')} that struck, ` +
+    `${countOf(original.trace.events.length, 'event')}; shrunk: ` +
+    `${countOf(plan.clients.length, 'client')}, ${countOf(faultsOf(trace), 'fault')}, ` +
+    `${countOf(trace.events.length, 'event')}.`;
+  const own = { trace, plan, evidence: verdict.evidence };
+  const drawing = { mostDrawn: options.mostDrawn, claim };
+  return element(
+    'details',
+    { class: 'beside' },
+    element('summary', {}, 'Beside the run that it was shrunk from'),
+    element('p', {}, text),
+    runFigure('The original run.', original, { ...drawing, id: `${options.id}-ob` }),
+    runFigure('Shrunk to this.', own, { ...drawing, id: `${options.id}-os` }),
+  );
+}
+
+function runFigure(
+  title: string,
+  { trace, plan, evidence }: OtherRun,
+  options: Omit<GlanceOptions, 'title' | 'evidence' | 'faults'>,
+): Markup {
+  const picture = drawGlance(trace, { ...options, title, evidence, faults: plan.faults }).svg;
+  return figure({ caption: element('b', {}, title), name: title, picture });
+}
+
+/** `Changed: pause of bob, 20 ms here, 10 ms there.` */
+function changeText(here: Plan, there: Plan): string {
+  const others = new Map(parametersOf(there).map(({ path, value }) => [path, value]));
+  const changed = parametersOf(here).filter(({ path, value }) => others.get(path) !== value);
+  const parts = changed.map(({ kind, path, what, value }) => {
+    const say = (number: number): string =>
+      kind === 'rate' ? `${number} ppm` : proseDuration(number);
+    return `${what}, ${say(value)} here, ${say(others.get(path) ?? 0)} there`;
+  });
+  return `What was changed: ${parts.length === 0 ? 'nothing' : parts.join('; ')}.`;
+}
+
+function partingText(here: OtherRun, there: OtherRun, parting: Parting | null): string {
+  if (parting === null) return 'Both runs do the same.';
+  const [left, right] = [wordsAt(here, parting.here), wordsAt(there, parting.there)];
+  return `First difference, at ${proseDuration(parting.atUs)}: here ${left}; there ${right}.`;
+}
+
+function wordsAt({ trace, plan }: OtherRun, event: number | null): string {
+  const step = listSteps(trace, { evidence: [], faults: plan.faults }).find(
+    (one) => one.event === event,
+  );
+  if (event === null || step === undefined) return 'nothing more happens';
+  const who = step.process === '' ? '' : `${step.process}: `;
+  return `${who}${step.text} (${proseDuration(step.atUs)})`;
+}
+
+/** Where two runs part. */
+interface Parting {
+  /** Indices into both traces; null where a trace is over. */
+  readonly here: number | null;
+  readonly there: number | null;
+  /** When the first of the two happens. */
+  readonly atUs: number;
+}
+
+/**
+ * The first thing that happens otherwise, and what it is on each side; null when both do the same.
+ * The faults themselves are left out, since they are what was changed.
+ */
+export function partingOf(here: Trace, there: Trace): Parting | null {
+  const left = happenings(here);
+  const right = happenings(there);
+  for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
+    const [one, other] = [left[at], right[at]];
+    if (one !== undefined && other !== undefined && isAlike(one.event, other.event)) continue;
+    const times = [one?.event.atUs, other?.event.atUs].filter((time) => time !== undefined);
+    return { here: one?.at ?? null, there: other?.at ?? null, atUs: Math.min(...times) };
+  }
+  return null;
+}
+
+function happenings(trace: Trace): readonly { readonly event: TraceEvent; readonly at: number }[] {
+  return trace.events.flatMap((event, at) => (event.kind === 'fault' ? [] : [{ event, at }]));
+}
+
+function isAlike(left: TraceEvent, right: TraceEvent): boolean {
+  return (
+    left.kind === right.kind && left.atUs === right.atUs && canonical(left) === canonical(right)
+  );
+}

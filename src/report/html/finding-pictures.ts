@@ -1,0 +1,296 @@
+/**
+ * Both pictures of a finding with their key and their controls, and the state of every process
+ * right after the violation. The page carries what they are drawn from, as JSON, so that its script
+ * can draw them again; the controls are written in advance and stay hidden until it takes them into
+ * use.
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import type { Evidence } from '../../check/verdict.ts';
+import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { isFenced, modelOf } from '../../systems/assemble.ts';
+import { type Attributes, type Child, element, type Markup, trusted } from '../../text/markup.ts';
+import { groupDigits } from '../../text/prose.ts';
+import type { Finding } from '../finding.ts';
+import { drawGlance, type GlancePicture, type Mark } from '../pictures/glance.ts';
+import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
+import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
+import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
+import { laneOrder } from '../sequence-text.ts';
+import { lastOfStory, type Step } from '../steps.ts';
+import { figure, nameMarkup } from './document.ts';
+import { renderState, stateAfter } from './process-state.ts';
+
+/** One finding, as the pictures and the script read it. */
+export interface PageData {
+  readonly claim: string;
+  readonly plan: Plan;
+  readonly trace: Trace;
+  readonly evidence: readonly Evidence[];
+  readonly linearization: Linearization | null;
+  /** Begins the anchors of its events: `#<prefix>e=12`. */
+  readonly prefix: string;
+  readonly title: string;
+  readonly isFenced: boolean;
+  readonly mostRows: number;
+}
+
+export interface PageDataOptions {
+  /** Of the finding, from 1. */
+  readonly number: number;
+  readonly mostEvents: number;
+  readonly catalogue: Catalogue;
+}
+
+export function dataOf(finding: Finding, options: PageDataOptions): PageData {
+  const { claim, plan, trace, verdict, explanation } = finding;
+  const { number, mostEvents, catalogue } = options;
+  return {
+    ...{ claim, plan, trace, evidence: verdict.evidence },
+    ...{ prefix: number === 1 ? '' : `f${number}-`, mostRows: mostEvents },
+    isFenced: isFenced(plan, catalogue),
+    linearization: linearizationOf(trace, { claim, model: modelOf(plan, catalogue) }),
+    title: `${explanation.headline}. The table of events below says the same.`,
+  };
+}
+
+/** A longer trace is told by its last part only, and has no steps to walk through. */
+const MOST_WALKED = 12_000;
+
+/** Whether the page carries the whole trace, so that one can walk through it. */
+export function isWalked({ trace }: Finding): boolean {
+  return trace.events.length <= MOST_WALKED;
+}
+
+const NOT_PLAIN = /[<>&'\u007f-\uffff]/g;
+
+/**
+ * The data as an element that nothing shows and nothing runs: JSON in plain ASCII without any
+ * character that means something to HTML, so that no name in it can end the element.
+ */
+export function renderData(id: string, data: PageData): Markup {
+  const inert = JSON.stringify(data).replace(NOT_PLAIN, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+  return element('script', { type: 'application/json', id }, trusted(inert));
+}
+
+/** How the pictures are to be drawn, beyond their data. */
+export interface Drawing {
+  /** Begins the ids of their hatches. */
+  readonly id: string;
+  readonly mostDrawn: number;
+  readonly hidden?: ReadonlySet<string>;
+  readonly around?: number;
+  readonly steps?: readonly Step[];
+}
+
+type Drawn = Pick<PageData, 'trace' | 'plan' | 'claim' | 'evidence' | 'linearization' | 'title'>;
+
+/** At a glance, true to scale, and step by step, in warped time. */
+export function drawPictures(
+  { trace, plan, linearization, claim, evidence, title }: Drawn,
+  { id, ...drawing }: Drawing,
+): { readonly glance: GlancePicture; readonly sequence: SequencePicture } {
+  const options = { ...drawing, claim, evidence, faults: plan.faults, title };
+  return {
+    glance: drawGlance(trace, { ...options, linearization, id: `${id}-s` }),
+    sequence: drawSequence(trace, { ...options, id: `${id}-w` }),
+  };
+}
+
+export interface PicturesOptions {
+  readonly id: string;
+  readonly isLive: boolean;
+  readonly steps: readonly Step[];
+}
+
+/** The section with all of it; hidden controls where the page has a script. */
+export function renderPictures(data: PageData, options: PicturesOptions): Markup {
+  const { id, isLive, steps } = options;
+  const { trace, mostRows: mostDrawn } = data;
+  const { glance, sequence } = drawPictures(data, { id, mostDrawn, steps });
+  const total = groupDigits(trace.events.length);
+  const warped =
+    'Time runs downwards and is warped: every moment gets a row, long waits are compressed. ' +
+    `Showing ${groupDigits(sequence.drawn)} of ${total} events.`;
+  return element(
+    'section',
+    { 'aria-label': 'Pictures', 'data-pictures': '' },
+    isLive ? [renderStepper(), renderSwitches(id, trace.processes)] : [],
+    figure({
+      caption: [element('b', {}, 'At a glance. '), 'Time runs to the right and is true to scale.'],
+      ...{ name: 'At a glance', picture: glance.svg, attributes: { 'data-time': 'true' } },
+      below: renderKey(`${id}-k`, glance.marks),
+    }),
+    renderStateSection(data, steps, id),
+    figure({
+      caption: [element('b', {}, 'Step by step. '), warped],
+      ...{ name: 'Step by step', picture: sequence.svg, attributes: { 'data-time': 'warped' } },
+    }),
+  );
+}
+
+/** The step of the last piece of evidence, or of where the story ends. */
+export function stepOfViolation({ trace, evidence }: PageData, steps: readonly Step[]): number {
+  const last = lastOfStory(trace, evidence);
+  return steps.findIndex(({ event }) => event === last);
+}
+
+function renderStateSection(data: PageData, steps: readonly Step[], id: string): Markup {
+  const at = stepOfViolation(data, steps);
+  const options = { faults: data.plan.faults, steps, isFenced: data.isFenced };
+  const states = [at, at - 1].map((step) => stateAfter(data.trace, step, options));
+  const text = nameMarkup(steps[at]?.text ?? '');
+  return element(
+    'section',
+    { class: 'states', 'aria-labelledby': `${id}-state` },
+    element('h3', { id: `${id}-state` }, 'What each process is and believes'),
+    element('p', { class: 'faint', 'data-after': '' }, 'Right after: ', text),
+    element('div', { 'data-state': '' }, renderState(states[0] ?? [], states[1] ?? null)),
+  );
+}
+
+const BUTTONS = [
+  ['first', '⇤ first', 'First step (Home)'],
+  ['back', '← back', 'One step back (left arrow)'],
+  ['next', 'next →', 'One step on (right arrow)'],
+  ['last', 'last ⇥', 'Last step (End)'],
+  ['violation', '✗ violation (v)', 'To the violation (v)'],
+] as const;
+
+/** The bar that stays in sight: where one is, and the buttons that lead on. */
+export function renderStepper(): Markup {
+  const buttons = BUTTONS.map(([name, text, title]) =>
+    element('button', { type: 'button', 'data-go': name, title }, text),
+  );
+  return element(
+    'div',
+    { class: 'stepper', hidden: true, 'data-tool': '', role: 'group', 'aria-label': 'Steps' },
+    element('div', { class: 'buttons' }, buttons),
+    element('p', { role: 'status', 'data-where': '' }),
+  );
+}
+
+const TIMES = { both: 'both', true: 'true time', warped: 'warped time' };
+
+/** Which pictures are shown, and whose lanes are in them. */
+export function renderSwitches(id: string, processes: readonly ProcessInfo[]): Markup {
+  const times = Object.entries(TIMES).map(([value, text]) =>
+    choice({ type: 'radio', name: `${id}-time`, value, checked: value === 'both' }, text),
+  );
+  const lanes = laneOrder(processes).map(({ name }) =>
+    choice({ type: 'checkbox', 'data-lane': '', value: name, checked: true }, name),
+  );
+  return element(
+    'div',
+    { class: 'switches', hidden: true, 'data-tool': '' },
+    element('fieldset', {}, element('legend', {}, 'Pictures'), times),
+    element('fieldset', {}, element('legend', {}, 'Lanes'), lanes),
+  );
+}
+
+function choice(attributes: Attributes, text: string): Markup {
+  return element('label', {}, element('input', attributes), ' ', nameMarkup(text));
+}
+
+/**
+ * The key to the pictures, a sample of each mark that there is; `id` begins the ids of its hatches.
+ */
+export function renderKey(id: string, marks: ReadonlySet<Mark>): Markup {
+  const shown = SAMPLES.filter(([mark]) => marks.has(mark));
+  const size = { width: 34, height: 18, viewBox: '0 0 34 18', 'aria-hidden': 'true' };
+  const items = shown.map(([, text, draw]) =>
+    element('li', {}, element('svg', size, draw(id)), text),
+  );
+  return element('ul', { class: 'key' }, items);
+}
+
+const BOX = { x: 1, y: 2, width: 32, height: 12 };
+const ENDS = [
+  { x: 1, y: 8 },
+  { x: 33, y: 8 },
+] as const;
+const MIDDLE = { x: 17, y: 9 };
+const CLIENT = { role: 'client0' } as const;
+const BOLD = { anchor: 'middle', isBold: true } as const;
+const OUTLINED = { 'stroke-width': 1.4 };
+const DASHED = { 'stroke-dasharray': '3 3' };
+
+type Sample = readonly [mark: Mark, text: string, draw: (id: string) => Child];
+
+const SAMPLES: readonly Sample[] = [
+  [
+    'lease',
+    'what the lock service says: who holds the lock',
+    () => bar(BOX, ink({ fill: 'client0' }), ''),
+  ],
+  [
+    'belief',
+    'what a client believes: it acts as the holder',
+    (id) => hatched(`${id}-own`, 'client0', false),
+  ],
+  [
+    'overlap',
+    'the contradiction: it acts as the holder, but another one is',
+    (id) => hatched(`${id}-red`, 'danger', true),
+  ],
+  ['pause', 'paused: runs nothing', () => bar(BOX, ink({ fill: 'idle', stroke: 'soft' }), '')],
+  ['crash', 'down', () => bar(BOX, { ...ink({ fill: 'paper', stroke: 'danger' }), ...DASHED }, '')],
+  [
+    'partition',
+    'cut off',
+    () => bar(BOX, { ...ink({ fill: 'paper', stroke: 'caution' }), ...DASHED }, ''),
+  ],
+  [
+    'accepted',
+    '✓ write accepted, with its token, or the row’s version or timestamp',
+    () => flag({ x: 6, y: 9 }, { text: '1', ...CLIENT, isAccepted: true }),
+  ],
+  [
+    'refused',
+    '⊘ write refused',
+    () => flag({ x: 6, y: 9 }, { text: '1', ...CLIENT, isAccepted: false }),
+  ],
+  ['request', 'request', () => arrow(...ENDS, CLIENT)],
+  ['answer', 'answer', () => arrow(...ENDS, { ...CLIENT, isDashed: true, isThin: true })],
+  [
+    'lost',
+    'message lost',
+    () => label('✕', { x: 17, y: 8 }, { ...BOLD, role: 'danger', size: 14 }),
+  ],
+  [
+    'own end',
+    'its own clock ends the lease here',
+    () => bar({ x: 15, y: 1, width: 3, height: 16 }, ink({ fill: 'ink' }), ''),
+  ],
+  [
+    'duplicate',
+    'message that runs twice',
+    () =>
+      [6, 11].map((y) =>
+        arrow({ x: 1, y }, { x: 33, y }, { ...CLIENT, isThin: true, hasHead: y === 6 }),
+      ),
+  ],
+  [
+    'skew',
+    'its clock is off',
+    () => [
+      bar({ ...BOX, y: 3 }, ink({ fill: 'paper', stroke: 'caution' }), ''),
+      label('◷', MIDDLE, { ...BOLD, role: 'caution', hasHalo: false }),
+    ],
+  ],
+  [
+    'order',
+    'takes effect here, in the order that was found',
+    () => [
+      element('circle', { cx: 17, cy: 9, r: 8, ...ink({ fill: 'paper', stroke: 'ink' }) }),
+      label('1', MIDDLE, { ...BOLD, role: 'ink', hasHalo: false }),
+    ],
+  ],
+];
+
+function hatched(id: string, role: Role, isDense: boolean): Child {
+  const paint = { ...ink({ stroke: role }), fill: `url(#${id})`, ...OUTLINED };
+  return [hatch(id, role, isDense), bar(BOX, paint, '')];
+}

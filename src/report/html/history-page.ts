@@ -1,0 +1,184 @@
+/**
+ * The page of `fencepost check`: for each history what was found, and for each bad part of it why,
+ * as a sentence, two pictures and a table. One file without scripts.
+ */
+import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
+import { countOf, groupDigits } from '../../text/prose.ts';
+import { badReturn, type HistoryReport, linesOf, type PartReport } from '../history-report.ts';
+import { column, details, nameMarkup, renderDocument, table } from './document.ts';
+import { colourClients } from './history-layout.ts';
+import { drawHistory, renderHistoryKey } from './history-picture.ts';
+
+const STYLE = `
+.history{display:flex}.history svg{flex:none}
+.history svg.heads{order:-1;position:sticky;left:0;box-sizing:content-box;border-right:1px solid var(--line)}
+.history.late{direction:rtl}.history.late svg{direction:ltr;order:0}.history.late svg:first-child{margin-right:auto}
+.because{font-size:17px;max-width:86ch;margin:14px 0 0;overflow-wrap:anywhere}
+article section figure{margin-top:20px}article section details{margin-top:16px}
+`;
+
+/** Beyond so many bad parts of a history the others are named only. */
+const MOST_PARTS = 20;
+
+/** The page as one HTML document. */
+export function renderHistoryPage(reports: readonly HistoryReport[]): string {
+  return renderDocument({
+    title: reports.map(titleOf).join('; '),
+    ...{ style: STYLE, skip: 'Skip to the histories' },
+    header: element('h1', {}, 'fencepost check'),
+    main: reports.map((report, at) => renderReport(report, `history-${at + 1}`)),
+    footer: 'A history is valid when its calls could have come one at a time.',
+  });
+}
+
+const VERDICTS = {
+  valid: 'is linearizable',
+  invalid: 'is not linearizable',
+  unknown: 'could not be decided',
+} as const;
+
+const BADGES = {
+  valid: element('span', { class: 'badge good' }, '✓ valid'),
+  invalid: element('span', { class: 'badge bad' }, '✗ invalid'),
+  unknown: element('span', { class: 'badge open' }, '? unknown'),
+} as const;
+
+function titleOf({ file, verdict }: HistoryReport): string {
+  return `${file.slice(file.lastIndexOf('/') + 1)} ${VERDICTS[verdict]}`;
+}
+
+function renderReport(report: HistoryReport, id: string): Markup {
+  const { verdict, parts, notes } = report;
+  const bad = parts.filter((part) => part.verdict !== 'valid');
+  const shown = bad.length > 0 ? bad : parts.filter(({ drawn }) => drawn.length > 0);
+  const drawn = shown.slice(0, MOST_PARTS);
+  return element(
+    'article',
+    { id, 'aria-labelledby': `${id}-title` },
+    element('h2', { id: `${id}-title` }, nameMarkup(titleOf(report)), ' ', BADGES[verdict]),
+    renderFacts(report),
+    notes.map((note) => element('p', { class: 'faint' }, note)),
+    drawn.length === 0 ? [] : renderHistoryKey(verdict === 'invalid'),
+    drawn.map((part, at) => renderPart(part, `${id}-${at + 1}`)),
+    renderOthers(shown.slice(MOST_PARTS)),
+  );
+}
+
+function renderFacts(report: HistoryReport): Markup {
+  const { model, isTold, format, operations, processes, parts, configurations } = report;
+  const fact = (name: string, value: string, more = ''): Markup =>
+    element('li', {}, `${name} `, element('b', {}, nameMarkup(value)), more);
+  const bad = parts.filter(({ verdict }) => verdict !== 'valid').length;
+  const isWhole = parts.length === 1 && parts[0]?.key === '';
+  return element(
+    'ul',
+    { class: 'facts' },
+    fact('file', report.file),
+    fact('model', model, isTold ? ', as its operations tell' : ''),
+    fact('format', format),
+    fact('operations', groupDigits(operations)),
+    fact('processes', groupDigits(processes)),
+    isWhole ? [] : fact('keys', groupDigits(parts.length), `, ${groupDigits(bad)} of them bad`),
+    fact('configurations', groupDigits(configurations)),
+  );
+}
+
+function renderPart(part: PartReport, id: string): Markup {
+  const { key, because, core } = part;
+  return element(
+    'section',
+    { id },
+    key === '' ? [] : element('h3', {}, 'Key ', nameMarkup(key), ' ', BADGES[part.verdict]),
+    because === '' ? [] : element('p', { class: 'because' }, sentenceMarkup(because)),
+    core.length === 0 ? [] : renderCore(part, id),
+    part.drawn.length === 0 ? [] : renderAround(part, id),
+    renderTable(part),
+  );
+}
+
+function renderCore(part: PartReport, id: string): Markup {
+  const { core, operations, drawn } = part;
+  const spare = part.isMinimal ? 'none of them can be spared' : 'perhaps fewer would do';
+  const isOne = core.length === 1;
+  const total = countOf(operations, 'operation');
+  const title = `${groupDigits(core.length)} of ${total} ${isOne ? 'is impossible' : 'contradict each other'}`;
+  const text = isOne ? 'it cannot be true' : `they cannot all be true; ${spare}`;
+  // Without the order found, which is one of all operations.
+  const alone = lastOf(core).map((operation) => ({ ...operation, effect: null }));
+  const shown = alone.length < core.length ? ` Showing ${groupDigits(alone.length)} of them.` : '';
+  const roles = colourClients([...drawn, ...core]);
+  return element(
+    'figure',
+    {},
+    caption(title, `Whatever else happened, ${text}.${shown}`),
+    drawHistory(alone, { id: `${id}-core`, title, marks: [], roles, isLate: true }),
+  );
+}
+
+const MOST_CORE = 60;
+
+/** The bad return in any case, and what was called last. */
+function lastOf(core: PartReport['core']): PartReport['core'] {
+  const kept = core.slice(-MOST_CORE);
+  const bad = badReturn(core);
+  return bad === undefined || kept.includes(bad) ? kept : [bad, ...kept.slice(1)];
+}
+
+function renderAround(part: PartReport, id: string): Markup {
+  const { drawn, core, marks, operations, satisfied, returns, verdict } = part;
+  const isBad = verdict === 'invalid';
+  const title = isBad ? 'What lies around it' : 'What happened';
+  const which = isBad
+    ? `the ${countOf(satisfied, 'return')} before it`
+    : `all ${countOf(returns, 'return')}`;
+  const hasOrder = drawn.some(({ effect }) => effect !== null) && !part.isPerhapsLate;
+  const order = hasOrder ? ` The dots show an order that satisfies ${which}.` : '';
+  const shown = `Showing ${groupDigits(drawn.length)} of ${countOf(operations, 'operation')}.${order}`;
+  const roles = colourClients([...drawn, ...core]);
+  return element(
+    'figure',
+    {},
+    caption(title, shown),
+    drawHistory(drawn, { id: `${id}-around`, title, marks, roles, isLate: verdict !== 'valid' }),
+  );
+}
+
+function caption(title: string, text: string): Markup {
+  return element('figcaption', {}, element('b', {}, `${title}. `), text);
+}
+
+const ROLES = { 'first bad': 'fits into no order', core: 'contradicts it', other: '' } as const;
+
+function renderTable({ drawn }: PartReport): Child {
+  if (drawn.length === 0) return [];
+  const head = ['Where', 'Process', 'Operation', 'Part', 'In the order found'];
+  const rows = drawn.map((operation) => {
+    const { effect, role } = operation;
+    const state = effect === null || effect.state === '' ? '' : `, then ${effect.state}`;
+    const order = effect === null ? '' : `${groupDigits(effect.rank)}.${state}`;
+    return element(
+      'tr',
+      { class: role === 'other' ? null : 'part' },
+      element('td', {}, linesOf(operation)),
+      element('td', {}, nameMarkup(operation.process)),
+      element('td', {}, element('code', {}, nameMarkup(operation.text))),
+      element('td', {}, ROLES[role]),
+      element('td', {}, order),
+    );
+  });
+  const parts = { head: head.map((name) => column(name)), rows };
+  return details('The same as a table', false, table(parts));
+}
+
+function renderOthers(parts: readonly PartReport[]): Child {
+  if (parts.length === 0) return [];
+  const named = parts
+    .slice(0, 200)
+    .map(({ key, because }) =>
+      element('li', {}, element('b', {}, nameMarkup(key)), ' ', sentenceMarkup(because)),
+    );
+  const left = parts.length - named.length;
+  const more = left === 0 ? [] : element('li', {}, `and ${groupDigits(left)} more`);
+  const list = element('ul', { class: 'notes' }, named, more);
+  return details(countOf(parts.length, 'more bad key'), false, list);
+}

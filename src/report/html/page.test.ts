@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { PALETTE, type Role } from '../pictures/shapes.ts';
+import { manyZombies, renamed, zombieFinding } from '../sample.fixture.ts';
+import { stormTrace } from '../storm.fixture.ts';
+import { sampleSummary } from '../summary.fixture.ts';
+import { renderPage } from './page.ts';
+
+const overview = sampleSummary;
+const zombie = renderPage({ findings: [zombieFinding], overview });
+const stormFinding = {
+  ...zombieFinding,
+  trace: stormTrace,
+  verdict: { ...zombieFinding.verdict, evidence: [] },
+};
+const storm = renderPage({ findings: [stormFinding], overview });
+const both = renderPage({ findings: [zombieFinding, stormFinding], overview });
+
+/** Stands for the page's script. */
+const script = 'console.log("</script><!-- <script>")';
+const live = renderPage({ findings: [zombieFinding, stormFinding], overview, script });
+
+const VOID = new Set(['meta', 'br', 'hr', 'input', 'col', '!doctype']);
+
+/** The first tag that does not fit its place, '' when every element is closed in order. */
+function misplacedTag(html: string): string {
+  const open: string[] = [];
+  const body = html.replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, '');
+  for (const [, slash, name = ''] of body.matchAll(/<(\/?)([!\w]+)(?:\s[^<>]*)?>/g)) {
+    if (VOID.has(name)) continue;
+    if (slash === '') open.push(name);
+    else if (open.pop() !== name) return `</${name}>`;
+  }
+  const strays = body.replace(/<\/?[!\w]+(?:\s[^<>]*)?>/g, '').match(/[<>]/);
+  return strays === null ? (open.pop() ?? '') : 'a stray < or >';
+}
+
+/** All values of an attribute. */
+function valuesOf(html: string, attribute: string): string[] {
+  return [...html.matchAll(new RegExp(` ${attribute}="([^"]*)"`, 'g'))].map(
+    ([, value = '']) => value,
+  );
+}
+
+describe('renderPage', () => {
+  it('is well-formed', () => {
+    for (const page of [zombie, storm, both, live]) expect(misplacedTag(page)).toBe('');
+    expect(misplacedTag('<p><b></p></b>')).toBe('</p>');
+  });
+
+  it('needs no network and no script', () => {
+    for (const page of [zombie, storm, both]) {
+      expect(page).not.toMatch(/<script|<link|<img|<iframe|@import|\bon\w+=/i);
+      expect(page.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|url\((?!#)/);
+    }
+  });
+
+  it('shows a hostile name as text', () => {
+    const name = `<script>alert(1)</script>"'&\u202e\u0000`;
+    const hostile = renamed(renamed(zombieFinding, 'alice', name), 'unfenced', name);
+    const page = renderPage({ findings: [hostile], overview });
+    expect(page).not.toContain('<script');
+    expect(page).not.toContain('\u202e');
+    expect(page).not.toContain('\u0000');
+    expect(page).toContain('&lt;script&gt;');
+    expect(misplacedTag(page)).toBe('');
+  });
+
+  it('keeps a very long name inside its lane and whole in a title', () => {
+    const name = 'a'.repeat(400);
+    const page = renderPage({ findings: [renamed(zombieFinding, 'bob', name)], overview });
+    expect(page).toContain(`<title>${name}</title>`);
+    const widths = valuesOf(page, 'viewBox').map((box) => Number(box.split(' ')[2]));
+    expect(Math.max(...widths)).toBeLessThan(2000);
+  });
+
+  it('uses every id once and links to nothing that is missing', () => {
+    for (const page of [zombie, storm, both, live]) {
+      const ids = valuesOf(page, 'id');
+      expect(new Set(ids).size).toBe(ids.length);
+      const links = valuesOf(page, 'href').map((href) => href.slice(1));
+      const fills = [...page.matchAll(/url\(#([^)]*)\)/g)].map(([, id = '']) => id);
+      const labels = valuesOf(page, 'aria-labelledby');
+      for (const id of [...links, ...fills, ...labels]) expect(ids).toContain(id);
+    }
+  });
+
+  it('has a row for every event, which `#e=12` finds', () => {
+    for (const at of zombieFinding.trace.events.keys()) {
+      expect(zombie).toContain(`<tr id="e=${at}"`);
+    }
+    expect(both).toContain('<tr id="f2-e=12"');
+    expect(zombie).toContain('Showing 35 of 35 events');
+    expect(zombie.match(/<caption>/g)).toHaveLength(4);
+  });
+
+  it('tells the story in words, names the violation and says what to type', () => {
+    expect(zombie).toContain('<dt>However</dt><dd>alice, paused from 3 ms to 20 ms');
+    expect(zombie).toContain('✗ stale write: fence-monotone breaks');
+    expect(zombie).toContain('now bob holds it too');
+    expect(zombie).toContain('npx fencepost replay reports/zombie');
+    expect(zombie).toContain('breaks with a pause of 10.000 ms, holds with 9.999 ms');
+    expect(zombie).toContain('    before: alice/1/write\n    for: 17ms\n');
+  });
+
+  it('stays below 2 MB and says what it left out', () => {
+    const finding = manyZombies(300);
+    for (const findings of [[finding], [finding, finding, finding]]) {
+      const page = renderPage({ findings, overview });
+      expect(new TextEncoder().encode(page).length).toBeLessThan(2_000_000);
+      expect(page).toMatch(/Showing (1,\d{3}|\d{3}) of 10,500 events/);
+      expect(page).toContain('✗ stale write: fence-monotone breaks');
+    }
+  });
+
+  it('carries data and a script that nothing in them can end', () => {
+    const name = '</script><!--\u2028\u202e"';
+    const hostile = renamed(zombieFinding, 'alice', name);
+    const page = renderPage({ findings: [hostile], overview, script });
+    const scripts = [...page.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)];
+    expect(scripts.map(([, attributes]) => attributes)).toEqual([
+      ' type="application/json" id="finding-1-data"',
+      '',
+    ]);
+    const [[, , json = ''] = []] = scripts;
+    const data: { trace: unknown } = JSON.parse(json);
+    expect(data.trace).toEqual(hostile.trace);
+    expect(json).toMatch(/^[\x20-\x7e]*$/);
+    expect(scripts[1]?.[2]).toBe('console.log("\\x3C/script>\\x3C!-- \\x3Cscript>")');
+  });
+
+  it('allows no style and no script but its own, by their digests', () => {
+    const [, policy = ''] = /Content-Security-Policy" content="([^"]*)"/.exec(live) ?? [];
+    const digest = (text: string): string =>
+      `&#39;sha256-${createHash('sha256').update(text).digest('base64')}&#39;`;
+    const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(live) ?? [];
+    const [, own = ''] = /<script>([\s\S]*?)<\/script>/.exec(live) ?? [];
+    expect(policy).toContain('default-src &#39;none&#39;');
+    expect(policy).toContain(`style-src ${digest(style)}`);
+    expect(policy).toContain(`script-src ${digest(own)}`);
+    expect(zombie).toContain('script-src &#39;none&#39;');
+    expect(zombie).not.toContain('<script');
+  });
+
+  it('keeps its controls hidden until a script takes them into use', () => {
+    const tools = live.match(/<div class="(?:stepper|switches|filter)" hidden/g);
+    expect(tools).toHaveLength(6);
+    expect(zombie).not.toContain('class="stepper"');
+  });
+
+  it('carries no trace of more than 12,000 events, and then offers no steps', () => {
+    const page = renderPage({ findings: [manyZombies(400)], overview, script });
+    expect(page).not.toContain('application/json');
+    expect(page).not.toContain('class="stepper"');
+    expect(page).toMatch(/Showing [\d,]+ of 14,000 events/);
+  });
+
+  it('tells the sweep as claims against systems, with rates and what the faults did', () => {
+    expect(zombie).toContain('873 of 1,000 seeds, 873,000 per million; first seed 0');
+    expect(zombie).toContain('– not tested');
+    expect(zombie).toContain('fired on 994, under a held grant on 951 of 1,000');
+    expect(zombie).toContain('never fired');
+  });
+
+  it('has something to say when nothing broke', () => {
+    const page = renderPage({ findings: [], overview });
+    expect(misplacedTag(page)).toBe('');
+    expect(page).toContain('1 of 2 expectations met');
+  });
+});
+
+describe('the palette', () => {
+  const luminance = (colour: string): number => {
+    const channel = (at: number): number => {
+      const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+      return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    };
+    return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+  };
+  const contrast = (left: string, right: string): number => {
+    const [high = 0, low = 0] = [luminance(left), luminance(right)].sort((a, b) => b - a);
+    return (high + 0.05) / (low + 0.05);
+  };
+
+  it('has a contrast of 4.5 or more for all text, in light and in dark', () => {
+    const texts: Role[] = ['ink', 'soft', 'danger', 'good', 'caution'];
+    const clients: Role[] = ['client0', 'client1', 'client2', 'client3', 'client4', 'client5'];
+    const pairs: [Role, Role][] = [
+      ...[...texts, ...clients].flatMap((text): [Role, Role][] => [
+        [text, 'paper'],
+        [text, 'page'],
+      ]),
+      ...clients.map((client): [Role, Role] => ['onClient', client]),
+      ['onClient', 'soft'],
+      ['danger', 'tint'],
+      ['ink', 'tint'],
+      ['soft', 'tint'],
+      ['client0', 'tint'],
+      ['ink', 'idle'],
+      ['ink', 'cursor'],
+      ['soft', 'cursor'],
+      ['danger', 'cursor'],
+    ];
+    for (const shade of ['light', 'dark'] as const) {
+      for (const [text, ground] of pairs) {
+        const ratio = contrast(PALETTE[text][shade], PALETTE[ground][shade]);
+        expect(ratio, `${text} on ${ground}, ${shade}`).toBeGreaterThanOrEqual(4.5);
+      }
+    }
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * The HTML report: one file that opens from anywhere and says everything with scripts off. Findings
+ * come first, because that is what one opens it for; the sweep that found them follows.
+ *
+ * To read on: `document.ts` (what all pages share), `finding-article.ts` (one finding), in it
+ * `verdicts.ts` (the story and what became of each claim), `finding-pictures.ts` (both pictures,
+ * and the data that the script draws them from again), `process-state.ts`, `event-table.ts` and
+ * `playground.ts`; then `sweep-overview.ts`. `../pictures` draws: `layout.ts`, `sequence.ts`,
+ * `glance.ts`. `../page` is what runs in the browser, from `boot.ts`. The other two pages are
+ * `comparison-page.ts` and `history-page.ts`.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { builtIn, type Catalogue } from '../../catalogue.ts';
+import { type Child, element, sentenceMarkup } from '../../text/markup.ts';
+import { countOf } from '../../text/prose.ts';
+import type { Finding } from '../finding.ts';
+import { outcomeOf } from '../overview.ts';
+import type { Summary } from '../summary.ts';
+import { renderDocument, TOOL_SHEET } from './document.ts';
+import { renderFinding } from './finding-article.ts';
+import { renderSweepOverview } from './sweep-overview.ts';
+
+export interface PageReport {
+  readonly findings: readonly Finding[];
+  readonly overview: Summary;
+  /** The page's own script, as `readPageScript` gives it. Absent: the page only stands still. */
+  readonly script?: string | null;
+  /** Where the words of the findings' plans are looked up; built-in ones by default. */
+  readonly catalogue?: Catalogue;
+}
+
+/** Drawn and listed on one page, shared by its findings, so that it stays below 2 MB. */
+const MOST_EVENTS = 2000;
+
+/** The page as one HTML document. */
+export function renderPage(report: PageReport): string {
+  const { findings, overview, script = null, catalogue = builtIn } = report;
+  const mostEvents = Math.max(100, Math.floor(MOST_EVENTS / Math.max(1, findings.length)));
+  const options = { mostEvents, hasScript: Boolean(script), catalogue };
+  return renderDocument({
+    ...{ title: titleOf(report), style: TOOL_SHEET, script },
+    skip: 'Skip to the findings',
+    header: renderHeader(report),
+    main: [
+      findings.map((finding, at) => renderFinding(finding, { ...options, number: at + 1 })),
+      renderSweepOverview(overview),
+    ],
+    footer: 'The same plan gives the same trace, byte for byte.',
+  });
+}
+
+function titleOf({ findings, overview }: PageReport): string {
+  const [first] = findings;
+  if (first === undefined) return outcomeOf(overview);
+  if (findings.length === 1) return first.explanation.headline.replaceAll('`', '');
+  return countOf(findings.length, 'counterexample');
+}
+
+function renderHeader({ findings, overview, script }: PageReport): Child {
+  const links = findings.map((finding, at) =>
+    element(
+      'li',
+      {},
+      element('a', { href: `#finding-${at + 1}` }, sentenceMarkup(finding.explanation.headline)),
+      element('span', { class: 'faint' }, ` ${finding.claim} of ${finding.system}`),
+    ),
+  );
+  const sweep = element('li', {}, element('a', { href: '#overview' }, 'Overview of the sweep'));
+  const list = element('ul', {}, links.length > 1 ? links : [], sweep);
+  const theme = { hidden: true, 'data-theme-switch': '', 'aria-pressed': 'false' };
+  const counted = countOf(findings.length, 'counterexample');
+  return [
+    element('h1', {}, `fencepost report: ${counted}, ${outcomeOf(overview)}`),
+    script ? element('button', { type: 'button', ...theme }, 'Dark') : [],
+    element('nav', { 'aria-label': 'Contents' }, list),
+  ];
+}
+
+const SCRIPT = new URL('../page/script.js', import.meta.url);
+
+/**
+ * The script that the build makes of `../page`; null in the sources: the page then stands still.
+ */
+export function readPageScript(): string | null {
+  return existsSync(SCRIPT) ? readFileSync(SCRIPT, 'utf8') : null;
+}

@@ -1,0 +1,202 @@
+/**
+ * The playground: a reader turns a plan's numbers on the page, which runs it again. Here are the
+ * knobs (how much of each fault, the ttl, the latency, one message's delay, and the store), how the
+ * plan looks with them turned, and the controls. A plan is offered if all its words are fencepost's
+ * own and it needs no engine to be loaded.
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import type { ClientPlan, Plan } from '../../core/plan/plan.ts';
+import { parametersOf } from '../../core/shrink/parameter.ts';
+import { whyRefused } from '../../run.ts';
+import { type Child, element, type Markup } from '../../text/markup.ts';
+import { clip, visible } from '../../text/visible.ts';
+import { isReply, operationOf, requestText } from '../access-text.ts';
+import { surroundingsOf } from '../surroundings.ts';
+
+/** One duration that can be turned. */
+export interface Knob {
+  /** Tells it from the other knobs of its plan. */
+  readonly id: string;
+  /** For people, e.g. `pause of bob`. */
+  readonly what: string;
+  readonly valueUs: number;
+  readonly write: (plan: Plan, us: number) => Plan;
+}
+
+/** What a reader chose. */
+export interface Turned {
+  /** By the knob's id, in microseconds; one that is absent stays. */
+  readonly durations: ReadonlyMap<string, number>;
+  readonly store: string;
+  /** A message's name and how much later it arrives; '' for none. */
+  readonly message: string;
+  readonly lateUs: number;
+}
+
+const MOST_FAULTS = 4;
+const MOST_TTLS = 3;
+
+/** The knobs of a plan, those of its faults first. */
+export function knobsOf(plan: Plan): readonly Knob[] {
+  const amounts = parametersOf(plan)
+    .filter(({ kind }) => kind === 'amount')
+    .slice(0, MOST_FAULTS)
+    .map(({ path, what, value, write }) => ({ id: path, what, valueUs: value, write }));
+  return [...amounts, ...ttlKnobs(plan), latencyKnob(plan)];
+}
+
+function ttlKnobs(plan: Plan): readonly Knob[] {
+  const ttls = [...new Set(plan.clients.map(({ ttlUs }) => ttlUs))];
+  return ttls.slice(0, MOST_TTLS).map((valueUs) => {
+    const names = plan.clients.filter(({ ttlUs }) => ttlUs === valueUs).map(({ name }) => name);
+    const write = (to: Plan, us: number): Plan => ({
+      ...to,
+      clients: to.clients.map((client) =>
+        names.includes(client.name) ? withTtl(client, valueUs, us) : client,
+      ),
+    });
+    return { id: `ttl ${names.join(' ')}`, what: `ttl of ${names.join(', ')}`, valueUs, write };
+  });
+}
+
+/** A lease that is renewed for as long as it was taken stays so. */
+function withTtl(client: ClientPlan, fromUs: number, us: number): ClientPlan {
+  const ttlUs = Math.max(1, us);
+  const sections = client.sections.map((section) => ({
+    ...section,
+    work: section.work.map((step) =>
+      step.kind === 'renew' && step.ttlUs === fromUs ? { ...step, ttlUs } : step,
+    ),
+  }));
+  return { ...client, ttlUs, sections };
+}
+
+function latencyKnob({ network }: Plan): Knob {
+  return {
+    id: 'latency',
+    what: 'latency of every message',
+    valueUs: network.latencyUs,
+    write: (to, latencyUs) => ({ ...to, network: { ...to.network, latencyUs } }),
+  };
+}
+
+/** The plan as a reader turned it. It expects nothing, since nobody has judged it. */
+export function turn(plan: Plan, { durations, store, message, lateUs }: Turned): Plan {
+  let turned = plan;
+  for (const { id, write } of knobsOf(plan)) {
+    const us = durations.get(id);
+    if (us !== undefined) turned = write(turned, us);
+  }
+  const delay: Fault = { kind: 'delay', which: { kind: 'message', message }, byUs: lateUs };
+  const faults = message === '' || lateUs === 0 ? turned.faults : [...turned.faults, delay];
+  const { expect: _, ...rest } = turned;
+  return { ...rest, faults, system: { ...turned.system, store } };
+}
+
+/** The stores that a plan can be tried with, its own among them; none when it cannot run here. */
+export function storesToTry(plan: Plan, catalogue: Catalogue): readonly string[] {
+  if (whyLeftOut(plan, catalogue) !== null) return [];
+  return [...catalogue.stores].flatMap(([store, { needsSql }]) => {
+    const other = { ...plan, system: { ...plan.system, store } };
+    return needsSql || whyRefused(other, catalogue) !== null ? [] : [store];
+  });
+}
+
+/** What stands in place of the controls; `why` is a clause. */
+export function renderNoTry(why: string): Markup {
+  const text = `This run cannot be tried with other numbers on this page: ${why}.`;
+  return element('p', { class: 'faint', 'data-no-try': '' }, text);
+}
+
+/** Why a plan cannot be run on the page, a clause; null where it can. */
+function whyLeftOut(plan: Plan, catalogue: Catalogue): string | null {
+  const { lock, store } = plan.system;
+  const protocol = catalogue.locks.get(lock);
+  const own = catalogue.stores.get(store);
+  if (plan.use !== undefined) return 'the plan needs modules of its own';
+  if (protocol === undefined) return `the lock ${lock} is not built in`;
+  if (protocol.build === undefined) return `the clients of ${lock} are asynchronous code`;
+  if (own === undefined) return `the store ${store} is not built in`;
+  return own.needsSql ? `the store ${store} needs an SQL engine` : null;
+}
+
+const MOST_MESSAGES = 80;
+
+/**
+ * The controls, hidden until the page's script takes them into use; one sentence instead where the
+ * plan cannot be run on the page.
+ */
+export function renderTry(
+  id: string,
+  { plan, trace }: { readonly plan: Plan; readonly trace: Trace },
+  catalogue: Catalogue,
+): Child {
+  const why = whyLeftOut(plan, catalogue);
+  if (why !== null) return renderNoTry(why);
+  const stores = storesToTry(plan, catalogue);
+  const { store } = plan.system;
+  if (!stores.includes(store)) return renderNoTry('its system needs more than is here');
+  return element(
+    'section',
+    { hidden: true, 'data-try': '', 'aria-labelledby': `${id}-try` },
+    element('h3', { id: `${id}-try` }, 'Try it yourself'),
+    element('p', { class: 'faint' }, ABOUT),
+    element(
+      'div',
+      { class: 'knobs' },
+      knobsOf(plan).map((knob, at) => renderKnob(knob, `${id}-wrong-${at}`)),
+      choice('store', new Map(stores.map((name) => [name, name])), store),
+      choice('delay the message', new Map([['', 'none'], ...messagesOf(trace, plan)]), ''),
+      renderKnob({ id: 'late', what: '… by', valueUs: 0 }, `${id}-wrong-late`),
+      element('button', { type: 'button', 'data-reset': '' }, 'Back to the finding'),
+    ),
+    element('p', { role: 'status', class: 'open', 'data-stale': '', hidden: true }, STALE),
+    element('div', { role: 'status', 'data-outcome': '' }),
+    element('div', { 'data-drawn': '' }),
+  );
+}
+
+const ABOUT = 'Turn a number: the same code runs the plan again here, judges it and draws it.';
+const STALE = '? Not run: a number above is wrong. What follows is of the last good numbers.';
+
+/** `wrongId` is the id of where it says what is wrong with the number. */
+function renderKnob(
+  { id, what, valueUs }: Pick<Knob, 'id' | 'what' | 'valueUs'>,
+  wrongId: string,
+): Markup {
+  const value = String(valueUs / 1000);
+  const most = Math.max(10, Math.ceil((valueUs * 3) / 1000));
+  const number = { type: 'number', min: 0, step: 'any', value };
+  const range = { type: 'range', min: 0, max: most, step: 'any', value, 'data-slide': id };
+  const field = element('input', { ...number, 'aria-describedby': wrongId, 'data-knob': id });
+  return element(
+    'div',
+    { class: 'knob' },
+    element('label', {}, element('bdi', {}, what), ' ', field, ' ms'),
+    element('input', { ...range, 'aria-label': what }),
+    element('span', { id: wrongId, role: 'alert', class: 'bad', hidden: true }),
+  );
+}
+
+/** A choice; `options` says by value what stands there. */
+function choice(name: string, options: ReadonlyMap<string, string>, chosen: string): Markup {
+  const list = [...options].map(([value, text]) =>
+    element('option', { value, selected: value === chosen }, text),
+  );
+  const select = element('select', { 'data-choice': name }, list);
+  return element('label', { class: 'knob' }, `${name} `, select);
+}
+
+function messagesOf(trace: Trace, { faults }: Plan): ReadonlyMap<string, string> {
+  const around = surroundingsOf(trace, faults);
+  const sent = new Map<string, string>();
+  for (const event of trace.events) {
+    if (event.kind !== 'send' || sent.size >= MOST_MESSAGES) continue;
+    const what = requestText(operationOf(event.message), around);
+    const text = isReply(event.message) ? `answer to ${what}` : what;
+    sent.set(event.message, clip(visible(`${event.from} → ${event.to}: ${text}`), 60));
+  }
+  return sent;
+}

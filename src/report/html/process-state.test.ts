@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { zombieFinding, zombieTrace } from '../sample.fixture.ts';
+import { listSteps } from '../steps.ts';
+import { stormTrace } from '../storm.fixture.ts';
+import { stateAfter } from './process-state.ts';
+
+const { evidence } = zombieFinding.verdict;
+const { faults } = zombieFinding.plan;
+const steps = listSteps(zombieTrace, { evidence, faults });
+const options = { faults, steps, isFenced: false };
+
+/** What is known of one process after the first step whose text contains `words`. */
+function factsAfter(words: string, process: string): Readonly<Record<string, string>> {
+  const at = steps.findIndex(({ text }) => text.includes(words));
+  const state = stateAfter(zombieTrace, at, options).find((one) => one.process === process);
+  return Object.fromEntries((state?.facts ?? []).map(({ name, value }) => [name, value]));
+}
+
+describe('stateAfter', () => {
+  it('knows nothing before the first step', () => {
+    const states = stateAfter(zombieTrace, -1, options);
+    expect(states.map(({ process }) => process)).toEqual(['lock', 'alice', 'bob', 'store']);
+    expect(states[1]?.facts).toContainEqual({ name: 'believes it holds', value: 'nothing' });
+  });
+
+  it('sets what a paused holder believes beside what is true', () => {
+    const early = factsAfter('paused for', 'alice');
+    expect(early['is']).toBe('paused until 20 ms');
+    expect(early['in truth']).toBe('✓ it does');
+    const late = factsAfter('grants token 2 to bob', 'alice');
+    expect(late['believes it holds']).toContain('token 1');
+    expect(late['in truth']).toBe('✗ bob holds it, token 2');
+  });
+
+  it('shows who holds the lock, and nobody once the lease is over', () => {
+    expect(factsAfter('grants token 1', 'lock')['db is held by']).toContain('alice, token 1');
+    expect(factsAfter("alice's lease", 'lock')['db is held by']).toBe('nobody');
+  });
+
+  it('shows who wrote what a store contains, and whether it keeps tokens', () => {
+    const after = factsAfter('accepts x', 'store');
+    expect(after['x']).toContain('from bob, token 2');
+    expect(after['highest token']).toBe('not kept');
+    const fenced = stateAfter(zombieTrace, steps.length - 1, { ...options, isFenced: true });
+    expect(fenced.at(-1)?.facts).toContainEqual({ name: 'highest token', value: '2' });
+  });
+
+  it('forgets what a crashed process held, and shows how far a clock is off', () => {
+    const storm = listSteps(stormTrace, { evidence: [], faults: [] });
+    const at = storm.findIndex(({ text }) => text.includes('crashes'));
+    const now = stateAfter(stormTrace, at, { faults: [], steps: storm, isFenced: true });
+    const of = (process: string): unknown => now.find((one) => one.process === process)?.facts;
+    expect(of('alice')).toContainEqual({ name: 'is', value: 'down until 9 ms' });
+    expect(of('alice')).toContainEqual({ name: 'believes it holds', value: 'nothing' });
+  });
+});

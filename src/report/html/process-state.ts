@@ -1,0 +1,300 @@
+/**
+ * What every process knows and is after a step of a trace: what it holds and believes, waits for,
+ * whether it runs, and how far its clock is off; who holds a lock in truth; what a store contains.
+ * On the page a card per process, with what the step changed.
+ */
+import type { VersionScale } from '../../core/history/server-events.ts';
+import type { Return, Trace, TraceEvent } from '../../core/history/trace.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import { type Child, element, type Markup } from '../../text/markup.ts';
+import { tokenText } from '../../text/prose.ts';
+import { callsOf, versionText } from '../access-text.ts';
+import { clockSpans, clockText, offsetAt } from '../clock-spans.ts';
+import { laneOrder } from '../sequence-text.ts';
+import { isLiveAt, type LeaseSpan, leaseSpans } from '../spans.ts';
+import type { Step } from '../steps.ts';
+import { type Surroundings, versionsIn } from '../surroundings.ts';
+import { nameMarkup } from './document.ts';
+
+/** One thing that is so: `holds` → `db, token 1`. */
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface ProcessState {
+  readonly process: string;
+  readonly role: Trace['processes'][number]['role'];
+  readonly facts: readonly Fact[];
+}
+
+export interface StateOptions {
+  readonly faults: readonly Fault[];
+  readonly steps: readonly Step[];
+  /** Whether the store is meant to remember the highest token. */
+  readonly isFenced: boolean;
+}
+
+/** The state of every process right after `steps[at]`; before everything for −1. */
+export function stateAfter(
+  trace: Trace,
+  at: number,
+  { faults, steps, isFenced }: StateOptions,
+): readonly ProcessState[] {
+  const last = steps.slice(0, at + 1).findLast(({ event }) => event !== null)?.event ?? -1;
+  const events = trace.events.slice(0, last + 1);
+  const nowUs = steps[at]?.atUs ?? 0;
+  const known = { ...trace, events };
+  const leases = leaseSpans(known).filter((lease) => isLiveAt(lease, nowUs));
+  const clients = clientsAfter(events, { calls: callsOf(trace), versionsBy: versionsIn(trace) });
+  const contents = contentsAfter(events);
+  const clocks = clockSpans(known, faults).filter(({ untilUs }) => untilUs === null);
+  return laneOrder(trace.processes).map(({ name, role }) => {
+    const clock = clocks.find(({ process }) => process === name);
+    const offsetUs = clock === undefined ? 0 : offsetAt(clock, nowUs);
+    const skew = clock === undefined ? '' : clockText({ ...clock, offsetUs });
+    const client = clients.get(name) ?? newClient();
+    const facts: Fact[] = [{ name: 'is', value: client.is }];
+    if (role === 'store') facts.push(...storeFacts(contents.get(name), isFenced));
+    else if (role !== 'lock') facts.push(...clientFacts(client, { name, leases, nowUs }));
+    // Where no single server grants a lock, its clients do.
+    facts.push(...locksOf(trace, name, leases));
+    if (skew !== '') facts.push({ name: 'clock', value: skew });
+    return { process: name, role, facts };
+  });
+}
+
+interface Holding {
+  readonly ordinal: number;
+  readonly token: number;
+  readonly untilUs: number;
+}
+
+interface ClientState {
+  is: string;
+  /** What it knows of keys of stores with versions, by store, resource and key. */
+  readonly rows: Map<string, string>;
+  readonly holds: Map<string, Holding>;
+  readonly waits: Map<string, string>;
+}
+
+function newClient(): ClientState {
+  return { is: 'running', rows: new Map(), holds: new Map(), waits: new Map() };
+}
+
+function clientsAfter(
+  events: readonly TraceEvent[],
+  around: Known,
+): ReadonlyMap<string, ClientState> {
+  const clients = new Map<string, ClientState>();
+  const of = (name: string): ClientState => {
+    const client = clients.get(name) ?? newClient();
+    clients.set(name, client);
+    return client;
+  };
+  for (const event of events) {
+    if (event.kind === 'fault') for (const name of event.processes) strike(of(name), event);
+    else if (event.kind === 'resume' || event.kind === 'restart' || event.kind === 'heal') {
+      for (const name of event.processes) of(name).is = 'running';
+    } else if ('process' in event) change(of(event.process), event, around);
+  }
+  return clients;
+}
+
+function strike(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' }>): void {
+  const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
+  if (event.fault === 'pause') client.is = `paused${until}`;
+  if (event.fault === 'partition') client.is = `cut off${until}`;
+  if (event.fault !== 'crash') return;
+  client.is = `down${until}`;
+  client.rows.clear();
+  client.holds.clear();
+  client.waits.clear();
+}
+
+/** What the words of an answer depend on. */
+type Known = Pick<Surroundings, 'calls' | 'versionsBy'>;
+
+/** What a client learns of a row from an answer: it attaches that version to its next write. */
+function learn(client: ClientState, event: Return, { calls, versionsBy }: Known): void {
+  const { answer } = event;
+  const call = calls.get(event.operation);
+  if (versionsBy === null || call === undefined || !('key' in call)) return;
+  if (answer === null || !('version' in answer) || answer.version === undefined) return;
+  const value = answer.kind === 'value' ? answer.value : call.value;
+  const row = `${call.store}/${call.resource}/${call.key}`;
+  if (answer.kind === 'refused') client.rows.delete(row);
+  else {
+    const version =
+      answer.version === null ? 'never written' : versionText(versionsBy, answer.version);
+    client.rows.set(row, `${call.key} = ${value}, ${version}`);
+  }
+}
+
+function change(client: ClientState, event: TraceEvent, around: Known): void {
+  if (event.kind === 'invoke') {
+    const { call } = event;
+    const what = 'lock' in call ? call.lock : call.key;
+    client.waits.set(event.operation, `the answer to ${call.verb} ${what}`);
+  }
+  if (event.kind === 'return') {
+    client.waits.delete(event.operation);
+    learn(client, event, around);
+  }
+  if (event.kind === 'enter') {
+    const { lock, ordinal, token, believedUntilUs: untilUs } = event;
+    client.holds.set(lock, { ordinal, token, untilUs });
+  }
+  if (event.kind === 'lease-test' && event.isLive) {
+    const held = client.holds.get(event.lock);
+    if (held !== undefined) {
+      client.holds.set(event.lock, { ...held, untilUs: event.believedUntilUs });
+    }
+  }
+  if (event.kind === 'leave') client.holds.delete(event.lock);
+}
+
+/** Beyond any run, as the end of a lock that nothing but its release ends. */
+const NEVER_US = 1e15;
+
+function clientFacts(
+  { rows, holds, waits }: ClientState,
+  at: {
+    readonly name: string;
+    readonly leases: readonly LeaseSpan[];
+    readonly nowUs: number;
+  },
+): readonly Fact[] {
+  const held = [...holds].map(([lock, holding]) => {
+    const { token, untilUs } = holding;
+    const isOver = untilUs <= at.nowUs;
+    const until = untilUs > NEVER_US ? '' : ` until ${proseDuration(untilUs)} by its own clock`;
+    const over = ` · its own clock ended it at ${proseDuration(untilUs)}`;
+    return `${lock}${tokenText(token)}${isOver ? over : until}`;
+  });
+  const truth = [...holds].map(([lock, holding]) => truthOf(lock, holding, at));
+  return [
+    { name: 'believes it holds', value: held.length === 0 ? 'nothing' : held.join('; ') },
+    ...(truth.length === 0 ? [] : [{ name: 'in truth', value: truth.join('; ') }]),
+    ...(rows.size === 0 ? [] : [{ name: 'remembers', value: [...rows.values()].join('; ') }]),
+    { name: 'waits for', value: waits.size === 0 ? 'nothing' : [...waits.values()].join('; ') },
+  ];
+}
+
+function truthOf(
+  lock: string,
+  { ordinal }: Holding,
+  { name, leases }: { readonly name: string; readonly leases: readonly LeaseSpan[] },
+): string {
+  if (leases.some((lease) => lease.lock === lock && lease.ordinal === ordinal)) return '✓ it does';
+  const other = leases.find((lease) => lease.lock === lock && lease.client !== name);
+  if (other === undefined) return '✗ its lease is over';
+  return `✗ ${other.client} holds it${tokenText(other.token)}`;
+}
+
+/** Who holds each lock that this service ever grants. */
+function locksOf(trace: Trace, service: string, leases: readonly LeaseSpan[]): readonly Fact[] {
+  const locks = new Set<string>();
+  for (const event of trace.events) {
+    if (event.kind === 'grant' && event.process === service) locks.add(event.lock);
+  }
+  return [...locks].map((lock) => {
+    const live = leases.filter((lease) => lease.lock === lock && lease.process === service);
+    const value = live.map(({ client, token, untilUs }) => {
+      const until = untilUs === null ? '' : ` until ${proseDuration(untilUs)}`;
+      return `${client}${tokenText(token)}${until}`;
+    });
+    return { name: `${lock} is held by`, value: value.length === 0 ? 'nobody' : value.join('; ') };
+  });
+}
+
+function storeFacts(contents: StoreContents | undefined, isFenced: boolean): readonly Fact[] {
+  const values = [...(contents?.values ?? [])].map(([name, value]) => ({ name, value }));
+  const highest = isFenced ? String(contents?.highest ?? 0) : 'not kept';
+  return [
+    ...(values.length === 0 ? [{ name: 'contains', value: 'nothing yet' }] : values),
+    ...(contents?.hasTokens === true || isFenced
+      ? [{ name: 'highest token', value: highest }]
+      : []),
+  ];
+}
+
+/** What a store contains after a part of a trace, and the highest token that it has seen. */
+interface StoreContents {
+  /** By the key's name: its value, and who wrote it. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly highest: number;
+  readonly hasTokens: boolean;
+}
+
+/** By the store's name. */
+function contentsAfter(events: readonly TraceEvent[]): ReadonlyMap<string, StoreContents> {
+  const stores = new Map<string, StoreContents>();
+  for (const event of events) {
+    if (event.kind !== 'write' && event.kind !== 'recovered') continue;
+    const before = stores.get(event.process) ?? EMPTY;
+    stores.set(event.process, event.kind === 'write' ? written(before, event) : recovered(event));
+  }
+  return stores;
+}
+
+const COUNTED: VersionScale = { by: 'version' };
+
+const EMPTY: StoreContents = { values: new Map(), highest: 0, hasTokens: false };
+
+function written(
+  before: StoreContents,
+  event: Extract<TraceEvent, { kind: 'write' }>,
+): StoreContents {
+  const hasTokens = before.hasTokens || event.token > 0;
+  if (!event.isAccepted) return { ...before, hasTokens };
+  const values = new Map(before.values);
+  const { key, value, client, token } = event;
+  const row = event.version?.given ?? null;
+  const version = row === null ? '' : `, ${versionText(event.version ?? COUNTED, row)}`;
+  if (value !== null) values.set(key, `${value}, from ${client}${tokenText(token)}${version}`);
+  return { values, highest: Math.max(before.highest, event.highest, token), hasTokens };
+}
+
+function recovered(event: Extract<TraceEvent, { kind: 'recovered' }>): StoreContents {
+  const { values, highest, begins } = event;
+  const version = (key: string): string =>
+    begins?.key === key ? `, ${versionText(COUNTED, begins.version)}` : '';
+  const kept = Object.entries(values).map(
+    ([key, value]) => [key, `${value}${version(key)}`] as const,
+  );
+  return { values: new Map(kept), highest, hasTokens: highest > 0 };
+}
+
+/** A card per process. `before` is the state after the step before, null where there is none. */
+export function renderState(
+  now: readonly ProcessState[],
+  before: readonly ProcessState[] | null,
+): Markup {
+  const cards = now.map((state) => {
+    const known = before?.find(({ process }) => process === state.process);
+    return renderCard(state, known ?? null);
+  });
+  return element('ul', { class: 'state' }, cards);
+}
+
+function renderCard(state: ProcessState, before: ProcessState | null): Markup {
+  const facts = state.facts.map((fact) => renderFact(fact, before));
+  return element('li', {}, element('b', {}, nameMarkup(state.process)), element('dl', {}, facts));
+}
+
+function renderFact({ name, value }: Fact, before: ProcessState | null): Child {
+  const known = before?.facts.find((fact) => fact.name === name)?.value;
+  const isChanged = before !== null && known !== value;
+  const mark = isChanged ? element('span', { class: 'mark' }, ' ← changed') : '';
+  return [
+    element('dt', {}, name),
+    element(
+      'dd',
+      { class: isChanged ? 'changed' : null },
+      element('bdi', { class: value.startsWith('✗') ? 'bad' : null }, value),
+      mark,
+    ),
+  ];
+}

@@ -1,0 +1,156 @@
+/**
+ * The sweep on the page: claims against systems with what was expected, what broke and how often;
+ * what the faults really did, as bars; and how fast it went.
+ */
+
+import type { FaultTally } from '../../search/sweep/tally.ts';
+import { type Child, element, type Markup } from '../../text/markup.ts';
+import { groupDigits } from '../../text/prose.ts';
+import {
+  type ClaimRow,
+  claimRows,
+  expectationText,
+  markOf,
+  noteLines,
+  outcomeOf,
+} from '../overview.ts';
+import { bar, ink } from '../pictures/shapes.ts';
+import type { ScenarioSummary, Summary, SystemSummary } from '../summary.ts';
+import { card, column, nameMarkup, row, scrolling, table } from './document.ts';
+
+/** The section, with an anchor `overview`. */
+export function renderSweepOverview(summary: Summary): Markup {
+  const { seedsPerSecond, eventsPerSecond } = summary;
+  const speed = `${groupDigits(seedsPerSecond)} seeds/s, ${groupDigits(eventsPerSecond)} events/s`;
+  const outcome = element('p', { class: 'faint' }, `${outcomeOf(summary)}; ${speed}.`);
+  return card('overview', 'Overview of the sweep', outcome, summary.scenarios.map(renderScenario));
+}
+
+function renderScenario({ name, file, systems }: ScenarioSummary): Markup {
+  const code = element('code', { class: 'faint' }, file);
+  return element(
+    'section',
+    {},
+    element('h3', {}, nameMarkup(name), ' ', code),
+    element('ul', { class: 'systems' }, systems.map(renderSystem)),
+    renderMatrix(systems),
+    renderFaults(systems),
+  );
+}
+
+const TONES = { '✓': 'good', '✗': 'bad', '?': 'open' } as const;
+
+function renderSystem(system: SystemSummary): Markup {
+  const { sign, word } = markOf(system.met);
+  const notes = noteLines({ ...system, faults: {} }).map((note) => element('li', {}, note));
+  return element(
+    'li',
+    {},
+    element('b', {}, nameMarkup(system.name)),
+    ' ',
+    element('span', { class: `badge ${TONES[sign]}` }, `${sign} ${word}`),
+    ` ${expectationText(system)}; ${groupDigits(system.seeds)} seeds`,
+    notes.length === 0 ? [] : element('ul', { class: 'notes' }, notes),
+  );
+}
+
+/** A row for each claim that any of the systems was expected to keep or break, or broke. */
+function renderMatrix(systems: readonly SystemSummary[]): Child {
+  const bySystem = systems.map((system) => {
+    const rows = new Map(claimRows(system, true).map((one) => [one.claim, one]));
+    return { system, rows, told: claimRows(system, false).map(({ claim }) => claim) };
+  });
+  const claims = [...new Set(bySystem.flatMap(({ told }) => told))];
+  return matrix(
+    'Claims and systems',
+    'What each claim did in each system, and what was expected of it.',
+    {
+      head: ['Claim', ...systems.map(({ name }) => nameMarkup(name))],
+      rows: claims.map((claim) => [
+        claim,
+        ...bySystem.map(({ system, rows }) => claimCell(rows.get(claim), system)),
+      ]),
+    },
+  );
+}
+
+interface MatrixParts {
+  readonly head: readonly Child[];
+  /** The head of each row, then its cells. */
+  readonly rows: readonly (readonly [Child, ...Markup[]])[];
+}
+
+/** A table with a column per system; nothing where it has no rows. */
+function matrix(name: string, caption: string, { head, rows }: MatrixParts): Child {
+  if (rows.length === 0) return [];
+  const parts = { head: head.map((one) => column(one)), rows: rows.map((cells) => row(...cells)) };
+  return scrolling('table', name, table({ class: 'matrix', caption, ...parts }));
+}
+
+function claimCell(claim: ClaimRow | undefined, system: SystemSummary): Markup {
+  if (claim === undefined) return element('td', { class: 'faint' }, '– not judged');
+  const broken = system.claims[claim.claim]?.broken ?? 0;
+  const isTested = claim.exercised !== 'never';
+  const [word, tone] =
+    broken > 0
+      ? (['✗ broke', 'bad'] as const)
+      : isTested
+        ? (['✓ held', 'good'] as const)
+        : (['– not tested', 'faint'] as const);
+  const expected = { holds: ' · must hold', breaks: ' · must break', '–': '' }[claim.expected];
+  return element(
+    'td',
+    {},
+    element('b', { class: tone }, word),
+    expected,
+    claim.isSurprise ? element('b', { class: 'bad' }, ' ✗ but did not') : '',
+    broken > 0 ? rate(rateText(claim, system)) : [],
+    isTested ? rate(`exercised on ${claim.exercised}`) : [],
+  );
+}
+
+function rate(text: string): Markup {
+  return element('span', { class: 'rate' }, text);
+}
+
+/** `20 of 300 seeds, 66,667 per million; first seed 1`. */
+function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemSummary): string {
+  const share = (system.claims[claim]?.broken ?? 0) / Math.max(1, system.seeds);
+  return `${broken} seeds, ${groupDigits(share * 1e6)} per million; first seed ${firstSeed}`;
+}
+
+/**
+ * On how many seeds each kind of fault fired, and on how many of those while some client held a
+ * grant: one that never did tested nothing. Nothing where no fault fired in any system.
+ */
+function renderFaults(systems: readonly SystemSummary[]): Child {
+  const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];
+  const caption =
+    'What the faults really did, in seeds. ' +
+    'Dark: struck while some client held a grant; light: struck at all.';
+  return matrix('Faults', caption, {
+    head: ['Fault', ...systems.map(({ name }) => nameMarkup(name))],
+    rows: kinds.map((kind) => [
+      kind,
+      ...systems.map(({ faults, seeds }) => faultCell(faults[kind], seeds)),
+    ]),
+  });
+}
+
+const BAR = { width: 140, height: 10 };
+
+function faultCell(fault: FaultTally | undefined, seeds: number): Markup {
+  if (fault === undefined) return element('td', { class: 'faint' }, '–');
+  const { fired, overlapped } = fault;
+  const long = (count: number): number => (count / Math.max(1, seeds)) * BAR.width;
+  const box = (width: number): Parameters<typeof bar>[0] => ({ ...BAR, x: 0, y: 0, width });
+  const shapes = [
+    bar({ ...box(BAR.width), x: 0.5 }, ink({ stroke: 'line' }), ''),
+    fired > 0 ? bar(box(long(fired)), ink({ fill: 'idle' }), '') : [],
+    overlapped > 0 ? bar(box(long(overlapped)), ink({ fill: 'soft' }), '') : [],
+  ];
+  const size = { ...BAR, width: BAR.width + 1, viewBox: `0 0 ${BAR.width + 1} ${BAR.height}` };
+  const held = `under a held grant on ${groupDigits(overlapped)} of ${groupDigits(seeds)}`;
+  const text = fired === 0 ? 'never fired' : `fired on ${groupDigits(fired)}, ${held}`;
+  return element('td', {}, element('svg', { ...size, 'aria-hidden': 'true' }, shapes), rate(text));
+}

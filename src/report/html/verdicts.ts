@@ -1,0 +1,103 @@
+/**
+ * What became of a run, on the page: the story of a contradiction, *Let … Then … However … Cure …*;
+ * the verdict of every claim as a table, in which what was never tested is folded away; and what a
+ * reader's own run in the playground came to.
+ */
+import type { Explanation, Verdict } from '../../check/verdict.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
+import { countOf, groupDigits } from '../../text/prose.ts';
+import { lead, sentence } from '../failure.ts';
+import { column, details, row, table } from './document.ts';
+
+/** The parts of a story that say anything, each beside its leading word. */
+export function storyList({ given, next, however, cure }: Explanation): Markup {
+  const clauses = { Let: given, Then: next, However: however, Cure: cure };
+  const parts = Object.entries(clauses).map(([name, clause]): Child => {
+    if (clause === '') return [];
+    // The leading word stands beside the clause.
+    const rest = name === 'Cure' ? sentence(clause) : lead(name, clause).slice(name.length + 1);
+    const said = element('dd', {}, sentenceMarkup(rest));
+    return element('div', { class: name.toLowerCase() }, element('dt', {}, name), said);
+  });
+  return element('dl', { class: 'story' }, parts);
+}
+
+const STANDINGS = {
+  invalid: ['✗ broken', 'bad'],
+  unknown: ['? unknown', 'open'],
+  valid: ['✓ holds', 'good'],
+} as const;
+
+/** A claim whose hazard never arose was not tested. */
+function isIdle(verdict: Verdict): boolean {
+  return verdict.kind === 'valid' && verdict.exercised === 0;
+}
+
+/** Broken claims first, then open ones, then those that hold; the untested ones by name only. */
+export function renderVerdicts(verdicts: readonly Verdict[]): Markup {
+  const order = Object.keys(STANDINGS);
+  const tested = verdicts.filter((verdict) => !isIdle(verdict));
+  const sorted = tested.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const idle = verdicts.filter(isIdle).map(({ claim }) => claim);
+  const untested = `${countOf(idle.length, 'claim')} not tested here: ${idle.join(', ')}.`;
+  return details(
+    'Verdict of every claim on this trace',
+    true,
+    table({
+      caption: 'Exercised: how often the hazard arose that the claim is about.',
+      head: [column('Claim'), column('Verdict'), column('Exercised', 'number'), column('Reason')],
+      rows: sorted.map(renderVerdict),
+    }),
+    idle.length === 0 ? [] : element('p', { class: 'faint' }, untested),
+  );
+}
+
+function renderVerdict(verdict: Verdict): Markup {
+  const [words, tone] = STANDINGS[verdict.kind];
+  return row(
+    verdict.claim,
+    element('td', { class: tone }, words),
+    element('td', { class: 'number' }, groupDigits(verdict.exercised)),
+    element('td', {}, verdict.kind === 'unknown' ? verdict.reason : ''),
+  );
+}
+
+/** What a run came to. */
+export interface RunOutcome {
+  readonly claim: string;
+  readonly verdicts: readonly Verdict[];
+  /** Why the claim broke, or else the first other one that did; null when none did. */
+  readonly explanation: Explanation | null;
+  readonly trace: Trace;
+}
+
+/** The verdict on a run in words. */
+export function renderOutcome({ claim, verdicts, explanation, trace }: RunOutcome): Markup {
+  const [words, tone] = standingOf(claim, verdicts);
+  const others = verdicts.filter(({ kind, claim: name }) => kind === 'invalid' && name !== claim);
+  const names = others.map((verdict) => verdict.claim).join(', ');
+  const more = names === '' ? '' : `; broken as well: ${names}`;
+  const events = countOf(trace.events.length, 'event');
+  const why =
+    explanation === null
+      ? []
+      : [
+          element('p', {}, element('b', {}, sentenceMarkup(explanation.headline))),
+          storyList(explanation),
+        ];
+  const said = element('p', {}, element('b', { class: tone }, words), `${more}. `, events, '.');
+  return element('div', {}, said, why);
+}
+
+function standingOf(claim: string, verdicts: readonly Verdict[]): readonly [string, string] {
+  const own = verdicts.find((verdict) => verdict.claim === claim);
+  if (own !== undefined && isIdle(own)) return [`– ${claim} is not tested in this run`, 'faint'];
+  const words = {
+    valid: `✓ ${claim} holds in this run`,
+    invalid: `✗ ${claim} still breaks`,
+    unknown: `? ${claim} cannot be judged in this run`,
+  };
+  const kind = own?.kind ?? 'unknown';
+  return [words[kind], STANDINGS[kind][1]];
+}

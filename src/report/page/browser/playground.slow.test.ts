@@ -1,0 +1,97 @@
+/** What *Try it yourself* says of numbers that are none, and of runs that test nothing. */
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { needs } from '../../../../tools/needs.ts';
+import type { Finding } from '../../finding.ts';
+import { renderPage } from '../../html/page.ts';
+import { sampleSummary as overview } from '../../summary.fixture.ts';
+import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
+import { zombie } from './findings.fixture.ts';
+
+const law = needs('chromium', hasChromium);
+const script = hasChromium ? bundle() : '';
+
+function addressWith(name: string, finding: Finding): string {
+  return addressOf(name, renderPage({ findings: [finding], overview, script }));
+}
+
+/** What a field says is wrong with it; '' where it says nothing. */
+async function complaintOf(page: Page, field: Locator): Promise<string> {
+  const id = await field.getAttribute('aria-describedby');
+  const complaint = page.locator(`[id="${id}"]`);
+  return (await complaint.isVisible()) ? complaint.innerText() : '';
+}
+
+describe('trying it yourself', () => {
+  let browser: Browser;
+  const address = addressWith('trial', zombie);
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+
+  law('says at a field what is wrong with it, and that the verdict is an old one', async () => {
+    const { page, errors } = await open(browser, address);
+    const field = page.locator('[data-knob^=faults]').first();
+    const stale = page.locator('[data-stale]');
+    const wrong = [
+      ['', 'A number of ms is missing.'],
+      ['-5', 'It must be 0 ms or more.'],
+      ['1e200', 'It is too long to be run.'],
+    ] as const;
+    for (const [text, complaint] of wrong) {
+      await field.fill(text);
+      expect(await complaintOf(page, field), text).toBe(complaint);
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      expect(await stale.innerText()).toContain('Not run');
+      await page.locator('[data-knob=latency]').fill('2');
+      expect(await stale.isVisible()).toBe(true);
+    }
+    await field.fill('');
+    await field.pressSequentially('e');
+    expect(await complaintOf(page, field)).toBe('This is no number.');
+    await field.fill('1');
+    expect(await complaintOf(page, field)).toBe('');
+    expect(await field.getAttribute('aria-invalid')).toBeNull();
+    expect(await stale.isVisible()).toBe(false);
+    await field.fill('');
+    await page.locator('[data-reset]').click();
+    expect(await stale.isVisible()).toBe(false);
+    expect(await page.locator('[data-outcome]').innerText()).toContain('still breaks');
+    expect(errors).toEqual([]);
+  });
+
+  law('runs the longest number that it takes', async () => {
+    const { page, errors } = await open(browser, address);
+    for (const knob of ['[data-knob^=faults]', '[data-knob^=ttl]', '[data-knob=latency]']) {
+      await page.locator(knob).first().fill('9000000000');
+      expect(await page.locator('[data-outcome]').innerText()).toMatch(/in this run|breaks/);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  law('says that a claim was not tested where nobody was granted anything', async () => {
+    const { page } = await open(browser, address);
+    const outcome = page.locator('[data-outcome]');
+    for (const field of await page.locator('[data-knob^=ttl]').all()) await field.fill('0');
+    expect(await outcome.innerText()).toContain('– grant-order is not tested in this run');
+    expect(await outcome.innerText()).not.toContain('holds');
+  });
+
+  law('says in one sentence why it is left out', async () => {
+    const { plan } = zombie;
+    const system = { ...plan.system, store: 'versioned-sql' };
+    for (const [name, other, why] of [
+      ['modules', { ...plan, use: { './a.mjs': 'sha256:0' } }, 'modules of its own'],
+      ['sql', { ...plan, system }, 'needs an SQL engine'],
+      ['another', { ...plan, clients: [] }, 'not built in'],
+    ] as const) {
+      const { page } = await open(browser, addressWith(name, { ...zombie, plan: other }));
+      expect(await page.locator('[data-try]').count(), name).toBe(0);
+      expect(await page.locator('[data-no-try]').innerText()).toContain(why);
+    }
+    const { page } = await open(browser, address);
+    expect(await page.locator('[data-no-try]').count()).toBe(0);
+  });
+});

@@ -1,0 +1,154 @@
+/**
+ * A reader turns the plan's numbers: the plan is changed, run again right here, judged and drawn.
+ * Offered only where the run of the plan itself gives the very trace that the page carries.
+ */
+import { builtIn } from '../../catalogue.ts';
+import { explain } from '../../check/explain.ts';
+import type { Explanation, Invalid } from '../../check/verdict.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { examine } from '../../harness.ts';
+import { run, whyRefused } from '../../run.ts';
+import { modelOf } from '../../systems/assemble.ts';
+import { element, type Markup, render } from '../../text/markup.ts';
+import { figure } from '../html/document.ts';
+import { drawPictures, type PageData } from '../html/finding-pictures.ts';
+import { knobsOf, renderNoTry, type Turned, turn } from '../html/playground.ts';
+import { renderOutcome } from '../html/verdicts.ts';
+import { linearizationOf } from '../pictures/linearization.ts';
+import { all, one } from './elements.ts';
+
+const MOST_DRAWN = 400;
+
+/** Takes the controls into use, if the finding has any. */
+export function openPlayground(article: HTMLElement, data: PageData): void {
+  const section = article.querySelector('[data-try]');
+  if (!(section instanceof HTMLElement)) return;
+  if (!isSameHere(data)) {
+    section.outerHTML = render(renderNoTry('some of its parts are not built in'));
+    return;
+  }
+  section.hidden = false;
+  const show = (): void => {
+    const knobs = all(section, '[data-knob]', HTMLInputElement);
+    // All are looked at, so that each that is wrong says so.
+    const isGood = knobs.filter((knob) => !complain(section, knob)).length === knobs.length;
+    one(section, '[data-stale]', HTMLElement).hidden = isGood;
+    one(section, '[data-outcome]', HTMLElement).classList.toggle('stale', !isGood);
+    one(section, '[data-drawn]', HTMLElement).classList.toggle('stale', !isGood);
+    if (isGood) showRun(section, data);
+  };
+  for (const input of all(section, '[data-knob]', HTMLInputElement)) {
+    const slide = section.querySelector(`[data-slide=${CSS.escape(input.dataset['knob'] ?? '')}]`);
+    if (!(slide instanceof HTMLInputElement)) continue;
+    slide.addEventListener('input', () => {
+      input.value = String(Math.round(slide.valueAsNumber * 10) / 10);
+      show();
+    });
+    input.addEventListener('input', () => {
+      if (whyWrong(input) === null) slide.value = input.value;
+      show();
+    });
+  }
+  for (const choice of all(section, '[data-choice]', HTMLSelectElement)) {
+    choice.addEventListener('input', show);
+  }
+  one(section, '[data-reset]', HTMLButtonElement).addEventListener('click', () => {
+    reset(section);
+    show();
+  });
+  show();
+}
+
+/** Says at a field what is wrong with it; whether anything is. */
+function complain(section: HTMLElement, knob: HTMLInputElement): boolean {
+  const why = whyWrong(knob);
+  const at = one(section, `#${knob.getAttribute('aria-describedby')}`, HTMLElement);
+  at.hidden = why === null;
+  if (at.textContent !== (why ?? '')) at.textContent = why ?? '';
+  if (why === null) knob.removeAttribute('aria-invalid');
+  else knob.setAttribute('aria-invalid', 'true');
+  return why !== null;
+}
+
+/** What is wrong with a number of milliseconds; null where nothing is. */
+function whyWrong({ validity, value, valueAsNumber }: HTMLInputElement): string | null {
+  if (validity.badInput) return 'This is no number.';
+  if (value === '') return 'A number of ms is missing.';
+  if (valueAsNumber < 0) return 'It must be 0 ms or more.';
+  const most = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000);
+  return valueAsNumber > most ? 'It is too long to be run.' : null;
+}
+
+function isSameHere({ plan, trace }: PageData): boolean {
+  if (whyRefused(plan) !== null) return false;
+  return JSON.stringify(run(plan).events) === JSON.stringify(trace.events);
+}
+
+function reset(section: HTMLElement): void {
+  for (const input of all(section, 'input', HTMLInputElement)) input.value = input.defaultValue;
+  for (const choice of all(section, '[data-choice]', HTMLSelectElement)) {
+    const chosen = [...choice.options].findIndex(({ defaultSelected }) => defaultSelected);
+    choice.selectedIndex = Math.max(0, chosen);
+  }
+}
+
+function turnedIn(section: HTMLElement, plan: Plan): Turned {
+  const durations = new Map<string, number>();
+  let lateUs = 0;
+  const known = new Map(knobsOf(plan).map(({ id, valueUs }) => [id, valueUs]));
+  for (const { dataset, valueAsNumber } of all(section, '[data-knob]', HTMLInputElement)) {
+    const id = dataset['knob'] ?? '';
+    const us = Math.round(valueAsNumber * 1000);
+    if (id === 'late') lateUs = us;
+    else if (known.get(id) !== us) durations.set(id, us);
+  }
+  const value = (name: string): string =>
+    one(section, `[data-choice="${name}"]`, HTMLSelectElement).value;
+  return { durations, store: value('store'), message: value('delay the message'), lateUs };
+}
+
+function showRun(section: HTMLElement, data: PageData): void {
+  const plan = turn(data.plan, turnedIn(section, data.plan));
+  const outcome = one(section, '[data-outcome]', HTMLElement);
+  const drawn = one(section, '[data-drawn]', HTMLElement);
+  const refused = whyRefused(plan, builtIn);
+  if (refused !== null) {
+    outcome.innerHTML = render(element('p', { class: 'open' }, `? This cannot be run: ${refused}`));
+    drawn.replaceChildren();
+    return;
+  }
+  const claims = [...builtIn.claims.keys()].filter((name) => !name.includes('('));
+  const judged = new Set([data.claim, ...claims.filter((name) => name !== 'holder-overlap')]);
+  const { trace, verdicts } = examine(plan, [...judged]);
+  const broken = verdicts.filter((verdict) => verdict.kind === 'invalid');
+  const verdict = broken.find(({ claim }) => claim === data.claim) ?? broken[0] ?? null;
+  const explanation = verdict === null ? null : explain(trace, verdict);
+  const { claim } = data;
+  outcome.innerHTML = render(renderOutcome({ claim, verdicts, explanation, trace }));
+  drawn.innerHTML = render(
+    pictures(section.parentElement?.id ?? '', plan, { trace, verdict, explanation, claim }),
+  );
+}
+
+interface Tried {
+  readonly trace: PageData['trace'];
+  readonly verdict: Invalid | null;
+  readonly explanation: Explanation | null;
+  readonly claim: string;
+}
+
+function pictures(id: string, plan: Plan, { trace, verdict, explanation, claim }: Tried): Markup[] {
+  const shown = verdict?.claim ?? claim;
+  const data = {
+    ...{ trace, plan, claim: shown, evidence: verdict?.evidence ?? [] },
+    linearization: linearizationOf(trace, { claim: shown, model: modelOf(plan) }),
+    title: explanation?.headline ?? 'The run as you turned it',
+  };
+  const { glance, sequence } = drawPictures(data, { id: `${id}-t`, mostDrawn: MOST_DRAWN });
+  return [figureOf('At a glance', glance.svg), figureOf('Step by step', sequence.svg)];
+}
+
+function figureOf(name: string, picture: Markup): Markup {
+  const caption = element('b', {}, `${name}, as you turned it`);
+  return figure({ caption, name: `Tried: ${name}`, picture });
+}

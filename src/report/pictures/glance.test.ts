@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { Trace } from '../../core/history/trace.ts';
+import { render } from '../../text/markup.ts';
+import { renderKey } from '../html/finding-pictures.ts';
+import { zombieTrace } from '../sample.fixture.ts';
+import { drawGlance } from './glance.ts';
+
+const options = { evidence: [], faults: [], claim: 'c', id: 'p', title: 'A run', mostDrawn: 400 };
+
+function marksIn(trace: Trace, hidden: readonly string[] = []): readonly string[] {
+  return [...drawGlance(trace, { ...options, hidden: new Set(hidden) }).marks].sort();
+}
+
+describe('the marks of a picture', () => {
+  it('are all that the zombie write has, and no others', () => {
+    const expected = ['accepted', 'answer', 'belief', 'lease', 'overlap', 'own end', 'pause'];
+    expect(marksIn(zombieTrace)).toEqual([...expected, 'request']);
+  });
+
+  it('have no bar of a service where grants are the clients’ own', () => {
+    const events = zombieTrace.events.map((event) =>
+      event.kind === 'grant' ? { ...event, process: event.client } : event,
+    );
+    const marks = marksIn({ ...zombieTrace, events });
+    expect(marks).not.toContain('lease');
+    expect(marks).toContain('belief');
+  });
+
+  it('have no flag where no lane of a store is drawn', () => {
+    expect(marksIn(zombieTrace, ['store'])).not.toContain('accepted');
+  });
+
+  it('are what the key explains', () => {
+    const key = render(renderKey('k', new Set(['belief', 'request'] as const)));
+    expect(key.match(/<li>/g)).toHaveLength(2);
+    expect(key).toContain('what a client believes');
+    expect(key).not.toContain('what the lock service says');
+    expect(key).not.toContain('paused');
+  });
+});

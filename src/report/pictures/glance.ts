@@ -1,0 +1,466 @@
+/**
+ * Draws a finding at a glance: time runs to the right and is true to scale, a row per process.
+ * Nothing is labelled that the sequence says better; what remains is who held what when, and what
+ * came late. Whatever draws a kind of mark notes it, so that the key explains no others.
+ */
+import type { Trace } from '../../core/history/trace.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import { type Child, element, type Markup } from '../../text/markup.ts';
+import { tokenText } from '../../text/prose.ts';
+import { clip, displayWidth, visible } from '../../text/visible.ts';
+import { changeText, flagText, isReply, whyRefused } from '../access-text.ts';
+import { clockSpans, clockText } from '../clock-spans.ts';
+import {
+  type BeliefSpan,
+  beliefSpans,
+  type FaultSpan,
+  faultSpans,
+  flightsOf,
+  leaseSpans,
+  type OverlapSpan,
+  overlapSpans,
+  type Span,
+} from '../spans.ts';
+import { inSlots, type Lane, type LayoutOptions, layOut } from './layout.ts';
+import type { Linearization, LinearPoint } from './linearization.ts';
+import {
+  bar,
+  cursor,
+  drawMessage,
+  flag,
+  flagWidth,
+  hatches,
+  horizontal,
+  ink,
+  label,
+  type Role,
+  sheet,
+  type TextStyle,
+  vertical,
+} from './shapes.ts';
+
+/** One kind of mark. */
+export type Mark =
+  | FaultSpan['kind']
+  | ('lease' | 'belief' | 'overlap' | 'own end' | 'skew' | 'order')
+  | ('accepted' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
+
+export interface GlanceOptions extends LayoutOptions {
+  /** Begins the ids of the hatches. */
+  readonly id: string;
+  /** The accessible name. */
+  readonly title: string;
+  /** Ends later than its own events do, so that two pictures have one scale. */
+  readonly untilUs?: number;
+  /** The order that the checker found, where the claim is one of linearizability. */
+  readonly linearization?: Linearization | null;
+  /** An instant to mark: where this run begins to differ from the one beside it. */
+  readonly differsAtUs?: number | null;
+}
+
+/** From when to when a picture goes. */
+interface Scale {
+  readonly fromUs: number;
+  readonly untilUs: number;
+}
+
+export interface GlancePicture extends Scale {
+  readonly svg: Markup;
+  /** The kinds of mark in it. */
+  readonly marks: ReadonlySet<Mark>;
+}
+
+const WIDTH = 1140;
+const LEFT = 150;
+const RIGHT = 1100;
+const TOP = 64;
+const BAR_PX = 18;
+const ROW_PX = 70;
+const ROW_WITH_CLOCK_PX = 84;
+const COLUMN_PX = 6.6;
+
+/** The picture as one SVG element, and from when to when it goes. */
+export function drawGlance(trace: Trace, options: GlanceOptions): GlancePicture {
+  const scene = sceneOf(trace, options);
+  const { rows, height, fromUs, untilUs, marks, id } = scene;
+  const size = { width: WIDTH, height };
+  const roles = [...rows.values()].map(({ lane }) => lane.role);
+  const svg = sheet(
+    size,
+    { title: options.title, kind: 'scale' },
+    hatches(id, roles),
+    element('rect', { ...size, ...ink({ fill: 'paper' }) }),
+    cursor({ x: 0, y: TOP - 4, width: 3, height: height - TOP - 4 }),
+    drawAxis(scene),
+    [...rows.values()].map(drawRow),
+    drawClocks(scene),
+    drawFaults(scene),
+    drawLeases(scene),
+    drawBeliefs(scene),
+    drawOwnEnds(scene),
+    drawFlights(scene),
+    drawWrites(scene),
+    drawOrder(scene, options.linearization ?? null),
+    drawDifference(scene, options.differsAtUs ?? null),
+    drawViolation(scene, options),
+  );
+  return { svg, fromUs, untilUs, marks };
+}
+
+/** Where the picture of a trace ends. */
+export function endOfGlance(trace: Trace, options: Omit<GlanceOptions, 'id' | 'title'>): number {
+  return sceneOf(trace, { ...options, id: '', title: '' }).untilUs;
+}
+
+/** Where an instant stands; those outside of the picture stand at its edge. */
+export function xAt({ fromUs, untilUs }: Scale, atUs: number): number {
+  const share = (atUs - fromUs) / (untilUs - fromUs);
+  return LEFT + Math.max(0, Math.min(1, share)) * (RIGHT - LEFT);
+}
+
+interface Row {
+  readonly lane: Lane;
+  readonly y: number;
+}
+
+/** A trace in its place. */
+interface Scene extends Scale {
+  readonly trace: Trace;
+  readonly faults: readonly Fault[];
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly height: number;
+  readonly id: string;
+  readonly isDrawn: (event: number) => boolean;
+  /** What has been drawn so far. */
+  readonly marks: Set<Mark>;
+}
+
+/** The scene of the part of the trace that tells the story. */
+function sceneOf(trace: Trace, options: GlanceOptions): Scene {
+  const layout = layOut(trace, options);
+  const lanes = [...layout.lanes.values()];
+  const isSkewed = trace.events.some((event) => event.kind === 'fault' && event.fault === 'clock');
+  const rowPx = isSkewed ? ROW_WITH_CLOCK_PX : ROW_PX;
+  const rows = lanes.map(
+    (lane, at) => [lane.process.name, { lane, y: TOP + rowPx - 24 + at * rowPx }] as const,
+  );
+  const fromUs = layout.items[0]?.step.atUs ?? 0;
+  const lastUs = Math.max(layout.items.at(-1)?.step.atUs ?? 0, options.untilUs ?? 0);
+  return {
+    ...{ trace, faults: options.faults, rows: new Map(rows), id: options.id, marks: new Set() },
+    ...{ fromUs, untilUs: Math.max(fromUs + 1, lastUs), height: TOP + 14 + lanes.length * rowPx },
+    isDrawn: (event) => layout.yOf.has(event),
+  };
+}
+
+function drawAxis(scene: Scene): Child {
+  const style = { role: 'soft', anchor: 'middle', size: 11 } as const;
+  return ticksOf(scene, 12).map((atUs) => {
+    const x = xAt(scene, atUs);
+    return [
+      vertical(x, [TOP, scene.height - 8], ink({ stroke: 'guide' })),
+      label(proseDuration(atUs), { x, y: TOP - 10 }, style),
+    ];
+  });
+}
+
+/** Instants of a scale, at most `most` and at least two, a round number apart. */
+function ticksOf({ fromUs, untilUs }: Scale, most: number): readonly number[] {
+  const step = roundStep((untilUs - fromUs) / most);
+  const ticks: number[] = [];
+  for (let at = Math.ceil(fromUs / step) * step; at <= untilUs; at += step) ticks.push(at);
+  return ticks;
+}
+
+/** The smallest of 1, 2, 5, 10, 20, 50, … that is not below `us`. */
+function roundStep(us: number): number {
+  for (let power = 1; ; power *= 10) {
+    for (const digit of [1, 2, 5]) {
+      if (digit * power >= us) return digit * power;
+    }
+  }
+}
+
+/** The name and the line of a row. */
+function drawRow({ lane, y }: Row): Child {
+  const name = clip(visible(lane.process.name), 13);
+  const role = lane.role === 'soft' ? 'ink' : lane.role;
+  const style = { role, anchor: 'end', hasHalo: false, size: 14, isBold: true } as const;
+  return element(
+    'g',
+    {},
+    element('title', {}, lane.process.name),
+    horizontal(y, [LEFT, RIGHT], ink({ stroke: 'line' })),
+    label(name, { x: LEFT - 16, y }, style),
+  );
+}
+
+/** From its start to its end, inside the picture. */
+interface Extent {
+  readonly x: number;
+  readonly width: number;
+}
+
+/** Draws each span that has a row and reaches into the picture. */
+function inRows<S extends Span>(
+  spans: readonly S[],
+  scene: Scene,
+  draw: (span: S, row: Row, extent: Extent) => Child,
+): Child {
+  const { rows, fromUs, untilUs } = scene;
+  return spans.map((span) => {
+    const row = rows.get(span.process);
+    const isInside = span.fromUs <= untilUs && (span.untilUs === null || span.untilUs >= fromUs);
+    if (row === undefined || !isInside) return [];
+    const x = xAt(scene, span.fromUs);
+    return draw(span, row, { x, width: xAt(scene, span.untilUs ?? untilUs) - x });
+  });
+}
+
+/** The text, where a bar of this extent has room for it. */
+function fitted(text: string, { x, width }: Extent, y: number, style: TextStyle): Child {
+  if (displayWidth(text) * COLUMN_PX + 12 > width) return [];
+  const at = { x: style.anchor === 'start' ? x + 8 : x + width / 2, y };
+  return label(text, at, { ...style, hasHalo: false });
+}
+
+/** A strip over the row of each process whose clocks are off, with how far. */
+function drawClocks(scene: Scene): Child {
+  const paint = ink({ fill: 'paper', stroke: 'caution' });
+  return inRows(clockSpans(scene.trace, scene.faults), scene, (span, row, extent) => {
+    scene.marks.add('skew');
+    const text = `◷ ${clockText(span)}`;
+    const x = Math.max(LEFT, Math.min(extent.x + 6, RIGHT - displayWidth(text) * COLUMN_PX));
+    const title = `clock of ${span.process} ${text}`;
+    return [
+      bar({ ...extent, y: row.y - 47, height: 15 }, paint, title),
+      label(text, { x, y: row.y - 39.5 }, { role: 'caution', size: 11, isBold: true }),
+    ];
+  });
+}
+
+const FAULT_INKS = {
+  pause: ink({ fill: 'idle', stroke: 'soft' }),
+  partition: ink({ stroke: 'caution' }),
+  crash: ink({ fill: 'paper', stroke: 'danger' }),
+};
+
+/** Pauses as blocks, crashes as dashed ones from ✖ to ↻, partitions as dashed outlines. */
+function drawFaults(scene: Scene): Child {
+  return inRows(faultSpans(scene.trace), scene, (span, { y }, box) => {
+    scene.marks.add(span.kind);
+    const long = proseDuration((span.untilUs ?? scene.untilUs) - span.fromUs);
+    const isCrash = span.kind === 'crash';
+    const isEver = span.untilUs === null;
+    const names = { pause: 'paused', partition: 'cut off', crash: 'down' };
+    const text = `${names[span.kind]} for ${isCrash && isEver ? 'good' : long}`;
+    const dashes = span.kind === 'pause' ? {} : { 'stroke-dasharray': '3 3' };
+    const shape = { ...box, y: y - 28, height: 42 };
+    const sign = { role: 'danger', anchor: 'middle', size: 15, isBold: true } as const;
+    const end = { x: box.x + box.width, y };
+    return [
+      bar(shape, { ...FAULT_INKS[span.kind], ...dashes }, `${span.process}: ${text}`),
+      fitted(text, box, y - 18, { role: 'ink', anchor: 'start' }),
+      isCrash ? label('✖', { x: box.x, y }, sign) : [],
+      isCrash && !isEver ? label('↻', end, { ...sign, role: 'good' }) : [],
+    ];
+  });
+}
+
+/** The colour of a process; `soft` for servers and for those that have no row. */
+function roleIn({ rows }: Scene, process: string): Role {
+  return rows.get(process)?.lane.role ?? 'soft';
+}
+
+/** The leases in the rows of the services, in the colours of their clients. */
+function drawLeases(scene: Scene): Child {
+  return inRows(inSlots(leaseSpans(scene.trace)), scene, (span, { lane, y }, box) => {
+    if (lane.process.role === 'lock') scene.marks.add('lease');
+    const top = y - BAR_PX / 2 + span.slot * (BAR_PX + 2);
+    const text = `${visible(clip(span.client, 16))} holds it${tokenText(span.token)}`;
+    return [
+      bar({ ...box, y: top, height: BAR_PX }, ink({ fill: roleIn(scene, span.client) }), text),
+      fitted(text, box, top + BAR_PX / 2, { role: 'onClient', anchor: 'middle' }),
+    ];
+  });
+}
+
+/** The sections in their programs' rows, in red where another client holds the lock. */
+function drawBeliefs(scene: Scene): Child {
+  const beliefs = beliefSpans(scene.trace);
+  const overlaps = overlapSpans(beliefs, leaseSpans(scene.trace));
+  const hatched = inRows(beliefs, scene, (span, { lane, y }, box) => {
+    scene.marks.add('belief');
+    const fill = { fill: `url(#${scene.id}-${lane.role})`, 'stroke-width': 1.4 };
+    const title = `${span.process} acts as holder${tokenText(span.token)}`;
+    const shape = { ...box, y: y - BAR_PX / 2, height: BAR_PX };
+    return bar(shape, { ...ink({ stroke: lane.role }), ...fill }, title);
+  });
+  return [hatched, inRows(overlaps, scene, (span, row, box) => drawOverlap(span, row, box, scene))];
+}
+
+function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Scene): Child {
+  marks.add('overlap');
+  const text = `still acts as holder, but ${clip(visible(span.other), 16)} holds it`;
+  const fill = { fill: `url(#${id}-danger)`, 'stroke-width': 1.6 };
+  const shape = { ...box, y: row.y - BAR_PX / 2 - 1, height: BAR_PX + 2 };
+  const needed = displayWidth(text) * COLUMN_PX;
+  const x = Math.max(LEFT + needed / 2, Math.min(RIGHT - needed / 2, box.x + box.width / 2));
+  return [
+    bar(shape, { ...ink({ stroke: 'danger' }), ...fill }, text),
+    label(text, { x, y: row.y + 23 }, { role: 'danger', anchor: 'middle', isBold: true }),
+  ];
+}
+
+/**
+ * Where each holder's own clock ends its lease, inside the picture and before it leaves; drawn over
+ * whatever else is there.
+ */
+function drawOwnEnds(scene: Scene): Child {
+  const { fromUs, untilUs } = scene;
+  return beliefSpans(scene.trace).map((span: BeliefSpan) => {
+    const row = scene.rows.get(span.process);
+    const endUs = span.believedUntilUs;
+    const isAfter = span.untilUs !== null && endUs > span.untilUs;
+    if (row === undefined || endUs <= fromUs || endUs >= untilUs || isAfter) return [];
+    scene.marks.add('own end');
+    const box = { x: xAt(scene, endUs) - 1.5, y: row.y - 14, width: 3, height: 28 };
+    const title = `own clock of ${span.process}: lease over at ${proseDuration(endUs)}`;
+    return bar(box, ink({ fill: 'ink', stroke: 'paper' }), title);
+  });
+}
+
+/** Messages; one that is still under way where the picture ends leaves it without a head. */
+function drawFlights(scene: Scene): Child {
+  const { trace, rows, untilUs, marks, isDrawn } = scene;
+  return flightsOf(trace).map((flight) => {
+    const from = rows.get(flight.from);
+    const to = rows.get(flight.to);
+    if (from === undefined || to === undefined || !isDrawn(flight.sent)) return [];
+    const isUnderWay = flight.end === null || !isDrawn(flight.end);
+    const isAnswer = isReply(flight.message);
+    marks.add(isAnswer ? 'answer' : 'request');
+    if (!isUnderWay && flight.isLost) marks.add('lost');
+    if (!isUnderWay && flight.isCopy) marks.add('duplicate');
+    const atUs = (event: number | null): number => trace.events[event ?? -1]?.atUs ?? untilUs;
+    const side = to.y > from.y ? 1 : -1;
+    const start = { x: xAt(scene, atUs(flight.sent)), y: from.y + side * 9 };
+    const stop = { x: xAt(scene, isUnderWay ? untilUs : atUs(flight.end)), y: to.y - side * 9 };
+    return drawMessage({ ...flight, isUnderWay }, [start, stop], {
+      role: from.lane.role === 'soft' ? to.lane.role : from.lane.role,
+      ...{ isThin: true, isDashed: isAnswer, title: '', crossSize: 14, beside: { x: 4, y: 0 } },
+      cut: { x: (start.x + stop.x) / 2, y: (start.y + stop.y) / 2 },
+    });
+  });
+}
+
+const FLAG_LEVELS = 3;
+/** What the sign beside a flag needs. */
+const SIGN_PX = 18;
+
+/** Flags of one moment stand above each other. */
+function drawWrites(scene: Scene): Child {
+  const rightEnds = new Map<string, number>();
+  const levels = new Map<string, number>();
+  return scene.trace.events.map((event, at) => {
+    if (event.kind !== 'write' || !scene.isDrawn(at)) return [];
+    const row = scene.rows.get(event.process);
+    if (row === undefined) return [];
+    const { process, isAccepted } = event;
+    scene.marks.add(isAccepted ? 'accepted' : 'refused');
+    const text = flagText(event);
+    // A wide flag at the right edge stands a little too early rather than outside.
+    const x = Math.min(xAt(scene, event.atUs), WIDTH - flagWidth(text) - SIGN_PX);
+    const isFree = x >= (rightEnds.get(process) ?? 0);
+    const level = isFree ? 0 : ((levels.get(process) ?? 0) + 1) % FLAG_LEVELS;
+    levels.set(process, level);
+    rightEnds.set(process, Math.max(x + flagWidth(text) + SIGN_PX, rightEnds.get(process) ?? 0));
+    const y = row.y - level * 19;
+    const beside = { x: x + flagWidth(text) + 4, y };
+    const sign = { role: isAccepted ? 'good' : 'danger', size: 14, isBold: true } as const;
+    const why = isAccepted ? changeText(event) : whyRefused(event);
+    return element(
+      'g',
+      {},
+      why === '' ? [] : element('title', {}, why),
+      flag({ x, y }, { text, role: roleIn(scene, event.client), isAccepted }),
+      label(isAccepted ? '✓' : '⊘', beside, sign),
+    );
+  });
+}
+
+const DOT_PX = 8;
+
+/**
+ * The order that the checker of `linearizable` found: a numbered dot where each operation takes
+ * effect, and a cross at the first return that no order satisfies.
+ */
+function drawOrder(scene: Scene, linearization: Linearization | null): Child {
+  if (linearization === null) return [];
+  scene.marks.add('order');
+  const taken = new Map<string, number>();
+  const dots = linearization.points.map((point) => {
+    const row = scene.rows.get(point.process);
+    const atUs = scene.trace.events[point.event]?.atUs;
+    if (row === undefined || atUs === undefined || !scene.isDrawn(point.event)) return [];
+    const place = `${point.process} ${atUs}`;
+    const before = taken.get(place) ?? 0;
+    taken.set(place, before + 1);
+    return drawDot(point, xAt(scene, atUs) + before * (2 * DOT_PX + 2), row.y);
+  });
+  return [dots, drawBad(scene, linearization)];
+}
+
+function drawDot({ operation, rank }: LinearPoint, x: number, y: number): Markup {
+  const style = { role: 'ink', anchor: 'middle', size: 11, isBold: true, hasHalo: false } as const;
+  const paint = { r: DOT_PX, 'stroke-width': 1.5, ...ink({ fill: 'paper', stroke: 'ink' }) };
+  return element(
+    'g',
+    {},
+    element('title', {}, `${operation} takes effect here, as number ${rank} of the order found`),
+    element('circle', { cx: x, cy: y, ...paint }),
+    label(String(rank), { x, y }, style),
+  );
+}
+
+function drawBad(scene: Scene, { bad }: Linearization): Child {
+  const row = scene.rows.get(bad?.process ?? '');
+  const event = scene.trace.events[bad?.event ?? -1];
+  if (row === undefined || event === undefined) return [];
+  const x = xAt(scene, event.atUs);
+  const style = { role: 'danger', isBold: true } as const;
+  return [
+    label('✗', { x, y: row.y }, { ...style, anchor: 'middle', size: 17 }),
+    label('no order gives this answer', { x: x + 8, y: row.y - 18 }, { ...style, anchor: 'end' }),
+  ];
+}
+
+function drawDifference(scene: Scene, atUs: number | null): Child {
+  if (atUs === null || atUs < scene.fromUs || atUs > scene.untilUs) return [];
+  const x = xAt(scene, atUs);
+  const isRight = x > WIDTH / 2;
+  const dashes = { 'stroke-dasharray': '7 3', 'stroke-width': 1.5 };
+  const at = { x: x + (isRight ? -6 : 6), y: scene.height - 10 };
+  const style = { role: 'caution', anchor: isRight ? 'end' : 'start', isBold: true } as const;
+  return [
+    vertical(x, [TOP, scene.height - 4], { ...dashes, ...ink({ stroke: 'caution' }) }),
+    label('≠ first difference', at, style),
+  ];
+}
+
+function drawViolation(scene: Scene, { evidence, claim }: GlanceOptions): Child {
+  const last = evidence.reduce((latest, { event }) => Math.max(latest, event), -1);
+  const event = scene.trace.events[last];
+  const role = evidence.find(({ event: at }) => at === last)?.role ?? '';
+  if (event === undefined) return [];
+  const x = xAt(scene, event.atUs);
+  const isRight = x > WIDTH / 2;
+  const at = { x: x + (isRight ? 6 : -6), y: 20 };
+  const dashes = { 'stroke-dasharray': '2 3', 'stroke-width': 1.5 };
+  const anchor = isRight ? 'end' : 'start';
+  return [
+    vertical(x, [30, scene.height - 8], { ...dashes, ...ink({ stroke: 'danger' }) }),
+    label(`✗ ${role}: ${claim} breaks`, at, { role: 'danger', anchor, size: 13, isBold: true }),
+  ];
+}

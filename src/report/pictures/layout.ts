@@ -1,0 +1,270 @@
+/**
+ * Decides where everything in a sequence stands: a lane a process from left to right, a row a
+ * moment from top to bottom. Time is warped: every moment gets a readable row, and long waits are
+ * compressed.
+ */
+import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import { clip, displayWidth, visible } from '../../text/visible.ts';
+import { isReply } from '../access-text.ts';
+import { laneOrder } from '../sequence-text.ts';
+import { beliefSpans, leaseSpans, overlapSpans, type Span } from '../spans.ts';
+import { lastOfStory, listSteps, type Step, type StepOptions } from '../steps.ts';
+import { clientRole, type Role } from './shapes.ts';
+
+const AFTER_THE_STORY = 8;
+const LABEL_COLUMNS = 44;
+/** A store says what it compared, and stands at the right, where there is room. */
+const STORE_COLUMNS = 66;
+const COLUMN_PX = 6.6;
+const HEAD_COLUMN_PX = 9.5;
+
+/** A lane's head shows no more of its name. */
+export const HEAD_COLUMNS = 20;
+const AXIS_PX = 78;
+const TOP_PX = 78;
+const ROW_PX = 22;
+const LONG_WAIT = 5;
+
+export interface Lane {
+  readonly process: ProcessInfo;
+  readonly x: number;
+  /** Labels stand at the left of locks and at the right of all others. */
+  readonly labelSide: 'left' | 'right';
+  /** A client's own colour; `soft` for servers. */
+  readonly role: Role;
+}
+
+/** A step in its place. A row without a label only carries the ends of arrows and bars. */
+export interface Item {
+  readonly step: Step;
+  readonly y: number;
+  readonly label: string;
+  readonly tone: 'plain' | 'faint' | 'danger';
+}
+
+export interface Layout {
+  readonly lanes: ReadonlyMap<string, Lane>;
+  readonly items: readonly Item[];
+  /** Where an event, by its index, stands; events that are not drawn are absent. */
+  readonly yOf: ReadonlyMap<number, number>;
+  /** Waits that are much longer than most: drawn as a break in the axis. */
+  readonly waits: readonly { readonly y: number; readonly forUs: number }[];
+  readonly width: number;
+  readonly height: number;
+  readonly bottom: number;
+  readonly drawn: number;
+}
+
+export interface LayoutOptions extends StepOptions {
+  readonly claim: string;
+  /** No more steps are drawn; the last ones win, because they lead to the violation. */
+  readonly mostDrawn: number;
+  /** An event that must be drawn, where that is another part of the trace. */
+  readonly around?: number;
+  /** Processes that get no lane. */
+  readonly hidden?: ReadonlySet<string>;
+  /** What `listSteps` gave for this trace, where somebody has it. */
+  readonly steps?: readonly Step[];
+}
+
+/** The layout of the part of the trace that tells the story. */
+export function layOut(trace: Trace, options: LayoutOptions): Layout {
+  const { hidden = new Set() } = options;
+  const steps = drawnSteps(trace, options).filter(({ process }) => !hidden.has(process));
+  const labelled = steps.map((step) => ({ step, ...labelOf(step, trace) }));
+  const { items, waits, bottom } = rowsOf(labelled);
+  const used = new Set(items.map(({ step }) => step.process));
+  const processes = laneOrder(trace.processes).filter(({ name }) => used.has(name));
+  const { lanes, width } = lanesOf(processes, items);
+  const events = items.flatMap(({ step, y }) => (step.event === null ? [] : [[step.event, y]]));
+  const yOf = new Map(events.map(([event = 0, y = 0]) => [event, y]));
+  return { lanes, items, yOf, waits, width, height: bottom + 34, bottom, drawn: yOf.size };
+}
+
+/** The y of an instant; one that no row stands for lies between its neighbours. */
+export function yAt(layout: Layout, atUs: number): number {
+  let before: Item | undefined;
+  for (const item of layout.items) {
+    if (item.step.atUs === atUs) return item.y;
+    if (item.step.atUs > atUs) {
+      if (before === undefined) return TOP_PX - 10;
+      const share = (atUs - before.step.atUs) / (item.step.atUs - before.step.atUs);
+      return before.y + share * (item.y - before.y);
+    }
+    before = item;
+  }
+  return layout.bottom + 14;
+}
+
+/** The steps to draw, with two kinds that no event records: overlaps and the violation itself. */
+function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
+  const steps = options.steps ?? listSteps(trace, options);
+  const story = lastOfStory(trace, options.evidence);
+  const healed = trace.events.findIndex((event) => event.kind === 'healed');
+  // A run without evidence has no end of its own: what follows the healing is not looked for.
+  const isCutAtHealing = healed > story || (healed > 0 && options.evidence.length === 0);
+  const lastEvent = Math.min(
+    trace.events.length - 1,
+    story + AFTER_THE_STORY,
+    isCutAtHealing ? healed - 1 : Number.POSITIVE_INFINITY,
+  );
+  const shown = windowOf(steps, lastEvent, options);
+  const violation = shown.findIndex((step) => step.event === story && step.part !== '');
+  if (violation >= 0) shown.splice(violation + 1, 0, violationStep(shown, violation, options));
+  for (const step of overlapSteps(trace)) {
+    const at = shown.findIndex(({ atUs }) => atUs > step.atUs);
+    if (at > 0) shown.splice(at, 0, step);
+  }
+  return shown;
+}
+
+/** The steps up to `lastEvent`, or those around another event that must be among them. */
+function windowOf(
+  steps: readonly Step[],
+  lastEvent: number,
+  { mostDrawn, around }: LayoutOptions,
+): Step[] {
+  const end = steps.findIndex((step) => step.event === lastEvent) + 1;
+  const start = Math.max(0, end - mostDrawn);
+  const wanted = around === undefined ? -1 : steps.findIndex(({ event }) => event === around);
+  if (wanted === -1 || (wanted >= start && wanted < end)) return steps.slice(start, end);
+  const from = Math.max(0, Math.min(wanted - Math.floor(mostDrawn / 2), steps.length - mostDrawn));
+  return steps.slice(from, from + mostDrawn);
+}
+
+function violationStep(shown: readonly Step[], at: number, options: LayoutOptions): Step {
+  const { process = '', atUs = 0, part = '' } = shown[at] ?? {};
+  const text = `✗ ${part}: ${options.claim} breaks`;
+  return { event: null, atUs, process, text, weight: 1, part: 'violation' };
+}
+
+function overlapSteps(trace: Trace): readonly Step[] {
+  const overlaps = overlapSpans(beliefSpans(trace), leaseSpans(trace));
+  return overlaps.map(({ process, fromUs, other }) => {
+    const text = `now ${other} holds it too`;
+    return { event: null, atUs: fromUs, process, text, weight: 1, part: 'overlap' };
+  });
+}
+
+type Labelled = Pick<Item, 'step' | 'label' | 'tone'>;
+
+function labelOf(step: Step, trace: Trace): Pick<Item, 'label' | 'tone'> {
+  const event = step.event === null ? undefined : trace.events[step.event];
+  const ofOther = step.part === 'violation' ? 2 * LABEL_COLUMNS : LABEL_COLUMNS;
+  const isAccess = event?.kind === 'write' || event?.kind === 'read';
+  const label = clip(visible(step.text), isAccess ? STORE_COLUMNS : ofOther);
+  if (event === undefined) return { label, tone: step.part === '' ? 'faint' : 'danger' };
+  if (event.kind === 'send') {
+    if (isReply(event.message)) return { label: '', tone: 'plain' };
+    // The arrow says to whom.
+    const asked = visible(step.text)
+      .replace(/^sends /, '')
+      .replace(/ → [^→]*$/, '');
+    return { label: clip(asked, LABEL_COLUMNS), tone: step.part === '' ? 'plain' : 'danger' };
+  }
+  const isShown = step.weight < 3 || event.kind === 'deny' || event.kind === 'mark';
+  const shown = isShown || event.kind === 'healed' ? label : '';
+  return { label: shown, tone: 'plain' };
+}
+
+function rowsOf(labelled: readonly Labelled[]): {
+  items: Item[];
+  waits: { y: number; forUs: number }[];
+  bottom: number;
+} {
+  const unit = medianWaitUs(labelled);
+  const items: Item[] = [];
+  const waits: { y: number; forUs: number }[] = [];
+  let y = TOP_PX;
+  let isTaken = false;
+  let last: Labelled | undefined;
+  for (const next of labelled) {
+    const waitUs = last === undefined ? 0 : next.step.atUs - last.step.atUs;
+    const isNew = waitUs > 0 || next.step.process !== last?.step.process;
+    const height = heightOf(waitUs, unit);
+    if (waitUs >= unit * LONG_WAIT) waits.push({ y: y + height / 2, forUs: waitUs });
+    if (isNew && last !== undefined) y += height;
+    if (!isNew && isTaken && next.label !== '') y += ROW_PX;
+    isTaken = next.label !== '' || (isTaken && !isNew);
+    items.push({ ...next, y });
+    last = next;
+  }
+  return { items, waits, bottom: y + 10 };
+}
+
+/** The pixels of a wait: they grow with its logarithm, from one row up to three. */
+function heightOf(waitUs: number, unit: number): number {
+  if (waitUs === 0) return ROW_PX;
+  return Math.round(ROW_PX + 4 + Math.min(40, 10 * Math.log2(1 + waitUs / unit)));
+}
+
+function medianWaitUs(labelled: readonly Labelled[]): number {
+  const waits = labelled
+    .map(({ step }, at) => step.atUs - (labelled[at - 1]?.step.atUs ?? step.atUs))
+    .filter((waitUs) => waitUs > 0)
+    .sort((left, right) => left - right);
+  return waits[Math.floor(waits.length / 2)] ?? 1;
+}
+
+function lanesOf(
+  processes: readonly ProcessInfo[],
+  items: readonly Item[],
+): { lanes: ReadonlyMap<string, Lane>; width: number } {
+  const lanes = new Map<string, Lane>();
+  let right = AXIS_PX;
+  let headEnd = 0;
+  let clients = 0;
+  for (const process of processes) {
+    const labelSide = process.role === 'lock' ? 'left' : 'right';
+    const room = labelRoom(process, items);
+    const isClient = process.role === 'client' || process.role === 'probe';
+    const role = isClient ? clientRole(clients) : 'soft';
+    if (isClient) clients += 1;
+    const afterHead = headEnd === 0 ? 0 : headEnd + 14 + headWidth(process) / 2;
+    const x = Math.max(afterHead, right + (labelSide === 'left' ? room : 44));
+    headEnd = x + headWidth(process) / 2;
+    lanes.set(process.name, { process, x, labelSide, role });
+    right = x + (labelSide === 'left' ? 56 : room);
+  }
+  return { lanes, width: Math.max(right, headEnd) + 16 };
+}
+
+function headWidth({ name }: ProcessInfo): number {
+  return Math.min(HEAD_COLUMNS, displayWidth(visible(name))) * HEAD_COLUMN_PX;
+}
+
+/** What a lane's labels, or else its name, need beside it. */
+function labelRoom({ name, role }: ProcessInfo, items: readonly Item[]): number {
+  const columns = items.map(({ step, label }) => (step.process === name ? displayWidth(label) : 0));
+  const flag = role === 'store' ? 34 : 0;
+  return Math.max(70, Math.max(...columns) * COLUMN_PX + 26 + flag);
+}
+
+/** The times at which the axis is labelled: the first row of each instant. */
+export function axisOf(layout: Layout): readonly { readonly y: number; readonly text: string }[] {
+  let last: number | undefined;
+  return layout.items.flatMap(({ step, y }) => {
+    if (step.atUs === last) return [];
+    last = step.atUs;
+    return [{ y, text: proseDuration(step.atUs) }];
+  });
+}
+
+/**
+ * The spans in their order, each in the first slot of its lane that is free when it begins: those
+ * that are alive at once stand side by side, and 0 is the lane's middle.
+ */
+export function inSlots<S extends Span>(
+  spans: readonly S[],
+): readonly (S & { readonly slot: number })[] {
+  const lanes = new Map<string, (number | null)[]>();
+  return spans.map((span) => {
+    const busyUntil = lanes.get(span.process) ?? [];
+    lanes.set(span.process, busyUntil);
+    const free = busyUntil.findIndex((untilUs) => untilUs !== null && untilUs <= span.fromUs);
+    const slot = free === -1 ? busyUntil.length : free;
+    busyUntil[slot] = span.untilUs;
+    return { ...span, slot };
+  });
+}

@@ -1,0 +1,80 @@
+/**
+ * Gives the order in which a store's operations could have come, one at a time, as far as there is
+ * one: what the checker of `linearizable` found, for the picture. It ends at the first return that
+ * no order satisfies.
+ */
+import { type ClientHistory, storeOperations } from '../../check/client-history.ts';
+import { firstRowOf } from '../../check/linearizable.ts';
+import { asSeen, storeModels } from '../../check/store-models.ts';
+import { surveyTrace } from '../../check/survey.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import { checkHistory } from '../../linearizability/check-history.ts';
+import { explainHistory } from '../../linearizability/explain.ts';
+import type { CallData, Model } from '../../linearizability/model.ts';
+
+/** Where one operation takes effect in the order that was found. */
+export interface LinearPoint {
+  readonly process: string;
+  readonly operation: string;
+  /** Its place in the order, from 1. */
+  readonly rank: number;
+  /** The event at which it takes effect at the earliest. */
+  readonly event: number;
+}
+
+export interface Linearization {
+  readonly points: readonly LinearPoint[];
+  /** The return that no order satisfies. */
+  readonly bad: { readonly process: string; readonly event: number } | null;
+}
+
+export interface LinearizationOptions {
+  readonly claim: string;
+  /** The model that the store promises, by its name; null where nobody wrote one. */
+  readonly model: string | null;
+}
+
+const MAX_CONFIGURATIONS = 20_000;
+
+/**
+ * Null for other claims, for models that are not fencepost's, and where the search found nothing in
+ * its limits.
+ */
+export function linearizationOf(
+  trace: Trace,
+  { claim, model }: LinearizationOptions,
+): Linearization | null {
+  const [, own = null] = /^linearizable\((.*)\)$/.exec(claim) ?? [];
+  if (own === null && claim !== 'linearizable') return null;
+  const definition = storeModels.get(own ?? model ?? '');
+  if (definition === undefined) return null;
+  const survey = surveyTrace(trace);
+  for (const operations of storeOperations(survey)) {
+    const first = firstRowOf(survey, operations);
+    const found = asSeen(operations, { definition, first }, explainSeen);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function explainSeen<C extends CallData>(
+  { history, sources }: ClientHistory<C>,
+  model: Model<Json, C>,
+): Linearization | null {
+  const options = { maxConfigurations: MAX_CONFIGURATIONS };
+  const verdict = checkHistory(history, model, options);
+  if (verdict.kind !== 'invalid') return null;
+  const { prefix, at } = explainHistory(history, model, verdict, options);
+  let event = 0;
+  const points = prefix.flatMap((index, place): LinearPoint[] => {
+    const source = sources[index];
+    if (source === undefined) return [];
+    const { invoke } = source.log;
+    event = Math.max(event, history[index]?.invoke ?? 0);
+    const { process, operation } = invoke.event;
+    return [{ process, operation, rank: place + 1, event }];
+  });
+  const bad = sources[at]?.log.return;
+  return { points, bad: bad ? { process: bad.event.process, event: bad.index } : null };
+}

@@ -1,0 +1,323 @@
+/**
+ * Draws a finding as a sequence: time runs downwards, a lane per process. Leases stand twice, solid
+ * as the service has them and hatched as their holders believe; the red part is where both
+ * contradict. Pauses, crashes and partitions lie behind them; `layout.ts` says where all of it
+ * goes.
+ */
+import type { Trace } from '../../core/history/trace.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import { type Child, element, type Markup } from '../../text/markup.ts';
+import { tokenText } from '../../text/prose.ts';
+import { clip, visible } from '../../text/visible.ts';
+import { flagText, isReply } from '../access-text.ts';
+import { clockSpans, clockText } from '../clock-spans.ts';
+import {
+  beliefSpans,
+  type FaultSpan,
+  faultSpans,
+  flightsOf,
+  leaseSpans,
+  type OverlapSpan,
+  overlapSpans,
+  type Span,
+} from '../spans.ts';
+import {
+  axisOf,
+  HEAD_COLUMNS,
+  type Item,
+  inSlots,
+  type Lane,
+  type Layout,
+  type LayoutOptions,
+  layOut,
+  yAt,
+} from './layout.ts';
+import {
+  bar,
+  cursor,
+  drawMessage,
+  flag,
+  flagWidth,
+  hatches,
+  horizontal,
+  ink,
+  label,
+  type Role,
+  sheet,
+  vertical,
+} from './shapes.ts';
+
+export interface SequencePicture {
+  readonly svg: Markup;
+  /** Events that are drawn. */
+  readonly drawn: number;
+  /** Where each event that is drawn stands, by its index. */
+  readonly yOf: ReadonlyMap<number, number>;
+  /** Where the lane of each process that is drawn stands, by its name. */
+  readonly xOf: ReadonlyMap<string, number>;
+}
+
+interface SequenceOptions extends LayoutOptions {
+  /** Begins every id in the picture, so that several fit one page. */
+  readonly id: string;
+  /** The accessible name. */
+  readonly title: string;
+}
+
+const LANE_TOP = 58;
+
+/** The sequence as one SVG element. */
+export function drawSequence(trace: Trace, options: SequenceOptions): SequencePicture {
+  const layout = layOut(trace, options);
+  const { id, title, faults } = options;
+  const scene = { trace, layout, id, faults };
+  const lanes = [...layout.lanes.values()];
+  const size = { width: Math.ceil(layout.width), height: Math.ceil(layout.height) };
+  const svg = sheet(
+    size,
+    { title, kind: 'sequence' },
+    hatches(
+      id,
+      lanes.map(({ role }) => role),
+    ),
+    element('rect', { ...size, ...ink({ fill: 'paper' }) }),
+    violationBand(layout),
+    cursor({ x: 6, y: 0, width: layout.width - 12, height: 22 }),
+    drawAxis(layout),
+    lanes.map(({ x }) => vertical(x, [LANE_TOP, layout.bottom + 14], LANE_PAINT)),
+    inLanes(faultSpans(trace), scene, drawFault),
+    drawClocks(scene),
+    drawLeases(scene),
+    drawBeliefs(scene),
+    drawFlights(scene),
+    layout.items.map((item) => drawItem(item, scene)),
+    lanes.map(drawHead),
+  );
+  const xOf = new Map([...layout.lanes].map(([name, { x }]) => [name, x]));
+  return { svg, drawn: layout.drawn, yOf: layout.yOf, xOf };
+}
+
+const LANE_PAINT = { 'stroke-width': 1.5, ...ink({ stroke: 'line' }) };
+
+/** A trace in its place; `id` begins the ids of the hatches. */
+interface Scene {
+  readonly trace: Trace;
+  readonly layout: Layout;
+  readonly id: string;
+  readonly faults: readonly Fault[];
+}
+
+const BAND_PX = 50;
+/** The band lies behind the last piece of evidence and the line that names the violation. */
+function violationBand(layout: Layout): Child {
+  const y = bandTop(layout);
+  if (y === Number.POSITIVE_INFINITY) return [];
+  const box = { x: 6, y, width: layout.width - 12, height: BAND_PX };
+  return bar(box, { ...ink({ fill: 'tint', stroke: 'danger' }), 'stroke-width': 1 }, '');
+}
+
+function bandTop({ items }: Layout): number {
+  const item = items.find(({ step }) => step.part === 'violation');
+  return item === undefined ? Number.POSITIVE_INFINITY : item.y - 36;
+}
+
+function drawAxis(layout: Layout): Child {
+  const style = { role: 'soft', anchor: 'end', hasHalo: false } as const;
+  const times = axisOf(layout).map(({ y, text }) => [
+    horizontal(y, [72, layout.width - 12], ink({ stroke: 'guide' })),
+    label(text, { x: 66, y }, style),
+  ]);
+  const waits = layout.waits.map(({ y, forUs }) =>
+    label(`⋮ ${proseDuration(forUs)}`, { x: 66, y }, { ...style, size: 10 }),
+  );
+  return [times, waits];
+}
+
+/** From the row of its start to the row of its end. */
+interface Extent {
+  readonly y: number;
+  readonly height: number;
+}
+
+/** Draws each span that has a lane and lies inside the drawing. */
+function inLanes<S extends Span>(
+  spans: readonly S[],
+  { layout }: Scene,
+  draw: (span: S, lane: Lane, extent: Extent) => Child,
+): Child {
+  return spans.map((span) => {
+    const lane = layout.lanes.get(span.process);
+    const extent = extentOf(span, layout);
+    return lane === undefined || extent === null ? [] : draw(span, lane, extent);
+  });
+}
+
+function extentOf(span: Span, layout: Layout): Extent | null {
+  const first = layout.items[0]?.step.atUs ?? 0;
+  if (span.untilUs !== null && span.untilUs < first) return null;
+  const y = yAt(layout, span.fromUs);
+  const end = span.untilUs === null ? layout.bottom + 14 : yAt(layout, span.untilUs);
+  return y > layout.bottom ? null : { y, height: end - y };
+}
+
+/** Pauses and crashes as blocks behind their lane, partitions as a strip beside it. */
+function drawFault(span: FaultSpan, { x }: Lane, extent: Extent): Child {
+  const until = span.untilUs === null ? '' : ` until ${proseDuration(span.untilUs)}`;
+  const names = { pause: 'paused', partition: 'cut off', crash: 'down' };
+  const title = `${span.process}: ${names[span.kind]}${until}`;
+  if (span.kind === 'partition') {
+    return bar({ x: x - 24, width: 4, ...extent }, ink({ fill: 'caution' }), title);
+  }
+  const paint = {
+    pause: { ...ink({ fill: 'idle', stroke: 'soft' }), 'stroke-width': 1 },
+    crash: {
+      ...ink({ fill: 'paper', stroke: 'danger' }),
+      'stroke-dasharray': '3 3',
+      'stroke-width': 1,
+    },
+  }[span.kind];
+  return bar({ x: x - 20, width: 40, ...extent }, paint, title);
+}
+
+/** A strip at the left of each lane whose process's clocks are off. */
+function drawClocks(scene: Scene): Child {
+  const dashes = { 'stroke-dasharray': '2 2', 'stroke-width': 1.4 };
+  const paint = { ...ink({ fill: 'paper', stroke: 'caution' }), ...dashes };
+  return inLanes(clockSpans(scene.trace, scene.faults), scene, (span, { x }, extent) =>
+    bar({ x: x - 32, width: 6, ...extent }, paint, `clock of ${span.process} ${clockText(span)}`),
+  );
+}
+
+const BAR_PX = 14;
+
+function barLeft({ x }: Lane, slot: number): number {
+  return x - BAR_PX / 2 + slot * (BAR_PX + 4);
+}
+
+/** The leases in the lock services' lanes, in the colours of their clients. */
+function drawLeases(scene: Scene): Child {
+  return inLanes(inSlots(leaseSpans(scene.trace)), scene, (span, lane, extent) => {
+    const until = span.untilUs === null ? '' : ` to ${proseDuration(span.untilUs)}`;
+    const what = `${span.lock}${tokenText(span.token)}`;
+    const from = proseDuration(span.fromUs);
+    const title = `${span.client} holds ${what}: ${from}${until} (${span.ending})`;
+    const fill = ink({ fill: scene.layout.lanes.get(span.client)?.role ?? 'soft' });
+    return bar({ x: barLeft(lane, span.slot), width: BAR_PX, ...extent }, fill, title);
+  });
+}
+
+/** The sections in the clients' lanes, and in red where another client holds the lock. */
+function drawBeliefs(scene: Scene): Child {
+  const beliefs = beliefSpans(scene.trace);
+  const overlaps = overlapSpans(beliefs, leaseSpans(scene.trace));
+  return inLanes(inSlots(beliefs), scene, (span, lane, extent) => {
+    const x = barLeft(lane, span.slot);
+    const believed = `own clock ends the lease at ${proseDuration(span.believedUntilUs)}`;
+    const title = `${span.process} acts as holder of ${span.lock}${tokenText(span.token)}; ${believed}`;
+    const paint = { ...ink({ stroke: lane.role }), fill: `url(#${scene.id}-${lane.role})` };
+    const own = overlaps.filter(
+      ({ process, ordinal }) => process === span.process && ordinal === span.ordinal,
+    );
+    const red = inLanes(own, scene, (overlap, _, within) =>
+      drawOverlap(overlap, { x, ...within }, scene),
+    );
+    return [bar({ x, width: BAR_PX, ...extent }, { ...paint, 'stroke-width': 1.4 }, title), red];
+  });
+}
+
+function drawOverlap(
+  { process, other }: OverlapSpan,
+  { x, ...extent }: Extent & { readonly x: number },
+  { id }: Scene,
+): Child {
+  const paint = { ...ink({ stroke: 'danger' }), fill: `url(#${id}-danger)`, 'stroke-width': 1.6 };
+  const title = `${process} still acts as holder while ${other} holds it`;
+  return bar({ x: x - 2, width: BAR_PX + 4, ...extent }, paint, title);
+}
+
+function drawFlights({ trace, layout }: Scene): Child {
+  return flightsOf(trace).map((flight) => {
+    const from = layout.lanes.get(flight.from);
+    const to = layout.lanes.get(flight.to);
+    const y = layout.yOf.get(flight.sent);
+    if (from === undefined || to === undefined || y === undefined) return [];
+    const endY = flight.end === null ? undefined : layout.yOf.get(flight.end);
+    const isUnderWay = endY === undefined;
+    const side = to.x > from.x ? 1 : -1;
+    const ends = [
+      { x: from.x + side * 10, y },
+      { x: to.x - side * 10, y: endY ?? y },
+    ] as const;
+    const cut = isUnderWay
+      ? { x: from.x + (to.x - from.x) * 0.6, y: Math.max(y + 6, layout.bottom + 8) }
+      : { x: from.x + (to.x - from.x) * 0.55, y: y + (endY - y) * 0.55 };
+    const { role } = from.process.role === 'client' ? from : to;
+    const isAnswer = isReply(flight.message);
+    return drawMessage({ ...flight, isUnderWay }, ends, {
+      ...{ role, isDashed: isAnswer, isThin: isAnswer, title: flight.message },
+      ...{ cut, crossSize: 16, beside: { x: 0, y: 4 } },
+    });
+  });
+}
+
+const TONES: Readonly<Record<Item['tone'], Role>> = {
+  plain: 'ink',
+  faint: 'soft',
+  danger: 'danger',
+};
+
+function drawItem(item: Item, { trace, layout }: Scene): Child {
+  const { step, y } = item;
+  const event = step.event === null ? undefined : trace.events[step.event];
+  if (event?.kind === 'healed') return drawHealed(y, item.label, layout);
+  const lane = layout.lanes.get(step.process);
+  if (lane === undefined || item.label === '') return [];
+  const isLeft =
+    lane.labelSide === 'left' || (event?.kind === 'send' && isLeftwards(event.to, lane, layout));
+  const isSend = event?.kind === 'send';
+  const isWrite = event?.kind === 'write';
+  const inset = isWrite ? 16 + flagWidth(flagText(event)) : 26;
+  const at = { x: lane.x + (isLeft ? -inset : inset), y: isSend ? y - 8 : y };
+  const role = isSend ? lane.role : TONES[item.tone];
+  const isInBand = step.part !== '' && y >= bandTop(layout);
+  const ground = isInBand ? 'tint' : 'paper';
+  const style = { role, ground, anchor: isLeft ? 'end' : 'start' } as const;
+  const text = label(item.label, at, { ...style, isBold: step.part !== '' });
+  const client = isWrite ? layout.lanes.get(event.client) : undefined;
+  const flown = isWrite
+    ? flag(
+        { x: lane.x + 9, y },
+        { text: flagText(event), role: client?.role ?? 'soft', isAccepted: event.isAccepted },
+      )
+    : [];
+  return element('g', {}, element('title', {}, step.text), flown, text);
+}
+
+function isLeftwards(to: string, lane: Lane, layout: Layout): boolean {
+  const target = layout.lanes.get(to);
+  return target !== undefined && target.x < lane.x;
+}
+
+function drawHealed(y: number, text: string, { width }: Layout): Child {
+  const paint = { 'stroke-dasharray': '6 4', ...ink({ stroke: 'good' }) };
+  return [
+    horizontal(y, [72, width - 12], paint),
+    label(text, { x: width - 16, y: y - 9 }, { role: 'good', anchor: 'end' }),
+  ];
+}
+
+const ROLE_NAMES = { lock: 'lock service', client: 'client', probe: 'probe', store: 'store' };
+
+function drawHead({ process, x, role }: Lane): Markup {
+  const name = clip(visible(process.name), HEAD_COLUMNS);
+  const style = { anchor: 'middle', hasHalo: false } as const;
+  const bold = { ...style, role: role === 'soft' ? 'ink' : role, size: 15, isBold: true } as const;
+  return element(
+    'g',
+    {},
+    element('title', {}, process.name),
+    label(name, { x, y: 24 }, bold),
+    label(ROLE_NAMES[process.role], { x, y: 43 }, { ...style, role: 'soft', size: 11 }),
+  );
+}

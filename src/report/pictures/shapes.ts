@@ -1,0 +1,259 @@
+/**
+ * What the pictures are made of: colours by what they mean, for a light and a dark screen, and in
+ * them bars, hatches, flags, arrows and text with a halo. Shapes carry the light colours as
+ * attributes, which survive a policy that forbids styles, and classes that the style sheet
+ * recolours.
+ */
+import { type Child, element, type Markup } from '../../text/markup.ts';
+
+/** `client…` tell clients apart; `danger` is kept for what broke, `cursor` lies behind text. */
+export const PALETTE = {
+  page: { light: '#f6f7f9', dark: '#0d1117' },
+  paper: { light: '#ffffff', dark: '#151a21' },
+  ink: { light: '#1b1f24', dark: '#e6edf3' },
+  soft: { light: '#57606a', dark: '#9fabb8' },
+  line: { light: '#d3d9e0', dark: '#37414c' },
+  guide: { light: '#eef1f4', dark: '#1e252d' },
+  idle: { light: '#dfe3e8', dark: '#323c47' },
+  danger: { light: '#bf1722', dark: '#ff8a82' },
+  tint: { light: '#fdeaea', dark: '#3b1a1e' },
+  good: { light: '#14713a', dark: '#5fd488' },
+  caution: { light: '#855500', dark: '#e5b84e' },
+  onClient: { light: '#ffffff', dark: '#0d1117' },
+  cursor: { light: '#ffe08a', dark: '#4a3b0c' },
+  client0: { light: '#0b5cbd', dark: '#74b6ff' },
+  client1: { light: '#9a4a00', dark: '#f2a663' },
+  client2: { light: '#0c6b64', dark: '#56d3c4' },
+  client3: { light: '#7338bd', dark: '#c8a2ff' },
+  client4: { light: '#566100', dark: '#bccb53' },
+  client5: { light: '#46505c', dark: '#b2bdc9' },
+} as const;
+
+export type Role = keyof typeof PALETTE;
+
+const CLIENTS: readonly Role[] = ['client0', 'client1', 'client2', 'client3', 'client4', 'client5'];
+
+/** The colour of the client at `index`; after six they repeat. */
+export function clientRole(index: number): Role {
+  return CLIENTS[index % CLIENTS.length] ?? 'client5';
+}
+
+/** Attributes that fill, or stroke, a shape in a role's colour. */
+export type Ink = Readonly<Record<'fill' | 'stroke' | 'class', string>>;
+
+/** Fill and stroke of a shape, `none` where a role is absent. */
+export function ink({ fill, stroke }: { readonly fill?: Role; readonly stroke?: Role }): Ink {
+  const classes = [fill && `f-${fill}`, stroke && `s-${stroke}`];
+  return {
+    fill: fill === undefined ? 'none' : PALETTE[fill].light,
+    stroke: stroke === undefined ? 'none' : PALETTE[stroke].light,
+    class: classes.filter((name) => name !== undefined).join(' '),
+  };
+}
+
+/** The palette as custom properties, and the classes that `ink` names. */
+export function paletteStyle(): string {
+  const roles = Object.entries(PALETTE);
+  const shades = (shade: 'light' | 'dark'): string =>
+    roles.map(([role, colours]) => `--${role}:${colours[shade]}`).join(';');
+  const classes = roles
+    .map(([role]) => `.f-${role}{fill:var(--${role})}.s-${role}{stroke:var(--${role})}`)
+    .join('');
+  return [
+    `:root{color-scheme:light dark;${shades('light')}}`,
+    `@media (prefers-color-scheme:dark){:root{${shades('dark')}}}`,
+    `:root[data-theme=light]{color-scheme:light;${shades('light')}}`,
+    `:root[data-theme=dark]{color-scheme:dark;${shades('dark')}}`,
+    `@media print{:root:root{color-scheme:light;${shades('light')}}}`,
+    classes,
+  ].join('\n');
+}
+
+export const FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A picture with its ground; `title` is its accessible name. */
+export function sheet(
+  size: Size,
+  { title, kind }: { readonly title: string; readonly kind: string },
+  ...children: Child[]
+): Markup {
+  const viewBox = `0 0 ${size.width} ${size.height}`;
+  const name = { role: 'img', 'aria-label': title, 'font-family': FONT, class: kind };
+  return element(
+    'svg',
+    { xmlns: 'http://www.w3.org/2000/svg', viewBox, ...size, ...name },
+    ...children,
+  );
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Box extends Point, Size {}
+
+type Paint = Readonly<Record<string, string | number>>;
+
+/** A straight line down at `x`. */
+export function vertical(x: number, [y1, y2]: readonly [number, number], paint: Paint): Markup {
+  return element('line', { x1: x, x2: x, y1, y2, ...paint });
+}
+
+/** A straight line across at `y`. */
+export function horizontal(y: number, [x1, x2]: readonly [number, number], paint: Paint): Markup {
+  return element('line', { x1, x2, y1: y, y2: y, ...paint });
+}
+
+export interface TextStyle {
+  readonly role: Role;
+  readonly anchor?: 'start' | 'middle' | 'end';
+  readonly size?: number;
+  readonly isBold?: boolean;
+  /** A halo in the colour of the ground keeps text readable where it crosses a line. */
+  readonly hasHalo?: boolean;
+  readonly ground?: Role;
+}
+
+/** One line of text whose middle is at `at.y`. */
+export function label(text: string, at: Point, style: TextStyle): Markup {
+  const { role, anchor = 'start', size = 12, isBold = false } = style;
+  const { hasHalo = true, ground = 'paper' } = style;
+  return element(
+    'text',
+    {
+      ...{ x: at.x, y: at.y + size * 0.35, 'font-size': size, 'text-anchor': anchor },
+      'font-weight': isBold ? 600 : null,
+      ...(hasHalo ? { ...ink({ fill: role, stroke: ground }), ...HALO } : ink({ fill: role })),
+    },
+    text,
+  );
+}
+
+const HALO = { 'stroke-width': 5, 'stroke-linejoin': 'round', 'paint-order': 'stroke' };
+
+/** A rectangle with rounded corners; `title` is what a pointer shows. */
+export function bar(box: Box, paint: Paint, title: string): Markup {
+  const size = { width: Math.max(1, box.width), height: Math.max(1, box.height), rx: 3 };
+  const told = title === '' ? [] : element('title', {}, title);
+  return element('rect', { ...box, ...size, ...paint }, told);
+}
+
+/** Where a script shows which step one looks at; unseen until then. */
+export function cursor(box: Box): Markup {
+  return element('rect', {
+    ...box,
+    ...ink({ fill: 'cursor' }),
+    visibility: 'hidden',
+    'data-cursor': '',
+  });
+}
+
+/** Slanted lines in a role's colour, to fill with: `url(#id)`. */
+export function hatch(id: string, role: Role, isDense: boolean): Markup {
+  const size = isDense ? 5 : 7;
+  const tile = { width: size, height: size };
+  const patternTransform = isDense ? 'rotate(-45)' : 'rotate(45)';
+  return element(
+    'pattern',
+    { id, ...tile, patternUnits: 'userSpaceOnUse', patternTransform },
+    element('rect', { ...tile, ...ink({ fill: isDense ? 'tint' : 'paper' }) }),
+    element('line', { y2: size, 'stroke-width': isDense ? 4 : 3, ...ink({ stroke: role }) }),
+  );
+}
+
+/** A hatch for each role, `<id>-<role>`, and `<id>-danger`, which is dense. */
+export function hatches(id: string, roles: readonly Role[]): Markup {
+  const own = [...new Set(roles)].map((role) => hatch(`${id}-${role}`, role, false));
+  return element('defs', {}, own, hatch(`${id}-danger`, 'danger', true));
+}
+
+export interface ArrowStyle {
+  readonly role: Role;
+  readonly isDashed?: boolean;
+  readonly isThin?: boolean;
+  readonly hasHead?: boolean;
+}
+
+/** A straight arrow with its head at `to`. */
+export function arrow(from: Point, to: Point, style: ArrowStyle): Markup {
+  const { role, isDashed = false, isThin = false, hasHead = true } = style;
+  const line = element('line', {
+    ...{ x1: from.x, y1: from.y, x2: to.x, y2: to.y, 'stroke-width': isThin ? 1 : 1.6 },
+    ...{ 'stroke-dasharray': isDashed ? '4 3' : null, ...ink({ stroke: role }) },
+  });
+  return hasHead ? element('g', {}, line, arrowHead(from, to, style)) : line;
+}
+
+function arrowHead(from: Point, to: Point, { role }: ArrowStyle): Markup {
+  const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y));
+  const along = { x: (to.x - from.x) / length, y: (to.y - from.y) / length };
+  const corner = (side: 1 | -1): string => {
+    const x = to.x - along.x * 8 - side * along.y * 3.5;
+    const y = to.y - along.y * 8 + side * along.x * 3.5;
+    return `${x.toFixed(1)},${y.toFixed(1)}`;
+  };
+  const points = `${to.x.toFixed(1)},${to.y.toFixed(1)} ${corner(1)} ${corner(-1)}`;
+  return element('polygon', { points, ...ink({ fill: role }) });
+}
+
+export interface FlagStyle {
+  /** What stands on it: `flagText` says it of a write. */
+  readonly text: string;
+  readonly role: Role;
+  /** A refused write's flag is hollow. */
+  readonly isAccepted: boolean;
+}
+
+/** A pole with its foot at `at` and a numbered flag that flies to the right. */
+export function flag({ x, y }: Point, { text, role, isAccepted }: FlagStyle): Markup {
+  const width = flagWidth(text);
+  const right = x + width;
+  const points = `${x},${y - 9} ${right},${y - 9} ${right - 4},${y} ${right},${y + 9} ${x},${y + 9}`;
+  const paper = ink({ fill: isAccepted ? role : 'paper', stroke: role });
+  const style = { size: 12, isBold: true, hasHalo: false, anchor: 'middle' } as const;
+  const onIt = { ...style, role: isAccepted ? 'onClient' : role } as const;
+  return element(
+    'g',
+    {},
+    element('polygon', { points, 'stroke-width': 1.4, ...paper }),
+    label(text, { x: x + width / 2 - 2, y }, onIt),
+  );
+}
+
+/** How wide `flag` draws it. */
+export function flagWidth(text: string): number {
+  return Math.max(18, text.length * 7.5 + 10);
+}
+
+export interface FlightStyle extends ArrowStyle {
+  /** Where a lost message ends, and one that is still under way where the picture ends. */
+  readonly cut: Point;
+  readonly crossSize: number;
+  /** How far beside its original a copy runs. */
+  readonly beside: Point;
+  /** What a pointer shows of one that arrives; '' for nothing. */
+  readonly title: string;
+}
+
+/** A message: a full arrow, one to a cross where it was lost, two where it arrives twice. */
+export function drawMessage(
+  { isLost, isCopy, isUnderWay }: Readonly<Record<'isLost' | 'isCopy' | 'isUnderWay', boolean>>,
+  [start, stop]: readonly [Point, Point],
+  { cut, crossSize, beside, title, ...style }: FlightStyle,
+): Child {
+  const headless = { ...style, hasHead: false };
+  if (isUnderWay) return arrow(start, cut, { ...headless, isDashed: true });
+  const cross = { role: 'danger', anchor: 'middle', size: crossSize, isBold: true } as const;
+  if (isLost) return [arrow(start, cut, headless), label('✕', cut, cross)];
+  const shaft = arrow(start, stop, style);
+  const shown = title === '' ? shaft : element('g', {}, element('title', {}, title), shaft);
+  if (!isCopy) return shown;
+  const moved = ({ x, y }: Point): Point => ({ x: x + beside.x, y: y + beside.y });
+  return [shown, arrow(moved(start), moved(stop), headless)];
+}
