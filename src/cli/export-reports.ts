@@ -1,16 +1,16 @@
 /** Writes what a run came to for other programs: CI servers, GitHub, whatever reads JSON. */
 import { appendFileSync, existsSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { githubAnnotations } from '../report/github.ts';
+import type { ScenarioResult } from '../report/cases.ts';
+import { systemLines } from '../report/cases.ts';
+import { githubAnnotations, MOST_STEP_BYTES, renderStepSummary } from '../report/github.ts';
 import { renderJunit } from '../report/junit.ts';
 import { findingDiagram } from '../report/mermaid.ts';
 import { renderReportJson } from '../report/report-json.ts';
-import type { ScenarioResult } from '../report/run-result.ts';
-import { MOST_STEP_BYTES, renderStepSummary } from '../report/step-summary.ts';
 import type { Summary } from '../report/summary.ts';
-import { systemLines } from '../report/system-lines.ts';
 import type { ScenarioOutcome } from './conclude.ts';
 import { systemMessage, writeText } from './files.ts';
+import { pageFileOf } from './find.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ExportOptions {
@@ -28,10 +28,10 @@ export function exportReports(
   { options, terminal }: { readonly options: ExportOptions; readonly terminal: Terminal },
 ): void {
   const { reporters, output, version, isJson } = options;
-  const results = outcomes.map(resultOf);
+  const results = outcomes.map((outcome) => resultOf(outcome, output));
   const findings = results.flatMap((result) => result.findings);
   if (reporters.has('junit')) {
-    writeText(join(output, 'junit.xml'), renderJunit(results, { version }));
+    writeText(join(output, 'junit.xml'), renderJunit({ results, version }));
   }
   if (reporters.has('json')) {
     writeText(join(output, 'report.json'), renderReportJson(overview, findings));
@@ -55,13 +55,10 @@ function diagramFileOf(planFile: string): string {
   return planFile.replace(/\.yaml$/, '.mmd');
 }
 
-function resultOf({
-  summary,
-  findings,
-  examined,
-  milliseconds,
-  text,
-}: ScenarioOutcome): ScenarioResult {
+function resultOf(
+  { summary, findings, examined, milliseconds, text }: ScenarioOutcome,
+  output: string,
+): ScenarioResult {
   const { tallies, range, isWhole, keptPlans, difference } = examined;
   const names = summary.systems.map(({ name }) => name);
   return {
@@ -69,6 +66,7 @@ function resultOf({
     seeds: { ...range, isWhole },
     seconds: milliseconds / 1000,
     lines: systemLines({ file: summary.file, text }, names),
+    pageFile: pageFileOf(output, summary.name),
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { casesOf, isFailure } from './cases.ts';
+import { casesOf, isFailure, systemLines } from './cases.ts';
 import { sampleResult } from './run-result.fixture.ts';
 
 describe('casesOf', () => {
@@ -57,5 +57,23 @@ describe('casesOf', () => {
     expect(failures.map(({ outcome }) => outcome)).toEqual([
       ...['broke', 'held', 'failed', 'changed', 'failed'],
     ]);
+  });
+});
+
+describe('systemLines', () => {
+  const text = ['name: x', 'systems:', '  a: { lock: l }', '', '  "b c":', '    lock: l', ''].join(
+    '\n',
+  );
+
+  it('points at the line on which a system is named', () => {
+    const lines = systemLines({ file: 'x.yaml', text }, ['a', 'b c']);
+    expect([...lines]).toEqual([
+      ['a', 3],
+      ['b c', 5],
+    ]);
+  });
+
+  it('knows no line in what is not YAML', () => {
+    expect(systemLines({ file: 'x.yaml', text: '{' }, ['a']).size).toBe(0);
   });
 });

@@ -1,14 +1,33 @@
 /**
- * Cuts the result of a run into cases, one for each thing that could have gone wrong: every claim
- * that a scenario lists for a system, every kept plan, every seed that had to run. Test reports,
- * annotations and the step summary are views of these.
+ * What the run of one scenario came to, and the cases that it is cut into, one for each thing that
+ * could have gone wrong: every claim that a scenario lists for a system, every kept plan, every seed
+ * that had to run. Test reports, annotations and the step summary are views of these.
  */
-import type { KeptOutcome } from '../search/sweep/shard-file.ts';
+import { parseFile, type SourceFile } from '../core/plan/document.ts';
+import type { Difference, KeptOutcome } from '../search/sweep/shard-file.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import type { Finding } from './finding.ts';
-import type { ScenarioResult } from './run-result.ts';
-import type { SystemSummary } from './summary.ts';
+import type { ScenarioSummary, SystemSummary } from './summary.ts';
+
+/** With all that reports need: plain data, put together by the command. */
+export interface ScenarioResult {
+  readonly summary: ScenarioSummary;
+  readonly findings: readonly Finding[];
+  /** By the name of the system; absent where no seed of it was examined. */
+  readonly tallies: ReadonlyMap<string, Tally>;
+  /** The seeds that were asked for, both included, and whether all were examined. */
+  readonly seeds: { readonly from: number; readonly to: number; readonly isWhole: boolean };
+  /** The kept plans that were replayed, in the order of their files. */
+  readonly keptPlans: readonly KeptOutcome[];
+  /** The seed whose two runs differed, and how; null when none was found. */
+  readonly difference: Difference | null;
+  readonly seconds: number;
+  /** The lines, from 1, on which the scenario's file names its systems. */
+  readonly lines: ReadonlyMap<string, number>;
+  /** Its HTML page, as a person types it. */
+  readonly pageFile: string;
+}
 
 export interface Case {
   /** Of the scenario; '' for what no single system answers for. */
@@ -140,4 +159,21 @@ function differenceCase(result: ScenarioResult): readonly Case[] {
   const message = `two runs of seed ${seed} differ: ${what}`;
   const name = 'gives the same trace twice';
   return [{ ...placeOf(system, result), name, outcome: 'failed', message, ...NO_MORE }];
+}
+
+/** On which lines a scenario’s file names its systems, from 1, by their names; empty where it is none. */
+export function systemLines(
+  source: SourceFile,
+  systems: readonly string[],
+): ReadonlyMap<string, number> {
+  const parsed = parseFile(source);
+  if (parsed.kind === 'problems') return new Map();
+  const { locate } = parsed;
+  return new Map(
+    systems.flatMap((name) =>
+      locate([{ path: ['systems', name], isKey: true, what: name }]).map(
+        ({ line }): [string, number] => [name, line],
+      ),
+    ),
+  );
 }

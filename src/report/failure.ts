@@ -35,6 +35,21 @@ const MOST_COLUMNS = 100;
 const MOST_STORY_LINES = 9;
 const MOST_SIBLINGS = 3;
 
+/** The blocks of a scenario's findings; what the same plan broke before is told briefly. */
+export function renderFailures(
+  findings: readonly Finding[],
+  options: FailureOptions,
+): readonly string[] {
+  const told = new Map<string, Finding>();
+  return findings.map((finding) => {
+    const story = JSON.stringify([finding.claim, finding.plan.clients, finding.plan.faults]);
+    const first = told.get(story);
+    if (first !== undefined) return renderRepeat(finding, first, options);
+    told.set(story, finding);
+    return renderFailure(finding, options);
+  });
+}
+
 /** The block as lines joined by `\n`, without a final one. */
 export function renderFailure(finding: Finding, options: FailureOptions): string {
   const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));

@@ -1,14 +1,18 @@
 /**
- * Writes failures as workflow commands of GitHub Actions, which shows them beside the lines of the
- * scenario's file in a pull request.
+ * What GitHub Actions shows of a run: failures as annotations, beside the lines of the scenario's
+ * file in a pull request, and on the page of the job a table of systems and claims, then each
+ * counterexample in words and as a diagram.
  */
 
+import { codeBlock, codeSpan, markdownSentence, markdownText, render } from '../text/markup.ts';
 import { countOf } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
-import { type Case, casesOf, isFailure } from './cases.ts';
-import { storyOf } from './failure.ts';
-import { replayCommand, shellWords } from './finding.ts';
-import type { ScenarioResult } from './run-result.ts';
+import { type Case, casesOf, isFailure, type ScenarioResult } from './cases.ts';
+import { shrunkText, storyOf } from './failure.ts';
+import { type Finding, replayCommand, shellWords } from './finding.ts';
+import { findingDiagram } from './mermaid.ts';
+import { claimRows, markOf, outcomeOf } from './overview.ts';
+import type { Summary, SystemSummary } from './summary.ts';
 
 export interface AnnotationOptions {
   /** A file as GitHub names it: from the root of the repository; null where it lies outside. */
@@ -31,7 +35,7 @@ export function githubAnnotations(
   const told = failures.slice(0, MOST).map(({ scenario, one }) => {
     const file = placeOf(one.file);
     const line = file === null || one.line === null ? null : String(one.line);
-    return command({ file, line, title: titleOf(one, scenario) }, textOf(one));
+    return command({ file, line, title: titleOf(one, scenario) }, bodyOf(one));
   });
   const left = failures.length - told.length;
   if (left === 0) return told;
@@ -43,7 +47,7 @@ function titleOf({ name, system }: Case, scenario: string): string {
   return system === '' ? `${scenario}: ${name}` : `${scenario}, ${system}: ${name}`;
 }
 
-function textOf({ message, details, finding }: Case): string {
+function bodyOf({ message, details, finding }: Case): string {
   if (finding === null) return details === '' ? message : `${message}\n${details}`;
   const { explanation } = finding;
   const replay = `replay: ${shellWords(replayCommand(finding)).join(' ')}`;
@@ -67,4 +71,120 @@ function escapeData(text: string): string {
 
 function escapeProperty(text: string): string {
   return visible(text).replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+export interface StepSummaryOptions {
+  /** The whole summary is no longer; what does not fit is left out, and that is said. */
+  readonly mostBytes: number;
+}
+
+/** What GitHub takes of one step: 1 MiB. */
+export const MOST_STEP_BYTES: number = 1024 * 1024;
+
+/** The document, with a final line end; '' where not even its title fits. */
+export function renderStepSummary(
+  overview: Summary,
+  results: readonly ScenarioResult[],
+  { mostBytes }: StepSummaryOptions,
+): string {
+  const sections = [
+    `## fencepost: ${markdownText(outcomeOf(overview))}`,
+    ...results.map(tableOf),
+    ...results.flatMap(failureSections),
+    ...results.flatMap(expectedSections),
+  ];
+  const whole = documentOf(sections);
+  if (bytesOf(whole) <= mostBytes) return whole;
+  for (let kept = sections.length - 1; kept > 0; kept -= 1) {
+    const left = countOf(sections.length - kept, 'section');
+    const why = `${left} left out: GitHub takes no more of one step. The log has them.`;
+    const document = documentOf([...sections.slice(0, kept), why]);
+    if (bytesOf(document) <= mostBytes) return document;
+  }
+  return '';
+}
+
+function documentOf(sections: readonly string[]): string {
+  return `${sections.join('\n\n')}\n`;
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+const COLUMNS = [
+  'met',
+  'system',
+  'claim',
+  'expected',
+  'broken seeds',
+  'first seed',
+  'exercised on',
+];
+
+function tableOf({ summary }: ScenarioResult): string {
+  const rows = summary.systems.flatMap(systemRows);
+  return [
+    `### ${markdownText(summary.name)} ${codeSpan(summary.file)}`,
+    '',
+    rowOf(COLUMNS),
+    rowOf(COLUMNS.map(() => '---')),
+    ...rows.map((cells) => rowOf(cells.map(markdownText))),
+  ].join('\n');
+}
+
+/** A row a claim; a system of which nothing is expected, and that broke nothing, has one too. */
+function systemRows(system: SystemSummary): readonly (readonly string[])[] {
+  const { sign, word } = markOf(system.met);
+  const rows = claimRows(system, false);
+  if (rows.length === 0) return [[sign, system.name, `nothing expected: ${word}`, '', '', '', '']];
+  return rows.map(({ claim, expected, broken, firstSeed, exercised, isSurprise }) => {
+    const mark = isSurprise && system.met === false ? '✗' : sign;
+    return [mark, system.name, claim, expected, broken, firstSeed, exercised];
+  });
+}
+
+function rowOf(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function failureSections(result: ScenarioResult): readonly string[] {
+  return casesOf(result).flatMap((one) => {
+    if (one.outcome === 'passed') return [];
+    const { finding } = one;
+    if (!isFailure(one) || finding === null) return [lineOf(one)];
+    const headline = `#### ✗ ${markdownSentence(finding.explanation.headline)}`;
+    return [[headline, lineOf(one), ...storySections(finding)].join('\n\n')];
+  });
+}
+
+/** `✗ fenced: grant-order should hold and broke on 3 of 1,000 seeds`. */
+function lineOf(one: Case): string {
+  const who = one.system === '' ? one.name : `${one.system}: ${one.name}`;
+  const line = `${isFailure(one) ? '✗' : '?'} **${markdownText(who)}**: ${markdownText(one.message)}`;
+  return one.details === '' ? line : `${line}\n\n${codeBlock('text', one.details)}`;
+}
+
+/** Counterexamples that were wanted, folded away. */
+function expectedSections(result: ScenarioResult): readonly string[] {
+  return casesOf(result).flatMap(({ outcome, finding }) => {
+    if (outcome !== 'passed' || finding === null) return [];
+    const about = `as expected: ${finding.claim} of ${finding.system} breaks`;
+    const headline = markdownSentence(finding.explanation.headline);
+    const open = `<details><summary>${render(about)}</summary>`;
+    return [[open, headline, ...storySections(finding), '</details>'].join('\n\n')];
+  });
+}
+
+function storySections(finding: Finding): readonly string[] {
+  const { scenario, system, claim, seed, explanation, size, boundary } = finding;
+  const place = `${claim} of ${system} in ${scenario}, seed ${seed}`;
+  const shrunk = [shrunkText(size), boundary ?? ''].filter((text) => text !== '').join('; ');
+  return [
+    markdownText(place),
+    markdownSentence(storyOf(explanation).join(' ')),
+    codeBlock('mermaid', findingDiagram(finding)),
+    markdownText(shrunk),
+    codeBlock('sh', shellWords(replayCommand(finding)).join(' ')),
+  ];
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
+import type { ScenarioResult } from './cases.ts';
 import { renderFailure } from './failure.ts';
 import { anyName, hostileNames } from './hostile.fixture.ts';
 import { junitSchema } from './junit.fixture.ts';
 import { renderJunit } from './junit.ts';
 import { sampleResult } from './run-result.fixture.ts';
-import type { ScenarioResult } from './run-result.ts';
 import { renamed, zombieFinding } from './sample.fixture.ts';
 
 const options = { version: '1.2.3' };
@@ -55,7 +55,7 @@ function renamedResult(name: string): ScenarioResult {
 
 describe('renderJunit', () => {
   it('fits the schema, and counts what it has', async () => {
-    const xml = renderJunit([sampleResult, sampleResult], options);
+    const xml = renderJunit({ results: [sampleResult, sampleResult], ...options });
     const { errors, canonical } = await read(xml);
     expect(errors).toEqual([]);
     expect(canonical).toContain(
@@ -74,7 +74,7 @@ describe('renderJunit', () => {
   });
 
   it('tells the whole story in the body of a failure, as the terminal does', async () => {
-    const { canonical } = await read(renderJunit([sampleResult], options));
+    const { canonical } = await read(renderJunit({ results: [sampleResult], ...options }));
     const story = renderFailure(zombieFinding, { colour: false, width: 100 });
     expect(textsOf(canonical, 'failure')[0]).toBe(story);
     expect(textsOf(canonical, 'system-out')[0]).toContain('fence-monotone of wanted');
@@ -82,11 +82,13 @@ describe('renderJunit', () => {
   });
 
   it('is well-formed and fits the schema, whatever the names', async () => {
-    const document = renderJunit(hostileNames.map(renamedResult), options);
+    const document = renderJunit({ results: hostileNames.map(renamedResult), ...options });
     expect((await read(document)).errors).toEqual([]);
     await fc.assert(
       fc.asyncProperty(fc.array(anyName, { minLength: 20, maxLength: 20 }), async (names) => {
-        const { errors } = await read(renderJunit(names.map(renamedResult), options));
+        const { errors } = await read(
+          renderJunit({ results: names.map(renamedResult), ...options }),
+        );
         expect(errors).toEqual([]);
       }),
       { seed: 1, numRuns: 5 },
@@ -94,7 +96,9 @@ describe('renderJunit', () => {
   });
 
   it('says what XML cannot hold in another way', async () => {
-    const { canonical } = await read(renderJunit([renamedResult('a\u0000b\ufffec<d>')], options));
+    const { canonical } = await read(
+      renderJunit({ results: [renamedResult('a\u0000b\ufffec<d>')], ...options }),
+    );
     expect(canonical).toContain('name="a‹U+0000›b\ufffdc&lt;d>"');
   });
 });

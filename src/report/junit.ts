@@ -4,25 +4,26 @@
  */
 
 import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
+import type { ScenarioResult } from './cases.ts';
 import { type Case, casesOf } from './cases.ts';
 import { renderFailure } from './failure.ts';
-import type { ScenarioResult } from './run-result.ts';
 
 export interface JunitOptions {
+  readonly results: readonly ScenarioResult[];
   /** Of fencepost. */
   readonly version: string;
 }
 
 /** The document, with a final line end. */
-export function renderJunit(results: readonly ScenarioResult[], options: JunitOptions): string {
-  const suites = results.map((result) => suiteOf(result, options));
+export function renderJunit({ results, version }: JunitOptions): string {
+  const suites = results.map((result) => suiteOf(result, version));
   const total = countsOf(results.flatMap((result) => casesOf(result)));
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const root = xml('testsuites', { name: 'fencepost', ...total, time: timeOf(seconds) }, suites);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${render(root)}\n`;
 }
 
-function suiteOf(result: ScenarioResult, { version }: JunitOptions): Markup {
+function suiteOf(result: ScenarioResult, version: string): Markup {
   const { summary, seeds, seconds } = result;
   const cases = casesOf(result);
   // All claims are judged on the same runs, so each takes an equal share of their time.

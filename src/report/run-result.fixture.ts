@@ -1,6 +1,6 @@
 /** One scenario whose systems came to everything that a case can come to. */
 import { EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
-import type { ScenarioResult } from './run-result.ts';
+import type { ScenarioResult } from './cases.ts';
 import { zombieFinding } from './sample.fixture.ts';
 import type { ClaimSummary, Summary, SystemSummary } from './summary.ts';
 
@@ -84,6 +84,7 @@ export const sampleResult: ScenarioResult = {
   ],
   difference: { system: 'failing', seed: 5, what: 'event 12 is another' },
   seconds: 2.5,
+  pageFile: 'reports/zombie-writer.html',
   lines: new Map([
     ['unfenced', 3],
     ['wanted', 7],

@@ -1,0 +1,117 @@
+/**
+ * What people and machines read of a run, and the front door of `report`: every report is a row of
+ * `REPORTS`, made by one file from the same plain data. A report says what is to be written where;
+ * the command has the terminal and the disk.
+ *
+ * Read on in this order. The data: `summary.ts` (a whole command), `cases.ts` (a scenario, and the
+ * cases that it is cut into), `finding.ts` (a counterexample; `describe-finding.ts` makes it). Its
+ * words: `steps.ts` and `step-text.ts` number the events of a trace and say each in a few words,
+ * from `access-text.ts`, `spans.ts` and `surroundings.ts`. The reports: `failure.ts` with
+ * `sequence-text.ts`, `overview.ts`, `page.ts` and what it is made of, `junit.ts`, `github.ts`,
+ * `report-json.ts`, `mermaid.ts`. `output-schema.ts` is what machines may rely on.
+ */
+import { join } from 'node:path';
+import type { ScenarioResult } from './cases.ts';
+import { renderFailures } from './failure.ts';
+import { githubAnnotations, renderStepSummary } from './github.ts';
+import { renderJunit } from './junit.ts';
+import { findingDiagram } from './mermaid.ts';
+import { renderOverview } from './overview.ts';
+import { renderPage } from './page.ts';
+import { readPageScript } from './page-script.ts';
+import { renderReportJson } from './report-json.ts';
+import type { Summary } from './summary.ts';
+
+/** What a report is made from. */
+export interface ReportedRun {
+  readonly overview: Summary;
+  readonly results: readonly ScenarioResult[];
+  /** The folder that files are written to. */
+  readonly output: string;
+  /** Of fencepost. */
+  readonly version: string;
+  /** Of the terminal. */
+  readonly colour: boolean;
+  readonly width: number;
+  /** Whether every claim is listed, and not only those that were expected or broke. */
+  readonly isVerbose: boolean;
+  /** A file as GitHub names it: from the root of the repository; null where it lies outside. */
+  readonly placeOf: (file: string) => string | null;
+  /** How many bytes the summary of this CI step may still have; null where none is asked for. */
+  readonly stepBytes: number | null;
+}
+
+/** A part of a report, and where it goes. */
+export type Delivery =
+  | { readonly to: 'terminal' | 'log' | 'step-summary'; readonly text: string }
+  | { readonly to: 'file'; readonly file: string; readonly text: string };
+
+export interface Report {
+  /** Where `--help` says that it goes. */
+  readonly writes: string;
+  readonly render: (run: ReportedRun) => Iterable<Delivery>;
+}
+
+/** By the names that `--reporter` takes, in the order of `--help`. */
+export const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
+  ['text', { writes: 'stdout', render: texts }],
+  ['html', { writes: '<scenario>.html', render: pages }],
+  ['junit', { writes: 'junit.xml', render: (run) => [oneFile(run, 'junit.xml', renderJunit)] }],
+  ['github', { writes: 'annotations, $GITHUB_STEP_SUMMARY', render: forGithub }],
+  ['json', { writes: 'report.json', render: (run) => [oneFile(run, 'report.json', asJson)] }],
+  ['mermaid', { writes: '<counterexample>.mmd', render: diagrams }],
+]);
+
+/** What the chosen reports deliver, one after the other; a name that is none is passed over. */
+export function* renderReports(
+  chosen: ReadonlySet<string>,
+  run: ReportedRun,
+): Generator<Delivery, void> {
+  for (const [name, { render }] of REPORTS) if (chosen.has(name)) yield* render(run);
+}
+
+function oneFile(run: ReportedRun, name: string, render: (run: ReportedRun) => string): Delivery {
+  return { to: 'file', file: join(run.output, name), text: render(run) };
+}
+
+function* texts({ results, overview, colour, width, isVerbose }: ReportedRun): Iterable<Delivery> {
+  for (const { findings } of results) {
+    for (const block of renderFailures(findings, { colour, width })) {
+      yield { to: 'terminal', text: `\n${block}` };
+    }
+  }
+  const table = renderOverview(overview, { colour, width, isFull: isVerbose });
+  yield { to: 'terminal', text: `\n${table}` };
+}
+
+function* pages({ results, overview }: ReportedRun): Iterable<Delivery> {
+  const script = readPageScript();
+  for (const { findings, summary, pageFile } of results) {
+    const text = renderPage({ findings, overview: { ...overview, scenarios: [summary] }, script });
+    yield { to: 'file', file: pageFile, text };
+  }
+}
+
+function* forGithub({ results, overview, placeOf, stepBytes }: ReportedRun): Iterable<Delivery> {
+  for (const text of githubAnnotations(results, { placeOf })) yield { to: 'log', text };
+  if (stepBytes === null) return;
+  const text = renderStepSummary(overview, results, { mostBytes: stepBytes });
+  yield { to: 'step-summary', text };
+}
+
+function asJson({ results, overview }: ReportedRun): string {
+  return renderReportJson(
+    overview,
+    results.flatMap(({ findings }) => findings),
+  );
+}
+
+/** Beside the plan of each finding: `reports/zombie-writer-unfenced-grant-order.mmd`. */
+function diagrams({ results }: ReportedRun): readonly Delivery[] {
+  return results.flatMap(({ findings }) =>
+    findings.map((finding): Delivery => {
+      const file = finding.planFile.replace(/\.yaml$/, '.mmd');
+      return { to: 'file', file, text: `${findingDiagram(finding)}\n` };
+    }),
+  );
+}
