@@ -7,18 +7,18 @@
  * cases that it is cut into), `finding.ts` (a counterexample; `describe-finding.ts` makes it). Its
  * words: `steps.ts` and `step-text.ts` number the events of a trace and say each in a few words,
  * from `access-text.ts`, `spans.ts` and `surroundings.ts`. The reports: `failure.ts` with
- * `sequence-text.ts`, `overview.ts`, `page.ts` and what it is made of, `junit.ts`, `github.ts`,
- * `report-json.ts`, `mermaid.ts`. `output-schema.ts` is what machines may rely on.
+ * `sequence-text.ts`, `overview.ts`, `html/page.ts` (which draws with `pictures` and carries what
+ * stands in `page`), `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts` is
+ * what machines may rely on.
  */
 import { join } from 'node:path';
 import type { ScenarioResult } from './cases.ts';
 import { renderFailures } from './failure.ts';
 import { githubAnnotations, renderStepSummary } from './github.ts';
+import { readPageScript, renderPage } from './html/page.ts';
 import { renderJunit } from './junit.ts';
 import { findingDiagram } from './mermaid.ts';
 import { renderOverview } from './overview.ts';
-import { renderPage } from './page.ts';
-import { readPageScript } from './page-script.ts';
 import { renderReportJson } from './report-json.ts';
 import type { Summary } from './summary.ts';
 
