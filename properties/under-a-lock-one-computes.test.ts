@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { Stampede } from '../src/check/stampede.ts';
+import type { Stampede } from '../src/check/single-flight.ts';
 import type { FaultKind } from '../src/core/plan/fault.ts';
 import { examineSeed } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';

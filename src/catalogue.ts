@@ -3,18 +3,15 @@
  * is a plain value that is handed to whatever looks a name up; the built-in one is the default, and
  * `extend` adds what people define themselves.
  */
-import { aboutClaims, sourcesOfClaims } from './check/about.ts';
-import { type Checker, claims } from './check/claims.ts';
+import type { Checker, Claim } from './check/claim.ts';
+import { builtInClaims, claims } from './check/claims.ts';
 import { type ModelDefinition, storeModels } from './check/store-models.ts';
 import type { Protocol } from './systems/protocol.ts';
 import type { StoreKind } from './systems/store/store-kinds.ts';
 import { ownParts } from './systems/system-parts.ts';
 
 /** What a claim says, and where it comes from, each in one line. */
-export interface ClaimAbout {
-  readonly about: string;
-  readonly source: string;
-}
+export type ClaimAbout = Pick<Claim, 'about' | 'source'>;
 
 /** What `defineSystem` returns: definitions with their defaults filled in. */
 export interface SystemDefinition {
@@ -50,12 +47,7 @@ export interface Catalogue extends Omit<SystemDefinition, 'kind' | 'version'> {
 export const builtIn: Catalogue = {
   ...ownParts,
   claims,
-  aboutClaims: new Map(
-    [...claims.keys()].map((name) => [
-      name,
-      { about: aboutClaims.get(name) ?? '', source: sourcesOfClaims.get(name) ?? '' },
-    ]),
-  ),
+  aboutClaims: builtInClaims,
   models: storeModels,
   modules: [],
   isLoadable: true,

@@ -3,8 +3,8 @@
  * fields are checked here, since the code that gives them may be plain JavaScript.
  */
 import { builtIn, type SystemDefinition, whyClash } from './catalogue.ts';
-import { type ClaimDefinition, checkerOf } from './check/define-claim.ts';
 import { linearizableTo } from './check/linearizable.ts';
+import { type ClaimDefinition, ownClaim } from './check/own-claim.ts';
 import type { ModelDefinition } from './check/store-models.ts';
 import { type LockDefinition, protocolOf } from './systems/define-lock.ts';
 import { type StoreDefinition, storeKindOf } from './systems/store/define-store.ts';
@@ -36,11 +36,12 @@ export function defineSystem(definitions: Definitions): SystemDefinition {
   for (const field of Object.keys(definitions)) {
     if (!known.includes(field)) refuse(field, `is none of ${known.join(', ')}`);
   }
-  const claims = entriesOf('claims', definitions.claims);
   const models = entriesOf('models', definitions.models);
   for (const [name, model] of models) checkModel(`models.${name}`, model);
-  const own = claims.map(([name, claim]) => [name, checkerOf(name, claim)] as const);
-  const ofModels = models.map(([name]) => `linearizable(${name})`);
+  const claims = [
+    ...entriesOf('claims', definitions.claims).map(([name, claim]) => ownClaim(name, claim)),
+    ...models.map(([name, { about }]) => linearizableTo(name, { about, source: '' })),
+  ];
   const definition: SystemDefinition = {
     kind: 'fencepost-system',
     version: 1,
@@ -53,16 +54,8 @@ export function defineSystem(definitions: Definitions): SystemDefinition {
         storeKindOf(name, store),
       ]),
     ),
-    claims: new Map([
-      ...own,
-      ...models.map(([name]) => [`linearizable(${name})`, linearizableTo(name)] as const),
-    ]),
-    aboutClaims: new Map([
-      ...claims.map(([name, { about, source = '' }]) => [name, { about, source }] as const),
-      ...ofModels.map(
-        (name, at) => [name, { about: models[at]?.[1].about ?? '', source: '' }] as const,
-      ),
-    ]),
+    claims: new Map(claims.map(({ name, judge }) => [name, judge])),
+    aboutClaims: new Map(claims.map(({ name, about, source }) => [name, { about, source }])),
     models: new Map(models),
   };
   const clash = whyClash(builtIn, definition);

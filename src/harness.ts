@@ -4,11 +4,11 @@
  * Every step is a pure function over plain data.
  */
 import { builtIn, type Catalogue } from './catalogue.ts';
-import { judgeSurvey } from './check/claims.ts';
-import { type HolderOverlap, measureHolderOverlap } from './check/measure.ts';
-import { measureStampede, type Stampede } from './check/stampede.ts';
-import { surveyTrace } from './check/survey.ts';
+import { judgeIndexed } from './check/claims.ts';
+import { type HolderOverlap, measureHolderOverlap } from './check/holder-overlap.ts';
+import { measureStampede, type Stampede } from './check/single-flight.ts';
 import { termsOf } from './check/terms.ts';
+import { indexTrace } from './check/trace-index.ts';
 import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import type { Plan } from './core/plan/plan.ts';
@@ -61,13 +61,13 @@ export function judgeRun(
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
 ): Examination {
-  const survey = surveyTrace(trace);
+  const indexed = indexTrace(trace);
   const { models } = catalogue;
   const store = { model: modelOf(plan, catalogue), models, isFenced: isFenced(plan, catalogue) };
   const terms = termsOf(plan, store, MAX_CONFIGURATIONS);
-  const verdicts = judgeSurvey(survey, terms, claims, catalogue.claims);
-  const overlap = measureHolderOverlap(survey);
-  return { plan, trace, verdicts, overlap, stampede: measureStampede(survey) };
+  const verdicts = judgeIndexed(indexed, terms, claims, catalogue.claims);
+  const overlap = measureHolderOverlap(indexed);
+  return { plan, trace, verdicts, overlap, stampede: measureStampede(indexed) };
 }
 
 /** Whether `plan` breaks `claim`. */

@@ -10,9 +10,10 @@ export {
   type SystemDefinition,
 } from './catalogue.ts';
 // Judging a trace.
-export { type Checker, claims, judge } from './check/claims.ts';
-export type { ClaimDefinition, OwnBreach, Ruling } from './check/define-claim.ts';
+export type { Checker } from './check/claim.ts';
+export { claims, judge } from './check/claims.ts';
 export { explain } from './check/explain.ts';
+export type { ClaimDefinition, OwnBreach, Ruling } from './check/own-claim.ts';
 export type { ModelDefinition } from './check/store-models.ts';
 export { type Terms, termsOf } from './check/terms.ts';
 export type { Evidence, Explanation, Invalid, Unknown, Valid, Verdict } from './check/verdict.ts';

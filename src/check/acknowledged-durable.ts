@@ -5,49 +5,50 @@
  *
  * Exercised: keys with an acknowledged write, at each recovery of their store.
  */
-
 import type { Recovered } from '../core/history/server-events.ts';
-import { accessBreach } from './access-breach.ts';
-import { causesIn } from './causes.ts';
-import { type Breach, conclude } from './conclude.ts';
+import { lostInRecovery } from './access-words.ts';
+import { type Claim, defineClaim } from './claim.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';
+import { accessBreach, causesIn } from './evidence.ts';
 import {
-  type Entry,
   isAcknowledged,
   type KeyLog,
+  type LogEntry,
   type Numbered,
-  type Place,
-  type Survey,
-} from './survey.ts';
-import type { Verdict } from './verdict.ts';
+  type PlaceLog,
+  type TraceIndex,
+} from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-/** "An acknowledged success stays; a timeout is unknown, never 'did not happen'." */
-export function acknowledgedDurable(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const place of survey.places) {
-    for (const recovery of place.recoveries) {
-      for (const key of place.keys.values()) {
-        const write = lastAcknowledged(survey, key, recovery.index);
-        if (write === null) continue;
-        exercised++;
-        if (survives({ place, key, write, recovery })) continue;
-        breach ??= breachOf(survey, { place, write, recovery });
-      }
-    }
-  }
-  return conclude('acknowledged-durable', { exercised, breach });
-}
+export const acknowledgedDurable: Claim = defineClaim({
+  name: 'acknowledged-durable',
+  about: 'a write that was acknowledged stays',
+  source: 'durability (Härder and Reuter, 1983)',
+  rules: { 'lost-in-recovery': lostInRecovery },
+  judge: (indexed) =>
+    inAll(indexed.places, (place) =>
+      inAll(place.recoveries, (recovery) =>
+        inAll(place.keys.values(), (key) => {
+          const write = lastAcknowledged(indexed, key, recovery.index);
+          if (write === null) return { exercised: 0 };
+          if (survives({ place, key, write, recovery })) return { exercised: 1 };
+          return { exercised: 1, breach: breachOf(indexed, { place, write, recovery }) };
+        }),
+      ),
+    ),
+});
+
+type Rule = 'lost-in-recovery';
 
 function lastAcknowledged(
-  survey: Survey,
+  indexed: TraceIndex,
   key: KeyLog,
   before: number,
-): Entry<EffectiveWrite> | null {
+): LogEntry<EffectiveWrite> | null {
   for (let at = key.accesses.length - 1; at >= 0; at--) {
     const access = key.accesses[at];
     if (access === undefined || access.index >= before || !isEffective(access)) continue;
-    const operation = survey.operations.get(access.event.operation);
+    const operation = indexed.operations.get(access.event.operation);
     if (operation === undefined || !isAcknowledged(operation)) continue;
     if ((operation.return?.index ?? before) < before) return access;
   }
@@ -55,9 +56,9 @@ function lastAcknowledged(
 }
 
 interface Survival {
-  readonly place: Place;
+  readonly place: PlaceLog;
   readonly key: KeyLog;
-  readonly write: Entry<EffectiveWrite>;
+  readonly write: LogEntry<EffectiveWrite>;
   readonly recovery: Numbered<Recovered>;
 }
 
@@ -78,14 +79,17 @@ function survives({ place, key, write, recovery }: Survival): boolean {
   );
 }
 
-function breachOf(survey: Survey, { place, write, recovery }: Omit<Survival, 'key'>): Breach {
+function breachOf(
+  indexed: TraceIndex,
+  { place, write, recovery }: Omit<Survival, 'key'>,
+): Breach<Rule> {
   const span = { processes: [place.store], message: '', fromUs: write.event.atUs };
-  return accessBreach(survey, 'lost-in-recovery', {
+  return accessBreach(indexed, 'lost-in-recovery', {
     accesses: [['lost write', write]],
     late: null,
     others: [
-      ['acknowledgement', survey.operations.get(write.event.operation)?.return],
-      ...causesIn(survey, { ...span, before: recovery.index }),
+      ['acknowledgement', indexed.operations.get(write.event.operation)?.return],
+      ...causesIn(indexed, { ...span, before: recovery.index }),
       ['recovery', recovery],
     ],
   });

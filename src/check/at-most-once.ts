@@ -6,10 +6,30 @@
  * Exercised: occurrences of a job that were delivered more than once: begun again, or skipped.
  */
 import type { FaultStrikes, Job } from '../core/history/trace.ts';
-import { causesIn, causesSince } from './causes.ts';
-import { type Breach, conclude, evidenceOf, type Part } from './conclude.ts';
-import type { GrantLog, Numbered, Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
+import type { Json } from '../core/kernel/json.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { causesIn, causesSince, type EvidencePart, evidenceOf } from './evidence.ts';
+import {
+  at,
+  type Contradiction,
+  type EventOf,
+  letterOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
+import type { Breach, Findings } from './verdict.ts';
+
+export const atMostOnce: Claim = defineClaim({
+  name: 'at-most-once',
+  about: 'a job runs at most once per tick, and never two at the same time',
+  source: 'Workiva, aws-lambda-fsm-workflows; ShedLock',
+  rules: { 'ran-again': ranAgain, 'ran-at-once': ranAtOnce },
+  judge: judgeJobs,
+});
+
+type Rule = 'ran-again' | 'ran-at-once';
 
 type Begun = Numbered<Job>;
 
@@ -22,25 +42,24 @@ interface Guarded {
   readonly delivered: Map<number, number>;
 }
 
-/** "The guarded body runs at most once per tick, never twice at the same time." */
-export function atMostOnce(survey: Survey): Verdict {
+function judgeJobs(indexed: TraceIndex): Findings<Rule> {
   const locks = new Map<string, Guarded>();
-  let breach: Breach | null = null;
+  let breach: Breach<Rule> | null = null;
   let index = -1;
-  for (const event of survey.trace.events) {
+  for (const event of indexed.trace.events) {
     index += 1;
     if (event.kind === 'fault') endRunsOf(locks, event);
     if (event.kind !== 'job') continue;
     const guarded = guardedBy(locks, event.lock);
     if (event.phase === 'end') guarded.running.delete(event.section);
     else guarded.delivered.set(event.tick, (guarded.delivered.get(event.tick) ?? 0) + 1);
-    if (event.phase === 'begin') breach ??= begin(survey, guarded, { event, index });
+    if (event.phase === 'begin') breach ??= begin(indexed, guarded, { event, index });
   }
   let exercised = 0;
   for (const { delivered } of locks.values()) {
     for (const times of delivered.values()) if (times > 1) exercised++;
   }
-  return conclude('at-most-once', { exercised, breach });
+  return { exercised, breach };
 }
 
 function guardedBy(locks: Map<string, Guarded>, lock: string): Guarded {
@@ -60,7 +79,7 @@ function endRunsOf(locks: ReadonlyMap<string, Guarded>, fault: FaultStrikes): vo
   }
 }
 
-function begin(survey: Survey, guarded: Guarded, later: Begun): Breach | null {
+function begin(indexed: TraceIndex, guarded: Guarded, later: Begun): Breach<Rule> | null {
   const { first, running } = guarded;
   const { tick, section } = later.event;
   const [rival] = running.values();
@@ -69,28 +88,112 @@ function begin(survey: Survey, guarded: Guarded, later: Begun): Breach | null {
   if (!first.has(tick)) first.set(tick, later);
   if (earlier === undefined) return null;
   const rule = rival === undefined ? 'ran-again' : 'ran-at-once';
-  return { rule, evidence: evidenceOf(parts(survey, earlier, later)) };
+  return { rule, evidence: evidenceOf(parts(indexed, earlier, later)) };
 }
 
-function parts(survey: Survey, earlier: Begun, later: Begun): readonly Part[] {
-  const lock = survey.locks.get(later.event.lock);
-  const grant = lock?.byOrdinal.get(earlier.event.ordinal);
+function parts(indexed: TraceIndex, earlier: Begun, later: Begun): readonly EvidencePart[] {
+  const lock = indexed.locks.get(later.event.lock);
+  const grant = lock?.byNumber.get(earlier.event.ordinal);
   return [
     ['earlier grant', grant],
     ['earlier run', earlier],
-    ['later grant', lock?.byOrdinal.get(later.event.ordinal)],
+    ['later grant', lock?.byNumber.get(later.event.ordinal)],
     ['later run', later],
-    ...causes(survey, { earlier, later, grant }),
+    ...causes(indexed, { earlier, later, grant }),
   ];
 }
 
 /** The faults that struck whoever ran first, since it asked for its grant. */
 function causes(
-  survey: Survey,
+  indexed: TraceIndex,
   runs: { readonly earlier: Begun; readonly later: Begun; readonly grant: GrantLog | undefined },
-): readonly Part[] {
+): readonly EvidencePart[] {
   const { earlier, later, grant } = runs;
-  if (grant !== undefined) return causesSince(survey, grant, later);
+  if (grant !== undefined) return causesSince(indexed, grant, later);
   const { process, atUs } = earlier.event;
-  return causesIn(survey, { processes: [process], message: '', fromUs: atUs, before: later.index });
+  return causesIn(indexed, {
+    processes: [process],
+    message: '',
+    fromUs: atUs,
+    before: later.index,
+  });
+}
+
+function ranAgain(shown: Contradiction): Sentences {
+  const later = need(shown, 'later run', 'job');
+  const earlier = need(shown, 'earlier run', 'job');
+  return {
+    headline: `Job ${later.tick} of \`${later.lock}\` ran again`,
+    next: runPhrase(shown, earlier),
+    however: `${runPhrase(shown, later)}${deliveryPhrase(shown, later)}${whileFaults(shown)}`,
+    cure: cureOf(shown, [earlier, later]),
+  };
+}
+
+function ranAtOnce(shown: Contradiction): Sentences {
+  const later = need(shown, 'later run', 'job');
+  const earlier = need(shown, 'earlier run', 'job');
+  const isSame = earlier.tick === later.tick;
+  const jobs = isSame
+    ? `Job ${later.tick} of \`${later.lock}\` ran twice at once`
+    : `Jobs ${earlier.tick} and ${later.tick} of \`${later.lock}\` ran at once`;
+  const before = `before ${earlier.process} had ended its own`;
+  return {
+    headline: jobs,
+    next: runPhrase(shown, earlier),
+    however: `${runPhrase(shown, later)}, ${before}${deliveryPhrase(shown, later)}${whileFaults(shown)}`,
+    cure: isSame
+      ? cureOf(shown, [earlier, later])
+      : 'No lease rules this out once a process may pause: what a job touches must refuse its late acts',
+  };
+}
+
+/** `alice began job 1 under A at 2 ms`. */
+function runPhrase(shown: Contradiction, run: EventOf<'job'>): string {
+  const { process, tick, ordinal } = run;
+  const under = ordinal === 0 ? 'under no grant' : `under ${letterOf(shown, ordinal)}`;
+  return `${process} began job ${tick} ${under} ${at(run)}`;
+}
+
+/** `, since the queue delivered a copy of its message at 511 ms`; '' for a first delivery. */
+function deliveryPhrase({ trace }: Contradiction, run: EventOf<'job'>): string {
+  const earlier = trace.events.slice(0, trace.events.indexOf(run));
+  const received = earlier.findLast(
+    (event) => event.kind === 'deliver' && event.client === run.process && event.lock === run.lock,
+  );
+  if (received?.kind !== 'deliver') return '';
+  if (received.isCopy) return `, since the queue delivered a copy of its message ${at(received)}`;
+  if (received.deliveries === 1) return '';
+  return `, since the queue delivered its message again ${at(received)}`;
+}
+
+const CLAIM_FIRST =
+  'A worker that claims a key of the step before it runs it would have skipped it';
+
+const CLAIM_WITHOUT_TOKEN =
+  'A key with the fence token is new to every holder; a key of the step alone would have been known';
+
+/** What would have kept a step from its second run: a claim, or one that knows the first. */
+function cureOf(shown: Contradiction, runs: readonly EventOf<'job'>[]): string {
+  return runs.every((run) => isClaimed(shown, run)) ? CLAIM_WITHOUT_TOKEN : CLAIM_FIRST;
+}
+
+/** Whether the section of a run claimed a key with its token and was told that the key is new. */
+function isClaimed({ trace }: Contradiction, run: EventOf<'job'>): boolean {
+  const claims = new Set<string>();
+  for (const event of trace.events) {
+    if (event === run) return false;
+    if (event.kind === 'send' && isFencedClaim(event.body)) claims.add(event.message);
+    if (event.kind !== 'return' || event.answer?.kind !== 'accepted') continue;
+    const { operation } = event;
+    if (!operation.startsWith(`${run.section}/`)) continue;
+    if ([...claims].some((message) => message.startsWith(`${operation}/`))) return true;
+  }
+  return false;
+}
+
+/** A request that takes the key of a step and a fence token, before the step is run. */
+function isFencedClaim(body: Json): boolean {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return false;
+  return 'kind' in body && body['kind'] === 'claim' && 'fence' in body && body['fence'] !== null;
 }

@@ -1,9 +1,17 @@
-/** Names the claims and judges traces by them. */
-
+/**
+ * Names the claims and judges traces by them. Each is one file, with its name and its words in it,
+ * and one line here. Read on in `claim.ts` (what a claim is), then `fence-monotone.ts` (a short
+ * one) and `grant-order.ts` (the headline). A claim reads `trace-index.ts` (the trace, sorted once),
+ * `contents.ts` and `leases.ts` (what stores and lock services held), `terms.ts` (what the plan
+ * promised) and, for `linearizable`, `store-models.ts`. It shows a breach by `evidence.ts`, and
+ * tells it by `explanation.ts` and `access-words.ts`. `verdict.ts` decides what is *not judged*,
+ * `explain.ts` finds the words for a verdict, `own-claim.ts` is for claims that people bring.
+ */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import { acknowledgedDurable } from './acknowledged-durable.ts';
 import { atMostOnce } from './at-most-once.ts';
+import type { Checker, Claim } from './claim.ts';
 import { crossKey } from './cross-key.ts';
 import { fenceDurable } from './fence-durable.ts';
 import { fenceMonotone } from './fence-monotone.ts';
@@ -11,7 +19,7 @@ import { grantOrder } from './grant-order.ts';
 import { holderOrder } from './holder-order.ts';
 import { holderOverlap } from './holder-overlap.ts';
 import { leaseConservative } from './lease-conservative.ts';
-import { linearizable, linearizableTo } from './linearizable.ts';
+import { linearizableClaims } from './linearizable.ts';
 import { mutualExclusion } from './mutual-exclusion.ts';
 import { noLostUpdate } from './no-lost-update.ts';
 import { noWriteAfterRelease } from './no-write-after-release.ts';
@@ -20,46 +28,43 @@ import { progress } from './progress.ts';
 import { readFence } from './read-fence.ts';
 import { renewLive } from './renew-live.ts';
 import { singleFlight } from './single-flight.ts';
-import { type Survey, surveyTrace } from './survey.ts';
 import type { Terms } from './terms.ts';
-import { tokenBound } from './token-bound.ts';
-import { tokenStable } from './token-stable.ts';
-import { tokensIncrease } from './tokens-increase.ts';
-import { tokensUnique } from './tokens-unique.ts';
-import type { Verdict } from './verdict.ts';
+import { tokenBound, tokenStable, tokensIncrease, tokensUnique } from './tokens.ts';
+import { indexTrace, type TraceIndex } from './trace-index.ts';
+import { holdBack, type Verdict } from './verdict.ts';
 
-/** Judges one claim; a pure function. What is not in the trace did not happen yet. */
-export type Checker = (survey: Survey, terms: Terms) => Verdict;
+/** Every claim of fencepost's own by its name, the headline first. */
+export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
+  [
+    grantOrder,
+    mutualExclusion,
+    tokensUnique,
+    tokensIncrease,
+    tokenStable,
+    tokenBound,
+    fenceMonotone,
+    fenceDurable,
+    readFence,
+    holderOrder,
+    noLostUpdate,
+    noWriteAfterRelease,
+    ownerOnlyRelease,
+    renewLive,
+    leaseConservative,
+    crossKey,
+    atMostOnce,
+    singleFlight,
+    progress,
+    acknowledgedDurable,
+    ...linearizableClaims,
+    holderOverlap,
+  ].map((claim) => [claim.name, claim]),
+);
 
-/** Every claim by its name, the headline first. */
-export const claims: ReadonlyMap<string, Checker> = new Map<string, Checker>([
-  ['grant-order', grantOrder],
-  ['mutual-exclusion', mutualExclusion],
-  ['tokens-unique', tokensUnique],
-  ['tokens-increase', tokensIncrease],
-  ['token-stable', tokenStable],
-  ['token-bound', tokenBound],
-  ['fence-monotone', fenceMonotone],
-  ['fence-durable', fenceDurable],
-  ['read-fence', readFence],
-  ['holder-order', holderOrder],
-  ['no-lost-update', noLostUpdate],
-  ['no-write-after-release', noWriteAfterRelease],
-  ['owner-only-release', ownerOnlyRelease],
-  ['renew-live', renewLive],
-  ['lease-conservative', leaseConservative],
-  ['cross-key', crossKey],
-  ['at-most-once', atMostOnce],
-  ['single-flight', singleFlight],
-  ['progress', progress],
-  ['acknowledged-durable', acknowledgedDurable],
-  ['linearizable', linearizable],
-  ['linearizable(register)', linearizableTo('register')],
-  ['linearizable(counter)', linearizableTo('counter')],
-  ['linearizable(fenced-register)', linearizableTo('fenced-register')],
-  ['linearizable(fenced-register-with-reads)', linearizableTo('fenced-register-with-reads')],
-  ['holder-overlap', holderOverlap],
-]);
+/** How each judges. */
+export const claims: ReadonlyMap<string, Checker> = new Map(
+  [...builtInClaims].map(([name, { judge: checker }]) => [name, checker]),
+);
 
 /**
  * One verdict for each of `names`, in their order; each must be a key of `known`. A run that was
@@ -71,34 +76,19 @@ export function judge(
   names: readonly string[],
   known: ReadonlyMap<string, Checker> = claims,
 ): readonly Verdict[] {
-  return judgeSurvey(surveyTrace(trace), terms, names, known);
+  return judgeIndexed(indexTrace(trace), terms, names, known);
 }
 
-/** The same for a trace that has been surveyed. */
-export function judgeSurvey(
-  survey: Survey,
+/** The same for a trace that has been indexed. */
+export function judgeIndexed(
+  indexed: TraceIndex,
   terms: Terms,
   names: readonly string[],
   known: ReadonlyMap<string, Checker> = claims,
 ): readonly Verdict[] {
-  const { trace } = survey;
   return names.map((name) => {
     const checker = known.get(name);
     assert(checker !== undefined, `${name} is no claim`);
-    const verdict = checker(survey, terms);
-    const reason = whyIncomplete(trace);
-    if (verdict.kind !== 'valid' || reason === null) return verdict;
-    return { kind: 'unknown', claim: verdict.claim, exercised: verdict.exercised, reason };
+    return holdBack(checker(indexed, terms), indexed.trace.ending);
   });
-}
-
-function whyIncomplete({ ending }: Trace): string | null {
-  switch (ending.kind) {
-    case 'complete':
-      return null;
-    case 'cut':
-      return `the run was cut by its limit \`${ending.limit}\``;
-    case 'failed':
-      return `\`${ending.process}\` failed: ${ending.error}`;
-  }
 }

@@ -6,43 +6,53 @@
  *
  * Exercised: sections of which an access was handled when their lock had been granted anew.
  */
-import { type AccessPart, accessBreach } from './access-breach.ts';
-import { causesSince } from './causes.ts';
-import { type Breach, conclude } from './conclude.ts';
-import { contentsBefore, firstValue, isEffective } from './contents.ts';
-import { unheardReads } from './heard-reads.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { contentsBefore, firstValue, isEffective, unheardReads } from './contents.ts';
+import { type AccessPart, accessBreach, causesSince } from './evidence.ts';
 import {
-  type Access,
-  type Entry,
+  accessPhrase,
+  type Contradiction,
+  findAll,
+  listOf,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import {
+  type AccessEvent,
   grantUnder,
   isStale,
   type KeyLog,
-  type Place,
-  type Survey,
-} from './survey.ts';
-import type { Verdict } from './verdict.ts';
+  type LogEntry,
+  type PlaceLog,
+  type TraceIndex,
+} from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-/** "A relation over several keys or stores holds after every section (a sum is conserved)." */
-export function crossKey(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  const unheard = unheardReads(survey);
-  for (const shared of sharedKeys(survey)) {
-    const accesses = workOn(survey, shared).filter(({ event }) => !unheard.has(event));
-    if (!isTransferred(survey, shared, accesses)) continue;
-    exercised += overlappedSections(accesses);
-    breach ??= breachIn(survey, shared, accesses);
-  }
-  return conclude('cross-key', { exercised, breach });
-}
+export const crossKey: Claim = defineClaim({
+  name: 'cross-key',
+  about: 'a sum over two stores is the same after every section',
+  source: 'consistency of a transaction (Gray and Reuter, 1993)',
+  rules: { 'sum-read': sumBroken, 'sum-at-end': sumBroken },
+  judge: (indexed) => {
+    const unheard = unheardReads(indexed);
+    return inAll(sharedKeys(indexed), (shared) => {
+      const accesses = workOn(indexed, shared).filter(({ event }) => !unheard.has(event));
+      if (!isTransferred(indexed, shared, accesses)) return { exercised: 0 };
+      const breach = breachIn(indexed, shared, accesses);
+      return { exercised: overlappedSections(accesses), breach };
+    });
+  },
+});
+
+type Rule = 'sum-read' | 'sum-at-end';
 
 /** One key of one resource, as it lies in several stores. */
-type SharedKey = readonly { readonly place: Place; readonly log: KeyLog }[];
+type SharedKey = readonly { readonly place: PlaceLog; readonly log: KeyLog }[];
 
-function sharedKeys(survey: Survey): readonly SharedKey[] {
-  if (survey.places.length < 2) return [];
-  const resources = new Map<string, Map<string, { place: Place; log: KeyLog }[]>>();
-  for (const place of survey.places) {
+function sharedKeys(indexed: TraceIndex): readonly SharedKey[] {
+  if (indexed.places.length < 2) return [];
+  const resources = new Map<string, Map<string, { place: PlaceLog; log: KeyLog }[]>>();
+  for (const place of indexed.places) {
     const keys = resources.get(place.resource) ?? new Map();
     resources.set(place.resource, keys);
     for (const log of place.keys.values()) {
@@ -57,11 +67,11 @@ function sharedKeys(survey: Survey): readonly SharedKey[] {
 }
 
 /** The accesses to all stores in the order of the trace, up to a probe's first write. */
-function workOn(survey: Survey, shared: SharedKey): readonly Entry<Access>[] {
+function workOn(indexed: TraceIndex, shared: SharedKey): readonly LogEntry<AccessEvent>[] {
   const accesses = shared.flatMap(({ log }) => log.accesses);
   accesses.sort((one, other) => one.index - other.index);
   const probed = accesses.findIndex(
-    (access) => survey.probes.has(access.event.client) && isEffective(access),
+    (access) => indexed.probes.has(access.event.client) && isEffective(access),
   );
   return probed < 0 ? accesses : accesses.slice(0, probed);
 }
@@ -71,13 +81,13 @@ function workOn(survey: Survey, shared: SharedKey): readonly Entry<Access>[] {
  * another. A section may stop half way, after it took and before it gave.
  */
 function isTransferred(
-  survey: Survey,
+  indexed: TraceIndex,
   [first]: SharedKey,
-  accesses: readonly Entry<Access>[],
+  accesses: readonly LogEntry<AccessEvent>[],
 ): boolean {
   if (accesses.some((access) => isEffective(access) && access.event.adds === null)) return false;
   const taken = new Map<string, { readonly store: string; readonly amount: number }>();
-  for (const { invoke } of survey.operations.values()) {
+  for (const { invoke } of indexed.operations.values()) {
     const { call, operation } = invoke.event;
     if (call.verb !== 'write' || call.adds === null) continue;
     if (call.resource !== first?.place.resource || call.key !== first.log.key) continue;
@@ -90,18 +100,18 @@ function isTransferred(
   return [...taken.values()].every(({ amount }) => amount >= 0);
 }
 
-function overlappedSections(accesses: readonly Entry<Access>[]): number {
+function overlappedSections(accesses: readonly LogEntry<AccessEvent>[]): number {
   const overlapped = new Set<number>();
   for (const access of accesses) if (isStale(access)) overlapped.add(access.event.under);
   return overlapped.size;
 }
 
 function breachIn(
-  survey: Survey,
+  indexed: TraceIndex,
   shared: SharedKey,
-  accesses: readonly Entry<Access>[],
-): Breach | null {
-  const readBy = new Map<number, Map<string, Entry<Access>>>();
+  accesses: readonly LogEntry<AccessEvent>[],
+): Breach<Rule> | null {
+  const readBy = new Map<number, Map<string, LogEntry<AccessEvent>>>();
   const whole = shared.reduce((sum, { place, log }) => sum + firstValue(place, log.key), 0);
   for (const access of accesses) {
     const { event } = access;
@@ -110,19 +120,19 @@ function breachIn(
       continue;
     }
     if (event.value === null) continue;
-    const reads = readBy.get(event.under) ?? new Map<string, Entry<Access>>();
+    const reads = readBy.get(event.under) ?? new Map<string, LogEntry<AccessEvent>>();
     readBy.set(event.under, reads.set(event.process, access));
     if (reads.size < shared.length || sumOf(reads.values()) === whole) continue;
-    return breachShownBy(survey, shared, { rule: 'sum-read', reads: [...reads.values()] });
+    return breachShownBy(indexed, shared, { rule: 'sum-read', reads: [...reads.values()] });
   }
   const before = (accesses.at(-1)?.index ?? -1) + 1;
   const end = shared.map(({ place, log }) => contentsBefore(place, log, before).value);
   const sum = end.reduce((total, value) => total + value, 0);
-  if (!survey.isComplete || sum === whole) return null;
-  return breachShownBy(survey, shared, { rule: 'sum-at-end', reads: [], before });
+  if (!indexed.isComplete || sum === whole) return null;
+  return breachShownBy(indexed, shared, { rule: 'sum-at-end', reads: [], before });
 }
 
-function sumOf(reads: Iterable<Entry<Access>>): number {
+function sumOf(reads: Iterable<LogEntry<AccessEvent>>): number {
   let sum = 0;
   for (const { event } of reads) sum += event.value ?? 0;
   return sum;
@@ -130,14 +140,14 @@ function sumOf(reads: Iterable<Entry<Access>>): number {
 
 /** Shows, in each store, the write whose value was found there, and what kept its section apart. */
 function breachShownBy(
-  survey: Survey,
+  indexed: TraceIndex,
   shared: SharedKey,
   found: {
-    readonly rule: string;
-    readonly reads: readonly Entry<Access>[];
+    readonly rule: Rule;
+    readonly reads: readonly LogEntry<AccessEvent>[];
     readonly before?: number;
   },
-): Breach {
+): Breach<Rule> {
   const last = found.before ?? found.reads.at(-1)?.index ?? 0;
   const writes = shared.map(({ place, log }) => {
     const read = found.reads.find(({ event }) => event.process === place.store);
@@ -148,8 +158,24 @@ function breachShownBy(
     ...found.reads.map((read): AccessPart => ['read', read]),
   ];
   const others = writes.flatMap((write) => {
-    const grant = write === null ? undefined : grantUnder(survey, write.event);
-    return grant === undefined ? [] : causesSince(survey, grant, { index: last });
+    const grant = write === null ? undefined : grantUnder(indexed, write.event);
+    return grant === undefined ? [] : causesSince(indexed, grant, { index: last });
   });
-  return accessBreach(survey, found.rule, { accesses, late: null, others });
+  return accessBreach(indexed, found.rule, { accesses, late: null, others });
+}
+
+function sumBroken(shown: Contradiction): Sentences {
+  const reads = findAll(shown, 'read', 'read');
+  const writes = findAll(shown, 'write', 'write');
+  const key = (reads[0] ?? writes[0])?.key ?? '';
+  const seen =
+    reads.length === 0
+      ? `\`${key}\` was left with a sum that is not 0`
+      : listOf(reads.map((read) => `${accessPhrase(shown, read)} in \`${read.process}\``));
+  return {
+    headline: `Transfer of \`${key}\` seen half done`,
+    next: listOf(writes.map((write) => `${accessPhrase(shown, write)} in \`${write.process}\``)),
+    however: `${seen}${whileFaults(shown)}`,
+    cure: 'Fencing orders the writes of one store; only a transaction changes two stores at once',
+  };
 }

@@ -5,37 +5,45 @@
  *
  * Exercised: recoveries of a resource for which a token above 0 had been accepted.
  */
-import { accessBreach } from './access-breach.ts';
-import { causesIn } from './causes.ts';
-import { type Breach, conclude } from './conclude.ts';
-import type { Access, Numbered, Place, Survey } from './survey.ts';
-import type { Terms } from './terms.ts';
-import type { Verdict } from './verdict.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { accessBreach, causesIn } from './evidence.ts';
+import {
+  accessPhrase,
+  at,
+  type Contradiction,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import type { AccessEvent, Numbered, PlaceLog } from './trace-index.ts';
+import { inAll } from './verdict.ts';
 
-/** "The store's highest token never decreases: not across restart, failover or a move." */
-export function fenceDurable(survey: Survey, terms: Terms): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const place of terms.isFenced ? survey.places : []) {
-    for (const recovery of place.recoveries) {
-      const highest = highestBefore(place, recovery.index);
-      if (highest === null) continue;
-      exercised++;
-      if (recovery.event.highest >= highest.event.token) continue;
-      const span = { processes: [place.store], message: '', fromUs: highest.event.atUs };
-      breach ??= accessBreach(survey, 'fence-forgotten', {
-        accesses: [['highest write', highest]],
-        late: null,
-        others: [...causesIn(survey, { ...span, before: recovery.index }), ['recovery', recovery]],
-      });
-    }
-  }
-  return conclude('fence-durable', { exercised, breach });
-}
+export const fenceDurable: Claim = defineClaim({
+  name: 'fence-durable',
+  about: 'the highest token of a store never decreases, not across a restart',
+  source: 'Kleppmann, Designing Data-Intensive Applications, chapter 8',
+  rules: { 'fence-forgotten': fenceForgotten },
+  judge: (indexed, { isFenced }) =>
+    inAll(isFenced ? indexed.places : [], (place) =>
+      inAll(place.recoveries, (recovery) => {
+        const highest = highestBefore(place, recovery.index);
+        if (highest === null) return { exercised: 0 };
+        if (recovery.event.highest >= highest.event.token) return { exercised: 1 };
+        const span = { processes: [place.store], message: '', fromUs: highest.event.atUs };
+        const causes = causesIn(indexed, { ...span, before: recovery.index });
+        const breach = accessBreach(indexed, 'fence-forgotten', {
+          accesses: [['highest write', highest]],
+          late: null,
+          others: [...causes, ['recovery', recovery]],
+        });
+        return { exercised: 1, breach };
+      }),
+    ),
+});
 
 /** The accepted write (or open) with the highest token above 0 that came before an event. */
-function highestBefore(place: Place, before: number): Numbered<Access> | null {
-  let highest: Numbered<Access> | null = null;
+function highestBefore(place: PlaceLog, before: number): Numbered<AccessEvent> | null {
+  let highest: Numbered<AccessEvent> | null = null;
   for (const access of place.accesses) {
     if (access.index >= before) break;
     const { event } = access;
@@ -43,4 +51,16 @@ function highestBefore(place: Place, before: number): Numbered<Access> | null {
     if (event.token > (highest?.event.token ?? 0)) highest = access;
   }
   return highest;
+}
+
+function fenceForgotten(shown: Contradiction): Sentences {
+  const write = need(shown, 'highest write', 'write');
+  const recovery = need(shown, 'recovery', 'recovered');
+  const highest = `the highest token it knew for \`${recovery.resource}\` was ${recovery.highest}`;
+  return {
+    headline: `Highest token forgotten by \`${recovery.process}\``,
+    next: accessPhrase(shown, write),
+    however: `the store came back ${at(recovery)} and ${highest}${whileFaults(shown)}`,
+    cure: 'A store that keeps its highest token where it keeps its values would have known it',
+  };
 }

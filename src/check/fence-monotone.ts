@@ -1,29 +1,39 @@
 /**
  * Judges `fence-monotone`, within one resource of one store, in the order in which the store
  * handled its writes. An `open` counts as a write: it is there to register its token. Writes under
- * no grant are out of scope; a write that carries no token (0) is judged by its ordinal alone.
+ * no grant are out of scope; a write that carries no token (0) is judged by its grant alone.
  *
  * Exercised: writes, accepted or refused, under an older grant than one that had written there
  * before.
  */
 import type { Write } from '../core/history/server-events.ts';
-import { accessBreach, recoveriesBetween } from './access-breach.ts';
-import { type Breach, conclude } from './conclude.ts';
-import type { Numbered, Place, Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
+import { acceptance, staleWrite } from './access-words.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { accessBreach, recoveriesBetween } from './evidence.ts';
+import {
+  accessPhrase,
+  type Contradiction,
+  latePhrase,
+  need,
+  type Sentences,
+} from './explanation.ts';
+import type { Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-/** "The ordinals, and the tokens, of accepted writes never decrease." */
-export function fenceMonotone(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const place of survey.places) {
-    exercised += staleWrites(place);
-    breach ??= breachAt(survey, place);
-  }
-  return conclude('fence-monotone', { exercised, breach });
-}
+export const fenceMonotone: Claim = defineClaim({
+  name: 'fence-monotone',
+  about: 'accepted writes never step back to an earlier grant or a lower token',
+  source: 'Kleppmann, Designing Data-Intensive Applications, chapter 8',
+  rules: { 'stale-write': staleWrite, 'token-lower': tokenLower },
+  judge: (indexed) =>
+    inAll(indexed.places, (place) => {
+      return { exercised: staleWrites(place), breach: breachAt(indexed, place) };
+    }),
+});
 
-function staleWrites(place: Place): number {
+type Rule = 'stale-write' | 'token-lower';
+
+function staleWrites(place: PlaceLog): number {
   let stale = 0;
   let highest = 0;
   for (const { event } of place.accesses) {
@@ -34,17 +44,17 @@ function staleWrites(place: Place): number {
   return stale;
 }
 
-function breachAt(survey: Survey, place: Place): Breach | null {
+function breachAt(indexed: TraceIndex, place: PlaceLog): Breach<Rule> | null {
   let latest: Numbered<Write> | null = null;
   let highest: Numbered<Write> | null = null;
   for (const { event, index } of place.accesses) {
     if (event.kind !== 'write' || !event.isAccepted || event.under === 0) continue;
     const write = { event, index };
     if (latest !== null && event.under < latest.event.under) {
-      return breachBetween(survey, 'stale-write', { place, earlier: latest, write });
+      return breachBetween(indexed, 'stale-write', { place, earlier: latest, write });
     }
     if (highest !== null && event.token !== 0 && event.token < highest.event.token) {
-      return breachBetween(survey, 'token-lower', { place, earlier: highest, write });
+      return breachBetween(indexed, 'token-lower', { place, earlier: highest, write });
     }
     latest = write;
     if (highest === null || event.token > highest.event.token) highest = write;
@@ -53,16 +63,16 @@ function breachAt(survey: Survey, place: Place): Breach | null {
 }
 
 function breachBetween(
-  survey: Survey,
-  rule: string,
+  indexed: TraceIndex,
+  rule: Rule,
   shown: {
-    readonly place: Place;
+    readonly place: PlaceLog;
     readonly earlier: Numbered<Write>;
     readonly write: Numbered<Write>;
   },
-): Breach {
+): Breach<Rule> {
   const { place, earlier, write } = shown;
-  return accessBreach(survey, rule, {
+  return accessBreach(indexed, rule, {
     accesses: [
       ['later write', earlier],
       ['stale write', write],
@@ -70,4 +80,16 @@ function breachBetween(
     late: write,
     others: recoveriesBetween(place, { after: earlier.index, before: write.index }),
   });
+}
+
+function tokenLower(shown: Contradiction): Sentences {
+  const earlier = need(shown, 'later write', 'write');
+  const lower = need(shown, 'stale write', 'write');
+  const { why, cure } = acceptance(shown, earlier, lower);
+  return {
+    headline: `Token ${lower.token} accepted after ${earlier.token} by \`${lower.process}\``,
+    next: accessPhrase(shown, earlier),
+    however: `${latePhrase(shown, lower)}, and the store took it: ${why}`,
+    cure,
+  };
 }

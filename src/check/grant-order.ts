@@ -9,42 +9,78 @@
  * lock; and, since a grant that never expires cannot become stale, acquires that such a grant
  * denied or that superseded it.
  */
-import { accessBreach } from './access-breach.ts';
-import { type Breach, conclude } from './conclude.ts';
+
+import { issueOrder, lostInRecovery, staleWrite, writeAfterRead } from './access-words.ts';
+import { type Claim, defineClaim } from './claim.ts';
 import {
   contentsBefore,
   type EffectiveWrite,
   finalContents,
   firstValue,
   isEffective,
+  unheardReads,
 } from './contents.ts';
-import { unheardReads } from './heard-reads.ts';
-import { isReleasedBefore } from './lease-end.ts';
+import { accessBreach } from './evidence.ts';
 import {
-  type Access,
-  type Entry,
+  accessPhrase,
+  type Contradiction,
+  find,
+  latePhrase,
+  letterOf,
+  need,
+  type Sentences,
+} from './explanation.ts';
+import { isReleasedBefore } from './leases.ts';
+import {
+  type AccessEvent,
   isStale,
   type KeyLog,
   type LockLog,
-  type Place,
-  type Survey,
-} from './survey.ts';
-import type { Verdict } from './verdict.ts';
+  type LogEntry,
+  type PlaceLog,
+  type TraceIndex,
+} from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-type WriteEntry = Entry<EffectiveWrite>;
+export const grantOrder: Claim = defineClaim({
+  name: 'grant-order',
+  about: 'replaying what took effect, one holder after another, gives what was read',
+  source: 'sequential turns, as a critical section promises (Lamport, 1974)',
+  rules: {
+    'stale-write': staleWrite,
+    'write-after-read': writeAfterRead,
+    'read-of-later': readOfLater,
+    'issue-order': issueOrder,
+    'read-before-own-write': readBeforeOwnWrite,
+    'read-of-own-later': readOfOwnLater,
+    'wrong-value': wrongValue,
+    'lost-in-recovery': lostInRecovery,
+  },
+  judge: (indexed) => {
+    const unheard = unheardReads(indexed);
+    const atStores = inAll(indexed.places, (place) => {
+      const { breach = null } = inAll(place.keys.values(), (key) => {
+        return { exercised: 0, breach: breachOf(indexed, place, { key, unheard }) };
+      });
+      return { exercised: place.accesses.filter(isStale).length, breach };
+    });
+    let { exercised } = atStores;
+    for (const lock of indexed.locks.values()) exercised += contestedForEver(lock);
+    return { ...atStores, exercised };
+  },
+});
 
-/** "Replaying what took effect, one section after the other in grant order, yields every value." */
-export function grantOrder(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  const unheard = unheardReads(survey);
-  for (const lock of survey.locks.values()) exercised += contestedForEver(lock);
-  for (const place of survey.places) {
-    for (const access of place.accesses) if (isStale(access)) exercised++;
-    for (const key of place.keys.values()) breach ??= breachOf(survey, place, { key, unheard });
-  }
-  return conclude('grant-order', { exercised, breach });
-}
+type Rule =
+  | 'stale-write'
+  | 'write-after-read'
+  | 'read-of-later'
+  | 'issue-order'
+  | 'read-before-own-write'
+  | 'read-of-own-later'
+  | 'wrong-value'
+  | 'lost-in-recovery';
+
+type WriteEntry = LogEntry<EffectiveWrite>;
 
 /** Acquires handled while a grant without end was held. */
 function contestedForEver(lock: LockLog): number {
@@ -58,10 +94,10 @@ function contestedForEver(lock: LockLog): number {
 }
 
 function breachOf(
-  survey: Survey,
-  place: Place,
-  { key, unheard }: { readonly key: KeyLog; readonly unheard: ReadonlySet<Access> },
-): Breach | null {
+  indexed: TraceIndex,
+  place: PlaceLog,
+  { key, unheard }: { readonly key: KeyLog; readonly unheard: ReadonlySet<AccessEvent> },
+): Breach<Rule> | null {
   const replay = replayOf(key);
   if (replay === null) return null;
   for (const access of key.accesses) {
@@ -70,9 +106,9 @@ function breachOf(
     if (unheard.has(event)) continue;
     const expected = lastBefore(replay, event);
     if (event.value === (expected?.event.value ?? firstValue(place, key.key))) continue;
-    return breachAtRead(survey, { place, key, expected, read: access });
+    return breachAtRead(indexed, { place, key, expected, read: access });
   }
-  return survey.isComplete ? breachAtEnd(survey, { place, key, expected: replay.at(-1) }) : null;
+  return indexed.isComplete ? breachAtEnd(indexed, { place, key, expected: replay.at(-1) }) : null;
 }
 
 /**
@@ -92,7 +128,7 @@ function replayOf(key: KeyLog): readonly WriteEntry[] | null {
   return isInOrder ? replay : replay.sort(orderOfWrites);
 }
 
-function comesBefore(one: Access, other: Access): boolean {
+function comesBefore(one: AccessEvent, other: AccessEvent): boolean {
   return one.under === other.under ? one.issue < other.issue : one.under < other.under;
 }
 
@@ -103,7 +139,7 @@ function orderOfWrites(one: WriteEntry, other: WriteEntry): number {
 }
 
 /** The last write of the replay that comes before `read` in it. */
-function lastBefore(replay: readonly WriteEntry[], read: Access): WriteEntry | undefined {
+function lastBefore(replay: readonly WriteEntry[], read: AccessEvent): WriteEntry | undefined {
   let from = 0;
   let to = replay.length;
   while (from < to) {
@@ -116,7 +152,7 @@ function lastBefore(replay: readonly WriteEntry[], read: Access): WriteEntry | u
 }
 
 interface Mismatch {
-  readonly place: Place;
+  readonly place: PlaceLog;
   readonly key: KeyLog;
   /** The write whose value the replay leaves there; undefined for the initial value. */
   readonly expected: WriteEntry | undefined;
@@ -126,12 +162,12 @@ interface Mismatch {
  * Why a read did not see what the replay holds: what it missed, or what it should not have seen.
  */
 function breachAtRead(
-  survey: Survey,
-  { place, key, expected, read }: Mismatch & { readonly read: Entry<Access> },
-): Breach {
+  indexed: TraceIndex,
+  { place, key, expected, read }: Mismatch & { readonly read: LogEntry<AccessEvent> },
+): Breach<Rule> {
   if (expected !== undefined && expected.index > read.index) {
     if (expected.event.under === read.event.under) {
-      return accessBreach(survey, 'read-before-own-write', {
+      return accessBreach(indexed, 'read-before-own-write', {
         accesses: [
           ['early read', read],
           ['late write', expected],
@@ -139,7 +175,7 @@ function breachAtRead(
         late: expected,
       });
     }
-    return accessBreach(survey, 'write-after-read', {
+    return accessBreach(indexed, 'write-after-read', {
       accesses: [
         ['later read', read],
         ['stale write', expected],
@@ -149,7 +185,7 @@ function breachAtRead(
   }
   const { write, value } = contentsBefore(place, key, read.index);
   if (value !== read.event.value) {
-    return accessBreach(survey, 'wrong-value', {
+    return accessBreach(indexed, 'wrong-value', {
       accesses: [
         ['write', write],
         ['read', read],
@@ -159,7 +195,7 @@ function breachAtRead(
   }
   if (write !== null && comesBefore(read.event, write.event)) {
     const isSameSection = write.event.under === read.event.under;
-    return accessBreach(survey, isSameSection ? 'read-of-own-later' : 'read-of-later', {
+    return accessBreach(indexed, isSameSection ? 'read-of-own-later' : 'read-of-later', {
       accesses: [
         ['later write', write],
         [isSameSection ? 'late read' : 'stale read', read],
@@ -167,25 +203,25 @@ function breachAtRead(
       late: read,
     });
   }
-  return breachByOverwriting(survey, { place, key, expected }, read);
+  return breachByOverwriting(indexed, { place, key, expected }, read);
 }
 
-function breachAtEnd(survey: Survey, mismatch: Mismatch): Breach | null {
+function breachAtEnd(indexed: TraceIndex, mismatch: Mismatch): Breach<Rule> | null {
   const { place, key, expected } = mismatch;
   const { value } = finalContents(place, key);
   if (value === (expected?.event.value ?? firstValue(place, key.key))) return null;
-  return breachByOverwriting(survey, mismatch, null);
+  return breachByOverwriting(indexed, mismatch, null);
 }
 
 /** The expected value had been there, and was gone when `read` came, or at the end. */
 function breachByOverwriting(
-  survey: Survey,
+  indexed: TraceIndex,
   { place, key, expected }: Mismatch,
-  read: Entry<Access> | null,
-): Breach {
+  read: LogEntry<AccessEvent> | null,
+): Breach<Rule> {
   const { write, recovery } = contentsBefore(place, key, read?.index ?? Number.POSITIVE_INFINITY);
   if (write === null) {
-    return accessBreach(survey, 'lost-in-recovery', {
+    return accessBreach(indexed, 'lost-in-recovery', {
       accesses: [
         ['lost write', expected],
         ['read', read],
@@ -195,7 +231,7 @@ function breachByOverwriting(
     });
   }
   const isSameSection = write.event.under === (expected ?? write).event.under;
-  return accessBreach(survey, isSameSection ? 'issue-order' : 'stale-write', {
+  return accessBreach(indexed, isSameSection ? 'issue-order' : 'stale-write', {
     accesses: [
       [isSameSection ? 'newer write' : 'later write', expected],
       [isSameSection ? 'older write' : 'stale write', write],
@@ -203,4 +239,50 @@ function breachByOverwriting(
     ],
     late: write,
   });
+}
+
+function readOfLater(shown: Contradiction): Sentences {
+  const write = need(shown, 'later write', 'write');
+  const stale = need(shown, 'stale read', 'read');
+  const served = `${stale.value ?? 'nothing'}, which came after ${letterOf(shown, stale.under)}`;
+  return {
+    headline: `Stale read served by \`${stale.process}\``,
+    next: accessPhrase(shown, write),
+    however: `${latePhrase(shown, stale)}, and the store served it ${served}`,
+    cure: 'A store that refuses reads with tokens below its highest would have refused it',
+  };
+}
+
+function readBeforeOwnWrite(shown: Contradiction): Sentences {
+  const read = need(shown, 'early read', 'read');
+  const write = need(shown, 'late write', 'write');
+  return {
+    headline: `A section read from \`${read.process}\` what stood there before its own write`,
+    next: accessPhrase(shown, read),
+    however: `${latePhrase(shown, write)}, although it had been issued before that read`,
+    cure: 'A client that waits for the answer to its write before it reads would have seen it',
+  };
+}
+
+function readOfOwnLater(shown: Contradiction): Sentences {
+  const write = need(shown, 'later write', 'write');
+  const read = need(shown, 'late read', 'read');
+  return {
+    headline: `A section read from \`${read.process}\` what it wrote later`,
+    next: accessPhrase(shown, write),
+    however: `${latePhrase(shown, read)}, although it had been issued before that write`,
+    cure: 'A client that waits for the answer to its read before it writes would not have seen it',
+  };
+}
+
+function wrongValue(shown: Contradiction): Sentences {
+  const write = find(shown, 'write', 'write');
+  const read = need(shown, 'read', 'read');
+  return {
+    headline: `Wrong value served by \`${read.process}\``,
+    next:
+      write === undefined ? `nothing was written to \`${read.key}\`` : accessPhrase(shown, write),
+    however: accessPhrase(shown, read),
+    cure: '',
+  };
 }

@@ -6,24 +6,35 @@
  * that had been issued later, or a second time.
  */
 import type { Recovered } from '../core/history/server-events.ts';
-import { accessBreach } from './access-breach.ts';
-import { type Breach, conclude } from './conclude.ts';
+import { issueOrder, sequenceCure } from './access-words.ts';
+import { type Claim, defineClaim } from './claim.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';
-import type { Entry, Place, Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
+import { accessBreach } from './evidence.ts';
+import {
+  accessPhrase,
+  at,
+  type Contradiction,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import type { LogEntry, PlaceLog, TraceIndex } from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-/** "The writes of one grant take effect in the order they were issued, each at most once." */
-export function holderOrder(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const place of survey.places) {
-    exercised += outOfOrder(place);
-    breach ??= breachAt(survey, place);
-  }
-  return conclude('holder-order', { exercised, breach });
-}
+export const holderOrder: Claim = defineClaim({
+  name: 'holder-order',
+  about: 'the writes of one grant take effect in order, each at most once',
+  source: 'program order within one session (Terry et al., 1994)',
+  rules: { 'issue-order': issueOrder, 'applied-twice': appliedTwice },
+  judge: (indexed) =>
+    inAll(indexed.places, (place) => {
+      return { exercised: outOfOrder(place), breach: breachAt(indexed, place) };
+    }),
+});
 
-function outOfOrder(place: Place): number {
+type Rule = 'issue-order' | 'applied-twice';
+
+function outOfOrder(place: PlaceLog): number {
   let disordered = 0;
   const lastIssue = new Map<number, number>();
   for (const { event } of place.accesses) {
@@ -34,8 +45,8 @@ function outOfOrder(place: Place): number {
   return disordered;
 }
 
-function breachAt(survey: Survey, place: Place): Breach | null {
-  let applied: Entry<EffectiveWrite>[] = [];
+function breachAt(indexed: TraceIndex, place: PlaceLog): Breach<Rule> | null {
+  let applied: LogEntry<EffectiveWrite>[] = [];
   let newest = newestOf(applied);
   let sinceIndex = -1;
   for (const write of place.accesses) {
@@ -55,7 +66,7 @@ function breachAt(survey: Survey, place: Place): Breach | null {
     }
     const first = applied.find(({ event }) => event.operation === operation);
     const isRepeated = first !== undefined;
-    return accessBreach(survey, isRepeated ? 'applied-twice' : 'issue-order', {
+    return accessBreach(indexed, isRepeated ? 'applied-twice' : 'issue-order', {
       accesses: [
         isRepeated ? ['first time', first] : ['newer write', newer],
         [isRepeated ? 'second time' : 'older write', write],
@@ -68,10 +79,10 @@ function breachAt(survey: Survey, place: Place): Breach | null {
 
 /** The writes that a recovery may have kept: of each key those up to the last with its value. */
 function survivorsOf(
-  place: Place,
-  applied: readonly Entry<EffectiveWrite>[],
+  place: PlaceLog,
+  applied: readonly LogEntry<EffectiveWrite>[],
   recovered: Recovered,
-): Entry<EffectiveWrite>[] {
+): LogEntry<EffectiveWrite>[] {
   const lastKept = new Map<string, number>();
   for (const { event, index } of applied) {
     if (event.value === recoveredValue(place, recovered, event.key)) lastKept.set(event.key, index);
@@ -80,6 +91,23 @@ function survivorsOf(
 }
 
 /** Of each grant the write that was issued last; `applied` is in order of issue. */
-function newestOf(applied: readonly Entry<EffectiveWrite>[]): Map<number, Entry<EffectiveWrite>> {
+function newestOf(
+  applied: readonly LogEntry<EffectiveWrite>[],
+): Map<number, LogEntry<EffectiveWrite>> {
   return new Map(applied.map((write) => [write.event.under, write]));
+}
+
+function appliedTwice(shown: Contradiction): Sentences {
+  const first = need(shown, 'first time', 'write');
+  const second = need(shown, 'second time', 'write');
+  const isSecondTry = first.message !== second.message;
+  const again = isSecondTry
+    ? `a second try of the same write, was handled ${at(second)}, and the store took it`
+    : `was handled again ${at(second)}, and the store took it`;
+  return {
+    headline: `Write applied twice by \`${second.process}\``,
+    next: accessPhrase(shown, first),
+    however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}${whileFaults(shown, ['duplicate'])}`,
+    cure: sequenceCure,
+  };
 }

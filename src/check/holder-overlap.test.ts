@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { measureHolderOverlap } from './measure.ts';
-import { surveyTrace } from './survey.ts';
+import { measureHolderOverlap } from './holder-overlap.ts';
 import {
   breachOf,
   enter,
@@ -10,6 +9,7 @@ import {
   traceOf,
   verdictOn,
 } from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
 
 const inTurn = [enter(0, 'alice', 1, 10), leave(5, 'alice', 1), enter(6, 'bob', 2, 16)];
 const atOnce = [
@@ -25,7 +25,7 @@ const atOnce = [
 
 test('programs that take turns never believe at once', () => {
   expect(verdictOn('holder-overlap', inTurn)).toMatchObject({ kind: 'valid', exercised: 1 });
-  expect(measureHolderOverlap(surveyTrace(traceOf(inTurn)))).toEqual({
+  expect(measureHolderOverlap(indexTrace(traceOf(inTurn)))).toEqual({
     times: 0,
     longestUs: 0,
     totalUs: 0,
@@ -44,7 +44,7 @@ test('an overlap lasts from the second entry until one of two is left', () => {
   expect(breach.words).toMatchInlineSnapshot(
     `"alice and bob both believed to hold \`db\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then alice entered \`alice/1\` at 1 ms. However bob entered \`bob/2\` at 12 ms, before alice had left. No lease can rule this out once a process may pause: the store must compare tokens."`,
   );
-  expect(measureHolderOverlap(surveyTrace(traceOf(atOnce)))).toEqual({
+  expect(measureHolderOverlap(indexTrace(traceOf(atOnce)))).toEqual({
     times: 2,
     longestUs: 4000,
     totalUs: 7000,
@@ -53,7 +53,7 @@ test('an overlap lasts from the second entry until one of two is left', () => {
 
 test('a program that never leaves believes to the end', () => {
   const stays = [enter(0, 'alice', 1, 10), enter(6, 'bob', 2, 16), healed(9)];
-  expect(measureHolderOverlap(surveyTrace(traceOf(stays))).totalUs).toBe(3000);
+  expect(measureHolderOverlap(indexTrace(traceOf(stays))).totalUs).toBe(3000);
 });
 
 test('a program that enters after its own end of the lease lacks the validity check', () => {

@@ -1,39 +1,149 @@
 /**
  * Judges `holder-overlap`, which no lease can promise once a process may pause: it is a claim only
- * where pauses, partitions and bad clocks are excluded, and a measurement everywhere else.
+ * where pauses, partitions and bad clocks are excluded, and a measurement everywhere else: how
+ * often, and how long, two programs believe that they hold a lock.
  *
  * Exercised: grants that reached a program, while another program had once held the same lock.
  */
-import { causesSince } from './causes.ts';
-import { type Breach, conclude, evidenceOf } from './conclude.ts';
-import { overlapsOf } from './measure.ts';
-import type { Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
+import type { Enter } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { causesSince, evidenceOf } from './evidence.ts';
+import {
+  at,
+  type Contradiction,
+  type EventOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-/** "At most one client believes it holds the lock." */
-export function holderOverlap(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const lock of survey.locks.values()) {
-    const programs = new Set<string>();
-    for (const { event } of lock.entries) {
-      if (event.kind !== 'enter') continue;
-      programs.add(event.process);
-      if (programs.size > 1) exercised++;
-    }
-    for (const { earlier, later } of overlapsOf(survey, lock)) {
-      const grants = [earlier, later].map(({ event }) => lock.byOrdinal.get(event.ordinal));
-      breach ??= {
-        rule: 'both-believe',
-        evidence: evidenceOf([
-          ['earlier entry', earlier],
-          ['later entry', later],
-          ['earlier grant', grants[0]],
-          ['later grant', grants[1]],
-          ...(grants[0] === undefined ? [] : causesSince(survey, grants[0], later)),
-        ]),
-      };
+export const holderOverlap: Claim = defineClaim({
+  name: 'holder-overlap',
+  about: 'two programs never believe at once (measured; no lease can promise it)',
+  source: 'Gray and Cheriton, Leases (1989)',
+  rules: { 'both-believe': bothBelieve },
+  judge: (indexed) =>
+    inAll(indexed.locks.values(), (lock) => {
+      const [first] = overlapsOf(indexed, lock);
+      const breach = first === undefined ? null : breachOf(indexed, lock, first);
+      return { exercised: handovers(lock), breach };
+    }),
+});
+
+function handovers({ entries }: LockLog): number {
+  let times = 0;
+  const programs = new Set<string>();
+  for (const { event } of entries) {
+    if (event.kind !== 'enter') continue;
+    programs.add(event.process);
+    if (programs.size > 1) times++;
+  }
+  return times;
+}
+
+function breachOf(
+  indexed: TraceIndex,
+  lock: LockLog,
+  { earlier, later }: Overlap,
+): Breach<'both-believe'> {
+  const grants = [earlier, later].map(({ event }) => lock.byNumber.get(event.ordinal));
+  return {
+    rule: 'both-believe',
+    evidence: evidenceOf([
+      ['earlier entry', earlier],
+      ['later entry', later],
+      ['earlier grant', grants[0]],
+      ['later grant', grants[1]],
+      ...(grants[0] === undefined ? [] : causesSince(indexed, grants[0], later)),
+    ]),
+  };
+}
+
+/** Times at which at least two programs believed at once, over all locks. */
+export interface HolderOverlap {
+  readonly times: number;
+  readonly longestUs: number;
+  readonly totalUs: number;
+}
+
+/** A time during which at least two programs believed that they hold one lock. */
+interface Overlap {
+  readonly earlier: Numbered<Enter>;
+  readonly later: Numbered<Enter>;
+  readonly fromUs: number;
+  readonly untilUs: number;
+}
+
+/** From the grant that reaches a program until it leaves, as a crash makes it; up to the end. */
+export function measureHolderOverlap(indexed: TraceIndex): HolderOverlap {
+  let times = 0;
+  let longestUs = 0;
+  let totalUs = 0;
+  for (const lock of indexed.locks.values()) {
+    for (const { fromUs, untilUs } of overlapsOf(indexed, lock)) {
+      times++;
+      longestUs = Math.max(longestUs, untilUs - fromUs);
+      totalUs += untilUs - fromUs;
     }
   }
-  return conclude('holder-overlap', { exercised, breach });
+  return { times, longestUs, totalUs };
+}
+
+/** The overlaps on one lock, in the order in which they ended. */
+function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
+  const overlaps: Overlap[] = [];
+  const believers = new Map<string, Numbered<Enter>>();
+  let open: Omit<Overlap, 'untilUs'> | null = null;
+  const leave = (process: string, atUs: number): void => {
+    believers.delete(process);
+    if (open === null || believers.size > 1) return;
+    overlaps.push({ ...open, untilUs: atUs });
+    open = null;
+  };
+  for (const { event, index } of lock.entries) {
+    if (event.kind === 'leave') leave(event.process, event.atUs);
+    if (event.kind !== 'enter') continue;
+    const later = { event, index };
+    believers.set(event.process, later);
+    const [earlier] = believers.values();
+    if (believers.size === 2 && earlier !== undefined) {
+      open ??= { earlier, later, fromUs: event.atUs };
+    }
+  }
+  const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
+  if (open !== null) overlaps.push({ ...open, untilUs: endUs });
+  return overlaps;
+}
+
+function bothBelieve(shown: Contradiction): Sentences {
+  const earlier = need(shown, 'earlier entry', 'enter');
+  const later = need(shown, 'later entry', 'enter');
+  const before = `before ${earlier.process} had left${whileFaults(shown)}`;
+  const entries = [earlier, later];
+  return {
+    headline: `${earlier.process} and ${later.process} both believed to hold \`${later.lock}\``,
+    next: entryPhrase(shown, earlier),
+    however: `${entryPhrase(shown, later)}, ${before}`,
+    cure: entries.some(isOver)
+      ? 'A client that checks the validity, the ttl less the time that asking took, would not have entered'
+      : 'No lease can rule this out once a process may pause: the store must compare tokens',
+  };
+}
+
+/** Whether a program was entered when the lease, as the program itself counts it, was over. */
+function isOver({ atUs, believedUntilUs }: EventOf<'enter'>): boolean {
+  return believedUntilUs <= atUs;
+}
+
+/** `bob entered `bob/2` at 12 ms, when the lease that it asked for at 0 ms was over by …`. */
+function entryPhrase(shown: Contradiction, entry: EventOf<'enter'>): string {
+  const entered = `${entry.process} entered \`${entry.section}\` ${at(entry)}`;
+  if (!isOver(entry)) return entered;
+  const grant = shown.grants.find(({ ordinal }) => ordinal === entry.ordinal);
+  const asked = grant === undefined ? '' : `, asked for at ${proseDuration(grant.sentAtUs)},`;
+  const end = `was over since ${proseDuration(entry.believedUntilUs)}`;
+  return `${entered}, although its lease${asked} ${end} by its own count`;
 }

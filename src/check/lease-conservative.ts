@@ -6,47 +6,74 @@
  *
  * Exercised: the ends that were compared with the service's.
  */
+import type { Grant } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
-import { causesSince } from './causes.ts';
-import { type Breach, conclude, evidenceOf } from './conclude.ts';
-import { serversOf } from './grant-servers.ts';
-import { actualEndUs } from './lease-end.ts';
-import type { Entry, GrantLog, LockLog, Numbered, Survey } from './survey.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { causesSince, evidenceOf } from './evidence.ts';
+import {
+  at,
+  type Contradiction,
+  find,
+  giverOf,
+  letterOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import { actualEndUs, serversOf } from './leases.ts';
 import type { Terms } from './terms.ts';
-import type { Verdict } from './verdict.ts';
+import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
+import { type Breach, type Findings, inAll } from './verdict.ts';
+
+export const leaseConservative: Claim = defineClaim({
+  name: 'lease-conservative',
+  about: 'the holder never counts on its lease for longer than the service does',
+  source: 'Gray and Cheriton, Leases (1989)',
+  rules: {
+    'believes-longer': believesLonger,
+    'live-past-end': liveTooLate,
+    'live-at-end': liveTooLate,
+  },
+  judge: (indexed, terms) => {
+    const excused = excusedFrom(indexed, terms);
+    return inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, excused));
+  },
+});
+
+type Rule = 'believes-longer' | 'live-past-end' | 'live-at-end';
 
 type Belief = Enter | LeaseTest;
 
-/** "The holder's own idea of the end of its lease is never later than the service's." */
-export function leaseConservative(survey: Survey, terms: Terms): Verdict {
+function judgeLock(
+  indexed: TraceIndex,
+  lock: LockLog,
+  excused: ReadonlyMap<string, number>,
+): Findings<Rule> {
   let exercised = 0;
-  let breach: Breach | null = null;
-  const excused = excusedFrom(survey, terms);
-  for (const lock of survey.locks.values()) {
-    for (const entry of lock.entries) {
-      const { event, index } = entry;
-      if (event.kind !== 'enter' && event.kind !== 'lease-test') continue;
-      if (event.kind === 'lease-test' && !event.isLive) continue;
-      const grant = lock.byOrdinal.get(event.ordinal);
-      if (grant === undefined) continue;
-      if (isExcused(excused, event.process, index)) continue;
-      if (serversOf(survey, grant.event).some((name) => isExcused(excused, name, index))) continue;
-      const endUs = actualEndUs(lock, grant, index);
-      if (endUs === Number.POSITIVE_INFINITY) continue;
-      exercised++;
-      const belief = { event, index, latest: entry.latest };
-      const rule = ruleBroken(belief, { endUs, grant });
-      if (rule !== null) breach ??= breachAt(survey, rule, { lock, grant, belief });
-    }
+  let breach: Breach<Rule> | null = null;
+  for (const { event, index, latest } of lock.entries) {
+    if (event.kind !== 'enter' && event.kind !== 'lease-test') continue;
+    if (event.kind === 'lease-test' && !event.isLive) continue;
+    const grant = lock.byNumber.get(event.ordinal);
+    if (grant === undefined) continue;
+    const concerned = [event.process, ...serversOf(indexed, grant.event)];
+    if (concerned.some((name) => index > (excused.get(name) ?? Number.POSITIVE_INFINITY))) continue;
+    const endUs = actualEndUs(lock, grant, index);
+    if (endUs === Number.POSITIVE_INFINITY) continue;
+    exercised++;
+    const belief = { event, index, latest };
+    const rule = ruleBroken(belief, { endUs, grant });
+    if (rule !== null) breach ??= breachAt(indexed, rule, { lock, grant, belief });
   }
-  return conclude('lease-conservative', { exercised, breach });
+  return { exercised, breach };
 }
 
 /** By process: the number of the event from which its clock is worse than was promised. */
-function excusedFrom(survey: Survey, terms: Terms): ReadonlyMap<string, number> {
+function excusedFrom(indexed: TraceIndex, terms: Terms): ReadonlyMap<string, number> {
   const excused = new Map<string, number>();
   const offsets = new Map<string, number>();
-  for (const { event, index } of survey.faults) {
+  for (const { event, index } of indexed.faults) {
     if (event.fault !== 'clock') continue;
     for (const process of event.processes) {
       const isRate = event.target === 'rate';
@@ -61,15 +88,11 @@ function excusedFrom(survey: Survey, terms: Terms): ReadonlyMap<string, number> 
   return excused;
 }
 
-function isExcused(excused: ReadonlyMap<string, number>, process: string, index: number): boolean {
-  return index > (excused.get(process) ?? Number.POSITIVE_INFINITY);
-}
-
 /** At the very instant of the end a holder is wrong only when its successor was there already. */
 function ruleBroken(
-  { event, latest }: Entry<Belief>,
+  { event, latest }: LogEntry<Belief>,
   { endUs, grant }: { readonly endUs: number; readonly grant: GrantLog },
-): string | null {
+): Rule | null {
   if (event.kind === 'lease-test') {
     if (event.atUs > endUs) return 'live-past-end';
     if (event.atUs === endUs && latest !== grant) return 'live-at-end';
@@ -78,10 +101,10 @@ function ruleBroken(
 }
 
 function breachAt(
-  survey: Survey,
-  rule: string,
+  indexed: TraceIndex,
+  rule: Rule,
   shown: { readonly lock: LockLog; readonly grant: GrantLog; readonly belief: Numbered<Belief> },
-): Breach {
+): Breach<Rule> {
   const { lock, grant, belief } = shown;
   const { index } = belief;
   const renewal = grant.changes.findLast(
@@ -95,7 +118,50 @@ function breachAt(
       ['renewal', renewal],
       ['successor', successor],
       ['belief', belief],
-      ...causesSince(survey, grant, belief),
+      ...causesSince(indexed, grant, belief),
     ]),
   };
+}
+
+function believesLonger(shown: Contradiction): Sentences {
+  const belief = need(shown, 'belief', 'enter', 'lease-test');
+  const claim = `took ${at(belief)} its lease to end at ${proseDuration(belief.believedUntilUs)}`;
+  return beliefStory(
+    shown,
+    claim,
+    'A holder that counts from the moment it sent its request, less the drift, is never late',
+  );
+}
+
+function liveTooLate(shown: Contradiction): Sentences {
+  const belief = need(shown, 'belief', 'enter', 'lease-test');
+  return beliefStory(
+    shown,
+    `found ${at(belief)} that its lease was live`,
+    'A holder that takes its lease to be over at its very end, by an exact clock, would have stopped',
+  );
+}
+
+/** The service's end of a lease against the holder's. */
+function beliefStory(shown: Contradiction, claim: string, cure: string): Sentences {
+  const grant = need(shown, 'grant', 'grant');
+  const belief = need(shown, 'belief', 'enter', 'lease-test');
+  const renewal = find(shown, 'renewal', 'renew');
+  const successor = find(shown, 'successor', 'grant');
+  const letter = letterOf(shown, grant.ordinal);
+  const until = renewal === undefined ? grant.untilUs : renewal.untilUs;
+  const next =
+    successor === undefined
+      ? ''
+      : `, and ${successor.client} was granted ${entryOf(shown, successor)}`;
+  return {
+    headline: `${belief.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
+    next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${next}`,
+    however: `${belief.process} ${claim}${whileFaults(shown)}`,
+    cure,
+  };
+}
+
+function entryOf(shown: Contradiction, grant: Grant): string {
+  return `${letterOf(shown, grant.ordinal)} ${at(grant)}`;
 }

@@ -7,68 +7,100 @@
  * longer the latest of its lock; for any other: calls made while another client's was open; for one
  * with versions also writes whose version was gone.
  */
-
+import type { Answer } from '../core/history/trace.ts';
 import { Defect } from '../core/kernel/assert.ts';
 import { errorText } from '../text/error-text.ts';
-import { accessBreach } from './access-breach.ts';
-import { type StoreOperation, storeOperations } from './client-history.ts';
-import { type Breach, conclude } from './conclude.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { accessBreach } from './evidence.ts';
+import {
+  accessPhrase,
+  at,
+  type Contradiction,
+  find,
+  latePhrase,
+  need,
+  type Sentences,
+} from './explanation.ts';
 import {
   checkStore,
   type ModelDefinition,
   type ModelVerdict,
+  type StoreOperation,
   storeModels,
+  storeOperations,
 } from './store-models.ts';
-import { type Access, type Entry, type FirstRow, isStale, type Survey } from './survey.ts';
 import type { Terms } from './terms.ts';
-import type { Verdict } from './verdict.ts';
+import {
+  type AccessEvent,
+  type FirstRow,
+  isStale,
+  type LogEntry,
+  type TraceIndex,
+} from './trace-index.ts';
+import type { Breach, Findings } from './verdict.ts';
 
-/** "The history is linearizable to a model": the one that the terms name; without one, unknown. */
-export function linearizable(survey: Survey, terms: Terms): Verdict {
-  const claim = 'linearizable';
-  if (terms.model !== null) return judgeAgainst(claim, terms.model, survey, terms);
-  const reason = 'nobody wrote the specification of this store';
-  return { kind: 'unknown', claim, exercised: 0, reason };
+/** The claim for the model that the terms name, and one for each of several models. */
+export const linearizableClaims: readonly Claim[] = [
+  linearizableTo(null, {
+    about: 'the clients’ history fits the store’s own sequential specification',
+    source: 'Herlihy and Wing (1990)',
+  }),
+  linearizableTo('register', {
+    about: 'the same, as a plain register',
+    source: 'Herlihy and Wing (1990)',
+  }),
+  linearizableTo('counter', {
+    about: 'the same, each read-modify-write as one increment',
+    source: 'Herlihy and Wing (1990)',
+  }),
+  linearizableTo('fenced-register', {
+    about: 'the same, a write is accepted iff its token ≥ the highest',
+    source: 'Herlihy and Wing (1990), Kleppmann (2016)',
+  }),
+  linearizableTo('fenced-register-with-reads', {
+    about: 'the same, and a read registers its token too',
+    source: 'Herlihy and Wing (1990), Hazelcast, FencedLock',
+  }),
+];
+
+/** The claim `linearizable(<model>)`; for null `linearizable`, to the model that the terms name. */
+export function linearizableTo(model: string | null, said: Pick<Claim, 'about' | 'source'>): Claim {
+  return defineClaim({
+    name: model === null ? 'linearizable' : `linearizable(${model})`,
+    ...said,
+    rules: { 'no-order': noOrder },
+    judge: (indexed, terms) => judgeAgainst(model ?? terms.model, indexed, terms),
+  });
 }
 
-/** The checker of the claim `linearizable(<model>)`. */
-export function linearizableTo(model: string): (survey: Survey, terms: Terms) => Verdict {
-  const claim = `linearizable(${model})`;
-  return (survey, terms) => judgeAgainst(claim, model, survey, terms);
-}
-
-function judgeAgainst(claim: string, model: string, survey: Survey, terms: Terms): Verdict {
+function judgeAgainst(
+  model: string | null,
+  indexed: TraceIndex,
+  terms: Terms,
+): Findings<'no-order'> {
+  if (model === null)
+    return { exercised: 0, unknown: 'nobody wrote the specification of this store' };
   const definition = (terms.models ?? storeModels).get(model);
-  if (definition === undefined) {
-    return { kind: 'unknown', claim, exercised: 0, reason: `there is no model ${model}` };
-  }
-  const lacking = lackOfVersions(survey, definition);
-  if (lacking !== null) return { kind: 'unknown', claim, exercised: 0, reason: lacking };
-  let breach: Breach | null = null;
-  let isUnknown = false;
+  if (definition === undefined) return { exercised: 0, unknown: `there is no model ${model}` };
+  const lacking = lackOfVersions(indexed, definition);
+  if (lacking !== null) return { exercised: 0, unknown: lacking };
+  let breach: Breach<'no-order'> | null = null;
+  let unknown: string | null = null;
   let overlapping = 0;
-  for (const operations of storeOperations(survey)) {
+  for (const operations of storeOperations(indexed)) {
     overlapping += overlappingCalls(operations);
     const { maxConfigurations } = terms;
-    const first = firstRowOf(survey, operations);
+    const first = firstRowOf(indexed, operations);
     const result = checkOwn(operations, definition, { first, maxConfigurations });
     if (typeof result === 'string') {
-      return {
-        kind: 'unknown',
-        claim,
-        exercised: 0,
-        reason: `the model ${model} threw: ${result}`,
-      };
+      return { exercised: 0, unknown: `the model ${model} threw: ${result}` };
     }
-    if (result.kind === 'unknown') isUnknown = true;
-    if (result.kind === 'invalid' && breach === null) breach = breachAt(survey, result.at);
+    if (result.kind === 'unknown') {
+      unknown = `the search met ${maxConfigurations} configurations without an answer`;
+    }
+    if (result.kind === 'invalid') breach ??= breachAt(indexed, result.at);
   }
-  const exercised = exercisedBy(definition, survey, overlapping);
-  if (breach === null && isUnknown) {
-    const reason = `the search met ${terms.maxConfigurations} configurations without an answer`;
-    return { kind: 'unknown', claim, exercised, reason };
-  }
-  return conclude(claim, { exercised, breach });
+  return { exercised: exercisedBy(definition, indexed, overlapping), breach, unknown };
 }
 
 /**
@@ -76,7 +108,7 @@ function judgeAgainst(claim: string, model: string, survey: Survey, terms: Terms
  * model of one's own may know.
  */
 function lackOfVersions(
-  { operations, places }: Survey,
+  { operations, places }: TraceIndex,
   definition: ModelDefinition,
 ): string | null {
   if (definition.calls !== 'versioned') return null;
@@ -112,7 +144,7 @@ function checkOwn(
 
 /** What the keys of these operations' place begin as, all alike; null: as every value. */
 export function firstRowOf(
-  { places }: Survey,
+  { places }: TraceIndex,
   operations: readonly StoreOperation[],
 ): FirstRow | null {
   const call = operations[0]?.call;
@@ -141,40 +173,30 @@ function overlappingCalls(operations: readonly StoreOperation[]): number {
   return overlapping;
 }
 
-function exercisedBy({ calls }: ModelDefinition, survey: Survey, overlapping: number): number {
-  if (calls === 'fenced') return staleAccesses(survey);
-  const comparesVersions = calls === 'versioned' || calls === 'cas';
-  return comparesVersions ? overlapping + outrunWrites(survey) : overlapping;
-}
-
-function outrunWrites({ places }: Survey): number {
-  let outrun = 0;
-  for (const { accesses } of places) {
-    for (const { event } of accesses) if (event.refusal?.kind === 'version') outrun++;
-  }
-  return outrun;
-}
-
-function staleAccesses(survey: Survey): number {
-  let stale = 0;
-  for (const place of survey.places)
-    for (const access of place.accesses) if (isStale(access)) stale++;
-  return stale;
+function exercisedBy(
+  { calls }: ModelDefinition,
+  { places }: TraceIndex,
+  overlapping: number,
+): number {
+  const accesses = places.flatMap((place) => place.accesses);
+  if (calls === 'fenced') return accesses.filter(isStale).length;
+  if (calls !== 'versioned' && calls !== 'cas') return overlapping;
+  return overlapping + accesses.filter(({ event }) => event.refusal?.kind === 'version').length;
 }
 
 /**
  * The operation whose answer fits nowhere, how the store handled it, and what it had accepted last.
  */
-function breachAt(survey: Survey, operation: StoreOperation | undefined): Breach {
+function breachAt(indexed: TraceIndex, operation: StoreOperation | undefined): Breach<'no-order'> {
   const log = operation?.log;
   const call = operation?.call;
-  const place = survey.places.find(
+  const place = indexed.places.find(
     ({ store, resource }) => store === call?.store && resource === call?.resource,
   );
   const accesses = place?.accesses ?? [];
   const handled = accesses.find(({ event }) => event.operation === log?.invoke.event.operation);
   const previous = accesses.findLast((access) => isPrevious(access, handled));
-  return accessBreach(survey, 'no-order', {
+  return accessBreach(indexed, 'no-order', {
     accesses: [
       ['previous write', previous],
       ['handling', handled],
@@ -187,7 +209,31 @@ function breachAt(survey: Survey, operation: StoreOperation | undefined): Breach
   });
 }
 
-function isPrevious(access: Entry<Access>, handled: Entry<Access> | undefined): boolean {
+function isPrevious(
+  access: LogEntry<AccessEvent>,
+  handled: LogEntry<AccessEvent> | undefined,
+): boolean {
   const { event, index } = access;
   return event.kind === 'write' && event.isAccepted && index < (handled?.index ?? 0);
+}
+
+function noOrder(shown: Contradiction): Sentences {
+  const call = need(shown, 'call', 'invoke');
+  const returned = find(shown, 'return', 'return');
+  const previous = find(shown, 'previous write', 'write');
+  const handling = find(shown, 'handling', 'write', 'read');
+  const answer = answerPhrase(returned?.answer ?? null);
+  const how =
+    handling === undefined ? `${call.process} called ${at(call)}` : latePhrase(shown, handling);
+  return {
+    headline: `No order explains the answer to \`${call.operation}\``,
+    next: previous === undefined ? `nothing had been written` : accessPhrase(shown, previous),
+    however: `${how}, and its answer, ${answer}, fits nowhere between the call and its return`,
+    cure: 'A store that answers as if one call came at a time would have answered otherwise',
+  };
+}
+
+function answerPhrase(answer: Answer | null): string {
+  if (answer === null) return 'which never came';
+  return answer.kind === 'value' ? `the value ${answer.value}` : `\`${answer.kind}\``;
 }

@@ -10,28 +10,44 @@
  */
 import type { Grant, Release, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
-import { causesIn, causesSince } from './causes.ts';
-import { causesOfTaking } from './causes-of-taking.ts';
-import { type Breach, conclude, evidenceOf, type Part } from './conclude.ts';
-import { isQuorumGrant } from './grant-servers.ts';
-import type { GrantLog, LockLog, Numbered, Survey } from './survey.ts';
-import type { Terms } from './terms.ts';
-import type { Verdict } from './verdict.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import {
+  causesIn,
+  causesOfTaking,
+  causesSince,
+  type EvidencePart,
+  evidenceOf,
+} from './evidence.ts';
+import {
+  at,
+  type Contradiction,
+  find,
+  giverOf,
+  letterOf,
+  listOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import { isQuorumGrant } from './leases.ts';
+import { NAMED_RELEASE } from './owner-only-release.ts';
+import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
+import { type Breach, type Findings, inAll } from './verdict.ts';
 
-/** "No two grants of different acquisitions are live at once." */
-export function mutualExclusion(survey: Survey, terms: Terms): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const lock of survey.locks.values()) {
-    const findings = examine(survey, lock, terms.driftPpm ?? 0);
-    exercised += findings.exercised;
-    breach ??= findings.breach;
-  }
-  return conclude('mutual-exclusion', { exercised, breach });
-}
+export const mutualExclusion: Claim = defineClaim({
+  name: 'mutual-exclusion',
+  about: 'no two grants of different acquisitions are live at once',
+  source: 'Dijkstra (1965); for leases Gray and Cheriton (1989)',
+  rules: { 'granted-while-live': grantedWhileLive, 'revived-while-live': revivedWhileLive },
+  judge: (indexed, { driftPpm }) =>
+    inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, driftPpm ?? 0)),
+});
+
+type Rule = 'granted-while-live' | 'revived-while-live';
 
 /** A grant that has been neither released nor superseded by its own client. */
-interface Tenure {
+interface LeaseHold {
   readonly grant: GrantLog;
   readonly renewal: Numbered<Renew> | null;
   /** When the request left from which `endUs` is counted. */
@@ -41,48 +57,44 @@ interface Tenure {
   readonly foreign: Numbered<Release> | null;
 }
 
-function examine(
-  survey: Survey,
-  lock: LockLog,
-  driftPpm: number,
-): { readonly exercised: number; readonly breach: Breach | null } {
+function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findings<Rule> {
   let exercised = 0;
-  let breach: Breach | null = null;
-  const tenures = new Map<number, Tenure>();
+  let breach: Breach<Rule> | null = null;
+  const holds = new Map<number, LeaseHold>();
   for (const { event, index } of lock.entries) {
     switch (event.kind) {
       case 'deny':
-        if (rivalOf(tenures, event) !== null) exercised++;
+        if (rivalOf(holds, event) !== null) exercised++;
         break;
       case 'grant': {
-        endTenuresOf(tenures, event.client);
-        const rival = rivalOf(tenures, event);
-        const grant = lock.byOrdinal.get(event.ordinal);
+        endHoldsOf(holds, event.client);
+        const rival = rivalOf(holds, event);
+        const grant = lock.byNumber.get(event.ordinal);
         if (rival !== null) {
           exercised++;
-          breach ??= breachBetween(survey, 'granted-while-live', rival, { later: grant, index });
+          breach ??= breachBetween(indexed, 'granted-while-live', rival, { later: grant, index });
         }
-        if (grant !== undefined) tenures.set(event.ordinal, tenureFrom(grant, driftPpm));
+        if (grant !== undefined) holds.set(event.ordinal, holdFrom(grant, driftPpm));
         break;
       }
       case 'renew': {
-        const tenure = tenures.get(event.extended);
-        if (tenure === undefined) break;
-        const rival = rivalOf(tenures, event);
-        const wasLive = tenure.endUs > event.atUs;
-        if (rival !== null && !wasLive && rival.grant !== tenure.grant) {
+        const hold = holds.get(event.extended);
+        if (hold === undefined) break;
+        const rival = rivalOf(holds, event);
+        const wasLive = hold.endUs > event.atUs;
+        if (rival !== null && !wasLive && rival.grant !== hold.grant) {
           const later = { later: rival.grant, index, renewal: { event, index } };
-          breach ??= breachBetween(survey, 'revived-while-live', tenure, later);
+          breach ??= breachBetween(indexed, 'revived-while-live', hold, later);
         }
-        tenures.set(event.extended, renewed(tenure, { event, index }, driftPpm));
+        holds.set(event.extended, renewed(hold, { event, index }, driftPpm));
         break;
       }
       case 'enter':
       case 'lease-test':
-        shorten(tenures, event);
+        shorten(holds, event);
         break;
       case 'release':
-        giveUp(tenures, { event, index });
+        giveUp(holds, { event, index });
     }
   }
   return { exercised, breach };
@@ -90,53 +102,53 @@ function examine(
 
 /** A live grant of another client than the one that is being served. */
 function rivalOf(
-  tenures: ReadonlyMap<number, Tenure>,
+  holds: ReadonlyMap<number, LeaseHold>,
   { client, atUs }: { readonly client: string; readonly atUs: number },
-): Tenure | null {
-  for (const tenure of tenures.values()) {
-    if (atUs < tenure.endUs && tenure.grant.event.client !== client) return tenure;
+): LeaseHold | null {
+  for (const hold of holds.values()) {
+    if (atUs < hold.endUs && hold.grant.event.client !== client) return hold;
   }
   return null;
 }
 
-function endTenuresOf(tenures: Map<number, Tenure>, client: string): void {
-  for (const [ordinal, { grant }] of tenures) {
-    if (grant.event.client === client) tenures.delete(ordinal);
+function endHoldsOf(holds: Map<number, LeaseHold>, client: string): void {
+  for (const [ordinal, { grant }] of holds) {
+    if (grant.event.client === client) holds.delete(ordinal);
   }
 }
 
 /** A holder that was denied its release has given the lock up all the same. */
-function giveUp(tenures: Map<number, Tenure>, release: Numbered<Release>): void {
+function giveUp(holds: Map<number, LeaseHold>, release: Numbered<Release>): void {
   const { client, under, released } = release.event;
-  tenures.delete(under);
-  const touched = tenures.get(released);
+  holds.delete(under);
+  const touched = holds.get(released);
   if (touched === undefined) return;
-  if (touched.grant.event.client === client) tenures.delete(released);
-  else tenures.set(released, { ...touched, foreign: release });
+  if (touched.grant.event.client === client) holds.delete(released);
+  else holds.set(released, { ...touched, foreign: release });
 }
 
 /** Who took a lock from a quorum gives it up, unasked, when its own time of validity is over. */
 function shorten(
-  tenures: Map<number, Tenure>,
+  holds: Map<number, LeaseHold>,
   { ordinal, believedUntilUs }: Enter | LeaseTest,
 ): void {
-  const tenure = tenures.get(ordinal);
-  if (tenure === undefined || !isQuorumGrant(tenure.grant.event)) return;
-  tenures.set(ordinal, { ...tenure, endUs: Math.min(tenure.endUs, believedUntilUs) });
+  const hold = holds.get(ordinal);
+  if (hold === undefined || !isQuorumGrant(hold.grant.event)) return;
+  holds.set(ordinal, { ...hold, endUs: Math.min(hold.endUs, believedUntilUs) });
 }
 
-function tenureFrom(grant: GrantLog, driftPpm: number): Tenure {
+function holdFrom(grant: GrantLog, driftPpm: number): LeaseHold {
   const { sentAtUs } = grant.event;
   const endUs = endOf(grant.event, driftPpm);
   return { grant, renewal: null, sentAtUs, endUs, foreign: null };
 }
 
 /** A renew that left before the one last honoured never shortens what that one gave. */
-function renewed(tenure: Tenure, renewal: Numbered<Renew>, driftPpm: number): Tenure {
+function renewed(hold: LeaseHold, renewal: Numbered<Renew>, driftPpm: number): LeaseHold {
   const { sentAtUs } = renewal.event;
   const endUs = endOf(renewal.event, driftPpm);
-  if (sentAtUs >= tenure.sentAtUs) return { ...tenure, renewal, sentAtUs, endUs };
-  return { ...tenure, endUs: Math.max(endUs, tenure.endUs) };
+  if (sentAtUs >= hold.sentAtUs) return { ...hold, renewal, sentAtUs, endUs };
+  return { ...hold, endUs: Math.max(endUs, hold.endUs) };
 }
 
 function endOf({ sentAtUs, ttlUs, untilUs }: Grant | Renew, driftPpm: number): number {
@@ -145,15 +157,15 @@ function endOf({ sentAtUs, ttlUs, untilUs }: Grant | Renew, driftPpm: number): n
 }
 
 function breachBetween(
-  survey: Survey,
-  rule: string,
-  earlier: Tenure,
+  indexed: TraceIndex,
+  rule: Rule,
+  earlier: LeaseHold,
   at: {
     readonly later: GrantLog | undefined;
     readonly index: number;
     readonly renewal?: Numbered<Renew>;
   },
-): Breach {
+): Breach<Rule> {
   return {
     rule,
     evidence: evidenceOf([
@@ -161,18 +173,101 @@ function breachBetween(
       ['renewal', at.renewal ?? earlier.renewal],
       ['foreign release', earlier.foreign],
       ['later grant', at.later],
-      ...causesOfRelease(survey, earlier.foreign),
-      ...causesSince(survey, earlier.grant, at),
-      ...causesOfTaking(survey, { earlier: earlier.grant, later: at.later }),
+      ...causesOfRelease(indexed, earlier.foreign),
+      ...causesSince(indexed, earlier.grant, at),
+      ...causesOfTaking(indexed, { earlier: earlier.grant, later: at.later }),
     ]),
   };
 }
 
 /** What made another client's release come when its own grant was over. */
-function causesOfRelease(survey: Survey, release: Numbered<Release> | null): readonly Part[] {
+function causesOfRelease(
+  indexed: TraceIndex,
+  release: Numbered<Release> | null,
+): readonly EvidencePart[] {
   if (release === null) return [];
   const { client, process, message, lock, under } = release.event;
-  const fromUs = survey.locks.get(lock)?.byOrdinal.get(under)?.event.sentAtUs ?? 0;
+  const fromUs = indexed.locks.get(lock)?.byNumber.get(under)?.event.sentAtUs ?? 0;
   const processes = [client, process];
-  return causesIn(survey, { processes, message, fromUs, before: release.index });
+  return causesIn(indexed, { processes, message, fromUs, before: release.index });
+}
+
+function grantedWhileLive(shown: Contradiction): Sentences {
+  const earlier = need(shown, 'earlier grant', 'grant');
+  const later = need(shown, 'later grant', 'grant');
+  const foreign = find(shown, 'foreign release', 'release');
+  const freed = foreign === undefined ? '' : `, and ${foreignPhrase(shown, foreign)}`;
+  const end = `${endPhrase(find(shown, 'renewal', 'renew') ?? earlier)}${freed}`;
+  return {
+    headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
+    next: `${deniedPhrase(shown)}${giversOf(shown, later)} granted ${letterOf(shown, later.ordinal)} ${at(later)}`,
+    however: `${letterOf(shown, earlier.ordinal)} was live: ${end}${whileFaults(shown)}`,
+    cure: foreign === undefined ? cureOfSecond(shown, { earlier, later }) : NAMED_RELEASE,
+  };
+}
+
+/** What came before a grant by another server than the one that had said no. */
+function deniedPhrase(shown: Contradiction): string {
+  const denial = find(shown, 'denial', 'deny');
+  const log = find(shown, 'misreading', 'log');
+  if (denial === undefined || log === undefined) return '';
+  const { process, client } = denial;
+  return `\`${process}\` denied ${client} ${at(denial)}, ${client} logged “${log.text}”, and `;
+}
+
+function cureOfSecond(
+  shown: Contradiction,
+  { earlier, later }: { readonly earlier: Grant; readonly later: Grant },
+): string {
+  if (find(shown, 'denial', 'deny') !== undefined) {
+    return 'A client that tells “somebody holds it” from “system error” would have waited';
+  }
+  if (isQuorumGrant(later)) {
+    return 'A majority of nodes that keep each key to its end, asked in time, would have denied it';
+  }
+  return earlier.process === later.process || isQuorumGrant(earlier)
+    ? 'A lock service that waits until the lease before is over would have denied it'
+    : 'A second server that knows which leases the first has given would have denied it';
+}
+
+function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
+  const meant = `${client}'s release under ${letterOf(shown, under)}`;
+  return `${meant}, handled at ${proseDuration(atUs)}, was none of its holder`;
+}
+
+/** The same, with the servers of a quorum that said yes in time: `a quorum (lock-1 and lock-3)`. */
+function giversOf({ trace }: Contradiction, grant: Grant): string {
+  if (!isQuorumGrant(grant)) return giverOf(grant);
+  const asked = new Map<string, string>();
+  const givers: string[] = [];
+  for (const event of trace.events.slice(0, trace.events.indexOf(grant))) {
+    if (event.atUs < grant.sentAtUs) continue;
+    if (event.kind === 'send' && event.from === grant.client) {
+      asked.set(event.message.replace(/\/\d+\/request$/, ''), event.to);
+    }
+    if (event.kind !== 'return' || event.answer?.kind !== 'granted') continue;
+    const server = asked.get(event.operation);
+    if (server !== undefined) givers.push(`\`${server}\``);
+  }
+  return givers.length === 0 ? 'a quorum' : `a quorum (${listOf(givers)})`;
+}
+
+function endPhrase({ sentAtUs, ttlUs, untilUs, kind }: Grant | Renew): string {
+  if (untilUs === null) return 'it has no end but its release';
+  const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
+  const end = proseDuration(sentAtUs + ttlUs);
+  return `${counted} that left at ${proseDuration(sentAtUs)} it lasts until ${end}`;
+}
+
+function revivedWhileLive(shown: Contradiction): Sentences {
+  const earlier = need(shown, 'earlier grant', 'grant');
+  const later = need(shown, 'later grant', 'grant');
+  const renewal = need(shown, 'renewal', 'renew');
+  const revived = `${letterOf(shown, earlier.ordinal)} was live again${whileFaults(shown)}`;
+  return {
+    headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
+    next: `${giverOf(later)} granted ${letterOf(shown, later.ordinal)} ${at(later)}`,
+    however: `${renewal.client}'s renew was handled ${at(renewal)} and ${revived}`,
+    cure: 'A lock service that denies the renew of an expired grant would have kept one holder',
+  };
 }

@@ -10,39 +10,65 @@
  * Exercised: increments between whose read and write the store handled an access of another grant,
  * or, without grants, of another section; and what was written for again.
  */
-import { type AccessPart, accessBreach } from './access-breach.ts';
-import { type Breach, conclude } from './conclude.ts';
-import { contentsBefore, type EffectiveWrite, firstValue, isEffective } from './contents.ts';
-import { intentOf, repeatsOf } from './repeats.ts';
-import { isShared } from './several-stores.ts';
+import type { Write } from '../core/history/server-events.ts';
+import { stampText } from '../core/history/stamp-text.ts';
+import { lostInRecovery } from './access-words.ts';
+import { type Claim, defineClaim } from './claim.ts';
 import {
-  type Access,
-  type Entry,
+  contentsBefore,
+  type EffectiveWrite,
+  firstValue,
+  intentOf,
+  isEffective,
+  isShared,
+  repeatsOf,
+} from './contents.ts';
+import { type AccessPart, accessBreach } from './evidence.ts';
+import {
+  accessPhrase,
+  type Contradiction,
+  find,
+  latePhrase,
+  need,
+  type Sentences,
+} from './explanation.ts';
+import {
+  type AccessEvent,
+  INITIAL_VALUE,
   isAcknowledged,
   type KeyLog,
+  type LogEntry,
   type OperationLog,
-  type Place,
-  type Survey,
-} from './survey.ts';
-import { INITIAL_VALUE } from './terms.ts';
-import type { Verdict } from './verdict.ts';
+  type PlaceLog,
+  type TraceIndex,
+} from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-/** "Acknowledged increments ≤ final counter ≤ acknowledged + unknown." */
-export function noLostUpdate(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  const ranges = finalRanges(survey);
-  for (const place of survey.places) {
-    for (const key of place.keys.values()) {
-      const range = ranges.get(key);
-      if (isShared(survey, { resource: place.resource, key: key.key })) continue;
-      if (range === undefined || !isOnlyIncremented(key, range.before)) continue;
-      exercised += overlappedIncrements(key) + range.repeated;
-      breach ??= breachOf(survey, { place, key, range });
-    }
-  }
-  return conclude('no-lost-update', { exercised, breach });
-}
+export const noLostUpdate: Claim = defineClaim({
+  name: 'no-lost-update',
+  about: 'every acknowledged increment is in the final counter',
+  source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
+  rules: {
+    'update-lost': updateLost,
+    'update-repeated': updateRepeated,
+    'update-invented': updateInvented,
+    'lost-in-recovery': lostInRecovery,
+  },
+  judge: (indexed) => {
+    const ranges = finalRanges(indexed);
+    return inAll(indexed.places, (place) =>
+      inAll(place.keys.values(), (key) => {
+        const range = ranges.get(key);
+        if (isShared(indexed, { resource: place.resource, key: key.key })) return { exercised: 0 };
+        if (range === undefined || !isOnlyIncremented(key, range.before)) return { exercised: 0 };
+        const breach = breachOf(indexed, { place, key, range });
+        return { exercised: overlappedIncrements(key) + range.repeated, breach };
+      }),
+    );
+  },
+});
+
+type Rule = 'update-lost' | 'update-repeated' | 'update-invented' | 'lost-in-recovery';
 
 /** What a counter may hold just before event `before`, the end of its judgement. */
 interface Range {
@@ -53,19 +79,19 @@ interface Range {
   readonly before: number;
 }
 
-function finalRanges(survey: Survey): ReadonlyMap<KeyLog, Range> {
-  const keys = keysByName(survey);
+function finalRanges(indexed: TraceIndex): ReadonlyMap<KeyLog, Range> {
+  const keys = keysByName(indexed);
   const ranges = new Map<KeyLog, Range>();
-  const repeats = repeatsOf(survey);
-  for (const operation of survey.operations.values()) {
+  const repeats = repeatsOf(indexed);
+  for (const operation of indexed.operations.values()) {
     const { call, operation: name } = operation.invoke.event;
     if (call.verb !== 'write' || call.adds === null || call.repeats !== undefined) continue;
     const key = keys.get(call.store)?.get(call.resource)?.get(call.key);
     if (key === undefined) continue;
     let range = ranges.get(key);
     if (range === undefined) {
-      const before = probedAt(survey, key);
-      const place = survey.places.find(({ keys: own }) => own.get(call.key) === key);
+      const before = probedAt(indexed, key);
+      const place = indexed.places.find(({ keys: own }) => own.get(call.key) === key);
       const first = place === undefined ? INITIAL_VALUE : firstValue(place, call.key);
       range = { min: first, max: first, repeated: 0, before };
       ranges.set(key, range);
@@ -81,10 +107,10 @@ function finalRanges(survey: Survey): ReadonlyMap<KeyLog, Range> {
 }
 
 function keysByName(
-  survey: Survey,
+  indexed: TraceIndex,
 ): ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, KeyLog>>> {
   const stores = new Map<string, Map<string, ReadonlyMap<string, KeyLog>>>();
-  for (const { store, resource, keys } of survey.places) {
+  for (const { store, resource, keys } of indexed.places) {
     const resources = stores.get(store);
     if (resources === undefined) stores.set(store, new Map([[resource, keys]]));
     else resources.set(resource, keys);
@@ -93,11 +119,11 @@ function keysByName(
 }
 
 /** The number of the event at which a probe overwrites a key. */
-function probedAt(survey: Survey, key: KeyLog): number {
-  if (survey.probes.size === 0) return Number.POSITIVE_INFINITY;
+function probedAt(indexed: TraceIndex, key: KeyLog): number {
+  if (indexed.probes.size === 0) return Number.POSITIVE_INFINITY;
   const overwritten = key.accesses.find(
     (access) =>
-      isEffective(access) && access.event.adds === null && survey.probes.has(access.event.client),
+      isEffective(access) && access.event.adds === null && indexed.probes.has(access.event.client),
   );
   return overwritten?.index ?? Number.POSITIVE_INFINITY;
 }
@@ -150,37 +176,37 @@ function overlappedIncrements(key: KeyLog): number {
 }
 
 /** The grant under which an access was made; where there are none, its section: `alice/1`. */
-function holderOf({ under, operation }: Access): number | string {
+function holderOf({ under, operation }: AccessEvent): number | string {
   return under > 0 ? under : operation.slice(0, operation.lastIndexOf('/'));
 }
 
 function breachOf(
-  survey: Survey,
-  { place, key, range }: { readonly place: Place; readonly key: KeyLog; readonly range: Range },
-): Breach | null {
+  indexed: TraceIndex,
+  { place, key, range }: { readonly place: PlaceLog; readonly key: KeyLog; readonly range: Range },
+): Breach<Rule> | null {
   const { value, recovery } = contentsBefore(place, key, range.before);
   if (value >= range.min && value <= range.max) return null;
   if (value > range.max) {
-    const twice = appliedTwice(survey, key);
+    const twice = appliedTwice(indexed, key);
     if (twice !== null) {
-      return accessBreach(survey, 'update-repeated', { accesses: twice, late: null });
+      return accessBreach(indexed, 'update-repeated', { accesses: twice, late: null });
     }
     const last = key.accesses.findLast(isEffective);
-    return accessBreach(survey, 'update-invented', {
+    return accessBreach(indexed, 'update-invented', {
       accesses: [['last write', last]],
       late: null,
     });
   }
   const overwriting = key.accesses.find((access) => overwrites(place, key, access));
   if (overwriting === undefined) {
-    return accessBreach(survey, 'lost-in-recovery', {
+    return accessBreach(indexed, 'lost-in-recovery', {
       accesses: [['lost write', key.accesses.findLast(isEffective)]],
       late: null,
       others: [['recovery', recovery]],
     });
   }
   const { write: lost } = contentsBefore(place, key, overwriting.index);
-  return accessBreach(survey, 'update-lost', {
+  return accessBreach(indexed, 'update-lost', {
     accesses: [
       ['read', readOf(key, overwriting)],
       ['lost write', lost],
@@ -191,11 +217,11 @@ function breachOf(
 }
 
 /** Two writes for one intent that both took effect, if there are such. */
-function appliedTwice(survey: Survey, key: KeyLog): readonly AccessPart[] | null {
-  const applied = new Map<string, Entry<Access>>();
+function appliedTwice(indexed: TraceIndex, key: KeyLog): readonly AccessPart[] | null {
+  const applied = new Map<string, LogEntry<AccessEvent>>();
   for (const access of key.accesses) {
     if (!isEffective(access)) continue;
-    const intent = intentOf(survey, access.event.operation);
+    const intent = intentOf(indexed, access.event.operation);
     const first = applied.get(intent);
     if (first !== undefined) {
       return [
@@ -210,20 +236,70 @@ function appliedTwice(survey: Survey, key: KeyLog): readonly AccessPart[] | null
 
 /** Whether an increment wrote something else than what stood there plus what it adds. */
 function overwrites(
-  place: Place,
+  place: PlaceLog,
   key: KeyLog,
-  access: Entry<Access>,
-): access is Entry<EffectiveWrite> {
+  access: LogEntry<AccessEvent>,
+): access is LogEntry<EffectiveWrite> {
   if (!isEffective(access)) return false;
   const before = contentsBefore(place, key, access.index).value;
   return access.event.value !== before + (access.event.adds ?? 0);
 }
 
 /** The read that an increment was computed from. */
-function readOf(key: KeyLog, write: Entry<EffectiveWrite>): Entry<Access> | undefined {
+function readOf(key: KeyLog, write: LogEntry<EffectiveWrite>): LogEntry<AccessEvent> | undefined {
   const holder = holderOf(write.event);
   return key.accesses.findLast(
     ({ event, index }) =>
       event.kind === 'read' && index < write.index && holderOf(event) === holder,
   );
+}
+
+function updateLost(shown: Contradiction): Sentences {
+  const read = find(shown, 'read', 'read');
+  const lost = find(shown, 'lost write', 'write');
+  const over = need(shown, 'overwriting write', 'write');
+  const base = read === undefined ? '' : `${accessPhrase(shown, read)}, and `;
+  const missed = lost === undefined ? 'the value had changed' : latePhrase(shown, lost);
+  return {
+    headline: `Acknowledged increment lost in \`${over.process}\``,
+    next: `${base}${accessPhrase(shown, over)}`,
+    however:
+      `${missed}, between that read and that write${sameStamp(over)}, ` +
+      'so one of the two increments is gone',
+    cure:
+      over.under === 0
+        ? 'A store that compares a version which every change raises would have refused the second'
+        : 'A store whose reads register their token would have refused the older one',
+  };
+}
+
+/** Why a store that compares timestamps saw no change: ` and left the timestamp of before, …`. */
+function sameStamp({ version, client }: Write): string {
+  if (version?.by !== 'timestamp' || typeof version.expected !== 'number') return '';
+  const stamp = stampText(version, version.expected);
+  return (
+    `: it left the timestamp that ${client} had read, ${stamp} in whole milliseconds, and the ` +
+    `store, which found ${stamp} where ${client} expected ${stamp}, took both`
+  );
+}
+
+function updateRepeated(shown: Contradiction): Sentences {
+  const first = need(shown, 'first write', 'write');
+  const again = need(shown, 'repeated write', 'write');
+  return {
+    headline: `One increment applied twice in \`${first.process}\``,
+    next: accessPhrase(shown, first),
+    however: `${again.client} did not learn of it and did it again: ${accessPhrase(shown, again)}`,
+    cure: 'A store that keeps a key of what it applied would have taken it for the same',
+  };
+}
+
+function updateInvented(shown: Contradiction): Sentences {
+  const last = need(shown, 'last write', 'write');
+  return {
+    headline: `More in \`${last.process}\` than was ever added`,
+    next: accessPhrase(shown, last),
+    however: `no set of the increments that were tried adds up to ${last.value ?? 0}`,
+    cure: '',
+  };
 }

@@ -1,48 +1,65 @@
-/**
- * Judges `no-write-after-release`: being told "released" is the end of all that was done under a
- * grant.
- *
- * Exercised: writes that a store handled, accepted or refused, after their client had been told
- * that their grant was released.
- */
-import { accessBreach } from './access-breach.ts';
-import { type Breach, conclude } from './conclude.ts';
-import { type LockLog, type Numbered, operationOf, type Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
+/** For each grant, by its number, the event at which its client was told that it is released. */
 
-/** "After a holder was told 'released', none of its earlier writes applies." */
-export function noWriteAfterRelease(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const place of survey.places) {
-    const lock = survey.locks.get(place.resource);
-    const told = lock === undefined ? null : toldReleased(survey, lock);
-    if (told === null || told.size === 0) continue;
-    for (const access of place.accesses) {
-      const { event } = access;
-      if (event.kind !== 'write' || event.value === null) continue;
-      const answer = told.get(event.under);
-      if (answer === undefined || access.index < answer.index) continue;
-      exercised++;
-      if (!event.isAccepted) continue;
-      breach ??= accessBreach(survey, 'write-after-release', {
-        accesses: [['late write', access]],
-        late: access,
-        others: [['released', answer]],
+import { type Claim, defineClaim } from './claim.ts';
+import { accessBreach } from './evidence.ts';
+import {
+  at,
+  type Contradiction,
+  latePhrase,
+  letterOf,
+  need,
+  type Sentences,
+} from './explanation.ts';
+import { type LockLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
+import { inAll } from './verdict.ts';
+
+export const noWriteAfterRelease: Claim = defineClaim({
+  name: 'no-write-after-release',
+  about: 'after a holder was told "released", none of its writes applies',
+  source: 'Burrows, Chubby (2006): lock-delay',
+  rules: { 'write-after-release': writeAfterRelease },
+  judge: (indexed) =>
+    inAll(indexed.places, (place) => {
+      const told = toldReleased(indexed, indexed.locks.get(place.resource)?.entries ?? []);
+      if (told.size === 0) return { exercised: 0 };
+      return inAll(place.accesses, (access) => {
+        const { event, index } = access;
+        const answer = told.get(event.under);
+        const isWrite = event.kind === 'write' && event.value !== null;
+        if (!isWrite || answer === undefined || index < answer.index) return { exercised: 0 };
+        if (!event.isAccepted) return { exercised: 1 };
+        const breach = accessBreach(indexed, 'write-after-release', {
+          accesses: [['late write', access]],
+          late: access,
+          others: [['released', answer]],
+        });
+        return { exercised: 1, breach };
       });
-    }
-  }
-  return conclude('no-write-after-release', { exercised, breach });
-}
+    }),
+});
 
-/** For each grant, by ordinal, the event at which its client was told that it is released. */
-function toldReleased(survey: Survey, lock: LockLog): ReadonlyMap<number, Numbered<object>> {
+function toldReleased(
+  indexed: TraceIndex,
+  entries: LockLog['entries'],
+): ReadonlyMap<number, Numbered<object>> {
   const told = new Map<number, Numbered<object>>();
-  for (const { event } of lock.entries) {
+  for (const { event } of entries) {
     if (event.kind !== 'release' || event.under === 0 || told.has(event.under)) continue;
-    const answer = survey.operations.get(operationOf(event.message))?.return;
+    const answer = indexed.operations.get(operationOf(event.message))?.return;
     if (answer?.event.outcome !== 'ok' || answer.event.answer?.kind !== 'released') continue;
     told.set(event.under, answer);
   }
   return told;
+}
+
+function writeAfterRelease(shown: Contradiction): Sentences {
+  const released = need(shown, 'released', 'return');
+  const write = need(shown, 'late write', 'write');
+  const letter = letterOf(shown, write.under);
+  return {
+    headline: `Write accepted by \`${write.process}\` after its lock was released`,
+    next: `${released.process} was told ${at(released)} that ${letter} was released`,
+    however: `${latePhrase(shown, write)}, and the store took it`,
+    cure: 'A client that releases only when all its writes are answered leaves none behind',
+  };
 }

@@ -5,60 +5,102 @@
  * lock, released, or expired by the service's own clock.
  */
 import type { Release, Renew } from '../core/history/server-events.ts';
-import { causesIn } from './causes.ts';
-import { type Breach, conclude, evidenceOf } from './conclude.ts';
-import { isHeldAt } from './lease-end.ts';
-import type { Entry, LockLog, Numbered, Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { causesIn, evidenceOf } from './evidence.ts';
+import {
+  at,
+  type Contradiction,
+  find,
+  letterOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import { isHeldAt } from './leases.ts';
+import type { LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-/** "A release or renew that does not name the current acquisition changes nothing." */
-export function ownerOnlyRelease(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const lock of survey.locks.values()) {
-    for (const { event, index, latest } of lock.entries) {
-      if (event.kind !== 'release' && event.kind !== 'renew') continue;
-      // A client that is its own service only says so: what its servers did is not known.
-      if (event.process === event.client) continue;
-      const change = { event, index, latest };
-      if (!namesCurrent(lock, change)) exercised++;
-      const touched = event.kind === 'release' ? event.released : event.extended;
-      if (touched === 0 || touched === event.under) continue;
-      const rule = event.kind === 'release' ? 'foreign-release' : 'foreign-renewal';
-      breach ??= foreignBreach(survey, rule, { lock, change, touched });
-    }
-  }
-  return conclude('owner-only-release', { exercised, breach });
+export const ownerOnlyRelease: Claim = defineClaim({
+  name: 'owner-only-release',
+  about: 'a release or renew that does not name the current grant changes nothing',
+  source: 'redis.io, Distributed Locks: delete only what is one’s own',
+  rules: { 'foreign-release': foreignRelease, 'foreign-renewal': foreignRenewal },
+  judge: (indexed) =>
+    inAll(indexed.locks.values(), (lock) =>
+      inAll(lock.entries, ({ event, index, latest }) => {
+        if (event.kind !== 'release' && event.kind !== 'renew') return { exercised: 0 };
+        // A client that is its own service only says so: what its servers did is not known.
+        if (event.process === event.client) return { exercised: 0 };
+        const change = { event, index, latest };
+        const exercised = namesCurrent(lock, change) ? 0 : 1;
+        const touched = event.kind === 'release' ? event.released : event.extended;
+        if (touched === 0 || touched === event.under) return { exercised };
+        const rule = event.kind === 'release' ? 'foreign-release' : 'foreign-renewal';
+        return { exercised, breach: foreignBreach(indexed, rule, { lock, change, touched }) };
+      }),
+    ),
+});
+
+function namesCurrent(lock: LockLog, { event, index, latest }: LogEntry<Release | Renew>): boolean {
+  const meant = lock.byNumber.get(event.under);
+  if (meant === undefined || meant !== latest) return false;
+  return isHeldAt(meant, { index, atUs: event.atUs });
 }
 
 /** A change of grant `touched` by a message that meant another one, and what made it late. */
-export function foreignBreach(
-  survey: Survey,
-  rule: string,
+export function foreignBreach<Rule extends string>(
+  indexed: TraceIndex,
+  rule: Rule,
   shown: {
     readonly lock: LockLog;
     readonly change: Numbered<Release | Renew>;
     readonly touched: number;
   },
-): Breach {
+): Breach<Rule> {
   const { lock, change, touched } = shown;
   const { client, message, process } = change.event;
-  const meant = lock.byOrdinal.get(change.event.under);
+  const meant = lock.byNumber.get(change.event.under);
   const fromUs = meant?.event.sentAtUs ?? 0;
   const span = { processes: [client, process], message, fromUs, before: change.index };
   return {
     rule,
     evidence: evidenceOf([
       ['grant meant', meant],
-      ['grant touched', lock.byOrdinal.get(touched)],
+      ['grant touched', lock.byNumber.get(touched)],
       [change.event.kind === 'release' ? 'release' : 'renewal', change],
-      ...causesIn(survey, span),
+      ...causesIn(indexed, span),
     ]),
   };
 }
 
-function namesCurrent(lock: LockLog, { event, index, latest }: Entry<Release | Renew>): boolean {
-  const meant = lock.byOrdinal.get(event.under);
-  if (meant === undefined || meant !== latest) return false;
-  return isHeldAt(meant, { index, atUs: event.atUs });
+function foreignRelease(shown: Contradiction): Sentences {
+  const release = need(shown, 'release', 'release');
+  const meant = `${release.client}'s release under ${letterOf(shown, release.under)}`;
+  const ended = `ended ${letterOf(shown, release.released)}${whileFaults(shown)}`;
+  return {
+    headline: `\`${release.lock}\` released by ${release.client}, who no longer held it`,
+    next: touchedPhrase(shown),
+    however: `${meant} was handled ${at(release)} and ${ended}`,
+    cure: NAMED_RELEASE,
+  };
 }
+
+export function foreignRenewal(shown: Contradiction): Sentences {
+  const renewal = need(shown, 'renewal', 'renew');
+  const meant = `${renewal.client}'s renew under ${letterOf(shown, renewal.under)}`;
+  const extended = `extended ${letterOf(shown, renewal.extended)}${whileFaults(shown)}`;
+  return {
+    headline: `Lease of \`${renewal.lock}\` extended by ${renewal.client}, who no longer held it`,
+    next: touchedPhrase(shown),
+    however: `${meant} was handled ${at(renewal)} and ${extended}`,
+    cure: 'A renew that names its acquisition would have changed nothing',
+  };
+}
+
+function touchedPhrase(shown: Contradiction): string {
+  const touched = find(shown, 'grant touched', 'grant');
+  if (touched === undefined) return 'the lock was granted anew';
+  return `${touched.client} was granted ${letterOf(shown, touched.ordinal)} ${at(touched)}`;
+}
+
+export const NAMED_RELEASE = 'A release that names its acquisition would have changed nothing';

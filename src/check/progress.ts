@@ -4,33 +4,115 @@
  * store is accepted. And at no time does a store refuse the holder of the latest grant while the
  * lock service still holds that lease. Refusing what comes again, or after a later-issued write of
  * the same grant, is right and no such refusal, as is one that a rule of the table demands: there
- * is nothing left in stock. And no circle of clients that wait for one another
- * stays (`deadlock.ts`).
+ * is nothing left in stock. And no circle of clients stays that wait for one another, none of
+ * them giving back what the one before it wants.
  *
  * Exercised: locks that a probe asked for, circles, and accesses handled under a live latest grant.
  */
-import { accessBreach } from './access-breach.ts';
-import { causesSince } from './causes.ts';
-import { type Breach, conclude, evidenceOf, type Findings, type Part } from './conclude.ts';
-import { examineDeadlocks } from './deadlock.ts';
-import { isHeldAt } from './lease-end.ts';
-import { isCarriedOut } from './repeats.ts';
-import type { Access, Entry, GrantLog, LockLog, OperationLog, Place, Survey } from './survey.ts';
+import type { Deadlock } from '../core/history/trace.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { isCarriedOut } from './contents.ts';
+import { accessBreach, causesSince, type EvidencePart, evidenceOf } from './evidence.ts';
+import {
+  accessPhrase,
+  at,
+  type Contradiction,
+  find,
+  letterOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import { isHeldAt } from './leases.ts';
 import type { Terms } from './terms.ts';
-import type { Verdict } from './verdict.ts';
+import type {
+  AccessEvent,
+  GrantLog,
+  LockLog,
+  LogEntry,
+  Numbered,
+  OperationLog,
+  PlaceLog,
+  TraceIndex,
+} from './trace-index.ts';
+import { type Breach, type Findings, inAll } from './verdict.ts';
 
-/** "After healing, a fresh client is granted the lock … the rightful holder is not refused." */
-export function progress(survey: Survey, terms: Terms): Verdict {
-  let { exercised, breach } = examineDeadlocks(survey);
-  const probes = examineProbes(survey, terms);
-  exercised += probes.exercised;
-  breach ??= probes.breach;
-  for (const place of survey.places) {
-    const findings = examinePlace(survey, place);
-    exercised += findings.exercised;
-    breach ??= findings.breach;
+export const progress: Claim = defineClaim({
+  name: 'progress',
+  about: 'after healing a fresh client gets the lock; the rightful holder is not refused',
+  source: 'deadlock freedom; redis.io, Distributed Locks, liveness A',
+  rules: {
+    deadlock: deadlock,
+    'probe-not-granted': probeWaited,
+    'probe-granted-late': probeWaited,
+    'probe-refused': accessRefused,
+    'holder-refused': accessRefused,
+    'probe-unheard': probeUnheard,
+    'probe-did-not-write': probeDidNotWrite,
+  },
+  judge: (indexed, terms) => {
+    const atStores = inAll(indexed.places, (place) => judgePlace(indexed, place));
+    const findings = [judgeDeadlocks(indexed), judgeProbes(indexed, terms), atStores];
+    return inAll(findings, (found) => found);
+  },
+});
+
+type Rule =
+  | 'deadlock'
+  | 'probe-not-granted'
+  | 'probe-granted-late'
+  | 'probe-refused'
+  | 'holder-refused'
+  | 'probe-unheard'
+  | 'probe-did-not-write';
+
+/** Judges every circle that a lock service told of; one that stays until the end is a breach. */
+function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
+  let exercised = 0;
+  for (const [index, event] of indexed.trace.events.entries()) {
+    if (event.kind !== 'deadlock') continue;
+    exercised++;
+    const grants = holdersIn(indexed, { event, index });
+    if (!indexed.isComplete || !grants.every((grant) => staysHeld(indexed, grant, index))) continue;
+    const evidence = evidenceOf([
+      ...grants.map((grant) => ['holder grant', grant] as const),
+      ['circle', { index }],
+      ...grants.flatMap((grant) => causesSince(indexed, grant, { index })),
+    ]);
+    return { exercised, breach: { rule: 'deadlock', evidence } };
   }
-  return conclude('progress', { exercised, breach });
+  return { exercised, breach: null };
+}
+
+/**
+ * The grants by which the locks were held as the circle closed. Whose they are the event says: a
+ * server that failed over may have forgotten the latest grant, and the release before it.
+ */
+function holdersIn(
+  indexed: TraceIndex,
+  { event: { waits }, index }: Numbered<Deadlock>,
+): readonly (GrantLog | undefined)[] {
+  return waits.map(({ lock }, place) => {
+    const holder = waits[(place + 1) % waits.length]?.client;
+    return indexed.locks
+      .get(lock)
+      ?.grants.findLast((grant) => grant.index < index && grant.event.client === holder);
+  });
+}
+
+/** Whether, once the circle had closed, its lock was neither given back nor granted anew. */
+function staysHeld(
+  indexed: TraceIndex,
+  grant: GrantLog | undefined,
+  closed: number,
+): grant is GrantLog {
+  if (grant === undefined) return false;
+  const grants = indexed.locks.get(grant.event.lock)?.grants ?? [];
+  const isAnew = grants.some(({ index }) => index > closed);
+  const isGivenBack = grant.changes.some(
+    ({ event, index }) => event.kind === 'release' && index > closed,
+  );
+  return !isAnew && !isGivenBack;
 }
 
 /** The first try of a probe to take a lock. */
@@ -39,76 +121,76 @@ interface Asked {
   readonly lock: string;
 }
 
-function examineProbes(survey: Survey, terms: Terms): Findings {
+function judgeProbes(indexed: TraceIndex, terms: Terms): Findings<Rule> {
   let exercised = 0;
-  let breach: Breach | null = null;
-  if (survey.probes.size === 0) return { exercised, breach };
+  let breach: Breach<Rule> | null = null;
+  if (indexed.probes.size === 0) return { exercised, breach };
   const seen = new Set<string>();
-  const written = resourcesWrittenByProbes(survey);
-  for (const operation of survey.operations.values()) {
+  const written = resourcesWrittenByProbes(indexed);
+  for (const operation of indexed.operations.values()) {
     const { process, call } = operation.invoke.event;
-    if (!survey.probes.has(process)) continue;
+    if (!indexed.probes.has(process)) continue;
     if (call.verb === 'acquire') {
       if (seen.has(call.lock)) continue;
       seen.add(call.lock);
       exercised++;
       const asked = { operation, lock: call.lock };
-      breach ??= breachOfWaiting(survey, terms, asked);
+      breach ??= breachOfWaiting(indexed, terms, asked);
       const isPlanned = terms.probeWrites.has(call.lock) && !written.has(call.lock);
-      if (isPlanned) breach ??= breachOfNotWriting(survey, asked);
+      if (isPlanned) breach ??= breachOfNotWriting(indexed, asked);
     } else if (call.verb === 'write') {
       const target = `${call.store}/${call.resource}`;
-      if (!seen.has(target)) breach ??= breachOfFirstWrite(survey, operation);
+      if (!seen.has(target)) breach ??= breachOfFirstWrite(indexed, operation);
       seen.add(target);
     }
   }
   return { exercised, breach };
 }
 
-function breachOfWaiting(survey: Survey, terms: Terms, asked: Asked): Breach | null {
+function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breach<Rule> | null {
   const { event: first, index } = asked.operation.invoke;
   const deadlineUs = first.atUs + 2 * terms.ttlUs + terms.slackUs;
-  const lock = survey.locks.get(asked.lock) ?? ownLockOf(survey, first.process);
+  const lock = indexed.locks.get(asked.lock) ?? ownLockOf(indexed, first.process);
   const grant = lock?.grants.find(({ event }) => event.client === first.process);
   if (grant !== undefined && grant.event.atUs <= deadlineUs) return null;
-  const endUs = survey.trace.events.at(-1)?.atUs ?? 0;
-  if (grant === undefined && !survey.isComplete && endUs <= deadlineUs) return null;
+  const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
+  if (grant === undefined && !indexed.isComplete && endUs <= deadlineUs) return null;
   const denial = lock === undefined ? undefined : lastDenialOf(lock, first.process);
   return {
     rule: grant === undefined ? 'probe-not-granted' : 'probe-granted-late',
     evidence: evidenceOf([
       ['first try', { index }],
-      ['holder grant', lock?.byOrdinal.get(denial?.holderOrdinal ?? 0)],
+      ['holder grant', lock?.byNumber.get(denial?.holderOrdinal ?? 0)],
       ['denial', denial],
       ['grant', grant],
-      ...causesOfHolding(survey, lock?.byOrdinal.get(denial?.holderOrdinal ?? 0), index),
+      ...causesOfHolding(indexed, lock?.byNumber.get(denial?.holderOrdinal ?? 0), index),
     ]),
   };
 }
 
 /** The lock that a client takes itself, whatever its servers call what it asks them for. */
-function ownLockOf(survey: Survey, client: string): LockLog | undefined {
-  return [...survey.locks.values()].find(({ grants }) =>
+function ownLockOf(indexed: TraceIndex, client: string): LockLog | undefined {
+  return [...indexed.locks.values()].find(({ grants }) =>
     grants.some(({ event }) => event.client === client && event.process === client),
   );
 }
 
 /** A lock and the resource that it guards have the same name. */
-function resourcesWrittenByProbes(survey: Survey): ReadonlySet<string> {
+function resourcesWrittenByProbes(indexed: TraceIndex): ReadonlySet<string> {
   const written = new Set<string>();
-  for (const { invoke } of survey.operations.values()) {
+  for (const { invoke } of indexed.operations.values()) {
     const { process, call } = invoke.event;
-    if (call.verb === 'write' && survey.probes.has(process)) written.add(call.resource);
+    if (call.verb === 'write' && indexed.probes.has(process)) written.add(call.resource);
   }
   return written;
 }
 
 /** A probe that was granted its lock and never sent the write for which it asked. */
-function breachOfNotWriting(survey: Survey, asked: Asked): Breach | null {
+function breachOfNotWriting(indexed: TraceIndex, asked: Asked): Breach<Rule> | null {
   const { event: first, index } = asked.operation.invoke;
-  const grants = survey.locks.get(asked.lock)?.grants ?? [];
+  const grants = indexed.locks.get(asked.lock)?.grants ?? [];
   const grant = grants.findLast(({ event }) => event.client === first.process);
-  if (grant === undefined || !survey.isComplete) return null;
+  if (grant === undefined || !indexed.isComplete) return null;
   return {
     rule: 'probe-did-not-write',
     evidence: evidenceOf([
@@ -120,11 +202,11 @@ function breachOfNotWriting(survey: Survey, asked: Asked): Breach | null {
 
 /** What kept a holder from giving its lock back. */
 function causesOfHolding(
-  survey: Survey,
+  indexed: TraceIndex,
   grant: GrantLog | undefined,
   before: number,
-): readonly Part[] {
-  return grant === undefined ? [] : causesSince(survey, grant, { index: before });
+): readonly EvidencePart[] {
+  return grant === undefined ? [] : causesSince(indexed, grant, { index: before });
 }
 
 function lastDenialOf(
@@ -139,28 +221,28 @@ function lastDenialOf(
 }
 
 /** Refused for its value: the store would have refused it from anybody. */
-function isForbidden({ refusal }: Access): boolean {
+function isForbidden({ refusal }: AccessEvent): boolean {
   return refusal?.kind === 'check';
 }
 
 /** What came of the first write that a probe sent to a store. */
-function breachOfFirstWrite(survey: Survey, operation: OperationLog): Breach | null {
+function breachOfFirstWrite(indexed: TraceIndex, operation: OperationLog): Breach<Rule> | null {
   const { event: invoke, index } = operation.invoke;
-  if (isCarriedOut(survey, operation)) return null;
-  for (const place of survey.places) {
+  if (isCarriedOut(indexed, operation)) return null;
+  for (const place of indexed.places) {
     for (const access of place.accesses) {
       if (access.event.operation !== invoke.operation) continue;
       if (access.event.isAccepted || isForbidden(access.event)) return null;
-      return refusal(survey, 'probe-refused', { place, refused: access });
+      return refusal(indexed, 'probe-refused', { place, refused: access });
     }
   }
-  if (!survey.isComplete) return null;
+  if (!indexed.isComplete) return null;
   return { rule: 'probe-unheard', evidence: evidenceOf([['first write', { index }]]) };
 }
 
-function examinePlace(survey: Survey, place: Place): Findings {
+function judgePlace(indexed: TraceIndex, place: PlaceLog): Findings<Rule> {
   let exercised = 0;
-  let breach: Breach | null = null;
+  let breach: Breach<Rule> | null = null;
   const lastIssue = new Map<number, number>();
   for (const access of place.accesses) {
     const { event, index, latest } = access;
@@ -170,7 +252,7 @@ function examinePlace(survey: Survey, place: Place): Findings {
     const newest = lastIssue.get(event.under) ?? 0;
     if (event.isAccepted) lastIssue.set(event.under, Math.max(newest, event.issue));
     else if (event.issue > newest && !isForbidden(event)) {
-      breach ??= refusal(survey, 'holder-refused', { place, refused: access });
+      breach ??= refusal(indexed, 'holder-refused', { place, refused: access });
     }
   }
   return { exercised, breach };
@@ -178,19 +260,96 @@ function examinePlace(survey: Survey, place: Place): Findings {
 
 /** A refusal that should not have been, with the access that the store went by. */
 function refusal(
-  survey: Survey,
-  rule: string,
-  { place, refused }: { readonly place: Place; readonly refused: Entry<Access> },
-): Breach {
+  indexed: TraceIndex,
+  rule: Rule,
+  { place, refused }: { readonly place: PlaceLog; readonly refused: LogEntry<AccessEvent> },
+): Breach<Rule> {
   const before = place.accesses.filter(
     ({ event, index }) => index < refused.index && event.isAccepted && event.kind === 'write',
   );
   const highest = before.findLast(({ event }) => event.token >= refused.event.token);
-  return accessBreach(survey, rule, {
+  return accessBreach(indexed, rule, {
     accesses: [
       ['earlier access', highest ?? before.at(-1)],
       ['refused access', refused],
     ],
     late: null,
   });
+}
+
+function probeWaited(shown: Contradiction): Sentences {
+  const first = need(shown, 'first try', 'invoke');
+  const grant = find(shown, 'grant', 'grant');
+  const holder = find(shown, 'holder grant', 'grant');
+  const denial = find(shown, 'denial', 'deny');
+  const lock = 'lock' in first.call ? first.call.lock : '';
+  const end = grant === undefined ? 'was never granted it' : `was granted it only ${at(grant)}`;
+  const who = holder === undefined ? '' : `, because ${letterOf(shown, holder.ordinal)} held it`;
+  const verb = denial?.waits === true ? 'put in line' : 'last denied';
+  const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
+  return {
+    headline: `\`${lock}\` is not given to a fresh client after healing`,
+    next: `${first.process} asked for \`${lock}\` from ${at(first).slice(3)} on`,
+    however: `it ${end}${denied}${whileFaults(shown)}`,
+    cure: 'A lease that ends by itself does not outlive a holder that is gone',
+  };
+}
+
+function accessRefused(shown: Contradiction): Sentences {
+  const refused = need(shown, 'refused access', 'write', 'read');
+  const earlier = find(shown, 'earlier access', 'write', 'read');
+  const letter = letterOf(shown, refused.under);
+  const late = `the ${refused.kind} that came ${at(refused)} with token ${refused.token}`;
+  const known =
+    earlier === undefined ? '' : `, because ${accessPhrase(shown, earlier)}, which it accepted`;
+  return {
+    headline: `Rightful holder refused by \`${refused.process}\``,
+    next: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,
+    however: `the store refused ${late}${known}`,
+    cure: 'A store that refuses only lower tokens, of a lock whose tokens increase, takes it',
+  };
+}
+
+function probeUnheard(shown: Contradiction): Sentences {
+  const write = need(shown, 'first write', 'invoke');
+  return {
+    headline: `First write of ${write.process} never handled`,
+    next: `${write.process} sent \`${write.operation}\` ${at(write)}, after healing`,
+    however: 'no store handled it',
+    cure: '',
+  };
+}
+
+function probeDidNotWrite(shown: Contradiction): Sentences {
+  const grant = need(shown, 'grant', 'grant');
+  const held = `${grant.client} was granted ${letterOf(shown, grant.ordinal)} ${at(grant)}`;
+  return {
+    headline: `${grant.client} holds \`${grant.lock}\` and does not write`,
+    next: `${held}, after healing`,
+    however: 'it never sent the write that its section has: what came before it stopped it',
+    cure: '',
+  };
+}
+
+function deadlock(shown: Contradiction): Sentences {
+  const circle = need(shown, 'circle', 'deadlock');
+  const locks = circle.waits.map(({ lock }) => `\`${lock}\``);
+  const whom = circle.waits.length === 2 ? 'the other' : 'the next';
+  return {
+    headline: `Deadlock over ${locks.join(' and ')}: each waits for ${whom}`,
+    next: circlePhrase(circle),
+    however: `the circle closed ${at(circle)} and none of them gave its lock back${whileFaults(shown)}`,
+    cure:
+      'Clients that take their locks in one order never wait in a circle, and a lock service that ' +
+      'denies the request which closes it breaks it up',
+  };
+}
+
+/** `alice waits for b, held by bob, who waits for a, held by alice`. */
+function circlePhrase({ waits }: Deadlock): string {
+  const links = waits.map(({ client, lock }, place) => {
+    const holder = waits[(place + 1) % waits.length]?.client ?? '';
+    return `${place === 0 ? client : 'who'} waits for ${lock}, held by ${holder}`;
+  });
+  return links.join(', ');
 }

@@ -5,35 +5,39 @@
  * Exercised: writes, accepted or refused, under an older grant than one whose read was served
  * there.
  */
-import { accessBreach } from './access-breach.ts';
-import { type Breach, conclude } from './conclude.ts';
-import type { Access, Numbered, Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
 
-/** "Once a read under grant g was served, no write of an earlier grant is accepted." */
-export function readFence(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const place of survey.places) {
-    let latest: Numbered<Access> | null = null;
-    for (const access of place.accesses) {
-      const { event } = access;
-      if (event.under === 0) continue;
-      if (event.kind === 'read') {
-        if (event.isAccepted && event.under > (latest?.event.under ?? 0)) latest = access;
-        continue;
-      }
-      if (event.value === null || latest === null || event.under >= latest.event.under) continue;
-      exercised++;
-      if (!event.isAccepted) continue;
-      breach ??= accessBreach(survey, 'write-after-read', {
-        accesses: [
-          ['later read', latest],
-          ['stale write', access],
-        ],
-        late: access,
+import { writeAfterRead } from './access-words.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { accessBreach } from './evidence.ts';
+import type { AccessEvent, Numbered } from './trace-index.ts';
+import { inAll } from './verdict.ts';
+
+export const readFence: Claim = defineClaim({
+  name: 'read-fence',
+  about: 'once a read was served under a grant, no write of an earlier one is accepted',
+  source: 'Hazelcast, FencedLock: a fence covers reads too',
+  rules: { 'write-after-read': writeAfterRead },
+  judge: (indexed) =>
+    inAll(indexed.places, (place) => {
+      let latest: Numbered<AccessEvent> | null = null;
+      return inAll(place.accesses, (access) => {
+        const { event } = access;
+        if (event.under === 0) return { exercised: 0 };
+        if (event.kind === 'read') {
+          if (event.isAccepted && event.under > (latest?.event.under ?? 0)) latest = access;
+          return { exercised: 0 };
+        }
+        const isStale = latest !== null && event.under < latest.event.under;
+        if (event.value === null || !isStale) return { exercised: 0 };
+        if (!event.isAccepted) return { exercised: 1 };
+        const breach = accessBreach(indexed, 'write-after-read', {
+          accesses: [
+            ['later read', latest],
+            ['stale write', access],
+          ],
+          late: access,
+        });
+        return { exercised: 1, breach };
       });
-    }
-  }
-  return conclude('read-fence', { exercised, breach });
-}
+    }),
+});

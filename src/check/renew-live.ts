@@ -4,41 +4,66 @@
  * Exercised: renews handled after the grant that they mean had expired by the service's own clock,
  * or had been released.
  */
-import { type Breach, conclude, evidenceOf } from './conclude.ts';
-import { isHeldAt, isReleasedBefore } from './lease-end.ts';
-import { foreignBreach } from './owner-only-release.ts';
-import type { Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
+import type { Renew } from '../core/history/server-events.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { evidenceOf } from './evidence.ts';
+import { at, type Contradiction, letterOf, need, type Sentences } from './explanation.ts';
+import { isHeldAt } from './leases.ts';
+import { foreignBreach, foreignRenewal } from './owner-only-release.ts';
+import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
 
-/**
- * "A renew handled after expiry never extends someone else's grant, and never undoes a release."
- */
-export function renewLive(survey: Survey): Verdict {
-  let exercised = 0;
-  let breach: Breach | null = null;
-  for (const lock of survey.locks.values()) {
-    for (const { event, index } of lock.entries) {
-      if (event.kind !== 'renew') continue;
-      const meant = lock.byOrdinal.get(event.under);
-      if (meant === undefined || isHeldAt(meant, { index, atUs: event.atUs })) continue;
-      exercised++;
-      const touched = lock.byOrdinal.get(event.extended);
-      if (touched === undefined) continue;
-      if (touched !== meant) {
-        const shown = { lock, change: { event, index }, touched: event.extended };
-        breach ??= foreignBreach(survey, 'renewed-successor', shown);
-      } else if (isReleasedBefore(touched, index)) {
-        const release = touched.changes.findLast(
-          (change) => change.event.kind === 'release' && change.index < index,
-        );
-        const evidence = evidenceOf([
-          ['grant', touched],
-          ['release', release],
-          ['renewal', { index }],
-        ]);
-        breach ??= { rule: 'undid-release', evidence };
-      }
-    }
+export const renewLive: Claim = defineClaim({
+  name: 'renew-live',
+  about: 'a late renew extends nobody else’s grant and undoes no release',
+  source: 'redis.io, Distributed Locks: extend only what is one’s own',
+  rules: { 'renewed-successor': foreignRenewal, 'undid-release': undidRelease },
+  judge: (indexed) =>
+    inAll(indexed.locks.values(), (lock) =>
+      inAll(lock.entries, ({ event, index }) => {
+        if (event.kind !== 'renew') return { exercised: 0 };
+        const meant = lock.byNumber.get(event.under);
+        const isInTime = meant !== undefined && isHeldAt(meant, { index, atUs: event.atUs });
+        if (meant === undefined || isInTime) return { exercised: 0 };
+        return { exercised: 1, breach: breachBy(indexed, lock, { event, index }) };
+      }),
+    ),
+});
+
+/** What a late renew did: it extended another grant than it meant, or one that was released. */
+function breachBy(
+  indexed: TraceIndex,
+  lock: LockLog,
+  change: Numbered<Renew>,
+): Breach<'renewed-successor' | 'undid-release'> | null {
+  const { extended, under } = change.event;
+  const touched = lock.byNumber.get(extended);
+  if (touched === undefined) return null;
+  if (extended !== under) {
+    return foreignBreach(indexed, 'renewed-successor', { lock, change, touched: extended });
   }
-  return conclude('renew-live', { exercised, breach });
+  const release = touched.changes.findLast(
+    ({ event, index }) => event.kind === 'release' && index < change.index,
+  );
+  if (release === undefined) return null;
+  const evidence = evidenceOf([
+    ['grant', touched],
+    ['release', release],
+    ['renewal', change],
+  ]);
+  return { rule: 'undid-release', evidence };
+}
+
+function undidRelease(shown: Contradiction): Sentences {
+  const release = need(shown, 'release', 'release');
+  const renewal = need(shown, 'renewal', 'renew');
+  const letter = letterOf(shown, release.released);
+  const sent = `${renewal.client}'s renew, sent at ${proseDuration(renewal.sentAtUs)},`;
+  return {
+    headline: `Release of \`${release.lock}\` undone by a renew`,
+    next: `${letter} was released ${at(release)}`,
+    however: `${sent} was handled ${at(renewal)} and extended ${letter}`,
+    cure: 'A lock service that denies the renew of a released grant would have left it free',
+  };
 }

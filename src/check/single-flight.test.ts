@@ -5,8 +5,8 @@ import { run } from '../run.ts';
 import { clientOf, MS, type PlanSetup, planOf } from '../systems/plan.fixture.ts';
 import { explain, inWords } from './explain.ts';
 import { singleFlight } from './single-flight.ts';
-import { surveyTrace } from './survey.ts';
-import { breachOf, grant, pause, verdictOn } from './trace-builder.fixture.ts';
+import { breachOf, grant, pause, terms, verdictOn } from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
 
 const MEMOIZE: Work = {
   ...{ kind: 'memoize', id: 1, store: 'store', key: 'x', value: 7 },
@@ -15,7 +15,7 @@ const MEMOIZE: Work = {
 
 function judge(clients: readonly ClientPlan[], setup: Partial<PlanSetup> = {}) {
   const trace = run(planOf({ clients, lock: 'lock-service', store: 'unfenced', ...setup }));
-  const verdict = singleFlight(surveyTrace(trace));
+  const verdict = singleFlight.judge(indexTrace(trace), terms);
   const words = verdict.kind === 'invalid' ? inWords(explain(trace, verdict)) : '';
   return { kind: verdict.kind, exercised: verdict.exercised, words };
 }

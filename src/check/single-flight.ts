@@ -1,46 +1,220 @@
 /**
  * Judges `single-flight` from the marks that a memoize sets: `computing` and `computed`. A program
- * that is paused while it computes, or that has lost its lock meanwhile, still computes.
+ * that is paused while it computes, or that has lost its lock meanwhile, still computes. And
+ * measures what a lock around it is for: how many programs compute the same value at once.
  *
  * Exercised: computations of a value that another program had missed, before they began or
  * meanwhile.
  */
-import { causesSince } from './causes.ts';
-import { type Breach, conclude, evidenceOf, type Part } from './conclude.ts';
-import { type Computation, computationsOf } from './stampede.ts';
-import type { Survey } from './survey.ts';
-import type { Verdict } from './verdict.ts';
+import type { Read } from '../core/history/server-events.ts';
+import type { FaultStrikes, Invoke, Log, Mark } from '../core/history/trace.ts';
+import { type Claim, defineClaim } from './claim.ts';
+import { causesSince, evidenceOf } from './evidence.ts';
+import {
+  at,
+  type Contradiction,
+  type EventOf,
+  find,
+  findAll,
+  letterOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
+import type { Breach } from './verdict.ts';
 
-/** "While one computes a memoized value, whoever misses it waits for it instead." */
-export function singleFlight(survey: Survey): Verdict {
-  const { all, contested } = computationsOf(survey);
-  const second = all.find(({ rivals }) => rivals.length > 0);
-  const breach = second === undefined ? null : breachOf(survey, second);
-  return conclude('single-flight', { exercised: contested, breach });
+export const singleFlight: Claim = defineClaim({
+  name: 'single-flight',
+  about: 'no two clients compute one memoized value at once',
+  source: 'Go, golang.org/x/sync/singleflight; djblets, cache_memoize(lock=…)',
+  rules: { 'computed-at-once': computedAtOnce },
+  judge: (indexed) => {
+    const { all, contested } = computationsOf(indexed);
+    const second = all.find(({ rivals }) => rivals.length > 0);
+    const breach = second === undefined ? null : breachOf(indexed, second);
+    return { exercised: contested, breach };
+  },
+});
+
+/** Over all keys of a run. */
+export interface Stampede {
+  /** How often a value was computed, from the beginning or to the end. */
+  readonly computations: number;
+  /** Programs that computed one value at once, at most. */
+  readonly most: number;
 }
 
-function breachOf(survey: Survey, later: Computation): Breach {
+export function measureStampede(indexed: TraceIndex): Stampede {
+  const { all } = computationsOf(indexed);
+  let most = 0;
+  for (const { rivals } of all) most = Math.max(most, rivals.length + 1);
+  return { computations: all.length, most };
+}
+
+/** A program begins to compute the value of `key`. */
+interface Computation {
+  readonly began: Numbered<Mark>;
+  readonly key: string;
+  /** The grant under which it computes; undefined without one. */
+  readonly grant: GrantLog | undefined;
+  /** Where it says that it goes on without the lock, if it does. */
+  readonly without: Numbered<Log> | undefined;
+  /** Those by others, of the same value, that had begun and not ended, the first one first. */
+  readonly rivals: readonly Computation[];
+}
+
+interface Computations {
+  readonly all: readonly Computation[];
+  /** How many of them another program missed the value of, before they began or meanwhile. */
+  readonly contested: number;
+}
+
+/** What is known of each program while the trace is read. */
+interface Program {
+  /** The last key that its section asked for: the one that it computes. */
+  place: string;
+  key: string;
+  grant: GrantLog | undefined;
+  without: Numbered<Log> | undefined;
+}
+
+/**
+ * A computation is open from its mark `computing` to its mark `computed`, or the crash of its
+ * program, and of the key that its section read last.
+ */
+function computationsOf(indexed: TraceIndex): Computations {
+  const reader = new Reader();
+  let index = 0;
+  for (const event of indexed.trace.events) {
+    switch (event.kind) {
+      case 'invoke':
+        reader.asks(event);
+        break;
+      case 'enter': {
+        const program = reader.programOf(event.process);
+        program.grant = indexed.locks.get(event.lock)?.byNumber.get(event.ordinal);
+        program.without = undefined;
+        break;
+      }
+      case 'leave':
+        reader.programOf(event.process).grant = undefined;
+        break;
+      case 'log':
+        if (event.topic === 'memoize') reader.programOf(event.process).without = { event, index };
+        break;
+      case 'read':
+        reader.looks(event);
+        break;
+      case 'fault':
+        reader.crashes(event);
+        break;
+      case 'mark':
+        reader.passes({ event, index });
+        break;
+    }
+    index += 1;
+  }
+  return { all: reader.all, contested: reader.contested.size };
+}
+
+class Reader {
+  readonly all: Computation[] = [];
+  readonly contested: Set<Computation> = new Set();
+  private readonly programs: Map<string, Program> = new Map();
+  /** By place: the programs that found no value there when they looked last. */
+  private readonly missing: Map<string, Set<string>> = new Map();
+  /** By place and program. */
+  private readonly open: Map<string, Map<string, Computation>> = new Map();
+
+  programOf(process: string): Program {
+    const known = this.programs.get(process);
+    if (known !== undefined) return known;
+    const fresh = { place: '', key: '', grant: undefined, without: undefined };
+    this.programs.set(process, fresh);
+    return fresh;
+  }
+
+  asks({ process, call }: Invoke): void {
+    if (call.verb !== 'read') return;
+    const program = this.programOf(process);
+    program.place = placeOf([call.store, call.resource, call.key]);
+    program.key = call.key;
+  }
+
+  looks({ process, resource, key, client, value }: Read): void {
+    const place = placeOf([process, resource, key]);
+    const missing = this.missing.get(place) ?? new Set();
+    this.missing.set(place, missing);
+    if (value !== 0) {
+      missing.delete(client);
+      return;
+    }
+    missing.add(client);
+    for (const [program, computation] of this.open.get(place) ?? []) {
+      if (program !== client) this.contested.add(computation);
+    }
+  }
+
+  crashes({ fault, processes }: FaultStrikes): void {
+    if (fault !== 'crash') return;
+    for (const process of processes) {
+      this.ends(process);
+      this.programs.delete(process);
+      for (const missing of this.missing.values()) missing.delete(process);
+    }
+  }
+
+  passes(began: Numbered<Mark>): void {
+    const { process, point } = began.event;
+    if (point.endsWith('/computed')) {
+      this.ends(process);
+      this.programOf(process).without = undefined;
+      this.missing.get(this.programOf(process).place)?.delete(process);
+    }
+    if (!point.endsWith('/computing')) return;
+    const { place, key, grant, without } = this.programOf(process);
+    const running = this.open.get(place) ?? new Map<string, Computation>();
+    const computation = { began, key, grant, without, rivals: [...running.values()] };
+    this.open.set(place, running.set(process, computation));
+    this.all.push(computation);
+    const missing = this.missing.get(place);
+    if (missing !== undefined && missing.size > (missing.has(process) ? 1 : 0)) {
+      this.contested.add(computation);
+    }
+  }
+
+  private ends(process: string): void {
+    for (const running of this.open.values()) running.delete(process);
+  }
+}
+
+function placeOf(names: readonly [store: string, resource: string, key: string]): string {
+  return JSON.stringify(names);
+}
+
+function breachOf(indexed: TraceIndex, later: Computation): Breach<'computed-at-once'> {
   const [earlier] = later.rivals;
   return {
     rule: 'computed-at-once',
     evidence: evidenceOf([
       ['earlier grant', earlier?.grant],
-      [withoutRole(survey, earlier), earlier?.without],
+      [withoutRole(indexed, earlier), earlier?.without],
       ['earlier computation', earlier?.began],
       ['later grant', later.grant],
-      [withoutRole(survey, later), later.without],
+      [withoutRole(indexed, later), later.without],
       ['later computation', later.began],
-      ...causes(survey, earlier, later),
+      ...(earlier?.grant === undefined ? [] : causesSince(indexed, earlier.grant, later.began)),
     ]),
   };
 }
 
 /** Whoever asked for the lock once, and was denied it, did not wait for it. */
-function withoutRole(survey: Survey, computation: Computation | undefined): string {
+function withoutRole(indexed: TraceIndex, computation: Computation | undefined): string {
   const without = computation?.without;
   if (without === undefined) return 'wait in vain';
   const { process } = without.event;
-  const before = survey.trace.events.slice(0, without.index);
+  const before = indexed.trace.events.slice(0, without.index);
   const asked = before.flatMap((event) =>
     event.kind === 'invoke' && event.process === process && event.call.verb === 'acquire'
       ? [event.operation]
@@ -60,11 +234,58 @@ function sectionOf(operation: string = ''): string {
   return operation.split('/').slice(0, 2).join('/');
 }
 
-/** What struck whoever computed first, or the lock, since it was granted. */
-function causes(
-  survey: Survey,
-  earlier: Computation | undefined,
-  later: Computation,
-): readonly Part[] {
-  return earlier?.grant === undefined ? [] : causesSince(survey, earlier.grant, later.began);
+function computedAtOnce(shown: Contradiction): Sentences {
+  const earlier = need(shown, 'earlier computation', 'mark');
+  const later = need(shown, 'later computation', 'mark');
+  const key = `\`${keyOf(shown, later)}\``;
+  const still = `while ${earlier.process} was still at it`;
+  const again = deed(shown, later, { role: 'later grant', what: `${key} as well` });
+  return {
+    headline: `${key} was computed by two clients at once`,
+    next: deed(shown, earlier, { role: 'earlier grant', what: key }),
+    however: `${again}, ${still}${whileFaults(shown)}`,
+    cure: cureOf(shown),
+  };
+}
+
+/** `bob, who did not get the lock in time, began without it to compute `x` at 6 ms`. */
+function deed(
+  shown: Contradiction,
+  began: EventOf<'mark'>,
+  { role, what }: { readonly role: string; readonly what: string },
+): string {
+  const { process } = began;
+  for (const [part, why] of WITHOUT) {
+    if (!findAll(shown, part, 'log').some((log) => log.process === process)) continue;
+    return `${process}, who ${why}, began without it to compute ${what} ${at(began)}`;
+  }
+  const grant = find(shown, role, 'grant');
+  const under = grant === undefined ? '' : ` under ${letterOf(shown, grant.ordinal)}`;
+  return `${process} began to compute ${what}${under} ${at(began)}`;
+}
+
+/** Why somebody has no lock, by role. */
+const WITHOUT = [
+  ['wait in vain', 'did not get the lock in time'],
+  ['denied once', 'was denied the lock'],
+] as const;
+
+function cureOf(shown: Contradiction): string {
+  if (WITHOUT.some(([part]) => findAll(shown, part, 'log').length > 0)) {
+    return 'A client that waits for as long as it takes, or gives up, does not compute beside the holder';
+  }
+  return shown.grants.length < 2
+    ? 'Under a lock one client computes the value, and the others find it when their turn comes'
+    : 'A lock that may be lost cannot rule it out: what is memoized must bear being computed twice';
+}
+
+/** The key that the computing section read last. */
+function keyOf({ trace }: Contradiction, computing: EventOf<'mark'>): string {
+  let key = '';
+  for (const event of trace.events) {
+    if (event === computing) break;
+    if (event.kind !== 'invoke' || event.process !== computing.process) continue;
+    if (event.call.verb === 'read') key = event.call.key;
+  }
+  return key;
 }

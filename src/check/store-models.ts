@@ -1,10 +1,13 @@
 /**
- * The models by which `linearizable` may judge what clients saw of one resource in one store, each
- * with the form of the calls that it knows.
+ * The models by which `linearizable` may judge what clients saw of one resource in one store, and
+ * their operations in the terms of each model, as the linearizability checker wants them. What was
+ * never executed is left out, and so is a read without an answer; an unknown write may take effect
+ * at any time after its call.
  */
+import type { Answer, Call } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from '../linearizability/check-history.ts';
-import type { CallData, Model } from '../linearizability/model.ts';
+import type { CallData, Model, Operation } from '../linearizability/model.ts';
 import { type CounterCall, counter } from '../linearizability/models/counter.ts';
 import {
   type FencedCall,
@@ -21,17 +24,8 @@ import {
   type VersionedCall,
   versionedRegister,
 } from '../linearizability/models/versioned-register.ts';
-import {
-  type ClientHistory,
-  casHistory,
-  counterHistory,
-  fencedHistory,
-  registerHistory,
-  type StoreOperation,
-  versionedHistory,
-} from './client-history.ts';
-import type { FirstRow } from './survey.ts';
-import { INITIAL_VALUE } from './terms.ts';
+import { isShared } from './contents.ts';
+import { type FirstRow, INITIAL_VALUE, type OperationLog, type TraceIndex } from './trace-index.ts';
 
 /**
  * A model of a store, and in which form it takes the calls: `register` sees reads and writes of
@@ -153,4 +147,210 @@ function checkAgainst<C extends CallData>(
   const verdict = checkHistory(seen.history, model, { maxConfigurations });
   if (verdict.kind !== 'invalid') return { kind: verdict.kind };
   return { kind: 'invalid', at: seen.sources[verdict.at] };
+}
+
+type StoreCall = Extract<Call, { readonly store: string }>;
+
+/** An operation on a store that was not certainly without effect. */
+export interface StoreOperation {
+  readonly log: OperationLog;
+  readonly call: StoreCall;
+  /** Null: unknown. */
+  readonly answer: Answer | null;
+  readonly isAnswered: boolean;
+  /** Its key lies in several stores. */
+  readonly isShared: boolean;
+}
+
+/** A history with, for each of its operations, what it was made from. */
+export interface ClientHistory<C> {
+  readonly history: readonly Operation<C>[];
+  readonly sources: readonly StoreOperation[];
+}
+
+/** The operations of each resource in each store, in the order in which they were called. */
+export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOperation[])[] {
+  const stores = new Map<string, Map<string, StoreOperation[]>>();
+  for (const log of indexed.operations.values()) {
+    const { call } = log.invoke.event;
+    const returned = log.return?.event;
+    if (!('store' in call) || call.verb === 'fence' || returned?.outcome === 'fail') continue;
+    const isAnswered = returned?.outcome === 'ok';
+    const answer = isAnswered ? returned.answer : null;
+    const operation = { log, call, answer, isAnswered, isShared: isShared(indexed, call) };
+    const resources = stores.get(call.store) ?? new Map<string, StoreOperation[]>();
+    stores.set(call.store, resources);
+    const known = resources.get(call.resource);
+    if (known === undefined) resources.set(call.resource, [operation]);
+    else known.push(operation);
+  }
+  return [...stores.values()].flatMap((resources) => [...resources.values()]);
+}
+
+/** As calls of a plain register: what was refused did not happen. */
+export function registerHistory(
+  operations: readonly StoreOperation[],
+): ClientHistory<RegisterCall> {
+  return historyOf(operations, ({ call, answer, isAnswered }) => {
+    const { key, value } = call;
+    if (call.verb === 'write') {
+      return answer?.kind === 'refused' ? null : { name: 'write', key, value };
+    }
+    if (call.verb !== 'read' || !isAnswered || answer?.kind !== 'value') return null;
+    return { name: 'read', key, value: answer.value };
+  });
+}
+
+/** As calls of a register that compares tokens: a refusal is an answer. */
+export function fencedHistory(operations: readonly StoreOperation[]): ClientHistory<FencedCall> {
+  return historyOf(operations, ({ call, answer, isAnswered }) => {
+    const { resource, key, token } = call;
+    if (call.verb === 'read') {
+      if (!isAnswered || answer === null) return null;
+      return { name: 'read', resource, key, token, value: servedBy(answer) };
+    }
+    const given = answer === null ? 'unknown' : acceptanceOf(answer);
+    if (call.verb === 'open') return { name: 'open', resource, token, answer: given };
+    return { name: 'write', resource, key, value: call.value, token, answer: given };
+  });
+}
+
+function servedBy(answer: Answer): number | 'refused' {
+  return answer.kind === 'value' ? answer.value : 'refused';
+}
+
+function acceptanceOf(answer: Answer): 'accepted' | 'refused' {
+  return answer.kind === 'accepted' ? 'accepted' : 'refused';
+}
+
+/**
+ * As calls of a counter: a read followed by the write of what it adds is one increment, from the
+ * call of the read to the return of the write. Keys that somebody writes in another way, or
+ * moves between stores, are left out.
+ */
+export function counterHistory(operations: readonly StoreOperation[]): ClientHistory<CounterCall> {
+  const overwritten = new Set<string>();
+  const readOfIncrement = new Map<StoreOperation, StoreOperation>();
+  const lastRead = new Map<string, StoreOperation>();
+  for (const operation of operations) {
+    const { call, log } = operation;
+    const reader = `${log.invoke.event.process} ${call.key}`;
+    if (call.verb === 'read') lastRead.set(reader, operation);
+    if (call.verb !== 'write') continue;
+    if (call.adds === null || operation.isShared) overwritten.add(call.key);
+    const read = lastRead.get(reader);
+    if (read !== undefined) readOfIncrement.set(operation, read);
+    lastRead.delete(reader);
+  }
+  const parts = new Set(readOfIncrement.values());
+  return historyOf(
+    operations,
+    (operation) => {
+      const { call, answer } = operation;
+      if (overwritten.has(call.key) || parts.has(operation)) return null;
+      if (call.verb === 'write') {
+        if (answer?.kind === 'refused' || call.adds === null) return null;
+        return { name: 'increment', key: call.key, by: call.adds };
+      }
+      if (call.verb !== 'read' || answer?.kind !== 'value') return null;
+      return { name: 'read', key: call.key, value: answer.value };
+    },
+    (operation) => (readOfIncrement.get(operation) ?? operation).log.invoke.index,
+  );
+}
+
+/**
+ * As calls of a register that counts its writes: a refusal that tells the version which the store
+ * has instead is an answer; any other did not happen. A row that was never written has version 0.
+ */
+export function versionedHistory(
+  operations: readonly StoreOperation[],
+): ClientHistory<VersionedCall> {
+  return historyOf(operations.map(withoutRepeat), ({ call, answer }) => {
+    const { key, value } = call;
+    if (call.verb === 'write') {
+      const asked = call.version === undefined ? {} : { expected: call.version ?? 0 };
+      const write = { name: 'write', key, value, version: null, ...asked } as const;
+      if (answer?.kind === 'accepted') return { ...write, version: answer.version ?? null };
+      if (answer?.kind !== 'refused') return write;
+      if (answer.version === undefined || answer.check !== undefined) return null;
+      if (call.version === undefined) return null;
+      return { ...write, version: answer.version ?? 0, answer: 'refused' };
+    }
+    if (call.verb !== 'read' || answer?.kind !== 'value') return null;
+    return { name: 'read', key, value: answer.value, version: answer.version ?? 0 };
+  });
+}
+
+/**
+ * A store that answers "applied before" does not say by which of the tries: this operation's own
+ * first message or one before it. So each may have happened, or not.
+ */
+function withoutRepeat(operation: StoreOperation): StoreOperation {
+  const { answer } = operation;
+  if (answer?.kind !== 'accepted' || answer.isRepeated !== true) return operation;
+  return { ...operation, answer: null, isAnswered: false };
+}
+
+/**
+ * As calls of a register that compares and sets: a write that expects a version expects the value
+ * that its client knows under it, from what it read or wrote last. What was refused is left out: a
+ * value may have come back under another version.
+ */
+export function casHistory(all: readonly StoreOperation[]): ClientHistory<CasRegisterCall> {
+  const operations = all.map(withoutRepeat);
+  const known = new Map<string, { readonly version: number | null; readonly value: number }>();
+  const expectedBy = new Map<StoreOperation, number>();
+  const inOrderOfReturn = operations
+    .flatMap((operation) => [
+      { operation, at: operation.log.invoke.index, isReturn: false },
+      { operation, at: operation.log.return?.index ?? Number.POSITIVE_INFINITY, isReturn: true },
+    ])
+    .sort((left, right) => left.at - right.at);
+  for (const { operation, isReturn } of inOrderOfReturn) {
+    const { call, answer, log } = operation;
+    const knower = JSON.stringify([log.invoke.event.process, call.key]);
+    if (isReturn) {
+      const value = answer?.kind === 'value' ? answer.value : call.value;
+      if (answer === null || answer.kind === 'refused' || value === null) continue;
+      if ('version' in answer) known.set(knower, { version: answer.version ?? null, value });
+    } else if (call.version !== undefined) {
+      const last = known.get(knower);
+      if (last?.version === call.version) expectedBy.set(operation, last.value);
+    }
+  }
+  return historyOf(operations, (operation) => {
+    const { call, answer, isAnswered } = operation;
+    const { key, value } = call;
+    if (call.verb === 'write') {
+      if (answer?.kind === 'refused') return null;
+      const expected = expectedBy.get(operation);
+      if (expected === undefined) return { name: 'write', key, value };
+      return { name: 'cas', key, expected, value, answer: isAnswered ? 'matched' : 'unknown' };
+    }
+    if (call.verb !== 'read' || answer?.kind !== 'value') return null;
+    return { name: 'read', key, value: answer.value };
+  });
+}
+
+function historyOf<C>(
+  operations: readonly StoreOperation[],
+  callOf: (operation: StoreOperation) => C | null,
+  invokeOf = (operation: StoreOperation): number => operation.log.invoke.index,
+): ClientHistory<C> {
+  const history: Operation<C>[] = [];
+  const sources: StoreOperation[] = [];
+  for (const operation of operations) {
+    const call = callOf(operation);
+    if (call === null) continue;
+    sources.push(operation);
+    history.push({
+      client: operation.log.invoke.event.process,
+      call,
+      invoke: invokeOf(operation),
+      return: operation.isAnswered ? (operation.log.return?.index ?? null) : null,
+      outcome: operation.isAnswered ? 'ok' : 'info',
+    });
+  }
+  return { history, sources };
 }

@@ -1,13 +1,10 @@
 /**
- * Decides what a checker may know of a run beside its trace: the bounds and lengths that its plan
+ * Decides what a claim may know of a run beside its trace: the bounds and lengths that its plan
  * declares, and which model the clients' history is compared with.
  */
 import type { Plan } from '../core/plan/plan.ts';
 import { locksProbedByWriting } from '../core/plan/probe.ts';
 import type { ModelDefinition } from './store-models.ts';
-
-/** Every value in every store begins as this. */
-export const INITIAL_VALUE = 0;
 
 export interface Terms {
   /** The largest clock rate error that the system was promised; null: nothing was promised. */

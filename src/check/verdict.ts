@@ -1,4 +1,10 @@
-/** What a checker says about one claim on one trace. */
+/**
+ * What is said of one claim on one run: it held, it broke, or nobody can tell (*not judged*). Three
+ * places decide the last: the claim itself, where it cannot be asked (`unknown` in its findings);
+ * `holdBack` below, for a run that stopped before its end; and over a sweep the search, where the
+ * hazard never arose (`exercised` is 0).
+ */
+import type { Ending } from '../core/history/trace.ts';
 
 export type Verdict = Valid | Invalid | Unknown;
 
@@ -16,7 +22,7 @@ export interface Invalid {
   readonly kind: 'invalid';
   readonly claim: string;
   readonly exercised: number;
-  /** Which rule of the claim broke; `explain.ts` has a sentence for each. */
+  /** Which rule of the claim broke; the claim has words for each. */
   readonly rule: string;
   /** The events that contradict the claim, in the order of the trace, each with its part in it. */
   readonly evidence: readonly Evidence[];
@@ -46,4 +52,60 @@ export interface Explanation {
   readonly however: string;
   /** What would have prevented it, '' where nothing short is to be said. */
   readonly cure: string;
+}
+
+/** One contradiction of a claim: the rule that broke and the events that show it. */
+export interface Breach<Rule extends string> {
+  readonly rule: Rule;
+  readonly evidence: readonly Evidence[];
+}
+
+/** What a claim finds in a run. */
+export interface Findings<Rule extends string> {
+  /** How often the hazard arose. */
+  readonly exercised: number;
+  /** The first contradiction. */
+  readonly breach?: Breach<Rule> | null;
+  /** Why the claim cannot be judged, a clause; a breach counts all the same. */
+  readonly unknown?: string | null;
+}
+
+/** The hazards of all `items` together, and the first breach. */
+export function inAll<T, Rule extends string>(
+  items: Iterable<T>,
+  examine: (item: T) => Findings<Rule>,
+): Findings<Rule> {
+  let exercised = 0;
+  let first: Breach<Rule> | null = null;
+  for (const item of items) {
+    const { exercised: more, breach = null } = examine(item);
+    exercised += more;
+    first ??= breach;
+  }
+  return { exercised, breach: first };
+}
+
+/** A claim is broken if a breach was found, and valid otherwise, if it could be asked. */
+export function conclude(claim: string, findings: Findings<string>): Verdict {
+  const { exercised, breach = null, unknown = null } = findings;
+  if (breach !== null) {
+    const { rule, evidence } = breach;
+    // What broke was tested, also where the hazard is counted by other signs.
+    return { kind: 'invalid', claim, exercised: Math.max(exercised, 1), rule, evidence };
+  }
+  if (unknown !== null) return { kind: 'unknown', claim, exercised, reason: unknown };
+  return { kind: 'valid', claim, exercised };
+}
+
+/**
+ * The same verdict, as far as the end of the run allows it: one that was cut or failed can break a
+ * claim, but not keep one.
+ */
+export function holdBack(verdict: Verdict, ending: Ending): Verdict {
+  if (verdict.kind !== 'valid' || ending.kind === 'complete') return verdict;
+  const reason =
+    ending.kind === 'cut'
+      ? `the run was cut by its limit \`${ending.limit}\``
+      : `\`${ending.process}\` failed: ${ending.error}`;
+  return { kind: 'unknown', claim: verdict.claim, exercised: verdict.exercised, reason };
 }

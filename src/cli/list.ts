@@ -1,7 +1,6 @@
 /** `fencepost list`: the words that a scenario may use, each with what it means and its source. */
 
-import { aboutClaims, sourcesOfClaims } from '../check/about.ts';
-import { claims } from '../check/claims.ts';
+import { builtInClaims } from '../check/claims.ts';
 import { type DescribedWord, schemaWords } from '../scenario/json-schema.ts';
 import type { OptionInfo, Protocol } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
@@ -24,14 +23,6 @@ function words(kinds: ReadonlyMap<string, Omit<Word, 'name'>>): readonly Word[] 
   return [...kinds].map(([name, { about, source }]) => ({ name, about, source }));
 }
 
-function claimWords(): readonly Word[] {
-  return [...claims.keys()].map((name) => ({
-    name,
-    about: aboutClaims.get(name) ?? '',
-    source: sourcesOfClaims.get(name) ?? '',
-  }));
-}
-
 function listing(): object {
   return {
     version: 1,
@@ -44,7 +35,7 @@ function listing(): object {
       const { options } = storeKinds.get(word.name) ?? {};
       return options === undefined ? word : { ...word, options };
     }),
-    claims: claimWords(),
+    claims: words(builtInClaims),
     ...schemaWords(),
     scenarios: shippedScenarios(),
   };
@@ -65,7 +56,7 @@ function listText(): string {
   return [
     ...section('locks', locks),
     ...section('stores', stores),
-    ...section('claims', claimWords().map(rowOf)),
+    ...section('claims', words(builtInClaims).map(rowOf)),
     ...section('settings of clients', settings.map(plainRow)),
     ...section('kinds of workload', workloads.map(plainRow)),
     ...section('steps of a workload', steps.map(plainRow)),

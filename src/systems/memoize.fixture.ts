@@ -1,6 +1,6 @@
 /** Small runs of memoized values for their tests: computed in 3 ms, under a lock on a cache. */
-import { measureStampede, type Stampede } from '../check/stampede.ts';
-import { surveyTrace } from '../check/survey.ts';
+import { measureStampede, type Stampede } from '../check/single-flight.ts';
+import { indexTrace } from '../check/trace-index.ts';
 import type { Trace } from '../core/history/trace.ts';
 import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import { run } from '../run.ts';
@@ -22,5 +22,5 @@ export function calls(trace: Trace): readonly string[] {
 }
 
 export function stampedeOf(trace: Trace): Stampede {
-  return measureStampede(surveyTrace(trace));
+  return measureStampede(indexTrace(trace));
 }

@@ -3,10 +3,14 @@
  * one: what the checker of `linearizable` found, for the picture. It ends at the first return that
  * no order satisfies.
  */
-import { type ClientHistory, storeOperations } from '../../check/client-history.ts';
 import { firstRowOf } from '../../check/linearizable.ts';
-import { asSeen, storeModels } from '../../check/store-models.ts';
-import { surveyTrace } from '../../check/survey.ts';
+import {
+  asSeen,
+  type ClientHistory,
+  storeModels,
+  storeOperations,
+} from '../../check/store-models.ts';
+import { indexTrace } from '../../check/trace-index.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import { checkHistory } from '../../linearizability/check-history.ts';
@@ -49,9 +53,9 @@ export function linearizationOf(
   if (own === null && claim !== 'linearizable') return null;
   const definition = storeModels.get(own ?? model ?? '');
   if (definition === undefined) return null;
-  const survey = surveyTrace(trace);
-  for (const operations of storeOperations(survey)) {
-    const first = firstRowOf(survey, operations);
+  const indexed = indexTrace(trace);
+  for (const operations of storeOperations(indexed)) {
+    const first = firstRowOf(indexed, operations);
     const found = asSeen(operations, { definition, first }, explainSeen);
     if (found !== null) return found;
   }

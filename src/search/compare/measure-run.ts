@@ -1,5 +1,5 @@
 /** One run as the numbers that systems are compared by: a pure function of its plan and trace. */
-import { surveyTrace } from '../../check/survey.ts';
+import { indexTrace } from '../../check/trace-index.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { type SectionFate, sectionFates } from './section-fates.ts';
@@ -33,8 +33,8 @@ export interface RunMeasures {
 
 /** What a run comes to. The plan has no probe, whose writes would count as a client's. */
 export function measureRun(plan: Plan, trace: Trace): RunMeasures {
-  const survey = surveyTrace(trace);
-  const fates = sectionFates(plan, survey);
+  const indexed = indexTrace(trace);
+  const fates = sectionFates(plan, indexed);
   const count = (of: (fate: SectionFate) => boolean): number => fates.filter(of).length;
   const stuck = count(({ fate }) => fate === 'stuck');
   const givenUp = count(({ fate }) => fate === 'given-up');
@@ -49,7 +49,7 @@ export function measureRun(plan: Plan, trace: Trace): RunMeasures {
     aborts: givenUp + deniedForCircles(trace),
     deadlocks: trace.events.filter(({ kind }) => kind === 'deadlock').length,
     stuck,
-    ...wrongUpdates(survey),
+    ...wrongUpdates(indexed),
   };
 }
 

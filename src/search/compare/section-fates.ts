@@ -2,7 +2,7 @@
  * What became of each section of a run, and how long it waited, as its client saw it. A section's
  * operations are found by their names: `alice/2/…` are those of alice's second section.
  */
-import type { Survey } from '../../check/survey.ts';
+import type { TraceIndex } from '../../check/trace-index.ts';
 import type { Call, Return, Trace } from '../../core/history/trace.ts';
 import type { ClientPlan, Plan, SectionPlan, Work } from '../../core/plan/plan.ts';
 
@@ -47,14 +47,14 @@ interface Seen {
 }
 
 /** The fate of every section that the plan's clients have, in the plan's order. */
-export function sectionFates(plan: Plan, survey: Survey): readonly SectionFate[] {
+export function sectionFates(plan: Plan, indexed: TraceIndex): readonly SectionFate[] {
   const seen = new Map<string, Seen>();
   const places = plan.clients.flatMap(({ name, sections }) =>
     sections.map((section) => ({ name: `${name}/${section.id}`, section })),
   );
   for (const { name } of places) seen.set(name, nothingYet());
-  noteOperations(survey, seen, new Map(places.map(({ name, section }) => [name, section])));
-  noteEvents(plan, survey.trace, seen);
+  noteOperations(indexed, seen, new Map(places.map(({ name, section }) => [name, section])));
+  noteEvents(plan, indexed.trace, seen);
   return places.map(({ name, section }) => fateOf(seen.get(name) ?? nothingYet(), section));
 }
 
@@ -74,11 +74,11 @@ function hasValue(answer: Return | null): boolean {
 }
 
 function noteOperations(
-  survey: Survey,
+  indexed: TraceIndex,
   seen: ReadonlyMap<string, Seen>,
   sections: ReadonlyMap<string, SectionPlan>,
 ): void {
-  for (const [operation, { invoke, return: answer }] of survey.operations) {
+  for (const [operation, { invoke, return: answer }] of indexed.operations) {
     const name = sectionOf(operation);
     const section = seen.get(name);
     if (section === undefined) continue;

@@ -3,9 +3,8 @@
  * which increments are in the final value no more, and which are in it more than once. A sum would
  * let the one hide the other, and an increment whose client never heard of it hide a loss.
  */
-import { firstValue, isEffective, recoveredValue } from '../../check/contents.ts';
-import { intentOf } from '../../check/repeats.ts';
-import type { KeyLog, Place, Survey } from '../../check/survey.ts';
+import { firstValue, intentOf, isEffective, recoveredValue } from '../../check/contents.ts';
+import type { KeyLog, PlaceLog, TraceIndex } from '../../check/trace-index.ts';
 
 export interface WrongUpdates {
   /** Increments that a store accepted and whose effect was overwritten or forgotten. */
@@ -15,12 +14,12 @@ export interface WrongUpdates {
 }
 
 /** Over all counters: the keys that are only ever incremented, transfers included. */
-export function wrongUpdates(survey: Survey): WrongUpdates {
+export function wrongUpdates(indexed: TraceIndex): WrongUpdates {
   let lost = 0;
   let repeated = 0;
-  for (const place of survey.places) {
+  for (const place of indexed.places) {
     for (const key of place.keys.values()) {
-      const states = statesOf(survey, place, key);
+      const states = statesOf(indexed, place, key);
       if (states === null) continue;
       const applied = new Set(states.flatMap(({ intents }) => intents));
       const intents = states.at(-1)?.intents ?? [];
@@ -39,7 +38,7 @@ interface State {
 }
 
 /** The states of a counter, in order; null where something else was written to it. */
-function statesOf(survey: Survey, place: Place, key: KeyLog): readonly State[] | null {
+function statesOf(indexed: TraceIndex, place: PlaceLog, key: KeyLog): readonly State[] | null {
   const first: State = { value: firstValue(place, key.key), intents: [] };
   const states: State[] = [first];
   for (const entry of [...key.accesses, ...place.recoveries].sort((a, b) => a.index - b.index)) {
@@ -50,7 +49,7 @@ function statesOf(survey: Survey, place: Place, key: KeyLog): readonly State[] |
       const { value, adds, operation } = entry.event;
       if (adds === null) return null;
       const from = stateAt(states, value - adds) ?? states.at(-1) ?? first;
-      states.push({ value, intents: [...from.intents, intentOf(survey, operation)] });
+      states.push({ value, intents: [...from.intents, intentOf(indexed, operation)] });
     }
   }
   return states;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Receive, TraceEvent } from '../core/history/trace.ts';
-import { unheardReads } from './heard-reads.ts';
-import { surveyTrace } from './survey.ts';
+import { unheardReads } from './contents.ts';
 import {
   answer,
   grant,
@@ -12,6 +11,7 @@ import {
   verdictOn,
   write,
 } from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
 
 /** The reply to one try of a read reaches bob. */
 function reply(ms: number, operation: string, attempt: number): Receive {
@@ -21,7 +21,7 @@ function reply(ms: number, operation: string, attempt: number): Receive {
 }
 
 function countUnheard(events: readonly TraceEvent[]): number {
-  return unheardReads(surveyTrace(traceOf(events))).size;
+  return unheardReads(indexTrace(traceOf(events))).size;
 }
 
 const twice = { message: 'bob/1/read/2/request' };

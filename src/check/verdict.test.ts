@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conclude } from './conclude.ts';
+import { conclude } from './verdict.ts';
 
 test('what broke was exercised, also where its hazard was counted nowhere', () => {
   const breach = { rule: 'sum-at-end', evidence: [] };

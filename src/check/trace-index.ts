@@ -1,10 +1,9 @@
 /**
  * Decides what belongs together in a trace: the events of each lock, each place (a resource in a
- * store), each key and each operation. One pass, made once, and then read by every checker.
+ * store), each key and each operation. One pass, made once, and then read by every claim.
  *
  * A lock and the resource that it guards have the same name, so a write's grant is looked up there.
  */
-
 import type {
   Deny,
   Grant,
@@ -25,6 +24,9 @@ import type {
   TraceEvent,
 } from '../core/history/trace.ts';
 
+/** Every value in every store begins as this. */
+export const INITIAL_VALUE = 0;
+
 /** An event and its number. */
 export interface Numbered<E> {
   readonly index: number;
@@ -34,7 +36,7 @@ export interface Numbered<E> {
 /**
  * An event, its number, and the latest grant of its lock (or resource) that was given before it.
  */
-export interface Entry<E> extends Numbered<E> {
+export interface LogEntry<E> extends Numbered<E> {
   readonly latest: GrantLog | null;
 }
 
@@ -47,25 +49,25 @@ type LockEvent = Grant | Deny | Renew | Release | Enter | Leave | LeaseTest;
 
 export interface LockLog {
   readonly lock: string;
-  readonly entries: readonly Entry<LockEvent>[];
+  readonly entries: readonly LogEntry<LockEvent>[];
   /** In the order in which they were given. */
   readonly grants: readonly GrantLog[];
-  readonly byOrdinal: ReadonlyMap<number, GrantLog>;
+  readonly byNumber: ReadonlyMap<number, GrantLog>;
 }
 
-export type Access = Write | Read;
+export type AccessEvent = Write | Read;
 
 /** All accesses to one key in the order in which the store handled them, refused ones too. */
 export interface KeyLog {
   readonly key: string;
-  readonly accesses: readonly Entry<Access>[];
+  readonly accesses: readonly LogEntry<AccessEvent>[];
 }
 
 /** One resource in one store. */
-export interface Place {
+export interface PlaceLog {
   readonly store: string;
   readonly resource: string;
-  readonly accesses: readonly Entry<Access>[];
+  readonly accesses: readonly LogEntry<AccessEvent>[];
   readonly keys: ReadonlyMap<string, KeyLog>;
   readonly recoveries: readonly Numbered<Recovered>[];
   /** What keys begin as that a store has had all along, by key. */
@@ -84,12 +86,12 @@ export interface OperationLog {
   readonly return: Numbered<Return> | null;
 }
 
-export interface Survey {
+export interface TraceIndex {
   readonly trace: Trace;
   /** Whether the run ended by itself, so that what is not in the trace did not happen. */
   readonly isComplete: boolean;
   readonly locks: ReadonlyMap<string, LockLog>;
-  readonly places: readonly Place[];
+  readonly places: readonly PlaceLog[];
   /** By name, in the order in which they were invoked. */
   readonly operations: ReadonlyMap<string, OperationLog>;
   readonly faults: readonly Numbered<FaultStrikes>[];
@@ -102,14 +104,14 @@ interface GrowingGrant extends GrantLog {
 }
 
 interface GrowingLock extends LockLog {
-  readonly entries: Entry<LockEvent>[];
+  readonly entries: LogEntry<LockEvent>[];
   readonly grants: GrowingGrant[];
-  readonly byOrdinal: Map<number, GrowingGrant>;
+  readonly byNumber: Map<number, GrowingGrant>;
 }
 
-interface GrowingPlace extends Place {
-  readonly accesses: Entry<Access>[];
-  readonly keys: Map<string, { readonly key: string; readonly accesses: Entry<Access>[] }>;
+interface GrowingPlace extends PlaceLog {
+  readonly accesses: LogEntry<AccessEvent>[];
+  readonly keys: Map<string, { readonly key: string; readonly accesses: LogEntry<AccessEvent>[] }>;
   readonly recoveries: Numbered<Recovered>[];
   readonly firsts: Map<string, FirstRow>;
   readonly guardedBy: GrowingLock;
@@ -129,7 +131,7 @@ interface Growing {
 }
 
 /** Sorts a trace's events by lock, place, key and operation. */
-export function surveyTrace(trace: Trace): Survey {
+export function indexTrace(trace: Trace): TraceIndex {
   const growing: Growing = {
     locks: new Map(),
     places: [],
@@ -147,12 +149,12 @@ export function surveyTrace(trace: Trace): Survey {
 }
 
 /** The grant that an access was made under; undefined when it was made under none. */
-export function grantUnder(survey: Survey, access: Access): GrantLog | undefined {
-  return survey.locks.get(access.resource)?.byOrdinal.get(access.under);
+export function grantUnder(indexed: TraceIndex, access: AccessEvent): GrantLog | undefined {
+  return indexed.locks.get(access.resource)?.byNumber.get(access.under);
 }
 
 /** Whether an access was handled under a grant when its lock had already been granted anew. */
-export function isStale({ event, latest }: Entry<Access>): boolean {
+export function isStale({ event, latest }: LogEntry<AccessEvent>): boolean {
   return event.under > 0 && latest !== null && event.under < latest.event.ordinal;
 }
 
@@ -203,7 +205,7 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
   }
 }
 
-function enterAccess(place: GrowingPlace, event: Access, index: number): void {
+function enterAccess(place: GrowingPlace, event: AccessEvent, index: number): void {
   const entry = { index, event, latest: place.guardedBy.grants.at(-1) ?? null };
   place.accesses.push(entry);
   const log = place.keys.get(event.key);
@@ -223,7 +225,7 @@ function enterGrant(lock: GrowingLock, event: Grant, index: number): void {
   enterLockEvent(lock, event, index);
   const log = { index, event, changes: [] };
   lock.grants.push(log);
-  lock.byOrdinal.set(event.ordinal, log);
+  lock.byNumber.set(event.ordinal, log);
 }
 
 function enterChange(
@@ -232,7 +234,7 @@ function enterChange(
 ): void {
   enterLockEvent(lock, change.event, change.index);
   if (change.ordinal === 0) return;
-  lock.byOrdinal.get(change.ordinal)?.changes.push({ index: change.index, event: change.event });
+  lock.byNumber.get(change.ordinal)?.changes.push({ index: change.index, event: change.event });
 }
 
 function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): void {
@@ -247,12 +249,12 @@ function enterReturn(growing: Growing, event: Return, index: number): void {
 function lockOf(growing: Growing, lock: string): GrowingLock {
   const known = growing.locks.get(lock);
   if (known !== undefined) return known;
-  const fresh: GrowingLock = { lock, entries: [], grants: [], byOrdinal: new Map() };
+  const fresh: GrowingLock = { lock, entries: [], grants: [], byNumber: new Map() };
   growing.locks.set(lock, fresh);
   return fresh;
 }
 
-function placeOf(growing: Growing, event: Access | Recovered): GrowingPlace {
+function placeOf(growing: Growing, event: AccessEvent | Recovered): GrowingPlace {
   let resources = growing.placeByStore.get(event.process);
   if (resources === undefined) {
     resources = new Map();

@@ -1,7 +1,20 @@
 /**
- * Decides what the lock service itself held of a grant at a given event: its end, and its release.
+ * Decides what the lock service itself holds of a grant: which processes keep it, until when, and
+ * whether it was given back.
  */
-import type { GrantLog, LockLog } from './survey.ts';
+import type { Grant } from '../core/history/server-events.ts';
+import type { GrantLog, LockLog, TraceIndex } from './trace-index.ts';
+
+/** Whether no single server gave it: its client did so itself, once enough of them said yes. */
+export function isQuorumGrant({ process, client }: Grant): boolean {
+  return process === client;
+}
+
+/** The process that gave a grant, or all servers of locks where a quorum did. */
+export function serversOf(indexed: TraceIndex, grant: Grant): readonly string[] {
+  if (!isQuorumGrant(grant)) return [grant.process];
+  return indexed.trace.processes.filter(({ role }) => role === 'lock').map(({ name }) => name);
+}
 
 /** True time at which the service ends the lease, from what it handled before event `before`. */
 export function serviceEndUs(grant: GrantLog, before: number): number {

@@ -1,0 +1,92 @@
+/**
+ * Law: whatever breaks is explained. Every rule that a kept plan or a mutant reaches has words that
+ * fit its evidence, and whatever a verdict says, explaining it gives words and never throws.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { builtInClaims } from '../src/check/claims.ts';
+import { explain, inWords } from '../src/check/explain.ts';
+import { contradictionOf } from '../src/check/explanation.ts';
+import type { Invalid } from '../src/check/verdict.ts';
+import type { Trace } from '../src/core/history/trace.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
+import { readPlan } from '../src/core/plan/plan-text.ts';
+import { examine } from '../src/harness.ts';
+import { expand } from '../src/scenario/expand.ts';
+import { MUTANT, scenarioOf } from '../src/search/mutants/mutant.ts';
+import { mutants } from '../src/search/mutants/mutants.ts';
+import { prepare } from '../src/systems/store/store-kinds.ts';
+
+const SEEDS = 20;
+
+const folder = fileURLToPath(new URL('../fixtures/plans/', import.meta.url));
+const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+
+function planOf(file: string): Plan {
+  const read = readPlan({ file, text: readFileSync(`${folder}${file}`, 'utf8') });
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.plan;
+}
+
+/** The rules that a run of the plan breaks, each put into words. */
+function told(plan: Plan): readonly string[] {
+  const { trace, verdicts } = examine(plan, [...builtInClaims.keys()]);
+  return verdicts.flatMap((verdict) => {
+    if (verdict.kind !== 'invalid') return [];
+    const words = builtInClaims.get(verdict.claim)?.rules[verdict.rule];
+    if (words === undefined) throw new Error(`${verdict.claim}: no words for ${verdict.rule}`);
+    // Called by themselves, since `explain` would make up for words that do not fit.
+    const { headline } = words(contradictionOf(trace, verdict));
+    expect(inWords(explain(trace, verdict))).toContain(headline);
+    return [verdict.rule];
+  });
+}
+
+const kept = files.map((file) => [file, planOf(file)] as const);
+
+beforeAll(async () => {
+  await prepare(kept.map(([, { system }]) => system));
+  await prepare(mutants.map(({ mutant }) => mutant));
+});
+
+describe('every rule that is broken has words', () => {
+  test('by the kept plans', () => {
+    for (const [file, plan] of kept) expect(told(plan), file).not.toContain('');
+  });
+
+  test('by the mutants, which break most of the rules there are', () => {
+    const reached = new Set<string>();
+    for (const mutant of mutants) {
+      for (let seed = 0; seed < SEEDS; seed++) {
+        for (const rule of told(expand(scenarioOf(mutant), MUTANT, seed))) reached.add(rule);
+      }
+    }
+    expect(reached.size).toBeGreaterThan(20);
+  });
+});
+
+const events = [0, 3, 12].map((ms) => {
+  return { kind: 'log', atUs: ms * 1000, process: 'alice', topic: '', text: 'hello' } as const;
+});
+const trace: Trace = { processes: [], events, ending: { kind: 'complete' }, unmatched: [] };
+
+const claimAndRule = fc.oneof(
+  fc.constantFrom(
+    ...[...builtInClaims.values()].flatMap(({ name, rules }) =>
+      Object.keys(rules).map((rule) => [name, rule] as const),
+    ),
+  ),
+  fc.tuple(fc.constantFrom('grant-order', 'mine', 'linearizable(mine)'), fc.string()),
+);
+
+test('a verdict is explained whatever its claim, its rule and its evidence', () => {
+  const part = fc.record({ role: fc.string(), event: fc.integer({ min: -1, max: 4 }) });
+  fc.assert(
+    fc.property(claimAndRule, fc.array(part), ([claim, rule], evidence) => {
+      const verdict: Invalid = { kind: 'invalid', claim, exercised: 1, rule, evidence };
+      expect(inWords(explain(trace, verdict))).toMatch(/^.+\.$/s);
+    }),
+  );
+});

@@ -1,0 +1,129 @@
+/** The words of rules about accesses that several claims have, and what made a store accept. */
+import type { Write } from '../core/history/server-events.ts';
+import { hasTokens } from '../core/history/tokens-in-use.ts';
+import {
+  accessPhrase,
+  at,
+  type Contradiction,
+  find,
+  latePhrase,
+  letterOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+
+export function staleWrite(shown: Contradiction): Sentences {
+  const later = need(shown, 'later write', 'write');
+  const stale = need(shown, 'stale write', 'write');
+  const read = find(shown, 'read', 'read');
+  const { why, cure } = acceptance(shown, later, stale);
+  const seen = read === undefined ? '' : `; then ${accessPhrase(shown, read)}`;
+  return {
+    headline: `Stale write accepted by \`${stale.process}\``,
+    next: accessPhrase(shown, later),
+    however: `${latePhrase(shown, stale)}, and the store took it: ${why}${seen}`,
+    cure,
+  };
+}
+
+/** What the store went by when it took a stale write, and what would have made it refuse. */
+export function acceptance(
+  shown: Contradiction,
+  later: Write,
+  stale: Write,
+): { readonly why: string; readonly cure: string } {
+  const recovery = find(shown, 'recovery', 'recovered');
+  const compares =
+    'A store that refuses tokens below the highest it has seen would have refused it';
+  if (!hasTokens(shown.trace)) {
+    const cure =
+      'A lock that gives fencing tokens to a store that compares them would have kept it out';
+    return { why: 'this lock gives no token that it could compare', cure };
+  }
+  if (stale.token === 0) {
+    const cure = 'A store that refuses a write without a token would have refused it';
+    return { why: 'it does not ask for a token', cure };
+  }
+  if (stale.token >= later.token) {
+    const cure = 'Tokens that increase with every grant would have let the store refuse it';
+    return { why: `its token is not below ${later.token}`, cure };
+  }
+  if (recovery !== undefined && recovery.highest < later.token) {
+    const cure = 'A store that keeps its highest token in a restart would have refused it';
+    return { why: `it came back ${at(recovery)} and had forgotten token ${later.token}`, cure };
+  }
+  if (stale.key !== later.key) {
+    const why = `for \`${stale.key}\` it knew no token above ${stale.highest}`;
+    return { why, cure: 'A store that keeps one highest token for all keys would have refused it' };
+  }
+  if (stale.highest === 0) return { why: 'it never compares tokens', cure: compares };
+  const why =
+    stale.highest > stale.token
+      ? `it knew token ${stale.highest} and did not go by it`
+      : `the highest token that it knew there was ${stale.highest}`;
+  return { why, cure: compares };
+}
+
+export function writeAfterRead(shown: Contradiction): Sentences {
+  const read = need(shown, 'later read', 'read');
+  const stale = need(shown, 'stale write', 'write');
+  const untold = `the read had not told it that ${letterOf(shown, stale.under)} was over`;
+  if (hadTakenLater(shown, stale)) {
+    return {
+      headline: `Stale write accepted by \`${stale.process}\``,
+      next: accessPhrase(shown, read),
+      however: `${latePhrase(shown, stale)}, and the store took it: it never compares tokens`,
+      cure: 'A store that refuses tokens below the highest it has seen would have refused it',
+    };
+  }
+  return {
+    headline: `Write accepted by \`${stale.process}\` after a later holder had read`,
+    next: accessPhrase(shown, read),
+    however: `${latePhrase(shown, stale)}, and the store took it: ${untold}`,
+    cure: 'A store whose reads register their token would have refused it',
+  };
+}
+
+/** Whether the store had accepted a higher token there before: then it compares none. */
+function hadTakenLater({ trace }: Contradiction, stale: Write): boolean {
+  for (const event of trace.events) {
+    if (event === stale) return false;
+    if (event.kind !== 'write' || !event.isAccepted || event.process !== stale.process) continue;
+    if (event.resource === stale.resource && event.token > stale.token) return true;
+  }
+  return false;
+}
+
+export function issueOrder(shown: Contradiction): Sentences {
+  const newer = find(shown, 'newer write', 'write');
+  const older = need(shown, 'older write', 'write');
+  const issued = `although it had been issued earlier under ${letterOf(shown, older.under)}`;
+  const faults = whileFaults(shown, ['pause', 'delay']);
+  return {
+    headline: `Writes of one grant applied out of order by \`${older.process}\``,
+    next: newer === undefined ? '' : accessPhrase(shown, newer),
+    however: `${latePhrase(shown, older)}, and the store took it, ${issued}${faults}`,
+    cure: sequenceCure,
+  };
+}
+
+export const sequenceCure =
+  'A store that also compares the place of a write among those of its grant would have refused it';
+
+export function lostInRecovery(shown: Contradiction): Sentences {
+  const write = find(shown, 'lost write', 'write');
+  const recovery = find(shown, 'recovery', 'recovered');
+  const read = find(shown, 'read', 'read');
+  const acknowledgement = find(shown, 'acknowledgement', 'return');
+  const told =
+    acknowledgement === undefined ? '' : `, which was acknowledged ${at(acknowledgement)}`;
+  const back = recovery === undefined ? '' : `the store came back ${at(recovery)} without it`;
+  const seen = read === undefined ? '' : `, and ${accessPhrase(shown, read)}`;
+  return {
+    headline: `Accepted write lost by \`${write?.process ?? recovery?.process ?? 'the store'}\``,
+    next: write === undefined ? '' : `${accessPhrase(shown, write)}${told}`,
+    however: `${back}${seen}${whileFaults(shown)}`,
+    cure: 'A store that answers only what it has made durable would have kept it',
+  };
+}

@@ -1,0 +1,31 @@
+/** Judges one claim; a pure function. What is not in the trace did not happen yet. */
+
+import type { Words } from './explanation.ts';
+import type { Terms } from './terms.ts';
+import type { TraceIndex } from './trace-index.ts';
+import { conclude, type Findings, type Verdict } from './verdict.ts';
+
+export type Checker = (indexed: TraceIndex, terms: Terms) => Verdict;
+
+/** A claim as the registry holds it: `judge` gives a verdict that carries the claim's name. */
+export interface Claim extends Omit<Definition<string>, 'judge'> {
+  readonly judge: Checker;
+}
+
+interface Definition<Rule extends string> {
+  /** As scenarios call it. */
+  readonly name: string;
+  /** What it says, in one line. */
+  readonly about: string;
+  /** Who stated it, or the property that it is an instance of. */
+  readonly source: string;
+  /** The rules that a run can break, each with the words that explain how one did. */
+  readonly rules: Readonly<Record<Rule, Words>>;
+  readonly judge: (indexed: TraceIndex, terms: Terms) => Findings<NoInfer<Rule>>;
+}
+
+/** A claim of this form; one whose judge can find a rule without words does not compile. */
+export function defineClaim<const Rule extends string>(definition: Definition<Rule>): Claim {
+  const { name, judge } = definition;
+  return { ...definition, judge: (indexed, terms) => conclude(name, judge(indexed, terms)) };
+}

@@ -1,0 +1,200 @@
+/** Exercised: grants, of a lock with tokens, that had been granted before. */
+
+import { type Claim, defineClaim } from './claim.ts';
+import { accessBreach, causesOfTaking, causesSince, evidenceOf } from './evidence.ts';
+import {
+  accessPhrase,
+  at,
+  type Contradiction,
+  find,
+  letterOf,
+  need,
+  type Sentences,
+  whileFaults,
+} from './explanation.ts';
+import {
+  type AccessEvent,
+  type GrantLog,
+  grantUnder,
+  isStale,
+  type LogEntry,
+  type TraceIndex,
+} from './trace-index.ts';
+import { type Breach, inAll } from './verdict.ts';
+
+export const tokensUnique: Claim = defineClaim({
+  name: 'tokens-unique',
+  about: 'no two grants share a token',
+  source: 'Kleppmann, How to do distributed locking (2016)',
+  rules: { 'token-shared': (shown) => tokenStory(shown, 'Token given twice', 'the same as') },
+  judge: (indexed) =>
+    inAll(grantsWithTokens(indexed), (grants) => {
+      const byToken = new Map<number, GrantLog>();
+      let breach: Breach<'token-shared'> | null = null;
+      for (const later of grants) {
+        const earlier = byToken.get(later.event.token);
+        if (earlier === undefined) byToken.set(later.event.token, later);
+        else breach ??= breachBetween(indexed, 'token-shared', { earlier, later });
+      }
+      return { exercised: Math.max(0, grants.length - 1), breach };
+    }),
+});
+
+/** Exercised: as for `tokens-unique`. */
+export const tokensIncrease: Claim = defineClaim({
+  name: 'tokens-increase',
+  about: 'tokens strictly increase in the order of the grants',
+  source: 'Kleppmann (2016); Burrows, Chubby (2006): lock generation',
+  rules: {
+    'token-not-higher': (shown) => tokenStory(shown, 'Token did not increase', 'not above'),
+  },
+  judge: (indexed) =>
+    inAll(grantsWithTokens(indexed), (grants) => {
+      let highest: GrantLog | null = null;
+      let breach: Breach<'token-not-higher'> | null = null;
+      for (const later of grants) {
+        if (highest === null || later.event.token > highest.event.token) highest = later;
+        else breach ??= breachBetween(indexed, 'token-not-higher', { earlier: highest, later });
+      }
+      return { exercised: Math.max(0, grants.length - 1), breach };
+    }),
+});
+
+/** What a holder writes before a renew and after it carries one token. Exercised: renews. */
+export const tokenStable: Claim = defineClaim({
+  name: 'token-stable',
+  about: 'a renew keeps the token',
+  source: 'Burrows, Chubby (2006): one sequencer an acquisition',
+  rules: { 'token-changed': tokenChanged },
+  judge: ({ locks }) =>
+    inAll(locks.values(), ({ grants }) =>
+      inAll(grants, (grant) =>
+        inAll(grant.changes, (renewal) => {
+          const { event } = renewal;
+          if (event.kind !== 'renew') return { exercised: 0 };
+          if (event.token === grant.event.token) return { exercised: 1 };
+          const evidence = evidenceOf([
+            ['grant', grant],
+            ['renewal', renewal],
+          ]);
+          return { exercised: 1, breach: { rule: 'token-changed', evidence } };
+        }),
+      ),
+    ),
+});
+
+/**
+ * Every write that a store handled, accepted or refused, carries the token that its own grant
+ * brought (or that a renew of that grant did). A missing token is not that token.
+ *
+ * Exercised: writes that left their client when its lock had already been granted anew, so that a
+ * newer token was there to be borrowed.
+ */
+export const tokenBound: Claim = defineClaim({
+  name: 'token-bound',
+  about: 'a write carries the token of the very acquisition that it belongs to',
+  source: 'Burrows, Chubby (2006): the sequencer belongs to the acquisition',
+  rules: { 'token-foreign': tokenForeign },
+  judge: (indexed) =>
+    inAll(indexed.places, (place) =>
+      inAll(place.accesses, (access) => {
+        const grant = grantUnder(indexed, access.event);
+        if (access.event.kind !== 'write' || grant === undefined) return { exercised: 0 };
+        const exercised = leftAfterSuccessor(indexed, access) ? 1 : 0;
+        if (carriesTokenOf(grant, access)) return { exercised };
+        const breach = accessBreach(indexed, 'token-foreign', {
+          accesses: [['write', access]],
+          late: access,
+          others: [['other grant', tokenDonor(indexed, access)]],
+        });
+        return { exercised, breach };
+      }),
+    ),
+});
+
+/** The grants of each lock that has tokens. */
+function grantsWithTokens(indexed: TraceIndex): readonly (readonly GrantLog[])[] {
+  return [...indexed.locks.values()]
+    .map(({ grants }) => grants)
+    .filter((grants) => grants.some(({ event }) => event.token !== 0));
+}
+
+/** A contradiction between the tokens of two grants, with the faults that struck in between. */
+function breachBetween<Rule extends string>(
+  indexed: TraceIndex,
+  rule: Rule,
+  { earlier, later }: { readonly earlier: GrantLog; readonly later: GrantLog },
+): Breach<Rule> {
+  return {
+    rule,
+    evidence: evidenceOf([
+      ['earlier grant', earlier],
+      ['later grant', later],
+      ...causesSince(indexed, earlier, later),
+      ...causesOfTaking(indexed, { earlier, later }),
+    ]),
+  };
+}
+
+function leftAfterSuccessor(indexed: TraceIndex, access: LogEntry<AccessEvent>): boolean {
+  if (!isStale(access)) return false;
+  const { event, index } = access;
+  const departure = indexed.operations.get(event.operation)?.invoke.index ?? index;
+  const grants = indexed.locks.get(event.resource)?.grants ?? [];
+  const successor = grants.find((grant) => grant.event.ordinal > event.under);
+  return successor !== undefined && successor.index < departure;
+}
+
+function carriesTokenOf(grant: GrantLog, { event }: LogEntry<AccessEvent>): boolean {
+  if (event.token === grant.event.token) return event.client === grant.event.client;
+  return grant.changes.some(
+    ({ event: change }) => change.kind === 'renew' && change.token === event.token,
+  );
+}
+
+/** The grant whose token a write carries instead of its own. */
+function tokenDonor(
+  indexed: TraceIndex,
+  { event, index }: LogEntry<AccessEvent>,
+): GrantLog | undefined {
+  const grants = indexed.locks.get(event.resource)?.grants ?? [];
+  return grants.findLast((grant) => grant.index < index && grant.event.token === event.token);
+}
+
+function tokenStory(shown: Contradiction, headline: string, phrase: string): Sentences {
+  const earlier = need(shown, 'earlier grant', 'grant');
+  const later = need(shown, 'later grant', 'grant');
+  const [one, other] = [letterOf(shown, earlier.ordinal), letterOf(shown, later.ordinal)];
+  return {
+    headline: `${headline} for \`${later.lock}\``,
+    next: `${later.client} was granted ${other} after ${one}, ${at(later)}`,
+    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${whileFaults(shown)}`,
+    cure: 'A counter that is kept for ever and raised at every grant would have given a higher one',
+  };
+}
+
+function tokenChanged(shown: Contradiction): Sentences {
+  const grant = need(shown, 'grant', 'grant');
+  const renewal = need(shown, 'renewal', 'renew');
+  return {
+    headline: `Token of \`${grant.lock}\` changed by a renew`,
+    next: `${letterOf(shown, grant.ordinal)} was given token ${grant.token} ${at(grant)}`,
+    however: `the renew ${at(renewal)} gave it token ${renewal.token}`,
+    cure: 'A renew that keeps the token leaves what is under way valid',
+  };
+}
+
+function tokenForeign(shown: Contradiction): Sentences {
+  const write = need(shown, 'write', 'write');
+  const other = find(shown, 'other grant', 'grant');
+  const own = find(shown, 'grant', 'grant');
+  const letter = letterOf(shown, write.under);
+  const origin =
+    other === undefined ? 'no grant' : `${letterOf(shown, other.ordinal)}, not ${letter},`;
+  return {
+    headline: `Write of ${write.client} with a token that is not its grant's`,
+    next: own === undefined ? '' : `${letter} was given token ${own.token} ${at(own)}`,
+    however: `${accessPhrase(shown, write)}, and ${origin} brought that token${whileFaults(shown)}`,
+    cure: 'A client that keeps each token with its grant sends the one that can be refused',
+  };
+}
