@@ -1,5 +1,6 @@
 /** What `fencepost check --help` says beyond its options: models, formats, limits, exit codes. */
-import { aboutFormats, aboutModels } from '../linearizability/formats/formats.ts';
+import { formats } from '../linearizability/formats/formats.ts';
+import { aboutModels } from '../linearizability/models.ts';
 
 const OWN_FORMAT = `\
               {"process":"alice","type":"invoke","f":"write","value":4,"token":33}
@@ -18,7 +19,7 @@ Models:
 ${rows(aboutModels)}
 
 Formats:
-${rows(aboutFormats)}
+${rows(new Map(formats.map(({ name, about }) => [name, about])))}
 ${OWN_FORMAT}
 
 Limits:

@@ -1,6 +1,5 @@
 /** Judges a history part by part, as far as it is let, and counts what came out. */
-import { type Part, readFailures, splitHistory } from '../linearizability/check-history.ts';
-import type { CallData } from '../linearizability/model.ts';
+import { type HistoryPart, readFailures, splitHistory } from '../linearizability/check-history.ts';
 import type { HistoryReport, PartReport } from '../report/history-report.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import type { Limits } from './check-limits.ts';
@@ -44,7 +43,7 @@ export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryR
   };
 }
 
-type Split = readonly Part<CallData>[];
+type Split = readonly HistoryPart[];
 
 function judgeParts(
   split: Split,

@@ -1,7 +1,7 @@
 /** Judges one part of a history and puts together what a report needs of it. */
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
-import type { Part } from '../linearizability/check-history.ts';
+import type { HistoryPart } from '../linearizability/check-history.ts';
 import { type CheckOptions, type Decision, decide } from '../linearizability/decide.ts';
 import type { CallData, Model } from '../linearizability/model.ts';
 import { refuteOrder } from '../linearizability/verify-order.ts';
@@ -23,11 +23,7 @@ export interface PartOptions {
   readonly onDecided: (report: PartReport) => void;
 }
 
-export function judgePart(
-  part: Part<CallData>,
-  read: ReadHistory,
-  options: PartOptions,
-): PartReport {
+export function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): PartReport {
   const { model } = read;
   const { onDecided, limits } = options;
   const check = checkOptions(options);
@@ -62,11 +58,11 @@ export function judgePart(
 }
 
 /** A part of which nothing is known. */
-export function undecided(part: Part<CallData>): PartReport {
+export function undecided(part: HistoryPart): PartReport {
   return { ...beforeDecision(part), because: 'It was interrupted before this was decided.' };
 }
 
-function beforeDecision({ name, history }: Part<CallData>): PartReport {
+function beforeDecision({ name, history }: HistoryPart): PartReport {
   const returns = history.filter(({ outcome }) => outcome === 'ok').length;
   const counts = { operations: history.length, configurations: 0, returns, satisfied: 0 };
   const nothing = { because: '', core: [], isMinimal: false, drawn: [], marks: [] };
@@ -83,17 +79,13 @@ function checkOptions({ maxConfigurations, limits }: PartOptions): CheckOptions 
 }
 
 /** A valid verdict is worth its order, which shares no code with what found it. */
-function verify(
-  part: Part<CallData>,
-  model: Model<Json, CallData>,
-  order: readonly number[],
-): void {
+function verify(part: HistoryPart, model: Model<Json, CallData>, order: readonly number[]): void {
   const why = refuteOrder(part.history, model, order);
   assert(why === null, `the order of a valid part is refuted: ${why ?? ''}`);
 }
 
 /** How many returns come before the one that the decision is about. */
-function countSatisfied({ history }: Part<CallData>, decision: Decision): number {
+function countSatisfied({ history }: HistoryPart, decision: Decision): number {
   const completed = history.filter(({ outcome }) => outcome === 'ok');
   if (decision.kind === 'valid') return completed.length;
   const stuck = decision.kind === 'invalid' ? decision.at : decision.deepest;

@@ -1,21 +1,17 @@
 /** Reads a recorded history from a file, piece by piece, so that no large text is ever held. */
 import { createReadStream } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
-import {
-  type Format,
-  formatOf,
-  formats,
-  TELLING_CHARACTERS,
-} from '../linearizability/formats/formats.ts';
+import { formatOf, formats, TELLING_CHARACTERS } from '../linearizability/formats/formats.ts';
 import {
   type BuildOptions,
   type BuiltHistory,
   HistoryBuilder,
 } from '../linearizability/formats/history-builder.ts';
 import type {
+  FilePlace,
+  Format,
   HistoryReader,
   Malformed,
-  Place,
   RecordedMark,
 } from '../linearizability/formats/record.ts';
 import { UserError } from './exit.ts';
@@ -64,7 +60,7 @@ function isOfSystem(error: unknown): boolean {
 }
 
 const CHUNK_BYTES = 1 << 18;
-const FIRST: Place = { line: 1, column: 1 };
+const FIRST: FilePlace = { line: 1, column: 1 };
 
 interface Opened {
   readonly format: Format;
@@ -117,7 +113,7 @@ class Reading {
     return { ...built, format, marks: reader.marks, mayBeCut: reader.mayBeCut?.() ?? false };
   }
 
-  fail(what: string, { line, column }: Place = FIRST): never {
+  fail(what: string, { line, column }: FilePlace = FIRST): never {
     throw new UserError([`${this.file}:${line}:${column}: ${what}`]);
   }
 

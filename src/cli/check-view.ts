@@ -3,7 +3,7 @@
  * them to draw.
  */
 import type { Json } from '../core/kernel/json.ts';
-import type { Part } from '../linearizability/check-history.ts';
+import type { HistoryPart } from '../linearizability/check-history.ts';
 import type { CallData, History, Model } from '../linearizability/model.ts';
 import type { ReportedEffect, ReportedMark, ReportedOperation } from '../report/history-report.ts';
 import { countOf } from '../text/prose.ts';
@@ -24,10 +24,10 @@ const MOST_DRAWN = 40;
 export class PartView {
   readonly history: History<CallData>;
   readonly model: Model<Json, CallData>;
-  private readonly part: Part<CallData>;
+  private readonly part: HistoryPart;
   private readonly read: ReadHistory;
 
-  constructor(part: Part<CallData>, read: ReadHistory) {
+  constructor(part: HistoryPart, read: ReadHistory) {
     this.part = part;
     this.read = read;
     this.history = part.history;

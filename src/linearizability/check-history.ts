@@ -1,16 +1,37 @@
 /**
- * Decides whether a history is linearizable to a model: could its calls have come one at a time?
+ * Decides whether a history is linearizable to a model: could its calls have come one at a time,
+ * each between its call and its return (Herlihy and Wing, 1990)? This is the door of the checker,
+ * which stands alone. Read on in this order:
+ *
+ * 1. `model.ts`: what goes in, a history and a model; `models.ts` and `models/`: the models.
+ * 2. here: what is refused, what a failure says, and each object by itself.
+ * 3. `decide.ts`: one object, from the fast paths in `fast/` to the first bad return.
+ * 4. `search.ts`: the search for an order, which meets what `prepare.ts` lays out and
+ *    `transitions.ts` numbers; `look-ahead.ts`: what spares it most of the orders.
+ * 5. `verify-order.ts`: replays a valid verdict, and shares no code with any of these.
+ * 6. `explain.ts`: why an invalid one is; `core.ts`: the few operations that contradict each other,
+ *    found by asking less and less of a history, in the ways of `relax.ts`.
+ * 7. `formats/formats.ts`: histories that others recorded, read from their files.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { shown } from './call-shape.ts';
-import {
-  type CheckOptions,
-  type DecideOptions,
-  type Decision,
-  decide,
-  refuseOptions,
-} from './decide.ts';
+import { type CheckOptions, type DecideOptions, type Decision, decide } from './decide.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
+
+/**
+ * A decision about a whole history. `part` names the object that it is about, '' when the model
+ * knows only one; all indices are those of the whole history.
+ */
+export type HistoryVerdict =
+  | Extract<Decision, { kind: 'valid' }>
+  | (Exclude<Decision, { kind: 'valid' }> & { readonly part: string });
+
+/** What was decided about one part. Its indices are those of the whole history. */
+export interface PartVerdict {
+  /** The object's name, '' when the model knows only one. */
+  readonly name: string;
+  readonly decision: Decision;
+}
 
 /**
  * One verdict on the whole: invalid when a part is, at the earliest of the first bad returns; else
@@ -47,27 +68,10 @@ export function checkParts<State extends Json, Call extends CallData>(
   return decideParts(history, model, options);
 }
 
-/** Decides a history part by part, and puts the parts' decisions together. */
-
-/**
- * A decision about a whole history. `part` names the object that it is about, '' when the model
- * knows only one; all indices are those of the whole history.
- */
-export type HistoryVerdict =
-  | Extract<Decision, { kind: 'valid' }>
-  | (Exclude<Decision, { kind: 'valid' }> & { readonly part: string });
-
-/** What was decided about one part. Its indices are those of the whole history. */
-export interface PartVerdict {
-  /** The object's name, '' when the model knows only one. */
-  readonly name: string;
-  readonly decision: Decision;
-}
-
 /** As `checkHistory`, of a history that is known to be one. */
-export function decideHistory<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
+export function decideHistory(
+  history: History,
+  model: Model,
   options: DecideOptions = {},
 ): HistoryVerdict {
   const orders: (readonly number[])[] = [];
@@ -83,11 +87,10 @@ export function decideHistory<State extends Json, Call extends CallData>(
   return { kind: 'valid', order: mergeOrders(history, orders), configurations };
 }
 
-/** As `checkParts`, of a history that is known to be one. */
-function decideParts<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  options: DecideOptions = {},
+function decideParts(
+  history: History,
+  model: Model,
+  options: DecideOptions,
 ): readonly PartVerdict[] {
   const read = readFailures(history, model, options.failed);
   return splitHistory(read, model).map((part) => {
@@ -95,31 +98,29 @@ function decideParts<State extends Json, Call extends CallData>(
   });
 }
 
-function inWhole<Call>(part: Part<Call>, decision: Decision): Decision {
-  const whole = (index: number): number => part.indices[index] ?? index;
+function inWhole({ indices }: HistoryPart, decision: Decision): Decision {
+  const whole = (index: number): number => indices[index] ?? index;
   if (decision.kind === 'valid') return { ...decision, order: decision.order.map(whole) };
   if (decision.kind === 'invalid') return { ...decision, at: whole(decision.at) };
   return { ...decision, deepest: whole(decision.deepest) };
 }
 
-function isWorse<Call>(history: History<Call>, one: Decision, other: Decision): boolean {
+function isWorse(history: History, one: Decision, other: Decision): boolean {
   if (one.kind !== 'invalid') return false;
   if (other.kind !== 'invalid') return true;
   return (history[one.at]?.return ?? 0) < (history[other.at]?.return ?? 0);
 }
-
-/** Decides what failed operations say: nothing, or that what they asked for was not possible. */
 
 /**
  * The history as `failed` reads it; indices stay. With `drop` a failed operation did not happen.
  * With `strict` it is an answer where the model gives a failure a meaning: a failed cas found
  * another value, a failed acquire met a holder.
  */
-export function readFailures<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
+export function readFailures(
+  history: History,
+  model: Model,
   failed: 'drop' | 'strict' = 'drop',
-): History<Call> {
+): History {
   if (failed === 'drop' || model.whenFailed === undefined) return history;
   return history.map((operation) => {
     if (operation.outcome !== 'fail' || operation.return === null) return operation;
@@ -128,39 +129,33 @@ export function readFailures<State extends Json, Call extends CallData>(
   });
 }
 
-/**
- * Splits a history by the independent objects that it acts on, and joins their orders again. A
- * history is linearizable iff each object's part is (Herlihy and Wing, 1990: the property is
- * local).
- */
-
-export interface Part<Call> {
+/** What a history says of one of the independent objects that it acts on. */
+export interface HistoryPart {
   /** The object's name, '' when the model knows only one. */
   readonly name: string;
-  readonly history: History<Call>;
+  readonly history: History;
   /** By operation of the part: its index in the whole history. */
   readonly indices: readonly number[];
 }
 
-/** The parts in the order in which the history first names them. An empty history has none. */
-export function splitHistory<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-): readonly Part<Call>[] {
-  const parts = new Map<string, { operations: Operation<Call>[]; indices: number[] }>();
+/**
+ * The parts in the order in which the history first names them. An empty history has none. A
+ * history is linearizable iff each part is: the property is local (Herlihy and Wing, 1990), of which
+ * Horn and Kroening made the quickest way to check maps (P-compositionality, 2015).
+ */
+export function splitHistory(history: History, model: Model): readonly HistoryPart[] {
+  const parts = new Map<string, HistoryPart & { history: Operation[]; indices: number[] }>();
   history.forEach((operation, index) => {
     const name = model.partition?.(operation.call) ?? '';
     let part = parts.get(name);
     if (part === undefined) {
-      part = { operations: [], indices: [] };
+      part = { name, history: [], indices: [] };
       parts.set(name, part);
     }
-    part.operations.push(operation);
+    part.history.push(operation);
     part.indices.push(index);
   });
-  return [...parts].map(([name, { operations, indices }]) => {
-    return { name, history: operations, indices };
-  });
+  return [...parts.values()];
 }
 
 /**
@@ -168,10 +163,7 @@ export function splitHistory<State extends Json, Call extends CallData>(
  * order lets it: at the latest call among those up to it. Sorted by these positions the whole
  * respects real time, since each lies between its operation's call and return.
  */
-function mergeOrders<Call>(
-  history: History<Call>,
-  orders: readonly (readonly number[])[],
-): readonly number[] {
+function mergeOrders(history: History, orders: readonly (readonly number[])[]): readonly number[] {
   const [only] = orders;
   if (orders.length === 1 && only !== undefined) return only;
   const effects = orders.flatMap((order) => {
@@ -185,8 +177,6 @@ function mergeOrders<Call>(
   return effects.sort((a, b) => a.position - b.position).map(({ index }) => index);
 }
 
-/** Refuses what is no history, before anything is decided about it. */
-
 /** The caller's mistake in one operation; the message says in which, and what is wrong. */
 export class MalformedOperation extends Error {
   override readonly name: string = 'MalformedOperation';
@@ -199,11 +189,8 @@ export class MalformedOperation extends Error {
   }
 }
 
-/** Throws a `MalformedOperation` for the first operation that is none. Takes linear time. */
-function refuseMalformed<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-): void {
+/** Takes linear time. */
+function refuseMalformed(history: History, model: Model): void {
   for (const [index, operation] of history.entries()) {
     const mistake = mistakeIn(operation) ?? model.mistakeIn?.(operation.call) ?? null;
     if (mistake !== null) throw new MalformedOperation(index, mistake);
@@ -231,4 +218,19 @@ function hasName(call: unknown): boolean {
   return (
     typeof call === 'object' && call !== null && 'name' in call && typeof call.name === 'string'
   );
+}
+
+/** Throws a `RangeError` that names the option, where it is none. */
+function refuseOptions({ maxConfigurations, maxBytes, failed }: CheckOptions): void {
+  refuseLimit('maxConfigurations', maxConfigurations);
+  refuseLimit('maxBytes', maxBytes);
+  if (failed !== undefined && failed !== 'drop' && failed !== 'strict') {
+    throw new RangeError(`failed must be drop or strict, not ${String(failed)}`);
+  }
+}
+
+function refuseLimit(name: string, limit: number | undefined): void {
+  if (limit === undefined || limit === Number.POSITIVE_INFINITY) return;
+  if (Number.isInteger(limit) && limit >= 1) return;
+  throw new RangeError(`${name} must be a whole number from 1 on, not ${limit}`);
 }

@@ -47,9 +47,9 @@ const longestWhole = 200_000;
  * `at` is the operation whose return is the first that no order satisfies. `maxConfigurations`
  * bounds all the trials together, 50,000 by default.
  */
-export function findCore<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
+export function findCore(
+  history: History,
+  model: Model,
   at: number,
   options: CheckOptions = {},
 ): Core {
@@ -86,11 +86,6 @@ function recentOperations(cut: History<unknown>): readonly number[] {
   return indices;
 }
 
-/**
- * Looks for the smallest of a few minimal cores: from where on a history is contradictory, and of
- * which operations less can be asked, in different orders.
- */
-
 const defaultMaxConfigurations = 50_000;
 /** Once so many were spent, the core found so far has to do. */
 const mostBeforeAnotherWay = 1_500;
@@ -112,20 +107,23 @@ const ways: readonly Way[] = [
 ];
 
 /** What the history is part of: what its calls lead to, and whether the part is all of it. */
-interface Whole<State extends Json, Call extends CallData> {
-  readonly starts: StartStates<State, Call>;
+interface Whole {
+  readonly starts: StartStates;
   readonly isWhole: boolean;
 }
 
-/** The history is cut after the return of `at`. */
-class CoreSearch<State extends Json, Call extends CallData> {
-  private readonly cut: History<Call>;
-  private readonly model: Model<State, Call>;
+/**
+ * Looks for the smallest of a few minimal cores: from where on the history is contradictory, and of
+ * which operations less can be asked, in different orders. It is cut after the return of `at`.
+ */
+class CoreSearch {
+  private readonly cut: History;
+  private readonly model: Model;
   private readonly at: number;
   private readonly options: CheckOptions;
   private left: number;
 
-  constructor(cut: History<Call>, model: Model<State, Call>, at: number, options: CheckOptions) {
+  constructor(cut: History, model: Model, at: number, options: CheckOptions) {
     this.cut = cut;
     this.model = model;
     this.at = at;
@@ -134,7 +132,7 @@ class CoreSearch<State extends Json, Call extends CallData> {
   }
 
   /** Null when the part is not known to be contradictory whatever came before it. */
-  find({ starts, isWhole }: Whole<State, Call>): Core | null {
+  find({ starts, isWhole }: Whole): Core | null {
     let best: Core | null = null;
     for (const from of this.beginnings(starts, isWhole)) {
       const before = this.left;
@@ -150,10 +148,7 @@ class CoreSearch<State extends Json, Call extends CallData> {
   /**
    * Positions of calls from which on the history is contradictory: the last one, and some before.
    */
-  private beginnings(
-    starts: StartStates<State, Call>,
-    isWhole: boolean,
-  ): readonly (number | null)[] {
+  private beginnings(starts: StartStates, isWhole: boolean): readonly (number | null)[] {
     const called = this.cut.flatMap(({ invoke, outcome }) => (outcome === 'fail' ? [] : [invoke]));
     const positions = [...new Set(called)].sort((a, b) => b - a);
     const spent = this.left - mostToBegin;
@@ -175,26 +170,23 @@ class CoreSearch<State extends Json, Call extends CallData> {
     return [...new Set(counts)].map((count) => positions[count - 1] ?? null);
   }
 
-  private isBadFrom(from: number, starts: StartStates<State, Call>): boolean {
+  private isBadFrom(from: number, starts: StartStates): boolean {
     const trials = this.trialsFrom(from, starts);
     const ending = trials?.try();
     this.left = trials?.left ?? this.left;
     return ending === 'invalid';
   }
 
-  private trialsFrom(
-    from: number | null,
-    starts: StartStates<State, Call>,
-  ): CoreTrials<State, Call> | null {
+  private trialsFrom(from: number | null, starts: StartStates): CoreTrials | null {
     const { cut, model, options, left } = this;
-    const isPure = (call: Call): boolean => model.isPure?.(call) ?? false;
+    const isPure = (call: CallData): boolean => model.isPure?.(call) ?? false;
     const stretch = from === null ? cut : beginHistory(cut, from, isPure);
     const states = from === null ? [model.init] : starts.before(stretch);
     if (states === null) return null;
     return new CoreTrials(stretch, model, states, { ...options, maxConfigurations: left });
   }
 
-  private relaxFrom(from: number | null, way: Way, starts: StartStates<State, Call>): Core | null {
+  private relaxFrom(from: number | null, way: Way, starts: StartStates): Core | null {
     const trials = this.trialsFrom(from, starts);
     if (trials === null) return null;
     const others = trials.of('required').filter(({ index }) => index !== this.at);
@@ -226,8 +218,6 @@ function sizeOf({ required, optional }: Core): number {
   return required.length + optional.length;
 }
 
-/** Asks less and less of an invalid history, as long as it stays invalid. */
-
 /**
  * What is asked of an operation, less and less: that it happened when it did; that it may have
  * happened, after its call; that it may have happened at any time and however often; nothing.
@@ -235,10 +225,10 @@ function sizeOf({ required, optional }: Core): number {
 type Asked = 'required' | 'optional' | 'free' | 'nothing';
 
 /** An operation of the history, by its index there. */
-interface Place<Call> {
+interface Asking {
   readonly index: number;
   readonly isPure: boolean;
-  readonly operation: Operation<Call>;
+  readonly operation: Operation;
   asked: Asked;
 }
 
@@ -248,23 +238,23 @@ const maxConfigurationsOfTrial = 5_000;
 const freeOfCharge = 64;
 
 /** The object may be in any of `states` at first: each must contradict the history. */
-export class CoreTrials<State extends Json, Call extends CallData> {
+export class CoreTrials {
   isMinimal = true;
   /** How many configurations the trials may still meet; a trial counts as one more. */
   left: number;
   /** All but those that failed. */
-  private readonly places: readonly Place<Call>[];
+  private readonly places: readonly Asking[];
   private readonly options: CheckOptions;
   /** What settled the last trial comes first in the next. */
-  private readonly states: State[];
+  private readonly states: Json[];
   /** Whether calls that come however often lead to few states. */
   readonly canFree: boolean;
-  private readonly freeCalls: FreeCalls<State, Call>;
+  private readonly freeCalls: FreeCalls;
 
   constructor(
-    history: History<Call>,
-    model: Model<State, Call>,
-    states: readonly State[],
+    history: History,
+    model: Model,
+    states: readonly Json[],
     options: CheckOptions & { readonly maxConfigurations: number },
   ) {
     this.places = history.flatMap((operation, index) => {
@@ -283,12 +273,12 @@ export class CoreTrials<State extends Json, Call extends CallData> {
   }
 
   /** In the order of the history. */
-  of(asked: Asked): Place<Call>[] {
+  of(asked: Asked): Asking[] {
     return this.places.filter((place) => place.asked === asked);
   }
 
   /** Asks less of as many of `places` as it can without resolving the contradiction. */
-  relax(places: readonly Place<Call>[], to: Asked): void {
+  relax(places: readonly Asking[], to: Asked): void {
     if (places.length === 0) return;
     const before = places.map(({ asked }) => asked);
     for (const place of places) place.asked = to;
@@ -322,7 +312,7 @@ export class CoreTrials<State extends Json, Call extends CallData> {
     return 'invalid';
   }
 
-  private tryFrom(operations: History<Call>, model: Model<State, Call>): TrialEnding {
+  private tryFrom(operations: History, model: Model): TrialEnding {
     if (this.left <= 0 || this.options.shouldStop?.()) return 'stopped';
     const optional = operations.filter(({ outcome }) => outcome === 'info').length;
     // A configuration takes the longer the more may still happen in it.

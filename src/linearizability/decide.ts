@@ -1,18 +1,57 @@
 /**
- * Decides one history of one object: by a fast path where the model has one that applies, else by
- * search.
+ * Decides the history of one object, and finds the first return that no order satisfies.
+ *
+ * 1. A fast path decides, where the model has one that applies (the folder `fast/`).
+ * 2. Else `search.ts` looks for an order, and `look-ahead.ts` tells it early what is hopeless: a
+ *    history is *infeasible* from the first return on that needs a state which nothing called by
+ *    then can have brought about.
+ * 3. When the search takes long, its last part is tried by itself. To refute a long history the
+ *    search visits all that may have come before a contradiction, though that is mostly local. In a
+ *    *window*, which begins at some return, less is asked: the object may be in any state there,
+ *    and what was called before and returns later may have come before. What has no order even so
+ *    has none in the whole. An example, of a register, time from left to right:
+ *
+ *        … 5,000 calls …  w(2) ├┤  w(1) ├──┤  r=2 ├──┤
+ *                                w(3) ├────────────────┤
+ *
+ *    The window from the return of w(2) on is refuted at once. It may begin with any value, also
+ *    with 2; but w(1) comes inside it and before r=2, and then only w(3) is left to change the
+ *    value. None of the 5,000 calls has been looked at.
+ * 4. The look-ahead, and a window, refute more than the first bad return. That is then found by
+ *    searches of prefixes: a prefix of one that has an order has one, so halving finds it.
  */
 import type { Json } from '../core/kernel/json.ts';
-import { type LookAhead, none, Prospects } from './look-ahead.ts';
-import type { CallData, History, Model } from './model.ts';
-import { type Budget, type Ending, Search, type Steps, theBeginning } from './search.ts';
+import { LookAhead } from './look-ahead.ts';
+import type { History, Model } from './model.ts';
+import { type Budget, Search, type SearchEnding, theBeginning } from './search.ts';
 import { Transitions } from './transitions.ts';
+
+/** What a caller of the checker may ask for. */
+export interface CheckOptions {
+  /**
+   * How many configurations each part may need, 1,000,000 by default; from 1 on. It is counted, so
+   * that a verdict is the same on every machine.
+   */
+  readonly maxConfigurations?: number;
+  /**
+   * How many bytes each part's search may take, 2 GB by default; from 1 on. It ends before it would
+   * take more.
+   */
+  readonly maxBytes?: number;
+  /** Asked now and then; for limits in time or memory, which this code cannot measure. */
+  readonly shouldStop?: () => boolean;
+  /**
+   * What a failed operation says. `drop`, the default: it did not happen. `strict`: that too, and
+   * why, where the model knows a reason, e.g. that a cas did not match.
+   */
+  readonly failed?: 'drop' | 'strict';
+}
 
 /** What the checker's own parts, and its tests, ask for beside it. */
 export interface DecideOptions extends CheckOptions {
   /**
-   * After how many configurations a contradiction is looked for in short stretches of the history,
-   * before the search goes on; 20,000 and four for each return by default.
+   * After how many configurations a contradiction is looked for in windows of the history, before
+   * the search goes on; 20,000 and four for each return by default.
    */
   readonly patience?: number;
   /** Any bad return will do as `at`; that costs less than to find the first. */
@@ -45,15 +84,38 @@ export type Decision =
       readonly configurations: number;
     };
 
+/** A state in which an operation may find the object, and the changes that lead to it. */
+export interface PossibleState<State> {
+  readonly state: State;
+  /** The history's indices; operations that change no state are left out. */
+  readonly order: readonly number[];
+}
+
+/** What each operation takes at least, as a number in lists. */
+const bytesOfOperation = 100;
+const defaultMaxConfigurations = 1_000_000;
+const defaultMaxBytes = 0x8000_0000;
+/** How many may be met in telling all possible states apart. */
+const maxConfigurationsApart = 20_000;
+/** After so many configurations, and so many for each return, a contradiction is looked for. */
+const firstConfigurations = 20_000;
+const configurationsPerReturn = 4;
+const mostPatience = 0.9;
+/**
+ * So many returns before the deepest a window begins, and up to so many behind it it ends. Two
+ * steps double it: so none is half again as long as it need be, and the ones tried in vain cost
+ * about as much together as two and a half of the last, where the effort grows with the length.
+ */
+const windows = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024] as const;
+const returnsAhead = 64;
+const mostStatesOfWindow = 1_000;
+const maxConfigurationsOfWindow = 20_000;
+
 /**
  * Decides `history` as that of one object, whatever the model says about parts. `failed` is not
  * looked at: see `readFailures`.
  */
-export function decide<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  options: DecideOptions = {},
-): Decision {
+export function decide(history: History, model: Model, options: DecideOptions = {}): Decision {
   const cause = whyNotBegin(history, options);
   const first = cause === null ? null : firstReturn(history);
   if (cause !== null && first !== null) {
@@ -63,14 +125,15 @@ export function decide<State extends Json, Call extends CallData>(
     const decision = model.fastPath?.(history, model) ?? null;
     if (decision !== null) return { ...decision, configurations: 0 };
   }
-  return searchFor(history, model, options);
+  // A table that was large before would not have to grow, so that no limit would be met.
+  if (options.maxBytes !== undefined) {
+    return new Run(new Search(), history, model, options).decide();
+  }
+  return withSearch((search) => new Run(search, history, model, options).decide());
 }
 
-/** What each operation takes at least, as a number in lists. */
-const bytesOfOperation = 100;
-
-function whyNotBegin<Call>(
-  history: History<Call>,
+function whyNotBegin(
+  history: History,
   { shouldStop, maxBytes = Number.POSITIVE_INFINITY }: CheckOptions,
 ): 'shouldStop' | 'maxBytes' | null {
   if (bytesOfOperation * history.length > maxBytes) return 'maxBytes';
@@ -78,7 +141,7 @@ function whyNotBegin<Call>(
 }
 
 /** The operation that returns first; null when none was answered. */
-function firstReturn<Call>(history: History<Call>): number | null {
+function firstReturn(history: History): number | null {
   let first: number | null = null;
   let earliest = Number.POSITIVE_INFINITY;
   for (const [index, { outcome, return: end }] of history.entries()) {
@@ -89,89 +152,31 @@ function firstReturn<Call>(history: History<Call>): number | null {
   return first;
 }
 
-/** What a caller of the checker may ask for. */
-
-export interface CheckOptions {
-  /**
-   * How many configurations each part may need, 1,000,000 by default; from 1 on. It is counted, so
-   * that a verdict is the same on every machine.
-   */
-  readonly maxConfigurations?: number;
-  /**
-   * How many bytes each part's search may take, 2 GB by default; from 1 on. It ends before it would
-   * take more.
-   */
-  readonly maxBytes?: number;
-  /** Asked now and then; for limits in time or memory, which this code cannot measure. */
-  readonly shouldStop?: () => boolean;
-  /**
-   * What a failed operation says. `drop`, the default: it did not happen. `strict`: that too, and
-   * why, where the model knows a reason, e.g. that a cas did not match.
-   */
-  readonly failed?: 'drop' | 'strict';
-}
-
-/** Throws a `RangeError` that names the option, where it is none of those above. */
-export function refuseOptions({ maxConfigurations, maxBytes, failed }: CheckOptions): void {
-  refuseLimit('maxConfigurations', maxConfigurations);
-  refuseLimit('maxBytes', maxBytes);
-  if (failed !== undefined && failed !== 'drop' && failed !== 'strict') {
-    throw new RangeError(`failed must be drop or strict, not ${String(failed)}`);
-  }
-}
-
-function refuseLimit(name: string, limit: number | undefined): void {
-  if (limit === undefined || limit === Number.POSITIVE_INFINITY) return;
-  if (Number.isInteger(limit) && limit >= 1) return;
-  throw new RangeError(`${name} must be a whole number from 1 on, not ${limit}`);
-}
-
-/**
- * Puts the ending of a search into words. A look-ahead may give up long before the return that no
- * order satisfies, so that is then looked for by searches of prefixes.
- */
-
-/** A state in which an operation may find the object, and the changes that lead to it. */
-export interface PossibleState<State> {
-  readonly state: State;
-  /** The history's indices; operations that change no state are left out. */
-  readonly order: readonly number[];
-}
-
-const defaultMaxConfigurations = 1_000_000;
-const defaultMaxBytes = 0x8000_0000;
-/** How many may be met in telling all possible states apart. */
-const maxConfigurationsApart = 20_000;
-/** After so many configurations, and so many for each return, a contradiction is looked for. */
-const firstConfigurations = 20_000;
-const configurationsPerReturn = 4;
-const mostPatience = 0.9;
-
-function searchFor<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  options: DecideOptions,
-): Decision {
-  // A table that was large before would not have to grow, so that no limit would be met.
-  if (options.maxBytes !== undefined)
-    return new Run(new Search(), history, model, options).decide();
-  return withSearch((search) => new Run(search, history, model, options).decide());
-}
-
 /**
  * The states possible just before the first return that no order satisfies, at most `limit`; empty
  * when `history` is not found invalid. Where they are too many to visit, one stands for all that no
  * remaining call tells apart.
  */
-export function findPossibleStates<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  options: DecideOptions & { readonly limit: number },
+export function findPossibleStates<State extends Json>(
+  history: History,
+  model: Model<State>,
+  options: CheckOptions & { readonly limit: number },
 ): readonly PossibleState<State>[] {
   return withSearch((search) => {
     const run = new Run(search, history, model, options);
     return run.isExhausted() ? run.possibleStates(options.limit) : [];
   });
+}
+
+const keptBytes = 1 << 26;
+const spareSearches: Search[] = [];
+
+/** Lends a search, so that its memory serves the next history too, unless it grew large. */
+function withSearch<Result>(use: (search: Search) => Result): Result {
+  const search = spareSearches.pop() ?? new Search();
+  const result = use(search);
+  if (search.bytes <= keptBytes) spareSearches.push(search);
+  return result;
 }
 
 /** How many returns it has, and whether every shorter one is known to have an order. */
@@ -180,39 +185,38 @@ interface BadPrefix {
   readonly isFirst: boolean;
 }
 
+/** What comes after the return before `from`. */
+interface Window {
+  readonly from: number;
+  /** How many returns of the whole history are to be satisfied, those before `from` included. */
+  readonly horizon: number;
+  /** An order that comes as far as this will do. */
+  readonly ahead: number;
+}
+
 /** One history in one search. */
-class Run<State extends Json, Call extends CallData> {
+class Run<State extends Json> {
   private readonly search: Search;
-  private readonly history: History<Call>;
-  private readonly model: Model<State, Call>;
-  private readonly calls: readonly Call[];
-  private readonly transitions: Transitions<State, Call>;
+  private readonly history: History;
+  private readonly model: Model<State>;
+  private readonly transitions: Transitions<State>;
   private readonly budget: Budget;
   private readonly isRough: boolean;
   private readonly patience: number | undefined;
   private spent = 0;
-  private latest: {
-    readonly horizon: number;
-    readonly lookAhead: Prospects<State, Call> | null;
-  } | null = null;
+  private latest: { readonly horizon: number; readonly lookAhead: LookAhead | null } | null = null;
   /** As in the search that began with the history's beginning. */
   private deepest = 0;
   /** The return from which on there is no order, when one was just found. */
-  private contradictoryFrom = none;
+  private contradictoryFrom: number | null = null;
 
-  constructor(
-    search: Search,
-    history: History<Call>,
-    model: Model<State, Call>,
-    options: DecideOptions,
-  ) {
+  constructor(search: Search, history: History, model: Model<State>, options: DecideOptions) {
     this.search = search;
     this.history = history;
     this.model = model;
     this.isRough = options.isRough ?? false;
     this.patience = options.patience;
-    this.calls = search.history.load(history, model);
-    this.transitions = new Transitions(model, this.calls, search.tables);
+    this.transitions = new Transitions(model, search.history.load(history, model), search.tables);
     this.budget = {
       maxConfigurations: options.maxConfigurations ?? defaultMaxConfigurations,
       maxBytes: options.maxBytes ?? defaultMaxBytes,
@@ -223,25 +227,24 @@ class Run<State extends Json, Call extends CallData> {
   decide(): Decision {
     const { search } = this;
     const { completed, source } = search.history;
-    const { maxConfigurations } = this.budget;
-    const starved = this.lookAhead(completed)?.starved ?? completed;
-    if (starved < completed && this.isRough) {
-      return this.invalid({ returns: starved + 1, isFirst: false });
+    const infeasible = this.lookAhead(completed)?.infeasible ?? completed;
+    if (infeasible < completed && this.isRough) {
+      return this.invalid({ returns: infeasible + 1, isFirst: false });
     }
-    const ending = this.look(starved, maxConfigurations);
+    const ending = this.look(infeasible, this.budget.maxConfigurations);
     const { deepest } = this;
     if (ending === 'exhausted' || ending === 'refuted') {
-      const bad = { returns: starved, isFirst: false };
-      return this.invalid(this.isRough ? bad : this.shortestBadPrefix(deepest, starved));
+      const bad = { returns: infeasible, isFirst: false };
+      return this.invalid(this.isRough ? bad : this.shortestBadPrefix(deepest, infeasible));
     }
-    if (starved < completed) {
-      return this.invalid({ returns: starved + 1, isFirst: ending === 'found' });
-    }
-    if (ending === 'found') {
-      const order = search.order.toArray().map((operation) => source.get(operation));
-      return { kind: 'valid', order, configurations: this.spent };
+    if (infeasible < completed) {
+      return this.invalid({ returns: infeasible + 1, isFirst: ending === 'found' });
     }
     const configurations = this.spent;
+    if (ending === 'found') {
+      const order = search.order.toArray().map((operation) => source.get(operation));
+      return { kind: 'valid', order, configurations };
+    }
     return { kind: 'unknown', cause: ending, deepest: source.get(deepest), configurations };
   }
 
@@ -275,13 +278,11 @@ class Run<State extends Json, Call extends CallData> {
     return { returns: least.bad, isFirst: true };
   }
 
-  /**
-   * Lowers `bad` to the least that the contradiction found last refutes, once; false when it was.
-   */
+  /** Lowers `bad` to the least that the window refuted last refutes, once; false when it was. */
   private lessen(least: { readonly good: number; bad: number }): boolean {
     const { contradictoryFrom: from } = this;
-    if (from === none) return false;
-    this.contradictoryFrom = none;
+    if (from === null) return false;
+    this.contradictoryFrom = null;
     let low = Math.max(from, least.good);
     for (let step = 1; least.bad - low > 1; ) {
       const tried = Math.min(low + step, (low + least.bad) >> 1);
@@ -300,35 +301,36 @@ class Run<State extends Json, Call extends CallData> {
    * Looks for an order of the first `horizon` returns; when that takes long, for a contradiction in
    * what came just before the deepest return.
    */
-  private look(horizon: number, maxConfigurations: number): Ending | 'refuted' {
+  private look(horizon: number, maxConfigurations: number): SearchEnding | 'refuted' {
     if (this.lookAhead(horizon)?.knowsStates !== true) return this.try(horizon, maxConfigurations);
     const long = this.patience ?? firstConfigurations + configurationsPerReturn * horizon;
     const patience = Math.min(long, Math.ceil(maxConfigurations * mostPatience));
     const ending = this.try(horizon, patience);
     if (ending !== 'maxConfigurations') return ending;
     const { deepest } = this;
-    for (const before of stretches) {
+    for (const before of windows) {
       if (before >= deepest) break;
-      const stretch = { from: deepest - before, horizon, ahead: deepest + returnsAhead };
-      if (!this.isContradictory(stretch)) continue;
-      this.contradictoryFrom = stretch.from;
+      const from = deepest - before;
+      if (!this.isContradictory({ from, horizon, ahead: deepest + returnsAhead })) continue;
+      this.contradictoryFrom = from;
       return 'refuted';
     }
     const left = maxConfigurations - patience;
     return left > patience ? this.try(horizon, left) : ending;
   }
 
-  private isContradictory(stretch: Stretch): boolean {
+  /** Whether a window has no order, whatever came before it; false when nobody knows. */
+  private isContradictory({ from, horizon, ahead }: Window): boolean {
     const { search, transitions, budget } = this;
-    const lookAhead = this.lookAhead(stretch.horizon);
+    const lookAhead = this.lookAhead(horizon);
     if (lookAhead === null) return false;
-    const isContradictory = isStretchContradictory(search, transitions, {
-      ...stretch,
-      lookAhead,
-      budget,
-    });
+    const states = lookAhead.statesAt(from);
+    const aim = { horizon: Math.min(horizon, ahead), lookAhead, start: { next: from, states } };
+    const limits = { ...budget, maxConfigurations: maxConfigurationsOfWindow };
+    const isTooWide = states.length > mostStatesOfWindow;
+    const ending = isTooWide ? 'maxConfigurations' : search.run(transitions, aim, limits);
     this.spent += search.memo.count;
-    return isContradictory;
+    return ending === 'exhausted';
   }
 
   /** Looks for an order of the first `horizon` returns. */
@@ -336,32 +338,26 @@ class Run<State extends Json, Call extends CallData> {
     horizon: number,
     maxConfigurations: number,
     lookAhead = this.lookAhead(horizon),
-  ): Ending {
+  ): SearchEnding {
     const { search, transitions, budget } = this;
-    const ending = search.run(
-      transitions,
-      { horizon, lookAhead, start: theBeginning },
-      { ...budget, maxConfigurations },
-    );
+    const aim = { horizon, lookAhead, start: theBeginning };
+    const ending = search.run(transitions, aim, { ...budget, maxConfigurations });
     this.spent += search.memo.count;
     this.deepest = search.deepest;
     return ending;
   }
 
   /** That of the last horizon is kept, which is often asked for again. */
-  private lookAhead(horizon: number): Prospects<State, Call> | null {
+  private lookAhead(horizon: number): LookAhead | null {
     if (this.latest?.horizon !== horizon) {
-      this.latest = { horizon, lookAhead: this.lookUpTo({ horizon, givesUp: true }) };
+      this.latest = { horizon, lookAhead: this.lookUpTo(horizon, 'gives up') };
     }
     return this.latest.lookAhead;
   }
 
-  private lookUpTo(options: {
-    readonly horizon: number;
-    readonly givesUp: boolean;
-  }): Prospects<State, Call> | null {
-    const { search, model, calls, transitions } = this;
-    return Prospects.of(model, calls, search.history, transitions, options);
+  private lookUpTo(horizon: number, mode: 'gives up' | 'merges only'): LookAhead | null {
+    const { search, transitions } = this;
+    return LookAhead.of(search.history, transitions, { horizon, givesUp: mode === 'gives up' });
   }
 
   /** Whether there is no order, having looked at everything before the return that has none. */
@@ -370,7 +366,7 @@ class Run<State extends Json, Call extends CallData> {
     const { maxConfigurations } = this.budget;
     const few = Math.min(maxConfigurations, maxConfigurationsApart);
     if (this.try(completed, few, null) === 'exhausted') return true;
-    const merging = this.lookUpTo({ horizon: completed, givesUp: false });
+    const merging = this.lookUpTo(completed, 'merges only');
     return this.try(completed, maxConfigurations, merging) === 'exhausted';
   }
 
@@ -411,68 +407,4 @@ class Run<State extends Json, Call extends CallData> {
     }
     return way.reverse();
   }
-}
-
-/**
- * Refutes a history by its last part: the search of a long one visits all that may have come before
- * a contradiction, though it is mostly local. From some return on less is asked: the object may be
- * in any state, and what was called before and returns later may have come before. What has no
- * order even so has none in the whole.
- */
-
-/** What comes after the return before `from`. */
-interface Stretch {
-  readonly from: number;
-  /** How many returns of the whole history are to be satisfied, those before `from` included. */
-  readonly horizon: number;
-  /** An order that comes as far as this will do. */
-  readonly ahead: number;
-}
-
-/**
- * So many returns before the deepest a stretch begins, and up to so many behind it it ends. Two
- * steps double it: so none is half again as long as it need be, and the ones tried in vain cost
- * about as much together as two and a half of the last, where the effort grows with the length.
- */
-const stretches: readonly number[] = [
-  8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024,
-];
-const returnsAhead = 64;
-
-const mostStates = 1_000;
-const maxConfigurations = 20_000;
-
-/** Whether it has no order, whatever came before; false when nobody knows. */
-function isStretchContradictory(
-  search: Search,
-  steps: Steps,
-  {
-    from,
-    horizon,
-    ahead,
-    lookAhead,
-    budget,
-  }: Stretch & { readonly lookAhead: StretchLookAhead; readonly budget: Budget },
-): boolean {
-  const states = lookAhead.statesAt(from);
-  if (states.length > mostStates) return false;
-  const aim = { horizon: Math.min(horizon, ahead), lookAhead, start: { next: from, states } };
-  return search.run(steps, aim, { ...budget, maxConfigurations }) === 'exhausted';
-}
-
-interface StretchLookAhead extends LookAhead {
-  /** The states that an order may have there. */
-  statesAt(next: number): readonly number[];
-}
-
-/** Lends a search, so that its memory serves the next history too, unless it grew large. */
-
-const keptBytes = 1 << 26;
-const spareSearches: Search[] = [];
-
-function withSearch<Result>(use: (search: Search) => Result): Result {
-  const search = spareSearches.pop() ?? new Search();
-  const result = use(search);
-  if (search.bytes <= keptBytes) spareSearches.push(search);
-  return result;
 }

@@ -1,6 +1,8 @@
 /**
- * Gathers why a history is not linearizable: how far it was, what it met there, and what
- * contradicts.
+ * Explains why a history is not linearizable, as data (`explainHistory`) and in a sentence
+ * (`explainInWords`): how far an order comes, in which states the bad operation may then find the
+ * object, why what overlaps it cannot have come later (a witness), and which few operations
+ * contradict each other (the core).
  */
 import type { Json } from '../core/kernel/json.ts';
 import { type HistoryVerdict, readFailures, splitHistory } from './check-history.ts';
@@ -37,6 +39,8 @@ export interface Reasons<State> {
 
 const maxPossibleStates = 16;
 const maxConfigurationsThere = 50_000;
+const maxConfigurationsOfWitness = 5_000;
+const mostTold = 3;
 /** In place of an index: there is none. */
 const none = -1;
 
@@ -62,8 +66,8 @@ export function explainHistory<State extends Json, Call extends CallData>(
   return {
     at: verdict.at,
     prefix: before.kind === 'valid' ? inWhole(before.order) : [],
-    possible: statesThere(own, model, { at, core, options }).map(({ state, order }) => {
-      const witness = findWitness(own, model, { at, last: order.at(-1) ?? none, options });
+    possible: statesThere<State>(own, model, at, { core, options }).map(({ state, order }) => {
+      const witness = findWitness(own, model, { at, last: order.at(-1) ?? none }, options);
       const explained = { state, order: inWhole(order) };
       return witness === null ? explained : { ...explained, witness: indices[witness] ?? witness };
     }),
@@ -71,14 +75,11 @@ export function explainHistory<State extends Json, Call extends CallData>(
   };
 }
 
-function statesThere<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  {
-    at,
-    core,
-    options,
-  }: { readonly at: number; readonly core: Core; readonly options: CheckOptions },
+function statesThere<State extends Json>(
+  history: History,
+  model: Model<State>,
+  at: number,
+  { core, options }: { readonly core: Core; readonly options: CheckOptions },
 ): readonly PossibleState<State>[] {
   const few = Math.min(options.maxConfigurations ?? maxConfigurationsThere, maxConfigurationsThere);
   const limited = { ...options, maxConfigurations: few, limit: maxPossibleStates };
@@ -91,24 +92,14 @@ function statesThere<State extends Json, Call extends CallData>(
 }
 
 /**
- * Finds why an operation must come before a bad one that it overlaps: some operation that returned
- * before the bad one was called fits into no order otherwise.
- */
-
-const maxConfigurations = 5_000;
-
-/**
  * The first return, before the call of `at`, that no order satisfies if `last` comes after that
  * call; null when there is none, when nobody knows, or when `last` returned before.
  */
-function findWitness<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  {
-    at,
-    last,
-    options,
-  }: { readonly at: number; readonly last: number; readonly options: CheckOptions },
+function findWitness(
+  history: History,
+  model: Model,
+  { at, last }: { readonly at: number; readonly last: number },
+  options: CheckOptions,
 ): number | null {
   const position = history[at]?.invoke ?? 0;
   const before = lastReturnBefore(history, position);
@@ -117,7 +108,10 @@ function findWitness<State extends Json, Call extends CallData>(
   const later = cutHistory(history, before, 'after').map((operation, index) => {
     return index === last ? { ...operation, invoke: position } : operation;
   });
-  const decision = decide(later, model, { ...options, maxConfigurations });
+  const decision = decide(later, model, {
+    ...options,
+    maxConfigurations: maxConfigurationsOfWitness,
+  });
   return decision.kind === 'invalid' && !decision.isPerhapsLate ? decision.at : null;
 }
 
@@ -132,13 +126,6 @@ function lastReturnBefore(history: History<unknown>, position: number): number |
   }
   return found;
 }
-
-/**
- * Says why an operation fits into no order: what it needs, the states in which it may have found
- * the object, and what of its core might have helped.
- */
-
-const mostTold = 3;
 
 /**
  * For example "`cas(4→4)=ok` by 3 needs the value 4, but after `write(2)` by 1, which returned
@@ -164,14 +151,14 @@ export function explainInWords<State extends Json, Call extends CallData>(
 }
 
 /** Of the core what would leave the state that is needed, had it come last. */
-function remediesInWords<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  bad: Operation<Call>,
-  { at, possible, core }: Reasons<State>,
+function remediesInWords(
+  history: History,
+  model: Model,
+  bad: Operation,
+  { at, possible, core }: Reasons<Json>,
 ): string {
   const states = [model.init, ...possible.map(({ state }) => state)];
-  const helps = (call: Call): boolean =>
+  const helps = (call: CallData): boolean =>
     !(model.isPure?.(call) ?? false) &&
     states.some((state) =>
       model.step(state, call).some((next) => model.step(next, bad.call).length > 0),
@@ -187,18 +174,15 @@ function remediesInWords<State extends Json, Call extends CallData>(
 }
 
 /** "`write(2)` by 1". */
-function nameOf<State extends Json, Call extends CallData>(
-  { call, client }: Operation<Call>,
-  model: Model<State, Call>,
-): string {
+function nameOf({ call, client }: Operation, model: Model): string {
   return `\`${model.describe?.(call) ?? JSON.stringify(call)}\` by ${client}`;
 }
 
-function caseInWords<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  bad: Operation<Call>,
-  { state, order, witness }: ExplainedState<State>,
+function caseInWords(
+  history: History,
+  model: Model,
+  bad: Operation,
+  { state, order, witness }: ExplainedState<Json>,
 ): string {
   const is = model.describeState?.(state) ?? `the state is ${JSON.stringify(state)}`;
   const last = history[order.at(-1) ?? -1];

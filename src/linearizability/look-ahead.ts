@@ -1,11 +1,30 @@
 /**
- * Looks ahead for models that say what their calls await: states that no remaining call can tell
- * apart become one, and a configuration is given up when some call that must still come needs a
- * state that nothing left can bring about.
+ * Looks ahead of the search, for models that say which state a call awaits and which one it
+ * provides. That spares configurations in two ways, neither of which loses an order:
+ *
+ * - States that no remaining call can tell apart count as one.
+ * - A configuration is given up when a call that must still come needs a state that nothing left
+ *   can bring about.
+ *
+ * An example, of a register that begins with 0:
+ *
+ *     w(1) ├────┤      r=1 ├──┤
+ *     w(2) ├───────┤   w(3) ├────┤    r=3 ├──┤
+ *
+ * - r=1 is a *goal*: it is legal in the state 1 only. Had it read 7, which no call provides, the
+ *   history would be *infeasible* from its return on, and no order of it would have to be tried.
+ * - The last call that provides 1 opens at the first return. From there on until r=1 opens, 1 is
+ *   *critical*: the search places w(1), then w(2), is in state 2 with no w(1) left, and gives up,
+ *   however many calls come before r=1 is reached. It goes on with w(2), w(1).
+ * - Once r=1 has returned, 3 is all that is awaited. States 1 and 2 are then alike, and the search
+ *   visits one of them.
+ *
+ * Both follow from two numbers: the last return that awaits a state (`lastAwait`), and the last
+ * that opens a call which provides it (`supplyBefore`). Texts may also grow towards the one that is
+ * awaited: what `approaches` it may supply it.
  */
-import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
-import type { CallData, Model } from './model.ts';
+import type { CallData } from './model.ts';
 import type { PreparedHistory } from './prepare.ts';
 import type { Transitions } from './transitions.ts';
 
@@ -16,20 +35,15 @@ export interface OpenOperations {
   mustCome(operation: number): boolean;
 }
 
-/** What the search asks; states are numbers of the transitions, `next` is the next return. */
-export interface LookAhead {
-  /** The state that stands for all that what remains at `next` cannot tell from `state`. */
-  canonical(next: number, state: number): number;
-  /** Whether some call that must come from here on cannot. */
-  isHopeless(next: number, state: number, open: OpenOperations): boolean;
-}
+/** In place of a state: there is none. In place of a return: never. */
+const none = -1;
 
-export class Prospects<State extends Json, Call extends CallData> implements LookAhead {
+/** What the search asks; states are numbers of the transitions, `next` is the next return. */
+export class LookAhead {
   private readonly history: PreparedHistory;
-  private readonly awaits: Awaits<State, Call>;
+  private readonly awaits: Awaits;
   private readonly criticals: Criticals | null;
   private readonly horizon: number;
-  private readonly doStatesGrow: boolean;
   /**
    * Where states grow, by state: before which return some call is known to tell it apart, and from
    * which return on none does.
@@ -44,41 +58,31 @@ export class Prospects<State extends Json, Call extends CallData> implements Loo
    * Only calls that return before `horizon` must come. Null for a model that does not say what its
    * calls await. Without `givesUp` nothing is hopeless.
    */
-  static of<S extends Json, C extends CallData>(
-    model: Model<S, C>,
-    calls: readonly C[],
+  static of(
     history: PreparedHistory,
-    transitions: Transitions<S, C>,
+    transitions: Transitions,
     { horizon, givesUp }: { readonly horizon: number; readonly givesUp: boolean },
-  ): Prospects<S, C> | null {
-    if (model.awaits === undefined || model.provides === undefined) return null;
-    const awaits = new Awaits(model, calls, history, transitions, horizon);
-    const criticals = givesUp ? new Criticals(awaits, history, horizon) : null;
-    const doStatesGrow = model.approaches !== undefined;
-    return new Prospects(history, awaits, criticals, { horizon, doStatesGrow });
+  ): LookAhead | null {
+    const { awaits, provides } = transitions.model;
+    if (awaits === undefined || provides === undefined) return null;
+    return new LookAhead(history, new Awaits(history, transitions, horizon), givesUp);
   }
 
-  private constructor(
-    history: PreparedHistory,
-    awaits: Awaits<State, Call>,
-    criticals: Criticals | null,
-    { horizon, doStatesGrow }: { readonly horizon: number; readonly doStatesGrow: boolean },
-  ) {
+  private constructor(history: PreparedHistory, awaits: Awaits, givesUp: boolean) {
     this.history = history;
     this.awaits = awaits;
-    this.criticals = criticals;
-    this.horizon = horizon;
-    this.doStatesGrow = doStatesGrow;
+    this.criticals = givesUp ? new Criticals(awaits, history) : null;
+    this.horizon = awaits.horizon;
   }
 
-  /** How many returns come before the first that is hopeless from the start. */
-  get starved(): number {
-    return this.awaits.starved;
+  /** How many returns come before the first that is infeasible from the start. */
+  get infeasible(): number {
+    return this.awaits.infeasible;
   }
 
   /** Whether `statesAt` knows: where calls add to a state, it may be any. */
   get knowsStates(): boolean {
-    return !this.doStatesGrow;
+    return !this.awaits.doStatesGrow;
   }
 
   /** The states that an order may have at `next`. */
@@ -86,10 +90,11 @@ export class Prospects<State extends Json, Call extends CallData> implements Loo
     return [...new Set([0, ...this.awaits.providedStates()].map((s) => this.canonical(next, s)))];
   }
 
+  /** The state that stands for all that what remains at `next` cannot tell from `state`. */
   canonical(next: number, state: number): number {
     const { lastAwait } = this.awaits;
     if (state < lastAwait.length && lastAwait.get(state) >= next) return state;
-    if (this.doStatesGrow && this.mayGrow(next, state)) return state;
+    if (this.awaits.doStatesGrow && this.mayGrow(next, state)) return state;
     // The search goes back to earlier returns, where more is still awaited.
     if (next < this.blindFrom) {
       this.blind = state;
@@ -131,6 +136,7 @@ export class Prospects<State extends Json, Call extends CallData> implements Loo
     return low;
   }
 
+  /** Whether some call that must come from here on cannot. */
   isHopeless(next: number, state: number, open: OpenOperations): boolean {
     if (this.criticals === null) return false;
     if (this.isSomeOpenHopeless(next, state, open)) return true;
@@ -185,12 +191,9 @@ export class Prospects<State extends Json, Call extends CallData> implements Loo
 
 /** What the calls of a prepared history await and provide, as numbers of states. */
 
-/** In place of a state: there is none. In place of a return: never. */
-export const none = -1;
-
 const maxSupplyPairs = 1_000_000;
 
-class Awaits<State extends Json, Call extends CallData> {
+class Awaits {
   /** By class: the state that it awaits and the one that it provides, or none. */
   readonly awaited: Integers = new Integers();
   readonly provided: Integers = new Integers();
@@ -206,48 +209,46 @@ class Awaits<State extends Json, Call extends CallData> {
    */
   readonly supplyBefore: Integers = new Integers();
   /** How many returns come before the first that needs what nothing can have brought about. */
-  readonly starved: number;
-  private readonly model: Model<State, Call>;
-  private readonly transitions: Transitions<State, Call>;
+  readonly infeasible: number;
+  /** Only calls that return before it must come. */
+  readonly horizon: number;
+  /** Whether calls may add to a state, so that it may become any that it approaches. */
+  readonly doStatesGrow: boolean;
+  private readonly transitions: Transitions;
   /** Whether there are too many states to ask about each pair of them. */
   private readonly isCoarse: boolean;
 
-  /** Only calls that return before `horizon` must come. */
-  constructor(
-    model: Model<State, Call>,
-    calls: readonly Call[],
-    history: PreparedHistory,
-    transitions: Transitions<State, Call>,
-    horizon: number,
-  ) {
-    this.model = model;
+  constructor(history: PreparedHistory, transitions: Transitions, horizon: number) {
+    const { calls, model } = transitions;
     this.transitions = transitions;
+    this.horizon = horizon;
+    this.doStatesGrow = model.approaches !== undefined;
     for (const call of calls) this.number(call);
     calls.forEach((call, callClass) => {
       this.isGoal.push(this.needsAwaited(call, callClass) ? 1 : 0);
     });
     this.lastAwait.reset(transitions.states.length, none);
-    this.states = this.readAwaits(history, horizon);
+    this.states = this.readAwaits(history);
     const openings = this.readOpenings(history);
-    const pairs = model.approaches === undefined ? 0 : openings.size * this.states.length;
+    const pairs = this.doStatesGrow ? openings.size * this.states.length : 0;
     this.isCoarse = pairs > maxSupplyPairs;
-    this.starved = this.readSupplyBefore(history, horizon, openings);
+    this.infeasible = this.readSupplyBefore(history, openings);
   }
 
-  private number(call: Call): void {
-    const awaited = this.model.awaits?.(call);
-    const provided = this.model.provides?.(call);
+  private number(call: CallData): void {
     const { transitions } = this;
+    const awaited = transitions.model.awaits?.(call);
+    const provided = transitions.model.provides?.(call);
     this.awaited.push(awaited === undefined ? none : transitions.number(awaited));
     this.provided.push(provided === undefined ? none : transitions.number(provided));
   }
 
   /** Those are legal in all other states alike, or in none: any one of them tells. */
-  private needsAwaited(call: Call, callClass: number): boolean {
-    const { model, transitions } = this;
+  private needsAwaited(call: CallData, callClass: number): boolean {
+    const { model, states } = this.transitions;
     const awaited = this.awaited.get(callClass);
-    const other = transitions.states[awaited === 0 ? 1 : 0];
-    const state = transitions.states[awaited];
+    const other = states[awaited === 0 ? 1 : 0];
+    const state = states[awaited];
     if (state === undefined || other === undefined) return false;
     return model.step(state, call).length > 0 && model.step(other, call).length === 0;
   }
@@ -257,7 +258,7 @@ class Awaits<State extends Json, Call extends CallData> {
     return this.provided.toArray().filter((state) => state !== none);
   }
 
-  private readAwaits(history: PreparedHistory, horizon: number): number[] {
+  private readAwaits(history: PreparedHistory): number[] {
     const operations = history.completed + history.crashed;
     const states: number[] = [];
     for (let operation = 0; operation < operations; operation++) {
@@ -265,7 +266,7 @@ class Awaits<State extends Json, Call extends CallData> {
       const awaited = this.awaited.get(callClass);
       if (awaited === none) continue;
       if (this.lastAwait.get(awaited) === none) states.push(awaited);
-      const mustCome = operation < Math.min(horizon, history.completed);
+      const mustCome = operation < Math.min(this.horizon, history.completed);
       this.lastAwait.set(awaited, mustCome ? operation : history.completed);
     }
     return states.sort((a, b) => this.lastAwait.get(a) - this.lastAwait.get(b) || a - b);
@@ -288,17 +289,17 @@ class Awaits<State extends Json, Call extends CallData> {
 
   /** The awaited states that a call providing `provided` may bring about. */
   private suppliedBy(provided: number): readonly number[] {
-    if (this.model.approaches === undefined) return [provided];
+    if (!this.doStatesGrow) return [provided];
     if (this.isCoarse) return this.states;
     return this.states.filter((awaited) => this.leadsTo(provided, awaited));
   }
 
   private readSupplyBefore(
     history: PreparedHistory,
-    horizon: number,
-    openings: Map<number, number[]>,
+    openings: ReadonlyMap<number, readonly number[]>,
   ): number {
-    const suppliers = new Map<number, number[][]>();
+    const { horizon } = this;
+    const suppliers = new Map<number, (readonly number[])[]>();
     for (const [provided, opens] of openings) {
       for (const awaited of this.suppliedBy(provided)) {
         const known = suppliers.get(awaited);
@@ -306,7 +307,7 @@ class Awaits<State extends Json, Call extends CallData> {
         else known.push(opens);
       }
     }
-    let starved = horizon;
+    let infeasible = horizon;
     for (let operation = 0; operation < horizon; operation++) {
       const callClass = history.classOf.get(operation);
       let before = none;
@@ -315,20 +316,22 @@ class Awaits<State extends Json, Call extends CallData> {
         for (const opens of suppliers.get(awaited) ?? []) {
           before = Math.max(before, lastUpTo(opens, operation));
         }
-        if (before === none && !this.leadsTo(0, awaited)) starved = Math.min(starved, operation);
+        if (before === none && !this.leadsTo(0, awaited))
+          infeasible = Math.min(infeasible, operation);
       }
       this.supplyBefore.push(before);
     }
-    return starved;
+    return infeasible;
   }
 
   /** Whether `state` is `awaited`, or calls that add to it may make it so. */
   leadsTo(state: number, awaited: number): boolean {
     if (state === awaited) return true;
-    if (this.model.approaches === undefined) return false;
-    const from = this.transitions.states[state];
-    const to = this.transitions.states[awaited];
-    return from !== undefined && to !== undefined && this.model.approaches(from, to);
+    if (!this.doStatesGrow) return false;
+    const { model, states } = this.transitions;
+    const from = states[state];
+    const to = states[awaited];
+    return from !== undefined && to !== undefined && (model.approaches?.(from, to) ?? false);
   }
 
   /** Whether calls of this class may bring `awaited` about, whatever they find. */
@@ -356,24 +359,22 @@ function lastUpTo(numbers: readonly number[], limit: number): number {
  * most urgent first.
  */
 
-const most = 8;
+const mostCriticals = 8;
 const mostLookedAt = 32;
-
-type Needs = Pick<Awaits<Json, CallData>, 'awaited' | 'isGoal' | 'supplyBefore'>;
 
 class Criticals {
   private readonly starts: Integers = new Integers();
   private readonly states: Integers = new Integers();
 
-  constructor(awaits: Needs, history: PreparedHistory, horizon: number) {
+  constructor(awaits: Awaits, history: PreparedHistory) {
     const { opensAt } = history;
     const begin = (operation: number): number => awaits.supplyBefore.get(operation);
-    const waiting = waitingOperations(awaits, history, horizon);
+    const waiting = waitingOperations(awaits, history);
     waiting.sort((a, b) => begin(a) - begin(b) || opensAt.get(a) - opensAt.get(b));
     const active: number[] = [];
     let head = 0;
     let begun = 0;
-    for (let next = 0; next < horizon; next++) {
+    for (let next = 0; next < awaits.horizon; next++) {
       for (; begun < waiting.length; begun++) {
         const operation = waiting[begun] ?? 0;
         if (begin(operation) > next) break;
@@ -393,7 +394,7 @@ class Criticals {
   /** Adds a state to those of the last return, once. */
   private add(state: number): void {
     const start = this.starts.get(this.starts.length - 1);
-    if (this.states.length - start >= most) return;
+    if (this.states.length - start >= mostCriticals) return;
     for (let place = start; place < this.states.length; place++) {
       if (this.states.get(place) === state) return;
     }
@@ -411,9 +412,9 @@ class Criticals {
 }
 
 /** Those that need a state and open later than all that may bring it about. */
-function waitingOperations(awaits: Needs, history: PreparedHistory, horizon: number): number[] {
+function waitingOperations(awaits: Awaits, history: PreparedHistory): number[] {
   const waiting: number[] = [];
-  for (let operation = 0; operation < horizon; operation++) {
+  for (let operation = 0; operation < awaits.horizon; operation++) {
     if (awaits.isGoal.get(history.classOf.get(operation)) === 0) continue;
     if (awaits.supplyBefore.get(operation) < history.opensAt.get(operation))
       waiting.push(operation);

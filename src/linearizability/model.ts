@@ -1,7 +1,34 @@
 /**
- * A model is a sequential specification: what an object may answer when calls come one at a time.
+ * What the checker takes: a history, the clients' view of some objects as a list of operations; and
+ * a model, a sequential specification: what an object may answer when calls come one at a time.
  */
 import type { Json } from '../core/kernel/json.ts';
+
+/**
+ * Every operation that clients called, in any order; an operation's index here is its name in
+ * verdicts.
+ */
+export type History<Call = CallData> = readonly Operation<Call>[];
+
+export interface Operation<Call = CallData> {
+  readonly client: string;
+  /** What was asked together with what was answered, as the model defines it. */
+  readonly call: Call;
+  /** Position of its call in the common order of events, e.g. an event's number or a time. */
+  readonly invoke: number;
+  /** Position of its answer, not before `invoke`; null when none came. Equal positions overlap. */
+  readonly return: number | null;
+  /**
+   * `ok`: answered; `fail`: it did not happen; `info`: it may have happened, any time after its
+   * call.
+   */
+  readonly outcome: 'ok' | 'fail' | 'info';
+}
+
+/**
+ * Calls and states are plain data, so that equal ones can be recognised; a call says its own name.
+ */
+export type CallData = Json & { readonly name: string };
 
 /**
  * `State` and `Call` are plain data. They are compared by content and never changed, and a call
@@ -27,7 +54,7 @@ import type { Json } from '../core/kernel/json.ts';
  * All else is optional: `isPure` and `partition` make the search quicker by much; `awaits` and what
  * follows it by more, on objects that hold one value; the rest is for people to read.
  */
-export interface Model<State extends Json, Call extends CallData> {
+export interface Model<State extends Json = Json, Call extends CallData = CallData> {
   readonly name: string;
   readonly init: State;
   /**
@@ -91,34 +118,3 @@ export type FastDecision =
 
 /** What `step` returns for a call that is illegal. */
 export const illegal: readonly never[] = [];
-
-/**
- * What the linearizability checker judges: the clients' view of one object, as a list of
- * operations.
- */
-
-/**
- * Every operation that clients called, in any order; an operation's index here is its name in
- * verdicts.
- */
-export type History<Call> = readonly Operation<Call>[];
-
-export interface Operation<Call> {
-  readonly client: string;
-  /** What was asked together with what was answered, as the model defines it. */
-  readonly call: Call;
-  /** Position of its call in the common order of events, e.g. an event's number or a time. */
-  readonly invoke: number;
-  /** Position of its answer, not before `invoke`; null when none came. Equal positions overlap. */
-  readonly return: number | null;
-  /**
-   * `ok`: answered; `fail`: it did not happen; `info`: it may have happened, any time after its
-   * call.
-   */
-  readonly outcome: 'ok' | 'fail' | 'info';
-}
-
-/**
- * Calls and states are plain data, so that equal ones can be recognised; a call says its own name.
- */
-export type CallData = Json & { readonly name: string };

@@ -1,6 +1,5 @@
 /** The models by the names that a command line gives them, each beginning as its object does. */
-import type { Json } from '../core/kernel/json.ts';
-import type { CallData, Model } from './model.ts';
+import type { Model } from './model.ts';
 import { counter } from './models/counter.ts';
 import { fencedMutex, reentrantFencedMutex } from './models/fenced-mutex.ts';
 import { fencedRegister, fencedRegisterWithReads } from './models/fenced-register.ts';
@@ -22,24 +21,48 @@ export interface Beginning {
 }
 
 /** A map from names to what makes the model. */
-export const models: ReadonlyMap<string, (beginning?: Beginning) => Model<Json, CallData>> =
-  new Map<string, (beginning?: Beginning) => Model<Json, CallData>>([
-    ['register', ({ value = null } = {}) => register(value)],
-    ['cas-register', ({ value = null } = {}) => casRegister(value)],
-    ['versioned-register', ({ value = null } = {}) => versionedRegister(value)],
-    ['kv', ({ text = '' } = {}) => keyValue(text)],
-    ['counter', ({ value = 0 } = {}) => counter(typeof value === 'number' ? value : 0)],
-    ['mutex', () => mutex()],
-    ['anonymous-mutex', () => anonymousMutex()],
-    ['reentrant-mutex', () => reentrantMutex()],
-    ['fenced-mutex', () => fencedMutex()],
-    ['reentrant-fenced-mutex', () => reentrantFencedMutex()],
-    ['semaphore', ({ permits = 1 } = {}) => semaphore(permits)],
-    ['lease', () => lease()],
-    ['fenced-register', ({ value = null } = {}) => fencedRegister({ initial: value })],
-    [
-      'strict-fenced-register',
-      ({ value = null } = {}) => fencedRegister({ initial: value, isStrict: true }),
-    ],
-    ['fenced-register-with-reads', ({ value = null } = {}) => fencedRegisterWithReads(value)],
-  ]);
+export const models: ReadonlyMap<string, (beginning?: Beginning) => Model> = new Map<
+  string,
+  (beginning?: Beginning) => Model
+>([
+  ['register', ({ value = null } = {}) => register(value)],
+  ['cas-register', ({ value = null } = {}) => casRegister(value)],
+  ['versioned-register', ({ value = null } = {}) => versionedRegister(value)],
+  ['kv', ({ text = '' } = {}) => keyValue(text)],
+  ['counter', ({ value = 0 } = {}) => counter(typeof value === 'number' ? value : 0)],
+  ['mutex', () => mutex()],
+  ['anonymous-mutex', () => anonymousMutex()],
+  ['reentrant-mutex', () => reentrantMutex()],
+  ['fenced-mutex', () => fencedMutex()],
+  ['reentrant-fenced-mutex', () => reentrantFencedMutex()],
+  ['semaphore', ({ permits = 1 } = {}) => semaphore(permits)],
+  ['lease', () => lease()],
+  ['fenced-register', ({ value = null } = {}) => fencedRegister({ initial: value })],
+  ['fenced-register-strict', strictFencedRegister],
+  ['fenced-register-with-reads', ({ value = null } = {}) => fencedRegisterWithReads(value)],
+  // Its name before 0.2.0.
+  ['strict-fenced-register', strictFencedRegister],
+]);
+
+function strictFencedRegister({ value = null }: Beginning = {}): Model {
+  return fencedRegister({ initial: value, isStrict: true });
+}
+
+/** What each model is, for people who choose one by its name: the weaker first. */
+export const aboutModels: ReadonlyMap<string, string> = new Map([
+  ['register', 'a read returns what the last write wrote'],
+  ['cas-register', 'a register that also compares and sets'],
+  ['versioned-register', 'a register that counts its writes'],
+  ['kv', 'a map from keys to texts: get, put, append, cas, delete'],
+  ['counter', 'an increment adds, a read returns the sum'],
+  ['semaphore', 'so many permits; --init says how many'],
+  ['lease', 'a lock that may expire at any time, unseen'],
+  ['mutex', 'granted when free, released by its owner'],
+  ['anonymous-mutex', 'granted when free, released by anybody'],
+  ['reentrant-mutex', 'its owner may take it again'],
+  ['fenced-mutex', 'a mutex whose grants have rising tokens'],
+  ['reentrant-fenced-mutex', 'the same, reentrant'],
+  ['fenced-register', 'accepts a write iff its token is at least the highest'],
+  ['fenced-register-strict', 'accepts a write iff its token is above the highest'],
+  ['fenced-register-with-reads', 'a fenced register whose reads register their token too'],
+]);

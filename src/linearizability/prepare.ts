@@ -4,7 +4,6 @@
  * after their call, or never) in the order of their calls.
  */
 import { assert } from '../core/kernel/assert.ts';
-import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
 import { Interner } from './interner.ts';
 import type { CallData, History, Model } from './model.ts';
@@ -41,10 +40,7 @@ export class PreparedHistory {
   private readonly lastOfClass: Integers = new Integers();
 
   /** Returns the call of each class: equal calls are one class. */
-  load<State extends Json, Call extends CallData>(
-    history: History<Call>,
-    model: Model<State, Call>,
-  ): readonly Call[] {
+  load(history: History, model: Model): readonly CallData[] {
     const { completed, crashed } = select(history, model);
     const invokeOf = (index: number): number => history[index]?.invoke ?? 0;
     const returnOf = (index: number): number => history[index]?.return ?? 0;
@@ -58,12 +54,12 @@ export class PreparedHistory {
     return calls;
   }
 
-  private classify<State extends Json, Call extends CallData>(
-    history: History<Call>,
-    model: Model<State, Call>,
+  private classify(
+    history: History,
+    model: Model,
     sources: readonly number[],
-  ): readonly Call[] {
-    const calls: Call[] = [];
+  ): readonly CallData[] {
+    const calls: CallData[] = [];
     this.source.clear();
     this.classOf.clear();
     this.isPure.clear();
@@ -153,9 +149,9 @@ export class PreparedHistory {
 }
 
 /** Failed operations did not happen; a pure one whose answer is unknown says nothing. */
-function select<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
+function select(
+  history: History,
+  model: Model,
 ): { readonly completed: number[]; readonly crashed: number[] } {
   const completed: number[] = [];
   const crashed: number[] = [];

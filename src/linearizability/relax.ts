@@ -1,10 +1,14 @@
 /**
- * The ways to ask less of a history that can never make a linearizable one fail: cut it after a
- * return, leave out a pure operation, let any other happen at any time after its call or never. To
- * leave out an operation that changes the state is not among them: others may need what it did. But
- * what returned before some position may be, where the object may then be in any state.
+ * The ways to ask less of a history that can never make a linearizable one fail, so that what has no
+ * order even then has none at all:
+ *
+ * - `cutHistory`: up to a return only. `beginHistory`: from a position on only; the object may then
+ *   be in any of the states that all calls lead to (`StartStates`).
+ * - `leaveOut`: a pure operation did not happen. One that changes the state is never left out:
+ *   others may need what it did.
+ * - `makeOptional`: an operation happened at any time after its call, or never.
+ * - `FreeCalls`: some calls happen at any time, and however often.
  */
-
 import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { Interner } from './interner.ts';
@@ -56,23 +60,17 @@ export function beginHistory<Call>(
   });
 }
 
-/**
- * Decides in which states a stretch of a history may find its object, whatever came before it: in
- * any that the calls of the whole history can make of the first one, in any order and however
- * often.
- */
-
 const mostStates = 128;
 const mostCalls = 200;
 
-/** The states that the calls of a history lead to. */
-export class StartStates<State extends Json, Call extends CallData> {
-  private readonly model: Model<State, Call>;
-  /** Null when they are too many, or may be. */
-  private readonly all: readonly State[] | null;
+/** In which states a part of a history may find its object, whatever came before it. */
+export class StartStates {
+  private readonly model: Model;
+  /** All that the calls make of the first one, however often; null when they are, or may be, too many. */
+  private readonly all: readonly Json[] | null;
 
   /** `calls`: all of the history. */
-  constructor(model: Model<State, Call>, calls: readonly Call[]) {
+  constructor(model: Model, calls: readonly CallData[]) {
     const effects = calls.filter((call) => !model.isPure?.(call));
     const isSmall = effects.length <= mostCalls;
     const reached = isSmall ? new FreeCalls(model, []).reach([model.init], effects) : null;
@@ -81,42 +79,35 @@ export class StartStates<State extends Json, Call extends CallData> {
   }
 
   /**
-   * Those in which `stretch` may find the object. Of states that no call of it tells apart one
+   * Those in which `part` may find the object. Of states that no call of it tells apart one
    * stands for all, or one that allows more. Null when they are too many.
    */
-  before(stretch: History<Call>): readonly State[] | null {
+  before(part: History): readonly Json[] | null {
     const { model, all } = this;
-    const states = model.startingStates?.(distinctCalls(stretch)) ?? all;
-    const told = states === null ? null : toldApart(states, stretch, model);
+    const states = model.startingStates?.(distinctCalls(part)) ?? all;
+    const told = states === null ? null : toldApart(states, part, model);
     return told === null || told.length > mostStates ? null : told;
   }
 }
 
 /** The first state and what calls leave, where a model says so of all. */
-function providedStates<State extends Json, Call extends CallData>(
-  model: Model<State, Call>,
-  calls: readonly Call[],
-): readonly State[] | null {
+function providedStates(model: Model, calls: readonly CallData[]): readonly Json[] | null {
   if (model.approaches !== undefined || model.awaits === undefined) return null;
   const provided = calls.map((call) => model.provides?.(call));
   return [model.init, ...provided.filter((state) => state !== undefined)];
 }
 
 /** Each once, and of those that no call awaits one. */
-function toldApart<State extends Json, Call extends CallData>(
-  states: readonly State[],
-  stretch: History<Call>,
-  model: Model<State, Call>,
-): readonly State[] {
+function toldApart(states: readonly Json[], part: History, model: Model): readonly Json[] {
   if (model.approaches !== undefined || model.awaits === undefined) return states;
   const awaited = new Interner();
   awaited.reset();
-  for (const { call, outcome } of stretch) {
+  for (const { call, outcome } of part) {
     const state = outcome === 'fail' ? undefined : model.awaits(call);
     if (state !== undefined) awaited.intern(state);
   }
   const told = awaited.values.length;
-  const found = new Map<number, State>();
+  const found = new Map<number, Json>();
   for (const state of states) {
     const place = Math.min(told, awaited.intern(state));
     if (!found.has(place)) found.set(place, state);
@@ -125,43 +116,38 @@ function toldApart<State extends Json, Call extends CallData>(
 }
 
 /** Those that happened or may have, each once. */
-export function distinctCalls<Call extends CallData>(history: History<Call>): readonly Call[] {
+export function distinctCalls(history: History): readonly CallData[] {
   const known = new Interner();
   known.reset();
-  const calls: Call[] = [];
+  const calls: CallData[] = [];
   for (const { call, outcome } of history) {
     if (outcome !== 'fail' && known.intern(call) === calls.length) calls.push(call);
   }
   return calls;
 }
 
-/**
- * Lets some calls happen at any time and however often, between those that count: what contradicts
- * even so does not depend on them.
- */
-
 const mostReached = 256;
 
 /** The calls of a history that may be free, as far as what they lead to can be listed. */
-export class FreeCalls<State extends Json, Call extends CallData> {
-  private readonly model: Model<State, Call>;
-  private readonly awaited: readonly State[];
+export class FreeCalls {
+  private readonly model: Model;
+  private readonly awaited: readonly Json[];
 
   /** `calls`: all of the history. */
-  constructor(model: Model<State, Call>, calls: readonly Call[]) {
+  constructor(model: Model, calls: readonly CallData[]) {
     this.model = model;
     const awaited = model.approaches === undefined ? [] : calls.map((call) => model.awaits?.(call));
     this.awaited = awaited.filter((state) => state !== undefined);
   }
 
   /** The model in which `free` calls may come before each call; `reach` must know what they do. */
-  modelWith(free: readonly Call[]): Model<State, Call> {
+  modelWith(free: readonly CallData[]): Model {
     const { model } = this;
     if (free.length === 0) return model;
     return {
       name: model.name,
       init: model.init,
-      step: (state, call): readonly State[] => {
+      step: (state, call): readonly Json[] => {
         const states = this.reach([state], free);
         assert(states !== null, 'free calls lead to few states');
         return states.flatMap((one) => model.step(one, call));
@@ -173,12 +159,12 @@ export class FreeCalls<State extends Json, Call extends CallData> {
    * All that `calls` make of `states`, however often they come, with one state for those that are
    * not awaited and grow into none that is; null when that is too much.
    */
-  reach(states: readonly State[], calls: readonly Call[]): readonly State[] | null {
+  reach(states: readonly Json[], calls: readonly CallData[]): readonly Json[] | null {
     const known = new Interner();
     known.reset();
-    const reached: State[] = [];
+    const reached: Json[] = [];
     let hasBlind = false;
-    const add = (state: State): void => {
+    const add = (state: Json): void => {
       const met = known.values.length;
       if (known.intern(state) < met) return;
       const isBlind = this.isBlind(state);
@@ -193,7 +179,7 @@ export class FreeCalls<State extends Json, Call extends CallData> {
     return reached;
   }
 
-  private isBlind(state: State): boolean {
+  private isBlind(state: Json): boolean {
     const { model, awaited } = this;
     if (model.approaches === undefined) return false;
     return !awaited.some((one) => model.approaches?.(state, one));

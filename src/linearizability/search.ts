@@ -1,13 +1,66 @@
 /**
- * Looks depth-first for an order of a prepared history that the model allows. In a configuration
- * all that returned before its next return is placed, and nothing else but the open operations
- * whose bits are set. Pruned without loss: a pure operation is placed as soon as it is legal; of
- * equal open operations only the one that returns first is tried; and see `memo.ts`.
+ * Looks depth-first for an order of a prepared history that the model allows: the algorithm of Wing
+ * and Gong ("Testing and Verifying Concurrent Objects", 1993), with the configurations that were
+ * met remembered as Lowe does ("Testing for Linearizability", 2017).
+ *
+ * A configuration says how far an order has come: the next return to satisfy, the state, and which
+ * of the operations open there are placed. All that returned before is placed. An example, of a
+ * register that begins with 0:
+ *
+ *     w(1) ├──────────────┤           return 0: r=0, return 1: w(1), return 2: r=1
+ *       r=0 ├──┤    r=1 ├──────┤
+ *
+ * - (return 0, state 0, nothing placed): r=0 is pure, that is, it changes nothing, and legal, so it
+ *   is placed at once, and return 0 is satisfied: (return 1, state 0, nothing placed).
+ * - w(1) can be placed: (return 2, state 1); r=1 is legal and pure: no return is left. Found.
+ * - Had r=0 read 2, it would be illegal, w(1) would be tried before it, then nothing is left to
+ *   try. So no order satisfies return 0, however long the history is.
+ *
+ * Pruned without loss:
+ *
+ * - A pure operation is placed as soon as it is legal.
+ * - Of equal open operations only the one that returns first is tried.
+ * - Crashed operations may take effect at any time after their call, or never. A configuration that
+ *   was met covers all that differ only by more of them placed: whatever follows from those follows
+ *   from it, since a crashed operation never has to be placed (`Memo`).
+ * - What the look-ahead calls hopeless, or alike.
+ *
+ * A search may also begin inside a history, in a window (see `decide.ts`). What was open there may
+ * have come before, so that it may come or not, as if it had crashed, but only before its return.
  */
 import { Integers } from './integers.ts';
 import type { LookAhead, OpenOperations } from './look-ahead.ts';
 import { PreparedHistory } from './prepare.ts';
-import { noState, TransitionTables } from './transitions.ts';
+import { noState, type Transitions, TransitionTables } from './transitions.ts';
+
+export interface Budget {
+  readonly maxConfigurations: number;
+  /** How much the memory may hold, in bytes. */
+  readonly maxBytes: number;
+  /** Asked every 256 configurations, and sooner where they are compared with many. */
+  readonly shouldStop: (() => boolean) | undefined;
+}
+
+/** What is looked for. */
+export interface Aim {
+  /** How many returns an order must satisfy; what returns later may come or not. */
+  readonly horizon: number;
+  readonly lookAhead: LookAhead | null;
+  readonly start: Start;
+}
+
+/**
+ * Where the search starts: just after the return before `next`, in any of `states`. What was called
+ * by then and had not returned may have come before, so that it may come or not.
+ */
+interface Start {
+  readonly next: number;
+  readonly states: readonly number[];
+}
+
+export const theBeginning: Start = { next: 0, states: [0] };
+
+export type SearchEnding = 'found' | 'exhausted' | 'maxConfigurations' | 'maxBytes' | 'shouldStop';
 
 /** The rest is for what was outgrown and nobody has collected yet. */
 const shareOfTables = 0.7;
@@ -40,7 +93,7 @@ export class Search {
   };
 
   /** Tries all orders of what `history` was loaded with. */
-  run(steps: Steps, { horizon, lookAhead, start }: Aim, budget: Budget): Ending {
+  run(steps: Transitions, { horizon, lookAhead, start }: Aim, budget: Budget): SearchEnding {
     this.horizon = horizon;
     this.lookAhead = lookAhead;
     this.startNext = start.next;
@@ -118,7 +171,7 @@ export class Search {
   }
 
   /** Places the next operation that the top frame can place; `exhausted` when it has none left. */
-  private advance(steps: Steps): 'found' | 'exhausted' | 'entered' {
+  private advance(steps: Transitions): 'found' | 'exhausted' | 'entered' {
     const { history, memo, stack, order } = this;
     const frame = stack.length - 4;
     const from = stack.get(frame);
@@ -156,7 +209,7 @@ export class Search {
   }
 
   /** Goes on as if what returns next, and is not placed, came before the search starts. */
-  private passOver(steps: Steps, from: number): 'found' | 'exhausted' | 'entered' {
+  private passOver(steps: Transitions, from: number): 'found' | 'exhausted' | 'entered' {
     const { words, stride, draft } = this.memo;
     for (let word = 0; word < stride; word++)
       words.set(draft + word, words.get(from * stride + word));
@@ -206,7 +259,7 @@ export class Search {
    * Places what is pure and legal in the draft, and passes the returns that are satisfied. True
    * when no return is left.
    */
-  private settle(steps: Steps): boolean {
+  private settle(steps: Transitions): boolean {
     const { history } = this;
     const { words, draft } = this.memo;
     const state = words.get(draft + 1);
@@ -268,59 +321,18 @@ export class Search {
   }
 }
 
-/** What a search is asked: from where, how far, and what it may take; and how it may end. */
-
-/** What the search asks about states, by number; state 0 is the first. */
-export interface Steps {
-  next(state: number, callClass: number): number;
-  count(transition: number): number;
-  pick(transition: number, choice: number): number;
-}
-
-export interface Budget {
-  readonly maxConfigurations: number;
-  /** How much the memory may hold, in bytes. */
-  readonly maxBytes: number;
-  /** Asked every 256 configurations, and sooner where they are compared with many. */
-  readonly shouldStop: (() => boolean) | undefined;
-}
-
-/** What is looked for. */
-interface Aim {
-  /** How many returns an order must satisfy; what returns later may come or not. */
-  readonly horizon: number;
-  readonly lookAhead: LookAhead | null;
-  readonly start: Start;
-}
-
-/**
- * Where the search starts: just after the return before `next`, in any of `states`. What was called
- * by then and had not returned may have come before, so that it may come or not.
- */
-interface Start {
-  readonly next: number;
-  readonly states: readonly number[];
-}
-
-export const theBeginning: Start = { next: 0, states: [0] };
-
-export type Ending = 'found' | 'exhausted' | 'maxConfigurations' | 'maxBytes' | 'shouldStop';
-
-/**
- * Remembers the configurations that a search has met, and decides which new ones are worth a visit.
- * A configuration is `[next return, state, words of completed slots…, words of crashed slots…]`.
- * One that was met covers all that differ from it only by more crashed operations placed: whatever
- * follows from them follows from it, since a crashed operation never has to be placed.
- */
-
 const smallest = 256;
 
+/** Remembers the configurations that a search has met, and which new ones are worth a visit. */
 export class Memo {
   /** How many configurations it holds. */
   count = 0;
   /** How many configurations were compared with drafts, a measure of the time spent. */
   compared = 0;
-  /** Words of one configuration. */
+  /**
+   * How many words make a configuration: its next return, its state, those of the slots of completed
+   * and those of crashed operations.
+   */
   stride = 2;
   /** The words of configuration `i` begin at `i * stride`; after the last lies the draft. */
   readonly words: Integers = new Integers();

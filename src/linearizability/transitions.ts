@@ -81,16 +81,17 @@ export class TransitionTables {
   }
 }
 
-export class Transitions<State extends Json, Call extends CallData> {
+export class Transitions<State extends Json = Json> {
   readonly states: State[] = [];
-  private readonly model: Model<State, Call>;
-  private readonly calls: readonly Call[];
+  readonly model: Model<State>;
+  /** The call of each class. */
+  readonly calls: readonly CallData[];
   private readonly tables: TransitionTables;
   private readonly denseStates: number;
   private readonly many: number[][] = [];
 
-  /** `calls` has the call of each class. State 0 is the model's first. */
-  constructor(model: Model<State, Call>, calls: readonly Call[], tables: TransitionTables) {
+  /** State 0 is the model's first. */
+  constructor(model: Model<State>, calls: readonly CallData[], tables: TransitionTables) {
     this.model = model;
     this.calls = calls;
     this.tables = tables;

@@ -55,7 +55,7 @@ export function fuzzLookAhead<State extends Json, Call extends CallData>(
 }
 
 /** The search that gives up at once and looks for a contradiction in the last few returns. */
-export function fuzzStretches<State extends Json, Call extends CallData>(
+export function fuzzWindows<State extends Json, Call extends CallData>(
   repertoire: Repertoire<State, Call>,
   options: FuzzOptions,
 ): FuzzCounts {

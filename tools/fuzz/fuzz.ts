@@ -11,7 +11,7 @@ import {
   fuzzLookAhead,
   fuzzModel,
   fuzzPairedLocks,
-  fuzzStretches,
+  fuzzWindows,
 } from './fuzz-model.ts';
 
 const DEFAULT_HISTORIES = 1_000_000;
@@ -30,9 +30,9 @@ const SUBJECTS: ReadonlyMap<string, (options: FuzzOptions) => FuzzCounts> = new 
   ['look-ahead-cas-register', (options) => fuzzLookAhead(first.casRegisters, options)],
   ['look-ahead-swap-register', (options) => fuzzLookAhead(first.swapRegisters, options)],
   ['look-ahead-kv', (options) => fuzzLookAhead(more.keyValues, options)],
-  ['stretch-register', (options) => fuzzStretches(first.registers, options)],
-  ['stretch-cas-register', (options) => fuzzStretches(first.casRegisters, options)],
-  ['stretch-swap-register', (options) => fuzzStretches(first.swapRegisters, options)],
+  ['window-register', (options) => fuzzWindows(first.registers, options)],
+  ['window-cas-register', (options) => fuzzWindows(first.casRegisters, options)],
+  ['window-swap-register', (options) => fuzzWindows(first.swapRegisters, options)],
   ['reentrant-mutex', (options) => fuzzModel(more.reentrantMutexes, options)],
   ['fenced-mutex', (options) => fuzzModel(more.fencedMutexes, options)],
   ['reentrant-fenced-mutex', (options) => fuzzModel(more.reentrantFencedMutexes, options)],

@@ -1,6 +1,6 @@
 /**
  * Decides a lock that everybody releases after taking it, one call at a time. Between the return of
- * an acquire and the call of its release a client surely holds the lock, so these stretches may not
+ * an acquire and the call of its release a client surely holds the lock, so these spans may not
  * overlap, and their order is the only one. A denied acquire must meet the lock held: the calls can
  * take effect such that it is free only where every order has it free.
  */
@@ -127,8 +127,6 @@ function orderOf(
   }
   return order;
 }
-
-/** Pairs the calls of a lock's clients: each grant with the release that follows it. */
 
 /** From a grant to its release. Indices are those of the history. */
 interface Section {

@@ -5,16 +5,12 @@
  * called, no two forward zones (the return comes first) overlap, and no backward zone (all overlap)
  * lies inside a forward one.
  */
-import type { Json } from '../../core/kernel/json.ts';
 import { Interner } from '../interner.ts';
-import type { CallData, FastDecision, History, Model } from '../model.ts';
+import type { FastDecision, History, Model } from '../model.ts';
 import { answeredByReturn, shortestBadPrefix } from './returns.ts';
 
 /** For models whose `awaits` and `provides` say all: not for one in which calls approach states. */
-export function decideByZones<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-): FastDecision | null {
+export function decideByZones(history: History, model: Model): FastDecision | null {
   const writes = clusterWrites(history, model);
   if (writes === null) return null;
   const answered = answeredByReturn(history);
@@ -33,10 +29,7 @@ interface Writes {
 }
 
 /** Null when a value is written twice, or something else than writes changes the state. */
-function clusterWrites<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-): Writes | null {
+function clusterWrites(history: History, model: Model): Writes | null {
   const values = new Interner();
   values.reset();
   values.intern(model.init);
@@ -52,9 +45,9 @@ function clusterWrites<State extends Json, Call extends CallData>(
 }
 
 /** By answered operation its cluster, -1 for a value never written; null: one is no read. */
-function clusterAll<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
+function clusterAll(
+  history: History,
+  model: Model,
   answered: readonly number[],
   { values, sources }: Writes,
 ): Int32Array | null {
@@ -72,10 +65,9 @@ function clusterAll<State extends Json, Call extends CallData>(
   return clusters;
 }
 
-/** The zones of a prefix of a history, swept once from left to right. */
-
 const never = 0x7fff_ffff;
 
+/** The zones of a prefix of a history, swept once from left to right. */
 class Zones {
   private readonly answered: readonly number[];
   private readonly clusters: Int32Array;

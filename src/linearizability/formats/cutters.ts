@@ -1,7 +1,13 @@
 /** Cuts a text that arrives in pieces into lines, for formats with one record a line. */
-import { type Malformed, MOST_CHARACTERS, MOST_DEPTH, malformed, type Place } from './record.ts';
+import {
+  type FilePlace,
+  type Malformed,
+  MOST_DEPTH,
+  MOST_RECORD_CHARACTERS,
+  malformed,
+} from './record.ts';
 
-export interface Line extends Place {
+export interface Line extends FilePlace {
   /** Without its end, `\n` or `\r\n`. */
   readonly text: string;
   /** False for a last line that no line end closes: the file may have been cut there. */
@@ -28,8 +34,8 @@ export class LineCutter {
       start = end + 1;
     }
     this.rest += piece.slice(start);
-    if (this.rest.length <= MOST_CHARACTERS) return null;
-    const what = `a line of more than ${MOST_CHARACTERS} characters`;
+    if (this.rest.length <= MOST_RECORD_CHARACTERS) return null;
+    const what = `a line of more than ${MOST_RECORD_CHARACTERS} characters`;
     return malformed({ line: this.line + 1, column: 1 }, what);
   }
 
@@ -52,7 +58,7 @@ export class LineCutter {
  * after the other, or all in one list. So a list of a million maps is never held as a whole.
  */
 
-export interface CutMap extends Place {
+export interface CutMap extends FilePlace {
   /** From `{` to `}`. Only its brackets have been looked at. */
   readonly text: string;
 }
@@ -80,7 +86,7 @@ export class MapCutter {
   private readonly closers: string[] = [];
   /** What closes the list around all maps; '' before it and without one. */
   private listCloser = '';
-  private listPlace: Place = { line: 1, column: 1 };
+  private listPlace: FilePlace = { line: 1, column: 1 };
   private isOver = false;
   /** In JSON: what may come next in the list. */
   private expects: 'map' | 'comma' | 'any' = 'any';
@@ -90,7 +96,7 @@ export class MapCutter {
   private hasTag = false;
   /** The map that is open: its text in earlier pieces, and where it begins. */
   private carried = '';
-  private mapPlace: Place = { line: 1, column: 1 };
+  private mapPlace: FilePlace = { line: 1, column: 1 };
   private line = 1;
   /** Offsets in the whole file. */
   private lineStart = 0;
@@ -122,8 +128,8 @@ export class MapCutter {
     this.base += piece.length;
     if (this.closers.length === 0) return null;
     this.carried += piece.slice(start);
-    if (this.carried.length <= MOST_CHARACTERS) return null;
-    return malformed(this.mapPlace, `a map of more than ${MOST_CHARACTERS} characters`);
+    if (this.carried.length <= MOST_RECORD_CHARACTERS) return null;
+    return malformed(this.mapPlace, `a map of more than ${MOST_RECORD_CHARACTERS} characters`);
   }
 
   end(): Malformed | null {
@@ -146,7 +152,7 @@ export class MapCutter {
     return matters.exec(piece)?.index ?? piece.length;
   }
 
-  private here(at: number): Place {
+  private here(at: number): FilePlace {
     return { line: this.line, column: this.base + at - this.lineStart + 1 };
   }
 
@@ -291,7 +297,7 @@ export class MapCutter {
 }
 
 /** The place of an offset into the text of a map. */
-export function placeInMap(map: CutMap, offset: number): Place {
+export function placeInMap(map: CutMap, offset: number): FilePlace {
   const before = map.text.slice(0, offset).split('\n');
   const last = before.at(-1) ?? '';
   if (before.length === 1) return { line: map.line, column: map.column + last.length };

@@ -5,7 +5,7 @@
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import type { Beginning } from '../models.ts';
-import { isArray, textOf } from './edn.ts';
+import { ednText, isArray } from './edn.ts';
 import type { RecordedOperation } from './record.ts';
 
 /** A call as `CallData` in `operation.ts`. */
@@ -39,7 +39,7 @@ export const ANY_KEY: readonly string[] = ['key', 'lock', 'lease', 'semaphore', 
  * quotes when it is a string, so that none can be mistaken for a word of a model, like `unknown`.
  */
 export function scalarOf(value: Json): number | string | null {
-  return value === null || typeof value === 'number' ? value : textOf(value);
+  return value === null || typeof value === 'number' ? value : ednText(value);
 }
 
 /** `unknown` for an operation that nobody heard of, else what `known` says. */
@@ -122,7 +122,7 @@ function mayBeKeyed(name: string, [, second]: readonly Json[]): boolean {
 
 /** The name of an object, whatever names it. */
 export function keyText(key: Json): string {
-  return typeof key === 'string' ? key : textOf(key);
+  return typeof key === 'string' ? key : ednText(key);
 }
 
 /**
@@ -151,7 +151,7 @@ function saysNo(operation: RecordedOperation, answers: Answers): boolean | strin
   const isOk = answered['ok'] ?? null;
   if (isOk !== null) said.push(read(isOk, 'ok', answers));
   const value = answered['value'] ?? null;
-  const isTold = answers.mayBeValue === true && textOf(asked['value'] ?? null) !== textOf(value);
+  const isTold = answers.mayBeValue === true && ednText(asked['value'] ?? null) !== ednText(value);
   if (isTold && isAnswer(value, answers)) said.push(read(value, 'value', answers));
   return said.find((one) => typeof one === 'string') ?? said.includes(true);
 }
@@ -165,7 +165,7 @@ function read(value: Json, field: string, answers: Answers): boolean | string {
   const known = [...answers.yes, ...answers.no];
   if (value === true) return false;
   if (value === false && answers.no.length > 0) return true;
-  const word = typeof value === 'string' ? wordOf(value) : textOf(value);
+  const word = typeof value === 'string' ? wordOf(value) : ednText(value);
   if (typeof value === 'string' && answers.no.includes(word)) return true;
   if (typeof value === 'string' && [...answers.yes, ...ALWAYS_YES].includes(word)) return false;
   return `unknown ${field} "${word}"${suggest(word, known)}`;

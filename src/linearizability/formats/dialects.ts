@@ -4,11 +4,15 @@ import { lockDialects } from './lock-dialects.ts';
 import type { RecordedOperation } from './record.ts';
 import { registerDialects, valueDialects } from './value-dialects.ts';
 
-export const dialects: ReadonlyMap<string, Dialect> = new Map(
-  [...registerDialects, ...valueDialects, ...lockDialects].map((dialect) => {
-    return [dialect.model, dialect] as const;
-  }),
-);
+const ALL: readonly Dialect[] = [...registerDialects, ...valueDialects, ...lockDialects];
+
+/** Under each name that `models` knows. */
+export const dialects: ReadonlyMap<string, Dialect> = new Map([
+  ...ALL.map((dialect) => [dialect.model, dialect] as const),
+  ...ALL.filter(({ model }) => model === 'fenced-register-strict').map(
+    (dialect) => ['strict-fenced-register', dialect] as const,
+  ),
+]);
 
 /** Weaker models first: the first that knows every word of a log is the one to take. */
 const CANDIDATES = ['register', 'cas-register', 'kv', 'counter', 'mutex', 'lease'];

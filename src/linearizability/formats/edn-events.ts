@@ -2,65 +2,64 @@
  * Reads the EDN that Jepsen, Knossos and Maelstrom write: a map an event, one after the other or
  * all in one vector or list. Porcupine's key-value histories are such maps too, each with a `:key`.
  */
-
-import { type CutMap, MapCutter, placeInMap } from './cutters.ts';
-import { readEdn, textOf } from './edn.ts';
-import { eventOf, Pairing } from './events.ts';
+import { MapCutter, placeInMap } from './cutters.ts';
+import { ednText, readEdn } from './edn.ts';
+import { readEvents } from './events.ts';
 import { isFields } from './json-fields.ts';
 import {
   type Fields,
+  type Format,
   type HistoryReader,
-  type Malformed,
   malformed,
   type TakeOperation,
 } from './record.ts';
 
 /** `{:process 3, :type :invoke, :f :write, :value 4}`. */
-export function readEdnEvents(take: TakeOperation): HistoryReader {
-  return readMaps(take, () => null);
-}
+export const edn: Format = {
+  name: 'edn',
+  about: 'the events of Jepsen, Knossos, Maelstrom: a map each, or one vector of them',
+  begins: (head) =>
+    /^[(#]/.test(head.text) ||
+    head.record.startsWith('#') ||
+    (isEdnMap(head.record) && !porcupine.begins(head)),
+  open: (take) => readMaps(take, () => null),
+  hidesReads: true,
+  readsPairs: true,
+};
 
 /** `{:process 3, :type :invoke, :f :put, :key "x", :value "4"}`. */
-export function readPorcupineEvents(take: TakeOperation): HistoryReader {
-  return readMaps(take, (fields) => {
-    return fields['key'] === undefined
-      ? 'expected a :key, as every record of this format has'
-      : null;
-  });
+export const porcupine: Format = {
+  name: 'porcupine',
+  about: '{:process 3, :type :invoke, :f :put, :key "x", :value "4"}',
+  // A `:key` of its own; records of others have it inside their value.
+  begins: ({ record, isList }) =>
+    !isList && isEdnMap(record) && /^\{[^{}\n]*:key[\s,]/.test(record),
+  open: (take) =>
+    readMaps(take, (fields) => {
+      return fields['key'] === undefined
+        ? 'expected a :key, as every record of this format has'
+        : null;
+    }),
+  hidesReads: false,
+  readsPairs: true,
+};
+
+function isEdnMap(record: string): boolean {
+  return /^\{[\s,]*:/.test(record);
 }
 
 function readMaps(
   take: TakeOperation,
   whatLacks: (fields: Fields) => string | null,
 ): HistoryReader {
-  const pairing = new Pairing(take);
-  const cutter = new MapCutter('edn', (map) => {
-    const read = fieldsOf(map);
-    if (read.kind === 'malformed') return read.problem;
-    const lacks = whatLacks(read.fields);
-    if (lacks !== null) return malformed(map, lacks);
-    const event = eventOf(read.fields, map);
-    return event.kind === 'event' ? pairing.push(event.event) : event.problem;
+  return readEvents(take, (takeFields) => {
+    return new MapCutter('edn', (map) => {
+      const read = readEdn(map.text);
+      if (read.kind === 'malformed') return malformed(placeInMap(map, read.offset), read.what);
+      const [form = null] = read.forms;
+      if (!isFields(form)) return malformed(map, `expected a map, found ${ednText(form)}`);
+      const lacks = whatLacks(form);
+      return lacks === null ? takeFields(form, map) : malformed(map, lacks);
+    });
   });
-  return {
-    push: (piece) => cutter.push(piece),
-    end: () => cutter.end() ?? pairing.end(),
-    marks: pairing.marks,
-  };
-}
-
-type FieldsRead =
-  | { readonly kind: 'fields'; readonly fields: Fields }
-  | { readonly kind: 'malformed'; readonly problem: Malformed };
-
-function fieldsOf(map: CutMap): FieldsRead {
-  const read = readEdn(map.text);
-  if (read.kind === 'malformed') {
-    const problem = malformed(placeInMap(map, read.offset), read.what);
-    return { kind: 'malformed', problem };
-  }
-  const [form = null] = read.forms;
-  return isFields(form)
-    ? { kind: 'fields', fields: form }
-    : { kind: 'malformed', problem: malformed(map, `expected a map, found ${textOf(form)}`) };
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
-import { readEdn, textOf } from './edn.ts';
+import { ednText, readEdn } from './edn.ts';
 
 function one(text: string): Json | undefined {
   const read = readEdn(text);
@@ -65,7 +65,7 @@ test('what is written as EDN is read back', () => {
   })).value;
   fc.assert(
     fc.property(value, (json) => {
-      expect(one(textOf(json))).toEqual(json);
+      expect(one(ednText(json))).toEqual(json);
     }),
   );
 });

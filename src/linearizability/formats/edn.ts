@@ -134,7 +134,7 @@ class EdnReader {
       const key = forms[at] ?? null;
       const name = keyName(key);
       if (Object.hasOwn(fields, name) || name === '__proto__') {
-        return this.fail(start, `the key ${textOf(key)} stands twice in this map`);
+        return this.fail(start, `the key ${ednText(key)} stands twice in this map`);
       }
       fields[name] = forms[at + 1] ?? null;
     }
@@ -223,7 +223,7 @@ const HASH = 0x23;
 
 /** Of a keyword its name; of any other key its text, which cannot be mistaken for a name. */
 function keyName(key: Json): string {
-  if (typeof key !== 'string') return textOf(key);
+  if (typeof key !== 'string') return ednText(key);
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
 }
 
@@ -297,13 +297,13 @@ function isSign(code: number): boolean {
 /** Writes plain data as EDN, for people and to compare it. */
 
 /** The text of plain data, the same for equal data: fields stand in the order of their names. */
-export function textOf(value: Json): string {
+export function ednText(value: Json): string {
   if (value === null) return 'nil';
   if (typeof value === 'string') return value.startsWith(':') ? value : JSON.stringify(value);
   if (typeof value !== 'object') return String(value);
-  if (isArray(value)) return `[${value.map(textOf).join(' ')}]`;
+  if (isArray(value)) return `[${value.map(ednText).join(' ')}]`;
   const fields = Object.keys(value).sort(byText);
-  return `{${fields.map((name) => `${name} ${textOf(value[name] ?? null)}`).join(', ')}}`;
+  return `{${fields.map((name) => `${name} ${ednText(value[name] ?? null)}`).join(', ')}}`;
 }
 
 /** As `Array.isArray`, which does not know read-only arrays. */
@@ -318,5 +318,5 @@ function byText(left: string, right: string): number {
 
 /** Sorts in place. */
 function sortByText(values: Json[]): readonly Json[] {
-  return values.sort((left, right) => byText(textOf(left), textOf(right)));
+  return values.sort((left, right) => byText(ednText(left), ednText(right)));
 }

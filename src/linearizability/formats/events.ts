@@ -1,40 +1,66 @@
-/** Decides whether the fields of a record make an event, and says what is missing. */
+/**
+ * Reads a history whose records are events: whether the fields of a record make one, and which two
+ * make an operation.
+ */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
-import { textOf } from './edn.ts';
+import { ednText } from './edn.ts';
 import {
   EVENT_TYPES,
   type EventType,
   type Fields,
+  type FilePlace,
+  type HistoryReader,
   type Malformed,
   malformed,
-  type Place,
   type RecordedEvent,
   type RecordedMark,
   type TakeOperation,
 } from './record.ts';
 
-type EventRead =
-  | { readonly kind: 'event'; readonly event: RecordedEvent }
-  | { readonly kind: 'malformed'; readonly problem: Malformed };
+/** Jepsen's name for the process that puts the faults in, which no client can have. */
+export const NEMESIS = 'nemesis';
+
+/** Cuts a file that arrives in pieces into records. */
+interface RecordCutter {
+  push(piece: string): Malformed | null;
+  end(): Malformed | null;
+}
+
+/** Takes the fields of a record that stands at `place`. */
+export type TakeFields = (fields: Fields, place: FilePlace) => Malformed | null;
+
+/** The reader of a format whose records, as `open` cuts and reads them, are events. */
+export function readEvents(
+  take: TakeOperation,
+  open: (takeFields: TakeFields) => RecordCutter,
+): HistoryReader {
+  const pairing = new Pairing(take);
+  const cutter = open((fields, place) => {
+    const event = eventOf(fields, place);
+    return 'what' in event ? event : pairing.push(event);
+  });
+  return {
+    push: (piece) => cutter.push(piece),
+    end: () => cutter.end() ?? pairing.end(),
+    marks: pairing.marks,
+  };
+}
 
 /** `process`, `type` and `f` may be keywords, with their colon or without; a process a number. */
-export function eventOf(fields: Fields, place: Place): EventRead {
-  const wrong = (what: string): EventRead => {
-    return { kind: 'malformed', problem: malformed(place, what) };
-  };
-  const process = nameOf(fields['process']);
+function eventOf(fields: Fields, place: FilePlace): RecordedEvent | Malformed {
+  const wrong = (what: string): Malformed => malformed(place, what);
+  const process = plainName(fields['process']);
   if (process === null) return wrong(`expected a process, ${found(fields['process'])}`);
-  const type = nameOf(fields['type']);
+  const type = plainName(fields['type']);
   if (type === null) return wrong(`expected a type, ${found(fields['type'])}`);
   const known = EVENT_TYPES.find((name) => name === type);
   if (known === undefined) return wrong(`unknown type "${type}"${suggest(type, EVENT_TYPES)}`);
-  const f = nameOf(fields['f']);
+  const f = plainName(fields['f']);
   if (f === null && needsF(fields, known)) {
     return wrong(`expected f, what is called, ${found(fields['f'])}`);
   }
-  const event = { process, type: known, f: f ?? '', fields, line: place.line };
-  return { kind: 'event', event: { ...event, column: place.column } };
+  return { process, type: known, f: f ?? '', fields, line: place.line, column: place.column };
 }
 
 /** A completion may leave it out. */
@@ -43,7 +69,7 @@ function needsF(fields: Fields, type: EventType): boolean {
 }
 
 /** A name without the colon of a keyword; null when it is none. */
-export function nameOf(value: Json | undefined): string | null {
+export function plainName(value: Json | undefined): string | null {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return null;
   const name = value.startsWith(':') ? value.slice(1) : value;
@@ -51,23 +77,19 @@ export function nameOf(value: Json | undefined): string | null {
 }
 
 function found(value: Json | undefined): string {
-  return value === undefined ? 'and there is none' : `found ${textOf(value)}`;
+  return value === undefined ? 'and there is none' : `found ${ednText(value)}`;
 }
-
-/**
- * Pairs events to operations: a process has at most one call open, and what completes it is the
- * next event of that process.
- */
-
-/** Jepsen's name for the process that puts the faults in, which no client can have. */
-export const NEMESIS = 'nemesis';
 
 interface OpenCall {
   readonly event: RecordedEvent;
   readonly position: number;
 }
 
-export class Pairing {
+/**
+ * Pairs events to operations: a process has at most one call open, and what completes it is the next
+ * event of that process.
+ */
+class Pairing {
   readonly marks: RecordedMark[] = [];
   private readonly take: TakeOperation;
   private readonly open: Map<string, OpenCall> = new Map();
@@ -90,7 +112,7 @@ export class Pairing {
   end(): Malformed | null {
     for (const { event, position } of this.open.values()) {
       const problem = this.take({
-        process: this.nameOf(event.process),
+        process: this.shared(event.process),
         f: event.f,
         asked: event.fields,
         answered: {},
@@ -107,7 +129,7 @@ export class Pairing {
 
   private mark({ f, fields, line }: RecordedEvent): null {
     const value = fields['value'] ?? null;
-    const text = value === null ? f : `${f} ${typeof value === 'string' ? value : textOf(value)}`;
+    const text = value === null ? f : `${f} ${typeof value === 'string' ? value : ednText(value)}`;
     this.marks.push({ text, position: this.position, line });
     return null;
   }
@@ -135,7 +157,7 @@ export class Pairing {
     }
     this.open.delete(process);
     return this.take({
-      process: this.nameOf(process),
+      process: this.shared(process),
       f: asked.f,
       asked: asked.fields,
       answered: event.fields,
@@ -147,7 +169,7 @@ export class Pairing {
     });
   }
 
-  private nameOf(name: string): string {
+  private shared(name: string): string {
     const known = this.names.get(name);
     if (known !== undefined) return known;
     this.names.set(name, name);

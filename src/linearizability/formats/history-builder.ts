@@ -11,7 +11,7 @@ import type { CallData, Model, Operation } from '../model.ts';
 import { models } from '../models.ts';
 import { type Dialect, readSaid } from './dialect.ts';
 import { dialects, tellModel } from './dialects.ts';
-import { type Malformed, malformed, type Place, type RecordedOperation } from './record.ts';
+import { type FilePlace, type Malformed, malformed, type RecordedOperation } from './record.ts';
 
 export interface BuildOptions {
   /** The model's name; null: as the first operations tell. It must be a known one. */
@@ -44,7 +44,7 @@ export interface BuiltHistory {
 const TELLING_OPERATIONS = 1000;
 /** So many different calls are remembered at once. */
 const MOST_CALLS = 1 << 14;
-const FIRST_LINE: Place = { line: 1, column: 1 };
+const FIRST_LINE: FilePlace = { line: 1, column: 1 };
 
 interface Chosen {
   readonly dialect: Dialect;

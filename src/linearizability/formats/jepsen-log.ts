@@ -7,8 +7,26 @@
 import type { Json } from '../../core/kernel/json.ts';
 import { type Line, LineCutter } from './cutters.ts';
 import { readEdn } from './edn.ts';
-import { eventOf, Pairing } from './events.ts';
-import { type HistoryReader, type Malformed, malformed, type TakeOperation } from './record.ts';
+import { readEvents, type TakeFields } from './events.ts';
+import { type Format, type Malformed, malformed } from './record.ts';
+
+export const jepsenLog: Format = {
+  name: 'jepsen-log',
+  about: 'INFO  jepsen.util - 3 :invoke :write 4',
+  begins: ({ text }) => text.split('\n').some((line) => isJepsenLine(line.trim())),
+  open(take) {
+    let isClosed = true;
+    const reader = readEvents(take, (takeFields) => {
+      return new LineCutter((line) => {
+        isClosed = line.isClosed;
+        return takeLine(takeFields, line);
+      });
+    });
+    return { ...reader, mayBeCut: () => !isClosed };
+  },
+  hidesReads: true,
+  readsPairs: true,
+};
 
 const LOGGER = 'jepsen.util';
 /** Process, type, what is called; then its value and, in newer logs, its error. */
@@ -16,28 +34,13 @@ const EVENT = /^(:?[\w-]+)\s+(:[\w-]+)\s+(:\S+)(?=\s|$)/;
 /** What a line of this logger holds that may be a broken event; it says other things too. */
 const TYPE = /:(invoke|ok|fail|info)\b/;
 
-export function readJepsenLog(take: TakeOperation): HistoryReader {
-  const pairing = new Pairing(take);
-  let isClosed = true;
-  const cutter = new LineCutter((line) => {
-    isClosed = line.isClosed;
-    return pushLine(pairing, line);
-  });
-  return {
-    push: (piece) => cutter.push(piece),
-    end: () => cutter.end() ?? pairing.end(),
-    marks: pairing.marks,
-    mayBeCut: () => !isClosed,
-  };
-}
-
 /** Whether a line of a file of unknown format is an event of this one. */
-export function isJepsenLine(text: string): boolean {
+function isJepsenLine(text: string): boolean {
   const event = eventPart(text);
   return event !== null && EVENT.test(event.text);
 }
 
-function pushLine(pairing: Pairing, line: Line): Malformed | null {
+function takeLine(takeFields: TakeFields, line: Line): Malformed | null {
   const part = eventPart(line.text);
   if (part === null) {
     // Of other loggers: stack traces and results span lines of their own.
@@ -60,8 +63,7 @@ function pushLine(pairing: Pairing, line: Line): Malformed | null {
   if (value === undefined) return malformed(line, 'expected a value at the end of the line');
   const named: Record<string, Json> = { process, type, f, value };
   if (error !== undefined) named['error'] = error;
-  const event = eventOf(named, { line: line.line, column });
-  return event.kind === 'event' ? pairing.push(event.event) : event.problem;
+  return takeFields(named, { line: line.line, column });
 }
 
 /** What follows the logger's name; null when the line is another logger's. */

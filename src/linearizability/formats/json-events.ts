@@ -24,57 +24,49 @@
  */
 import { suggest } from '../../text/problem.ts';
 import { LineCutter, MapCutter, placeInMap } from './cutters.ts';
-import { eventOf, NEMESIS, nameOf, Pairing } from './events.ts';
+import { NEMESIS, plainName, readEvents } from './events.ts';
 import { readJsonFields } from './json-fields.ts';
-import {
-  type Fields,
-  type HistoryReader,
-  type Malformed,
-  malformed,
-  type Place,
-  type TakeOperation,
-} from './record.ts';
+import { beginsWithOperation } from './operations.ts';
+import { type Fields, type Format, malformed } from './record.ts';
 
 /** `[{"type":"invoke","f":"write","value":4,"process":3}, …]`. */
-export function readJsonEvents(take: TakeOperation): HistoryReader {
-  const pairing = new Pairing(take);
-  const cutter = new MapCutter('json', (map) =>
-    pushEvent(pairing, {
-      ...map,
-      placeAt: (offset) => placeInMap(map, offset),
-      refuse: () => null,
+export const json: Format = {
+  name: 'json',
+  about: '[{"process":3,"type":"invoke","f":"write","value":4}, …], as elle-cli takes it',
+  begins: ({ record, isList }) => isList && /^(\{\s*"|\]|$)/.test(record),
+  open: (take) =>
+    readEvents(take, (takeFields) => {
+      return new MapCutter('json', (map) => {
+        const read = readJsonFields(map.text);
+        if (read.kind === 'fields') return takeFields(read.fields, map);
+        return malformed(placeInMap(map, read.offset), read.what);
+      });
     }),
-  );
-  return {
-    push: (piece) => cutter.push(piece),
-    end: () => cutter.end() ?? pairing.end(),
-    marks: pairing.marks,
-  };
-}
+  hidesReads: true,
+  readsPairs: true,
+};
 
 /** `{"process":"alice","type":"invoke","f":"write","value":4}`, one a line. */
-export function readJsonLines(take: TakeOperation): HistoryReader {
-  const pairing = new Pairing(take);
-  const cutter = new LineCutter((line) => {
-    const refuse = refuseUnknownField;
-    const placeAt = (offset: number): Place => {
-      return { line: line.line, column: line.column + offset };
-    };
-    return pushEvent(pairing, { ...line, placeAt, refuse });
-  });
-  return {
-    push: (piece) => cutter.push(piece),
-    end: () => cutter.end() ?? pairing.end(),
-    marks: pairing.marks,
-  };
-}
-
-interface Source extends Place {
-  readonly text: string;
-  readonly placeAt: (offset: number) => Place;
-  /** What is wrong with its fields. */
-  readonly refuse: (fields: Fields) => string | null;
-}
+export const jsonl: Format = {
+  name: 'jsonl',
+  about: 'fencepost’s own, a line an event, in the order in which they happened:',
+  begins: (head) =>
+    !head.isList && /^\{\s*"/.test(head.record) && !beginsWithOperation(head.record),
+  open: (take) =>
+    readEvents(take, (takeFields) => {
+      return new LineCutter((line) => {
+        const read = readJsonFields(line.text);
+        if (read.kind === 'malformed') {
+          return malformed({ line: line.line, column: line.column + read.offset }, read.what);
+        }
+        const wrong = whatIsUnknown(read.fields);
+        return wrong === null ? takeFields(read.fields, line) : malformed(line, wrong);
+      });
+    }),
+  hidesReads: false,
+  // A key has a field of its own.
+  readsPairs: false,
+};
 
 const FIELDS: readonly string[] = [
   ...['process', 'type', 'f', 'value', 'key', 'lock', 'lease', 'semaphore', 'resource', 'owner'],
@@ -84,18 +76,9 @@ const FIELDS: readonly string[] = [
 ];
 
 /** In our own format a field that nobody reads is a mistake; of a fault anything may be told. */
-function refuseUnknownField(fields: Fields): string | null {
-  if (nameOf(fields['process']) === NEMESIS) return null;
+function whatIsUnknown(fields: Fields): string | null {
+  if (plainName(fields['process']) === NEMESIS) return null;
   const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));
   if (unknown === undefined) return null;
   return `unknown field "${unknown}"${suggest(unknown, FIELDS)}`;
-}
-
-function pushEvent(pairing: Pairing, source: Source): Malformed | null {
-  const read = readJsonFields(source.text);
-  if (read.kind === 'malformed') return malformed(source.placeAt(read.offset), read.what);
-  const wrong = source.refuse(read.fields);
-  if (wrong !== null) return malformed(source, wrong);
-  const event = eventOf(read.fields, source);
-  return event.kind === 'event' ? pairing.push(event.event) : event.problem;
 }

@@ -14,11 +14,11 @@
 import type { Json } from '../../core/kernel/json.ts';
 import { type CutMap, MapCutter, placeInMap } from './cutters.ts';
 import { isArray } from './edn.ts';
-import { nameOf } from './events.ts';
+import { plainName } from './events.ts';
 import { decimalOf, isFields, readJsonFields, scaleUp } from './json-fields.ts';
 import {
   type Fields,
-  type HistoryReader,
+  type Format,
   type Malformed,
   malformed,
   type RecordedOperation,
@@ -26,10 +26,32 @@ import {
 } from './record.ts';
 
 /** Unlike events, operations of one client may overlap: a client may stand for several threads. */
-export function readOperations(take: TakeOperation): HistoryReader {
-  const times = new Times();
-  const cutter = new MapCutter('json', (map) => pushOperation(map, times, take));
-  return { push: (piece) => cutter.push(piece), end: () => cutter.end(), marks: [] };
+export const operations: Format = {
+  name: 'operations',
+  about: '{"ClientId":3,"Input":{"op":"put","key":"x","value":"4"},"Call":10,"Return":30}',
+  begins: ({ record }) => /^\{\s*"/.test(record) && beginsWithOperation(record),
+  open(take) {
+    const times = new Times();
+    const cutter = new MapCutter('json', (map) => pushOperation(map, times, take));
+    return { push: (piece) => cutter.push(piece), end: () => cutter.end(), marks: [] };
+  },
+  hidesReads: false,
+  readsPairs: true,
+};
+
+/** Whether the first record of a file holds an operation. */
+export function beginsWithOperation(record: string): boolean {
+  const names = lowered(firstObject(record));
+  return names['input'] !== undefined && names['call'] !== undefined;
+}
+
+/** The first object of a text; empty when its end is not there. */
+function firstObject(text: string): Fields {
+  for (let end = text.indexOf('}'); end >= 0; end = text.indexOf('}', end + 1)) {
+    const read = readJsonFields(text.slice(0, end + 1));
+    if (read.kind === 'fields') return read.fields;
+  }
+  return {};
 }
 
 function pushOperation(map: CutMap, times: Times, take: TakeOperation): Malformed | null {
@@ -56,7 +78,7 @@ function operationOf(fields: Fields, times: Times, map: CutMap): RecordedOperati
   const answered = answeredOf(fields['output']);
   const outcome = outcomeOf(returned, answered);
   return {
-    process: nameOf(fields['clientid'] ?? fields['client']) ?? '0',
+    process: plainName(fields['clientid'] ?? fields['client']) ?? '0',
     f: asked.f,
     asked: asked.fields,
     answered,
@@ -81,7 +103,7 @@ const TAKES_KEY: ReadonlySet<string> = new Set([
 function askedOf(input: Json | undefined): { f: string; fields: Fields } | null {
   if (isArray(input)) {
     const [name, ...rest] = input;
-    const f = nameOf(name);
+    const f = plainName(name);
     if (f === null) return null;
     const [first = null, second] = rest;
     if (rest.length === 0) return { f, fields: {} };
@@ -91,7 +113,7 @@ function askedOf(input: Json | undefined): { f: string; fields: Fields } | null 
   }
   if (!isFields(input)) return null;
   const fields = lowered(input);
-  const f = nameOf(fields['op'] ?? fields['f']);
+  const f = plainName(fields['op'] ?? fields['f']);
   return f === null ? null : { f, fields };
 }
 
@@ -107,14 +129,6 @@ function lowered(fields: Fields): Fields {
     entries.map(([name, value]) => [name.toLowerCase().replaceAll('_', ''), value]),
   );
 }
-
-/** Whether a file of unknown format holds operations, by its first object. */
-export function isOperation(fields: Fields): boolean {
-  const names = lowered(fields);
-  return names['input'] !== undefined && names['call'] !== undefined;
-}
-
-/** Turns times as files write them, in any unit and of any length, into positions. */
 
 /** Digits after the point that count. */
 const PLACES = 12;

@@ -5,17 +5,17 @@
 import type { Json } from '../../core/kernel/json.ts';
 
 /** Both from 1; columns count UTF-16 units. */
-export interface Place {
+export interface FilePlace {
   readonly line: number;
   readonly column: number;
 }
 
 /** What is wrong in a file, and where. */
-export interface Malformed extends Place {
+export interface Malformed extends FilePlace {
   readonly what: string;
 }
 
-export function malformed({ line, column }: Place, what: string): Malformed {
+export function malformed({ line, column }: FilePlace, what: string): Malformed {
   return { line, column, what };
 }
 
@@ -27,7 +27,7 @@ export const EVENT_TYPES = ['invoke', 'ok', 'fail', 'info'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** One line of a log: a process calls, or hears how its call ended. */
-export interface RecordedEvent extends Place {
+export interface RecordedEvent extends FilePlace {
   readonly process: string;
   readonly type: EventType;
   /** What is called; '' when a completion leaves it out. */
@@ -46,9 +46,9 @@ export interface RecordedOperation {
   readonly invoke: number;
   /** Null when nothing was heard of it. */
   readonly return: number | null;
-  readonly invokedAt: Place;
+  readonly invokedAt: FilePlace;
   /** Null as `return` is, but for an `info`, which stands in the file. */
-  readonly returnedAt: Place | null;
+  readonly returnedAt: FilePlace | null;
 }
 
 /** Takes an operation; says what is wrong with it, and null when nothing is. */
@@ -77,8 +77,35 @@ export interface HistoryReader {
   mayBeCut?(): boolean;
 }
 
+/** A way to record histories: one row of `formats`. */
+export interface Format {
+  readonly name: string;
+  /** How a record of it looks, for people who choose one by its name. */
+  readonly about: string;
+  /** Whether a file that begins so is in it; of several formats the last in `formats` counts. */
+  readonly begins: (head: FileHead) => boolean;
+  readonly open: (take: TakeOperation) => HistoryReader;
+  /**
+   * Whether a read of nil means that nobody saw what it read, as in Knossos, where an object does
+   * not begin with nil.
+   */
+  readonly hidesReads: boolean;
+  /** Whether a value of two may be `[key value]`, as Jepsen writes those of independent objects. */
+  readonly readsPairs: boolean;
+}
+
+/** The beginning of a file, which may end anywhere. */
+export interface FileHead {
+  /** Without the space and the EDN comments that it begins with. */
+  readonly text: string;
+  /** Whether `[` opens a list of all records. */
+  readonly isList: boolean;
+  /** The same from the first record on. */
+  readonly record: string;
+}
+
 /** Longer lines and maps are refused, so that a file without line ends does not fill the memory. */
-export const MOST_CHARACTERS = 1_000_000;
+export const MOST_RECORD_CHARACTERS = 1_000_000;
 
 /** Deeper brackets are refused, so that whoever walks through a value comes back. */
 export const MOST_DEPTH = 100;

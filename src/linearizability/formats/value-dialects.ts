@@ -12,7 +12,7 @@ import {
   scalarOf,
   words,
 } from './dialect.ts';
-import { isArray, textOf } from './edn.ts';
+import { ednText, isArray } from './edn.ts';
 import type { Fields, RecordedOperation } from './record.ts';
 
 const READ = ['get', 'r'];
@@ -44,7 +44,7 @@ export const registerDialects: readonly Dialect[] = [
     answers: new Map([['write', FENCE]]),
   },
   fencedDialect('fenced-register'),
-  fencedDialect('strict-fenced-register'),
+  fencedDialect('fenced-register-strict'),
   fencedDialect('fenced-register-with-reads'),
 ];
 
@@ -169,7 +169,7 @@ export const valueDialects: readonly Dialect[] = [
 
 /** Strings stay as they are, because appends join them; null says that there is none. */
 function plainText(value: Json): string | null {
-  return value === null || typeof value === 'string' ? value : textOf(value);
+  return value === null || typeof value === 'string' ? value : ednText(value);
 }
 
 function keyValueOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {

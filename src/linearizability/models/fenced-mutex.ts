@@ -5,7 +5,7 @@
 import { amount, mistakesIn, oneOf, orNull, type Shapes, text } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
-import { acquired, describeHold, type Hold, mutexNeeds, released } from './mutex.ts';
+import { describeHold, type Hold, holdAfter, mutexNeeds, type ReentrantOptions } from './mutex.ts';
 
 export type FencedMutexCall =
   | {
@@ -57,9 +57,8 @@ function startingStates(calls: readonly FencedMutexCall[]): readonly FencedHold[
   return [null, ...holds].map((hold) => ({ hold, highest: null, isSeen: true }));
 }
 
-/** `maxDepth` is how many times its owner may hold it at once; no limit by default. */
 export function reentrantFencedMutex(
-  options: { readonly maxDepth?: number } = {},
+  options: ReentrantOptions = {},
 ): Model<FencedHold, FencedMutexCall> {
   return withDepth('reentrant-fenced-mutex', options.maxDepth ?? Number.POSITIVE_INFINITY);
 }
@@ -70,8 +69,7 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
     init: { hold: null, highest: null, isSeen: true },
     step(state, call): readonly FencedHold[] {
       const { hold, highest, isSeen } = state;
-      const next =
-        call.name === 'acquire' ? acquired(hold, call.owner, maxDepth) : released(hold, call.owner);
+      const next = holdAfter(hold, call, maxDepth);
       if (call.answer === 'denied') return next === hold ? [state] : illegal;
       if (next === hold) return call.answer === 'unknown' ? [state] : illegal;
       if (call.name === 'release') {
@@ -90,7 +88,11 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
       call.name === 'acquire'
         ? { ...call, answer: 'denied', token: null }
         : { ...call, answer: 'denied' },
-    describe: describeFencedMutexCall,
+    describe(call): string {
+      const token =
+        call.name === 'acquire' && call.token !== null ? ` with token ${call.token}` : '';
+      return `${call.name}(${call.lock})=${call.answer}${token}`;
+    },
     needs(call): string {
       if (call.name === 'release' || call.token === null) return mutexNeeds(call);
       return `${mutexNeeds(call)} and every token before to be below ${call.token}`;
@@ -114,9 +116,4 @@ function mayBe(token: number, { hold, highest, isSeen }: FencedHold): boolean {
 function describeToken({ highest, isSeen }: FencedHold): string {
   if (highest === null) return 'no token is known yet';
   return `the last token was ${isSeen ? '' : 'at least '}${highest}`;
-}
-
-function describeFencedMutexCall(call: FencedMutexCall): string {
-  const token = call.name === 'acquire' && call.token !== null ? ` with token ${call.token}` : '';
-  return `${call.name}(${call.lock})=${call.answer}${token}`;
 }

@@ -1,13 +1,13 @@
 /**
  * A store that guards a resource with fencing tokens (Kleppmann, "How to do distributed locking",
- * 2016): it accepts a write iff its token is at least the highest that it has seen. Reads register
- * nothing.
+ * 2016): it accepts a write iff its token is at least the highest that it has seen, or, where it is
+ * strict, above it. Reads register nothing, or, in a store with reads, their token too.
  */
 import { amount, mistakesIn, oneOf, type Shapes, scalar, text } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 import type { Value } from './register.ts';
 
-export type Answer = 'accepted' | 'refused' | 'unknown';
+type FenceAnswer = 'accepted' | 'refused' | 'unknown';
 
 export type FencedCall =
   | {
@@ -16,14 +16,14 @@ export type FencedCall =
       readonly key: string;
       readonly value: Value;
       readonly token: number;
-      readonly answer: Answer;
+      readonly answer: FenceAnswer;
     }
   /** Registers its token and writes nothing. */
   | {
       readonly name: 'open';
       readonly resource: string;
       readonly token: number;
-      readonly answer: Answer;
+      readonly answer: FenceAnswer;
     }
   | {
       readonly name: 'read';
@@ -49,8 +49,7 @@ export interface FencedOptions {
 const place = { resource: text, key: text };
 const answer = oneOf('accepted', 'refused', 'unknown');
 
-/** What the calls of a fenced register must hold. */
-const fencedShapes: Shapes<FencedCall> = {
+const shapes: Shapes<FencedCall> = {
   write: { ...place, value: scalar, token: amount, answer },
   open: { resource: text, token: amount, answer },
   read: { ...place, token: amount, value: scalar },
@@ -60,7 +59,7 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
   const initial = options.initial ?? null;
   const isStrict = options.isStrict ?? false;
   return {
-    name: isStrict ? 'strict-fenced-register' : 'fenced-register',
+    name: isStrict ? 'fenced-register-strict' : 'fenced-register',
     init: { highest: 0, values: {} },
     step(state, call): readonly FencedState[] {
       if (call.name === 'read') {
@@ -73,9 +72,9 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
       return [passes ? accept(state, call) : state];
     },
     isPure: (call) => call.name === 'read' || call.answer === 'refused',
-    mistakeIn: mistakesIn(fencedShapes),
+    mistakeIn: mistakesIn(shapes),
     partition: (call) => call.resource,
-    describe: describeFencedCall,
+    describe,
     needs(call): string {
       if (call.name === 'read') return `${call.key} to be ${call.value}`;
       const bound = isStrict ? 'below' : 'at most';
@@ -83,18 +82,45 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
         ? `a token of ${isStrict ? 'at least' : 'above'} ${call.token} before it`
         : `every token before it to be ${bound} ${call.token}`;
     },
-    describeState: (state) => describeFencedState(state),
+    describeState,
   };
 }
 
-function describeFencedCall(call: FencedCall): string {
+/**
+ * A fenced register whose reads carry a token too: a read below the highest is refused, any other
+ * registers its token, so that what a holder has read cannot change under it by an older holder.
+ */
+export function fencedRegisterWithReads(initial: Value = null): Model<FencedState, FencedCall> {
+  const writes = fencedRegister({ initial });
+  return {
+    ...writes,
+    name: 'fenced-register-with-reads',
+    step(state, call): readonly FencedState[] {
+      if (call.name !== 'read') return writes.step(state, call);
+      const passes = call.token >= state.highest;
+      if (call.value === 'unknown') return [passes ? accept(state, call) : state];
+      if (call.value === 'refused') return passes ? illegal : [state];
+      return passes && call.value === held(state, call.key, initial)
+        ? [accept(state, call)]
+        : illegal;
+    },
+    isPure: (call) => (call.name === 'read' ? call.value : call.answer) === 'refused',
+    needs(call): string {
+      if (call.name !== 'read') return writes.needs?.(call) ?? 'nothing';
+      if (call.value === 'refused') return `a token above ${call.token} before it`;
+      return `${call.key} to be ${call.value} and every token before it at most ${call.token}`;
+    },
+  };
+}
+
+function describe(call: FencedCall): string {
   const token = `with token ${call.token}`;
   if (call.name === 'read') return `read(${call.key})=${call.value} ${token}`;
   if (call.name === 'open') return `open ${token} (${call.answer})`;
   return `write(${call.key}, ${call.value}) ${token} (${call.answer})`;
 }
 
-function describeFencedState({ highest, values }: FencedState): string {
+function describeState({ highest, values }: FencedState): string {
   const held = Object.entries(values).map(([key, value]) => `${key} is ${value}`);
   return [`the highest token is ${highest}`, ...held].join(', ');
 }
@@ -109,36 +135,4 @@ function held(state: FencedState, key: string, initial: Value): Value {
 function accept(state: FencedState, call: FencedCall): FencedState {
   if (call.name !== 'write') return { highest: call.token, values: state.values };
   return { highest: call.token, values: { ...state.values, [call.key]: call.value } };
-}
-
-/**
- * A fenced register whose reads carry a token too: a read below the highest is refused, any other
- * registers its token, so that what a holder has read cannot change under it by an older holder.
- */
-
-export function fencedRegisterWithReads(initial: Value = null): Model<FencedState, FencedCall> {
-  const writes = fencedRegister({ initial });
-  return {
-    name: 'fenced-register-with-reads',
-    init: writes.init,
-    step(state, call): readonly FencedState[] {
-      if (call.name !== 'read') return writes.step(state, call);
-      const passes = call.token >= state.highest;
-      if (call.value === 'unknown') return [passes ? accept(state, call) : state];
-      if (call.value === 'refused') return passes ? illegal : [state];
-      return passes && call.value === held(state, call.key, initial)
-        ? [accept(state, call)]
-        : illegal;
-    },
-    isPure: (call) => (call.name === 'read' ? call.value : call.answer) === 'refused',
-    mistakeIn: mistakesIn(fencedShapes),
-    partition: (call) => call.resource,
-    describe: describeFencedCall,
-    needs(call): string {
-      if (call.name !== 'read') return writes.needs?.(call) ?? 'nothing';
-      if (call.value === 'refused') return `a token above ${call.token} before it`;
-      return `${call.key} to be ${call.value} and every token before it at most ${call.token}`;
-    },
-    describeState: describeFencedState,
-  };
 }

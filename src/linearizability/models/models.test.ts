@@ -2,12 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { allows } from './allows.fixture.ts';
 import { type CounterCall, counter } from './counter.ts';
-import {
-  type Answer,
-  type FencedCall,
-  fencedRegister,
-  fencedRegisterWithReads,
-} from './fenced-register.ts';
+import { type FencedCall, fencedRegister, fencedRegisterWithReads } from './fenced-register.ts';
 import { type KeyValueCall, keyValue } from './key-value.ts';
 import { type CasRegisterCall, casRegister, type RegisterCall, register } from './register.ts';
 import { type VersionedCall, versionedRegister } from './versioned-register.ts';
@@ -52,7 +47,11 @@ describe('a counter', () => {
   it('loses no increment', () => expect(allows(counter(), calls(2))).toBe(false));
 });
 
-const write = (token: number, value: number, answer: Answer): FencedCall => {
+const write = (
+  token: number,
+  value: number,
+  answer: Exclude<FencedCall, { readonly name: 'read' }>['answer'],
+): FencedCall => {
   return { name: 'write', resource: 'db', key: 'x', value, token, answer };
 };
 const read = (token: number, value: number | 'refused'): FencedCall => {

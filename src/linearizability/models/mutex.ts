@@ -1,4 +1,7 @@
-/** A mutex that knows its owner: granted only when free, released only by the owner. */
+/**
+ * Locks without tokens: a mutex that knows its owner, one that knows none, and one that its owner may
+ * take again.
+ */
 import { mistakesIn, oneOf, type Shapes, text } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
@@ -19,9 +22,28 @@ export type MutexCall =
       readonly answer: 'released' | 'denied' | 'unknown';
     };
 
-/** The state is the owner, null when the mutex is free. It is not reentrant. */
+const shapes: Shapes<MutexCall> = {
+  acquire: { lock: text, owner: text, answer: oneOf('granted', 'denied', 'unknown') },
+  release: { lock: text, owner: text, answer: oneOf('released', 'denied', 'unknown') },
+};
+
+/** What they have in common. */
+const anyLock = {
+  isPure: (call: MutexCall): boolean => call.answer === 'denied',
+  mistakeIn: mistakesIn(shapes),
+  partition: (call: MutexCall): string => call.lock,
+  whenFailed: (call: MutexCall): MutexCall => ({ ...call, answer: 'denied' }),
+  describe: (call: MutexCall): string => `${call.name}(${call.lock})=${call.answer}`,
+  needs: mutexNeeds,
+};
+
+/**
+ * Granted only when free, released only by the owner. The state is the owner, null when the mutex is
+ * free. It is not reentrant.
+ */
 export function mutex(): Model<string | null, MutexCall> {
   return {
+    ...anyLock,
     name: 'mutex',
     init: null,
     step(state, call): readonly (string | null)[] {
@@ -31,22 +53,15 @@ export function mutex(): Model<string | null, MutexCall> {
         return call.answer === 'granted' || call.answer === 'released' ? illegal : [state];
       return [call.name === 'acquire' ? call.owner : null];
     },
-    isPure: (call) => call.answer === 'denied',
-    mistakeIn: mistakesIn(lockShapes),
-    partition: (call) => call.lock,
-    whenFailed: (call) => ({ ...call, answer: 'denied' }),
     fastPath: decidePairedLock,
-    describe: describeLockCall,
-    needs: mutexNeeds,
-    describeState: describeOwner,
+    describeState: (owner) => (owner === null ? 'it is free' : `${owner} holds it`),
   };
 }
 
-/** A mutex that knows no owner: granted only when free, and anybody's release frees it. */
-
-/** The state is whether it is held. */
+/** Granted only when free, and anybody's release frees it. The state is whether it is held. */
 export function anonymousMutex(): Model<boolean, MutexCall> {
   return {
+    ...anyLock,
     name: 'anonymous-mutex',
     init: false,
     step(isHeld, call): readonly boolean[] {
@@ -55,12 +70,7 @@ export function anonymousMutex(): Model<boolean, MutexCall> {
       if (isPossible) return [!isHeld];
       return call.answer === 'granted' || call.answer === 'released' ? illegal : [isHeld];
     },
-    isPure: (call) => call.answer === 'denied',
-    mistakeIn: mistakesIn(lockShapes),
-    partition: (call) => call.lock,
-    whenFailed: (call) => ({ ...call, answer: 'denied' }),
     fastPath: decidePairedLock,
-    describe: describeLockCall,
     needs: (call) => {
       const isFree = (call.name === 'acquire') === (call.answer !== 'denied');
       return isFree ? 'the lock to be free' : 'the lock to be held';
@@ -68,8 +78,6 @@ export function anonymousMutex(): Model<boolean, MutexCall> {
     describeState: (isHeld) => (isHeld ? 'it is held' : 'it is free'),
   };
 }
-
-/** A mutex that its owner may take again; it is free after as many releases as acquires. */
 
 /** Who holds it and how many times; null when it is free. */
 export type Hold = { readonly owner: string; readonly depth: number } | null;
@@ -79,37 +87,34 @@ export interface ReentrantOptions {
   readonly maxDepth?: number;
 }
 
+/** Its owner may take it again; it is free after as many releases as acquires. */
 export function reentrantMutex(options: ReentrantOptions = {}): Model<Hold, MutexCall> {
   const maxDepth = options.maxDepth ?? Number.POSITIVE_INFINITY;
   return {
+    ...anyLock,
     name: 'reentrant-mutex',
     init: null,
     step(hold, call): readonly Hold[] {
-      const next =
-        call.name === 'acquire' ? acquired(hold, call.owner, maxDepth) : released(hold, call.owner);
+      const next = holdAfter(hold, call, maxDepth);
       if (call.answer === 'denied') return next === hold ? [hold] : illegal;
       if (next === hold && call.answer !== 'unknown') return illegal;
       return [next];
     },
-    isPure: (call) => call.answer === 'denied',
-    mistakeIn: mistakesIn(lockShapes),
-    partition: (call) => call.lock,
-    whenFailed: (call) => ({ ...call, answer: 'denied' }),
-    describe: describeLockCall,
-    needs: mutexNeeds,
     describeState: describeHold,
   };
 }
 
-/** The hold after an acquire; the same one when it is not possible. */
-export function acquired(hold: Hold, owner: string, maxDepth: number): Hold {
-  if (hold === null) return { owner, depth: 1 };
-  if (hold.owner !== owner || hold.depth >= maxDepth) return hold;
-  return { owner, depth: hold.depth + 1 };
-}
-
-/** The hold after a release; the same one when it is not possible. */
-export function released(hold: Hold, owner: string): Hold {
+/** The hold after an acquire or a release; the same one when it is not possible. */
+export function holdAfter(
+  hold: Hold,
+  { name, owner }: Pick<MutexCall, 'name' | 'owner'>,
+  maxDepth: number,
+): Hold {
+  if (name === 'acquire') {
+    if (hold === null) return { owner, depth: 1 };
+    if (hold.owner !== owner || hold.depth >= maxDepth) return hold;
+    return { owner, depth: hold.depth + 1 };
+  }
   if (hold === null || hold.owner !== owner) return hold;
   return hold.depth === 1 ? null : { owner, depth: hold.depth - 1 };
 }
@@ -119,28 +124,10 @@ export function describeHold(hold: Hold): string {
   return hold.depth === 1 ? `${hold.owner} holds it` : `${hold.owner} holds it ${hold.depth} times`;
 }
 
-/** What calls of locks are called and what they need, in the sentences of an explanation. */
-
-/** What the calls of a lock must hold. */
-const lockShapes: Shapes<MutexCall> = {
-  acquire: { lock: text, owner: text, answer: oneOf('granted', 'denied', 'unknown') },
-  release: { lock: text, owner: text, answer: oneOf('released', 'denied', 'unknown') },
-};
-
-/** `acquire(db)=granted`. */
-function describeLockCall(call: MutexCall): string {
-  return `${call.name}(${call.lock})=${call.answer}`;
-}
-
 export function mutexNeeds(call: MutexCall): string {
   const isDenied = call.answer === 'denied';
   if (call.name === 'acquire') {
     return isDenied ? 'somebody else to hold the lock' : 'the lock to be free';
   }
   return isDenied ? `the lock not to be held by ${call.owner}` : `${call.owner} to hold the lock`;
-}
-
-/** A state that is an owner, or null. */
-function describeOwner(owner: string | null): string {
-  return owner === null ? 'it is free' : `${owner} holds it`;
 }

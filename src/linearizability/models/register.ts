@@ -1,4 +1,7 @@
-/** A register: a read returns what the last write wrote. Each key is a register of its own. */
+/**
+ * A register: a read returns what the last write wrote; and one that also compares and sets: it
+ * writes `value` only where it finds `expected`. Each key is a register of its own.
+ */
 import { mistakesIn, oneOf, type Shapes, scalar, text } from '../call-shape.ts';
 import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
@@ -13,7 +16,6 @@ export type RegisterCall =
   | { readonly name: 'read'; readonly key: string; readonly value: Value | 'unknown' }
   | { readonly name: 'write'; readonly key: string; readonly value: Value };
 
-/** What the calls of a register must hold. */
 const registerShapes: Shapes<RegisterCall> = {
   read: { key: text, value: scalar },
   write: { key: text, value: scalar },
@@ -40,13 +42,6 @@ export function register(initial: Value = null): Model<Value, RegisterCall> {
   };
 }
 
-/** A value as it reads in a sentence. */
-function show(value: Value | 'unknown'): string {
-  return value === null ? 'nothing' : String(value);
-}
-
-/** A register that also compares and sets: it writes `value` only where it finds `expected`. */
-
 export type CasRegisterCall =
   | RegisterCall
   | {
@@ -58,7 +53,7 @@ export type CasRegisterCall =
       readonly answer: 'matched' | 'missed' | 'unknown';
     };
 
-const shapes: Shapes<CasRegisterCall> = {
+const casShapes: Shapes<CasRegisterCall> = {
   ...registerShapes,
   cas: {
     key: text,
@@ -71,8 +66,8 @@ const shapes: Shapes<CasRegisterCall> = {
 export function casRegister(initial: Value = null): Model<Value, CasRegisterCall> {
   const plain = register(initial);
   return {
+    ...plain,
     name: 'cas-register',
-    init: initial,
     step(state, call): readonly Value[] {
       if (call.name !== 'cas') return plain.step(state, call);
       const matches = state === call.expected;
@@ -80,12 +75,10 @@ export function casRegister(initial: Value = null): Model<Value, CasRegisterCall
       return [matches ? call.value : state];
     },
     isPure: (call) => call.name === 'read' || (call.name === 'cas' && call.answer === 'missed'),
-    mistakeIn: mistakesIn(shapes),
-    partition: (call) => call.key,
+    mistakeIn: mistakesIn(casShapes),
     whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
     awaits: (call) => (call.name === 'cas' ? call.expected : plain.awaits?.(call)),
     provides: (call) => (call.name === 'cas' ? call.value : plain.provides?.(call)),
-    fastPath: decideByZones,
     describe(call): string {
       if (call.name !== 'cas') return plain.describe?.(call) ?? call.name;
       const answer = { matched: 'ok', missed: 'missed', unknown: 'unknown' }[call.answer];
@@ -95,6 +88,10 @@ export function casRegister(initial: Value = null): Model<Value, CasRegisterCall
       if (call.name !== 'cas') return plain.needs?.(call) ?? 'nothing';
       return `${call.answer === 'missed' ? 'any value but' : 'the value'} ${show(call.expected)}`;
     },
-    describeState: (state) => `it is ${show(state)}`,
   };
+}
+
+/** A value as it reads in a sentence. */
+function show(value: Value | 'unknown'): string {
+  return value === null ? 'nothing' : String(value);
 }

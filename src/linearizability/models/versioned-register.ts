@@ -4,7 +4,6 @@
  * which version it expects is accepted over that one only, and refused over any other only.
  */
 
-import type { Json } from '../../core/kernel/json.ts';
 import {
   amount,
   type Field,
@@ -15,7 +14,7 @@ import {
   scalar,
   text,
 } from '../call-shape.ts';
-import { type CallData, type FastDecision, type History, illegal, type Model } from '../model.ts';
+import { type FastDecision, type History, illegal, type Model } from '../model.ts';
 import { refuteOrder } from '../verify-order.ts';
 import type { Value } from './register.ts';
 
@@ -106,15 +105,11 @@ function needs(call: VersionedCall): string {
 }
 
 /**
- * Decides histories whose answers tell a version: the versions are the order, if there is one. They
- * are only a guess that is replayed, so what does not fit is left to the search.
+ * The fast path of histories whose answers tell a version: the versions are the order, if there is
+ * one. They are only a guess that is replayed, so what does not fit is left to the search: null
+ * unless every answered operation tells its version and their order is allowed.
  */
-
-/** Null unless every answered operation tells its version and their order is allowed. */
-function decideByVersion<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-): FastDecision | null {
+function decideByVersion(history: History, model: Model): FastDecision | null {
   const order: number[] = [];
   const versions = new Float64Array(history.length);
   const isPure = new Uint8Array(history.length);
