@@ -14,7 +14,7 @@
  * 7. `formats/formats.ts`: histories that others recorded, read from their files.
  */
 import type { Json } from '../core/kernel/json.ts';
-import { shown } from './call-shape.ts';
+import { shownValue } from './call-shape.ts';
 import { type CheckOptions, type DecideOptions, type Decision, decide } from './decide.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 
@@ -201,16 +201,17 @@ const outcomes: readonly unknown[] = ['ok', 'fail', 'info'];
 
 /** Whoever writes plain JavaScript may have put anything there. */
 function mistakeIn(operation: Operation<unknown>): string | null {
-  if (typeof operation !== 'object' || operation === null) return `${shown(operation)} is none`;
+  if (typeof operation !== 'object' || operation === null)
+    return `${shownValue(operation)} is none`;
   const { client, call, invoke, return: end, outcome } = operation;
-  if (typeof client !== 'string') return `"client" must be a text, not ${shown(client)}`;
+  if (typeof client !== 'string') return `"client" must be a text, not ${shownValue(client)}`;
   if (!outcomes.includes(outcome)) {
-    return `"outcome" must be ok, fail or info, not ${shown(outcome)}`;
+    return `"outcome" must be ok, fail or info, not ${shownValue(outcome)}`;
   }
-  if (!hasName(call)) return `"call" must be an object with a "name", not ${shown(call)}`;
-  if (!Number.isFinite(invoke)) return `"invoke" must be a number, not ${shown(invoke)}`;
+  if (!hasName(call)) return `"call" must be an object with a "name", not ${shownValue(call)}`;
+  if (!Number.isFinite(invoke)) return `"invoke" must be a number, not ${shownValue(invoke)}`;
   if (end === null) return outcome === 'ok' ? 'it is ok, so that "return" must be a number' : null;
-  if (!Number.isFinite(end)) return `"return" must be a number or null, not ${shown(end)}`;
+  if (!Number.isFinite(end)) return `"return" must be a number or null, not ${shownValue(end)}`;
   return end < invoke ? `it returns at ${end}, before it is called at ${invoke}` : null;
 }
 

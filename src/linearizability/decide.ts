@@ -23,7 +23,7 @@
 import type { Json } from '../core/kernel/json.ts';
 import { LookAhead } from './look-ahead.ts';
 import type { History, Model } from './model.ts';
-import { type Budget, Search, type SearchEnding, theBeginning } from './search.ts';
+import { type Budget, OrderSearch, type SearchEnding, theBeginning } from './search.ts';
 import { Transitions } from './transitions.ts';
 
 /** What a caller of the checker may ask for. */
@@ -127,7 +127,7 @@ export function decide(history: History, model: Model, options: DecideOptions = 
   }
   // A table that was large before would not have to grow, so that no limit would be met.
   if (options.maxBytes !== undefined) {
-    return new Run(new Search(), history, model, options).decide();
+    return new Run(new OrderSearch(), history, model, options).decide();
   }
   return withSearch((search) => new Run(search, history, model, options).decide());
 }
@@ -169,11 +169,11 @@ export function findPossibleStates<State extends Json>(
 }
 
 const keptBytes = 1 << 26;
-const spareSearches: Search[] = [];
+const spareSearches: OrderSearch[] = [];
 
 /** Lends a search, so that its memory serves the next history too, unless it grew large. */
-function withSearch<Result>(use: (search: Search) => Result): Result {
-  const search = spareSearches.pop() ?? new Search();
+function withSearch<Result>(use: (search: OrderSearch) => Result): Result {
+  const search = spareSearches.pop() ?? new OrderSearch();
   const result = use(search);
   if (search.bytes <= keptBytes) spareSearches.push(search);
   return result;
@@ -196,7 +196,7 @@ interface Window {
 
 /** One history in one search. */
 class Run<State extends Json> {
-  private readonly search: Search;
+  private readonly search: OrderSearch;
   private readonly history: History;
   private readonly model: Model<State>;
   private readonly transitions: Transitions<State>;
@@ -210,7 +210,7 @@ class Run<State extends Json> {
   /** The return from which on there is no order, when one was just found. */
   private contradictoryFrom: number | null = null;
 
-  constructor(search: Search, history: History, model: Model<State>, options: DecideOptions) {
+  constructor(search: OrderSearch, history: History, model: Model<State>, options: DecideOptions) {
     this.search = search;
     this.history = history;
     this.model = model;

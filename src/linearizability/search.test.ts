@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
 import type { Operation } from './model.ts';
 import { type CasRegisterCall, casRegister } from './models/register.ts';
-import { Memo, Search } from './search.ts';
+import { Memo, OrderSearch } from './search.ts';
 import { Transitions } from './transitions.ts';
 
 /** Drafts a configuration of one completed and one crashed word; whether it is worth a visit. */
@@ -60,13 +60,13 @@ describe('a search that begins inside a history', () => {
   /**
    * Of equal open operations only the one that returns first is tried, here the cas of a. But a has
    * called it before the search begins, so that it may have come before: if it is tried in place of
-   * that of d, which must come, no 1 is left for d. `Search.mayTry` has to let d go first; a mistake
+   * that of d, which must come, no 1 is left for d. `mayTry` has to let d go first; a mistake
    * there refutes windows, and so histories, that have an order.
    */
   it('lets what must come go before an equal one that may have come already', () => {
     const model = casRegister(0);
     expect(decide(history, model, { isSearchOnly: true }).kind).toBe('valid');
-    const search = new Search();
+    const search = new OrderSearch();
     const transitions = new Transitions(model, search.history.load(history, model), search.tables);
     const states = [0, 1, 2, 3].map((value) => transitions.number(value));
     const afterTwoWrites = { next: 2, states };

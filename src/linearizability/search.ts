@@ -68,7 +68,7 @@ const shareOfTables = 0.7;
 const configurationsAhead = 32;
 const comparedBetweenAsking = 1 << 16;
 
-export class Search {
+export class OrderSearch {
   readonly history: PreparedHistory = new PreparedHistory();
   readonly tables: TransitionTables = new TransitionTables();
   readonly memo: Memo = new Memo();

@@ -43,7 +43,7 @@ export function scalarOf(value: Json): number | string | null {
 }
 
 /** `unknown` for an operation that nobody heard of, else what `known` says. */
-export function answerOf(operation: RecordedOperation, known: string): string {
+export function knownAnswer(operation: RecordedOperation, known: string): string {
   return operation.outcome === 'info' ? 'unknown' : known;
 }
 

@@ -4,9 +4,9 @@ import type { Beginning } from '../models.ts';
 import {
   ANY_KEY,
   type Answers,
-  answerOf,
   type Dialect,
   keyText,
+  knownAnswer,
   type NamedFields,
   type Said,
   words,
@@ -113,5 +113,5 @@ function ownerOf({ asked, process }: RecordedOperation): string {
 }
 
 function heard(name: string, operation: RecordedOperation, { isNo }: Said): string {
-  return answerOf(operation, isNo ? 'denied' : (ANSWERS.get(name)?.yes[0] ?? ''));
+  return knownAnswer(operation, isNo ? 'denied' : (ANSWERS.get(name)?.yes[0] ?? ''));
 }

@@ -4,9 +4,9 @@ import type { Beginning } from '../models.ts';
 import {
   ANY_KEY,
   type Answers,
-  answerOf,
   type Dialect,
   keyText,
+  knownAnswer,
   type NamedFields,
   type Said,
   scalarOf,
@@ -92,7 +92,7 @@ function readWriteOrCas(
   if (pair.length !== 2 || expected === undefined || value === undefined) {
     return 'expected a value of two: [expected new]';
   }
-  const answer = answerOf(operation, isNo ? 'missed' : 'matched');
+  const answer = knownAnswer(operation, isNo ? 'missed' : 'matched');
   return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
 }
 
@@ -128,7 +128,7 @@ function fencedOf(name: string, operation: RecordedOperation, said: Said): Named
     return 'expected a token, a whole number below 2^53';
   }
   const resource = keyText(asked['resource'] ?? '');
-  const answer = answerOf(operation, said.isNo ? 'refused' : 'accepted');
+  const answer = knownAnswer(operation, said.isNo ? 'refused' : 'accepted');
   if (name === 'open') return { name, resource, token, answer };
   // A refused read has no value, and needs none.
   const plain = readOrWrite(name, operation, said.isNo ? { ...said, answered: null } : said);
@@ -198,7 +198,7 @@ function casOf(operation: RecordedOperation, { key, asked, isNo }: Said): NamedF
   if (expected === undefined || value === undefined || value === null) {
     return 'expected a value of two: [expected new]';
   }
-  const answer = answerOf(operation, isNo ? 'missed' : 'matched');
+  const answer = knownAnswer(operation, isNo ? 'missed' : 'matched');
   return { name: 'cas', key, expected: plainText(expected), value: plainText(value), answer };
 }
 

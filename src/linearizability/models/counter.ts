@@ -1,21 +1,21 @@
 /**
  * A counter: an increment adds, a read returns the sum so far. Each key is a counter of its own.
  */
-import { amount, type Field, mistakesIn, type Shapes, text } from '../call-shape.ts';
+import { amount, anyText, type CallField, mistakesIn, type Shapes } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 export type CounterCall =
   | { readonly name: 'increment'; readonly key: string; readonly by: number }
   | { readonly name: 'read'; readonly key: string; readonly value: number | 'unknown' };
 
-const sum: Field = {
+const sum: CallField = {
   expected: 'a number or unknown',
   accepts: (value) => value === 'unknown' || Number.isFinite(value),
 };
 
 const shapes: Shapes<CounterCall> = {
-  increment: { key: text, by: amount },
-  read: { key: text, value: sum },
+  increment: { key: anyText, by: amount },
+  read: { key: anyText, value: sum },
 };
 
 export function counter(initial = 0): Model<number, CounterCall> {

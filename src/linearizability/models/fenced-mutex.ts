@@ -2,7 +2,7 @@
  * A mutex whose every grant carries a fencing token above all before; the reentrant one gives its
  * owner the same token again while it is held.
  */
-import { amount, mistakesIn, oneOf, orNull, type Shapes, text } from '../call-shape.ts';
+import { amount, anyText, mistakesIn, oneOf, orNull, type Shapes } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
 import { describeHold, type Hold, holdAfter, mutexNeeds, type ReentrantOptions } from './mutex.ts';
@@ -36,12 +36,12 @@ export type FencedHold = {
 
 const shapes: Shapes<FencedMutexCall> = {
   acquire: {
-    lock: text,
-    owner: text,
+    lock: anyText,
+    owner: anyText,
     answer: oneOf('granted', 'denied', 'unknown'),
     token: orNull(amount),
   },
-  release: { lock: text, owner: text, answer: oneOf('released', 'denied', 'unknown') },
+  release: { lock: anyText, owner: anyText, answer: oneOf('released', 'denied', 'unknown') },
 };
 
 /** Tokens are integers, of which the first may be any. */

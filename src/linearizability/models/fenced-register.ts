@@ -3,7 +3,7 @@
  * 2016): it accepts a write iff its token is at least the highest that it has seen, or, where it is
  * strict, above it. Reads register nothing, or, in a store with reads, their token too.
  */
-import { amount, mistakesIn, oneOf, type Shapes, scalar, text } from '../call-shape.ts';
+import { amount, anyText, mistakesIn, oneOf, type Shapes, scalar } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 import type { Value } from './register.ts';
 
@@ -46,12 +46,12 @@ export interface FencedOptions {
   readonly isStrict?: boolean;
 }
 
-const place = { resource: text, key: text };
+const place = { resource: anyText, key: anyText };
 const answer = oneOf('accepted', 'refused', 'unknown');
 
 const shapes: Shapes<FencedCall> = {
   write: { ...place, value: scalar, token: amount, answer },
-  open: { resource: text, token: amount, answer },
+  open: { resource: anyText, token: amount, answer },
   read: { ...place, token: amount, value: scalar },
 };
 

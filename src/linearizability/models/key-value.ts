@@ -1,5 +1,5 @@
 /** A map from keys to texts: get, put, append, compare and set, delete. Each key is independent. */
-import { mistakesIn, oneOf, orNull, type Shapes, text } from '../call-shape.ts';
+import { anyText, mistakesIn, oneOf, orNull, type Shapes } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 /** What a key holds; null when it holds nothing and the map tells that from the empty text. */
@@ -22,16 +22,16 @@ export type KeyValueCall =
   | { readonly name: 'delete'; readonly key: string };
 
 const shapes: Shapes<KeyValueCall> = {
-  get: { key: text, value: orNull(text) },
-  put: { key: text, value: text },
-  append: { key: text, value: text },
+  get: { key: anyText, value: orNull(anyText) },
+  put: { key: anyText, value: anyText },
+  append: { key: anyText, value: anyText },
   cas: {
-    key: text,
-    expected: orNull(text),
-    value: text,
+    key: anyText,
+    expected: orNull(anyText),
+    value: anyText,
     answer: oneOf('matched', 'missed', 'unknown'),
   },
-  delete: { key: text },
+  delete: { key: anyText },
 };
 
 /** `initial` is what a key holds that was never put, or was deleted. */

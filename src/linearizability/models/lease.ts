@@ -4,7 +4,7 @@
  * may hold it, the caller included, whose own earlier attempt may not have been answered; never
  * while it was not taken, or was given back or seen to have expired, since it was taken last.
  */
-import { mistakesIn, oneOf, type Shapes, text } from '../call-shape.ts';
+import { anyText, mistakesIn, oneOf, type Shapes } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 export type LeaseCall =
@@ -32,10 +32,10 @@ export type LeaseCall =
   | { readonly name: 'expire'; readonly lease: string };
 
 const shapes: Shapes<LeaseCall> = {
-  acquire: { lease: text, owner: text, answer: oneOf('granted', 'denied', 'unknown') },
-  renew: { lease: text, owner: text, answer: oneOf('renewed', 'denied', 'unknown') },
-  release: { lease: text, owner: text, answer: oneOf('released', 'denied', 'unknown') },
-  expire: { lease: text },
+  acquire: { lease: anyText, owner: anyText, answer: oneOf('granted', 'denied', 'unknown') },
+  renew: { lease: anyText, owner: anyText, answer: oneOf('renewed', 'denied', 'unknown') },
+  release: { lease: anyText, owner: anyText, answer: oneOf('released', 'denied', 'unknown') },
+  expire: { lease: anyText },
 };
 
 /**

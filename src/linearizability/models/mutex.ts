@@ -2,7 +2,7 @@
  * Locks without tokens: a mutex that knows its owner, one that knows none, and one that its owner may
  * take again.
  */
-import { mistakesIn, oneOf, type Shapes, text } from '../call-shape.ts';
+import { anyText, mistakesIn, oneOf, type Shapes } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
 
@@ -23,8 +23,8 @@ export type MutexCall =
     };
 
 const shapes: Shapes<MutexCall> = {
-  acquire: { lock: text, owner: text, answer: oneOf('granted', 'denied', 'unknown') },
-  release: { lock: text, owner: text, answer: oneOf('released', 'denied', 'unknown') },
+  acquire: { lock: anyText, owner: anyText, answer: oneOf('granted', 'denied', 'unknown') },
+  release: { lock: anyText, owner: anyText, answer: oneOf('released', 'denied', 'unknown') },
 };
 
 /** What they have in common. */

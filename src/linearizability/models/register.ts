@@ -2,7 +2,7 @@
  * A register: a read returns what the last write wrote; and one that also compares and sets: it
  * writes `value` only where it finds `expected`. Each key is a register of its own.
  */
-import { mistakesIn, oneOf, type Shapes, scalar, text } from '../call-shape.ts';
+import { anyText, mistakesIn, oneOf, type Shapes, scalar } from '../call-shape.ts';
 import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
 
@@ -17,8 +17,8 @@ export type RegisterCall =
   | { readonly name: 'write'; readonly key: string; readonly value: Value };
 
 const registerShapes: Shapes<RegisterCall> = {
-  read: { key: text, value: scalar },
-  write: { key: text, value: scalar },
+  read: { key: anyText, value: scalar },
+  write: { key: anyText, value: scalar },
 };
 
 export function register(initial: Value = null): Model<Value, RegisterCall> {
@@ -56,7 +56,7 @@ export type CasRegisterCall =
 const casShapes: Shapes<CasRegisterCall> = {
   ...registerShapes,
   cas: {
-    key: text,
+    key: anyText,
     expected: scalar,
     value: scalar,
     answer: oneOf('matched', 'missed', 'unknown'),

@@ -1,5 +1,5 @@
 /** A semaphore: so many permits, of which an acquire takes some and a release gives some back. */
-import { amount, mistakesIn, oneOf, type Shapes, text } from '../call-shape.ts';
+import { amount, anyText, mistakesIn, oneOf, type Shapes } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 export type SemaphoreCall =
@@ -19,8 +19,8 @@ export type SemaphoreCall =
     };
 
 const shapes: Shapes<SemaphoreCall> = {
-  acquire: { semaphore: text, permits: amount, answer: oneOf('granted', 'denied', 'unknown') },
-  release: { semaphore: text, permits: amount, answer: oneOf('released', 'denied', 'unknown') },
+  acquire: { semaphore: anyText, permits: amount, answer: oneOf('granted', 'denied', 'unknown') },
+  release: { semaphore: anyText, permits: amount, answer: oneOf('released', 'denied', 'unknown') },
 };
 
 /** The state is how many of its `permits` are left. */

@@ -6,13 +6,13 @@
 
 import {
   amount,
-  type Field,
+  anyText,
+  type CallField,
   mistakesIn,
   optional,
   orNull,
   type Shapes,
   scalar,
-  text,
 } from '../call-shape.ts';
 import { type FastDecision, type History, illegal, type Model } from '../model.ts';
 import { refuteOrder } from '../verify-order.ts';
@@ -41,14 +41,14 @@ type Write = Extract<VersionedCall, { readonly name: 'write' }>;
 
 export type Versioned = { readonly value: Value; readonly version: number };
 
-const onlyRefused: Field = { expected: 'refused', accepts: (value) => value === 'refused' };
+const onlyRefused: CallField = { expected: 'refused', accepts: (value) => value === 'refused' };
 
 const shapes: Shapes<VersionedCall> = {
   write: {
-    ...{ key: text, value: scalar, version: orNull(amount) },
+    ...{ key: anyText, value: scalar, version: orNull(amount) },
     ...{ expected: optional(amount), answer: optional(onlyRefused) },
   },
-  read: { key: text, value: scalar, version: amount },
+  read: { key: anyText, value: scalar, version: amount },
 };
 
 /** The initial value has version 0, or a later one that it is said to have. */
