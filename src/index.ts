@@ -42,12 +42,12 @@ export {
   shrinkWith,
   shrinkWithAsync,
 } from './core/shrink/shrink.ts';
-export type { CallSetting, PendingCall } from './core/world/call.ts';
+export type { CallSetting, PendingCall } from './core/world/calls.ts';
+export type { LeaseEnd } from './core/world/client-view.ts';
 export type { Caller, CallOptions, Outcome, Port } from './core/world/port.ts';
 export {
   answerOf,
   backOff,
-  type LeaseEnd,
   mark,
   type Program,
   request,

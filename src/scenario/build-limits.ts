@@ -116,7 +116,7 @@ function largest({ minUs, maxUs }: RangeUs): number {
   return Math.max(Math.abs(minUs), Math.abs(maxUs));
 }
 
-/** What is probably not meant: work that outlives its lease, faults that strike after healing. */
+/** What is probably not meant: work that outlives its lease, faults that come after healing. */
 export function warnings(
   file: ScenarioFile,
   clients: readonly ClientScenario[],

@@ -38,7 +38,7 @@ export interface FaultContext {
   readonly isWhole: boolean;
 }
 
-/** All but those left to the run's own chance. A verb that a section lacks strikes nobody. */
+/** All but those left to the run's own chance. A verb that a section lacks gives none. */
 export function expandFaults(
   templates: readonly FaultTemplate[],
   context: FaultContext,
@@ -196,7 +196,7 @@ function turnOf({ type }: TemplateField): number {
 
 const NOBODY: readonly string[] = [''];
 
-/** Who draws whether the fault strikes; a fault that names its message draws under no name. */
+/** Who draws whether there is the fault; one that names its message draws under no name. */
 function subjectsOf(template: FaultTemplate): readonly string[] {
   const [first] = template.fields;
   if (first?.type === 'process') return first.value;

@@ -1,8 +1,8 @@
 /**
- * Faults as a scenario file writes them: maps of one key, with chances and ranges. Their fields have
- * the names that they have in a plan, so a fault can be copied from a plan into a scenario. From
- * them come templates whose processes have names, with what could never be injected or does not say
- * enough. Schema and reading go by the types of a kind's fields.
+ * Faults as a scenario file writes them: maps of one key, with chances and ranges. Their fields
+ * have the names that they have in a plan, so a fault can be copied from a plan into a scenario.
+ * From them come templates whose processes have names, with what could never be injected or does
+ * not say enough. Schema and reading go by the types of a kind's fields.
  */
 import { z } from 'zod';
 import { unreachable } from '../core/kernel/assert.ts';

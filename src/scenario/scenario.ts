@@ -79,7 +79,9 @@ export interface Workload {
   readonly steps: readonly ReadStep[];
 }
 
-/** When a fault strikes: at a drawn time, at a point of a drawn section, or at one given point. */
+/**
+ * When a fault is injected: at a drawn time, at a point of a drawn section, or at one given point.
+ */
 export type Place =
   | { readonly kind: 'at'; readonly at: RangeUs }
   | { readonly kind: 'verb'; readonly side: 'before' | 'after'; readonly verb: string }
@@ -105,7 +107,7 @@ export type Target =
 
 /** What a scenario says of a field of each type, from which each seed draws the plan's. */
 interface TemplateTypes {
-  /** As the subject each draws for itself whether it is struck; else one is drawn. */
+  /** As the subject each draws for itself whether it is hit; else one is drawn. */
   readonly process: readonly string[];
   /** As the subject each of these groups by itself; else there is one. */
   readonly group: readonly (readonly string[])[];

@@ -1,6 +1,7 @@
 /** What a client takes for the end of its lease, and whether it has come by its own clock. */
 import type { ClientPlan } from '../core/plan/plan.ts';
-import { type LeaseEnd, mark, type Program } from '../core/world/program.ts';
+import type { LeaseEnd } from '../core/world/client-view.ts';
+import { mark, type Program } from '../core/world/program.ts';
 import type { Section } from './section-calls.ts';
 
 /** When the client takes its lease to end. Only `sent` is safe: a reply may be arbitrarily late. */

@@ -7,8 +7,9 @@ import { assert } from '../core/kernel/assert.ts';
 import type { Draft } from '../core/kernel/draft.ts';
 import { type Name, under } from '../core/kernel/name.ts';
 import type { ClientPlan, SectionPlan } from '../core/plan/plan.ts';
-import type { CallSetting, PendingCall } from '../core/world/call.ts';
-import type { LeaseEnd, Self } from '../core/world/program.ts';
+import type { CallSetting, PendingCall } from '../core/world/calls.ts';
+import type { LeaseEnd } from '../core/world/client-view.ts';
+import type { Self } from '../core/world/program.ts';
 import type { ServerHost } from '../core/world/server.ts';
 import type { DriverOf, LockDriver } from './protocol.ts';
 import {

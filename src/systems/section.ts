@@ -4,7 +4,8 @@
  */
 import { nameOf, under } from '../core/kernel/name.ts';
 import type { ClientPlan } from '../core/plan/plan.ts';
-import { type LeaseEnd, type Program, type Self, sleep } from '../core/world/program.ts';
+import type { LeaseEnd } from '../core/world/client-view.ts';
+import { type Program, type Self, sleep } from '../core/world/program.ts';
 import { memoize } from './memoize.ts';
 import { underLock } from './scope.ts';
 import type { Section, Servers } from './section-calls.ts';

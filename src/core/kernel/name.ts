@@ -1,5 +1,5 @@
 /**
- * The identity of a thing that chance may strike: an operation, a message, a timer. Its hash is a
+ * The identity of a thing that chance may hit: an operation, a message, a timer. Its hash is a
  * function of its text alone (FNV-1a, 32 bits, over UTF-16 code units, low byte first; Fowler, Noll
  * and Vo) and can be continued from the name of the thing that it belongs to.
  */

@@ -28,7 +28,9 @@ export function placeFaults(pointsOf: PointsOf | undefined): Pass {
   };
 }
 
-/** A step or section that only marks when a fault strikes goes; the fault strikes elsewhere. */
+/**
+ * A step or section that only marks when a fault is injected goes; the fault is placed elsewhere.
+ */
 export function moveFaults(pointsOf: PointsOf | undefined): Pass {
   return {
     name: 'move faults off what can go',

@@ -6,16 +6,13 @@
 import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
-import { Alarm } from './alarm.ts';
-import { Belief, type Entry } from './belief.ts';
-import { type CallSetting, PendingCall } from './call.ts';
-import { Calls, type CallsParts } from './calls.ts';
-import type { Connection } from './connection.ts';
+import { type Awaitable, type CallSetting, Calls, type CallsParts, PendingCall } from './calls.ts';
+import { Belief, type Entry, type LeaseEnd, Quorum } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
+import type { Connection } from './network.ts';
 import type { Points } from './points.ts';
-import type { Process, Resident } from './process.ts';
-import type { Awaitable, Effect, LeaseEnd, Program, Self } from './program.ts';
-import { Quorum } from './quorum.ts';
+import { Alarm, type Process, type Resident } from './process.ts';
+import type { Effect, Program, Self } from './program.ts';
 
 /** A program that takes more steps than this without waiting for anything never will. */
 const STEPS_AT_ONE_INSTANT = 100_000;
@@ -62,7 +59,7 @@ export class ClientHost implements Resident, Client, Self {
     this.factory = setting.factory;
     this.parts = parts;
     const whenSettled = (call: Awaitable, operation: Name): void => {
-      parts.points.strike('after', operation);
+      parts.points.pass('after', operation);
       this.wake(call);
     };
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
@@ -142,7 +139,7 @@ export class ClientHost implements Resident, Client, Self {
         return;
       }
       const effect = step.value;
-      if (effect.kind === 'send' && this.parts.points.strike('before', effect.point)) {
+      if (effect.kind === 'send' && this.parts.points.pass('before', effect.point)) {
         if (!this.process.isRunning) {
           this.interrupted = this.process.isUp ? effect : null;
           return;
@@ -167,8 +164,8 @@ export class ClientHost implements Resident, Client, Self {
         const point = effect.point;
         const { recorder, points } = this.parts;
         recorder.record({ kind: 'mark', atUs: this.nowUs, process: this.name, point: point.text });
-        points.strike('before', point);
-        points.strike('after', point);
+        points.pass('before', point);
+        points.pass('after', point);
         return true;
       }
     }
@@ -183,10 +180,10 @@ export class ClientHost implements Resident, Client, Self {
 
   private sleep(effect: Extract<Effect, { kind: 'sleep' }>): void {
     const { timer: name, forUs } = effect;
-    const { decider } = this.parts;
+    const { choices } = this.parts;
     const waitUs = effect.isJittered
-      ? decider.jitteredUs(name, forUs)
-      : decider.waitUs(name, forUs);
+      ? choices.jitteredUs(name, forUs)
+      : choices.waitUs(name, forUs);
     this.waitsFor = 'timer';
     new Alarm(this.process, { name, waitUs, action: () => this.wake('timer') }, this.parts);
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Clock } from './clock.ts';
+import { Clock } from './process.ts';
 
 const DAY_US = 86_400_000_000;
 const ppm = fc.oneof(

@@ -1,25 +1,53 @@
 /**
- * Strikes the plan's faults, each when its time or its point has come, and heals the world at last.
+ * Injects the plan's faults, each when its time or its point has come, ends what lasts, and heals
+ * the world at last. A fault that waits for a message or timer is `network.ts`'s or `process.ts`'s.
  */
-import { assert } from '../kernel/assert.ts';
-import type { Fault } from '../plan/fault.ts';
-import { type PlacedFault, type Reach, Strikes } from './strikes.ts';
+
+import type { FaultEnds } from '../history/trace.ts';
+import { assert, unreachable } from '../kernel/assert.ts';
+import { type Name, nameOf } from '../kernel/name.ts';
+import type { Due } from '../kernel/queue.ts';
+import type { Scheduler } from '../kernel/scheduler.ts';
+import { type Fault, type FaultOf, type PlacedFault, processesNamed } from '../plan/fault.ts';
+import type { Choices } from './choices.ts';
+import type { Client } from './client.ts';
+import type { Cut, Network } from './network.ts';
+import type { Process } from './process.ts';
+import type { Recorder } from './recorder.ts';
+import type { Replaceable } from './server.ts';
+
+/** What faults may touch. */
+interface Reach {
+  readonly agenda: Agenda;
+  readonly recorder: Recorder;
+  readonly network: Network;
+  readonly processes: ReadonlyMap<string, Process>;
+  readonly clients: ReadonlyMap<string, Client>;
+  readonly servers: ReadonlyMap<string, Replaceable>;
+  readonly healAtUs: number;
+}
+
+/** What the trace says of an injected fault. */
+interface Effect {
+  readonly processes: readonly string[];
+  readonly untilUs: number | null;
+  readonly amount: number;
+  readonly target?: string;
+}
 
 export class Injector {
   private readonly faults: readonly Fault[];
   private readonly reach: Reach;
-  private readonly strikes: Strikes;
-  private readonly struck = new Set<number>();
+  private readonly injected = new Set<number>();
 
   constructor(faults: readonly Fault[], reach: Reach) {
     this.faults = faults;
     this.reach = reach;
-    this.strikes = new Strikes(reach);
   }
 
   /**
-   * Schedules the faults that have a time, and the healing. What strikes at time 0 was so from the
-   * start: it comes before all else. `afterHeal` starts what follows the healing.
+   * Schedules the faults that have a time, and the healing. What is injected at time 0 was so from
+   * the start: it comes before all else. `afterHeal` starts what follows the healing.
    */
   begin(afterHeal: () => void): void {
     const { agenda } = this.reach;
@@ -28,8 +56,8 @@ export class Injector {
       const { atUs } = fault.when;
       const subject = 'process' in fault ? fault.process : fault.from;
       const name = `${fault.kind}/${String(subject)}/${atUs}`;
-      if (atUs === 0) agenda.atOnce(atUs, name, () => this.strike(index));
-      else agenda.at(atUs, name, () => this.strike(index));
+      if (atUs === 0) agenda.atOnce(atUs, name, () => this.fire(index));
+      else agenda.at(atUs, name, () => this.fire(index));
     });
     agenda.atOnce(this.reach.healAtUs, 'healed', () => {
       this.heal();
@@ -37,24 +65,23 @@ export class Injector {
     });
   }
 
-  /** Strikes fault `index` of the plan now, unless the world has healed. */
-  strike(index: number): void {
+  /** Injects fault `index` of the plan now, unless the world has healed. */
+  fire(index: number): void {
     const fault = this.faults[index];
     assert(
       fault !== undefined && 'when' in fault,
-      'a fault was to strike that has no time or place',
+      'a fault without a time or place was to be injected now',
     );
     if (this.reach.agenda.nowUs >= this.reach.healAtUs || !this.namesProcesses(fault)) return;
-    if (this.strikes.take(fault, index)) this.struck.add(index);
+    if (this.inject(fault, index)) this.injected.add(index);
   }
 
   /** Whether every process that it names exists. */
   private namesProcesses(fault: PlacedFault): boolean {
     const { processes } = this.reach;
-    if ('process' in fault) return processes.has(fault.process);
-    if (fault.kind === 'reset') return processes.has(fault.from) && processes.has(fault.to);
-    const exists = (name: string): boolean => processes.has(name);
-    return fault.from.every(exists) && fault.to.every(exists);
+    return processesNamed(fault)
+      .flat()
+      .every((name) => processes.has(name));
   }
 
   /** Clock rates return to 1; chance stops by itself, and all that lasts was cut to this time. */
@@ -66,13 +93,244 @@ export class Injector {
     }
   }
 
-  /** Of the faults that never struck: the process or point that they name, or their time. */
+  /** Of the faults that were never injected: the process or point that they name, or their time. */
   unmatched(): string[] {
     return this.faults.flatMap((fault, index) => {
-      if (!('when' in fault) || this.struck.has(index)) return [];
+      if (!('when' in fault) || this.injected.has(index)) return [];
       if ('process' in fault && !this.reach.processes.has(fault.process)) return [fault.process];
       if (fault.when.kind !== 'at') return [fault.when.point];
       return [`${fault.kind} at ${fault.when.atUs} µs`];
     });
+  }
+
+  /** Does fault `index` of the plan; false when there is nothing that it could be done to. */
+  private inject(fault: PlacedFault, index: number): boolean {
+    switch (fault.kind) {
+      case 'pause':
+        return this.pause(fault, index);
+      case 'crash':
+        return this.crash(fault, index);
+      case 'partition':
+        return this.partition(fault, index);
+      case 'clock':
+        return this.clock(fault, index);
+      case 'evict':
+        return this.evict(fault, index);
+      case 'failover':
+        return this.failover(fault, index);
+      case 'reset':
+        return this.reset(fault, index);
+      default:
+        return unreachable(fault);
+    }
+  }
+
+  private pause(fault: FaultOf<'pause'>, index: number): boolean {
+    const process = this.process(fault.process);
+    if (!process.isUp) return false;
+    const untilUs = this.endOf(fault.forUs);
+    this.note(fault.kind, index, { processes: [fault.process], untilUs, amount: fault.forUs });
+    if (fault.clocks === 'freeze') process.freezeClock(this.nowUs, untilUs);
+    process.pause(untilUs);
+    this.reach.agenda.at(untilUs, `resume/${fault.process}`, () => {
+      if (!process.isPaused || process.pausedUntilUs !== untilUs) return;
+      this.noteEnd('resume', index, [fault.process]);
+      process.resume();
+    });
+    return true;
+  }
+
+  private crash(fault: FaultOf<'crash'>, index: number): boolean {
+    const process = this.process(fault.process);
+    if (!process.isUp) return false;
+    const untilUs = this.restartOf(fault);
+    const amount = fault.restartAfterUs ?? 0;
+    this.note(fault.kind, index, { processes: [fault.process], untilUs, amount });
+    process.crash(this.nowUs);
+    this.tearConnectionsTo(fault.process);
+    if (untilUs === null) return true;
+    this.reach.agenda.at(untilUs, `restart/${fault.process}`, () => {
+      if (process.isUp) return; // a replica took over
+      this.noteEnd('restart', index, [fault.process]);
+      process.restart();
+    });
+    return true;
+  }
+
+  /** Servers are restarted when the world heals; a client that is down by then stays down. */
+  private restartOf({ process, restartAfterUs }: FaultOf<'crash'>): number | null {
+    const { servers, healAtUs } = this.reach;
+    const untilUs = restartAfterUs === null ? null : this.nowUs + restartAfterUs;
+    if (servers.has(process)) return Math.min(untilUs ?? healAtUs, healAtUs);
+    return untilUs === null || untilUs >= healAtUs ? null : untilUs;
+  }
+
+  private tearConnectionsTo(server: string): void {
+    for (const host of this.reach.clients.values()) {
+      const client = host.name;
+      const name = nameOf(`${client}/${server}/torn`);
+      this.reach.network.tear(host.connectionsTo(server), { server, client, name });
+    }
+  }
+
+  private partition(fault: FaultOf<'partition'>, index: number): boolean {
+    const untilUs = this.endOf(fault.forUs);
+    this.note(fault.kind, index, {
+      processes: [...fault.from, ...fault.to],
+      untilUs,
+      amount: fault.forUs,
+    });
+    const cut: Cut = {
+      from: new Set(fault.from),
+      to: new Set(fault.to),
+      isBothWays: fault.direction === 'both',
+      untilUs,
+    };
+    this.reach.network.cut(cut);
+    this.reach.agenda.atOnce(untilUs, 'heal', () => {
+      this.noteEnd('heal', index, [...fault.from, ...fault.to]);
+      this.reach.network.heal(cut);
+    });
+    return true;
+  }
+
+  /** A fault that both steps and changes the rate is noted as two. */
+  private clock(fault: FaultOf<'clock'>, index: number): boolean {
+    const process = this.process(fault.process);
+    const { stepUs, ratePpm } = fault;
+    const processes = [fault.process];
+    if (stepUs !== 0) {
+      const step: Effect = { processes, untilUs: null, amount: stepUs, target: 'step' };
+      this.note(fault.kind, index, step);
+      process.clock.step(stepUs);
+    }
+    if (stepUs === 0 || ratePpm !== 0) {
+      const rate: Effect = { processes, untilUs: null, amount: ratePpm, target: 'rate' };
+      this.note(fault.kind, index, rate);
+      process.setClockRate(this.nowUs, ratePpm);
+    }
+    return true;
+  }
+
+  private evict(fault: FaultOf<'evict'>, index: number): boolean {
+    const events = this.reach.servers.get(fault.process)?.evict(fault.key) ?? null;
+    if (events === null) return false;
+    const effect = { processes: [fault.process], untilUs: null, amount: 0, target: fault.key };
+    this.note(fault.kind, index, effect);
+    for (const event of events) this.reach.recorder.record(event);
+    return true;
+  }
+
+  /** Also of a server that is down or paused: the replica is neither. */
+  private failover(fault: FaultOf<'failover'>, index: number): boolean {
+    const server = this.reach.servers.get(fault.process);
+    if (server === undefined) return false;
+    this.note(fault.kind, index, {
+      processes: [fault.process],
+      untilUs: null,
+      amount: fault.lagUs,
+    });
+    const process = this.process(fault.process);
+    process.crash(this.nowUs);
+    this.tearConnectionsTo(fault.process);
+    server.loadReplica(fault.lagUs);
+    process.restart();
+    return true;
+  }
+
+  private reset(fault: FaultOf<'reset'>, index: number): boolean {
+    const { from, to } = fault;
+    const { clients, network } = this.reach;
+    const connections = [
+      ...(clients.get(from)?.connectionsTo(to) ?? []),
+      ...(clients.get(to)?.connectionsTo(from) ?? []),
+    ];
+    if (!network.hasConnections || connections.length === 0) return false;
+    this.note(fault.kind, index, { processes: [from, to], untilUs: null, amount: 0 });
+    network.reset(connections);
+    return true;
+  }
+
+  private get nowUs(): number {
+    return this.reach.agenda.nowUs;
+  }
+
+  /** When a fault of that length ends: no later than the world heals. */
+  private endOf(forUs: number): number {
+    return Math.min(this.nowUs + forUs, this.reach.healAtUs);
+  }
+
+  private process(name: string): Process {
+    const process = this.reach.processes.get(name);
+    assert(process !== undefined, `the plan names a process ${name} that does not exist`);
+    return process;
+  }
+
+  private note(fault: Fault['kind'], index: number, effect: Effect): void {
+    const { processes, untilUs, target = '', amount } = effect;
+    const { nowUs: atUs } = this;
+    this.reach.recorder.record({
+      kind: 'fault',
+      atUs,
+      fault,
+      index,
+      processes,
+      untilUs,
+      target,
+      amount,
+    });
+  }
+
+  private noteEnd(kind: FaultEnds['kind'], index: number, processes: readonly string[]): void {
+    this.reach.recorder.record({ kind, atUs: this.nowUs, index, processes });
+  }
+}
+
+/** The tie of what happens before all else of its instant, whatever a plan orders. */
+export const FIRST: number = Number.MIN_SAFE_INTEGER;
+
+class Appointment implements Due {
+  readonly name: Name;
+  readonly timeUs: number;
+  readonly tie: number;
+  readonly isCancelled = false;
+  seq = 0;
+  private readonly action: () => void;
+
+  constructor(name: Name, timeUs: number, tie: number, action: () => void) {
+    this.name = name;
+    this.timeUs = timeUs;
+    this.tie = tie;
+    this.action = action;
+  }
+
+  fire(): void {
+    this.action();
+  }
+}
+
+export class Agenda {
+  private readonly scheduler: Scheduler;
+  private readonly choices: Choices;
+
+  constructor(scheduler: Scheduler, choices: Choices) {
+    this.scheduler = scheduler;
+    this.choices = choices;
+  }
+
+  get nowUs(): number {
+    return this.scheduler.nowUs;
+  }
+
+  /** Does `action` at `timeUs`, among the other events of that instant. */
+  at(timeUs: number, text: string, action: () => void): void {
+    const name = nameOf(text);
+    const tie = this.choices.tie(name);
+    this.scheduler.schedule(new Appointment(name, timeUs, tie, action));
+  }
+
+  /** The same, ahead of all else that happens at that instant. */
+  atOnce(timeUs: number, text: string, action: () => void): void {
+    this.scheduler.schedule(new Appointment(nameOf(text), timeUs, FIRST, action));
   }
 }

@@ -5,19 +5,18 @@
  * of all others: a partition loses it, and it may be doubled. What is on its way when a partition
  * begins arrives.
  */
-
 import type { Lose } from '../history/trace.ts';
+import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
+import type { Due } from '../kernel/queue.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
-import type { Arrival, Connection, Passenger } from './connection.ts';
-import { type Cut, Cuts } from './cuts.ts';
-import type { Decider, MessageFault, Struck } from './decider.ts';
-import { Delivery, Notice, type Parcel } from './delivery.ts';
+import type { Choices, Injection, MessageFault } from './choices.ts';
+import type { Process, Task } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
-export interface NetworkParts {
+interface NetworkParts {
   readonly scheduler: Scheduler;
-  readonly decider: Decider;
+  readonly choices: Choices;
   readonly recorder: Recorder;
 }
 
@@ -39,7 +38,7 @@ export class Network {
   }
 
   send(parcel: Parcel): void {
-    const { decider, recorder } = this.parts;
+    const { choices, recorder } = this.parts;
     const { name, connection, passenger } = parcel;
     const nowUs = this.nowUs;
     recorder.record({
@@ -55,39 +54,39 @@ export class Network {
       this.lose(parcel, 'partition');
       return;
     }
-    const travelUs = decider.latencyUs(name);
-    if (decider.mayStrike(nowUs)) this.sendStruck(parcel, travelUs);
+    const travelUs = choices.latencyUs(name);
+    if (choices.mayInject(nowUs)) this.sendWithFaults(parcel, travelUs);
     else this.deliver(parcel, travelUs);
   }
 
-  /** The same for a message that faults may strike. */
-  private sendStruck(parcel: Parcel, latencyUs: number): void {
+  /** The same for a message that faults may hit. */
+  private sendWithFaults(parcel: Parcel, latencyUs: number): void {
     const { name, isRequest } = parcel;
     const link = { from: parcel.from.name, to: parcel.to.name, nowUs: this.nowUs, isRequest };
-    const struck = this.parts.decider.messageFaultsOf(name, link);
-    if (struck.length === 0) {
+    const faults = this.parts.choices.messageFaultsOf(name, link);
+    if (faults.length === 0) {
       this.deliver(parcel, latencyUs);
       return;
     }
     const leavesUs = this.cuts.untilUs(parcel, this.nowUs); // as far as is known by now
     let travelUs = latencyUs;
     let copyAfterUs: number | null = null;
-    for (const { fault, index } of struck) {
+    for (const { fault, index } of faults) {
       if (fault.kind === 'delay') travelUs += fault.byUs;
       else if (fault.kind === 'duplicate') copyAfterUs = fault.byUs;
       this.note(parcel, { fault, index }, fault.kind === 'delay' ? leavesUs + travelUs : null);
     }
-    if (struck.some(({ fault }) => fault.kind === 'drop')) this.drop(parcel, latencyUs);
+    if (faults.some(({ fault }) => fault.kind === 'drop')) this.drop(parcel, latencyUs);
     else this.deliver(parcel, travelUs);
     if (copyAfterUs !== null) {
-      const tie = this.parts.decider.tie(name);
+      const tie = this.parts.choices.tie(name);
       this.schedule(parcel, { timeUs: this.nowUs + travelUs + copyAfterUs, tie }, true);
     }
   }
 
   private note(
     parcel: Parcel,
-    { fault, index }: Struck<MessageFault>,
+    { fault, index }: Injection<MessageFault>,
     untilUs: number | null,
   ): void {
     this.parts.recorder.record({
@@ -118,7 +117,7 @@ export class Network {
   /** What a partition holds travels from its end on, and in the order in which it was sent. */
   private deliver(parcel: Parcel, travelUs: number): void {
     this.cuts.whenOpen(parcel, this.nowUs, () => {
-      const wish = { timeUs: this.nowUs + travelUs, tie: this.parts.decider.tie(parcel.name) };
+      const wish = { timeUs: this.nowUs + travelUs, tie: this.parts.choices.tie(parcel.name) };
       const { connection, isRequest } = parcel;
       this.schedule(parcel, this.isDatagram ? wish : connection.inOrder(isRequest, wish), false);
     });
@@ -210,8 +209,8 @@ export class Network {
   ): void {
     if (passengers.length === 0) return;
     const { name, timeUs } = event;
-    const { decider, scheduler } = this.parts;
-    scheduler.schedule(new Notice({ name, timeUs, tie: decider.tie(name) }, passengers, news));
+    const { choices, scheduler } = this.parts;
+    scheduler.schedule(new Notice({ name, timeUs, tie: choices.tie(name) }, passengers, news));
   }
 
   cut(cut: Cut): void {
@@ -220,5 +219,192 @@ export class Network {
 
   heal(cut: Cut): void {
     this.cuts.end(cut, this.nowUs);
+  }
+}
+
+/** A caller's open call, as the connection that carries it sees it. */
+export interface Passenger {
+  /** The connection is gone: no answer will come. */
+  reset(): void;
+  /** The server was not there to take the request. */
+  refuse(): void;
+}
+
+/** When a message arrives, and where it stands among the events of that instant. */
+interface Arrival {
+  timeUs: number;
+  tie: number;
+}
+
+export class Connection {
+  isOpen = true;
+  readonly passengers: Set<Passenger> = new Set();
+  private readonly lastRequest: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
+  private readonly lastReply: Arrival = { timeUs: 0, tie: Number.NEGATIVE_INFINITY };
+
+  /**
+   * Where a message arrives that would arrive at `wish`: never before the one sent ahead of it. The
+   * result is overwritten by the next call.
+   */
+  inOrder(isRequest: boolean, wish: Readonly<Arrival>): Readonly<Arrival> {
+    const last = isRequest ? this.lastRequest : this.lastReply;
+    last.tie = wish.timeUs <= last.timeUs ? Math.max(wish.tie, last.tie) : wish.tie;
+    last.timeUs = Math.max(wish.timeUs, last.timeUs);
+    return last;
+  }
+
+  /** Nothing more is sent on it. Returns the calls that were open. */
+  close(): readonly Passenger[] {
+    const passengers = [...this.passengers];
+    this.passengers.clear();
+    this.isOpen = false;
+    return passengers;
+  }
+}
+
+/** A set of links that carry nothing, until it heals. */
+export interface Cut {
+  readonly from: ReadonlySet<string>;
+  readonly to: ReadonlySet<string>;
+  readonly isBothWays: boolean;
+  readonly untilUs: number;
+}
+
+/** From one process to another; a message is on such a way. */
+interface Way {
+  readonly from: { readonly name: string };
+  readonly to: { readonly name: string };
+}
+
+interface Held {
+  readonly way: Way;
+  readonly leave: () => void;
+}
+
+class Cuts {
+  private cuts: Cut[] = [];
+  private held: readonly Held[] = [];
+
+  begin(cut: Cut): void {
+    this.cuts.push(cut);
+  }
+
+  /** What no other partition holds leaves now, in the order in which it came. */
+  end(cut: Cut, nowUs: number): void {
+    this.cuts = this.cuts.filter((other) => other !== cut);
+    const { held } = this;
+    this.held = held.filter(({ way }) => this.isCut(way, nowUs));
+    for (const { way, leave } of held) if (!this.isCut(way, nowUs)) leave();
+  }
+
+  /** Calls `leave` now, or at the first instant at which no partition separates the two. */
+  whenOpen(way: Way, nowUs: number, leave: () => void): void {
+    if (this.isCut(way, nowUs)) this.held = [...this.held, { way, leave }];
+    else leave();
+  }
+
+  isCut(way: Way, nowUs: number): boolean {
+    return this.cuts.length > 0 && this.untilUs(way, nowUs) > nowUs;
+  }
+
+  /** When the last partition ends that now separates the two; the present when none does. */
+  untilUs({ from, to }: Way, nowUs: number): number {
+    let untilUs = nowUs;
+    for (const cut of this.cuts) {
+      const isHit = cut.from.has(from.name) && cut.to.has(to.name);
+      const isHitBack = cut.isBothWays && cut.from.has(to.name) && cut.to.has(from.name);
+      if (isHit || isHitBack) untilUs = Math.max(untilUs, cut.untilUs);
+    }
+    return untilUs;
+  }
+}
+
+/** A message, and what the network asks of the two ends of its call. */
+interface Parcel {
+  readonly name: Name;
+  readonly from: Process;
+  readonly to: Process;
+  readonly connection: Connection;
+  readonly isRequest: boolean;
+  /** The life of `to` for which it was sent: how often that had crashed. */
+  readonly life: number;
+  readonly body: Json;
+  /** The call that waits behind a request; null for a reply. */
+  readonly passenger: Passenger | null;
+  /** Whether there is still somebody who waits for it. */
+  isAwaited(): boolean;
+  /** It is handled now, by `to`. */
+  arrive(isCopy: boolean): void;
+}
+
+/** A message that arrives at an instant, and waits there if its process is paused. */
+class Delivery implements Due, Task {
+  readonly name: Name;
+  readonly timeUs: number;
+  readonly tie: number;
+  readonly isCancelled = false;
+  seq = 0;
+  private readonly network: Network;
+  private readonly parcel: Parcel;
+  private readonly isCopy: boolean;
+
+  constructor(network: Network, parcel: Parcel, arrival: Readonly<Arrival>, isCopy: boolean) {
+    this.network = network;
+    this.parcel = parcel;
+    this.name = parcel.name;
+    this.timeUs = arrival.timeUs;
+    this.tie = arrival.tie;
+    this.isCopy = isCopy;
+  }
+
+  fire(): void {
+    const { parcel, network } = this;
+    const { to } = parcel;
+    if (!to.isUp) network.bounce(parcel);
+    else if (to.crashes !== parcel.life && !network.outlivesCrash(parcel))
+      network.lose(parcel, 'crash');
+    else if (!parcel.isRequest && !parcel.connection.isOpen) network.lose(parcel, 'reset');
+    else to.acceptMessage(this);
+  }
+
+  run(): void {
+    this.network.receive(this.parcel, this.isCopy);
+  }
+
+  abandon(): void {
+    this.network.lose(this.parcel, 'crash');
+  }
+}
+
+/**
+ * The instant at which a client learns that its connection is gone, or that nobody took its
+ * request.
+ */
+class Notice implements Due {
+  readonly name: Name;
+  readonly timeUs: number;
+  readonly tie: number;
+  readonly isCancelled = false;
+  seq = 0;
+  private readonly passengers: readonly Passenger[];
+  private readonly news: 'reset' | 'refuse';
+
+  constructor(
+    event: { name: Name; timeUs: number; tie: number },
+    passengers: readonly Passenger[],
+    news: 'reset' | 'refuse',
+  ) {
+    this.name = event.name;
+    this.timeUs = event.timeUs;
+    this.tie = event.tie;
+    this.passengers = passengers;
+    this.news = news;
+  }
+
+  fire(): void {
+    for (const passenger of this.passengers) {
+      if (this.news === 'reset') passenger.reset();
+      else passenger.refuse();
+    }
   }
 }

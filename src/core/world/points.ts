@@ -9,10 +9,10 @@ export type Side = 'before' | 'after';
 export class Points {
   private readonly before: Map<string, number[]> = new Map();
   private readonly after: Map<string, number[]> = new Map();
-  private readonly strikeFault: (index: number) => void;
+  private readonly injectFault: (index: number) => void;
 
-  constructor(faults: readonly Fault[], strikeFault: (index: number) => void) {
-    this.strikeFault = strikeFault;
+  constructor(faults: readonly Fault[], injectFault: (index: number) => void) {
+    this.injectFault = injectFault;
     faults.forEach((fault, index) => {
       if (!('when' in fault) || fault.when.kind === 'at') return;
       const side = fault.when.kind === 'before' ? this.before : this.after;
@@ -20,14 +20,14 @@ export class Points {
     });
   }
 
-  /** Strikes the faults that wait at this point, each once; true when there were any. */
-  strike(side: Side, point: Name): boolean {
+  /** Injects the faults that wait at this point, each once; true when there were any. */
+  pass(side: Side, point: Name): boolean {
     const waiting = side === 'before' ? this.before : this.after;
     if (waiting.size === 0) return false;
     const indexes = waiting.get(point.text);
     if (indexes === undefined) return false;
     waiting.delete(point.text);
-    for (const index of indexes) this.strikeFault(index);
+    for (const index of indexes) this.injectFault(index);
     return true;
   }
 }

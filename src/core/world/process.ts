@@ -1,11 +1,17 @@
 /**
- * Anything that runs in the world and can be paused, crashed and skewed. While it is paused nothing
- * of it runs: what would have run is kept, and on resume comes its interrupted step first, then the
- * messages in the order of their arrival, then the timers that are due.
+ * Anything that runs in the world and can be paused, crashed and skewed, with its clocks and its
+ * timers. While it is paused nothing of it runs: what would have run is kept, and on resume comes
+ * its interrupted step first, then the messages in the order of their arrival, then the timers that
+ * are due. Timers are set on its monotonic clock; one that a fault makes late is held back when it
+ * would have fired.
  */
 import type { ProcessInfo } from '../history/trace.ts';
-import type { Alarm } from './alarm.ts';
-import { Clock } from './clock.ts';
+import type { Name } from '../kernel/name.ts';
+import type { Due } from '../kernel/queue.ts';
+import type { Scheduler } from '../kernel/scheduler.ts';
+import type { FaultOf } from '../plan/fault.ts';
+import type { Choices, Injection } from './choices.ts';
+import type { Recorder } from './recorder.ts';
 
 /** A piece of a process's own work: the handling of a message, or what follows a timer. */
 export interface Task {
@@ -135,5 +141,226 @@ export class Process {
 
   private rearm(): void {
     for (const alarm of this.alarms) alarm.arm();
+  }
+}
+
+const MILLION = 1_000_000;
+
+/**
+ * floor(us × ppm / 10⁶) without leaving the safe integers, for |ppm| < 10⁷ and spans of centuries.
+ */
+function drift(us: number, ppm: number): number {
+  const whole = Math.floor(us / MILLION);
+  const rest = us - whole * MILLION;
+  return whole * ppm + Math.floor((rest * ppm) / MILLION);
+}
+
+export class Clock {
+  /** From when on the present rate holds; in the future while the clocks are frozen. */
+  private anchorUs = 0;
+  private anchorMonotonicUs = 0;
+  private ppm = 0;
+  private wallOffsetUs: number;
+
+  /** `epochUs` is what the wall clock shows at true time 0; the monotonic one shows 0. */
+  constructor(epochUs: number = 0) {
+    this.wallOffsetUs = epochUs;
+  }
+
+  /** How much faster than true time it runs. */
+  get ratePpm(): number {
+    return this.ppm;
+  }
+
+  monotonicUs(trueUs: number): number {
+    if (trueUs <= this.anchorUs) return this.anchorMonotonicUs;
+    const elapsedUs = trueUs - this.anchorUs;
+    const driftUs = this.ppm === 0 ? 0 : drift(elapsedUs, this.ppm);
+    return this.anchorMonotonicUs + elapsedUs + driftUs;
+  }
+
+  wallUs(trueUs: number): number {
+    return this.monotonicUs(trueUs) + this.wallOffsetUs;
+  }
+
+  /**
+   * The first true time, from the last change of rate or freeze on, at which the monotonic clock
+   * shows `us` or more.
+   */
+  trueTimeOfMonotonic(us: number): number {
+    const spanUs = us - this.anchorMonotonicUs;
+    if (spanUs <= 0) return this.anchorUs;
+    if (this.ppm === 0) return this.anchorUs + spanUs;
+    // The least e with floor(e × rate / 10⁶) >= span is ceil(span × 10⁶ / rate), in two parts.
+    const rate = MILLION + this.ppm;
+    const whole = Math.floor(spanUs / rate);
+    const rest = spanUs - whole * rate;
+    return this.anchorUs + whole * MILLION + Math.ceil((rest * MILLION) / rate);
+  }
+
+  trueTimeOfWall(us: number): number {
+    return this.trueTimeOfMonotonic(us - this.wallOffsetUs);
+  }
+
+  /** Both clocks run at another rate from `trueUs` on; -10⁶ < ppm < 10⁷. */
+  setRate(trueUs: number, ppm: number): void {
+    this.anchor(trueUs);
+    this.ppm = ppm;
+  }
+
+  /** The wall clock jumps; the monotonic one does not notice. */
+  step(us: number): void {
+    this.wallOffsetUs += us;
+  }
+
+  /** Both clocks stand still until `untilUs`, as they do while a virtual machine is suspended. */
+  freeze(trueUs: number, untilUs: number): void {
+    this.anchor(trueUs);
+    this.anchorUs = Math.max(this.anchorUs, untilUs);
+  }
+
+  /** A frozen clock runs again from `trueUs` on. */
+  thaw(trueUs: number): void {
+    this.anchorUs = Math.min(this.anchorUs, trueUs);
+  }
+
+  private anchor(trueUs: number): void {
+    this.anchorMonotonicUs = this.monotonicUs(trueUs);
+    this.anchorUs = Math.max(this.anchorUs, trueUs);
+  }
+}
+
+export interface AlarmParts {
+  readonly scheduler: Scheduler;
+  readonly recorder: Recorder;
+  readonly choices: Choices;
+}
+
+interface AlarmSetting {
+  readonly name: Name;
+  /** On the clock of its process, from now. */
+  readonly waitUs: number;
+  readonly action: () => void;
+  /** By whose name its place in an instant is drawn; those that share one keep their order. */
+  readonly tiedAs?: Name;
+}
+
+/** The event in the queue; an alarm has a new one whenever the rate of its clock changes. */
+class Timer implements Due {
+  readonly name: Name;
+  readonly timeUs: number;
+  readonly tie: number;
+  isCancelled = false;
+  seq = 0;
+  private readonly alarm: Alarm;
+
+  constructor(alarm: Alarm, timeUs: number, tie: number) {
+    this.alarm = alarm;
+    this.name = alarm.tiedAs;
+    this.timeUs = timeUs;
+    this.tie = tie;
+  }
+
+  fire(): void {
+    this.alarm.ring(this);
+  }
+}
+
+export class Alarm implements Task {
+  readonly name: Name;
+  readonly tiedAs: Name;
+  private readonly process: Process;
+  private readonly parts: AlarmParts;
+  private readonly dueMonotonicUs: number;
+  private readonly tie: number;
+  private readonly action: () => void;
+  /** The faults that will hold it back once it is due. */
+  private waiting: readonly Injection<FaultOf<'late-timer'>>[];
+  private timer: Timer | null = null;
+  /** Its clock has reached its time, so that no change of the clock concerns it any more. */
+  private isDue = false;
+
+  constructor(process: Process, setting: AlarmSetting, parts: AlarmParts) {
+    const { scheduler, choices } = parts;
+    this.name = setting.name;
+    this.process = process;
+    this.parts = parts;
+    this.dueMonotonicUs = process.clock.monotonicUs(scheduler.nowUs) + setting.waitUs;
+    this.tiedAs = setting.tiedAs ?? setting.name;
+    this.tie = choices.tie(this.tiedAs);
+    this.action = setting.action;
+    this.waiting = choices.timerFaultsOf(setting.name, process.name, scheduler.nowUs);
+    process.alarms.add(this);
+    this.arm();
+  }
+
+  /** Schedules it by its process's clock as that now runs; called again when that changes. */
+  arm(): void {
+    if (this.isDue) return;
+    this.scheduleAt(this.process.clock.trueTimeOfMonotonic(this.dueMonotonicUs));
+  }
+
+  private scheduleAt(timeUs: number): void {
+    const { scheduler } = this.parts;
+    this.callOff();
+    this.timer = new Timer(this, Math.max(timeUs, scheduler.nowUs), this.tie);
+    scheduler.schedule(this.timer);
+  }
+
+  /**
+   * A timer of this very instant stays in the queue, where it does nothing: it might have come
+   * first, so a plan that repeats the run must order it.
+   */
+  private callOff(): void {
+    const { timer } = this;
+    this.timer = null;
+    if (timer !== null && timer.timeUs > this.parts.scheduler.nowUs) timer.isCancelled = true;
+  }
+
+  /** Called by the loop. */
+  ring(timer: Timer): void {
+    if (timer !== this.timer) return;
+    this.isDue = true;
+    const lateUs = this.waiting.length === 0 ? 0 : this.injectWaiting();
+    if (lateUs > 0) this.scheduleAt(this.parts.scheduler.nowUs + lateUs);
+    else this.process.acceptTimer(this);
+  }
+
+  /** How long the faults that waited for it hold it back. */
+  private injectWaiting(): number {
+    const { recorder, choices, scheduler } = this.parts;
+    const { nowUs } = scheduler;
+    const injected = choices.injectInto(this.waiting, nowUs);
+    this.waiting = [];
+    for (const { fault, index } of injected) {
+      recorder.record({
+        kind: 'fault',
+        atUs: nowUs,
+        fault: 'late-timer',
+        index,
+        processes: [this.process.name],
+        untilUs: nowUs + fault.byUs,
+        target: this.name.text,
+        amount: fault.byUs,
+      });
+    }
+    return injected.reduce((sumUs, { fault }) => sumUs + fault.byUs, 0);
+  }
+
+  cancel(): void {
+    this.callOff();
+    this.process.alarms.delete(this);
+    this.parts.choices.giveBack(this.waiting);
+    this.waiting = [];
+  }
+
+  run(): void {
+    if (this.timer === null) return;
+    this.cancel();
+    this.action();
+  }
+
+  abandon(): void {
+    this.cancel();
   }
 }

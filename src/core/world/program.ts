@@ -7,9 +7,8 @@
 import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import { type Name, under } from '../kernel/name.ts';
-import type { Entry } from './belief.ts';
-import type { CallSetting, PendingCall } from './call.ts';
-import type { Quorum } from './quorum.ts';
+import type { Awaitable, CallSetting, PendingCall } from './calls.ts';
+import type { Entry, LeaseEnd, Quorum } from './client-view.ts';
 
 export type Program<T> = Generator<Effect, T, void>;
 
@@ -30,10 +29,6 @@ export type Effect =
       readonly isJittered: boolean;
     }
   | { readonly kind: 'mark'; readonly point: Name };
-
-export interface Awaitable {
-  readonly isSettled: boolean;
-}
 
 /** What a program knows of its own process, and what it says of itself to the observer. */
 export interface Self {
@@ -62,12 +57,6 @@ export interface Self {
   job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void;
   /** The program logs something, e.g. `log('cache-lock', 'dropped without release')`. */
   log(topic: string, text: string): void;
-}
-
-/** What a program takes for the end of its lease, on one of its own clocks. */
-export interface LeaseEnd {
-  readonly clock: 'wall' | 'monotonic';
-  readonly us: number;
 }
 
 /** Sends a call without waiting for its answer. */

@@ -1,19 +1,25 @@
 /**
  * A server is a plain state machine: a request in, a reply out, no I/O and no time but its own
  * clock. Its host runs it as a process of the world: queues what arrives in a pause, forgets its
- * volatile state in a crash, and hands over to a replica that lags.
+ * volatile state in a crash, and hands over to a replica that lags. While it handles a request a
+ * server may ask others (a store the lock service, for one), by messages like those of clients; the
+ * answers find it only in the life in which it asked.
  */
-
 import type { TraceEvent } from '../history/trace.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
-import { under } from '../kernel/name.ts';
-import type { Attempt } from './call.ts';
-import type { CallsParts } from './calls.ts';
+import { type Name, under } from '../kernel/name.ts';
+import {
+  type Attempt,
+  type Awaitable,
+  type CallSetting,
+  Calls,
+  type CallsParts,
+  PendingCall,
+} from './calls.ts';
 import { SystemFailure, underTest } from './failure.ts';
 import type { Process, Resident } from './process.ts';
-import { type Question, ServerCalls, type Told } from './server-calls.ts';
-import { type Asking, ServerTurn } from './server-turn.ts';
+import type { Recorder } from './recorder.ts';
 
 /**
  * What `handle` returns when the reply is to come later, through the turn's `answer`; the same in
@@ -218,4 +224,147 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
   }
 }
 
-export type HostParts = CallsParts;
+type HostParts = CallsParts;
+
+type Asked<Q extends Json, R extends Json> = { readonly operation: Name } & Omit<
+  Question<Q, R>,
+  'label'
+>;
+
+/** How a server's host asks another server. */
+type Asking = <Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>) => void;
+
+class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
+  readonly atUs: number;
+  private readonly attempt: Attempt<Q, R>;
+  private readonly process: Process;
+  private readonly recorder: Recorder;
+  private readonly isCopy: boolean;
+  readonly answer: (reply: R) => void;
+  private readonly asking: Asking;
+
+  constructor(
+    attempt: Attempt<Q, R>,
+    parts: {
+      process: Process;
+      recorder: Recorder;
+      nowUs: number;
+      isCopy: boolean;
+      answer: (reply: R) => void;
+      ask: Asking;
+    },
+  ) {
+    this.attempt = attempt;
+    this.process = parts.process;
+    this.recorder = parts.recorder;
+    this.atUs = parts.nowUs;
+    this.isCopy = parts.isCopy;
+    this.answer = parts.answer;
+    this.asking = parts.ask;
+  }
+
+  get wallUs(): number {
+    return this.process.clock.wallUs(this.atUs);
+  }
+
+  get monotonicUs(): number {
+    return this.process.clock.monotonicUs(this.atUs);
+  }
+
+  trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number {
+    if (clock === 'right') return us - this.process.epochUs;
+    return clock === 'wall'
+      ? this.process.clock.trueTimeOfWall(us)
+      : this.process.clock.trueTimeOfMonotonic(us);
+  }
+
+  get client(): string {
+    return this.attempt.caller.process.name;
+  }
+
+  get operation(): string {
+    return this.attempt.call.setting.operation.text;
+  }
+
+  get message(): string {
+    return this.attempt.requestName.text;
+  }
+
+  get issue(): number {
+    return this.attempt.call.issue;
+  }
+
+  get under(): number {
+    return this.attempt.call.under;
+  }
+
+  get sentAtUs(): number {
+    return this.attempt.sentAtUs;
+  }
+
+  get adds(): number | null {
+    const { call } = this.attempt.call.setting;
+    return 'adds' in call ? call.adds : null;
+  }
+
+  ask<A extends Json, B extends Json>(question: Question<A, B>, told: Told<A, B>): void {
+    const { label, call, target, request, timeoutUs, tries, describe } = question;
+    const operation = under(this.attempt.name, this.isCopy ? `${label}-copy` : label);
+    this.asking({ operation, call, target, request, timeoutUs, tries, describe }, told);
+  }
+
+  observe(event: TraceEvent): void {
+    this.recorder.record(event);
+  }
+
+  grant(again?: number): number {
+    const ordinal = again ?? this.recorder.nextOrdinal();
+    if (!this.isCopy) this.attempt.granted = ordinal;
+    return ordinal;
+  }
+}
+
+/** What a server asks another one; `label` says what for: `check` in `alice/1/write/1/check`. */
+interface Question<Q extends Json, R extends Json>
+  extends Omit<CallSetting<Q, R>, 'operation' | 'under'> {
+  readonly label: string;
+}
+
+/** Told, once and at true time `atUs`, how a question ended; not if the server crashes before. */
+type Told<Q extends Json, R extends Json> = (call: PendingCall<Q, R>, atUs: number) => void;
+
+class ServerCalls {
+  private readonly process: Process;
+  private readonly parts: CallsParts;
+  private readonly calls: Calls;
+  private readonly waiting: Map<Awaitable, () => void> = new Map();
+  private issued = 0;
+
+  constructor(process: Process, parts: CallsParts) {
+    this.process = process;
+    this.parts = parts;
+    const whenSettled = (call: Awaitable): void => this.tell(call);
+    this.calls = new Calls(process, { pool: 1, whenSettled }, parts);
+  }
+
+  ask<Q extends Json, R extends Json>(
+    question: { readonly operation: Name } & Omit<Question<Q, R>, 'label'>,
+    told: Told<Q, R>,
+  ): void {
+    this.issued += 1;
+    const call = new PendingCall<Q, R>(question, 0, this.issued);
+    this.waiting.set(call, () => told(call, this.parts.scheduler.nowUs));
+    this.calls.launch(call);
+  }
+
+  private tell(call: Awaitable): void {
+    const told = this.waiting.get(call);
+    this.waiting.delete(call);
+    if (told !== undefined) underTest(this.process.name, told);
+  }
+
+  crash(): void {
+    this.waiting.clear();
+    this.calls.crash();
+  }
+}

@@ -8,11 +8,10 @@ import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
 import { Scheduler, type Watcher } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';
-import { Agenda } from './agenda.ts';
+import { Choices, type DrawLog } from './choices.ts';
 import { type Client, ClientHost, type ClientParts, type ProgramFactory } from './client.ts';
-import { Decider, type DrawLog } from './decider.ts';
 import { SystemFailure } from './failure.ts';
-import { Injector } from './injector.ts';
+import { Agenda, Injector } from './injector.ts';
 import { Jobs } from './jobs.ts';
 import { Network } from './network.ts';
 import { Points } from './points.ts';
@@ -36,7 +35,7 @@ export class World {
   private readonly scheduler: Scheduler = new Scheduler();
   private readonly jobs: Jobs = new Jobs(this.scheduler);
   private readonly recorder: Recorder = new Recorder();
-  private readonly decider: Decider;
+  private readonly choices: Choices;
   private readonly network: Network;
   private readonly injector: Injector;
   private readonly points: Points;
@@ -50,13 +49,13 @@ export class World {
     const { scheduler, recorder, processes, clients, servers } = this;
     this.plan = plan;
     this.epochUs = epochUs;
-    this.decider = new Decider(plan, log);
+    this.choices = new Choices(plan, log);
     this.network = new Network(
-      { scheduler, recorder, decider: this.decider },
+      { scheduler, recorder, choices: this.choices },
       { isDatagram: plan.network.link === 'datagram', latencyUs: plan.network.latencyUs },
     );
     this.injector = new Injector(plan.faults, {
-      agenda: new Agenda(scheduler, this.decider),
+      agenda: new Agenda(scheduler, this.choices),
       recorder,
       processes,
       clients,
@@ -64,15 +63,15 @@ export class World {
       network: this.network,
       healAtUs: plan.limits.healAtUs,
     });
-    this.points = new Points(plan.faults, (index) => this.injector.strike(index));
+    this.points = new Points(plan.faults, (index) => this.injector.fire(index));
   }
 
   addServer<Q extends Json, R extends Json>(
     info: ProcessInfo,
     server: Server<Q, R>,
   ): ServerHost<Q, R> {
-    const { scheduler, recorder, network, decider } = this;
-    const parts = { scheduler, recorder, network, decider };
+    const { scheduler, recorder, network, choices } = this;
+    const parts = { scheduler, recorder, network, choices };
     const host = new ServerHost(this.addProcess(info), server, parts);
     const failsOver = this.plan.faults.some(
       (fault) => fault.kind === 'failover' && fault.process === info.name,
@@ -91,8 +90,8 @@ export class World {
     info: ProcessInfo,
     make: (process: Process, parts: HostedParts) => Client & Resident,
   ): void {
-    const { scheduler, recorder, network, decider, points, jobs } = this;
-    const parts = { scheduler, recorder, network, decider, points, jobs };
+    const { scheduler, recorder, network, choices, points, jobs } = this;
+    const parts = { scheduler, recorder, network, choices, points, jobs };
     const host = make(this.addProcess(info), parts);
     if (info.role === 'probe') this.probe = host;
     this.clients.set(info.name, host);
@@ -117,7 +116,7 @@ export class World {
    */
   *runInTurns(watcher: Watcher | null): Generator<void, Trace, void> {
     const ending = yield* this.happen(watcher);
-    const unmatched = [...this.injector.unmatched(), ...this.decider.unmatched()];
+    const unmatched = [...this.injector.unmatched(), ...this.choices.unmatched()];
     const processes = [...this.processes.values()].map((process) => process.info);
     return { processes, events: this.recorder.events, ending, unmatched };
   }

@@ -6,15 +6,12 @@
 import type { Defect } from '../../core/kernel/assert.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import type { Name } from '../../core/kernel/name.ts';
-import { Belief } from '../../core/world/belief.ts';
-import { type CallSetting, PendingCall } from '../../core/world/call.ts';
-import { Calls } from '../../core/world/calls.ts';
+import { type Awaitable, type CallSetting, Calls, PendingCall } from '../../core/world/calls.ts';
 import type { Client } from '../../core/world/client.ts';
-import type { Connection } from '../../core/world/connection.ts';
+import { Belief, Quorum } from '../../core/world/client-view.ts';
 import type { SystemFailure } from '../../core/world/failure.ts';
+import type { Connection } from '../../core/world/network.ts';
 import type { Process, Resident } from '../../core/world/process.ts';
-import type { Awaitable } from '../../core/world/program.ts';
-import { Quorum } from '../../core/world/quorum.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import { Context } from './context.ts';
 import { Life } from './life.ts';
@@ -127,7 +124,7 @@ export class AsyncHost implements Resident, Client {
     life.requireInside();
     this.await(life, call, () => told(call));
     life.whenRunning(() => {
-      this.parts.points.strike('before', setting.operation);
+      this.parts.points.pass('before', setting.operation);
       life.next(() => this.calls.launch(call));
     });
     return call;
@@ -155,7 +152,7 @@ export class AsyncHost implements Resident, Client {
 
   /** The answer reached the process; a fault may strike before its code learns of it. */
   private settle(call: Awaitable, operation: Name): void {
-    this.parts.points.strike('after', operation);
+    this.parts.points.pass('after', operation);
     const tell = this.waiters.get(call);
     this.waiters.delete(call);
     tell?.();
@@ -173,8 +170,8 @@ export class AsyncHost implements Resident, Client {
     life.whenRunning(() => {
       const { recorder, points } = this.parts;
       recorder.record({ kind: 'mark', atUs: this.nowUs, process: this.name, point: point.text });
-      points.strike('before', point);
-      points.strike('after', point);
+      points.pass('before', point);
+      points.pass('after', point);
       life.next(() => life.run(resolve));
     });
     return passed;

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { type Name, nameOf, under } from '../../core/kernel/name.ts';
-import type { PendingCall } from '../../core/world/call.ts';
+import type { PendingCall } from '../../core/world/calls.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import type { AsyncHost } from './async-host.ts';
 import type { Life } from './life.ts';

@@ -80,7 +80,7 @@ export class Life implements Inhabitant, JobOwner {
 
   get randomness(): Randomness {
     if (this.drawn === null) {
-      const number = this.parts.decider.streamOf(under(nameOf(this.name), 'random'));
+      const number = this.parts.choices.streamOf(under(nameOf(this.name), 'random'));
       this.drawn = new Randomness(this.name, { number, life: this.ordinal });
     }
     return this.drawn;

@@ -1,6 +1,8 @@
 /** Runs a generator's steps in the midst of asynchronous code, each at its own point. */
-import { Alarm } from '../../core/world/alarm.ts';
-import type { Awaitable, Effect, Program } from '../../core/world/program.ts';
+
+import type { Awaitable } from '../../core/world/calls.ts';
+import { Alarm } from '../../core/world/process.ts';
+import type { Effect, Program } from '../../core/world/program.ts';
 import type { AsyncHost } from './async-host.ts';
 import type { Life } from './life.ts';
 
@@ -37,7 +39,7 @@ function send(
   return new Promise((resolve) => {
     const goOn = (): void => life.run(resolve);
     life.whenRunning(() => {
-      host.parts.points.strike('before', point);
+      host.parts.points.pass('before', point);
       life.next(() => {
         if (awaits !== null) host.await(life, awaits, resolve);
         launch();
@@ -57,8 +59,8 @@ function slept(
   { timer: name, forUs, isJittered }: Extract<Effect, { kind: 'sleep' }>,
 ): Promise<void> {
   const { process, parts } = host;
-  const { decider } = parts;
-  const waitUs = isJittered ? decider.jitteredUs(name, forUs) : decider.waitUs(name, forUs);
+  const { choices } = parts;
+  const waitUs = isJittered ? choices.jitteredUs(name, forUs) : choices.waitUs(name, forUs);
   return new Promise((resolve) => {
     const action = (): void => {
       if (!life.isOver) life.run(resolve);

@@ -2,9 +2,9 @@
 import type { Job } from '../../core/history/trace.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import type { Name } from '../../core/kernel/name.ts';
-import { type CallSetting, PendingCall } from '../../core/world/call.ts';
-import type { LeaseEnd, Self } from '../../core/world/program.ts';
-import type { Quorum } from '../../core/world/quorum.ts';
+import { type CallSetting, PendingCall } from '../../core/world/calls.ts';
+import type { LeaseEnd, Quorum } from '../../core/world/client-view.ts';
+import type { Self } from '../../core/world/program.ts';
 import type { AsyncHost } from './async-host.ts';
 import type { SectionCalls } from './context.ts';
 

@@ -16,7 +16,7 @@ import type { Json } from '../../core/kernel/json.ts';
 import type { Watcher } from '../../core/kernel/scheduler.ts';
 import { ASYNC_EPOCH_US } from '../../core/plan/epoch.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import type { DrawLog } from '../../core/world/decider.ts';
+import type { DrawLog } from '../../core/world/choices.ts';
 import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
 import type { Server, ServerHost } from '../../core/world/server.ts';

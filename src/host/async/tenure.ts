@@ -3,7 +3,7 @@
  * no server says that it gave the lock, the program takes it itself, in the order of entering.
  */
 import type { Name } from '../../core/kernel/name.ts';
-import type { LeaseEnd } from '../../core/world/program.ts';
+import type { LeaseEnd } from '../../core/world/client-view.ts';
 import type { AsyncHost } from './async-host.ts';
 import type { Life } from './life.ts';
 

@@ -4,8 +4,7 @@
  * set.
  */
 import { type Name, under } from '../../core/kernel/name.ts';
-import { Alarm, type AlarmParts } from '../../core/world/alarm.ts';
-import type { Process } from '../../core/world/process.ts';
+import { Alarm, type AlarmParts, type Process } from '../../core/world/process.ts';
 import { type TimerKeeper, type TimerSetting, VirtualTimer } from './virtual-timer.ts';
 
 /** An immediate comes this much later. */
@@ -69,7 +68,7 @@ export class Timers implements TimerKeeper {
       this.process,
       {
         name: alarmName,
-        waitUs: this.parts.decider.waitUs(alarmName, wishUs),
+        waitUs: this.parts.choices.waitUs(alarmName, wishUs),
         action: () => this.ring(timer, { name, round }),
         tiedAs: this.tiedAs,
       },

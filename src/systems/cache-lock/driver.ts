@@ -6,7 +6,7 @@
 import type { Draft } from '../../core/kernel/draft.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
-import type { CallSetting, PendingCall } from '../../core/world/call.ts';
+import type { CallSetting, PendingCall } from '../../core/world/calls.ts';
 import { type Program, request, type Self } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import { testLease } from '../lease.ts';

@@ -1,7 +1,7 @@
 /** What a client of the lock service sends, and what it makes of the answers. */
 import type { Draft } from '../../core/kernel/draft.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
-import type { CallSetting } from '../../core/world/call.ts';
+import type { CallSetting } from '../../core/world/calls.ts';
 import { type Program, request } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import { leaseEnd, testLease } from '../lease.ts';

@@ -4,7 +4,7 @@
  * gives all of them back, waits a while, and takes them again from the first: a new *round*.
  */
 import { type Name, under } from '../../core/kernel/name.ts';
-import type { CallSetting } from '../../core/world/call.ts';
+import type { CallSetting } from '../../core/world/calls.ts';
 import { backOff, type Program, request } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { LockDriver } from '../protocol.ts';

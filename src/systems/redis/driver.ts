@@ -5,7 +5,7 @@
  * or to prolong it, are what that page warns of.
  */
 import { type Name, under } from '../../core/kernel/name.ts';
-import type { CallSetting } from '../../core/world/call.ts';
+import type { CallSetting } from '../../core/world/calls.ts';
 import { type Program, request } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import { leaseEnd, testLease } from '../lease.ts';

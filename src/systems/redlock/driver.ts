@@ -9,8 +9,9 @@
 import type { Call } from '../../core/history/trace.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
-import type { PendingCall } from '../../core/world/call.ts';
-import { answerOf, type LeaseEnd, type Program, request, send } from '../../core/world/program.ts';
+import type { PendingCall } from '../../core/world/calls.ts';
+import type { LeaseEnd } from '../../core/world/client-view.ts';
+import { answerOf, type Program, request, send } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import { leaseEnd, testLease } from '../lease.ts';
 import type { LockDriver } from '../protocol.ts';

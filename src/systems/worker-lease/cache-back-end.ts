@@ -3,7 +3,7 @@
  * (`take`, `free`).
  */
 import { under } from '../../core/kernel/name.ts';
-import type { CallSetting, PendingCall } from '../../core/world/call.ts';
+import type { CallSetting, PendingCall } from '../../core/world/calls.ts';
 import { type Program, request } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import { part, type Section } from '../section-calls.ts';

@@ -1,6 +1,6 @@
 /** What a worker sends to DynamoDB. */
 import { under } from '../../core/kernel/name.ts';
-import type { CallSetting } from '../../core/world/call.ts';
+import type { CallSetting } from '../../core/world/calls.ts';
 import { type Program, request } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import { part, type Section } from '../section-calls.ts';

@@ -3,6 +3,7 @@
  * draws, then the plan's constant. It can keep a log of what was drawn, from which `pin` makes a
  * plan that leaves nothing to chance.
  */
+import { unreachable } from '../kernel/assert.ts';
 import { Chance, draws } from '../kernel/chance.ts';
 import type { Name } from '../kernel/name.ts';
 import type { Fault, FaultOf, Which } from '../plan/fault.ts';
@@ -14,8 +15,8 @@ export interface DrawLog {
   readonly faults: Fault[];
 }
 
-/** A fault that strikes a message or a timer, and its place in the plan (null when drawn). */
-export interface Struck<F> {
+/** A fault injected into a message or timer, and its place in the plan (null when drawn). */
+export interface Injection<F> {
   readonly fault: F;
   readonly index: number | null;
 }
@@ -35,20 +36,20 @@ const NONE: readonly never[] = [];
 /** How many streams of random numbers there are for one process. */
 const STREAMS = 1_000_000;
 
-export class Decider {
+export class Choices {
   private readonly plan: Plan;
   private readonly chance: Chance | null;
   private readonly log: DrawLog | null;
   private readonly decisions: ReadonlyMap<string, number>;
   private readonly ranks: ReadonlyMap<string, number>;
-  private readonly drops: Struck<FaultOf<'drop'>>[] = [];
-  private readonly delays: Struck<FaultOf<'delay'> | FaultOf<'duplicate'>>[] = [];
-  private readonly timerFaults: Struck<FaultOf<'late-timer'>>[] = [];
+  private readonly drops: Injection<FaultOf<'drop'>>[] = [];
+  private readonly delays: Injection<FaultOf<'delay'> | FaultOf<'duplicate'>>[] = [];
+  private readonly timerFaults: Injection<FaultOf<'late-timer'>>[] = [];
   /** Timer faults whose timer was set, but has not fired. */
-  private readonly waitingTimers: Set<Struck<FaultOf<'late-timer'>>> = new Set();
+  private readonly waitingTimers: Set<Injection<FaultOf<'late-timer'>>> = new Set();
   private readonly usedDecisions = new Set<string>();
   private readonly seenRanks = new Set<string>();
-  /** Whether chance may strike a message. */
+  /** Whether chance may inject a fault into a message. */
   private readonly drawsFaults: boolean;
 
   constructor(plan: Plan, log: DrawLog | null) {
@@ -66,6 +67,7 @@ export class Decider {
       else if (fault.kind === 'delay' || fault.kind === 'duplicate')
         this.delays.push({ fault, index });
       else if (fault.kind === 'late-timer') this.timerFaults.push({ fault, index });
+      else if (!('when' in fault)) unreachable(fault);
     });
   }
 
@@ -127,17 +129,17 @@ export class Decider {
     return value;
   }
 
-  /** Whether any fault may strike a message sent now; asked first, because mostly none may. */
-  mayStrike(nowUs: number): boolean {
+  /** Whether any fault may hit a message sent now; asked first, because mostly none may. */
+  mayInject(nowUs: number): boolean {
     if (nowUs >= this.plan.limits.healAtUs) return false;
     return this.drawsFaults || this.drops.length > 0 || this.delays.length > 0;
   }
 
   /**
-   * The faults that strike a message sent now; each fault of the plan strikes once. What is dropped
-   * is struck by nothing else.
+   * The faults that hit a message sent now; each fault of the plan does so once. What is dropped
+   * is hit by nothing else.
    */
-  messageFaultsOf(message: Name, link: Link): readonly Struck<MessageFault>[] {
+  messageFaultsOf(message: Name, link: Link): readonly Injection<MessageFault>[] {
     const { chance } = this.plan;
     if (this.drops.length > 0) {
       const drops = takeMatches(this.drops, ({ fault }) => isHit(fault.which, message, link));
@@ -164,11 +166,11 @@ export class Decider {
     message: Name,
     { delay, duplicate }: Pick<ChancePlan, 'delay' | 'duplicate'>,
     mayDouble: boolean,
-  ): readonly Struck<MessageFault>[] {
+  ): readonly Injection<MessageFault>[] {
     const isLate = this.happens(message, draws.delay, delay);
     const isDouble = mayDouble && this.happens(message, draws.duplicate, duplicate);
     if (!isLate && !isDouble) return NONE;
-    const found: Struck<MessageFault>[] = [];
+    const found: Injection<MessageFault>[] = [];
     const which = named(message);
     if (isLate) {
       const byUs = this.drawn(message, draws.delayLength, delay);
@@ -181,17 +183,17 @@ export class Decider {
     return found;
   }
 
-  private drawnFault<F extends Fault>(fault: F): Struck<F> {
+  private drawnFault<F extends Fault>(fault: F): Injection<F> {
     this.log?.faults.push(fault);
     return { fault, index: null };
   }
 
-  /** The faults that wait for a timer that is set now; `strikeTimer` says which of them strike. */
+  /** The faults that wait for a timer that is set now; `injectInto` says which of them do it. */
   timerFaultsOf(
     timer: Name,
     process: string,
     nowUs: number,
-  ): readonly Struck<FaultOf<'late-timer'>>[] {
+  ): readonly Injection<FaultOf<'late-timer'>>[] {
     const late = this.plan.chance?.lateTimer ?? null;
     if (late === null && this.timerFaults.length === 0) return NONE;
     const named = takeMatches(this.timerFaults, ({ fault: { which } }) =>
@@ -206,24 +208,24 @@ export class Decider {
     return [...named, { fault: { kind: 'late-timer', which, byUs }, index: null }];
   }
 
-  /** Of the faults that waited for a timer which is due now, those that strike. */
-  strikeTimer(
-    waiting: readonly Struck<FaultOf<'late-timer'>>[],
+  /** Of the faults that waited for a timer which is due now, those that hold it back. */
+  injectInto(
+    waiting: readonly Injection<FaultOf<'late-timer'>>[],
     nowUs: number,
-  ): readonly Struck<FaultOf<'late-timer'>>[] {
+  ): readonly Injection<FaultOf<'late-timer'>>[] {
     if (nowUs >= this.plan.limits.healAtUs) return NONE;
-    for (const struck of waiting) {
-      if (struck.index === null) this.log?.faults.push(struck.fault);
-      else this.waitingTimers.delete(struck);
+    for (const one of waiting) {
+      if (one.index === null) this.log?.faults.push(one.fault);
+      else this.waitingTimers.delete(one);
     }
     return waiting;
   }
 
   /** Their timer was called off: the plan's faults among them wait for another, in its order. */
-  giveBack(waiting: readonly Struck<FaultOf<'late-timer'>>[]): void {
-    const unstruck = waiting.filter((struck) => this.waitingTimers.delete(struck));
-    if (unstruck.length === 0) return;
-    this.timerFaults.push(...unstruck);
+  giveBack(waiting: readonly Injection<FaultOf<'late-timer'>>[]): void {
+    const unused = waiting.filter((one) => this.waitingTimers.delete(one));
+    if (unused.length === 0) return;
+    this.timerFaults.push(...unused);
     this.timerFaults.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
   }
 
@@ -236,7 +238,7 @@ export class Decider {
     return this.chance.within(name, draw, range);
   }
 
-  /** Names in the plan that nothing in the run had, and faults that struck nothing. */
+  /** Names in the plan that nothing in the run had, and faults that were never injected. */
   unmatched(): string[] {
     const messages = [...this.drops, ...this.delays].map(({ fault: { which } }) =>
       which.kind === 'message' ? which.message : `${which.from} → ${which.to}`,

@@ -1,0 +1,199 @@
+/**
+ * What a client takes to be so, as its program says itself, noted for the observer: the grant that
+ * it counts on and the end of its lease; and where no single server gives a grant, that a quorum
+ * gave it.
+ */
+import type { Job } from '../history/trace.ts';
+import type { Name } from '../kernel/name.ts';
+import type { Scheduler } from '../kernel/scheduler.ts';
+import type { Process } from './process.ts';
+import type { Recorder } from './recorder.ts';
+
+/** A grant that reached a program. */
+export interface Entry {
+  readonly section: Name;
+  readonly lock: string;
+  readonly ordinal: number;
+  readonly token: number;
+  readonly end: LeaseEnd;
+}
+
+export class Belief {
+  private readonly process: Process;
+  private readonly parts: { readonly scheduler: Scheduler; readonly recorder: Recorder };
+  private entry: Entry | null = null;
+  private isHeld = false;
+
+  constructor(process: Process, parts: { scheduler: Scheduler; recorder: Recorder }) {
+    this.process = process;
+    this.parts = parts;
+  }
+
+  /** The grant under which the program acts, even when it counts on it no more; 0 for none. */
+  get ordinal(): number {
+    return this.entry?.ordinal ?? 0;
+  }
+
+  /** A section begins, under no grant yet. */
+  begin(): void {
+    this.entry = null;
+    this.isHeld = false;
+  }
+
+  enter(entry: Entry): void {
+    this.entry = entry;
+    this.isHeld = true;
+    this.parts.recorder.record({
+      kind: 'enter',
+      atUs: this.parts.scheduler.nowUs,
+      process: this.process.name,
+      section: entry.section.text,
+      lock: entry.lock,
+      ordinal: entry.ordinal,
+      token: entry.token,
+      believedUntilUs: this.trueTimeOf(entry.end),
+    });
+  }
+
+  leave(): void {
+    const { entry } = this;
+    if (entry === null || !this.isHeld) return;
+    this.isHeld = false;
+    this.parts.recorder.record({
+      kind: 'leave',
+      atUs: this.parts.scheduler.nowUs,
+      process: this.process.name,
+      section: entry.section.text,
+      lock: entry.lock,
+      ordinal: entry.ordinal,
+    });
+  }
+
+  testLease(test: { isLive: boolean; end: LeaseEnd }): void {
+    const { entry } = this;
+    if (entry === null) return;
+    this.parts.recorder.record({
+      kind: 'lease-test',
+      atUs: this.parts.scheduler.nowUs,
+      process: this.process.name,
+      lock: entry.lock,
+      ordinal: entry.ordinal,
+      isLive: test.isLive,
+      believedUntilUs: this.trueTimeOf(test.end),
+    });
+  }
+
+  /** A guarded job begins or ends. */
+  noteJob(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
+    this.parts.recorder.record({
+      kind: 'job',
+      atUs: this.parts.scheduler.nowUs,
+      process: this.process.name,
+      phase,
+      section: job.section.text,
+      lock: job.lock,
+      tick: job.tick,
+      ordinal: this.ordinal,
+    });
+  }
+
+  private trueTimeOf(end: LeaseEnd): number {
+    return end.clock === 'wall'
+      ? this.process.clock.trueTimeOfWall(end.us)
+      : this.process.clock.trueTimeOfMonotonic(end.us);
+  }
+}
+
+/** What a program takes for the end of its lease, on one of its own clocks. */
+export interface LeaseEnd {
+  readonly clock: 'wall' | 'monotonic';
+  readonly us: number;
+}
+
+interface Term {
+  readonly lock: string;
+  readonly token: number;
+  readonly ttlUs: number;
+  /** The first of the calls that the answer rests on: the lease is counted from its departure. */
+  readonly since: { readonly sentAtUs: number };
+  /** When the client takes the lease to end. */
+  readonly end: LeaseEnd;
+  /**
+   * True time from which on too few of its servers hold the lease, as the observer knows; null
+   * where it has no end. Without it, the client's own end counts.
+   */
+  readonly heldUntilUs?: number | null;
+}
+
+export class Quorum {
+  private readonly process: Process;
+  private readonly parts: { readonly scheduler: Scheduler; readonly recorder: Recorder };
+
+  constructor(process: Process, parts: { scheduler: Scheduler; recorder: Recorder }) {
+    this.process = process;
+    this.parts = parts;
+  }
+
+  /** The client takes the lock: returns the grant's ordinal, for `enter`. */
+  grant(term: Term): number {
+    const { recorder, scheduler } = this.parts;
+    const { name } = this.process;
+    const ordinal = recorder.nextOrdinal();
+    recorder.record({
+      kind: 'grant',
+      atUs: scheduler.nowUs,
+      process: name,
+      lock: term.lock,
+      client: name,
+      message: '',
+      ordinal,
+      token: term.token,
+      ttlUs: term.ttlUs,
+      sentAtUs: term.since.sentAtUs,
+      untilUs: this.untilUs(term),
+    });
+    return ordinal;
+  }
+
+  /** The client's lease is prolonged, because enough servers said so. */
+  renew(term: Term & { readonly ordinal: number }): void {
+    const { recorder, scheduler } = this.parts;
+    const { name } = this.process;
+    recorder.record({
+      kind: 'renew',
+      atUs: scheduler.nowUs,
+      process: name,
+      lock: term.lock,
+      client: name,
+      message: '',
+      under: term.ordinal,
+      extended: term.ordinal,
+      token: term.token,
+      ttlUs: term.ttlUs,
+      sentAtUs: term.since.sentAtUs,
+      untilUs: this.untilUs(term),
+    });
+  }
+
+  /** The client gives the lock up; said before its servers are told. */
+  release({ lock, ordinal }: { readonly lock: string; readonly ordinal: number }): void {
+    const { recorder, scheduler } = this.parts;
+    const { name } = this.process;
+    recorder.record({
+      kind: 'release',
+      atUs: scheduler.nowUs,
+      process: name,
+      lock,
+      client: name,
+      message: '',
+      under: ordinal,
+      released: ordinal,
+    });
+  }
+
+  private untilUs({ end, heldUntilUs }: Term): number | null {
+    if (heldUntilUs !== undefined) return heldUntilUs;
+    const { clock } = this.process;
+    return end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
+  }
+}
