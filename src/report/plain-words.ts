@@ -8,8 +8,7 @@ import type { FaultStrikes, Log, Mark, Trace, TraceEvent } from '../core/history
 import { proseDuration } from '../core/plan/duration.ts';
 import { tokenText } from '../text/prose.ts';
 import { changeText, seenText, whyRefused } from './access-text.ts';
-import { clockText } from './clock-spans.ts';
-import { isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
+import { clockText, isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
 import { lastOfStory } from './steps.ts';
 
 /** More sentences are not read; the first and the last ones are kept. */

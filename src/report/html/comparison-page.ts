@@ -28,7 +28,7 @@ import {
   type Role,
   vertical,
 } from '../pictures/shapes.ts';
-import { card, column, nameMarkup, renderDocument, row, table } from './document.ts';
+import { card, column, faint, list, nameMarkup, renderDocument, row, table } from './document.ts';
 
 const STYLE = `
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:22px 26px;margin-top:18px}
@@ -68,28 +68,22 @@ function renderFolklore({ folklore, seeds }: Comparison): Markup {
   const about =
     `As far as ${countOf(seeds, 'seed')} can tell. A difference counts only where its interval of ` +
     '97.5 % leaves out 0: two of them judge a saying.';
-  const sayings = element('ul', { class: 'sayings' }, folklore.map(renderSaying));
+  const sayings = list('sayings', folklore.map(renderSaying));
   return card('folklore', 'Does the folklore hold?', faint(about), sayings);
 }
 
-function faint(text: string): Markup {
-  return element('p', { class: 'faint' }, text);
-}
-
-function renderSaying({ saying, ruling, findings }: Saying): Markup {
+function renderSaying({ saying, ruling, findings }: Saying): Child {
   const badge = { class: `badge ${TONES[ruling]}` };
   const notes = findings.map((finding) => {
     const sign = element('span', { class: TONES[finding.ruling] }, RULING_SIGNS[finding.ruling]);
-    return element('li', {}, sign, ` ${findingText(finding)}`);
+    return [sign, ` ${findingText(finding)}`];
   });
-  return element(
-    'li',
-    {},
+  return [
     element('span', { class: 'saying' }, `“${capitalised(saying)}”`),
     ' ',
     element('span', badge, `${RULING_SIGNS[ruling]} ${ruling}`),
-    element('ul', { class: 'notes' }, notes),
-  );
+    list('notes', notes),
+  ];
 }
 
 function capitalised(text: string): string {
@@ -143,8 +137,7 @@ function renderRow({ system, figures }: Cell): Markup {
 }
 
 function renderMethod(comparison: Comparison): Markup {
-  const notes = methodNotes(comparison).map((note) => element('li', {}, note));
-  return card('method', 'How it was measured', element('ul', { class: 'notes' }, notes));
+  return card('method', 'How it was measured', list('notes', methodNotes(comparison)));
 }
 
 const WIDTH = 600;
@@ -318,12 +311,7 @@ function drawKey(systems: Comparison['systems']): Markup {
   const size = { width: 16, height: 16, 'aria-hidden': 'true' };
   const items = systems.map(({ name, about }, at) => {
     const mark = element('svg', size, drawMark(at, { x: 8, y: 8 }, clientRole(at)));
-    return element(
-      'li',
-      {},
-      mark,
-      element('span', {}, element('b', {}, nameMarkup(name)), ` ${about}`),
-    );
+    return [mark, element('span', {}, element('b', {}, nameMarkup(name)), ` ${about}`)];
   });
-  return element('ul', { class: 'key' }, items);
+  return list('key', items);
 }

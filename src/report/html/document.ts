@@ -12,7 +12,7 @@ import {
   render,
   trusted,
 } from '../../text/markup.ts';
-import { paletteStyle } from '../pictures/shapes.ts';
+import { paletteStyle, type Size } from '../pictures/shapes.ts';
 
 export interface DocumentParts {
   readonly title: string;
@@ -119,7 +119,7 @@ export function row(head: Child, ...cells: Child[]): Markup {
 }
 
 /** A region that scrolls sideways on a narrow screen, by the keyboard as well. */
-export function scrolling(kind: 'table' | 'scroll', name: string, content: Child): Markup {
+export function scrolling(kind: string, name: string, content: Child): Markup {
   const attributes = { class: kind, tabindex: 0, role: 'group', 'aria-label': name };
   return element('div', attributes, content);
 }
@@ -138,6 +138,29 @@ export function figure({ caption, name, picture, below, attributes }: FigurePart
   const frame = scrolling('scroll', name, picture);
   const title = element('figcaption', {}, caption);
   return element('figure', attributes ?? {}, title, frame, below ?? []);
+}
+
+/** The key to a picture: for each sample its shapes, and what they mean. */
+export function key(size: Size, samples: readonly (readonly [Child, string])[]): Markup {
+  const canvas = { ...size, viewBox: `0 0 ${size.width} ${size.height}`, 'aria-hidden': 'true' };
+  return list(
+    'key',
+    samples.map(([shapes, text]) => [element('svg', canvas, shapes), text]),
+  );
+}
+
+/** A list, with an item for each of `items`. */
+export function list(kind: string, items: readonly Child[], name: 'ul' | 'ol' = 'ul'): Markup {
+  return element(
+    name,
+    { class: kind },
+    items.map((item) => element('li', {}, item)),
+  );
+}
+
+/** A paragraph that says less than what stands around it. */
+export function faint(text: string): Markup {
+  return element('p', { class: 'faint' }, text);
 }
 
 /** A user's name, which may run from right to left. */

@@ -16,7 +16,7 @@ import { type Finding, keepCommand, type OtherRun, replayCommand, shellWords } f
 import { drawGlance, endOfGlance, type GlanceOptions } from '../pictures/glance.ts';
 import { tellPlainly } from '../plain-words.ts';
 import { listSteps, type Step } from '../steps.ts';
-import { details, figure, nameMarkup } from './document.ts';
+import { details, figure, list, nameMarkup } from './document.ts';
 import { renderEvents, renderFilter } from './event-table.ts';
 import { dataOf, isWalked, type PageData, renderData, renderPictures } from './finding-pictures.ts';
 import { renderTry } from './playground.ts';
@@ -40,12 +40,11 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   const data = dataOf(finding, options);
   const steps = listSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
   const isLive = hasScript && isWalked(finding);
-  const plainly = tellPlainly(trace, verdict.evidence);
   return element(
     'article',
     { id, 'aria-labelledby': `${id}-title`, 'data-finding': isLive },
     element('h2', { id: `${id}-title` }, sentenceMarkup(explanation.headline)),
-    element('ol', { class: 'plainly' }, plainly.map(sentenceItem)),
+    list('plainly', tellPlainly(trace, verdict.evidence).map(sentenceMarkup), 'ol'),
     storyList(explanation),
     renderFacts(finding),
     renderPictures(data, { id, isLive, steps }),
@@ -64,24 +63,14 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   );
 }
 
-function sentenceItem(text: string): Markup {
-  return element('li', {}, sentenceMarkup(text));
-}
-
 function renderFacts(finding: Finding): Markup {
   const { claim, system, scenario, seed, boundary, siblings = [] } = finding;
   const shrunk = shrunkText(finding.size);
   const facts = Object.entries({ claim, system, scenario, seed: String(seed) }).map(
-    ([name, value]) => element('li', {}, `${name} `, element('b', {}, nameMarkup(value))),
+    ([name, value]) => [`${name} `, element('b', {}, nameMarkup(value))],
   );
-  return element(
-    'ul',
-    { class: 'facts' },
-    facts,
-    shrunk === '' ? [] : element('li', {}, shrunk),
-    boundary === null ? [] : element('li', {}, boundary),
-    siblings.map(({ text }) => sentenceItem(text)),
-  );
+  const rest = [shrunk, boundary ?? ''].filter((text) => text !== '');
+  return list('facts', [...facts, ...rest, ...siblings.map(({ text }) => sentenceMarkup(text))]);
 }
 
 function renderCommands(finding: Finding): Markup {

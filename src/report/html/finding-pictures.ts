@@ -18,7 +18,7 @@ import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
 import { laneOrder } from '../sequence-text.ts';
 import { lastOfStory, type Step } from '../steps.ts';
-import { figure, nameMarkup } from './document.ts';
+import { figure, key, nameMarkup } from './document.ts';
 import { renderState, stateAfter } from './process-state.ts';
 
 /** One finding, as the pictures and the script read it. */
@@ -199,11 +199,10 @@ function choice(attributes: Attributes, text: string): Markup {
  */
 export function renderKey(id: string, marks: ReadonlySet<Mark>): Markup {
   const shown = SAMPLES.filter(([mark]) => marks.has(mark));
-  const size = { width: 34, height: 18, viewBox: '0 0 34 18', 'aria-hidden': 'true' };
-  const items = shown.map(([, text, draw]) =>
-    element('li', {}, element('svg', size, draw(id)), text),
+  return key(
+    { width: 34, height: 18 },
+    shown.map(([, text, draw]) => [draw(id), text]),
   );
-  return element('ul', { class: 'key' }, items);
 }
 
 const BOX = { x: 1, y: 2, width: 32, height: 12 };

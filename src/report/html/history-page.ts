@@ -5,8 +5,7 @@
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { badReturn, type HistoryReport, linesOf, type PartReport } from '../history-report.ts';
-import { column, details, nameMarkup, renderDocument, table } from './document.ts';
-import { colourClients } from './history-layout.ts';
+import { column, details, faint, list, nameMarkup, renderDocument, table } from './document.ts';
 import { drawHistory, renderHistoryKey } from './history-picture.ts';
 
 const STYLE = `
@@ -57,7 +56,7 @@ function renderReport(report: HistoryReport, id: string): Markup {
     { id, 'aria-labelledby': `${id}-title` },
     element('h2', { id: `${id}-title` }, nameMarkup(titleOf(report)), ' ', BADGES[verdict]),
     renderFacts(report),
-    notes.map((note) => element('p', { class: 'faint' }, note)),
+    notes.map((note) => faint(note)),
     drawn.length === 0 ? [] : renderHistoryKey(verdict === 'invalid'),
     drawn.map((part, at) => renderPart(part, `${id}-${at + 1}`)),
     renderOthers(shown.slice(MOST_PARTS)),
@@ -66,21 +65,24 @@ function renderReport(report: HistoryReport, id: string): Markup {
 
 function renderFacts(report: HistoryReport): Markup {
   const { model, isTold, format, operations, processes, parts, configurations } = report;
-  const fact = (name: string, value: string, more = ''): Markup =>
-    element('li', {}, `${name} `, element('b', {}, nameMarkup(value)), more);
+  const fact = (name: string, value: string, more = ''): Child => [
+    `${name} `,
+    element('b', {}, nameMarkup(value)),
+    more,
+  ];
   const bad = parts.filter(({ verdict }) => verdict !== 'valid').length;
   const isWhole = parts.length === 1 && parts[0]?.key === '';
-  return element(
-    'ul',
-    { class: 'facts' },
+  return list('facts', [
     fact('file', report.file),
     fact('model', model, isTold ? ', as its operations tell' : ''),
     fact('format', format),
     fact('operations', groupDigits(operations)),
     fact('processes', groupDigits(processes)),
-    isWhole ? [] : fact('keys', groupDigits(parts.length), `, ${groupDigits(bad)} of them bad`),
+    ...(isWhole
+      ? []
+      : [fact('keys', groupDigits(parts.length), `, ${groupDigits(bad)} of them bad`)]),
     fact('configurations', groupDigits(configurations)),
-  );
+  ]);
 }
 
 function renderPart(part: PartReport, id: string): Markup {
@@ -97,7 +99,7 @@ function renderPart(part: PartReport, id: string): Markup {
 }
 
 function renderCore(part: PartReport, id: string): Markup {
-  const { core, operations, drawn } = part;
+  const { core, operations } = part;
   const spare = part.isMinimal ? 'none of them can be spared' : 'perhaps fewer would do';
   const isOne = core.length === 1;
   const total = countOf(operations, 'operation');
@@ -106,12 +108,11 @@ function renderCore(part: PartReport, id: string): Markup {
   // Without the order found, which is one of all operations.
   const alone = lastOf(core).map((operation) => ({ ...operation, effect: null }));
   const shown = alone.length < core.length ? ` Showing ${groupDigits(alone.length)} of them.` : '';
-  const roles = colourClients([...drawn, ...core]);
   return element(
     'figure',
     {},
     caption(title, `Whatever else happened, ${text}.${shown}`),
-    drawHistory(alone, { id: `${id}-core`, title, marks: [], roles, isLate: true }),
+    drawHistory(alone, { id: `${id}-core`, title, part, marks: [], isLate: true }),
   );
 }
 
@@ -125,7 +126,7 @@ function lastOf(core: PartReport['core']): PartReport['core'] {
 }
 
 function renderAround(part: PartReport, id: string): Markup {
-  const { drawn, core, marks, operations, satisfied, returns, verdict } = part;
+  const { drawn, marks, operations, satisfied, returns, verdict } = part;
   const isBad = verdict === 'invalid';
   const title = isBad ? 'What lies around it' : 'What happened';
   const which = isBad
@@ -134,12 +135,11 @@ function renderAround(part: PartReport, id: string): Markup {
   const hasOrder = drawn.some(({ effect }) => effect !== null) && !part.isPerhapsLate;
   const order = hasOrder ? ` The dots show an order that satisfies ${which}.` : '';
   const shown = `Showing ${groupDigits(drawn.length)} of ${countOf(operations, 'operation')}.${order}`;
-  const roles = colourClients([...drawn, ...core]);
   return element(
     'figure',
     {},
     caption(title, shown),
-    drawHistory(drawn, { id: `${id}-around`, title, marks, roles, isLate: verdict !== 'valid' }),
+    drawHistory(drawn, { id: `${id}-around`, title, part, marks, isLate: verdict !== 'valid' }),
   );
 }
 
@@ -174,11 +174,8 @@ function renderOthers(parts: readonly PartReport[]): Child {
   if (parts.length === 0) return [];
   const named = parts
     .slice(0, 200)
-    .map(({ key, because }) =>
-      element('li', {}, element('b', {}, nameMarkup(key)), ' ', sentenceMarkup(because)),
-    );
+    .map(({ key, because }) => [element('b', {}, nameMarkup(key)), ' ', sentenceMarkup(because)]);
   const left = parts.length - named.length;
-  const more = left === 0 ? [] : element('li', {}, `and ${groupDigits(left)} more`);
-  const list = element('ul', { class: 'notes' }, named, more);
-  return details(countOf(parts.length, 'more bad key'), false, list);
+  const more = left === 0 ? [] : [`and ${groupDigits(left)} more`];
+  return details(countOf(parts.length, 'more bad key'), false, list('notes', [...named, ...more]));
 }

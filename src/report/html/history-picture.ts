@@ -1,27 +1,44 @@
 /**
- * Draws a part of a history: bars from call to return, the contradiction solid and the rest faint,
- * where each operation takes effect in the order that was found, and the return that fits none; and
- * the key to it. `history-layout.ts` says where all of it stands.
+ * Draws a part of a history: a lane per client, bars from call to return, the contradiction solid
+ * and the rest faint, where each operation takes effect in the order that was found, and the return
+ * that fits none; and the key to it. Events stand from left to right. Only their order is drawn,
+ * since that is all that counts; every event gets a place of its own, and every bar is wide enough
+ * for its words.
  */
-import { type Child, element, type Markup } from '../../text/markup.ts';
+import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
-import { linesOf, type ReportedOperation } from '../history-report.ts';
-import { bar, FONT, horizontal, ink, label, vertical } from '../pictures/shapes.ts';
 import {
-  BAR_HEIGHT_PX,
-  type Bar,
-  type HistoryLayout,
-  type HistoryLayoutOptions,
-  layOutHistory,
-  NAME_COLUMNS,
-  TOP_PX,
-} from './history-layout.ts';
+  badReturn,
+  byName,
+  eventsUpTo,
+  linesOf,
+  type PartReport,
+  type ReportedEvent,
+  type ReportedMark,
+  type ReportedOperation,
+} from '../history-report.ts';
+import {
+  bar,
+  clientRole,
+  FONT,
+  horizontal,
+  ink,
+  label,
+  type Point,
+  type Role,
+  type Size,
+  vertical,
+} from '../pictures/shapes.ts';
+import { key, scrolling } from './document.ts';
 
-export interface HistoryPictureOptions extends HistoryLayoutOptions {
+export interface HistoryPictureOptions {
   /** Begins every id in the picture, so that several fit one page. */
   readonly id: string;
   /** The accessible name. */
   readonly title: string;
+  /** Whose part of the history it is. */
+  readonly part: PartReport;
+  readonly marks: readonly ReportedMark[];
   /** Whether the end is what one looks at first. */
   readonly isLate: boolean;
 }
@@ -33,39 +50,264 @@ export function drawHistory(
   operations: readonly ReportedOperation[],
   options: HistoryPictureOptions,
 ): Markup {
-  const layout = layOutHistory(operations, options);
-  return element(
-    'div',
-    {
-      class: `scroll history${options.isLate ? ' late' : ''}`,
-      tabindex: 0,
-      role: 'group',
-      'aria-label': options.title,
-    },
+  const layout = layOut(operations, options);
+  const { id, title, isLate } = options;
+  const size = { width: Math.ceil(layout.width), height: Math.ceil(layout.height) };
+  return scrolling(isLate ? 'scroll history late' : 'scroll history', title, [
     canvas(
-      layout.width,
-      layout.height,
-      { role: 'img', 'aria-label': options.title },
-      element('defs', {}, fade(options.id)),
+      size,
+      { role: 'img', 'aria-label': title },
+      element('defs', {}, fade(id)),
       drawGround(layout),
       drawMarks(layout),
       drawOrder(layout),
-      layout.bars.map((one) => drawBar(one, options.id)),
+      layout.bars.map((one) => drawBar(one, id)),
       drawPoints(layout),
       drawBad(layout),
       drawTicks(layout),
     ),
     drawHeads(layout),
-  );
+  ]);
 }
 
-function canvas(
-  width: number,
-  height: number,
-  attributes: Readonly<Record<string, string>>,
-  ...children: Child[]
-): Markup {
-  const size = { width: Math.ceil(width), height: Math.ceil(height) };
+const EVENT_PX = 15;
+const COLUMN_PX = 6.8;
+/** Bold letters are wider. */
+const BOLD_COLUMN_PX = 7.5;
+const BAR_PADDING_PX = 20;
+/** For the cross at its end. */
+const BAD_PADDING_PX = 32;
+const WIDEST_TEXT = 34;
+const OPEN_PX = 46;
+const LEFT_PX = 14;
+const NARROWEST_PX = 240;
+
+const ROW_PX = 34;
+const BAR_HEIGHT_PX = 22;
+const TOP_PX = 46;
+const NAME_COLUMNS = 14;
+
+interface Bar {
+  readonly operation: ReportedOperation;
+  readonly text: string;
+  readonly x: number;
+  readonly width: number;
+  readonly y: number;
+  /** Its right end is no return: nobody knows how it ended, or it did so after the picture. */
+  readonly isOpen: boolean;
+  readonly role: Role;
+}
+
+interface Lane {
+  readonly process: string;
+  readonly role: Role;
+  readonly y: number;
+  readonly height: number;
+}
+
+/** Where an operation takes effect. */
+interface EffectPoint extends Point {
+  readonly operation: ReportedOperation;
+}
+
+interface Tick {
+  readonly x: number;
+  readonly line: number;
+  readonly isCore: boolean;
+}
+
+interface Layout {
+  readonly lanes: readonly Lane[];
+  readonly bars: readonly Bar[];
+  /** Where operations take effect, in the order that was found. */
+  readonly points: readonly EffectPoint[];
+  readonly ticks: readonly Tick[];
+  readonly marks: readonly (ReportedMark & { readonly x: number })[];
+  /** The return that no order satisfies. */
+  readonly badX: number | null;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A colour for each client, the same in every picture of a part. */
+function rolesOf({ drawn, core }: PartReport): ReadonlyMap<string, Role> {
+  const names = [...new Set([...drawn, ...core].map(({ process }) => process))].sort(byName);
+  return new Map(names.map((name, at) => [name, clientRole(at)]));
+}
+
+function layOut(
+  operations: readonly ReportedOperation[],
+  { marks, part }: HistoryPictureOptions,
+): Layout {
+  const axis = new Axis(operations);
+  const { lanes, rows, bottom } = lanesOf(operations, axis.end, rolesOf(part));
+  const laneOf = new Map(lanes.map((lane) => [lane.process, lane]));
+  const bars = operations.map((operation): Bar => {
+    const lane = laneOf.get(operation.process);
+    const row = rows.get(operation) ?? 0;
+    const x = axis.at(operation.invoke);
+    const closes = operation.return !== null && operation.return <= axis.end;
+    const right = closes ? axis.at(operation.return ?? 0) : axis.width - LEFT_PX;
+    return {
+      operation,
+      text: labelOf(operation),
+      x,
+      width: right - x,
+      y: (lane?.y ?? 0) + row * ROW_PX + (ROW_PX - BAR_HEIGHT_PX) / 2,
+      isOpen: !closes,
+      role: lane?.role ?? 'soft',
+    };
+  });
+  const bad = bars.find(({ operation }) => operation.role === 'first bad');
+  return {
+    lanes,
+    bars,
+    points: pointsOf(bars, axis),
+    ticks: axis.ticks(),
+    marks: marks.map((mark) => ({ ...mark, x: axis.after(mark.position) })),
+    badX: bad === undefined || bad.isOpen ? null : bad.x + bad.width,
+    width: axis.width,
+    height: bottom + 34,
+  };
+}
+
+function labelOf(operation: ReportedOperation): string {
+  const answer = operation.isKnown ? '' : ' ?';
+  return clip(visible(operation.text), WIDEST_TEXT) + answer;
+}
+
+/** Where each position of the common order of events stands. */
+class Axis {
+  /** The last position that is drawn: that of the bad return, where there is one. */
+  readonly end: number;
+  readonly width: number;
+  private readonly events: readonly ReportedEvent[];
+  private readonly xs: Map<number, number> = new Map();
+
+  constructor(operations: readonly ReportedOperation[]) {
+    const last = Math.max(0, ...operations.map((one) => one.return ?? one.invoke));
+    this.end = badReturn(operations)?.return ?? last;
+    this.events = [...eventsUpTo(operations, this.end)].sort(callsFirst);
+    this.place();
+    const right = Math.max(0, ...this.xs.values());
+    const open = operations.filter((one) => one.return === null || one.return > this.end);
+    const needs = open.map((one) => this.at(one.invoke) + widthOf(one));
+    this.width = Math.max(NARROWEST_PX, right + OPEN_PX, ...needs) + LEFT_PX;
+  }
+
+  at(position: number): number {
+    return this.xs.get(position) ?? this.after(position);
+  }
+
+  /** Just right of the last event up to a position. */
+  after(position: number): number {
+    const before = this.events.findLast((event) => event.position <= position);
+    return before === undefined ? LEFT_PX / 2 : this.at(before.position) + EVENT_PX / 2;
+  }
+
+  /** The room right of the last event up to a position, for what happens between events. */
+  roomAfter(position: number): { readonly from: number; readonly to: number } {
+    const before = this.events.findLast((event) => event.position <= position);
+    const next = this.events.find((event) => event.position > position);
+    const from = before === undefined ? 0 : this.at(before.position);
+    return { from, to: next === undefined ? from + OPEN_PX : this.at(next.position) };
+  }
+
+  ticks(): readonly Tick[] {
+    return this.events.map(({ position, line, operation }) => {
+      return { x: this.at(position), line, isCore: operation.role !== 'other' };
+    });
+  }
+
+  /** In their order, so that a bar can push its return, and all after it, to the right. */
+  private place(): void {
+    let x = LEFT_PX - EVENT_PX;
+    let last = Number.NEGATIVE_INFINITY;
+    const points = countBetween(this.events);
+    for (const { position, operation, isReturn } of this.events) {
+      // The effects between two events need room too.
+      if (position > last) x += Math.max(EVENT_PX, ((points.get(last) ?? 0) + 1) * POINT_PX);
+      if (isReturn) x = Math.max(x, (this.xs.get(operation.invoke) ?? 0) + widthOf(operation));
+      this.xs.set(position, x);
+      last = position;
+    }
+  }
+}
+
+const POINT_PX = 13;
+
+/** What is called where something else returns overlaps with it. */
+function callsFirst(left: ReportedEvent, right: ReportedEvent): number {
+  return left.position - right.position || Number(left.isReturn) - Number(right.isReturn);
+}
+
+/** By the position of an event: how many operations take effect right after it. */
+function countBetween(events: readonly ReportedEvent[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const { operation, isReturn } of events) {
+    const { effect } = operation;
+    if (isReturn || effect === null) continue;
+    const before = events.findLast((event) => event.position <= effect.position)?.position;
+    if (before !== undefined) counts.set(before, (counts.get(before) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function widthOf(operation: ReportedOperation): number {
+  const column = operation.role === 'other' ? COLUMN_PX : BOLD_COLUMN_PX;
+  const padding = operation.role === 'first bad' ? BAD_PADDING_PX : BAR_PADDING_PX;
+  return displayWidth(labelOf(operation)) * column + padding;
+}
+
+/** A lane has several rows where operations of one client overlap. */
+function lanesOf(
+  operations: readonly ReportedOperation[],
+  end: number,
+  roles: ReadonlyMap<string, Role>,
+): {
+  readonly lanes: readonly Lane[];
+  readonly rows: ReadonlyMap<ReportedOperation, number>;
+  readonly bottom: number;
+} {
+  const rows = new Map<ReportedOperation, number>();
+  const freeFrom = new Map<string, number[]>();
+  for (const operation of operations) {
+    const ends = freeFrom.get(operation.process) ?? [];
+    const free = ends.findIndex((position) => position <= operation.invoke);
+    const row = free < 0 ? ends.length : free;
+    const isClosed = operation.return !== null && operation.return <= end;
+    ends[row] = isClosed ? (operation.return ?? 0) : Number.POSITIVE_INFINITY;
+    freeFrom.set(operation.process, ends);
+    rows.set(operation, row);
+  }
+  let y = TOP_PX;
+  const lanes = [...freeFrom.keys()].sort(byName).map((process): Lane => {
+    const height = (freeFrom.get(process)?.length ?? 1) * ROW_PX;
+    const lane = { process, role: roles.get(process) ?? 'client5', y, height };
+    y += height;
+    return lane;
+  });
+  return { lanes, rows, bottom: y };
+}
+
+function pointsOf(bars: readonly Bar[], axis: Axis): readonly EffectPoint[] {
+  const placed = bars
+    .flatMap(({ operation, y }) => (operation.effect === null ? [] : [{ operation, y }]))
+    .sort((left, right) => rankOf(left.operation) - rankOf(right.operation));
+  const rooms = placed.map(({ operation }) => axis.roomAfter(operation.effect?.position ?? 0));
+  return placed.map(({ operation, y }, at) => {
+    const room = rooms[at] ?? { from: 0, to: 0 };
+    const sharing = rooms.flatMap((other, index) => (other.from === room.from ? [index] : []));
+    const share = (sharing.indexOf(at) + 1) / (sharing.length + 1);
+    return { operation, x: room.from + (room.to - room.from) * share, y: y + BAR_HEIGHT_PX };
+  });
+}
+
+function rankOf({ effect }: ReportedOperation): number {
+  return effect?.rank ?? 0;
+}
+
+function canvas(size: Size, attributes: Attributes, ...children: Child[]): Markup {
   const viewBox = `0 0 ${size.width} ${size.height}`;
   return element(
     'svg',
@@ -75,7 +317,7 @@ function canvas(
   );
 }
 
-function drawHeads({ lanes, height }: HistoryLayout): Markup {
+function drawHeads({ lanes, height }: Layout): Markup {
   const names = lanes.map(({ process }) => clip(visible(process), NAME_COLUMNS));
   const width = Math.max(52, ...names.map((name) => displayWidth(name) * HEAD_PX + 24));
   const heads = lanes.map((lane, at) => {
@@ -91,7 +333,8 @@ function drawHeads({ lanes, height }: HistoryLayout): Markup {
   });
   const line = { x: width - 10, y: height - 15 };
   const axis = label('line', line, { role: 'soft', anchor: 'end', size: 11, hasHalo: false });
-  return canvas(width, height, { 'aria-hidden': 'true', class: 'heads' }, heads, axis);
+  const size = { width: Math.ceil(width), height: Math.ceil(height) };
+  return canvas(size, { 'aria-hidden': 'true', class: 'heads' }, heads, axis);
 }
 
 function laneLine(y: number, width: number): Markup {
@@ -115,7 +358,7 @@ function fade(id: string): Child {
   ];
 }
 
-function drawGround({ lanes, width, ticks, height }: HistoryLayout): Child {
+function drawGround({ lanes, width, ticks, height }: Layout): Child {
   const rows = lanes.map(({ y }) => laneLine(y, width));
   const dotted = { 'stroke-dasharray': '1 4', ...ink({ stroke: 'line' }) };
   const core = ticks
@@ -124,7 +367,7 @@ function drawGround({ lanes, width, ticks, height }: HistoryLayout): Child {
   return [rows, laneLine(height - 34, width), core];
 }
 
-function drawMarks({ marks, height }: HistoryLayout): Child {
+function drawMarks({ marks, height }: Layout): Child {
   const dashed = { 'stroke-dasharray': '5 3', ...ink({ stroke: 'caution' }) };
   return marks.map(({ x, text, line }) => {
     const top = { x: x + 4, y: 34 };
@@ -171,7 +414,7 @@ function wordsOf(operation: ReportedOperation): string {
 }
 
 /** Joins the points in their order, below the bars, so that it crosses no words. */
-function drawOrder({ points }: HistoryLayout): Markup {
+function drawOrder({ points }: Layout): Markup {
   const path = points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
   const line = { points: path, 'stroke-width': 1.2, 'stroke-linejoin': 'round', opacity: '0.45' };
   return element('polyline', { ...line, ...ink({ stroke: 'ink' }) });
@@ -180,7 +423,7 @@ function drawOrder({ points }: HistoryLayout): Markup {
 const DOT = { r: 3.6, 'stroke-width': 1.6, ...ink({ fill: 'paper', stroke: 'ink' }) };
 
 /** Dots at the lower edge of the bars. */
-function drawPoints({ points }: HistoryLayout): Child {
+function drawPoints({ points }: Layout): Child {
   return points.map(({ x, y, operation }) =>
     element('circle', { cx: x, cy: y, ...DOT }, element('title', {}, wordsOf(operation))),
   );
@@ -190,7 +433,7 @@ const BAD_LABEL_PX = 206;
 /** How far the words may reach beyond the line: what is seen first of a narrow screen. */
 const BEYOND_PX = 60;
 
-function drawBad({ badX, bars, width, height }: HistoryLayout): Child {
+function drawBad({ badX, bars, width, height }: Layout): Child {
   const bad = bars.find(({ operation }) => operation.role === 'first bad');
   if (badX === null || bad === undefined) return [];
   const text = 'no order satisfies this return';
@@ -208,7 +451,7 @@ function drawBad({ badX, bars, width, height }: HistoryLayout): Child {
 }
 
 /** Line numbers: those of the core always, others where there is room. */
-function drawTicks({ ticks, height }: HistoryLayout): Child {
+function drawTicks({ ticks, height }: Layout): Child {
   const taken: { readonly from: number; readonly to: number }[] = [];
   const ranked = [...ticks].sort((left, right) => Number(right.isCore) - Number(left.isCore));
   return ranked.map(({ x, line, isCore }) => {
@@ -225,30 +468,14 @@ function drawTicks({ ticks, height }: HistoryLayout): Child {
 export function renderHistoryKey(hasCore: boolean): Markup {
   const box = { x: 1, y: 2, width: 32, height: 14 };
   const cross = { role: 'danger', size: 13, isBold: true, anchor: 'middle' } as const;
-  const dot = { cx: 17, cy: 9, ...DOT };
-  const contradiction = [
-    sample(
-      'part of the contradiction, from call to return',
-      bar(box, ink({ fill: 'client0' }), ''),
-    ),
-    sample(
-      'its return fits into no order',
-      bar(box, BAD, ''),
-      label('✗', { x: 24, y: 9 }, { ...cross, hasHalo: false }),
-    ),
-  ];
-  const any = hasCore ? 'any other operation' : 'an operation, from call to return';
-  return element(
-    'ul',
-    { class: 'key' },
-    hasCore ? contradiction : [],
-    sample(any, bar(box, FAINT, '')),
-    sample('? nobody knows whether it happened', bar(box, { ...FAINT, ...UNKNOWN }, '')),
-    sample('where it takes effect, in the order found', element('circle', dot)),
-  );
-}
-
-function sample(text: string, ...shapes: Markup[]): Markup {
-  const size = { width: 40, height: 18, viewBox: '0 0 40 18', 'aria-hidden': 'true' };
-  return element('li', {}, element('svg', size, shapes), text);
+  const solid = bar(box, ink({ fill: 'client0' }), '');
+  const bad = [bar(box, BAD, ''), label('✗', { x: 24, y: 9 }, { ...cross, hasHalo: false })];
+  const unknown = bar(box, { ...FAINT, ...UNKNOWN }, '');
+  return key({ width: 40, height: 18 }, [
+    ...(hasCore ? [[solid, 'part of the contradiction, from call to return'] as const] : []),
+    ...(hasCore ? [[bad, 'its return fits into no order'] as const] : []),
+    [bar(box, FAINT, ''), hasCore ? 'any other operation' : 'an operation, from call to return'],
+    [unknown, '? nobody knows whether it happened'],
+    [element('circle', { cx: 17, cy: 9, ...DOT }), 'where it takes effect, in the order found'],
+  ]);
 }

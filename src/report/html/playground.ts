@@ -14,6 +14,7 @@ import { type Child, element, type Markup } from '../../text/markup.ts';
 import { clip, visible } from '../../text/visible.ts';
 import { isReply, operationOf, requestText } from '../access-text.ts';
 import { surroundingsOf } from '../surroundings.ts';
+import { faint } from './document.ts';
 
 /** One duration that can be turned. */
 export interface Knob {
@@ -142,7 +143,7 @@ export function renderTry(
     'section',
     { hidden: true, 'data-try': '', 'aria-labelledby': `${id}-try` },
     element('h3', { id: `${id}-try` }, 'Try it yourself'),
-    element('p', { class: 'faint' }, ABOUT),
+    faint(ABOUT),
     element(
       'div',
       { class: 'knobs' },

@@ -10,12 +10,11 @@ import type { Fault } from '../../core/plan/fault.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { callsOf, versionText } from '../access-text.ts';
-import { clockSpans, clockText, offsetAt } from '../clock-spans.ts';
 import { laneOrder } from '../sequence-text.ts';
-import { isLiveAt, type LeaseSpan, leaseSpans } from '../spans.ts';
+import { clockSpans, clockText, isLiveAt, type LeaseSpan, leaseSpans, offsetAt } from '../spans.ts';
 import type { Step } from '../steps.ts';
 import { type Surroundings, versionsIn } from '../surroundings.ts';
-import { nameMarkup } from './document.ts';
+import { list, nameMarkup } from './document.ts';
 
 /** One thing that is so: `holds` → `db, token 1`. */
 export interface Fact {
@@ -276,12 +275,12 @@ export function renderState(
     const known = before?.find(({ process }) => process === state.process);
     return renderCard(state, known ?? null);
   });
-  return element('ul', { class: 'state' }, cards);
+  return list('state', cards);
 }
 
-function renderCard(state: ProcessState, before: ProcessState | null): Markup {
+function renderCard(state: ProcessState, before: ProcessState | null): Child {
   const facts = state.facts.map((fact) => renderFact(fact, before));
-  return element('li', {}, element('b', {}, nameMarkup(state.process)), element('dl', {}, facts));
+  return [element('b', {}, nameMarkup(state.process)), element('dl', {}, facts)];
 }
 
 function renderFact({ name, value }: Fact, before: ProcessState | null): Child {

@@ -16,13 +16,13 @@ import {
 } from '../overview.ts';
 import { bar, ink } from '../pictures/shapes.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from '../summary.ts';
-import { card, column, nameMarkup, row, scrolling, table } from './document.ts';
+import { card, column, faint, list, nameMarkup, row, scrolling, table } from './document.ts';
 
 /** The section, with an anchor `overview`. */
 export function renderSweepOverview(summary: Summary): Markup {
   const { seedsPerSecond, eventsPerSecond } = summary;
   const speed = `${groupDigits(seedsPerSecond)} seeds/s, ${groupDigits(eventsPerSecond)} events/s`;
-  const outcome = element('p', { class: 'faint' }, `${outcomeOf(summary)}; ${speed}.`);
+  const outcome = faint(`${outcomeOf(summary)}; ${speed}.`);
   return card('overview', 'Overview of the sweep', outcome, summary.scenarios.map(renderScenario));
 }
 
@@ -32,7 +32,7 @@ function renderScenario({ name, file, systems }: ScenarioSummary): Markup {
     'section',
     {},
     element('h3', {}, nameMarkup(name), ' ', code),
-    element('ul', { class: 'systems' }, systems.map(renderSystem)),
+    list('systems', systems.map(renderSystem)),
     renderMatrix(systems),
     renderFaults(systems),
   );
@@ -40,18 +40,16 @@ function renderScenario({ name, file, systems }: ScenarioSummary): Markup {
 
 const TONES = { '✓': 'good', '✗': 'bad', '?': 'open' } as const;
 
-function renderSystem(system: SystemSummary): Markup {
+function renderSystem(system: SystemSummary): Child {
   const { sign, word } = markOf(system.met);
-  const notes = noteLines({ ...system, faults: {} }).map((note) => element('li', {}, note));
-  return element(
-    'li',
-    {},
+  const notes = noteLines({ ...system, faults: {} });
+  return [
     element('b', {}, nameMarkup(system.name)),
     ' ',
     element('span', { class: `badge ${TONES[sign]}` }, `${sign} ${word}`),
     ` ${expectationText(system)}; ${groupDigits(system.seeds)} seeds`,
-    notes.length === 0 ? [] : element('ul', { class: 'notes' }, notes),
-  );
+    notes.length === 0 ? [] : list('notes', notes),
+  ];
 }
 
 /** A row for each claim that any of the systems was expected to keep or break, or broke. */

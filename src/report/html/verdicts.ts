@@ -8,7 +8,7 @@ import type { Trace } from '../../core/history/trace.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import { lead, sentence } from '../failure.ts';
-import { column, details, row, table } from './document.ts';
+import { column, details, faint, row, table } from './document.ts';
 
 /** The parts of a story that say anything, each beside its leading word. */
 export function storyList({ given, next, however, cure }: Explanation): Markup {
@@ -49,7 +49,7 @@ export function renderVerdicts(verdicts: readonly Verdict[]): Markup {
       head: [column('Claim'), column('Verdict'), column('Exercised', 'number'), column('Reason')],
       rows: sorted.map(renderVerdict),
     }),
-    idle.length === 0 ? [] : element('p', { class: 'faint' }, untested),
+    idle.length === 0 ? [] : faint(untested),
   );
 }
 

@@ -10,10 +10,11 @@ import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { changeText, flagText, isReply, whyRefused } from '../access-text.ts';
-import { clockSpans, clockText } from '../clock-spans.ts';
 import {
   type BeliefSpan,
   beliefSpans,
+  clockSpans,
+  clockText,
   type FaultSpan,
   faultSpans,
   flightsOf,

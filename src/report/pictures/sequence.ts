@@ -11,9 +11,10 @@ import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { clip, visible } from '../../text/visible.ts';
 import { flagText, isReply } from '../access-text.ts';
-import { clockSpans, clockText } from '../clock-spans.ts';
 import {
   beliefSpans,
+  clockSpans,
+  clockText,
   type FaultSpan,
   faultSpans,
   flightsOf,
