@@ -17,8 +17,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { rangeOfShard } from '../search/sweep/shard.ts';
+import { parseSeeds, parseShard } from './command.ts';
 import { root } from './command-line.fixture.ts';
-import { parseSeeds, parseShard } from './seeds.ts';
 
 const PARTS = 20;
 const page = readFileSync(new URL('../../docs/fleet.md', import.meta.url), 'utf8');

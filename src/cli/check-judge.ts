@@ -1,13 +1,30 @@
-/** Judges a history part by part, as far as it is let, and counts what came out. */
+/**
+ * Judges a history part by part (a part is one key or lock), as far as its limits let it, and puts
+ * together what a report needs of each: how far an order was found, and where a part is invalid the
+ * contradiction, a sentence, and what to draw around it. A valid verdict is worth its order, which
+ * is verified by code that shares nothing with what found it.
+ */
+import { assert } from '../core/kernel/assert.ts';
+import type { Json } from '../core/kernel/json.ts';
 import { type HistoryPart, readFailures, splitHistory } from '../linearizability/check-history.ts';
-import type { HistoryReport, PartReport } from '../report/history-report.ts';
+import { type Core, findCore } from '../linearizability/core.ts';
+import type { CheckOptions } from '../linearizability/decide.ts';
+import { type Decision, decide } from '../linearizability/decide.ts';
+import { explainHistory, explainInWords, type Reasons } from '../linearizability/explain.ts';
+import type { CallData, Model } from '../linearizability/model.ts';
+import { refuteOrder } from '../linearizability/verify-order.ts';
+import {
+  type HistoryReport,
+  linesOf,
+  type PartReport,
+  type ReportedOperation,
+} from '../report/history-report.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import type { Limits } from './check-limits.ts';
-import { judgePart, undecided } from './check-part.ts';
-import type { ReadHistory } from './check-read.ts';
+import { type BadReturn, PartView, type ReadHistory } from './check-read.ts';
+import { UserError } from './exit.ts';
 import type { Interruption } from './interruption.ts';
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly file: string;
   /** As `CheckOptions` has it. */
   readonly failed: 'drop' | 'strict';
@@ -96,4 +113,287 @@ function notesOf({ hiddenReads, keyedByPair, ignoredValues, mayBeCut }: ReadHist
   }
   if (mayBeCut) notes.push('The last line does not end with a newline: it may be cut short.');
   return notes;
+}
+
+interface PartOptions {
+  readonly maxConfigurations: number | null;
+  readonly limits: Limits;
+  /** Whether it is drawn though it is valid. */
+  readonly drawsValid: boolean;
+  /** Whether a contradiction is looked for where it is invalid. */
+  readonly explains: boolean;
+  /** Told what is known before it is explained, which may take long. */
+  readonly onDecided: (report: PartReport) => void;
+}
+
+function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): PartReport {
+  const { model } = read;
+  const { onDecided, limits } = options;
+  const check = checkOptions(options);
+  const decision = decide(part.history, model, check);
+  const view = new PartView(part, read);
+  const isPerhapsLate = decision.kind === 'invalid' && decision.isPerhapsLate === true;
+  const known = {
+    ...beforeDecision(part),
+    ...{ verdict: decision.kind, isPerhapsLate, configurations: decision.configurations },
+    satisfied: countSatisfied(part, decision),
+  };
+  switch (decision.kind) {
+    case 'valid': {
+      verify(part, model, decision.order);
+      if (!options.drawsValid) return known;
+      const drawn = view.drawValid(decision.order);
+      return { ...known, drawn, marks: view.marksAround(drawn) };
+    }
+    case 'unknown': {
+      const drawn = view.drawAround(decision.deepest);
+      const because = `${causeOf(decision, limits)}; ${howFar(known, view, decision.deepest)}.`;
+      return { ...known, because, drawn, marks: view.marksAround(drawn) };
+    }
+    case 'invalid': {
+      const bad = { at: decision.at, satisfied: known.satisfied, isPerhapsLate };
+      const unexplained = { ...known, because: view.unexplained(bad) };
+      onDecided(unexplained);
+      if (options.explains) return { ...known, ...explainPart(view, bad, check) };
+      return { ...unexplained, because: `${unexplained.because} Other parts are explained.` };
+    }
+  }
+}
+
+/** A part of which nothing is known. */
+function undecided(part: HistoryPart): PartReport {
+  return { ...beforeDecision(part), because: 'It was interrupted before this was decided.' };
+}
+
+function beforeDecision({ name, history }: HistoryPart): PartReport {
+  const returns = history.filter(({ outcome }) => outcome === 'ok').length;
+  const counts = { operations: history.length, configurations: 0, returns, satisfied: 0 };
+  const nothing = { because: '', core: [], isMinimal: false, drawn: [], marks: [] };
+  return { key: name, verdict: 'unknown', isPerhapsLate: false, ...counts, ...nothing };
+}
+
+function checkOptions({ maxConfigurations, limits }: PartOptions): CheckOptions {
+  const maxBytes = limits.bytesLeft();
+  return {
+    shouldStop: limits.shouldStop,
+    ...(maxConfigurations === null ? {} : { maxConfigurations }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  };
+}
+
+/** A valid verdict is worth its order, which shares no code with what found it. */
+function verify(part: HistoryPart, model: Model<Json, CallData>, order: readonly number[]): void {
+  const why = refuteOrder(part.history, model, order);
+  assert(why === null, `the order of a valid part is refuted: ${why ?? ''}`);
+}
+
+/** How many returns come before the one that the decision is about. */
+function countSatisfied({ history }: HistoryPart, decision: Decision): number {
+  const completed = history.filter(({ outcome }) => outcome === 'ok');
+  if (decision.kind === 'valid') return completed.length;
+  const stuck = decision.kind === 'invalid' ? decision.at : decision.deepest;
+  const end = history[stuck]?.return ?? 0;
+  return completed.filter((operation) => (operation.return ?? 0) < end).length;
+}
+
+function howFar(
+  { satisfied, returns }: Pick<PartReport, 'returns' | 'satisfied'>,
+  view: PartView,
+  deepest: number,
+): string {
+  const line = view.reported(deepest, 'other').returnLine ?? 0;
+  const far = `${groupDigits(satisfied)} of ${groupDigits(returns)} returns`;
+  return `an order satisfies ${far}, up to line ${line}`;
+}
+
+function causeOf(
+  { cause, configurations }: Extract<Decision, { kind: 'unknown' }>,
+  limits: Limits,
+): string {
+  const isFull = cause === 'maxBytes' || (cause === 'shouldStop' && limits.reached === 'memory');
+  if (isFull) return 'The search used up its memory (--memory allows more)';
+  if (cause === 'shouldStop') return 'The time of --time was over';
+  return `The search met ${groupDigits(configurations)} configurations without an answer`;
+}
+
+type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
+
+/** Of a return that is perhaps late only the core is looked for, which stands by itself. */
+function explainPart(view: PartView, bad: BadReturn, options: CheckOptions): Explained {
+  const { at, isPerhapsLate } = bad;
+  const indices = calledBefore(view, at);
+  const reasons = reasonsOf(view, { at, isPerhapsLate, indices }, options);
+  const { core } = reasons;
+  const inContradiction = new Set([...core.required, ...core.optional]);
+  const roleOf = (index: number): ReportedOperation['role'] => {
+    if (index === at) return 'first bad';
+    return inContradiction.has(index) ? 'core' : 'other';
+  };
+  const chosen = [...new Set([at, ...inContradiction])];
+  const shown = view.around(at, [at, ...chosen.filter((index) => index !== at).slice(-MOST_CORE)]);
+  const effects = view.effectsOf(reasons.prefix, new Set(shown));
+  const drawn = shown.map((index) => {
+    const isPlaced = index !== at;
+    return view.reported(index, roleOf(index), isPlaced ? (effects.get(index) ?? null) : null);
+  });
+  const inCore = chosen.map((index) => view.reported(index, roleOf(index)));
+  const around = { drawn, marks: view.marksAround(drawn) };
+  if (isUnfound(core, indices.length)) {
+    const why = 'What contradicts it was not found within the limits.';
+    return { because: `${view.unexplained(bad)} ${why}`, core: [], isMinimal: false, ...around };
+  }
+  return {
+    because: isPerhapsLate ? view.unexplained(bad) : becauseOf(view, reasons),
+    core: inCore.sort((left, right) => left.invoke - right.invoke),
+    // The bad return itself was not tried.
+    isMinimal: core.isMinimal && !isPerhapsLate,
+    ...around,
+  };
+}
+
+/**
+ * Whether a core says nothing: it is the bad return alone, which was not tried, since what is
+ * impossible by itself is minimal; or so many operations as nobody reads, of which none was spared.
+ */
+function isUnfound({ required, optional, isMinimal }: Core, operations: number): boolean {
+  const size = required.length + optional.length;
+  return !isMinimal && (size <= 1 || (size > MOST_CORE && size === operations));
+}
+
+/** More of a core is listed and not drawn. */
+const MOST_CORE = 30;
+
+/** Of a longer part, which is searched for minutes, only what came last is looked at. */
+const MOST_SEARCHED = 200_000;
+
+/**
+ * What was called after the bad return has no part in it, so that it is left out before the history
+ * is searched again and again.
+ */
+function calledBefore(view: PartView, at: number): readonly number[] {
+  const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
+  const indices: number[] = [];
+  view.history.forEach(({ invoke }, index) => {
+    if (invoke <= end) indices.push(index);
+  });
+  return indices;
+}
+
+function reasonsOf(
+  view: PartView,
+  {
+    at,
+    isPerhapsLate,
+    indices,
+  }: Pick<BadReturn, 'at' | 'isPerhapsLate'> & { readonly indices: readonly number[] },
+  options: CheckOptions,
+): Reasons<Json> {
+  const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
+  const history = indices.flatMap((index) => view.history[index] ?? []);
+  const { partition: _, ...model } = view.model;
+  const verdict = {
+    kind: 'invalid',
+    at: indices.indexOf(at),
+    configurations: 0,
+    part: '',
+  } as const;
+  const reasons =
+    isPerhapsLate || history.length > MOST_SEARCHED
+      ? {
+          at: verdict.at,
+          prefix: [],
+          possible: [],
+          core: findCore(history, model, verdict.at, options),
+        }
+      : explainHistory(history, model, verdict, options);
+  const whole = (places: readonly number[]): number[] => places.map((place) => indices[place] ?? 0);
+  const { core } = reasons;
+  const possible = reasons.possible.map(({ order, witness, ...found }) => {
+    const seen = witness === undefined ? {} : { witness: indices[witness] ?? witness };
+    return { ...found, ...seen, order: whole(order) };
+  });
+  return {
+    at,
+    prefix: whole(reasons.prefix),
+    possible: possible.sort((left, right) => doubtOf(left, end, view) - doubtOf(right, end, view)),
+    core: { ...core, required: whole(core.required), optional: whole(core.optional) },
+  };
+}
+
+/** A state that is certain convinces most: what a call left behind that returned long before. */
+function doubtOf({ order }: { order: readonly number[] }, end: number, view: PartView): number {
+  const last = view.history[order.at(-1) ?? -1];
+  if (last === undefined) return Number.MAX_SAFE_INTEGER;
+  return last.return === null ? end : Math.max(0, last.return - end);
+}
+
+/** In the sentence each client stands with the lines of its operation. */
+function becauseOf(view: PartView, reasons: Reasons<Json>): string {
+  const named = [...view.history];
+  const last = reasons.possible.flatMap(({ order, witness = -1 }) => [order.at(-1) ?? -1, witness]);
+  const { required, optional } = reasons.core;
+  for (const index of new Set([reasons.at, ...last, ...required, ...optional])) {
+    const operation = view.history[index];
+    if (operation === undefined) continue;
+    const lines = linesOf(view.reported(index, 'other'));
+    named[index] = { ...operation, client: `${operation.client} (${lines})` };
+  }
+  return explainInWords(named, view.model, reasons);
+}
+
+const MEGABYTE = 1_048_576;
+/** So much is allowed in any case, so that something begins. */
+const LEAST_BYTES = 1 << 24;
+
+type Limit = 'time' | 'memory';
+
+interface LimitOptions {
+  /** From the first decision on; null: for ever. */
+  readonly timeMs: number | null;
+  /** What the process may take; null: all that there is. */
+  readonly memoryMb: number | null;
+  /** What the process takes already for histories before this one, in bytes. */
+  readonly leftBehind: number;
+}
+
+export class Limits {
+  /** The limit that `shouldStop` met last. */
+  reached: Limit | null = null;
+  private readonly timeMs: number;
+  private readonly memoryMb: number | null;
+  private readonly mostBytes: number;
+  private endMs: number = Number.POSITIVE_INFINITY;
+
+  constructor({ timeMs, memoryMb, leftBehind }: LimitOptions) {
+    this.timeMs = timeMs ?? Number.POSITIVE_INFINITY;
+    this.memoryMb = memoryMb;
+    const most = (memoryMb ?? Number.POSITIVE_INFINITY) * MEGABYTE + leftBehind;
+    this.mostBytes = Math.max(most, process.memoryUsage.rss() + LEAST_BYTES);
+  }
+
+  /** The history has been read: from now on the time counts. */
+  startClock(): void {
+    this.endMs = performance.now() + this.timeMs;
+  }
+
+  /** Asked while a file is read, of which nothing can be said before all of it is known. */
+  refuseMore(file: string): void {
+    if (process.memoryUsage.rss() <= this.mostBytes) return;
+    const what = `the history alone takes more than the ${this.memoryMb ?? 0} MB of --memory`;
+    throw new UserError([`${file}:1:1: ${what}`]);
+  }
+
+  /** What a search may fill, in bytes; undefined: as much as it likes. */
+  bytesLeft(): number | undefined {
+    if (this.memoryMb === null) return undefined;
+    return Math.max(LEAST_BYTES, this.mostBytes - process.memoryUsage.rss());
+  }
+
+  /** For `CheckOptions`. */
+  readonly shouldStop = (): boolean => {
+    if (performance.now() > this.endMs) this.reached = 'time';
+    else if (process.memoryUsage.rss() > this.mostBytes) this.reached = 'memory';
+    else return false;
+    return true;
+  };
 }

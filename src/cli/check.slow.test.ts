@@ -10,7 +10,7 @@ import { dialects } from '../linearizability/formats/dialects.ts';
 import { formatOf, formats } from '../linearizability/formats/formats.ts';
 import { type BuiltHistory, HistoryBuilder } from '../linearizability/formats/history-builder.ts';
 import { aboutModels, models } from '../linearizability/models.ts';
-import { CHECK_HELP } from './check-help.ts';
+import { CHECK_HELP } from './check.ts';
 import { check, file, fixture, folder, judged, root } from './checking.fixture.ts';
 import { sampleEvents, writers } from './recorded.fixture.ts';
 

@@ -1,40 +1,109 @@
-/** `fencepost check`: is a recorded history linearizable to a model, and if not, why? */
+/**
+ * `fencepost check`: is a recorded history linearizable to a model, and if not, why? Here are its
+ * options and help, and each file from its reading to its report; `check-read.ts` reads it,
+ * `check-judge.ts` judges and explains it part by part.
+ */
+
 import { basename, join } from 'node:path';
+import type { Command } from 'commander';
 import type { Json } from '../core/kernel/json.ts';
 import { dialects } from '../linearizability/formats/dialects.ts';
 import { readEdn } from '../linearizability/formats/edn.ts';
 import { formats } from '../linearizability/formats/formats.ts';
 import type { Format } from '../linearizability/formats/record.ts';
-import { type HistoryReport, historyLine, renderHistory } from '../report/history-report.ts';
+import { aboutModels } from '../linearizability/models.ts';
+import type { HistoryReport } from '../report/history-report.ts';
+import { historyLine, renderHistory } from '../report/history-report.ts';
 import { renderHistoryPage } from '../report/html/history-page.ts';
 import { suggest } from '../text/problem.ts';
 import { groupDigits } from '../text/prose.ts';
-import { breathe } from './breathe.ts';
-import { judgeHistory } from './check-judge.ts';
-import { Limits } from './check-limits.ts';
+import { judgeHistory, Limits } from './check-judge.ts';
 import { readHistory } from './check-read.ts';
+import {
+  type Done,
+  describedCommand,
+  given,
+  type OutputFlags,
+  outputOptions,
+  parsePositive,
+  parseTimeMs,
+  shared,
+} from './command.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { writeText } from './files.ts';
-import { Interruption } from './interruption.ts';
+import { breathe, Interruption } from './interruption.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-export interface CheckCommandOptions {
-  /** The names that were typed; null: as the file tells. */
-  readonly model: string | null;
-  readonly format: string | null;
+interface CheckFlags extends OutputFlags {
+  /** Absent: as the file tells. */
+  readonly model?: string;
+  readonly format: string;
   /** What a failed operation says. */
   readonly fail: string;
-  /** What the object holds at first, as JSON or EDN; null: as the model says. */
-  readonly initial: string | null;
-  readonly maxConfigurations: number | null;
-  readonly timeMs: number | null;
-  readonly memoryMb: number | null;
-  /** Where the page is written; null: nowhere. */
-  readonly html: string | null;
-  /** The folder of a page that is named after its history; null: no such page. */
-  readonly output: string | null;
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
+  /** What the object holds at first, as JSON or EDN; absent: as the model says. */
+  readonly init?: string;
+  readonly maxConfigurations?: string;
+  readonly time?: string;
+  readonly memory?: string;
+  /** Where the page is written. */
+  readonly html?: string;
+  /** The folder of a page that is named after its history. */
+  readonly output?: string;
+}
+
+export function addCheck(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'check <history...>',
+    'is a recorded history linearizable to a model, and if not, why? - is standard input',
+    'npx fencepost check jepsen.log --model cas-register --fail strict --html why.html',
+  )
+    .option('--model <name>', 'the sequential specification (default: told by the operations)')
+    .option('--format <name>', 'how the file is written', 'auto')
+    .option('--fail <policy>', 'a failed call: drop (it did not happen), strict (say why)', 'drop')
+    .option('--init <value>', 'what the object holds at first (default: nothing)')
+    .option('--max-configurations <N>', 'how many the search may meet for each key')
+    .option('--time <duration>', 'stop judging a history after this long, e.g. 60s')
+    .option('--memory <MB>', 'how much the process may take for a history')
+    .option('--html <file>', 'where a page with the picture is written')
+    .option('--output <folder>', 'the same, named after the history')
+    .option('--json', 'one JSON line a history on stdout and nothing else')
+    .option(...shared.quiet)
+    .addHelpText('after', CHECK_HELP)
+    .action(async (files: string[], flags: CheckFlags) => done(await checkFiles(files, flags)));
+}
+
+const OWN_FORMAT = `\
+              {"process":"alice","type":"invoke","f":"write","value":4,"token":33}
+              {"process":"alice","type":"ok","f":"write","answer":"refused"}
+  In jsonl, type is invoke, ok, fail (it did not happen) or info (nobody knows). An invoke says
+  what is asked: value (of a cas [expected, new]), key or lock or resource, token, owner, permits,
+  expected (the version that a write must find). Its completion says what is answered: value,
+  token, version, answer (denied, refused, missed). time, index, error and note are for people; any
+  other field is refused. Elsewhere a value of two may be [key value], as Jepsen writes it, which
+  the report then says.
+  In every format the process nemesis is no client: its events are faults, drawn and not judged.`;
+
+/** Ends with the exit codes. */
+export const CHECK_HELP: string = `
+Models:
+${rows(aboutModels)}
+
+Formats:
+${rows(new Map(formats.map(({ name, about }) => [name, about])))}
+${OWN_FORMAT}
+
+Limits:
+  Each history has its own. --time counts from its first decision, when it has been read;
+  --memory is what the process takes, the history and fencepost itself included, without what
+  histories before it left behind; --max-configurations is for each key. Past one of them the
+  verdict is unknown, with its cause; Ctrl-C ends with what is known so far.
+
+Exit codes: 0 valid, 1 invalid, 2 unreadable, 5 unknown, 130 interrupted.`;
+
+function rows(table: ReadonlyMap<string, string>): string {
+  const width = Math.max(...[...table.keys()].map((name) => name.length));
+  return [...table].map(([name, about]) => `  ${name.padEnd(width)}  ${about}`).join('\n');
 }
 
 const VERDICT_EXITS = {
@@ -44,12 +113,10 @@ const VERDICT_EXITS = {
 } as const;
 
 /** Every file is judged, even when another cannot be read; Ctrl-C ends it with what is known. */
-export async function checkCommand(
-  files: readonly string[],
-  options: CheckCommandOptions,
-): Promise<Exit> {
-  const checker = prepare(options);
-  const terminal = openTerminal(options);
+async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<Exit> {
+  const checker = prepare(flags);
+  const { isJson, isQuiet } = outputOptions(flags);
+  const terminal = openTerminal({ isJson, isQuiet });
   const interruption = new Interruption();
   const codes: Exit[] = [];
   const reports: HistoryReport[] = [];
@@ -57,9 +124,9 @@ export async function checkCommand(
   interruption.listen();
   try {
     for (const file of files) {
-      const report = await checkFile(file, { ...options, ...checker, terminal, interruption });
+      const report = await checkFile(file, { ...checker, terminal, interruption });
       if (report !== null) {
-        printReport(report, { isFirst: reports.length === 0, isJson: options.isJson, terminal });
+        printReport(report, { isFirst: reports.length === 0, isJson, terminal });
         reports.push(report);
       }
       if (report !== null || !interruption.isInterrupted) left.shift();
@@ -70,44 +137,57 @@ export async function checkCommand(
   } finally {
     interruption.end();
   }
-  writePages(reports, options, terminal);
+  writePages(reports, flags, terminal);
   if (!interruption.isInterrupted) return worstOf(codes);
   terminal.note(left.length === 0 ? 'interrupted' : `interrupted; not judged: ${left.join(', ')}`);
   return exits.interrupted;
 }
 
 interface Checker {
-  readonly known: Format | null;
+  readonly model: string | null;
+  /** Null: as the file's beginning tells. */
+  readonly format: Format | null;
   readonly failed: 'drop' | 'strict';
-  readonly start: Json | undefined;
+  readonly initial: Json | undefined;
+  readonly maxConfigurations: number | null;
+  readonly timeMs: number | null;
+  readonly memoryMb: number | null;
+  readonly drawsValid: boolean;
   /** What the process took before it read anything, in bytes. */
   readonly firstBytes: number;
 }
 
 /** Looks at what was typed before any file is read. */
-function prepare(options: CheckCommandOptions): Checker {
-  const { model, format, fail, initial } = options;
+function prepare(flags: CheckFlags): Checker {
+  const maxConfigurations = given(flags.maxConfigurations, '--max-configurations', parsePositive);
+  const timeMs = given(flags.time, '--time', parseTimeMs);
+  const memoryMb = given(flags.memory, '--memory', parsePositive);
+  const { model = null, format, fail: failed } = flags;
   if (model !== null && !dialects.has(model)) {
     const hint = suggest(model, [...dialects.keys()]);
     throw new UserError([`--model ${model}: unknown model "${model}"${hint}`]);
   }
   const known = formats.find(({ name }) => name === format) ?? null;
-  if (format !== null && format !== 'auto' && known === null) {
+  if (format !== 'auto' && known === null) {
     const names = ['auto', ...formats.map(({ name }) => name)];
     throw new UserError([
       `--format ${format}: unknown format "${format}"${suggest(format, names)}`,
     ]);
   }
-  if (fail !== 'drop' && fail !== 'strict') {
-    throw new UserError([`--fail ${fail}: unknown policy "${fail}"; known: drop, strict`]);
+  if (failed !== 'drop' && failed !== 'strict') {
+    throw new UserError([`--fail ${failed}: unknown policy "${failed}"; known: drop, strict`]);
   }
-  const firstBytes = process.memoryUsage.rss();
-  return { known, failed: fail, start: parseInitial(initial), firstBytes };
+  return {
+    ...{ model, format: known, failed, initial: parseInitial(flags.init) },
+    ...{ maxConfigurations, timeMs, memoryMb },
+    drawsValid: flags.html !== undefined || flags.output !== undefined,
+    firstBytes: process.memoryUsage.rss(),
+  };
 }
 
 /** JSON, or EDN, or else a text as it stands. */
-function parseInitial(text: string | null): Json | undefined {
-  if (text === null) return undefined;
+function parseInitial(text: string | undefined): Json | undefined {
+  if (text === undefined) return undefined;
   if (text === 'null') return null;
   const read = readEdn(text);
   const [value] = read.kind === 'forms' ? read.forms : [];
@@ -115,8 +195,10 @@ function parseInitial(text: string | null): Json | undefined {
   return isOne ? value : text;
 }
 
-type FileOptions = CheckCommandOptions &
-  Checker & { readonly terminal: Terminal; readonly interruption: Interruption };
+interface FileOptions extends Checker {
+  readonly terminal: Terminal;
+  readonly interruption: Interruption;
+}
 
 /** Null for a file that cannot be read, which it says, or when reading it was interrupted. */
 async function checkFile(file: string, options: FileOptions): Promise<HistoryReport | null> {
@@ -134,13 +216,11 @@ async function checkFile(file: string, options: FileOptions): Promise<HistoryRep
 }
 
 async function judgeFile(file: string, options: FileOptions): Promise<HistoryReport> {
-  const { terminal, interruption, failed, maxConfigurations } = options;
+  const { terminal, interruption } = options;
   const leftBehind = Math.max(0, process.memoryUsage.rss() - options.firstBytes);
   const limits = new Limits({ ...options, leftBehind });
   const read = await readHistory(file, {
-    model: options.model,
-    initial: options.start,
-    format: options.known,
+    ...options,
     signal: interruption.signal,
     onProgress: (count) => {
       limits.refuseMore(file);
@@ -148,12 +228,8 @@ async function judgeFile(file: string, options: FileOptions): Promise<HistoryRep
     },
   });
   const report = judgeHistory(read, {
-    file,
-    failed,
-    maxConfigurations,
-    limits,
-    interruption,
-    drawsValid: options.html !== null || options.output !== null,
+    ...options,
+    ...{ file, limits },
     onProgress: (decided, parts) => {
       terminal.progress(`${file}: ${groupDigits(decided)} of ${groupDigits(parts)} keys decided`);
     },
@@ -173,13 +249,13 @@ function printReport(
 
 function writePages(
   reports: readonly HistoryReport[],
-  { html, output }: CheckCommandOptions,
+  { html, output }: CheckFlags,
   terminal: Terminal,
 ): void {
   const [first] = reports;
   if (first === undefined) return;
   const name = first.file === '-' ? 'stdin' : basename(first.file);
-  const inFolder = output === null ? null : join(output, `${name}.html`);
+  const inFolder = output === undefined ? null : join(output, `${name}.html`);
   const files = [html, inFolder].flatMap((file) => file ?? []);
   if (files.length === 0) return;
   const page = renderHistoryPage(reports);

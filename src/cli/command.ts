@@ -1,11 +1,23 @@
-/** How a command is added to the command line. */
+/**
+ * What the commands have in common: how one is added, the options that several of them have, each
+ * declared once, and how the numbers, seeds and reporters that people type are read. A command is
+ * one file: its flags, its options and help, then what it does. It imports what it needs, since
+ * `program.ts` loads only the command that was asked for.
+ */
+import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
-import type { Exit } from './exit.ts';
+import { parseDuration } from '../core/plan/duration.ts';
+import { MOST_SHARDS, type Shard } from '../search/sweep/shard.ts';
+import { suggest } from '../text/problem.ts';
+import { type Exit, UserError } from './exit.ts';
 
-/** Told how the command ended. */
+/** Adds one command, or a few that belong together, to the command line. */
+export type AddCommand = (program: Command, done: Done) => void;
+
+/** Receives how the command ended. */
 export type Done = (code: Exit) => void;
 
-/** `--help` ends with one real example. */
+/** A command whose `--help` ends with one real example. */
 export function describedCommand(
   program: Command,
   usage: string,
@@ -13,4 +25,170 @@ export function describedCommand(
   example: string,
 ): Command {
   return program.command(usage).description(about).addHelpText('after', `\nExample:\n  ${example}`);
+}
+
+/** Each reporter and the file that it writes into the folder of `--output`, or what else. */
+const WRITES = {
+  text: 'stdout',
+  html: '<scenario>.html',
+  junit: 'junit.xml',
+  github: 'annotations, $GITHUB_STEP_SUMMARY',
+  json: 'report.json',
+  mermaid: '<counterexample>.mmd',
+} as const;
+
+const REPORTERS: readonly string[] = Object.keys(WRITES);
+
+/** What `--help` says of `--reporter`. */
+const ABOUT_REPORTERS: string = `what is written, a list: ${Object.entries(WRITES)
+  .map(([name, what]) => `${name} (${what})`)
+  .join(', ')}`;
+
+/** The reporters where nobody names any: in GitHub Actions its own as well. */
+export function defaultReporters(env: Readonly<Record<string, string | undefined>>): string {
+  return env['GITHUB_ACTIONS'] === 'true' ? 'text,html,github' : 'text,html';
+}
+
+/** Where reports go if nobody says otherwise. */
+export const DEFAULT_OUTPUT = 'reports';
+
+/** How an option is written, what it says, and its value where it is not given. */
+type SharedOption = readonly [flags: string, about: string, fallback?: string];
+
+/** Options of several commands, for `.option(...shared.json)`; their order in `--help` is theirs. */
+export const shared: Readonly<
+  Record<
+    'workers' | 'output' | 'reporter' | 'corpus' | 'noModules' | 'json' | 'quiet' | 'verbose',
+    SharedOption
+  >
+> = {
+  workers: ['--workers <N>', 'worker threads; 0 runs in this thread (default: one a core)'],
+  output: ['--output <folder>', 'where plans and pages are written', DEFAULT_OUTPUT],
+  reporter: ['--reporter <list>', ABOUT_REPORTERS, defaultReporters(process.env)],
+  corpus: ['--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)'],
+  noModules: ['--no-modules', 'refuse files that use modules, which would be run'],
+  json: ['--json', 'JSON lines on stdout and nothing else; the last is the summary'],
+  quiet: ['-q, --quiet', 'no progress'],
+  verbose: ['-v, --verbose', 'every claim in the overview'],
+};
+
+/** For `.option(...seedsOption('1000'))`. */
+export function seedsOption(fallback: string): SharedOption {
+  return ['--seeds <N|A..B>', 'how many seeds, or which', fallback];
+}
+
+/** Where a plan's modules are; by default beside it, or above the folder `plans` that it is in. */
+export function addModuleOptions(described: Command): Command {
+  return described
+    .option('--modules <folder>', 'the folder of the scenario, whose modules the plan uses')
+    .option(...shared.noModules);
+}
+
+export interface OutputFlags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** What flags say of how much is printed, and for whom. */
+export function outputOptions({ json, quiet, verbose }: OutputFlags): {
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+  readonly isVerbose: boolean;
+} {
+  return { isJson: json === true, isQuiet: quiet === true, isVerbose: verbose === true };
+}
+
+export interface ReportFlags extends OutputFlags {
+  readonly output: string;
+  readonly reporter: string;
+}
+
+/** The same, and what flags say of the reports that are written. */
+export function reportOptions(
+  flags: ReportFlags,
+): ReturnType<typeof outputOptions> & Pick<ReportFlags, 'output'> & { reporters: Reporters } {
+  const reporters = parseReporters(flags.reporter);
+  return { output: flags.output, reporters, ...outputOptions(flags) };
+}
+
+/** An option as `parse` reads it; null where it was not given. */
+export function given<T>(
+  text: string | undefined,
+  flag: string,
+  parse: (text: string, flag: string) => T,
+): T | null {
+  return text === undefined ? null : parse(text, flag);
+}
+
+/** The names of those that were chosen. */
+export type Reporters = ReadonlySet<string>;
+
+/** The reporters of a list such as `text,junit`; refuses what is none of them. */
+export function parseReporters(text: string): Reporters {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !REPORTERS.includes(name));
+  if (unknown.length === 0) return new Set(names);
+  throw new UserError(
+    unknown.map((name) => {
+      const hint = suggest(name, REPORTERS);
+      const known = hint.includes('; known:') ? '' : `; known: ${REPORTERS.join(', ')}`;
+      return `--reporter ${text}: unknown reporter "${name}"${hint}${known}`;
+    }),
+  );
+}
+
+/** `1000` is the first thousand seeds; `500..999` is that range, both included. */
+export function parseSeeds(text: string): { from: number; to: number } {
+  const range = /^(\d+)\.\.(\d+)$/.exec(text);
+  if (range !== null) {
+    const from = parseCount(range[1] ?? '', '--seeds');
+    const to = parseCount(range[2] ?? '', '--seeds');
+    if (to < from) throw new UserError([`--seeds ${text}: the range ends before it begins`]);
+    return { from, to };
+  }
+  const count = parseCount(text, '--seeds');
+  if (count === 0) throw new UserError(['--seeds 0: at least one seed is needed']);
+  return { from: 0, to: count - 1 };
+}
+
+/** As many seeds, from a random one on; `randomInt` allows spans below 2⁴⁸. */
+export function freshSeeds(range: { from: number; to: number }): { from: number; to: number } {
+  const from = randomInt(2 ** 47);
+  return { from, to: from + range.to - range.from };
+}
+
+/** `2/5` is the second of five shards, of which there are at most `MOST_SHARDS`. */
+export function parseShard(text: string): Shard {
+  const [, index = '', of = ''] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  if (index === '') throw new UserError([`--shard ${text}: expected one of several, e.g. 1/4`]);
+  const shard = { index: parsePositive(index, '--shard'), of: parsePositive(of, '--shard') };
+  if (shard.of > MOST_SHARDS) {
+    throw new UserError([`--shard ${text}: at most ${MOST_SHARDS} shards are possible`]);
+  }
+  if (shard.index <= shard.of) return shard;
+  throw new UserError([`--shard ${text}: there are only ${shard.of}`]);
+}
+
+/** A whole number from 0, small enough to be exact. */
+export function parseCount(text: string, flag: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
+    throw new UserError([`${flag} ${text}: a whole number is expected, e.g. 1000`]);
+  }
+  return value;
+}
+
+/** The same from 1. */
+export function parsePositive(text: string, flag: string): number {
+  const value = parseCount(text, flag);
+  if (value === 0) throw new UserError([`${flag} 0: at least 1 is needed`]);
+  return value;
+}
+
+/** `60s` in milliseconds. */
+export function parseTimeMs(text: string, flag: string): number {
+  const us = parseDuration(text);
+  if (us === undefined) throw new UserError([`${flag} ${text}: a time is expected, e.g. 60s`]);
+  return us / 1000;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
-import { type CompareOptions, compareCommand } from './compare.ts';
+import { type CompareOptions, compare } from './compare.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
@@ -20,14 +20,14 @@ interface Ended {
   readonly out: string;
 }
 
-async function compare(file: string | null, more: Partial<CompareOptions>): Promise<Ended> {
+async function comparing(file: string | null, more: Partial<CompareOptions>): Promise<Ended> {
   let out = '';
   const spy = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
     out += String(chunk);
     return true;
   });
   try {
-    return { exit: await compareCommand(file, { ...options, ...more }), out };
+    return { exit: await compare(file, { ...options, ...more }), out };
   } finally {
     spy.mockRestore();
   }
@@ -38,7 +38,7 @@ const fixture = (name: string): string =>
 
 describe('compare', () => {
   test('measures the familiar systems under every condition, and writes a page', async () => {
-    const { exit, out } = await compare(null, { output: folder });
+    const { exit, out } = await comparing(null, { output: folder });
     expect(exit).toBe(exits.met);
     expect(out.match(/contention, with(out)? faults/g)?.length).toBeGreaterThanOrEqual(6);
     expect(out).toContain('Does the folklore hold?');
@@ -46,12 +46,12 @@ describe('compare', () => {
   });
 
   test('gives the same figures for the same seeds', async () => {
-    const first = await compare(null, { systems: 'optimistic', isJson: true });
-    expect(await compare(null, { systems: 'optimistic', isJson: true })).toEqual(first);
+    const first = await comparing(null, { systems: 'optimistic', isJson: true });
+    expect(await comparing(null, { systems: 'optimistic', isJson: true })).toEqual(first);
   });
 
   test('writes JSON lines of the schema and nothing else', async () => {
-    const { out } = await compare(null, { systems: 'pessimistic,none/unfenced', isJson: true });
+    const { out } = await comparing(null, { systems: 'pessimistic,none/unfenced', isJson: true });
     const lines = out.trim().split('\n');
     expect(lines).toHaveLength(13);
     for (const line of lines) expect(() => outputLine.parse(JSON.parse(line))).not.toThrow();
@@ -59,7 +59,7 @@ describe('compare', () => {
   });
 
   test('compares the systems of a scenario, under its own work too', async () => {
-    const { exit, out } = await compare(fixture('opposite-order'), {});
+    const { exit, out } = await comparing(fixture('opposite-order'), {});
     expect(exit).toBe(exits.met);
     const written = out.slice(out.indexOf('as written, without faults'));
     expect(written).toMatch(/deadlocks, % +[1-9]/);
@@ -67,18 +67,18 @@ describe('compare', () => {
 
   test('keeps what was measured when it is interrupted', async () => {
     const stop = setTimeout(() => process.emit('SIGINT'), 300);
-    const { exit, out } = await compare(null, { to: 1_000_000 });
+    const { exit, out } = await comparing(null, { to: 1_000_000 });
     clearTimeout(stop);
     expect(exit).toBe(exits.interrupted);
     expect(out === '' || out.includes('Does the folklore hold?')).toBe(true);
   });
 
   test('refuses a system that it does not know', async () => {
-    await expect(compare(null, { systems: 'nobody' })).rejects.toThrow(UserError);
+    await expect(comparing(null, { systems: 'nobody' })).rejects.toThrow(UserError);
   });
 
   test('refuses a lock that cannot do the work of the scenario', async () => {
-    const asked = compare(fixture('opposite-order'), { systems: 'lock-service/fenced' });
+    const asked = comparing(fixture('opposite-order'), { systems: 'lock-service/fenced' });
     await expect(asked).rejects.toThrow('one lock a section');
   });
 });

@@ -1,20 +1,36 @@
 /**
- * What the seeds of a scenario came to: expectations judged, counterexamples shrunk, and the exit
- * codes that apply. It does not matter whether one machine examined them or several.
+ * What the seeds of a scenario came to: expectations judged, the seeds that broke a claim shrunk
+ * and explained, the summary that people and machines read, and the exit codes that apply. It does
+ * not matter whether one machine examined the seeds or several. The names of the files that are
+ * written are decided here too, so that a finding can say where it will lie.
  */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plan } from '../core/plan/plan.ts';
+import type { ShrinkResult } from '../core/shrink/shrink.ts';
+import { isSimpler } from '../core/shrink/simpler.ts';
+import { expectsBreach } from '../harness.ts';
+import { type ShrinkAsyncOptions, shrinkFailureAsync } from '../host/async/examine-async.ts';
+import { pinAsync } from '../host/async/run-async.ts';
+import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
 import type { Finding } from '../report/finding.ts';
-import type { ScenarioSummary, SystemSummary } from '../report/summary.ts';
+import { replayCommand, shellWords } from '../report/finding.ts';
+import { siblingLine } from '../report/sibling-text.ts';
+import type { CounterexampleSummary, ScenarioSummary, SystemSummary } from '../report/summary.ts';
+import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
+import { runSiblings } from '../search/corpus/siblings.ts';
 import { claimsToShrink, type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
-import type { SeedRange } from '../search/sweep/shard.ts';
+import type { SeedRange, Shard } from '../search/sweep/shard.ts';
 import type { Difference, KeptOutcome } from '../search/sweep/shard-file.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
 import type { LoadedScenario } from './files.ts';
-import { type Failing, findCounterexample, type ShrunkBefore } from './find.ts';
+import { breathe } from './interruption.ts';
 import { exitsOfKept } from './kept-plans.ts';
-import { summarizeSystem } from './summarize.ts';
+import { plansFolderOf } from './shipped.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What is known of a scenario once its seeds are done. */
@@ -49,7 +65,7 @@ export interface ScenarioOutcome {
   readonly examined: Examined;
 }
 
-export interface ConcludeContext {
+interface ConcludeContext {
   /** The folder that counterexamples will be written to. */
   readonly output: string;
   readonly terminal: Terminal;
@@ -138,4 +154,200 @@ function noteFailures(system: SystemScenario, tally: Tally, terminal: Terminal):
   if (tally.failed > tally.failures.length) {
     terminal.print(`  and on ${groupDigits(tally.failed - tally.failures.length)} more seeds`);
   }
+}
+
+export interface Failing {
+  readonly system: string;
+  readonly claim: string;
+  /** Seeds that broke it, at least one; the simplest counterexample of the first few is taken. */
+  readonly seeds: readonly number[];
+  /** What a seed shrinks to, where somebody did that before; absent where nobody did. */
+  readonly shrunkBefore?: (seed: number) => Promise<ShrunkBefore | null>;
+}
+
+/** A plan that was shrunk before, known to break its claim. */
+export type ShrunkBefore = Shrunk['result'];
+
+interface Folders {
+  /** Where plans and pages are written. */
+  readonly output: string;
+  /** Where plans are kept; null for `plans` beside their scenario. */
+  readonly corpus: string | null;
+}
+
+/**
+ * Seeds that are shrunk to find the simplest counterexample; one seed may be stuck with two faults.
+ */
+export const SEEDS_TRIED = 3;
+
+/**
+ * The simplest counterexample that the first few seeds shrink to; null when none broke it again.
+ */
+export async function findCounterexample(
+  loaded: Pick<LoadedScenario, 'scenario' | 'file' | 'catalogue'>,
+  failing: Failing,
+  folders: Folders,
+  shouldStop: () => boolean,
+): Promise<Finding | null> {
+  const { catalogue } = loaded;
+  const options = { shouldStop, catalogue, breathe };
+  const isWritten = drawsNothing(loaded.scenario, failing.system);
+  let best: { seed: number; original: Plan; result: ShrunkBefore } | null = null;
+  for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
+    const original = expand(loaded.scenario, failing.system, seed);
+    if (shouldStop()) break;
+    if (isWritten) {
+      best = { seed, original, result: await asWritten(original, failing.claim, catalogue) };
+      break;
+    }
+    const before = (await failing.shrunkBefore?.(seed)) ?? null;
+    const result = before ?? (await shrinkOf(original, failing.claim, options));
+    if (result === null) continue;
+    if (best === null || isSimpler(result.plan, best.result.plan))
+      best = { seed, original, result };
+  }
+  if (best === null) return null;
+  const { seed, original, result } = best;
+  const place = { scenario: loaded.scenario.name, scenarioFile: loaded.file, seed };
+  const found = { ...place, original, result, claim: failing.claim, catalogue };
+  const systems = loaded.scenario.systems.map(({ name }) => name);
+  const finding = await describeShrunk(found, placeOf(found, systems, folders));
+  return finding === null ? null : await withSiblings(finding, loaded);
+}
+
+/** The plan of a scenario that leaves nothing to draw: who wrote it meant each of its events. */
+async function asWritten(
+  original: Plan,
+  claim: string,
+  catalogue: LoadedScenario['catalogue'],
+): Promise<ShrunkBefore> {
+  const plan = expectsBreach(await pinAsync(original, catalogue), claim);
+  const whyNoBoundary = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
+  return { plan, boundary: null, whyNoBoundary };
+}
+
+/** The finding with what the same plan does on the systems that must hold. */
+async function withSiblings(
+  finding: Finding,
+  { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,
+): Promise<Finding> {
+  const siblings = await runSiblings(scenario, finding, catalogue);
+  if (siblings.length === 0) return finding;
+  return { ...finding, siblings: siblings.map((one) => siblingLine(one, finding.trace)) };
+}
+
+async function shrinkOf(
+  original: Plan,
+  claim: string,
+  options: ShrinkAsyncOptions,
+): Promise<ShrinkResult | null> {
+  const result = await shrinkFailureAsync(original, claim, options);
+  return result.reproduced === true ? result : null;
+}
+
+/** Where the files of a finding are written. */
+function placeOf(
+  found: Shrunk,
+  systems: readonly string[],
+  { output, corpus }: Folders,
+): FindingPlace {
+  const { scenario, scenarioFile, claim, result } = found;
+  const { plan } = result;
+  const kind = { system: plan.system.name, claim };
+  const planFile = planFileOf(kind, { scenario, systems, output });
+  const keptIn = `${corpus ?? plansFolderOf(scenarioFile)}/`;
+  const command = shellWords(replayCommand({ plan, planFile, scenarioFile })).join(' ');
+  const pageFile = pageFileOf(output, scenario);
+  return { planFile, pageFile, keptIn, isKeptInNew: !existsSync(keptIn), command };
+}
+
+/** Where the plan of a kind of failure is written; `systems` are all of the scenario's. */
+export function planFileOf(
+  { system, claim }: Pick<Failing, 'system' | 'claim'>,
+  {
+    scenario,
+    systems,
+    output,
+  }: { readonly scenario: string; readonly systems: readonly string[]; readonly output: string },
+): string {
+  return join(output, `${fileName([scenario, ownName(system, systems), claim])}.yaml`);
+}
+
+/** A name as part of a file's name, numbered where an earlier one of `names` gives the same. */
+export function ownName(name: string, names: readonly string[]): string {
+  const taken = new Set<string>();
+  for (const other of [...names, name]) {
+    const plain = fileName([other]);
+    let own = plain;
+    for (let number = 2; taken.has(own); number += 1) own = `${plain}-${number}`;
+    if (other === name) return own;
+    taken.add(own);
+  }
+  return fileName([name]);
+}
+
+/** Where the page of a scenario is written. */
+export function pageFileOf(output: string, scenario: string): string {
+  return join(output, `${fileName([scenario])}.html`);
+}
+
+/** Where the journal of a sweep is kept while it is under way. */
+export function journalFileOf(output: string, scenario: string, shard: Shard | null): string {
+  const part = shard === null ? [] : [`shard-${shard.index}-of-${shard.of}`];
+  return join(output, `${fileName([scenario, ...part])}.journal`);
+}
+
+/**
+ * Names as one that any file system takes: `zombie-writer-unfenced-linearizable-register`. A name
+ * of which nothing can be taken, such as `..`, is `unnamed`.
+ */
+export function fileName(parts: readonly string[]): string {
+  return parts
+    .map((part) => part.replace(/[^\p{L}\p{N}_.]+/gu, '-').replace(/^[-.]+|-+$/g, ''))
+    .map((part) => (part === '' ? 'unnamed' : part))
+    .join('-');
+}
+
+/** The summary of one system. */
+function summarizeSystem(
+  system: SystemScenario,
+  tally: Tally,
+  judgement: Judgement,
+  finding: Finding | null,
+): SystemSummary {
+  const claims = Object.keys(tally.claims).map((claim) => {
+    const { broken, brokenSeeds, exercised } = claimTally(tally, claim);
+    return [claim, { broken, firstSeed: brokenSeeds[0] ?? null, exercised }] as const;
+  });
+  return {
+    name: system.name,
+    expect: system.expect,
+    met: judgement.met,
+    seeds: tally.seeds,
+    broken: tally.broken,
+    unknown: tally.unknown,
+    claims: Object.fromEntries(claims),
+    measured: {
+      'holder-overlap': tally.overlap,
+      ...(tally.stampede.computations === 0 ? null : { stampede: tally.stampede }),
+    },
+    vacuous: judgement.vacuous,
+    // The order in which kinds first struck depends on how the seeds were cut into chunks.
+    faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
+    counterexample: finding === null ? null : summarizeFinding(finding),
+  };
+}
+
+function summarizeFinding(finding: Finding): CounterexampleSummary {
+  const { plan, size } = finding;
+  return {
+    file: finding.planFile,
+    claim: finding.claim,
+    clients: plan.clients.length,
+    faults: plan.faults.length,
+    events: size.events,
+    originalEvents: size.originalEvents,
+    chance: plan.chance === null ? 0 : 1,
+    digest: finding.digest,
+  };
 }

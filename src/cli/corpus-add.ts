@@ -10,11 +10,16 @@ import { signatureOf } from '../search/corpus/signature.ts';
 import { type Change, changeWhole, createWhole } from '../search/corpus/write-whole.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
-import { type CorpusOptions, entryOf, type FiledEntry, signatureFields } from './corpus-entries.ts';
+import { fileName } from './conclude.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { loadPlan, makeFolder, type PlanFile, requireClaim, systemMessage } from './files.ts';
-import { fileName } from './find.ts';
-import { replayFolder } from './kept-plans.ts';
+import {
+  type CorpusOptions,
+  entryOf,
+  type FiledEntry,
+  replayFolder,
+  signatureFields,
+} from './kept-plans.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export interface AddOptions extends CorpusOptions {

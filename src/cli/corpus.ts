@@ -1,19 +1,112 @@
-/** `fencepost corpus ls` and `check`: what is kept, and what has become of it. */
+/**
+ * `fencepost corpus`: a folder of kept plans in git, one per kind of failure. `ls` and `check` say
+ * what is kept and what has become of it, `prune` what tests nothing any more; `add`, the one that
+ * has rivals when several keep plans at once, is `corpus-add.ts`. All of them replay what is there
+ * (`kept-plans.ts`) and know a failure by its signature.
+ */
 
+import type { Command } from 'commander';
 import { parseFile } from '../core/plan/document.ts';
+import { type Superfluous, superfluousIn } from '../search/corpus/entry.ts';
 import { idOf } from '../search/corpus/signature.ts';
+import { changeWhole } from '../search/corpus/write-whole.ts';
 import type { KeptOutcome } from '../search/sweep/shard-file.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
-import { type CorpusOptions, entryOf, keptPlanLine, replayCorpus } from './corpus-entries.ts';
+import { type Done, describedCommand } from './command.ts';
+import { addToCorpus, requireUnreserved, written } from './corpus-add.ts';
 import { type Exit, exits, worstOf } from './exit.ts';
 import type { PlanFile } from './files.ts';
-import { DAMAGED, exitsOfKept, type KeptPlan, outcomeOf } from './kept-plans.ts';
-import { noteChanges } from './note-changes.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import {
+  type CorpusOptions,
+  DAMAGED,
+  entryOf,
+  exitsOfKept,
+  type FiledEntry,
+  type KeptPlan,
+  keptPlanLine,
+  outcomeOf,
+  replayCorpus,
+} from './kept-plans.ts';
+import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
+
+interface CorpusFlags {
+  readonly corpus: string;
+  readonly json?: boolean;
+  readonly modules?: string | false;
+}
+
+interface AddFlags extends CorpusFlags {
+  readonly claim?: string;
+  readonly force?: boolean;
+  readonly replace?: boolean;
+}
+
+interface PruneFlags extends CorpusFlags {
+  readonly yes?: boolean;
+}
+
+/** Adds `corpus` with `ls`, `add`, `check` and `prune`. */
+export function addCorpus(program: Command, done: Done): void {
+  const corpus = describedCommand(
+    program,
+    'corpus',
+    'a folder of kept plans in git, one a kind of failure: list, add, check, prune',
+    'npx fencepost corpus check',
+  );
+  subcommand(
+    corpus,
+    'ls',
+    'the kept plans, the claim and outcome that each expects, and what kind of failure it is',
+    'npx fencepost corpus ls',
+  ).action(async (flags: CorpusFlags) => done(await listCorpus(corpusOptions(flags))));
+  subcommand(
+    corpus,
+    'add <plan>',
+    'keep a plan that breaks its claim, unless one of its kind is kept',
+    'npx fencepost corpus add reports/zombie-writer-unfenced-grant-order.yaml',
+  )
+    .option('--claim <claim>', 'the claim that it is kept for (default: the plan’s own)')
+    .option('--force', 'keep it also where it breaks nothing, as what it is')
+    .option('--replace', 'let it take the place of one of its kind that is less simple')
+    .action(async (plan: string, flags: AddFlags) => {
+      const { claim = null, force, replace } = flags;
+      const asked = { claim, isForced: force === true, replaces: replace === true };
+      done(await addToCorpus(plan, { ...corpusOptions(flags), ...asked }));
+    });
+  subcommand(
+    corpus,
+    'check',
+    'replay all kept plans: reproduced, fixed, inert or diverged; as expected?',
+    'npx fencepost corpus check',
+  ).action(async (flags: CorpusFlags) => done(await checkCorpus(corpusOptions(flags))));
+  subcommand(
+    corpus,
+    'prune',
+    'the kept plans that test nothing any more, and all but one of each kind',
+    'npx fencepost corpus prune --yes',
+  )
+    .option('--yes', 'delete them')
+    .action(async (flags: PruneFlags) =>
+      done(await pruneCorpus(corpusOptions(flags), flags.yes === true)),
+    );
+}
+
+/** With the options that all four have. */
+function subcommand(corpus: Command, usage: string, about: string, example: string): Command {
+  return describedCommand(corpus, usage, about, example)
+    .option('--corpus <folder>', 'the folder of kept plans', 'plans')
+    .option('--modules <folder>', 'the folder of the scenarios, whose modules the plans use')
+    .option('--no-modules', 'refuse plans that use modules, which would be run')
+    .option('--json', 'one JSON line a plan');
+}
+
+function corpusOptions({ corpus, json, modules }: CorpusFlags): CorpusOptions {
+  return { corpus, isJson: json === true, modules: modules ?? null };
+}
 
 /** Lists what is kept; a plan that cannot be read is told, and makes the exit code 2. */
-export async function listCorpus(options: CorpusOptions): Promise<Exit> {
+async function listCorpus(options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal({ ...options, isQuiet: false });
   let exit: Exit = exits.met;
   let plans = 0;
@@ -43,7 +136,7 @@ function listed(kept: KeptPlan, width: number): readonly string[] {
 }
 
 /** Replays all that is kept and says which is not what it says of itself. */
-export async function checkCorpus(options: CorpusOptions): Promise<Exit> {
+async function checkCorpus(options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal({ ...options, isQuiet: false });
   const outcomes: KeptOutcome[] = [];
   for await (const kept of replayCorpus(options)) {
@@ -112,4 +205,47 @@ function placeOf(file: string, { text }: PlanFile): string {
   const [place] =
     parsed.kind === 'document' ? parsed.locate([{ path, isKey: false, what: '' }]) : [];
   return place === undefined ? file : `${file}:${place.line}:${place.column}`;
+}
+
+/** Lists or deletes; a plan that cannot be read is told, left alone, and makes the exit code 2. */
+async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean): Promise<Exit> {
+  const { isJson } = options;
+  const terminal = openTerminal({ ...options, isQuiet: false });
+  const entries: FiledEntry[] = [];
+  let exit: Exit = exits.met;
+  for await (const kept of replayCorpus(options)) {
+    const entry = entryOf(kept);
+    if (entry !== null) entries.push(entry);
+    if (kept.kind !== 'damaged') continue;
+    exit = exits.usage;
+    for (const line of kept.lines) terminal.warn(line);
+  }
+  const superfluous = superfluousIn(entries);
+  for (const one of superfluous) {
+    const { file } = one.entry;
+    const isDeleted = isConfirmed && deleted(file, entries);
+    terminal.print(`${isDeleted ? 'deleted ' : ''}${file}: ${whyOf(one)}`);
+    if (isConfirmed && !isDeleted) terminal.warn(`${file}:1:1: was changed meanwhile, and is kept`);
+    if (!isJson) continue;
+    const of = one.kind === 'duplicate' ? one.of.file : null;
+    const line = { type: 'superfluous-plan', version: 1, file, why: one.kind, of, isDeleted };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  }
+  const isListed = superfluous.length > 0 && !isConfirmed;
+  const rest = isListed ? '; --yes deletes them' : '';
+  terminal.note(`${superfluous.length} of ${countOf(entries.length, 'plan')} superfluous${rest}`);
+  return exit;
+}
+
+/** Deletes a file that is still what was replayed. */
+function deleted(file: string, entries: readonly FiledEntry[]): boolean {
+  const before = entries.find((entry) => entry.file === file)?.text ?? '';
+  const change = written(file, () => changeWhole(file, before, null));
+  requireUnreserved(file, change);
+  return change.kind === 'done';
+}
+
+function whyOf(one: Superfluous): string {
+  if (one.kind === 'inert') return 'the hazard no longer arises';
+  return `${one.of.file} shows the same failure and is as simple`;
 }

@@ -1,30 +1,46 @@
 /**
  * `fencepost doctor`: says whether fencepost can run here, and whether its pipeline still sees a
- * failure that is known to be there.
+ * failure that is known to be there. `doctor/surroundings.ts` looks at the machine, the package and
+ * the folder at hand, `doctor/canary.ts` at the pipeline; each look is a `Check`.
  */
+
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { vocabulary } from '../load.ts';
 import { outputJsonSchema } from '../report/output-schema.ts';
 import { scenarioJsonSchema } from '../scenario/json-schema.ts';
 import { paintFor } from '../text/colour.ts';
 import { visible } from '../text/visible.ts';
+import { type Done, describedCommand, type OutputFlags, outputOptions, shared } from './command.ts';
 import { CANARY_SEEDS, runCanary } from './doctor/canary.ts';
 import { type Check, messageOf, problem } from './doctor/check.ts';
-import { examineSurroundings, packageRoot } from './doctor/examine-surroundings.ts';
+import { examineSurroundings } from './doctor/surroundings.ts';
 import { type Exit, exits } from './exit.ts';
+import { packageRoot } from './shipped.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-export interface DoctorOptions {
-  /** Leaves out all but the canary. */
-  readonly isCanaryOnly: boolean;
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
+interface DoctorFlags extends OutputFlags {
+  readonly canary?: boolean;
 }
 
-export async function doctorCommand(options: DoctorOptions): Promise<Exit> {
-  const terminal = openTerminal(options);
-  const checks = options.isCanaryOnly ? [] : await examine(terminal);
+export function addDoctor(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'doctor',
+    'can fencepost run here, and does it still see a failure?',
+    'npx fencepost doctor --canary',
+  )
+    .option('--canary', 'only run a system that must break, and see that it is found')
+    .option('--json', 'one JSON line')
+    .option(...shared.quiet)
+    .action(async (flags: DoctorFlags) => done(await examineAll(flags)));
+}
+
+/** Tries the canary only where nothing else is a problem; with `--canary` it is all that is done. */
+async function examineAll(flags: DoctorFlags): Promise<Exit> {
+  const terminal = openTerminal(outputOptions(flags));
+  const checks = flags.canary === true ? [] : await examineHere(terminal);
   for (const check of checks) printCheck(check, terminal);
   const isRunnable = checks.every(({ status }) => status !== 'problem');
   const stages = isRunnable ? await tryCanary(terminal) : [];
@@ -33,7 +49,7 @@ export async function doctorCommand(options: DoctorOptions): Promise<Exit> {
   const exit = !isRunnable ? exits.usage : isSeen ? exits.met : exits.failed;
   const canary = !isRunnable ? 'not run' : isSeen ? 'seen' : 'not seen';
   terminal.print(`${exit === exits.met ? '✓' : '✗'} ${VERDICTS[canary]}`);
-  if (options.isJson) {
+  if (flags.json === true) {
     const all = [...checks, ...stages];
     const line = { type: 'doctor', version: 1, exit, canary, checks: all };
     process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -47,7 +63,7 @@ const VERDICTS = {
   'not seen': 'the failure that is known to be there was not seen as it should be',
 } as const;
 
-async function examine({ colour, width }: Terminal): Promise<readonly Check[]> {
+async function examineHere({ colour, width }: Terminal): Promise<readonly Check[]> {
   return await examineSurroundings({
     folder: process.cwd(),
     hasColour: colour,

@@ -1,41 +1,60 @@
 /**
  * `fencepost init`: writes the files that one begins with into a folder, changes none that exist
- * unless it is told to, and says what to type next.
+ * unless it is told to, and says what to type next. What is done is decided as a list of steps,
+ * which `--dry-run` only prints; a `package.json` keeps every character that is not of the new
+ * scripts, where that can be done. The files are real ones of the package (`fixtures/starter`).
  */
-import { existsSync, statSync } from 'node:fs';
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { type Command, Option } from 'commander';
 import { shellWords } from '../report/finding.ts';
 import { paintFor } from '../text/colour.ts';
+import { type Done, describedCommand } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
-import { type FolderFacts, planBeginning, type Step } from './init/beginning.ts';
-import { STARTER_SCENARIOS, type StarterPart } from './init/starter.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-export interface InitOptions {
-  readonly ci: 'github' | null;
-  readonly hasVitest: boolean;
-  readonly isForced: boolean;
-  readonly isDryRun: boolean;
+interface InitFlags {
+  readonly ci?: 'github';
+  readonly vitest: boolean;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function addInit(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'init [folder]',
+    'begin: write a scenario, a lock of your own and its tests, ready to be run',
+    'npx fencepost init --ci github && npx fencepost run locks/zombie.yaml',
+  )
+    .addOption(new Option('--ci <server>', 'write its workflow as well').choices(['github']))
+    .option('--no-vitest', 'write no tests of vitest')
+    .option('--force', 'overwrite files that exist')
+    .option('--dry-run', 'only say what would be written')
+    .action((folder: string | undefined, flags: InitFlags) => done(begin(folder ?? '.', flags)));
 }
 
 /** Begins in `folder`, which is made where there is none. */
-export function initCommand(folder: string, options: InitOptions): Exit {
+function begin(folder: string, flags: InitFlags): Exit {
+  const isDryRun = flags.dryRun === true;
   const terminal = openTerminal({ isQuiet: false, isJson: false });
   if (existsSync(folder) && !statSync(folder).isDirectory()) {
     throw new UserError([`${folder}:1:1: this is not a folder`]);
   }
   const facts = factsOf(folder);
   const parts = new Set<StarterPart>(['locks']);
-  if (options.hasVitest) parts.add('vitest');
-  if (options.ci === 'github') parts.add('github');
-  const steps = planBeginning(facts, { parts, isForced: options.isForced });
+  if (flags.vitest) parts.add('vitest');
+  if (flags.ci === 'github') parts.add('github');
+  const steps = planBeginning(facts, { parts, isForced: flags.force === true });
   for (const step of steps) {
-    if (step.kind !== 'left' && !options.isDryRun) writeText(join(folder, step.target), step.text);
-    printStep(step, options.isDryRun, terminal);
+    if (step.kind !== 'left' && !isDryRun) writeText(join(folder, step.target), step.text);
+    printStep(step, isDryRun, terminal);
   }
   for (const advice of adviceFor(folder, parts)) terminal.print(`! ${advice}`);
-  if (options.isDryRun) return exits.met;
+  if (isDryRun) return exits.met;
   terminal.print('');
   const enter = resolve(folder) === resolve('.') ? [] : ['cd', folder, '&&'];
   const run = ['npx', 'fencepost', 'run', ...STARTER_SCENARIOS.split(' ')];
@@ -67,23 +86,17 @@ function pathFrom(folder: string, file: string): string {
   return relative(folder, file).split(sep).join('/');
 }
 
-const PAST: Readonly<Record<Step['kind'], string>> = {
-  written: 'wrote',
-  overwritten: 'overwrote',
-  extended: 'extended',
-  left: 'left',
-};
-
-const WOULD: Readonly<Record<Step['kind'], string>> = {
-  written: 'would write',
-  overwritten: 'would overwrite',
-  extended: 'would extend',
-  left: 'would leave',
+/** What is done, and what would be done. */
+const VERBS: Readonly<Record<Step['kind'], readonly [string, string]>> = {
+  written: ['wrote', 'would write'],
+  overwritten: ['overwrote', 'would overwrite'],
+  extended: ['extended', 'would extend'],
+  left: ['left', 'would leave'],
 };
 
 function printStep(step: Step, isDryRun: boolean, terminal: Terminal): void {
   const paint = paintFor(terminal.colour);
-  const verb = (isDryRun ? WOULD : PAST)[step.kind];
+  const verb = VERBS[step.kind][isDryRun ? 1 : 0];
   if (step.kind === 'left') terminal.print(`- ${verb} ${step.target}: it ${step.why}`);
   else terminal.print(`✓ ${verb} ${step.target}  ${paint.faint(step.about)}`);
 }
@@ -114,4 +127,186 @@ function workflowAdvice(folder: string): readonly string[] {
     advice.push('the workflow installs with `npm ci`, which wants a package-lock.json in git');
   }
   return advice;
+}
+
+/** What there is in the folder. */
+export interface FolderFacts {
+  /** Whether there is anything at a path below the folder. */
+  readonly has: (target: string) => boolean;
+  /** The text of its `package.json`; null where there is none. */
+  readonly manifest: string | null;
+  /** From `locks` to the schema of scenarios, with `/`; null where the package is not installed. */
+  readonly schema: string | null;
+}
+
+export interface BeginningOptions {
+  readonly parts: ReadonlySet<StarterPart>;
+  /** Whether files that exist are overwritten. */
+  readonly isForced: boolean;
+}
+
+/** One file. `left` is not written; its `why` is a clause. */
+type Step =
+  | {
+      readonly kind: 'written' | 'overwritten' | 'extended';
+      readonly target: string;
+      readonly about: string;
+      readonly text: string;
+    }
+  | { readonly kind: 'left'; readonly target: string; readonly why: string };
+
+const MANIFEST = 'package.json';
+
+/** The steps, in the order of the files. */
+export function planBeginning(facts: FolderFacts, options: BeginningOptions): readonly Step[] {
+  const files = starterFiles
+    .filter(({ part }) => options.parts.has(part))
+    .map((file): Step => {
+      const { target, about } = file;
+      const exists = facts.has(target);
+      if (exists && !options.isForced) return { kind: 'left', target, why: EXISTS };
+      const text = withSchema(readStarter(file), facts.schema);
+      return { kind: exists ? 'overwritten' : 'written', target, about, text };
+    });
+  return facts.manifest === null
+    ? files
+    : [...files, manifestStep(facts.manifest, options.isForced)];
+}
+
+const EXISTS = 'exists already; --force overwrites it';
+
+function manifestStep(text: string, isForced: boolean): Step {
+  const edit = addScripts(text, starterScripts, isForced);
+  const names = Object.keys(starterScripts).join(', ');
+  switch (edit.kind) {
+    case 'edited': {
+      const about = `npm run ${edit.added.join(', npm run ')}`;
+      return { kind: 'extended', target: MANIFEST, about, text: edit.text };
+    }
+    case 'same':
+      return { kind: 'left', target: MANIFEST, why: `has a script ${names} already` };
+    case 'unreadable':
+      return { kind: 'left', target: MANIFEST, why: `cannot be read: it gets no script ${names}` };
+  }
+}
+
+const SCHEMA_LINE = /^(# yaml-language-server: \$schema=).*$/m;
+
+/** An editor looks for the schema from where the file is. */
+function withSchema(text: string, schema: string | null): string {
+  return schema === null ? text : text.replace(SCHEMA_LINE, (_, key: string) => key + schema);
+}
+
+type ScriptsEdit =
+  | { readonly kind: 'edited'; readonly text: string; readonly added: readonly string[] }
+  /** All scripts are there already, under these names. */
+  | { readonly kind: 'same'; readonly kept: readonly string[] }
+  | { readonly kind: 'unreadable' };
+
+type Scripts = Readonly<Record<string, string>>;
+type Manifest = Readonly<Record<string, unknown>>;
+
+/** Adds those scripts that the text has none of the name of; with `isForced` all of them. */
+export function addScripts(text: string, scripts: Scripts, isForced: boolean): ScriptsEdit {
+  const manifest = parseObject(text.replace(/^\uFEFF/, ''));
+  if (manifest === null) return { kind: 'unreadable' };
+  const given = manifest['scripts'] ?? {};
+  if (!isObject(given)) return { kind: 'unreadable' };
+  const names = Object.keys(scripts).filter((name) =>
+    isForced ? given[name] !== scripts[name] : !Object.hasOwn(given, name),
+  );
+  if (names.length === 0) return { kind: 'same', kept: Object.keys(scripts) };
+  const added = Object.fromEntries(names.map((name) => [name, scripts[name]]));
+  const wanted = { ...manifest, scripts: { ...given, ...added } };
+  return { kind: 'edited', text: editText(text, added, wanted), added: names };
+}
+
+/** The first way of writing it that comes to what is wanted; the last one always does. */
+function editText(text: string, added: Manifest, wanted: Manifest): string {
+  const indent = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
+  const end = text.includes('\r\n') ? '\r\n' : '\n';
+  const lines = Object.entries(added).map(
+    ([name, script]) => `${indent}${indent}${JSON.stringify(name)}: ${JSON.stringify(script)}`,
+  );
+  const block = lines.join(`,${end}`);
+  const candidates = [
+    text.replace(/"scripts"\s*:\s*\{/, (open) => `${open}${end}${block},`),
+    text.replace(
+      /\s*\}\s*$/,
+      () => `,${end}${indent}"scripts": {${end}${block}${end}${indent}}${end}}${end}`,
+    ),
+  ];
+  const fitting = candidates.find((candidate) => {
+    return isDeepStrictEqual(parseObject(candidate.replace(/^\uFEFF/, '')), wanted);
+  });
+  return fitting ?? `${JSON.stringify(wanted, null, indent)}\n`.replaceAll('\n', end);
+}
+
+function parseObject(text: string): Manifest | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Manifest {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Parts that a person may want or not; `locks` is what everybody gets. */
+type StarterPart = 'locks' | 'vitest' | 'github';
+
+interface StarterFile {
+  readonly part: StarterPart;
+  /** Its path below the folder that is begun in. */
+  readonly target: string;
+  /** What it is, in a few words. */
+  readonly about: string;
+  /** Its path below `fixtures/starter` where that is another: packing skips names with a dot. */
+  readonly template?: string;
+}
+
+/** In the order in which a person would read them. */
+export const starterFiles: readonly StarterFile[] = [
+  {
+    part: 'locks',
+    target: 'locks/zombie.yaml',
+    about: 'a paused holder, before a store with and one without fencing tokens',
+  },
+  {
+    part: 'locks',
+    target: 'locks/my-lock.mjs',
+    about: 'a lock of your own, whose client is asynchronous code',
+  },
+  {
+    part: 'locks',
+    target: 'locks/my-lock.yaml',
+    about: 'what is expected of it, and which faults may strike',
+  },
+  {
+    part: 'vitest',
+    target: 'locks/locks.test.ts',
+    about: 'the same as tests of vitest',
+  },
+  {
+    part: 'github',
+    target: '.github/workflows/fencepost.yml',
+    template: 'github/fencepost.yml',
+    about: 'all of it on every push, on four machines',
+  },
+];
+
+/** The scenarios among them, as they are typed behind `fencepost run`. */
+const STARTER_SCENARIOS = 'locks/zombie.yaml locks/my-lock.yaml';
+
+/** The scripts that a `package.json` gets. */
+const starterScripts: Readonly<Record<string, string>> = {
+  locks: `fencepost run ${STARTER_SCENARIOS}`,
+};
+
+/** The text of a template; `fixtures` lies beside `src` and `dist`. */
+function readStarter({ target, template = target }: StarterFile): string {
+  return readFileSync(new URL(`../../fixtures/starter/${template}`, import.meta.url), 'utf8');
 }

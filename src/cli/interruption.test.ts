@@ -1,8 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { exits } from './exit.ts';
-import { Interruption } from './interruption.ts';
+import { breathe, Interruption } from './interruption.ts';
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 test('the first Ctrl-C is noted and the second one ends the process', () => {
   const exit = vi.spyOn(process, 'exit').mockImplementation(() => {
@@ -27,4 +30,9 @@ test('Ctrl-C is not heard before `listen` nor after `end`', () => {
   expect(process.listeners('SIGINT')).toHaveLength(before.length + 1);
   interruption.end();
   expect(process.listeners('SIGINT')).toEqual(before);
+});
+
+test('the thread gets a turn while timers are faked', async () => {
+  vi.useFakeTimers();
+  await expect(breathe()).resolves.toBeUndefined();
 });

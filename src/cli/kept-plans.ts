@@ -1,16 +1,20 @@
 /**
- * Reads and replays the kept plans of a corpus, one after the other. A plan that cannot be read is
- * told with its place, and does not keep the others from being replayed.
+ * The kept plans of a corpus: reads and replays them one after the other, and says what became of
+ * each and which kind of failure it is. A plan that cannot be read is told with its place, and does
+ * not keep the others from being replayed.
  */
-import { readFileSync } from 'node:fs';
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Expectation } from '../core/plan/plan.ts';
+import type { Entry } from '../search/corpus/entry.ts';
 import { type Replay, replay } from '../search/corpus/replay.ts';
+import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
 import type { KeptOutcome } from '../search/sweep/shard-file.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
-import { breathe } from './breathe.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { listFolder, loadPlan, type ModuleOptions, type PlanFile } from './files.ts';
+import { breathe } from './interruption.ts';
 
 export type KeptPlan =
   | {
@@ -30,7 +34,7 @@ export type KeptPlan =
 /** The outcome of a kept plan that cannot be read. */
 export const DAMAGED = 'damaged';
 
-export interface KeptPlanOptions extends ModuleOptions {
+interface KeptPlanOptions extends ModuleOptions {
   /** Only the plans of this scenario; null for all. */
   readonly scenario: string | null;
   readonly shouldStop: () => boolean;
@@ -58,7 +62,7 @@ export async function* replayFolders(
 }
 
 /** The plan files of a folder, sorted; names that begin with a dot are none. */
-export function plansIn(folder: string): readonly string[] {
+function plansIn(folder: string): readonly string[] {
   return listFolder(folder)
     .filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
     .map((name) => join(folder, name));
@@ -116,4 +120,60 @@ export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
     if (outcome === DAMAGED) return [exits.usage];
     return [outcome === 'diverged' ? exits.nondeterministic : exits.broken];
   });
+}
+
+export interface CorpusOptions extends ModuleOptions {
+  /** The folder. */
+  readonly corpus: string;
+  readonly isJson: boolean;
+}
+
+/** An entry, and the text that its file had as it was replayed. */
+export interface FiledEntry extends Entry {
+  readonly text: string;
+}
+
+/** Refuses a folder that is not there: a corpus that is looked for elsewhere would look empty. */
+function requireCorpus(folder: string): void {
+  if (existsSync(folder) && statSync(folder).isDirectory()) return;
+  throw new UserError([`${folder}:1:1: there is no such folder; name one with --corpus <folder>`]);
+}
+
+/** Replays the plans of a corpus one after the other. */
+export function replayCorpus({ corpus, modules }: CorpusOptions): AsyncGenerator<KeptPlan> {
+  requireCorpus(corpus);
+  return replayFolder(corpus, { modules, scenario: null, shouldStop: () => false });
+}
+
+/** Null where the plan cannot be read. */
+export function entryOf(kept: KeptPlan): FiledEntry | null {
+  if (kept.kind === 'damaged') return null;
+  const { file, loaded, replay, expected } = kept;
+  const { plan, text } = loaded;
+  const signature = signatureOf(plan, replay.verdict);
+  return { file, plan, text, signature, outcome: replay.outcome, expected };
+}
+
+/** A kept plan as a line of `--json`. */
+export function keptPlanLine(kept: KeptPlan): string {
+  const head = { type: 'kept-plan', version: 1, file: kept.file };
+  const entry = entryOf(kept);
+  if (kept.kind === 'damaged' || entry === null) {
+    const problems = kept.kind === 'damaged' ? kept.lines : [];
+    return JSON.stringify({ ...head, outcome: DAMAGED, problems });
+  }
+  const { plan, outcome, expected, signature } = entry;
+  return JSON.stringify({
+    ...{ ...head, outcome, expected, claim: signature.claim },
+    ...{ scenario: plan.scenario, system: plan.system.name },
+    signature: signatureFields(signature),
+    divergedAt: kept.replay.divergedAt,
+    digest: kept.replay.digest,
+  });
+}
+
+/** A signature in a line of `--json`; the claim stands beside it. */
+export function signatureFields(signature: Signature): object {
+  const { shape, roles } = signature;
+  return { id: idOf(signature), shape, roles };
 }

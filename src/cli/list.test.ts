@@ -4,11 +4,11 @@ import { clientFields } from '../core/plan/client-text.ts';
 import { FAULT_KINDS } from '../core/plan/fault.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
-import { listCommand } from './list.ts';
+import { printList } from './list.ts';
 
 function printed(isJson: boolean): string {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  listCommand(isJson);
+  printList(isJson);
   return write.mock.calls.map(([text]) => String(text)).join('');
 }
 

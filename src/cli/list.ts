@@ -1,22 +1,56 @@
-/** `fencepost list`: the words that a scenario may use, each with what it means and its source. */
-
+/**
+ * `fencepost list`: the words that a scenario may use, each with what it means and its source; and
+ * `fencepost schema`: the shapes that others may rely on, as JSON Schema.
+ */
+import type { Command } from 'commander';
 import { builtInClaims } from '../check/claims.ts';
-import { type DescribedWord, schemaWords } from '../scenario/json-schema.ts';
+import { vocabulary } from '../load.ts';
+import { outputJsonSchema } from '../report/output-schema.ts';
+import { type DescribedWord, scenarioJsonSchema, schemaWords } from '../scenario/json-schema.ts';
 import type { OptionInfo, Protocol } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
-import { type Exit, exits } from './exit.ts';
+import { type Done, describedCommand } from './command.ts';
+import { exits } from './exit.ts';
 import { shippedScenarios } from './shipped.ts';
+
+export function addList(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'list',
+    'the locks, stores, options and claims there are',
+    'npx fencepost list',
+  )
+    .option('--json', 'as one JSON line')
+    .action(({ json }: { readonly json?: boolean }) => {
+      printList(json === true);
+      done(exits.met);
+    });
+}
+
+export function printList(isJson: boolean): void {
+  process.stdout.write(isJson ? `${JSON.stringify(listing())}\n` : listText());
+}
+
+export function addSchema(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'schema',
+    'the JSON Schema of scenario files, for editors',
+    'npx fencepost schema > scenario.schema.json',
+  )
+    .option('--output', 'that of the lines which --json writes instead')
+    .action(({ output }: { readonly output?: boolean }) => {
+      const schema = output === true ? outputJsonSchema() : scenarioJsonSchema(vocabulary);
+      process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+      done(exits.met);
+    });
+}
 
 interface Word {
   readonly name: string;
   readonly about: string;
   readonly source: string;
-}
-
-export function listCommand(isJson: boolean): Exit {
-  process.stdout.write(isJson ? `${JSON.stringify(listing())}\n` : listText());
-  return exits.met;
 }
 
 function words(kinds: ReadonlyMap<string, Omit<Word, 'name'>>): readonly Word[] {

@@ -2,10 +2,13 @@
  * `fencepost merge`: puts the shards of a run together and comes to the same judgement, findings,
  * reports and exit code as the run on one machine.
  */
+
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { CutShard, FiledShard } from '../search/sweep/merge-shards.ts';
+import type { Command } from 'commander';
 import {
+  type CutShard,
+  type FiledShard,
   type Merge,
   type Merged,
   type MergedScenario,
@@ -15,6 +18,7 @@ import { originOf, whyForeign } from '../search/sweep/origin.ts';
 import { readShard } from '../search/sweep/shard-file.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
+import { type Done, describedCommand, type ReportFlags, reportOptions, shared } from './command.ts';
 import { concludeScenario, type ScenarioOutcome } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import {
@@ -26,19 +30,41 @@ import {
   systemMessage,
 } from './files.ts';
 import { Interruption } from './interruption.ts';
-import { type ReportOptions, report, summaryOf } from './run.ts';
-import { differenceLine, keptLine } from './run-scenario.ts';
-import { drawnPlan } from './shard-write.ts';
+import { drawnPlan, type ReportOptions, report, summaryOf } from './reporting.ts';
+import { differenceLine, keptLine } from './run.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-export interface MergeOptions extends ReportOptions, ModuleOptions {
+interface MergeFlags extends ReportFlags {
+  readonly modules?: string | false;
+}
+
+export function addMerge(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'merge <shards...>',
+    'put the shards of `run --shard i/n` together: files, or folders that they lie in',
+    'npx fencepost merge reports',
+  )
+    .option(...shared.output)
+    .option(...shared.reporter)
+    .option(...shared.json)
+    .option('--modules <folder>', 'the folder of the scenario, whose modules it uses')
+    .option('--no-modules', 'refuse scenarios that use modules, which would be run')
+    .option(...shared.quiet)
+    .option(...shared.verbose)
+    .action(async (paths: string[], flags: MergeFlags) => {
+      const { modules = null } = flags;
+      const options = { ...reportOptions(flags), modules, version: program.version() ?? '' };
+      done(await mergePaths(paths, options));
+    });
+}
+
+interface MergeOptions extends ReportOptions, ModuleOptions {
   readonly isQuiet: boolean;
-  /** Of fencepost. */
-  readonly version: string;
 }
 
 /** Merges the shards in files and folders. */
-export async function mergeCommand(paths: readonly string[], options: MergeOptions): Promise<Exit> {
+async function mergePaths(paths: readonly string[], options: MergeOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const merge = mergeShards(readShards(filesIn(paths)));
   if (merge.kind === 'refused') throw new UserError(merge.problems);

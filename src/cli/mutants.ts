@@ -1,6 +1,8 @@
 /** `fencepost mutants`: runs systems with one mistake beside their bases: who is found? */
+
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { builtIn } from '../catalogue.ts';
 import type { Finding } from '../report/finding.ts';
 import {
@@ -28,13 +30,54 @@ import type { Pool } from '../search/sweep/pool.ts';
 import { openPool, sweep } from '../search/sweep/sweep.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { suggest } from '../text/problem.ts';
+import {
+  type Done,
+  describedCommand,
+  given,
+  type OutputFlags,
+  outputOptions,
+  parseCount,
+  parseSeeds,
+  shared,
+} from './command.ts';
+import { findCounterexample } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder, writeText } from './files.ts';
-import { findCounterexample } from './find.ts';
 import { Interruption } from './interruption.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-export interface MutantsOptions {
+interface MutantsFlags extends OutputFlags {
+  readonly seeds: string;
+  readonly workers?: string;
+  readonly output?: string;
+  readonly list?: boolean;
+}
+
+export function addMutants(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'mutants [name...]',
+    'run locks and stores with one mistake each: is every one of them found?',
+    'npx fencepost mutants unfenced token-32-bit',
+  )
+    .option('--seeds <N|A..B>', 'how many seeds of each, or which', '500')
+    .option(...shared.workers)
+    .option('--output <folder>', 'where the shrunk plans are written (default: nowhere)')
+    .option('--list', 'only say which mutants there are, and what each does wrong')
+    .option(...shared.json)
+    .option(...shared.quiet)
+    .action(async (names: string[], flags: MutantsFlags) => {
+      const { seeds, workers, output = null, list } = flags;
+      const asked = {
+        ...parseSeeds(seeds),
+        workers: given(workers, '--workers', parseCount),
+        ...{ output, isList: list === true, ...outputOptions(flags) },
+      };
+      done(await tryMutants(names, asked));
+    });
+}
+
+interface MutantsOptions {
   /** Seeds of each system, both included. */
   readonly from: number;
   readonly to: number;
@@ -54,10 +97,7 @@ interface Context {
   readonly isInterrupted: () => boolean;
 }
 
-export async function mutantsCommand(
-  names: readonly string[],
-  options: MutantsOptions,
-): Promise<Exit> {
+async function tryMutants(names: readonly string[], options: MutantsOptions): Promise<Exit> {
   const chosen = choose(names);
   const terminal = openTerminal(options);
   if (options.isList) {

@@ -1,11 +1,65 @@
-/** Opens the queue that people name, with errors that say what to do and no secret. */
+/**
+ * The queue of a fleet as commands know it: how people name it, without a secret in any list of
+ * processes or line of output; how it is opened, with errors that say what to do; and how it is
+ * asked. What it answers comes in time, or there is an error in our own words: otherwise a server
+ * that takes connections and says nothing would hold a command for ever.
+ */
+import { Option } from 'commander';
+import { askedThrough } from '../adapters/fleet/progress.ts';
 import { type QueueAddress, readQueueUrl, withoutSecrets } from '../adapters/fleet/queue-url.ts';
 import type { SweepQueue } from '../adapters/fleet/sweep-queue.ts';
 import type { FleetWorker, WorkerOptions } from '../adapters/fleet/worker.ts';
 import { Defect } from '../core/kernel/assert.ts';
+import { shellWords } from '../report/finding.ts';
 import { UserError } from './exit.ts';
 import { openTerminal } from './terminal.ts';
-import { closeSoon, patientQueue, promptQueue, within } from './watched-queue.ts';
+
+/** Where people may name the queue, so that no password stands in a list of processes. */
+export const QUEUE_VARIABLE = 'FENCEPOST_QUEUE';
+
+/** The queue in the examples of `--help`. */
+export const EXAMPLE_QUEUE = 'redis://127.0.0.1:6379';
+
+export function queueOption(): Option {
+  const about = 'redis://…; in the environment it stands in no list of processes';
+  return new Option('--queue <url>', about).env(QUEUE_VARIABLE);
+}
+
+export function requiredQueue(queue: string | undefined): string {
+  if (queue !== undefined && queue !== '') return queue;
+  throw new UserError([`which queue? name it with --queue, or set ${QUEUE_VARIABLE}`]);
+}
+
+interface SweepWords {
+  /** The queue's URL, as it was given. */
+  readonly queue: string;
+  /** The id of the sweep; null where it is not known. */
+  readonly id: string | null;
+  /** What else is to be typed. */
+  readonly options?: readonly string[];
+}
+
+/**
+ * The command that people are told to type:
+ * `npx fencepost sweep resume s0123… --queue redis://…`; the queue only where it is
+ * needed.
+ */
+export function sweepCommandText(
+  verb: 'status' | 'tail' | 'stop' | 'resume',
+  { queue, id, options = [] }: SweepWords,
+): string {
+  const words = ['npx', 'fencepost', 'sweep', verb, ...(id === null ? [] : [id]), ...options];
+  if (process.env[QUEUE_VARIABLE] === queue) return shellWords(words).join(' ');
+  // An ellipsis: whoever typed the password knows it.
+  if (mayHaveSecret(queue)) return `${QUEUE_VARIABLE}=… ${shellWords(words).join(' ')}`;
+  return shellWords([...words, '--queue', queue]).join(' ');
+}
+
+function mayHaveSecret(queue: string): boolean {
+  if (!URL.canParse(queue)) return true;
+  const { username, password, search, hash } = new URL(queue);
+  return [username, password, search, hash].some((part) => part !== '');
+}
 
 /** How long to wait for the first connection, and all that opening a queue takes. */
 const OPEN_MS = 5_500;
@@ -97,4 +151,74 @@ function ownWords(message: string): string {
   if (/max retries per request/i.test(message)) return 'the connection broke';
   if (/^connection is closed/i.test(message)) return 'the connection is closed';
   return message;
+}
+
+/** How long a command waits for one answer. */
+const ANSWER_MS = 5_000;
+/** How long is waited for an answer, or for the connections to close, once it is time to go. */
+const LEAVE_MS = 2_000;
+
+/** Makes another error of one of the queue's. */
+type Explain = (error: Error) => Error;
+
+/** Every answer comes within some seconds, or is an error. */
+export function promptQueue(queue: SweepQueue, explain: Explain): SweepQueue {
+  return watched(queue, (answer) => within(answer, ANSWER_MS), explain);
+}
+
+/** Waits for every answer, but after an interruption not for long. */
+export function patientQueue(
+  queue: SweepQueue,
+  interrupted: AbortSignal,
+  explain: Explain,
+): SweepQueue {
+  return watched(queue, (answer) => untilLeaving(answer, interrupted), explain);
+}
+
+/** Closes the queue, if its server lets it. */
+export async function closeSoon(queue: SweepQueue): Promise<void> {
+  await within(queue.close(), LEAVE_MS).catch(() => {});
+}
+
+/** What `answer` comes to, unless that takes too long. */
+async function within<T>(answer: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`nothing came back within ${ms / 1000} s`);
+    timer = setTimeout(() => reject(error), ms);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function untilLeaving<T>(answer: Promise<T>, interrupted: AbortSignal): Promise<T> {
+  if (interrupted.aborted) return await within(answer, LEAVE_MS);
+  let leave: () => void = () => {};
+  const leaving = new Promise<'leaving'>((resolve) => {
+    leave = () => resolve('leaving');
+    interrupted.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    const first = await Promise.race([answer.then((value) => ({ value })), leaving]);
+    return first === 'leaving' ? await within(answer, LEAVE_MS) : first.value;
+  } finally {
+    interrupted.removeEventListener('abort', leave);
+  }
+}
+
+function watched(
+  queue: SweepQueue,
+  wait: (answer: Promise<unknown>) => Promise<unknown>,
+  explain: Explain,
+): SweepQueue {
+  return askedThrough(queue, async (ask) => {
+    try {
+      return await wait(ask());
+    } catch (error) {
+      throw error instanceof Error ? explain(error) : error;
+    }
+  });
 }

@@ -1,5 +1,6 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
 
+import type { Command } from 'commander';
 import { explain } from '../check/explain.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { storyOf } from '../report/failure.ts';
@@ -9,27 +10,37 @@ import { type Replay, replay } from '../search/corpus/replay.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
+import { addModuleOptions, type Done, describedCommand, outputOptions } from './command.ts';
 import { type Exit, exits, worstOf } from './exit.ts';
-import { type LoadedPlan, loadPlan, type ModuleOptions, requireClaim } from './files.ts';
-import { noteChanges } from './note-changes.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { type LoadedPlan, loadPlan, requireClaim } from './files.ts';
+import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
-export interface ReplayOptions {
-  /** Judged instead of the claim that the plan expects to break. */
-  readonly claim: string | null;
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
-  readonly modules: ModuleOptions['modules'];
+interface ReplayFlags {
+  readonly claim?: string;
+  readonly modules?: string | false;
+  readonly json?: boolean;
 }
 
-export async function replayCommand(
-  files: readonly string[],
-  options: ReplayOptions,
-): Promise<Exit> {
-  const { claim } = options;
-  const terminal = openTerminal(options);
+export function addReplay(program: Command, done: Done): void {
+  addModuleOptions(
+    describedCommand(
+      program,
+      'replay <plan...>',
+      'run kept plans again: reproduced, fixed, inert or diverged',
+      'npx fencepost replay zombie-writer-unfenced-grant-order',
+    ),
+  )
+    .option('--claim <claim>', 'judge this claim instead of the plan’s')
+    .option('--json', 'one JSON line a plan')
+    .action(async (files: string[], flags: ReplayFlags) => done(await replayPlans(files, flags)));
+}
+
+/** Reads all of them before the first is run. */
+async function replayPlans(files: readonly string[], flags: ReplayFlags): Promise<Exit> {
+  const { claim = null, modules = null } = flags;
+  const terminal = openTerminal(outputOptions(flags));
   const plans: (LoadedPlan & { readonly file: string })[] = [];
-  for (const file of files) plans.push({ file, ...(await loadPlan(file, options)) });
+  for (const file of files) plans.push({ file, ...(await loadPlan(file, { modules })) });
   for (const { plan, catalogue } of plans) {
     if (claim !== null) requireClaim(claim, '--claim', catalogue);
     await prepare([plan.system], catalogue);
@@ -40,7 +51,7 @@ export async function replayCommand(
     const result = await replay(plan, claim ?? undefined, catalogue);
     const expected = plan.expect?.outcome ?? 'reproduced';
     const shown = { plan, result, expected, changedModules, isAlone: plans.length === 1 };
-    if (options.isJson) printJson(file, result, loaded);
+    if (flags.json === true) printJson(file, result, loaded);
     else printText(file, shown, terminal);
     if (result.outcome === expected) codes.push(exits.met);
     else codes.push(result.outcome === 'diverged' ? exits.nondeterministic : exits.broken);

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { junitSchema } from '../report/junit.fixture.ts';
 import { outputLine } from '../report/output-schema.ts';
+import { defaultReporters } from './command.ts';
 import { runProgram } from './program.ts';
-import { defaultReporters } from './reporters.ts';
 
 const SCENARIO = `name: small
 systems:

@@ -3,9 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { packageRoot } from './doctor/examine-surroundings.ts';
 import { isPlanFile, loadPlan, loadScenarios } from './files.ts';
-import { fileMeant, plansFolderOf, plansFoldersOf, shippedScenarios } from './shipped.ts';
+import {
+  fileMeant,
+  packageRoot,
+  plansFolderOf,
+  plansFoldersOf,
+  shippedScenarios,
+} from './shipped.ts';
 
 const before = process.cwd();
 let folder = '';

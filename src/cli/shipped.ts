@@ -5,9 +5,9 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { DescribedWord } from '../scenario/json-schema.ts';
 import { suggest } from '../text/problem.ts';
-import { packageRoot } from './doctor/examine-surroundings.ts';
 
 /** The folder of kept plans, where nothing else is said. */
 const PLANS = 'plans';
@@ -56,6 +56,11 @@ export function plansFolderOf(scenarioFile: string): string {
 export function plansFoldersOf(scenarioFile: string): readonly string[] {
   const beside = join(dirname(scenarioFile), PLANS);
   return [...new Set([beside, plansFolderOf(scenarioFile)])];
+}
+
+/** The folder of this package: above `src`, or above `dist`. */
+export function packageRoot(): string {
+  return fileURLToPath(new URL('../../', import.meta.url)).replace(/[\\/]$/, '');
 }
 
 function scenarios(): string {

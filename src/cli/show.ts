@@ -3,6 +3,7 @@
  * fares.
  */
 
+import { type Command, Option } from 'commander';
 import { explain } from '../check/explain.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';
 import type { Trace } from '../core/history/trace.ts';
@@ -26,85 +27,117 @@ import { paintFor } from '../text/colour.ts';
 import { suggest } from '../text/problem.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
-import { type Exit, exits, UserError } from './exit.ts';
 import {
-  isPlanFile,
-  type LoadedPlan,
-  loadPlan,
-  loadScenarios,
-  type ModuleOptions,
-} from './files.ts';
-import { noteChanges } from './note-changes.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+  addModuleOptions,
+  type Done,
+  describedCommand,
+  type OutputFlags,
+  outputOptions,
+  parseCount,
+} from './command.ts';
+import { type Exit, exits, UserError } from './exit.ts';
+import { isPlanFile, type LoadedPlan, loadPlan, loadScenarios } from './files.ts';
+import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
-export interface ShowOptions {
-  /** With a scenario: which seed of which system; null takes the first system. */
-  readonly seed: number;
-  readonly system: string | null;
-  /** Prints the plan, or with `pinned` the plan without chance, instead of what happens. */
-  readonly plan: 'none' | 'drawn' | 'pinned';
-  /** How what happens is shown: in columns, or as a diagram that other programs draw. */
+interface ShowFlags extends OutputFlags {
+  /** With a scenario: which seed of which system; without the latter, of the first. */
+  readonly seed: string;
+  readonly system?: string;
+  readonly plan?: 'drawn' | 'pinned';
   readonly format: 'text' | 'mermaid';
-  /** Prints every event instead of those that matter. */
-  readonly isVerbose: boolean;
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
-  readonly modules: ModuleOptions['modules'];
+  readonly modules?: string | false;
 }
 
-export async function showCommand(file: string, options: ShowOptions): Promise<Exit> {
-  const terminal = openTerminal(options);
+export function addShow(program: Command, done: Done): void {
+  addModuleOptions(
+    describedCommand(
+      program,
+      'show <file>',
+      'what happens in a plan, or in one seed of a scenario, by file or name',
+      'npx fencepost show six-steps --system fenced',
+    ),
+  )
+    .option('--seed <S>', 'which seed of the scenario', '0')
+    .option('--system <name>', 'which system of the scenario (default: the first)')
+    .addOption(new Option('--plan <kind>', 'print the plan instead').choices(['drawn', 'pinned']))
+    .addOption(
+      new Option('--format <kind>', 'in columns, or as a diagram')
+        .choices(['text', 'mermaid'])
+        .default('text')
+        .conflicts(['json', 'plan']),
+    )
+    .option('--json', 'every event as a JSON line')
+    .option('-v, --verbose', 'every event')
+    .action(async (file: string, flags: ShowFlags) => done(await show(file, flags)));
+}
+
+async function show(file: string, flags: ShowFlags): Promise<Exit> {
+  const seed = parseCount(flags.seed, '--seed');
+  const terminal = openTerminal(outputOptions(flags));
   const isPlan = isPlanFile(file);
   const loaded: Shown = isPlan
-    ? await loadPlan(file, options)
-    : await planOfScenario(file, options);
+    ? await loadPlan(file, { modules: flags.modules ?? null })
+    : await planOfScenario(file, seed, flags);
   const { plan, catalogue } = loaded;
   await prepare([plan.system], catalogue);
   if (isPlan) noteChanges(file, loaded.changedModules, terminal);
-  if (options.plan !== 'none') {
-    const shown = options.plan === 'pinned' ? await pinAsync(plan, catalogue) : plan;
+  if (flags.plan !== undefined) {
+    const shown = flags.plan === 'pinned' ? await pinAsync(plan, catalogue) : plan;
     process.stdout.write(renderPlan(shown));
     return exits.met;
   }
   const expected = plan.expect === undefined ? [] : [plan.expect.claim];
-  const judged = claimsJudged(expected, catalogue);
-  const { trace, verdicts } = await examineAsync(plan, judged, catalogue);
-  if (options.isJson) {
-    for (const event of trace.events) {
-      process.stdout.write(`${JSON.stringify({ type: 'event', version: 1, ...event })}\n`);
-    }
-    const { ending, unmatched } = trace;
-    const head = { type: 'show', version: 1 };
-    const last = { ...head, digest: digestOf(trace), ending, unmatched, verdicts };
-    process.stdout.write(`${JSON.stringify(last)}\n`);
-    return exits.met;
+  const examined = await examineAsync(plan, claimsJudged(expected, catalogue), catalogue);
+  if (flags.json === true) printJson(examined);
+  else if (flags.format === 'mermaid') {
+    const diagram = diagramOf({ plan, trace: examined.trace }, brokenIn(examined)[0]);
+    process.stdout.write(`${diagram}\n`);
+  } else await printText(loaded, examined, flags, terminal);
+  return exits.met;
+}
+
+type ExaminedPlan = Awaited<ReturnType<typeof examineAsync>>;
+
+function brokenIn({ verdicts }: Pick<ExaminedPlan, 'verdicts'>): readonly Invalid[] {
+  return verdicts.flatMap((verdict) => (verdict.kind === 'invalid' ? [verdict] : []));
+}
+
+function printJson({ trace, verdicts }: ExaminedPlan): void {
+  for (const event of trace.events) {
+    process.stdout.write(`${JSON.stringify({ type: 'event', version: 1, ...event })}\n`);
   }
-  const broken = verdicts.flatMap((verdict) => (verdict.kind === 'invalid' ? [verdict] : []));
-  if (options.format === 'mermaid') {
-    process.stdout.write(`${diagramOf({ plan, trace }, broken[0])}\n`);
-    return exits.met;
-  }
+  const { ending, unmatched } = trace;
+  const head = { type: 'show', version: 1 };
+  const last = { ...head, digest: digestOf(trace), ending, unmatched, verdicts };
+  process.stdout.write(`${JSON.stringify(last)}\n`);
+}
+
+async function printText(
+  loaded: Shown,
+  { trace, verdicts }: ExaminedPlan,
+  flags: ShowFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const broken = brokenIn({ verdicts });
+  const isVerbose = flags.verbose === true;
   const evidence = broken[0]?.evidence ?? [];
-  const list = options.isVerbose ? listSteps : essentialSteps;
-  const steps = list(trace, { evidence, faults: plan.faults });
+  const list = isVerbose ? listSteps : essentialSteps;
+  const steps = list(trace, { evidence, faults: loaded.plan.faults });
   const setting = { width: Math.min(terminal.width, 100), paint: paintFor(terminal.colour) };
   for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
   const last = trace.events.at(-1)?.atUs ?? 0;
-  if (!options.isVerbose && (steps.at(-1)?.atUs ?? 0) < last) {
+  if (!isVerbose && (steps.at(-1)?.atUs ?? 0) < last) {
     terminal.print(`… the run goes on until ${proseDuration(last)}; -v shows every event`);
   }
   terminal.print('');
   const deliveries = deliveryLines(trace);
   if (deliveries.length > 0) {
-    terminal.print('deliveries:');
-    for (const line of deliveries) terminal.print(line);
-    terminal.print('');
+    for (const line of ['deliveries:', ...deliveries, '']) terminal.print(line);
   }
   printVerdicts(verdicts, terminal);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
-  for (const line of await siblingTexts(loaded, { trace, broken }, options)) terminal.print(line);
+  for (const line of await siblingTexts(loaded, { trace, broken }, flags)) terminal.print(line);
   terminal.print(`digest ${digestOf(trace)}`);
-  return exits.met;
 }
 
 /** The diagram of what breaks, or of a run in which nothing does. */
@@ -120,11 +153,11 @@ function diagramOf({ plan, trace }: Pick<Finding, 'plan' | 'trace'>, verdict?: I
 async function siblingTexts(
   { plan, catalogue, scenario }: Shown,
   { trace, broken }: { readonly trace: Trace; readonly broken: readonly Invalid[] },
-  { system }: ShowOptions,
+  { system }: ShowFlags,
 ): Promise<readonly string[]> {
   const own = scenario?.systems.find(({ name }) => name === plan.system.name);
   const claim = own?.expect.breaks.find((name) => broken.some((verdict) => verdict.claim === name));
-  if (scenario === undefined || claim === undefined || system !== null) return [];
+  if (scenario === undefined || claim === undefined || system !== undefined) return [];
   await prepare(scenario.systems, catalogue);
   const siblings = await runSiblings(scenario, { plan, claim }, catalogue);
   return siblings.map((sibling) => siblingLine(sibling, trace).text);
@@ -154,19 +187,18 @@ interface Shown extends LoadedPlan {
   readonly scenario?: Scenario;
 }
 
-async function planOfScenario(file: string, options: ShowOptions): Promise<Shown> {
-  const [loaded] = await loadScenarios([file], options);
-  const systems = loaded?.scenario.systems ?? [];
-  const system = systems.find(({ name }) => name === options.system) ?? systems[0];
+async function planOfScenario(
+  file: string,
+  seed: number,
+  { system: named, modules }: ShowFlags,
+): Promise<Shown> {
+  const [loaded] = await loadScenarios([file], { modules: modules ?? null });
+  const names = loaded?.scenario.systems.map(({ name }) => name) ?? [];
+  const system = names.find((name) => name === named) ?? names[0];
   if (loaded === undefined || system === undefined) throw new UserError([`${file}: no system`]);
-  if (options.system !== null && system.name !== options.system) {
-    const hint = suggest(
-      options.system,
-      systems.map(({ name }) => name),
-    );
-    throw new UserError([`${file}: unknown system "${options.system}"${hint}`]);
+  if (named !== undefined && system !== named) {
+    throw new UserError([`${file}: unknown system "${named}"${suggest(named, names)}`]);
   }
-  const plan = expand(loaded.scenario, system.name, options.seed);
   const { scenario, catalogue } = loaded;
-  return { plan, catalogue, changedModules: [], scenario };
+  return { plan: expand(scenario, system, seed), catalogue, changedModules: [], scenario };
 }

@@ -1,5 +1,6 @@
 /** `fencepost shrink`: makes a plan, or one seed of a scenario, as small as it gets. */
 
+import type { Command } from 'commander';
 import type { Catalogue } from '../catalogue.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
@@ -11,32 +12,55 @@ import { digestOf } from '../run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { groupDigits } from '../text/prose.ts';
+import {
+  addModuleOptions,
+  type Done,
+  describedCommand,
+  given,
+  outputOptions,
+  parsePositive,
+} from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { loadPlan, type ModuleOptions, requireClaim, writeText } from './files.ts';
-import { noteChanges } from './note-changes.ts';
-import { openTerminal } from './terminal.ts';
+import { loadPlan, requireClaim, writeText } from './files.ts';
+import { noteChanges, openTerminal } from './terminal.ts';
 
-export interface ShrinkCommandOptions {
-  /** The claim that must stay broken; null takes the plan's own, or the first that breaks. */
-  readonly claim: string | null;
-  /** Where the shrunk plan is written; null prints it. */
-  readonly output: string | null;
-  readonly maxRuns: number | null;
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
-  readonly modules: ModuleOptions['modules'];
+interface ShrinkFlags {
+  readonly claim?: string;
+  readonly modules?: string | false;
+  readonly output?: string;
+  readonly maxRuns?: string;
+  readonly json?: boolean;
 }
 
-export async function shrinkCommand(file: string, options: ShrinkCommandOptions): Promise<Exit> {
-  const terminal = openTerminal(options);
-  const { plan, catalogue, changedModules } = await loadPlan(file, options);
+export function addShrink(program: Command, done: Done): void {
+  addModuleOptions(
+    describedCommand(
+      program,
+      'shrink <plan>',
+      'make a plan that breaks a claim as small as it gets',
+      'npx fencepost shrink failing.yaml --output smaller.yaml',
+    ),
+  )
+    .option('--claim <claim>', 'the claim that must stay broken')
+    .option('--output <file>', 'where the shrunk plan is written (default: stdout)')
+    .option('--max-runs <N>', 'how many candidates may be run')
+    .option('--json', 'sizes before and after, runs and milliseconds as one JSON line')
+    .action(async (file: string, flags: ShrinkFlags) => done(await shrinkPlan(file, flags)));
+}
+
+/** Keeps the claim that is named broken, else the plan's own, else the first that breaks. */
+async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
+  const maxRuns = given(flags.maxRuns, '--max-runs', parsePositive);
+  const { modules = null, output = null } = flags;
+  const terminal = openTerminal(outputOptions(flags));
+  const { plan, catalogue, changedModules } = await loadPlan(file, { modules });
   await prepare([plan.system], catalogue);
   noteChanges(file, changedModules, terminal);
-  if (options.claim !== null) requireClaim(options.claim, '--claim', catalogue);
-  const claim = options.claim ?? plan.expect?.claim ?? (await firstBroken(plan, catalogue));
+  if (flags.claim !== undefined) requireClaim(flags.claim, '--claim', catalogue);
+  const claim = flags.claim ?? plan.expect?.claim ?? (await firstBroken(plan, catalogue));
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);
   const startedMs = performance.now();
-  const limits = options.maxRuns === null ? {} : { maxRuns: options.maxRuns };
+  const limits = maxRuns === null ? {} : { maxRuns };
   const now = current(plan, catalogue);
   const result = await shrinkFailureAsync(now, claim, { ...limits, catalogue });
   const milliseconds = Math.round(performance.now() - startedMs);
@@ -44,27 +68,19 @@ export async function shrinkCommand(file: string, options: ShrinkCommandOptions)
     throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
   const digest = digestOf((await examineAsync(result.plan, [claim], catalogue)).trace);
   const text = renderPlan(result.plan, `breaks ${claim}\n${digest}`);
-  if (options.output !== null) writeText(options.output, text);
-  if (options.isJson) {
+  if (output !== null) writeText(output, text);
+  if (flags.json === true) {
     const sizes = { before: sizeOf(plan), after: sizeOf(result.plan) };
     const { runs, isMinimal } = result;
     const boundary = boundaryJson(result.boundary);
     const line = {
-      type: 'shrink',
-      version: 1,
-      claim,
-      ...sizes,
-      runs,
-      isMinimal,
-      milliseconds,
-      boundary,
-      digest,
-      plan: text,
+      ...{ type: 'shrink', version: 1, claim, ...sizes, runs, isMinimal, milliseconds },
+      ...{ boundary, digest, plan: text },
     };
     process.stdout.write(`${JSON.stringify(line)}\n`);
     return result.isMinimal ? exits.met : exits.incomplete;
   }
-  if (options.output === null) process.stdout.write(`${text.trimEnd()}\n`);
+  if (output === null) process.stdout.write(`${text.trimEnd()}\n`);
   const [before, after] = [sizeOf(plan), sizeOf(result.plan)];
   const counts = Object.keys(before).map((key) => `${before[key]} → ${after[key]} ${key}`);
   terminal.note(`${counts.join(', ')} in ${groupDigits(result.runs)} runs, ${milliseconds} ms`);

@@ -1,15 +1,19 @@
-/** `fencepost sweep status | tail | stop`: looks at sweeps on a queue, and ends one. */
+/**
+ * `fencepost sweep status | tail | stop`: looks at sweeps on a queue, and ends one. Each says how
+ * far a sweep is, in words or as a line of JSON; who gives no id, or how one begins, means the only
+ * sweep that fits.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ListedSweep, SweepQueue } from '../adapters/fleet/sweep-queue.ts';
+import { chunksIn } from '../adapters/fleet/chunks.ts';
+import { progressLine, secondsLeft } from '../adapters/fleet/progress.ts';
+import type { ListedSweep, QueueCounts, SweepQueue } from '../adapters/fleet/sweep-queue.ts';
+import { groupDigits } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { openQueue } from './open-queue.ts';
-import { onlySweep, sweepsOf } from './sweep-choice.ts';
-import { queueJson, queueLine, type SweepStatus, statusJson, statusLines } from './sweep-status.ts';
-import { TailLines } from './sweep-tail.ts';
-import { sweepCommandText } from './sweep-words.ts';
+import { openQueue, sweepCommandText } from './open-queue.ts';
 
-export interface ManageOptions {
+interface ManageOptions {
   /** The URL of the queue. */
   readonly queue: string;
   /** The id of a sweep, or how it begins; null means the only one there is, or all. */
@@ -137,5 +141,131 @@ async function withQueue(url: string, act: (queue: SweepQueue) => Promise<Exit>)
     return await act(queue);
   } finally {
     await close();
+  }
+}
+
+/** The sweeps whose id begins so; all for null. */
+function sweepsOf(sweeps: readonly ListedSweep[], id: string | null): readonly ListedSweep[] {
+  const fitting = sweeps.filter((sweep) => id === null || sweep.id.startsWith(id));
+  if (id !== null && fitting.length === 0) throw new UserError([`${id}: no such sweep is there`]);
+  return fitting;
+}
+
+/**
+ * The sweep that is meant; refused where none or several could be. Of several the only one in the
+ * `preferred` state is.
+ */
+export function onlySweep(
+  sweeps: readonly ListedSweep[],
+  id: string | null,
+  preferred?: ListedSweep['entry']['state'],
+): ListedSweep {
+  const fitting = sweepsOf(sweeps, id);
+  const favoured = fitting.filter(({ entry }) => entry.state === preferred);
+  const [first, ...others] = favoured.length === 1 ? favoured : fitting;
+  if (first === undefined) throw new UserError(['no sweep is on this queue']);
+  if (others.length === 0) return first;
+  throw new UserError(['which sweep? there are several:', ...[first, ...others].map(choiceLine)]);
+}
+
+function choiceLine({ id, entry }: ListedSweep): string {
+  const { origin, range } = entry.sweep;
+  const seeds = `seeds ${groupDigits(range.from)}..${groupDigits(range.to)}`;
+  return `  ${id}  ${origin.scenario}, ${seeds}, ${entry.state}`;
+}
+
+/** A sweep as it is now, and whether a coordinator is at work; null where nobody looked. */
+interface SweepStatus {
+  readonly listed: ListedSweep;
+  readonly state: 'running' | 'stopped' | 'ended';
+  readonly hasCoordinator: boolean | null;
+}
+
+/** Two lines: what it is, and how far; `resume` is the command that goes on with it. */
+function statusLines(
+  { listed, state, hasCoordinator }: SweepStatus,
+  resume: string,
+): readonly string[] {
+  if (state === 'ended') return [`${listed.id}  ended just now`];
+  const { origin, range } = listed.entry.sweep;
+  const who =
+    hasCoordinator === true
+      ? 'a coordinator is at work'
+      : `no coordinator; to go on, with its --output: ${resume}`;
+  const what = `${origin.scenario}, seeds ${range.from}..${range.to}, fencepost ${origin.fencepost}`;
+  return [`${listed.id}  ${what}: ${state}; ${who}`, `  ${farLine(listed)}`];
+}
+
+/** How far a sweep is, as its coordinator told last; what broke how often only if not `isShort`. */
+function farLine(
+  { entry, progress }: ListedSweep,
+  { isShort = false }: { readonly isShort?: boolean } = {},
+): string {
+  const chunks = chunksIn(entry.sweep);
+  if (progress === null) return `nothing of ${groupDigits(chunks)} chunks yet`;
+  const share = `${groupDigits(progress.done)} of ${groupDigits(chunks)} chunks`;
+  return `${share}; ${progressLine(progress, { isShort })}`;
+}
+
+/** The same for machines. */
+function statusJson({ listed, state, hasCoordinator }: SweepStatus): string {
+  const { id, entry, progress } = listed;
+  const { origin, range } = entry.sweep;
+  return JSON.stringify({
+    ...{ type: 'sweep-status', version: 1, sweep: id },
+    ...{ scenario: origin.scenario, fencepost: origin.fencepost, from: range.from, to: range.to },
+    ...{ state, hasCoordinator },
+    chunks: { done: progress?.done ?? 0, total: chunksIn(entry.sweep) },
+    progress: progress && {
+      ...{ runs: progress.runs, total: progress.total, runsPerSecond: progress.runsPerSecond },
+      secondsLeft: secondsLeft(progress),
+      ...{ broken: progress.broken, kinds: progress.kinds },
+    },
+  });
+}
+
+/** The jobs of all sweeps, in one line. */
+function queueLine({ waiting, active, delayed, ended, workers }: QueueCounts): string {
+  const jobs = `${waiting} waiting, ${active} at work, ${delayed} put off, ${ended} to collect`;
+  return `workers: ${workers}; chunks: ${jobs}`;
+}
+
+/** The same for machines. */
+function queueJson({ waiting, active, delayed, ended, workers }: QueueCounts): string {
+  const head = { type: 'queue-status', version: 1 };
+  return JSON.stringify({ ...head, workers, waiting, active, delayed, ended });
+}
+
+/** Where lines are not looked at as they come, there is one in that time. */
+const KEPT_EVERY_MS = 10_000;
+
+export class TailLines {
+  private readonly isLive: boolean;
+  private known: string | null = null;
+  private kinds = '{}';
+  private printedAtMs = -Infinity;
+
+  constructor(isLive: boolean = process.stdout.isTTY === true) {
+    this.isLive = isLive;
+  }
+
+  /** The line to print now; null where nothing changed, or the last one is not old enough. */
+  next(listed: ListedSweep, nowMs: number): string | null {
+    if (!this.isLive && nowMs - this.printedAtMs < KEPT_EVERY_MS) return null;
+    if (!this.hasChanged(listed)) return null;
+    this.printedAtMs = nowMs;
+    const kinds = JSON.stringify(listed.progress?.kinds ?? {});
+    const line = farLine(listed, { isShort: kinds === this.kinds });
+    this.kinds = kinds;
+    return line;
+  }
+
+  /** Whether it is further than at the last call. */
+  hasChanged({ entry, progress }: ListedSweep): boolean {
+    const { runs = 0, broken = 0, done = 0 } = progress ?? {};
+    const now = JSON.stringify([entry.state, progress === null, done, runs, broken]);
+    const isOther = now !== this.known;
+    this.known = now;
+    return isOther;
   }
 }

@@ -21,7 +21,7 @@ export interface Terminal {
   endProgress(): void;
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   /** Only results and warnings: no notes, no progress. */
   readonly isQuiet: boolean;
   /** Only JSON lines on stdout; what `print` is given is dropped. */
@@ -93,4 +93,15 @@ function wantsColour(): boolean {
   if (no !== undefined && no !== '') return false;
   if (force !== undefined && force !== '') return force !== '0';
   return process.stdout.isTTY === true && process.env['TERM'] !== 'dumb';
+}
+
+/** One line a module, as progress; none where all are as they were. */
+export function noteChanges(
+  file: string,
+  changedModules: readonly string[],
+  terminal: Pick<Terminal, 'note'>,
+): void {
+  for (const path of changedModules) {
+    terminal.note(`note: ${file} was made with another version of ${path}`);
+  }
 }

@@ -1,16 +1,17 @@
 /**
  * The canary: `fencepost run` of a system that must break and of its cure, both said to hold. A
  * pipeline that sweeps, judges, shrinks, reports and replays must raise the alarm for the one and
- * not for the other; each stage is looked at by itself, from outside, by what it wrote.
+ * not for the other; each stage is looked at by itself, from outside, by what it left behind.
  */
+
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CanaryEvidence, type Ended, judgeCanary } from './canary-judge.ts';
-import type { Check } from './check.ts';
+import { z } from 'zod';
+import { type Check, ok, problem } from './check.ts';
 
-export interface CanaryOptions {
+interface CanaryOptions {
   /** The script of the command line that is looked at. */
   readonly cli: string;
   /** The scenario, whose systems are `unfenced` and `fenced`. */
@@ -83,4 +84,163 @@ function call(cli: string, args: readonly string[]): Promise<Ended> {
       resolve({ code, out, err });
     });
   });
+}
+
+/** How a command ended; its code is null where it had to be killed. */
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CanaryEvidence {
+  /** How many of each system were asked for. */
+  readonly seeds: number;
+  readonly run: Ended;
+  /** What `--reporter json` wrote; null for nothing. */
+  readonly report: string | null;
+  /** The pages that were written. */
+  readonly pages: readonly string[];
+  /** The shrunk plan. */
+  readonly plan: string | null;
+  /** The replay of that plan, and of the same over the store that is its cure. */
+  readonly replay: Ended | null;
+  readonly cured: Ended | null;
+}
+
+const system = z.object({
+  name: z.string(),
+  met: z.boolean().nullable(),
+  seeds: z.number(),
+  claims: z.record(z.string(), z.object({ broken: z.number(), exercised: z.number() })),
+  counterexample: z
+    .object({
+      clients: z.number(),
+      faults: z.number(),
+      events: z.number(),
+      originalEvents: z.number(),
+      chance: z.number(),
+      digest: z.string(),
+    })
+    .nullable(),
+});
+
+const report = z.object({
+  summary: z.object({ scenarios: z.tuple([z.object({ systems: z.array(system) })]) }),
+});
+
+type System = z.infer<typeof system>;
+
+const CLAIM = 'grant-order';
+const FIX = 'trust no green run of this copy: install fencepost again, or report it';
+
+/** A check for each stage, in their order; all are `ok` where the canary was seen. */
+export function judgeCanary(evidence: CanaryEvidence): readonly Check[] {
+  const systems = systemsIn(evidence.report);
+  const broken = systems.find(({ name }) => name === 'unfenced');
+  const cured = systems.find(({ name }) => name === 'fenced');
+  return [
+    checkAlarm(evidence),
+    checkBroken(evidence, broken),
+    checkCure(evidence, cured),
+    checkShrunk(broken),
+    checkReports(evidence),
+    checkReplay(evidence, broken),
+    checkCuredReplay(evidence),
+  ];
+}
+
+function systemsIn(text: string | null): readonly System[] {
+  try {
+    return report.parse(JSON.parse(text ?? '')).summary.scenarios[0].systems;
+  } catch {
+    return [];
+  }
+}
+
+function judge(name: string, isSeen: boolean, seen: string, missed: string): Check {
+  return isSeen ? ok(`canary-${name}`, seen) : problem(`canary-${name}`, missed, FIX);
+}
+
+function checkAlarm({ run }: CanaryEvidence): Check {
+  const [said = ''] = run.err.trim().split('\n').slice(-1);
+  const missed = `a run with a failure ends with ${endOf(run)}, not with 1: ${said}`;
+  return judge('alarm', run.code === 1, 'a run with a failure ends with 1', missed);
+}
+
+function endOf({ code }: Ended): string {
+  return code === null ? 'a signal' : String(code);
+}
+
+function checkBroken({ seeds }: CanaryEvidence, found: System | undefined): Check {
+  const broken = found?.claims[CLAIM]?.broken ?? 0;
+  const isSeen = found?.met === false && found.seeds === seeds && broken > 0;
+  const seen = `unfenced broke ${CLAIM} on ${broken} of ${seeds} seeds`;
+  const missed = `unfenced broke ${CLAIM} on ${broken} of ${found?.seeds ?? 0} seeds`;
+  return judge('sweep', isSeen, seen, `${missed}, and counts as ${verdictOf(found)}`);
+}
+
+function checkCure({ seeds }: CanaryEvidence, found: System | undefined): Check {
+  const { broken = 0, exercised = 0 } = found?.claims[CLAIM] ?? {};
+  const isSeen = found?.met === true && found.seeds === seeds && broken === 0 && exercised > 0;
+  const seen = `fenced, its cure, held on ${seeds} seeds, put to the test on ${exercised}`;
+  const missed = `fenced broke ${CLAIM} on ${broken} of ${found?.seeds ?? 0} seeds`;
+  return judge('cure', isSeen, seen, `${missed}, and counts as ${verdictOf(found)}`);
+}
+
+function verdictOf(found: System | undefined): string {
+  if (found === undefined || found.met === null) return 'not judged';
+  return found.met ? 'holding' : 'broken';
+}
+
+function checkShrunk(found: System | undefined): Check {
+  const size = found?.counterexample ?? null;
+  if (size === null) return judge('shrink', false, '', 'no counterexample was shrunk');
+  const { clients, faults, events, originalEvents, chance } = size;
+  const isSmall = clients === 2 && faults === 1 && chance === 0 && events < originalEvents;
+  const what = `${originalEvents} → ${events} events, ${clients} clients and ${faults} fault`;
+  return judge('shrink', isSmall, `shrunk ${what}`, `shrunk ${what}: not small`);
+}
+
+function checkReports({ run, pages }: CanaryEvidence): Check {
+  const words = ['Stale write accepted', 'Let A be', 'However', 'paused', 'replay: '];
+  const missing = words.filter((word) => !run.out.includes(word));
+  const isDrawn = pages.some((page) => page.includes('<svg') && page.includes('Stale write'));
+  const lacks = [
+    ...missing.map((word) => `text without "${word}"`),
+    ...(isDrawn ? [] : ['no page']),
+  ];
+  const seen = 'told in words, and drawn as a page';
+  return judge('report', lacks.length === 0, seen, `not reported: ${lacks.join(', ')}`);
+}
+
+const replayed = z.object({ outcome: z.string(), digest: z.string() });
+
+function outcomeOf(ended: Ended | null): z.infer<typeof replayed> {
+  try {
+    return replayed.parse(JSON.parse(ended?.out ?? ''));
+  } catch {
+    return { outcome: 'not replayed', digest: '' };
+  }
+}
+
+function checkReplay({ replay }: CanaryEvidence, found: System | undefined): Check {
+  const { outcome, digest } = outcomeOf(replay);
+  const isSame = digest !== '' && digest === found?.counterexample?.digest;
+  const isSeen = replay?.code === 0 && outcome === 'reproduced' && isSame;
+  const seen = 'replayed from its file: reproduced, with the same digest';
+  return judge(
+    'replay',
+    isSeen,
+    seen,
+    `replayed from its file: ${outcome}, same digest: ${isSame}`,
+  );
+}
+
+function checkCuredReplay({ cured }: CanaryEvidence): Check {
+  const { outcome } = outcomeOf(cured);
+  const seen = 'the same plan over its cure: fixed';
+  // The plan expects to be reproduced, so a replay that finds it fixed ends with 1.
+  const isSeen = cured?.code === 1 && outcome === 'fixed';
+  return judge('fixed', isSeen, seen, `the same plan over its cure: ${outcome}`);
 }

@@ -1,16 +1,19 @@
 /** What becomes of a scenario on a queue where others sweep it too. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rangeOfChunk } from '../adapters/fleet/chunks.ts';
+import type { FleetResult } from '../adapters/fleet/coordinate.ts';
 import type { ChunkJob, ChunkResult, ShrinkJob } from '../adapters/fleet/jobs.ts';
 import { MemoryQueue } from '../adapters/fleet/memory-queue.fixture.ts';
 import { smallScenario, smallSweep } from '../adapters/fleet/sweep.fixture.ts';
 import { sweepIdOf } from '../adapters/fleet/sweep-record.ts';
 import { builtIn } from '../catalogue.ts';
 import { sweep as examine, openPool } from '../search/sweep/sweep.ts';
-import { type FleetContext, sweepScenario } from './fleet-scenario.ts';
+import { EMPTY_TALLY } from '../search/sweep/tally.ts';
+import { type FleetContext, type FleetOptions, restText, sweepScenario } from './sweep-scenario.ts';
 import { openTerminal } from './terminal.ts';
 
 const sweep = smallSweep();
@@ -86,4 +89,46 @@ test('a sweep that was announced with other chunks meanwhile is begun again with
   const whole = await examine(scenario, { ...sweep.range, pool: null });
   expect(swept.outcome.examined.tallies).toEqual(whole.tallies);
   expect(queue.records.size).toBe(0);
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('what is left of a sweep', () => {
+  const QUEUE = 'redis://h:1';
+  const scenario = { ...smallScenario(), use: { './own.mjs': 'sha256:0' } };
+  const loaded = { file: 'x/small.yaml', text: '', scenario, catalogue: builtIn, warnings: [] };
+  const options: FleetOptions = {
+    ...{ from: 1, to: 10_000, workers: null, output: 'reports', reporters: new Set() },
+    ...{ isJson: false, isQuiet: false, isVerbose: false, corpus: null, version: '0' },
+    ...{ modules: null, queue: QUEUE, chunkMs: 1 },
+  };
+
+  function rest(end: FleetResult['end'], isAnnounced: boolean): string | null {
+    const tallies = new Map(
+      scenario.systems.map(({ name }, at) => [name, { ...EMPTY_TALLY, seeds: 1312 + at }]),
+    );
+    const result = { end, tallies, lost: new Map(), alarm: null, shrunk: [], milliseconds: 1 };
+    return restText(loaded, { result, id: 's0123', file: null, isAnnounced }, options);
+  }
+
+  test('of a whole sweep nothing is left', () => {
+    expect(rest('whole', true)).toBeNull();
+  });
+
+  test('who stopped or left a sweep is told the whole command that goes on', () => {
+    vi.stubEnv('FENCEPOST_QUEUE', QUEUE);
+    for (const end of ['stopped', 'left'] as const) {
+      expect(rest(end, true)).toBe(
+        'small: 1,312 of 10,000 seeds; go on with: ' +
+          'npx fencepost sweep resume s0123 --modules x',
+      );
+    }
+  });
+
+  test('what is on no queue is not said to be resumed from one', () => {
+    expect(rest('left', false)).toBe('small: 1,312 of 10,000 seeds; the same command goes on');
+    expect(rest('lost', true)).toBe(
+      'small: 1,312 of 10,000 seeds; the same command tries the others again',
+    );
+  });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { smallSweep } from '../adapters/fleet/sweep.fixture.ts';
 import type { ListedSweep } from '../adapters/fleet/sweep-queue.ts';
 import { sweepIdOf } from '../adapters/fleet/sweep-record.ts';
-import { TailLines } from './sweep-tail.ts';
+import { TailLines } from './sweep-manage.ts';
 
 const sweep = smallSweep();
 

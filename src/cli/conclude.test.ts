@@ -1,4 +1,5 @@
 /** How files are called after what is in them, and what is taken over that was shrunk before. */
+
 import { describe, expect, test } from 'vitest';
 import type { ShrinkJob, ShrunkKind } from '../adapters/fleet/jobs.ts';
 import { readShrunk, shrinkKind } from '../adapters/fleet/shrink-kind.ts';
@@ -16,7 +17,7 @@ import {
   ownName,
   planFileOf,
   type ShrunkBefore,
-} from './find.ts';
+} from './conclude.ts';
 
 describe('a file is called', () => {
   test.each([

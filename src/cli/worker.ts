@@ -1,27 +1,46 @@
 /** `fencepost worker`: works for sweeps on a queue until it is told to end. */
+
 import { existsSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import type { Command } from 'commander';
 import { countOf, groupDigits } from '../text/prose.ts';
+import { type Done, describedCommand, given, outputOptions, parsePositive } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { Interruption } from './interruption.ts';
-import { openWorker } from './open-queue.ts';
+import { EXAMPLE_QUEUE, openWorker, queueOption, requiredQueue } from './open-queue.ts';
 import { openTerminal } from './terminal.ts';
 
-export interface WorkerCommandOptions {
-  readonly queue: string;
-  /** Worker threads. */
-  readonly threads: number;
-  /** The folder of the scenarios, whose modules they use; null takes none that uses any. */
-  readonly modules: string | null;
-  readonly isQuiet: boolean;
-  /** Of fencepost. */
-  readonly version: string;
+interface WorkerFlags {
+  readonly queue?: string;
+  readonly workers?: string;
+  readonly modules?: string;
+  readonly quiet?: boolean;
+}
+
+export function addWorker(program: Command, done: Done): void {
+  describedCommand(
+    program,
+    'worker',
+    'work for the sweeps on a queue, until SIGTERM or Ctrl-C',
+    `npx fencepost worker --queue ${EXAMPLE_QUEUE}`,
+  )
+    .addOption(queueOption())
+    .option('--workers <N>', 'worker threads (default: one a core)')
+    .option(
+      '--modules <folder>',
+      'the folder that the scenario file itself is in, if it has `use:`',
+    )
+    .option('-q, --quiet', 'only what is wrong')
+    .action(async (flags: WorkerFlags) => done(await work(flags, program.version() ?? '')));
 }
 
 /** Works until SIGTERM or Ctrl-C; the chunk at hand is finished first, unless told twice. */
-export async function workerCommand(options: WorkerCommandOptions): Promise<Exit> {
-  const { queue, threads, modules, version, isQuiet } = options;
+async function work(flags: WorkerFlags, version: string): Promise<Exit> {
+  const queue = requiredQueue(flags.queue);
+  const threads = given(flags.workers, '--workers', parsePositive) ?? availableParallelism();
+  const { modules = null } = flags;
   if (modules !== null) requireFolder(modules);
-  const terminal = openTerminal({ isQuiet, isJson: false });
+  const terminal = openTerminal(outputOptions({ quiet: flags.quiet === true }));
   let chunks = 0;
   let runs = 0;
   const { worker, shown } = await openWorker(queue, {

@@ -1,30 +1,43 @@
 /**
  * The stages of `sweep` for one scenario: those of `run`, but the seeds are examined by a fleet,
- * and what is known so far is kept in a checkpoint.
+ * and what is known so far is kept in a checkpoint. Where a chunk came to two results, people are
+ * told the very seed, if it does so on this machine too, and the command that shows it; where a
+ * sweep ends before all is known, the command that goes on with it.
  */
+
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Checkpoint, readCheckpoint } from '../adapters/fleet/checkpoint.ts';
 import { calibrate, chunksIn } from '../adapters/fleet/chunks.ts';
 import { coordinate, type FleetResult } from '../adapters/fleet/coordinate.ts';
 import { progressLine } from '../adapters/fleet/progress.ts';
 import { readShrunk } from '../adapters/fleet/shrink-kind.ts';
 import { type SweepRecord, sweepIdOf } from '../adapters/fleet/sweep-record.ts';
+import type { TwoResults } from '../adapters/fleet/two-results.ts';
+import { type Located, locateDifference } from '../adapters/fleet/two-results.ts';
+import { shellWords } from '../report/finding.ts';
+import { repeatSeed } from '../search/sweep/determinism.ts';
 import { originOf } from '../search/sweep/origin.ts';
 import type { Pool } from '../search/sweep/pool.ts';
+import type { SeedRange } from '../search/sweep/shard.ts';
+import type { Difference } from '../search/sweep/shard-file.ts';
+import { sweep } from '../search/sweep/sweep.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
-import { groupDigits } from '../text/prose.ts';
-import { concludeScenario, type Examined, type ScenarioOutcome } from './conclude.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { DEFAULT_OUTPUT } from './command.ts';
+import {
+  concludeScenario,
+  type Examined,
+  fileName,
+  planFileOf,
+  type ScenarioOutcome,
+} from './conclude.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { type LoadedScenario, type ModuleOptions, readText, writeText } from './files.ts';
-import { fileName, planFileOf } from './find.ts';
-import { explainAlarm } from './fleet-alarm.ts';
 import type { Interruption } from './interruption.ts';
-import type { OpenQueue } from './open-queue.ts';
-import { type RunOptions, replayCorpus, selfCheck } from './run-scenario.ts';
-import { restText, type Swept } from './sweep-rest.ts';
-import { sweepCommandText } from './sweep-words.ts';
+import { type OpenQueue, sweepCommandText } from './open-queue.ts';
+import { type RunOptions, replayCorpus, selfCheck } from './run.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface FleetOptions
@@ -238,4 +251,120 @@ function runOptions(options: FleetOptions): RunOptions {
     ...{ timeMs: null, maxFailures: null, shard: null },
     ...{ checksDeterminism: false, isResumed: false, modules },
   };
+}
+
+/** What a coordinator came to; no id and no file where it was interrupted before it began. */
+interface Swept {
+  readonly result: FleetResult;
+  readonly id: string | null;
+  /** Where its checkpoints are kept. */
+  readonly file: string | null;
+  /** Whether its record is known to have been on the queue. */
+  readonly isAnnounced: boolean;
+}
+
+/** `zombie: 1,312 of 10,000 seeds; go on with: npx fencepost sweep resume s0123…`. */
+export function restText(
+  loaded: LoadedScenario,
+  { result, id, isAnnounced }: Swept,
+  options: FleetOptions,
+): string | null {
+  if (result.end === 'whole') return null;
+  const { scenario } = loaded;
+  const known = Math.min(
+    ...scenario.systems.map(({ name }) => result.tallies.get(name)?.seeds ?? 0),
+  );
+  const seeds = `${groupDigits(known)} of ${countOf(options.to - options.from + 1, 'seed')}`;
+  const head = `${scenario.name}: ${seeds}`;
+  if (id === null || !isAnnounced) return `${head}; the same command goes on`;
+  if (result.end === 'lost') return `${head}; the same command tries the others again`;
+  return `${head}; go on with: ${resumeCommandText(loaded, id, options)}`;
+}
+
+function resumeCommandText(
+  { scenario, file }: LoadedScenario,
+  id: string,
+  { queue, output, modules, corpus }: FleetOptions,
+): string {
+  const folder = typeof modules === 'string' ? modules : dirname(file);
+  return sweepCommandText('resume', {
+    ...{ queue, id },
+    options: [
+      ...(scenario.use === undefined ? [] : ['--modules', folder]),
+      ...(output === DEFAULT_OUTPUT ? [] : ['--output', output]),
+      ...(corpus === null ? [] : ['--corpus', corpus]),
+    ],
+  });
+}
+
+interface AlarmContext {
+  readonly pool: Pool;
+  readonly terminal: Terminal;
+  readonly isInterrupted: () => boolean;
+}
+
+/** How long the chunk is examined again at most. */
+const LOCATE_MS = 60_000;
+
+/** Examines the chunk here again, for a minute at most, and prints what differs. */
+async function explainAlarm(
+  alarm: TwoResults,
+  loaded: LoadedScenario,
+  { pool, terminal, isInterrupted }: AlarmContext,
+): Promise<Difference> {
+  const { scenario, catalogue, file } = loaded;
+  const names = new Set(alarm.systems.map(({ system }) => system));
+  const own = { ...scenario, systems: scenario.systems.filter(({ name }) => names.has(name)) };
+  const untilMs = performance.now() + LOCATE_MS;
+  const shouldStop = (): boolean => isInterrupted() || performance.now() > untilMs;
+  terminal.note(`  examines seeds ${alarm.from}..${alarm.to} again, to find the one that differs`);
+  const located = await locateDifference(alarm, async (range) => {
+    const { tallies, isWhole } = await sweep(own, { ...range, pool, catalogue, shouldStop });
+    return isWhole ? tallies : null;
+  });
+  const { seeds, difference } = await described(located, alarm, loaded);
+  terminal.print(`nondeterministic: ${file}: ${difference.what}`);
+  terminal.print(`  ${commandOf(file, seeds)}`);
+  return difference;
+}
+
+interface Described {
+  /** Which seeds show it. */
+  readonly seeds: SeedRange;
+  readonly difference: Difference;
+}
+
+async function described(
+  located: Located,
+  alarm: TwoResults,
+  { scenario, catalogue }: LoadedScenario,
+): Promise<Described> {
+  if (located.kind === 'seed') {
+    const { system, seed } = located;
+    const event = await repeatSeed(scenario, system, seed, catalogue).catch(() => null);
+    const what = `seed ${seed} of ${system} came to two results${event === null ? '' : `; ${event}`}`;
+    return { seeds: { from: seed, to: seed }, difference: { system, seed, what } };
+  }
+  const isNarrow = located.kind === 'seeds';
+  const { from, to } = isNarrow ? located : alarm;
+  const system = isNarrow ? located.system : alarm.systems.map((one) => one.system).join(', ');
+  const what = `seeds ${from}..${to} of ${system} came to two results; ${hereText(located)}`;
+  return { seeds: { from, to }, difference: { system, seed: from, what } };
+}
+
+/** What came of examining them here, a clause. */
+function hereText(located: Exclude<Located, { kind: 'seed' }>): string {
+  if (located.kind === 'seeds') return 'here too, though no single one of them did';
+  if (located.kind === 'unknown') return 'there was no time to find which';
+  const results = {
+    counted: 'they come to the one that is counted',
+    other: 'they come to the one that is not counted',
+    neither: 'they come to neither',
+  } as const;
+  return `here each came twice to the same, and ${results[located.here]}: machines differ`;
+}
+
+function commandOf(file: string, { from, to }: SeedRange): string {
+  const words = ['npx', 'fencepost', 'run', file, '--seeds', `${from}..${to}`];
+  return shellWords([...words, '--check-determinism']).join(' ');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CanaryEvidence, judgeCanary } from './canary-judge.ts';
+import { type CanaryEvidence, judgeCanary } from './canary.ts';
 
 const DIGEST = 'sha256:1';
 

@@ -1,0 +1,400 @@
+/**
+ * Looks at what fencepost stands on: Node and the machine, the worker threads and WebAssembly that
+ * a sweep needs, the folders it writes to, the terminal, and this package: is it whole, and which
+ * copy of it is this? `examineSurroundings` gathers the facts; each check is given what it judges.
+ */
+
+import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { arch, availableParallelism, platform, tmpdir, totalmem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { satisfies, valid, validRange } from 'semver';
+import { z } from 'zod';
+import { prepare, storeKinds } from '../../systems/store/store-kinds.ts';
+import { packageRoot } from '../shipped.ts';
+import { type Check, messageOf, ok, problem, warning } from './check.ts';
+
+interface Surroundings {
+  /** Where the person works. */
+  readonly folder: string;
+  readonly hasColour: boolean;
+  readonly width: number;
+  /** The schemas of `dist`, as this code makes them. */
+  readonly schemas: Readonly<Record<string, object>>;
+}
+
+/** What `openPool` gives to each worker. */
+const WORKER_MB = 512;
+
+/** Every check but the canary, in the order in which they are told. */
+export async function examineSurroundings(given: Surroundings): Promise<readonly Check[]> {
+  const { folder, hasColour, width, schemas } = given;
+  const root = packageRoot();
+  const manifest = readManifest(root);
+  if (manifest === null) {
+    return [problem('package', `${root} has no package.json`, 'install fencepost again')];
+  }
+  const before = { wallMs: Date.now(), monotonicMs: performance.now() };
+  const threads = await checkThreads(WORKER_MB);
+  const sql = await checkSql();
+  const work = checkFolder('folder', folder, 'or name one with --output');
+  const temporary = checkFolder('temporary', tmpdir(), 'and name it in TMPDIR');
+  const isTerminal = process.stdout.isTTY === true;
+  return [
+    checkNode(process.versions.node, manifest.engines['node'] ?? '*', `${platform()} ${arch()}`),
+    ...checkPackage({ root, manifest, schemas }, folder),
+    ...checkPeers(manifest.peerDependencies, folder),
+    checkTerminal({ isTerminal, hasColour, width, env: process.env }),
+    threads,
+    sql,
+    checkMemory({ cores: availableParallelism(), memoryMb: memoryMb(), workerMb: WORKER_MB }),
+    work.check,
+    temporary.check,
+    checkClock(clocksSince(before, work.fileMs)),
+  ];
+}
+
+/** Of the container, where there is one that has less than the machine. */
+function memoryMb(): number {
+  const limit = process.constrainedMemory();
+  const total = totalmem();
+  return (limit > 0 && limit < total ? limit : total) / 2 ** 20;
+}
+
+function clocksSince(
+  { wallMs, monotonicMs }: { readonly wallMs: number; readonly monotonicMs: number },
+  fileMs: number | null,
+): ClockFacts {
+  return {
+    wallMs: [wallMs, Date.now()],
+    monotonicMs: [monotonicMs, performance.now()],
+    fileMs,
+  };
+}
+
+/** `version` is that of Node, `wanted` the range in `engines`. */
+export function checkNode(version: string, wanted: string, platform: string): Check {
+  const is = `Node ${version} on ${platform}`;
+  if (isInRange(version, wanted) === true) return ok('node', `${is}, wanted ${wanted}`);
+  return problem('node', `${is}; wanted ${wanted}`, 'install a Node of that range: nodejs.org');
+}
+
+interface MachineFacts {
+  readonly cores: number;
+  /** Of the machine, or of the container that this runs in. */
+  readonly memoryMb: number;
+  /** What each worker thread may keep. */
+  readonly workerMb: number;
+}
+
+/** A worker a core is the default of `run`. */
+export function checkMemory({ cores, memoryMb, workerMb }: MachineFacts): Check {
+  const what = `${cores} ${cores === 1 ? 'core' : 'cores'}, ${Math.round(memoryMb)} MB of memory`;
+  const fitting = Math.floor(memoryMb / workerMb) - 1;
+  if (fitting >= cores) return ok('memory', what);
+  const most = `${what}; a worker on each core may keep ${workerMb} MB`;
+  return warning('memory', most, `give run fewer: --workers ${Math.max(fitting, 1)}`);
+}
+
+/** Two readings of both clocks, the second some milliseconds later. */
+interface ClockFacts {
+  readonly wallMs: readonly [number, number];
+  readonly monotonicMs: readonly [number, number];
+  /** When the file system says that a file was written just then; null where none could be. */
+  readonly fileMs: number | null;
+}
+
+/** Earlier than this code was written, no clock can be. */
+const EARLIEST_MS = Date.UTC(2025, 0);
+const LATEST_MS = Date.UTC(2100, 0);
+const MOST_APART_MS = 5000;
+
+/** Nothing simulated reads a clock of the machine; time limits, and file times, do. */
+export function checkClock({ wallMs, monotonicMs, fileMs }: ClockFacts): Check {
+  const wall = wallMs[1] - wallMs[0];
+  const monotonic = monotonicMs[1] - monotonicMs[0];
+  const advice = 'set the clock of this machine, and see that nothing replaces it (faketime)';
+  if (!(monotonic > 0)) return problem('clock', 'the monotonic clock stands still', advice);
+  if (wallMs[1] < EARLIEST_MS || wallMs[1] > LATEST_MS) {
+    return warning('clock', `it says ${new Date(wallMs[1]).toISOString()}`, advice);
+  }
+  if (Math.abs(wall - monotonic) > Math.max(monotonic / 2, 50)) {
+    const what = `in ${Math.round(monotonic)} ms the wall clock went on by ${Math.round(wall)} ms`;
+    return warning('clock', what, advice);
+  }
+  if (fileMs !== null && Math.abs(fileMs - wallMs[1]) > MOST_APART_MS) {
+    const apart = Math.round(Math.abs(fileMs - wallMs[1]) / 1000);
+    return warning('clock', `the file system's clock is ${apart} s from this one`, advice);
+  }
+  return ok('clock', `${new Date(wallMs[1]).toISOString()}, wall and monotonic clock agree`);
+}
+
+/** The thread writes into shared memory, as one of a sweep does, and ends. */
+const PROGRAM = `const { workerData, parentPort } = require('node:worker_threads');
+workerData[0] = 7; parentPort.postMessage('written');`;
+
+const START_MS = 30_000;
+
+/** Starts one worker thread as a sweep would. */
+export async function checkThreads(
+  workerMb: number,
+  program: string = PROGRAM,
+  limitMs: number = START_MS,
+): Promise<Check> {
+  const cell = new Float64Array(new SharedArrayBuffer(8));
+  const startedMs = performance.now();
+  try {
+    await startThread(program, { cell, workerMb, limitMs });
+    if (cell[0] !== 7) throw new Error('it shares no memory with this thread');
+    const tookMs = Math.round(performance.now() - startedMs);
+    return ok('threads', `worker threads start, in ${tookMs} ms`);
+  } catch (error) {
+    const what = `worker threads do not start: ${messageOf(error)}`;
+    return problem('threads', what, 'run in one thread: --workers 0; look at the memory limits');
+  }
+}
+
+async function startThread(
+  program: string,
+  setting: { readonly cell: Float64Array; readonly workerMb: number; readonly limitMs: number },
+): Promise<void> {
+  const worker = new Worker(program, {
+    eval: true,
+    workerData: setting.cell,
+    resourceLimits: { maxOldGenerationSizeMb: setting.workerMb },
+  });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const late = new Error(`none within ${setting.limitMs / 1000} s`);
+      timer = setTimeout(() => reject(late), setting.limitMs);
+      worker.once('message', () => resolve());
+      worker.once('error', reject);
+      worker.once('exit', () => reject(new Error('it ended without a word')));
+    });
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}
+
+/** Loads SQLite, and asks a store in it something. */
+export async function checkSql(): Promise<Check> {
+  const store = 'versioned-sql';
+  try {
+    await prepare([{ store }]);
+    const server = storeKinds.get(store)?.build('store', null);
+    server?.close?.();
+    return ok('sql', 'SQLite in WebAssembly loads');
+  } catch (error) {
+    const what = `SQLite in WebAssembly does not load: ${messageOf(error)}`;
+    const fix = 'install fencepost again; Node must not run with --jitless';
+    return warning('sql', `${what}; only the stores …-sql need it`, fix);
+  }
+}
+
+interface FolderLook {
+  readonly check: Check;
+  /** When the file system says that the file was written; null where none could be. */
+  readonly fileMs: number | null;
+}
+
+/** Writes a small file and takes it away again; `use` is what the folder is for. */
+export function checkFolder(name: string, folder: string, use: string): FolderLook {
+  const file = join(folder, `.fencepost-doctor-${process.pid}.tmp`);
+  try {
+    writeFileSync(file, 'x', { flag: 'wx' });
+    const { mtimeMs, size } = statSync(file);
+    rmSync(file);
+    if (size !== 1) throw new Error('what was written is not there');
+    return { check: ok(name, `${folder} takes new files`), fileMs: mtimeMs };
+  } catch (error) {
+    const what = `${folder} takes no new files: ${messageOf(error)}`;
+    return { check: problem(name, what, `choose a folder that does, ${use}`), fileMs: null };
+  }
+}
+
+interface TerminalFacts {
+  readonly isTerminal: boolean;
+  readonly hasColour: boolean;
+  readonly width: number;
+  /** The environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const NARROW = 60;
+
+export function checkTerminal({ isTerminal, hasColour, width, env }: TerminalFacts): Check {
+  const where = isTerminal ? `a terminal of ${width} columns` : 'no terminal: plain lines';
+  const reasons = ['NO_COLOR', 'FORCE_COLOR', 'TERM', 'CI'].flatMap((name) => {
+    const value = env[name] ?? '';
+    return value === '' ? [] : [`${name}=${value}`];
+  });
+  const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
+  const what = `${where}, ${hasColour ? 'in colour' : 'without colour'}${why}`;
+  if (!isTerminal || width >= NARROW) return ok('terminal', what);
+  return warning('terminal', what, `make it at least ${NARROW} columns wide, better 100`);
+}
+
+const REINSTALL = 'install fencepost again: npm install --save-dev fencepost';
+
+export interface PackageFacts {
+  /** The folder of the package. */
+  readonly root: string;
+  readonly manifest: Manifest;
+  /** The schemas as this very code makes them, by their files in `dist`. */
+  readonly schemas: Readonly<Record<string, object>>;
+}
+
+/** Three checks: the files, the schemas, and what else is installed where people work. */
+export function checkPackage(facts: PackageFacts, workFolder: string): readonly Check[] {
+  return [checkFiles(facts), checkSchemas(facts), checkCopy(facts, workFolder)];
+}
+
+function checkFiles({ root, manifest }: PackageFacts): Check {
+  const missing = missingFiles(root, manifest);
+  const [first] = missing;
+  const name = `fencepost ${manifest.version}`;
+  if (first === undefined) return ok('package', `${name} from ${root}, no file missing`);
+  const what = `${name} from ${root} lacks ${missing.length} of its files, first ${first}`;
+  return problem('package', what, REINSTALL);
+}
+
+/** Files that are loaded by their URL, so that no import tells of them. */
+const LOADED_BY_URL = [
+  'dist/report/page/script.js',
+  'dist/search/sweep/worker.js',
+  'dist/search/sweep/examiner.js',
+];
+
+/** Files that the package names, or that one of those imports, and that are not there. */
+export function missingFiles(root: string, manifest: Manifest): readonly string[] {
+  const begin = [...textsIn(manifest.exports), ...textsIn(manifest.bin), ...LOADED_BY_URL];
+  const waiting = begin.map((path) => join(root, path));
+  const met = new Set(waiting);
+  const missing: string[] = [];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (!existsSync(file)) missing.push(file.slice(root.length + 1));
+    else if (file.endsWith('.js')) {
+      for (const imported of importsOf(file)) {
+        if (!met.has(imported)) waiting.push(imported);
+        met.add(imported);
+      }
+    }
+  }
+  return missing.sort();
+}
+
+const IMPORT =
+  /^(?:(?:import|export)\b[^'\n]*|\}\s*from\s*)'(\.[^']+)';?$|\bimport\('(\.[^']+)'\)/gm;
+/** Comments may show imports that are none. */
+const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
+
+/** The files of the package that a built file imports. */
+function importsOf(file: string): readonly string[] {
+  const code = readFileSync(file, 'utf8').replace(COMMENT, '');
+  const matches = [...code.matchAll(IMPORT)];
+  return matches.map(([, fixed, late]) => join(dirname(file), fixed ?? late ?? ''));
+}
+
+/** Every text in a value: the paths that `exports` leads to, under whatever conditions. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
+
+function checkSchemas({ root, schemas }: PackageFacts): Check {
+  const names = Object.keys(schemas);
+  const stale = names.filter((name) => !isSame(join(root, 'dist', name), schemas[name]));
+  if (stale.length === 0) return ok('schemas', `${names.join(' and ')} are of this version`);
+  return warning('schemas', `${stale.join(' and ')}: not of this version`, REINSTALL);
+}
+
+function isSame(file: string, schema: unknown): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(readFileSync(file, 'utf8')), schema);
+  } catch {
+    return false;
+  }
+}
+
+/** Modules of people's own import the copy that their project has. */
+function checkCopy({ root, manifest }: PackageFacts, workFolder: string): Check {
+  const found = findPackage(manifest.name, workFolder);
+  if (found === null) {
+    const what = 'this folder has no fencepost of its own, which modules of your own would import';
+    return warning('copy', what, 'npm install --save-dev fencepost');
+  }
+  if (realpathSync(found) === realpathSync(root)) return ok('copy', 'it is the one of this folder');
+  const other = readManifest(found)?.version ?? '';
+  const what = `another copy is installed here: ${other} in ${found}`;
+  return warning('copy', what, 'run that one: npx fencepost doctor');
+}
+
+/** One check for each package in `peers`, a map from names to ranges. */
+export function checkPeers(
+  peers: Readonly<Record<string, string>>,
+  workFolder: string,
+): readonly Check[] {
+  return Object.entries(peers).map(([name, range]) => {
+    const found = findPackage(name, workFolder);
+    if (found === null) return ok(name, `${name} is not installed here; it is not needed`);
+    const version = readManifest(found)?.version ?? '';
+    const what = `${name} ${version === '' ? 'of no version' : version}, wanted ${range}`;
+    if (isInRange(version, range) === true) return ok(name, what);
+    return warning(name, what, `npm install --save-dev '${name}@${range}'`);
+  });
+}
+
+/** The fields that are looked at; those that are missing are empty. */
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly bin: string | Readonly<Record<string, string>>;
+  /** Paths, under whatever conditions. */
+  readonly exports: unknown;
+}
+
+const words = z.record(z.string(), z.string());
+
+const manifest: z.ZodType<Manifest> = z.object({
+  name: z.string().default(''),
+  version: z.string().default(''),
+  engines: words.default({}),
+  peerDependencies: words.default({}),
+  bin: z.union([z.string(), words]).default({}),
+  exports: z.unknown().default({}),
+});
+
+/** Null where there is none, or it is not readable. */
+export function readManifest(folder: string): Manifest | null {
+  try {
+    return manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** The folder of an installed package, as code in `folder` would find it; null for none. */
+function findPackage(name: string, folder: string): string | null {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    if (readManifest(at)?.name === name) return at;
+    const found = join(at, 'node_modules', name);
+    if (existsSync(join(found, 'package.json'))) return found;
+    if (dirname(at) === at) return null;
+  }
+}
+
+/** Null where the version, or every alternative that it is not in, is of no form that is known. */
+export function isInRange(version: string, range: string): boolean | null {
+  if (valid(version) === null) return null;
+  const alternatives = range.split('||').map((part) => part.trim());
+  const known = alternatives.filter((part) => validRange(part) !== null);
+  // A nightly build counts as what it will become.
+  if (known.some((part) => satisfies(version, part, { includePrerelease: true }))) return true;
+  return known.length < alternatives.length ? null : false;
+}
