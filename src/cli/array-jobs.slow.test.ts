@@ -1,6 +1,6 @@
 /**
- * Laws of array jobs: on each system of the table in `docs/fleet.md` the parts are all there, once each, and
- * the Kubernetes Jobs of `fixtures/fleet` give the files and exit codes that they promise.
+ * Laws of array jobs: on each system of the table in `docs/fleet.md` the parts are all there, once
+ * each, and the Kubernetes Jobs of `fixtures/fleet` give the files and exit codes that they promise.
  */
 import { spawnSync } from 'node:child_process';
 import {

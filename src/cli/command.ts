@@ -55,7 +55,7 @@ export const DEFAULT_OUTPUT = 'reports';
 /** How an option is written, what it says, and its value where it is not given. */
 type SharedOption = readonly [flags: string, about: string, fallback?: string];
 
-/** Options of several commands, for `.option(...shared.json)`; their order in `--help` is theirs. */
+/** Options of several commands, for `.option(...shared.json)`, in whatever order each wants. */
 export const shared: Readonly<
   Record<
     'workers' | 'output' | 'reporter' | 'corpus' | 'noModules' | 'json' | 'quiet' | 'verbose',

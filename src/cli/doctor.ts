@@ -37,7 +37,7 @@ export function addDoctor(program: Command, done: Done): void {
     .action(async (flags: DoctorFlags) => done(await examineAll(flags)));
 }
 
-/** Tries the canary only where nothing else is a problem; with `--canary` it is all that is done. */
+/** Tries the canary only where nothing else is a problem; `--canary` looks at nothing else. */
 async function examineAll(flags: DoctorFlags): Promise<Exit> {
   const terminal = openTerminal(outputOptions(flags));
   const checks = flags.canary === true ? [] : await examineHere(terminal);

@@ -8,7 +8,7 @@ import { Command, CommanderError } from 'commander';
 import type { AddCommand } from './command.ts';
 import { type Exit, exits, shownLine, UserError, withoutCredentials } from './exit.ts';
 
-/** A command is loaded when it is asked for; all of them are for `--help` and for what is unknown. */
+/** Only the command that is asked for is loaded; all are for `--help` and for what is unknown. */
 const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['run', async () => (await import('./run.ts')).addRun],
   ['merge', async () => (await import('./merge.ts')).addMerge],

@@ -104,18 +104,18 @@ describe('a copy in which', () => {
     ],
     [
       'a broken claim gives the exit code of success',
-      ['commands/exit.js', 'broken: 1,', 'broken: 0,'],
+      ['cli/exit.js', 'broken: 1,', 'broken: 0,'],
       ['alarm', 'fixed'],
     ],
     [
       'what breaks is not weighed against what should hold',
-      ['sweep/expectation.js', /return expect\.holds\.filter.*;/, 'return [];'],
+      ['search/sweep/expectation.js', /return expect\.holds\.filter.*;/, 'return [];'],
       ['alarm', 'sweep', 'shrink', 'report', 'replay', 'fixed'],
     ],
-    ['the shrinker gives up', ['shrink/shrink.js', /yield\* settle\(.*;/, ''], ['shrink']],
+    ['the shrinker gives up', ['core/shrink/shrink.js', /yield\* settle\(.*;/, ''], ['shrink']],
     [
       'a replay is always reproduced',
-      ['corpus/replay.js', "if (verdict.kind === 'invalid')", 'if (verdict)'],
+      ['search/corpus/replay.js', "if (verdict.kind === 'invalid')", 'if (verdict)'],
       ['fixed'],
     ],
     [
