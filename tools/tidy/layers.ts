@@ -127,7 +127,7 @@ function whyNot(layer: string, target: string): string | null {
 }
 
 /** `src/a/../plan/plan.ts` as `src/core/plan/plan.ts`. */
-function resolve(from: string, specifier: string): string {
+export function resolve(from: string, specifier: string): string {
   const steps = from.split('/').slice(0, -1);
   for (const step of specifier.split('/')) {
     if (step === '..') steps.pop();

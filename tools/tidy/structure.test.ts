@@ -1,0 +1,79 @@
+/** The modules of `src` together: no circles, few splinters, one meaning for an exported name. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readProject, readSnippets, type Source } from './source.ts';
+import { circlesIn, doubleNames, importsAmong, singleImporters, splintersIn } from './structure.ts';
+
+const MOST_SPLINTERS = 15;
+const MOST_SINGLE_IMPORTERS = 150;
+const MOST_DOUBLE_NAMES = 10;
+const MOST_MODULES = 450;
+
+let project: readonly Source[] = [];
+beforeAll(() => {
+  project = readProject(['src']);
+});
+
+describe('the modules of src', () => {
+  test('import one another in no circle, not even by type', () => {
+    expect(circlesIn(importsAmong(project))).toEqual([]);
+  });
+
+  test('are whole: few are splinters of their only reader', () => {
+    const splinters = splintersIn(project);
+    expect(splinters.length, splinters.join('\n')).toBeLessThanOrEqual(MOST_SPLINTERS);
+    expect(singleImporters(project)).toBeLessThanOrEqual(MOST_SINGLE_IMPORTERS);
+    expect(importsAmong(project).size).toBeLessThanOrEqual(MOST_MODULES);
+  });
+
+  test('give an exported name one meaning', () => {
+    const doubles = doubleNames(project);
+    expect(doubles.length, doubles.join('\n')).toBeLessThanOrEqual(MOST_DOUBLE_NAMES);
+  });
+});
+
+/** A project of these files, read as if it were this one. */
+function projectOf(files: Readonly<Record<string, string>>): readonly Source[] {
+  return readSnippets(Object.entries(files).map(([path, text]) => ({ path, text })));
+}
+
+describe('what is told of a house that is not whole', () => {
+  test('a circle is named from where it begins, also one of types', () => {
+    const sources = projectOf({
+      'src/plan/a.ts': `import type { B } from './b.ts'; export type A = B;`,
+      'src/plan/b.ts': `import './c.ts'; export type B = 1;`,
+      'src/plan/c.ts': `export * from './a.ts';`,
+      'src/plan/d.ts': `import './a.ts';`,
+    });
+    expect(circlesIn(importsAmong(sources))).toEqual([
+      'src/plan/a.ts -> src/plan/b.ts -> src/plan/c.ts -> src/plan/a.ts',
+    ]);
+  });
+
+  test('a short file with one reader in its folder is a splinter, and a row of a registry is none', () => {
+    const long = '// line\n'.repeat(60);
+    const sources = projectOf({
+      'src/search/a.ts': `import './short.ts'; import './long.ts'; import './shared.ts';`,
+      'src/search/b.ts': `import './shared.ts'; import '../check/far.ts';`,
+      'src/search/short.ts': 'export const a = 1;\n',
+      'src/search/long.ts': long,
+      'src/search/shared.ts': 'export const b = 1;\n',
+      'src/check/far.ts': 'export const c = 1;\n',
+      'src/check/claims.ts': `import './row.ts';`,
+      'src/check/row.ts': 'export const d = 1;\n',
+      'src/search/short.test.ts': `import './short.ts';`,
+    });
+    expect(splintersIn(sources)).toEqual([
+      'src/search/short.ts: 1 lines that only src/search/a.ts imports: move them there',
+    ]);
+    expect(singleImporters(sources)).toBe(4);
+  });
+
+  test('a name that two files export is told with both', () => {
+    const sources = projectOf({
+      'src/plan/a.ts': `export interface Entry {} export const one = 1; const hidden = 1;`,
+      'src/plan/b.ts': `export type Entry = 1; export { one } from './a.ts'; export class Two {}`,
+      'src/plan/c.test.ts': `export class Two {}`,
+    });
+    expect(doubleNames(sources)).toEqual(['Entry: src/plan/a.ts, src/plan/b.ts']);
+  });
+});
