@@ -86,7 +86,7 @@ interface Job {
   };
 }
 
-test('the nightly seeds of the README are a million others each night', () => {
+test('the nightly seeds of docs/fleet.md are a million others each night', () => {
   const [, night = '', seeds = ''] = /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(page) ?? [];
   const today = Math.floor(Date.now() / 86_400_000);
   const rangeOf = (commands: string): { from: number; to: number } =>

@@ -1,5 +1,5 @@
 /**
- * The README's guide, followed word for word with the packed package in an empty folder: its files
+ * The guide of `docs/own-lock.md`, followed word for word with the packed package in an empty folder: its files
  * are those of `fixtures/guide`, and its commands find what it says.
  */
 import { spawnSync } from 'node:child_process';
@@ -18,7 +18,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ended, root, runCli } from '../../src/cli/command-line.fixture.ts';
 
 const guide = join(root, 'fixtures/guide');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/own-lock.md'), 'utf8');
 const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 let folder = '';
 
@@ -52,7 +52,7 @@ function fencepost(...args: readonly string[]): Ended {
 
 test('the files of the guide are those of fixtures/guide', () => {
   for (const name of ['my-lock.mjs', 'my-lock.fencepost.mjs', 'my-lock.yaml']) {
-    expect(readme, name).toContain(`\n${readFileSync(join(guide, name), 'utf8')}\`\`\`\n`);
+    expect(page, name).toContain(`\n${readFileSync(join(guide, name), 'utf8')}\`\`\`\n`);
   }
 });
 

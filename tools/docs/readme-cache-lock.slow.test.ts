@@ -1,4 +1,4 @@
-/** What the README says of the lock on a cache is so. */
+/** What `docs/library.md` says of the lock on a cache is so. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -7,13 +7,13 @@ import * as fencepost from '../../src/index.ts';
 import { loadScenario } from '../../src/load.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const readme = readFileSync(`${root}README.md`, 'utf8');
+const page = readFileSync(`${root}docs/library.md`, 'utf8');
 
 afterEach(() => vi.restoreAllMocks());
 
 test('each line of its example answers what its comment says', () => {
   const [example = ''] =
-    /(?<=```ts\n)import \{ Cache, CacheLock \}[\s\S]*?(?=\n```)/.exec(readme) ?? [];
+    /(?<=```ts\n)import \{ Cache, CacheLock \}[\s\S]*?(?=\n```)/.exec(page) ?? [];
   const said: string[] = [];
   vi.spyOn(console, 'log').mockImplementation((answer: object) => {
     said.push(Object.values(answer).join(' '));
@@ -30,7 +30,7 @@ test('each line of its example answers what its comment says', () => {
 
 test('its release removes as many successors’ keys as it says', () => {
   const [, again = '', seeds = '', published = ''] =
-    /successor's key in (\d+) of ([\d,]+) seeds[\s\S]*?published in (\d+)/.exec(readme) ?? [];
+    /successor's key in (\d+) of ([\d,]+) seeds[\s\S]*?published in (\d+)/.exec(page) ?? [];
   const file = `${root}fixtures/cache-lock-release.yaml`;
   const read = loadScenario(readFileSync(file, 'utf8'), file);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));

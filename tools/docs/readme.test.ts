@@ -1,15 +1,16 @@
-/** What the README shows is what is printed, and its commands and links exist. */
+/** What the README and docs show is what is printed, and their commands and links exist. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadScenario } from '../../src/load.ts';
+import { pageOf, pages } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const fleet = readFileSync(join(root, 'docs/fleet.md'), 'utf8');
+const readme = pageOf('README.md');
+const everything = [...pages.values()].join('\n');
 
 test('the failure in the README is the one that the main job prints', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
@@ -28,16 +29,35 @@ test('the scenario in the README loads', () => {
   expect(loadScenario(text, 'README.md')).toMatchObject({ kind: 'scenario', warnings: [] });
 });
 
-test.each([
-  ['README.md', readme],
-  ['docs/fleet.md', fleet],
-])('every file that %s links to exists', (page, text) => {
-  const links = [...text.matchAll(/\]\((?!http)([^)#]+)/g)].map((match) => match[1] ?? '');
-  expect(links.length).toBeGreaterThan(2);
-  for (const link of links) expect(existsSync(join(root, dirname(page), link)), link).toBe(true);
+test.each([...pages])('every file and heading that %s links to exists', (path, text) => {
+  for (const [, link = '', heading] of text.matchAll(/\]\((?!http)([^)#]*)(?:#([^)]*))?\)/g)) {
+    const target = link === '' ? path : join(dirname(path), link);
+    expect(existsSync(join(root, target)), link).toBe(true);
+    if (heading !== undefined) expect(headingsOf(pageOf(target)), link).toContain(heading);
+  }
 });
 
-test('every command and option of the README and of docs/fleet.md exists', () => {
+/** As GitHub names them in links. */
+function headingsOf(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('the README leads to every page of docs', () => {
+  for (const path of pages.keys()) {
+    if (path !== 'README.md') expect(readme, path).toContain(`](${path})`);
+  }
+});
+
+test('the README has at most 250 lines', () => {
+  expect(readme.split('\n').length).toBeLessThanOrEqual(250);
+});
+
+test('every command and option that a page shows exists', () => {
   const help =
     'run replay shrink show check compare mutants merge sweep worker list schema init doctor'
       .split(' ')
@@ -51,13 +71,15 @@ test('every command and option of the README and of docs/fleet.md exists', () =>
       )
       .map(({ stdout }) => stdout)
       .join('\n');
-  for (const [option = ''] of `${readme}${fleet}`.matchAll(/(?<=`)--[a-z-]+/g)) {
+  for (const [option = ''] of everything.matchAll(/(?<=`)--[a-z-]+/g)) {
     expect(help).toContain(option);
   }
 });
 
-test('every check that the README shows judges a history', () => {
-  const commands = [...readme.matchAll(/(?<=`npx fencepost )check [^`]+/g)].map(([text]) => text);
+test('every check that a page shows judges a history', () => {
+  const commands = [...everything.matchAll(/(?<=`npx fencepost )check [^`]+/g)].map(
+    ([text]) => text,
+  );
   expect(commands.length).toBeGreaterThan(0);
   for (const command of commands) {
     const args = ['dist/cli.js', ...command.split(/\s+/)];
@@ -87,7 +109,7 @@ function outputOf(example: string): string {
   return stdout;
 }
 
-const examples = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)].map(([text]) => text);
+const examples = [...everything.matchAll(/(?<=```ts\n)[\s\S]*?(?=\n```)/g)].map(([text]) => text);
 
 /** The one that says so. */
 function exampleWith(words: string): string {
@@ -96,7 +118,7 @@ function exampleWith(words: string): string {
   return found[0] ?? '';
 }
 
-test('the examples in the README run, and say what their comments say', () => {
+test('the examples run, and say what their comments say', () => {
   expect(outputOf(exampleWith('shrinkFailure(plan'))).toContain("kind: 'pause'");
   for (const words of ['new LockService()', 'new OptimisticTable(']) {
     const classes = exampleWith(words);
@@ -108,7 +130,7 @@ test('the examples in the README run, and say what their comments say', () => {
   expect(outputOf(exampleWith('checkHistory('))).toContain('bob');
 });
 
-test('the leases in the README answer as their comments say', () => {
+test('the leases answer as their comments say', () => {
   const leases = exampleWith('new LeaseTable()');
   const said = [...leases.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
   const answers = outputOf(leases).replace(/\{ kind: '(\w+)', (\w+): (\d+),.*/g, '$1, $2 $3');
@@ -116,7 +138,7 @@ test('the leases in the README answer as their comments say', () => {
   expect(said).toHaveLength(6);
 });
 
-test('every example in the README is run by a test', () => {
+test('every example of a page is run by a test', () => {
   const run = [
     ...['shrinkFailure(plan', 'new LockService()', 'new LeaseTable()', 'planArbitrary('],
     'new OptimisticTable(',

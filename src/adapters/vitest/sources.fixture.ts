@@ -1,18 +1,18 @@
 /** Test files of a user of `fencepost/vitest`, as texts. */
 import { readFileSync } from 'node:fs';
 
-const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-const shown = [...readme.matchAll(/(?<=```ts\n)[\s\S]*?(?=```)/g)].map(([text]) => text);
+const page = readFileSync(new URL('../../../docs/vitest.md', import.meta.url), 'utf8');
+const shown = [...page.matchAll(/(?<=```ts\n)[\s\S]*?(?=```)/g)].map(([text]) => text);
 
-/** The test that the README shows: it fails. */
+/** The test that `docs/vitest.md` shows: it fails. */
 export const shownTest: string =
-  shown.find((text) => text.includes("'fencepost/vitest'")) ?? 'the README shows no test';
+  shown.find((text) => text.includes("'fencepost/vitest'")) ?? 'the page shows no test';
 
 const [above = '', , body = ''] = shownTest.split(
   /^(simTest\([\s\S]*?async \(section, \{ redis \}\) => \{)$/m,
 );
 
-/** What the README's test consists of, for others. */
+/** What that test consists of, for others. */
 export const lockFile: string = `
 import type { AsyncClient, AsyncSection, ServerHost, World } from 'fencepost';
 ${above.replace(/^.*fencepost\/vitest.*$/m, '')}

@@ -271,7 +271,7 @@ test('a test that is cancelled ends', async () => {
   expect(output()).toContain('it ended');
 });
 
-test('the example of the README compiles, and each kind of test', () => {
+test('the example of docs/vitest.md compiles, and each kind of test', () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const options = ['--ignoreConfig', '--module', 'nodenext', '--target', 'es2022', '--strict'];
   const types = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck', '--noEmit'];
