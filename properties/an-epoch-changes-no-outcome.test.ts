@@ -16,7 +16,7 @@ import type { Port } from '../src/core/world/port.ts';
 import type { Server, Turn } from '../src/core/world/server.ts';
 import { examine } from '../src/harness.ts';
 import { runFilled } from '../src/host/async/run-filled.ts';
-import { textOf } from '../src/report/step-text.ts';
+import { eventText } from '../src/report/step-text.ts';
 import { surroundingsOf } from '../src/report/surroundings.ts';
 import { run } from '../src/run.ts';
 import { planOf } from '../src/systems/plan.fixture.ts';
@@ -70,7 +70,7 @@ function wordsOf(plan: Plan): readonly string[] {
     verdict.kind === 'invalid' ? inWords(explain(trace, verdict)) : verdict.kind,
   );
   const around = surroundingsOf(trace, plan.faults);
-  return [...trace.events.map((event) => textOf(event, around)), ...stories];
+  return [...trace.events.map((event) => eventText(event, around)), ...stories];
 }
 
 test('of timestamps the same is said, whatever the epoch', () => {

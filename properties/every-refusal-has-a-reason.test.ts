@@ -1,6 +1,6 @@
 /** Law: whoever is refused can be told why, whatever the store and whatever happened. */
 import { beforeAll, expect, test } from 'vitest';
-import { whyRefused } from '../src/report/access-text.ts';
+import { refusalReason } from '../src/report/access-text.ts';
 import { run } from '../src/run.ts';
 import { prepare, storeKinds } from '../src/systems/store/store-kinds.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
@@ -15,7 +15,7 @@ function reasonsOf(store: string): readonly string[] {
   return samplePlans(runnablePlans({ stores: [store] }), runs(100), 1).flatMap((plan) =>
     run(plan).events.flatMap((event) =>
       (event.kind === 'write' || event.kind === 'read') && !event.isAccepted
-        ? [whyRefused(event)]
+        ? [refusalReason(event)]
         : [],
     ),
   );

@@ -5,6 +5,7 @@
  * contradict each other (the core).
  */
 import type { Json } from '../core/kernel/json.ts';
+import { listOf } from '../text/prose.ts';
 import { type HistoryVerdict, readFailures, splitHistory } from './check-history.ts';
 import { type Core, findCore } from './core.ts';
 import { type CheckOptions, decide, findPossibleStates, type PossibleState } from './decide.ts';
@@ -169,8 +170,7 @@ function remediesInWords(
   });
   if (remedies.length === 0 || remedies.length > mostTold) return '';
   const names = remedies.map((operation) => nameOf(operation, model));
-  const all = [names.slice(0, -1).join(', '), names.at(-1)].filter((name) => name).join(' and ');
-  return ` ${all} might help, but in no order of the core ${names.length === 1 ? 'does it' : 'do they'}.`;
+  return ` ${listOf(names)} might help, but in no order of the core ${names.length === 1 ? 'does it' : 'do they'}.`;
 }
 
 /** "`write(2)` by 1". */

@@ -9,7 +9,7 @@ import type {
   WriteVersion,
 } from '../core/history/server-events.ts';
 import type { TraceEvent } from '../core/history/trace.ts';
-import { changeText, flagText, whyDenied, whyRefused } from './access-text.ts';
+import { changeText, flagText, refusalReason, whyDenied } from './access-text.ts';
 
 const MADE_IN_2024 = 1_704_067_200_000;
 
@@ -36,7 +36,7 @@ describe('why a store refused', () => {
   ];
 
   test.each(ofTokens)('%s', (_, more, words) => {
-    expect(whyRefused(refused(more))).toBe(words);
+    expect(refusalReason(refused(more))).toBe(words);
   });
 
   const ofVersions: readonly (readonly [WriteVersion, string])[] = [
@@ -63,12 +63,12 @@ describe('why a store refused', () => {
   ];
 
   test.each(ofVersions)('by versions: %o', (version, words) => {
-    expect(whyRefused(versioned(version))).toBe(words);
+    expect(refusalReason(versioned(version))).toBe(words);
   });
 
   test('nothing is left to take', () => {
     const refusal: Refusal = { kind: 'check', rule: 'stock >= 0' };
-    expect(whyRefused(refused({ refusal }))).toBe('CHECK (stock >= 0) forbids it');
+    expect(refusalReason(refused({ refusal }))).toBe('CHECK (stock >= 0) forbids it');
   });
 });
 

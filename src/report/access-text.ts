@@ -16,6 +16,7 @@ import type {
 import { stampText } from '../core/history/stamp-text.ts';
 import type { Call, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import { tokenText } from '../text/prose.ts';
 
 /** A message's name without its try and its leg: the operation that it belongs to. */
 export function operationOf(message: string): string {
@@ -49,7 +50,7 @@ export function requestText(
   const operation = operationOf(message);
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
-  if ('lock' in call) return call.token === 0 ? call.verb : `${call.verb}, token ${call.token}`;
+  if ('lock' in call) return `${call.verb}${tokenText(call.token)}`;
   const what = call.value === null ? call.key : `${call.key} = ${call.value}`;
   const token = hasTokens ? `, token ${call.token}` : '';
   const expected = versionsBy === null ? '' : expectedText(versionsBy, call.version);
@@ -93,7 +94,7 @@ export function expectedText(scale: VersionScale, expected: number | null | unde
 }
 
 /** Why a store refused an access: `expects version 5, has 6 (0 rows)`, `has seen 32`. */
-export function whyRefused(event: Write | Read): string {
+export function refusalReason(event: Write | Read): string {
   const { refusal } = event;
   if (refusal !== undefined) return reasonOf(refusal, event);
   const highest = event.kind === 'write' ? event.highest : 0;
@@ -119,8 +120,8 @@ export function whyDenied(event: Renew | Release, events: readonly TraceEvent[])
   const isOver = endUs !== null && endUs <= atUs;
   const end = endUs === null ? '' : proseDuration(endUs);
   if (last.client !== client) {
-    const token = last.token === 0 ? '' : `, token ${last.token}`;
-    return isOver ? `${last.client} had it last, until ${end}` : `${last.client} holds it${token}`;
+    if (isOver) return `${last.client} had it last, until ${end}`;
+    return `${last.client} holds it${tokenText(last.token)}`;
   }
   if (under === last.ordinal) return isOver ? `its lease ended at ${end}` : '';
   const meant = grants.find(({ ordinal }) => ordinal === under);

@@ -14,7 +14,7 @@ import type { Examination } from '../harness.ts';
 import { examineAsync } from '../host/async/examine-async.ts';
 import { digestOf } from '../run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
-import type { Finding, OtherRun, Size } from './finding.ts';
+import type { Finding, OtherRun, ShrunkSize } from './finding.ts';
 import { countSteps } from './steps.ts';
 
 /** What was shrunk, from what, and why. */
@@ -72,7 +72,7 @@ type Sized = Pick<Examination, 'plan' | 'trace'>;
  * What shrinking achieved: steps that a person would number until the world heals, and faults that
  * struck.
  */
-function sizeOf(before: Sized, after: Sized): Size {
+function sizeOf(before: Sized, after: Sized): ShrunkSize {
   return {
     events: stepsOf(after),
     originalEvents: stepsOf(before),

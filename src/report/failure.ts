@@ -5,9 +5,9 @@
  */
 import type { Explanation } from '../check/verdict.ts';
 import { type Paint, paintFor } from '../text/colour.ts';
-import { countOf, groupDigits } from '../text/prose.ts';
+import { countOf, groupDigits, lead, sentence } from '../text/prose.ts';
 import { clip, visible, wrap } from '../text/visible.ts';
-import type { Finding, Size } from './finding.ts';
+import type { Finding, ShrunkSize } from './finding.ts';
 import { keepCommand, replayCommand, shellWords } from './finding.ts';
 import { renderSequence } from './sequence-text.ts';
 import { essentialSteps, type Step } from './steps.ts';
@@ -112,20 +112,6 @@ export function storyOf(explanation: Explanation): readonly string[] {
   ].filter((line) => line !== '');
 }
 
-/** A clause led by a word that it may already begin with. */
-export function lead(word: string, clause: string): string {
-  if (clause === '') return '';
-  const begins = clause.toLowerCase().startsWith(`${word.toLowerCase()} `);
-  return sentence(begins ? clause : `${word} ${clause}`);
-}
-
-/** With a capital and a full stop; '' stays ''. */
-export function sentence(clause: string): string {
-  if (clause === '') return '';
-  const first = clause.slice(0, 1).toUpperCase() + clause.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
-}
-
 function storyLines(finding: Finding, { width }: Setting): string[] {
   const text = visible(storyOf(finding.explanation).join(' '));
   const lines = wrap(text, width - 2);
@@ -146,7 +132,7 @@ function sizeLines(finding: Finding, width: number, otherwise?: string): string[
 }
 
 /** `shrunk 812 → 9 events, 5 faults → 1`; '' where neither an event nor a fault was lost. */
-export function shrunkText(size: Size): string {
+export function shrunkText(size: ShrunkSize): string {
   const { originalEvents, events, originalFaults, faults } = size;
   if (originalEvents === events && originalFaults === faults) return '';
   const parts = [

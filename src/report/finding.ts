@@ -25,7 +25,7 @@ export interface Finding {
   /** The shrunk plan, and the same as it stands in `planFile`. */
   readonly plan: Plan;
   readonly planText: string;
-  readonly size: Size;
+  readonly size: ShrunkSize;
   /**
    * One clause: "breaks with a pause of 10.000 ms, holds with 9.999 ms"; null when none was found.
    */
@@ -67,7 +67,7 @@ export interface OtherRun {
 }
 
 /** What shrinking achieved. Both event counts are counted the same way. */
-export interface Size {
+export interface ShrunkSize {
   readonly events: number;
   readonly originalEvents: number;
   readonly faults: number;

@@ -11,7 +11,7 @@ import { type Case, casesOf, isFailure, type ScenarioResult } from './cases.ts';
 import { shrunkText, storyOf } from './failure.ts';
 import { type Finding, replayCommand, shellWords } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
-import { claimRows, markOf, outcomeOf } from './overview.ts';
+import { claimRows, markOf, metText } from './overview.ts';
 import type { Summary, SystemSummary } from './summary.ts';
 
 export interface AnnotationOptions {
@@ -88,7 +88,7 @@ export function renderStepSummary(
   { mostBytes }: StepSummaryOptions,
 ): string {
   const sections = [
-    `## fencepost: ${markdownText(outcomeOf(overview))}`,
+    `## fencepost: ${markdownText(metText(overview))}`,
     ...results.map(tableOf),
     ...results.flatMap(failureSections),
     ...results.flatMap(expectedSections),

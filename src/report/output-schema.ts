@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { Explanation } from '../check/verdict.ts';
-import type { SiblingLine, Size } from './finding.ts';
+import type { ShrunkSize, SiblingLine } from './finding.ts';
 import type { FindingLine } from './report-json.ts';
 import type { ClaimSummary, CounterexampleSummary, Summary, SystemSummary } from './summary.ts';
 
@@ -114,7 +114,7 @@ const finding = z.strictObject({
     originalEvents: count,
     faults: count,
     originalFaults: count,
-  } satisfies Fields<Size>),
+  } satisfies Fields<ShrunkSize>),
   siblings: z
     .array(sibling)
     .optional()

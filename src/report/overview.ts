@@ -24,11 +24,11 @@ export function renderOverview(summary: Summary, options: OverviewOptions): stri
     '',
   ]);
   const speed = `${groupDigits(summary.seedsPerSecond)} seeds/s, ${groupDigits(summary.eventsPerSecond)} events/s`;
-  return [...scenarios, clip(`${outcomeOf(summary)}; ${speed}`, options.width)].join('\n');
+  return [...scenarios, clip(`${metText(summary)}; ${speed}`, options.width)].join('\n');
 }
 
 /** `1 of 2 expectations met, 1 not judged`. */
-export function outcomeOf(summary: Summary): string {
+export function metText(summary: Summary): string {
   const systems = summary.scenarios.flatMap((scenario) => scenario.systems);
   const met = systems.filter((system) => system.met === true).length;
   const failed = systems.filter((system) => system.met === false).length;

@@ -7,7 +7,7 @@ import type { Grant, Write } from '../core/history/server-events.ts';
 import type { FaultStrikes, Log, Mark, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { tokenText } from '../text/prose.ts';
-import { changeText, seenText, whyRefused } from './access-text.ts';
+import { changeText, refusalReason, seenText } from './access-text.ts';
 import { clockText, isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
 import { lastOfStory } from './steps.ts';
 
@@ -172,7 +172,7 @@ function writeSentence(event: Write, { leases, written }: Known): string {
   const { client, key, value, token, isAccepted, process } = event;
   const what = `${named(key)} = ${value}`;
   if (!isAccepted) {
-    const why = whyRefused(event);
+    const why = refusalReason(event);
     const reason = why === '' ? '' : `: ${why}`;
     return `${named(process)} refuses ${named(client)}'s ${what}${tokenText(token)}${reason}`;
   }

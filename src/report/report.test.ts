@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Delivery, REPORTS, type ReportedRun, renderReports } from './report.ts';
+import { REPORTS, type ReportedRun, type ReportPart, renderReports } from './report.ts';
 import { sampleOverview, sampleResult } from './run-result.fixture.ts';
 
 const run: ReportedRun = {
@@ -14,7 +14,7 @@ const run: ReportedRun = {
   stepBytes: 100_000,
 };
 
-function filesOf(deliveries: Iterable<Delivery>): readonly string[] {
+function filesOf(deliveries: Iterable<ReportPart>): readonly string[] {
   return [...deliveries].flatMap((one) => (one.to === 'file' ? [one.file] : []));
 }
 

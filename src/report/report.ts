@@ -42,14 +42,14 @@ export interface ReportedRun {
 }
 
 /** A part of a report, and where it goes. */
-export type Delivery =
+export type ReportPart =
   | { readonly to: 'terminal' | 'log' | 'step-summary'; readonly text: string }
   | { readonly to: 'file'; readonly file: string; readonly text: string };
 
 export interface Report {
   /** Where `--help` says that it goes. */
   readonly writes: string;
-  readonly render: (run: ReportedRun) => Iterable<Delivery>;
+  readonly render: (run: ReportedRun) => Iterable<ReportPart>;
 }
 
 /** By the names that `--reporter` takes, in the order of `--help`. */
@@ -66,15 +66,21 @@ export const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
 export function* renderReports(
   chosen: ReadonlySet<string>,
   run: ReportedRun,
-): Generator<Delivery, void> {
+): Generator<ReportPart, void> {
   for (const [name, { render }] of REPORTS) if (chosen.has(name)) yield* render(run);
 }
 
-function oneFile(run: ReportedRun, name: string, render: (run: ReportedRun) => string): Delivery {
+function oneFile(run: ReportedRun, name: string, render: (run: ReportedRun) => string): ReportPart {
   return { to: 'file', file: join(run.output, name), text: render(run) };
 }
 
-function* texts({ results, overview, colour, width, isVerbose }: ReportedRun): Iterable<Delivery> {
+function* texts({
+  results,
+  overview,
+  colour,
+  width,
+  isVerbose,
+}: ReportedRun): Iterable<ReportPart> {
   for (const { findings } of results) {
     for (const block of renderFailures(findings, { colour, width })) {
       yield { to: 'terminal', text: `\n${block}` };
@@ -84,7 +90,7 @@ function* texts({ results, overview, colour, width, isVerbose }: ReportedRun): I
   yield { to: 'terminal', text: `\n${table}` };
 }
 
-function* pages({ results, overview }: ReportedRun): Iterable<Delivery> {
+function* pages({ results, overview }: ReportedRun): Iterable<ReportPart> {
   const script = readPageScript();
   for (const { findings, summary, pageFile } of results) {
     const text = renderPage({ findings, overview: { ...overview, scenarios: [summary] }, script });
@@ -92,7 +98,7 @@ function* pages({ results, overview }: ReportedRun): Iterable<Delivery> {
   }
 }
 
-function* forGithub({ results, overview, placeOf, stepBytes }: ReportedRun): Iterable<Delivery> {
+function* forGithub({ results, overview, placeOf, stepBytes }: ReportedRun): Iterable<ReportPart> {
   for (const text of githubAnnotations(results, { placeOf })) yield { to: 'log', text };
   if (stepBytes === null) return;
   const text = renderStepSummary(overview, results, { mostBytes: stepBytes });
@@ -107,9 +113,9 @@ function asJson({ results, overview }: ReportedRun): string {
 }
 
 /** Beside the plan of each finding: `reports/zombie-writer-unfenced-grant-order.mmd`. */
-function diagrams({ results }: ReportedRun): readonly Delivery[] {
+function diagrams({ results }: ReportedRun): readonly ReportPart[] {
   return results.flatMap(({ findings }) =>
-    findings.map((finding): Delivery => {
+    findings.map((finding): ReportPart => {
       const file = finding.planFile.replace(/\.yaml$/, '.mmd');
       return { to: 'file', file, text: `${findingDiagram(finding)}\n` };
     }),

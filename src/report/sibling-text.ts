@@ -9,8 +9,8 @@ import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Replay } from '../search/corpus/replay.ts';
 import type { Sibling } from '../search/corpus/siblings.ts';
-import { countOf } from '../text/prose.ts';
-import { whyRefused } from './access-text.ts';
+import { countOf, tokenText } from '../text/prose.ts';
+import { refusalReason } from './access-text.ts';
 import type { SiblingLine } from './finding.ts';
 
 /** What the claim came to in a run in which all names of the plan found their match. */
@@ -139,11 +139,7 @@ function refusalText(event: Handled): string {
   }
 }
 
-function tokenText(token: number): string {
-  return token === 0 ? '' : `, token ${token}`;
-}
-
 function reasonText(event: Read | Write): string {
-  const why = whyRefused(event);
+  const why = refusalReason(event);
   return why === '' ? '' : `, ${why}`;
 }

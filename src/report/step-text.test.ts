@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Job, Trace, TraceEvent } from '../core/history/trace.ts';
-import { textOf } from './step-text.ts';
+import { eventText } from './step-text.ts';
 import { surroundingsOf } from './surroundings.ts';
 
 const trace: Trace = {
@@ -17,7 +17,7 @@ test.each<[Job['phase'], string]>([
 ])('a job whose phase is %s reads "%s"', (phase, words) => {
   const what = { process: 'alice', section: 'alice/1', lock: 'db', tick: 7, ordinal: 1 };
   const event: Job = { kind: 'job', atUs: 0, phase, ...what };
-  expect(textOf(event, surroundingsOf(trace, []))).toBe(words);
+  expect(eventText(event, surroundingsOf(trace, []))).toBe(words);
 });
 
 test('a claimed key that was taken reads as one that an earlier delivery holds', () => {
@@ -26,7 +26,7 @@ test('a claimed key that was taken reads as one that an earlier delivery holds',
     ...({ kind: 'return', atUs: 0, process: 'alice', outcome: 'ok' } as const),
     ...{ operation: 'alice/1/claim', answer },
   };
-  expect(textOf(event, surroundingsOf(trace, []))).toContain('an earlier delivery holds it');
+  expect(eventText(event, surroundingsOf(trace, []))).toContain('an earlier delivery holds it');
 });
 
 describe('a lock of several nodes and no tokens', () => {
@@ -54,7 +54,7 @@ describe('a lock of several nodes and no tokens', () => {
   const around = surroundingsOf({ ...trace, processes: nodes, events }, []);
 
   test('is told by what was asked of which node, and what that node did', () => {
-    expect(events.map((event) => textOf(event, around))).toEqual([
+    expect(events.map((event) => eventText(event, around))).toEqual([
       'calls acquire at lock-2',
       'sends acquire → lock-2',
       'sets db for alice, ttl 10 ms',
@@ -77,6 +77,6 @@ test('a service speaks for itself, and a program under a topic', () => {
   const store = { ...trace, processes: [{ name: 'lock', role: 'lock' } as const] };
   const log = { kind: 'log', atUs: 0, topic: 'line', text: 'bob waits no more' } as const;
   const around = surroundingsOf(store, []);
-  expect(textOf({ ...log, process: 'lock' }, around)).toBe('bob waits no more');
-  expect(textOf({ ...log, process: 'bob' }, around)).toBe('logs line: bob waits no more');
+  expect(eventText({ ...log, process: 'lock' }, around)).toBe('bob waits no more');
+  expect(eventText({ ...log, process: 'bob' }, around)).toBe('logs line: bob waits no more');
 });

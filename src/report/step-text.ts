@@ -26,15 +26,16 @@ import {
   changeText,
   isReply,
   operationOf,
+  refusalReason,
   requestText,
   seenText,
   versionText,
-  whyRefused,
 } from './access-text.ts';
+import { clockText } from './spans.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** The text of one event, without its time and its process. */
-export function textOf(event: TraceEvent, around: Surroundings): string {
+export function eventText(event: TraceEvent, around: Surroundings): string {
   switch (event.kind) {
     case 'send':
     case 'receive':
@@ -252,12 +253,12 @@ function writeText(event: Write, around: Surroundings): string {
   const token = `token ${event.token}`;
   if (event.value === null) {
     if (event.isAccepted) return `✓ opens, ${token}`;
-    return `⊘ refuses ${token}${after(', ', whyRefused(event))}`;
+    return `⊘ refuses ${token}${after(', ', refusalReason(event))}`;
   }
   const what = `${keyName(event, around)} = ${event.value}${around.hasTokens ? `, ${token}` : ''}`;
   if (event.isAccepted) return `✓ accepts ${what}${after(', ', changeText(event))}`;
   const isOfToken = event.refusal === undefined || TOKEN_REASONS.has(event.refusal.kind);
-  return `⊘ refuses ${what}${after(isOfToken ? ', ' : ': ', whyRefused(event))}`;
+  return `⊘ refuses ${what}${after(isOfToken ? ', ' : ': ', refusalReason(event))}`;
 }
 
 /** Reasons that go on from the token; others are told after a colon. */
@@ -273,7 +274,7 @@ function readText(event: Read, around: Surroundings): string {
   const key = keyName(event, around);
   if (!event.isAccepted) {
     const token = around.hasTokens ? `, token ${event.token}` : '';
-    return `⊘ refuses to read ${key}${token}${after(', ', whyRefused(event))}`;
+    return `⊘ refuses to read ${key}${token}${after(', ', refusalReason(event))}`;
   }
   const seen = after(', ', seenText(event));
   return `✓ serves ${key} = ${event.value ?? 'nothing'} to ${event.client}${seen}`;
@@ -290,7 +291,7 @@ function faultText(event: FaultStrikes, around: Surroundings): string {
     case 'partition':
       return `cut off: ${event.processes.join(', ')}`;
     case 'clock':
-      return clockText(event, around);
+      return clockFaultText(event, around);
     case 'evict':
       return `forgets ${event.target}`;
     case 'failover':
@@ -315,12 +316,9 @@ function struckName(message: string, around: Surroundings): string {
   return `${messageName(message, around)}${placeOf(message, around)}`;
 }
 
-function clockText(event: FaultStrikes, around: Surroundings): string {
+function clockFaultText(event: FaultStrikes, around: Surroundings): string {
   const fault = event.index === null ? undefined : around.faults[event.index];
   if (fault?.kind !== 'clock') return `◷ clock changes by ${event.amount}`;
-  const changes: string[] = [];
-  const sign = (value: number): string => (value > 0 ? '+' : '');
-  if (fault.stepUs !== 0) changes.push(`steps ${sign(fault.stepUs)}${proseDuration(fault.stepUs)}`);
-  if (fault.ratePpm !== 0) changes.push(`runs ${sign(fault.ratePpm)}${fault.ratePpm} ppm`);
-  return `◷ clock ${changes.length === 0 ? 'is exact' : changes.join(', ')}`;
+  const change = clockText({ offsetUs: fault.stepUs, ratePpm: fault.ratePpm });
+  return `◷ clock ${change === '' ? 'is exact' : `${fault.stepUs === 0 ? '' : 'steps '}${change}`}`;
 }

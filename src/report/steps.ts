@@ -8,7 +8,7 @@ import { assert } from '../core/kernel/assert.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { isReply } from './access-text.ts';
 import { type LeaseSpan, leaseSpans } from './spans.ts';
-import { textOf } from './step-text.ts';
+import { eventText } from './step-text.ts';
 import { type Surroundings, surroundingsOf } from './surroundings.ts';
 
 export interface Step {
@@ -87,7 +87,7 @@ interface StepContext {
 function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   const { around, part } = context;
   const weight = part === '' ? weightIn(event, context) : 1;
-  const text = textOf(event, around);
+  const text = eventText(event, around);
   return { event: at, atUs: event.atUs, process: processOf(event), text, weight, part };
 }
 

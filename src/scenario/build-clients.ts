@@ -4,7 +4,7 @@ import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../core/plan/p
 import { memoizeFindings, toItself } from '../core/plan/plan-findings.ts';
 import { isReserved } from '../core/plan/reserved-names.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';
-import { type Finding, type Step, suggest } from '../text/problem.ts';
+import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
 import type {
   ReadClient,
@@ -24,7 +24,7 @@ export interface BuiltClients {
   readonly clients: readonly ClientScenario[];
   /** Every store that some client uses. */
   readonly stores: readonly string[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnplacedProblem[];
 }
 
 /** The clients of the scenario, and what is wrong with how they are named. */
@@ -143,10 +143,10 @@ function nameFindings(
   file: ScenarioFile,
   names: readonly string[],
   stores: readonly string[],
-): readonly Finding[] {
+): readonly UnplacedProblem[] {
   const pathOf = namePaths(file);
   const seen = new Set<string>();
-  const findings: Finding[] = [];
+  const findings: UnplacedProblem[] = [];
   for (const [at, name] of names.entries()) {
     const isTaken = isTakenName(name) || stores.includes(name);
     if (isTaken || seen.has(name)) {
@@ -165,7 +165,9 @@ function nameFindings(
 }
 
 /** Where a client's name stands in the file. */
-function namePaths({ clients }: ScenarioFile): (name: string, at: number) => Omit<Finding, 'what'> {
+function namePaths({
+  clients,
+}: ScenarioFile): (name: string, at: number) => Omit<UnplacedProblem, 'what'> {
   if (clients === undefined || typeof clients === 'number') {
     return () => ({ path: ['clients'], isKey: false });
   }
@@ -176,7 +178,10 @@ function namePaths({ clients }: ScenarioFile): (name: string, at: number) => Omi
       : { path: ['clients', 'names', at], isKey: false };
 }
 
-function unknownClients({ each }: ReadClientMap, names: readonly string[]): readonly Finding[] {
+function unknownClients(
+  { each }: ReadClientMap,
+  names: readonly string[],
+): readonly UnplacedProblem[] {
   return Object.keys(each ?? {})
     .filter((name) => !names.includes(name))
     .map((name) => ({
@@ -188,10 +193,10 @@ function unknownClients({ each }: ReadClientMap, names: readonly string[]): read
 
 function workloadFindings(
   workload: ReadWorkload | undefined,
-  path: readonly Step[],
-): readonly Finding[] {
+  path: readonly PathStep[],
+): readonly UnplacedProblem[] {
   if (workload === undefined) return [];
-  const findings: Finding[] = [];
+  const findings: UnplacedProblem[] = [];
   const stores = workload.stores;
   if (workload.kind === 'transfer' && stores !== undefined) {
     const count = typeof stores === 'number' ? stores : stores.length;
@@ -216,7 +221,10 @@ function workloadFindings(
 }
 
 /** Transfers whose two stores are one, as stated or by what was left out. */
-function transferFindings({ steps, stores }: Workload, path: readonly Step[]): readonly Finding[] {
+function transferFindings(
+  { steps, stores }: Workload,
+  path: readonly PathStep[],
+): readonly UnplacedProblem[] {
   return steps.flatMap((step, at) => {
     if (step.kind !== 'transfer') return [];
     const [from, to] = transferStores(step, stores);
@@ -227,7 +235,10 @@ function transferFindings({ steps, stores }: Workload, path: readonly Step[]): r
 }
 
 /** Steps are numbered by their place where they have no id of their own. */
-function stepFindings(steps: readonly ReadStep[], path: readonly Step[]): readonly Finding[] {
+function stepFindings(
+  steps: readonly ReadStep[],
+  path: readonly PathStep[],
+): readonly UnplacedProblem[] {
   const seen = new Set<number>();
   const twice = steps.flatMap((step, at) => {
     const id = step.id ?? at + 1;

@@ -6,7 +6,7 @@ import { type FaultKind, fieldsOfKind } from '../core/plan/fault.ts';
 import type { Bounds, Limits, RangeUs } from '../core/plan/plan.ts';
 import { CAPS, LIMIT_DEFAULTS, QUEUE_DEFAULTS } from '../core/plan/plan-defaults.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';
-import type { Finding } from '../text/problem.ts';
+import type { UnplacedProblem } from '../text/problem.ts';
 import { type ReadFault, rangeIn } from './read-faults.ts';
 import type { ClientScenario, FaultTemplate, SystemScenario, Workload } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
@@ -121,7 +121,7 @@ export function warnings(
   file: ScenarioFile,
   clients: readonly ClientScenario[],
   { systems, limits }: { readonly systems: readonly SystemScenario[]; readonly limits: Limits },
-): readonly Finding[] {
+): readonly UnplacedProblem[] {
   const latencyUs = latencyOf(file).maxUs;
   const longest = systems.flatMap((system) =>
     clients.flatMap((client) => {
@@ -131,7 +131,7 @@ export function warnings(
       return leasedUs < ttlUs ? [] : [{ system, client, ttlUs, leasedUs }];
     }),
   );
-  const found: Finding[] = [];
+  const found: UnplacedProblem[] = [];
   const [worst] = longest.sort((a, b) => b.leasedUs - b.ttlUs - (a.leasedUs - a.ttlUs));
   if (worst !== undefined) {
     const took = `may take ${worst.leasedUs / 1_000} ms without any fault`;

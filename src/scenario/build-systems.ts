@@ -4,7 +4,7 @@ import { settingsOver } from '../core/plan/client-text.ts';
 import { shown } from '../core/plan/fields.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { QUEUE } from '../core/plan/reserved-names.ts';
-import { type Finding, type Step, suggest } from '../text/problem.ts';
+import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts';
 import { rangeIn } from './read-faults.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
 import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
@@ -17,7 +17,7 @@ interface Terms {
 
 export interface BuiltSystems {
   readonly systems: readonly SystemScenario[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnplacedProblem[];
 }
 
 /** The systems, in the order of the file, and every word in them that is unknown or idle. */
@@ -51,9 +51,9 @@ type Parts = Pick<ReadSystem, 'lock' | 'store' | 'options'>;
 /** The words of a system that stands `at` this path, as far as they are unknown. */
 function partFindings(
   system: Parts,
-  at: readonly Step[],
+  at: readonly PathStep[],
   vocabulary: Vocabulary,
-): readonly Finding[] {
+): readonly UnplacedProblem[] {
   const locks = [...vocabulary.locks.keys()];
   return [
     ...unknownWord(system.lock, { noun: 'lock', known: locks, path: [...at, 'lock'] }),
@@ -70,7 +70,7 @@ function partFindings(
 export function planWordFindings(
   { system, expect }: Pick<Plan, 'system' | 'expect'>,
   vocabulary: Vocabulary,
-): readonly Finding[] {
+): readonly UnplacedProblem[] {
   const path = ['expect', 'claim'];
   const known = vocabulary.claims;
   return [
@@ -96,7 +96,7 @@ function operationsOf(lock: LockWord | undefined): Pick<SystemScenario, 'operati
   return lock?.operations === undefined ? {} : { operations: lock.operations };
 }
 
-function path(system: string, ...rest: readonly Step[]): readonly Step[] {
+function path(system: string, ...rest: readonly PathStep[]): readonly PathStep[] {
   return ['systems', system, ...rest];
 }
 
@@ -104,25 +104,25 @@ function path(system: string, ...rest: readonly Step[]): readonly Step[] {
 interface Word {
   readonly noun: string;
   readonly known: readonly string[];
-  readonly path: readonly Step[];
+  readonly path: readonly PathStep[];
 }
 
 /** Nothing where the word is known. */
-function unknownWord(word: string, { noun, known, path: at }: Word): readonly Finding[] {
+function unknownWord(word: string, { noun, known, path: at }: Word): readonly UnplacedProblem[] {
   if (known.includes(word)) return [];
   return [{ path: at, isKey: false, what: `unknown ${noun} "${word}"${suggest(word, known)}` }];
 }
 
 function optionFindings(
   system: Parts,
-  base: readonly Step[],
+  base: readonly PathStep[],
   { locks, storeOptions }: Vocabulary,
-): Finding[] {
+): UnplacedProblem[] {
   const ofLock = locks.get(system.lock)?.options;
   if (ofLock === undefined) return [];
   const ofStore = storeOptions?.get(system.store) ?? [];
   const options = [...ofLock, ...ofStore];
-  return Object.entries(system.options ?? {}).flatMap(([key, value]): Finding[] => {
+  return Object.entries(system.options ?? {}).flatMap(([key, value]): UnplacedProblem[] => {
     const at = [...base, 'options', key];
     const option = options.find((word) => word.name === key);
     if (option === undefined) {
@@ -137,10 +137,14 @@ function optionFindings(
 }
 
 /** What a system accepts and would not heed: an option, or a step of its clients. */
-function idleFindings(name: string, system: ReadSystem, { vocabulary, clients }: Terms): Finding[] {
+function idleFindings(
+  name: string,
+  system: ReadSystem,
+  { vocabulary, clients }: Terms,
+): UnplacedProblem[] {
   const word = vocabulary.locks.get(system.lock);
   if (word === undefined || optionFindings(system, [], vocabulary).length > 0) return [];
-  const findings: Finding[] = [];
+  const findings: UnplacedProblem[] = [];
   const settings = clients.map((client) => settingsOver(client.settings, system.clients ?? {}));
   const problem = word.problem?.(lockOptionsOf(system, vocabulary), settings) ?? null;
   if (problem !== null) {
@@ -180,8 +184,12 @@ interface Context {
   readonly vocabulary: Vocabulary;
 }
 
-function claimFindings(name: string, system: ReadSystem, { file, vocabulary }: Context): Finding[] {
-  const findings: Finding[] = [];
+function claimFindings(
+  name: string,
+  system: ReadSystem,
+  { file, vocabulary }: Context,
+): UnplacedProblem[] {
+  const findings: UnplacedProblem[] = [];
   for (const side of ['holds', 'breaks'] as const) {
     for (const [at, claim] of (system.expect?.[side] ?? []).entries()) {
       const here = path(name, 'expect', side, at);
@@ -198,7 +206,7 @@ function claimFindings(name: string, system: ReadSystem, { file, vocabulary }: C
   return findings;
 }
 
-function claimWord({ claims }: Vocabulary, at: readonly Step[]): Word {
+function claimWord({ claims }: Vocabulary, at: readonly PathStep[]): Word {
   return { noun: 'claim', known: [...claims, MEASURED_CLAIM], path: at };
 }
 

@@ -30,7 +30,7 @@ import {
 } from '../core/plan/fields.ts';
 import type { Verb } from '../core/plan/operation-names.ts';
 import type { Odds, RangeUs } from '../core/plan/plan.ts';
-import { type Finding, suggest } from '../text/problem.ts';
+import { suggest, type UnplacedProblem } from '../text/problem.ts';
 import {
   type ClientScenario,
   type FaultTemplate,
@@ -206,12 +206,12 @@ export interface Cast {
 
 export interface BuiltFaults {
   readonly faults: readonly FaultTemplate[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnplacedProblem[];
 }
 
 /** The templates in the order of the file. */
 export function buildFaults(read: readonly ReadFault[], cast: Cast): BuiltFaults {
-  const findings: Finding[] = [];
+  const findings: UnplacedProblem[] = [];
   const drawn = new Set<FaultKind>();
   const faults = read.map((fault, index): FaultTemplate => {
     const { kind } = fault;

@@ -7,7 +7,7 @@ import { check } from '../core/plan/findings.ts';
 import type { QueuePlan } from '../core/plan/plan.ts';
 import { CAPS } from '../core/plan/plan-defaults.ts';
 import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';
-import type { Finding, Problem, Step } from '../text/problem.ts';
+import type { PathStep, Problem, UnplacedProblem } from '../text/problem.ts';
 import { buildClients } from './build-clients.ts';
 import { buildBounds, buildLimits, latencyOf, warnings } from './build-limits.ts';
 import { buildSystems } from './build-systems.ts';
@@ -45,8 +45,8 @@ export function readScenario(
 
 interface Built {
   readonly scenario: Scenario;
-  readonly findings: readonly Finding[];
-  readonly warned: readonly Finding[];
+  readonly findings: readonly UnplacedProblem[];
+  readonly warned: readonly UnplacedProblem[];
 }
 
 function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
@@ -88,7 +88,7 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
 
 interface BuiltUse {
   readonly fields: Pick<Scenario, 'use'>;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnplacedProblem[];
 }
 
 /** The digests of the modules that the file names, in its order. */
@@ -99,7 +99,7 @@ function buildUse({ use }: ScenarioFile, { modules = {} }: Vocabulary): BuiltUse
     const digest = Object.hasOwn(modules, path) ? modules[path] : undefined;
     return digest === undefined ? [] : [[path, digest] as const];
   });
-  const findings = paths.flatMap((path, at): Finding[] => {
+  const findings = paths.flatMap((path, at): UnplacedProblem[] => {
     if (Object.hasOwn(modules, path)) return [];
     const place = typeof use === 'string' ? ['use'] : ['use', at];
     return [{ path: place, isKey: false, what: `${path} was not loaded` }];
@@ -109,7 +109,7 @@ function buildUse({ use }: ScenarioFile, { modules = {} }: Vocabulary): BuiltUse
 
 interface BuiltQueue {
   readonly fields: Pick<Scenario, 'queue'>;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UnplacedProblem[];
 }
 
 /** Its queue, and which transitions and locks do not go with it. */
@@ -155,7 +155,7 @@ function buildQueue(
 }
 
 /** Each message that may ever lie in the queue draws a copy; of so many a plan has no room. */
-function duplicatesFindings(plan: QueuePlan): readonly Finding[] {
+function duplicatesFindings(plan: QueuePlan): readonly UnplacedProblem[] {
   const { steps, retries, messages, copies } = plan;
   const machines = new Set(messages.map(({ machine }) => machine)).size;
   const drawn = machines * steps * (retries + 1);
@@ -170,7 +170,7 @@ function duplicatesFindings(plan: QueuePlan): readonly Finding[] {
 function workloadsOf({
   workload,
   clients,
-}: ScenarioFile): readonly (ReadWorkload & { readonly path: readonly Step[] })[] {
+}: ScenarioFile): readonly (ReadWorkload & { readonly path: readonly PathStep[] })[] {
   const found = workload === undefined ? [] : [{ ...workload, path: ['workload'] }];
   if (typeof clients !== 'object' || !('each' in clients || 'workload' in clients)) return found;
   const { workload: shared, each = {} } = clients;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { renderPath, type Step } from './problem.ts';
+import { type PathStep, renderPath } from './problem.ts';
 
-test.each<[readonly Step[], string]>([
+test.each<[readonly PathStep[], string]>([
   [[], ''],
   [['faults', 0, 'late-timer', 'by'], 'faults[0].late-timer.by'],
   [['clients', 'each', 'zoë', 'ttl'], 'clients.each.zoë.ttl'],

@@ -14,11 +14,11 @@ export interface Problem {
 }
 
 /** A part of a path into parsed YAML: a key or an index. */
-export type Step = string | number;
+export type PathStep = string | number;
 
 /** A problem whose place in the text is still to be looked up. */
-export interface Finding {
-  readonly path: readonly Step[];
+export interface UnplacedProblem {
+  readonly path: readonly PathStep[];
   /** Whether the key is meant and not its value. */
   readonly isKey: boolean;
   readonly what: string;
@@ -34,7 +34,7 @@ export function renderProblem(problem: Problem): string {
 const PLAIN = /^[\p{L}\p{N}_$-]+$/u;
 
 /** `['faults', 0, 'pause']` as `faults[0].pause`, and `['use', './a.mjs']` as `use["./a.mjs"]`. */
-export function renderPath(path: readonly Step[]): string {
+export function renderPath(path: readonly PathStep[]): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;

@@ -1,4 +1,4 @@
-/** How times and counts read in a sentence: `10 ms`, `1,000`. Never locale-dependent. */
+/** How times, counts and lists read in a sentence, and sentences. Never locale-dependent. */
 
 /** An instant of virtual time in milliseconds, for a column: `12`, `12.5`, `12.345`. */
 export function millisecondsOf(us: number): string {
@@ -19,4 +19,29 @@ export function countOf(count: number, noun: string): string {
 /** `, token 2`; '' for the 0 of a lock without tokens. */
 export function tokenText(token: number): string {
   return token === 0 ? '' : `, token ${token}`;
+}
+
+/** `one, two and three`. */
+export function listOf(phrases: readonly string[]): string {
+  if (phrases.length < 2) return phrases.join('');
+  return `${phrases.slice(0, -1).join(', ')} and ${phrases.at(-1)}`;
+}
+
+/** With a capital letter. */
+export function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** A clause led by a word that it may already begin with. */
+export function lead(word: string, clause: string): string {
+  if (clause === '') return '';
+  const begins = clause.toLowerCase().startsWith(`${word.toLowerCase()} `);
+  return sentence(begins ? clause : `${word} ${clause}`);
+}
+
+/** With a capital and a full stop; '' stays ''. */
+export function sentence(clause: string): string {
+  if (clause === '') return '';
+  const first = capitalized(clause);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
 }

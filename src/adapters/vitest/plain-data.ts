@@ -1,8 +1,8 @@
 /** Finds what the text of a scenario cannot say: all but texts, numbers, lists and maps of them. */
-import { renderPath, type Step } from '../../text/problem.ts';
+import { type PathStep, renderPath } from '../../text/problem.ts';
 
 /** `clients.ttl: expected plain data, not a function`; each once. */
-export function unplainParts(value: unknown, path: readonly Step[]): readonly string[] {
+export function unplainParts(value: unknown, path: readonly PathStep[]): readonly string[] {
   const what = whyUnplain(value);
   if (what !== null) return [`${renderPath(path)}: expected plain data, not ${what}`];
   if (typeof value !== 'object' || value === null) return [];

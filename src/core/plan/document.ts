@@ -16,7 +16,12 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { type Finding, type Problem, renderPath, type Step } from '../../text/problem.ts';
+import {
+  type PathStep,
+  type Problem,
+  renderPath,
+  type UnplacedProblem,
+} from '../../text/problem.ts';
 
 /** A file's content, decoded, and the name that problems give it. */
 export interface SourceFile {
@@ -29,7 +34,7 @@ export type Parsed =
       readonly kind: 'document';
       readonly value: unknown;
       /** Gives findings their lines and columns, in the order of the file. */
-      readonly locate: (findings: readonly Finding[]) => readonly Problem[];
+      readonly locate: (findings: readonly UnplacedProblem[]) => readonly Problem[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
@@ -171,7 +176,7 @@ interface Located {
   readonly lines: LineCounter;
 }
 
-function located(where: Located, findings: readonly Finding[]): readonly Problem[] {
+function located(where: Located, findings: readonly UnplacedProblem[]): readonly Problem[] {
   const problems = findings.map((finding) => {
     const position = where.lines.linePos(offsetOf(where.document, finding));
     return {
@@ -187,7 +192,7 @@ function located(where: Located, findings: readonly Finding[]): readonly Problem
 }
 
 /** Where a path leads in the text; what is missing is placed at what should contain it. */
-function offsetOf(document: Document, { path, isKey }: Finding): number {
+function offsetOf(document: Document, { path, isKey }: UnplacedProblem): number {
   let node: unknown = document.contents;
   let offset = startOf(node, 0);
   for (const [at, step] of path.entries()) {
@@ -201,7 +206,7 @@ function offsetOf(document: Document, { path, isKey }: Finding): number {
   return offset;
 }
 
-function childOf(node: unknown, step: Step): { key: unknown; value: unknown } | undefined {
+function childOf(node: unknown, step: PathStep): { key: unknown; value: unknown } | undefined {
   if (isSeq(node)) {
     const value = node.items[Number(step)];
     return value === undefined ? undefined : { key: value, value };

@@ -3,12 +3,12 @@
  * the key or value that is meant, with a suggestion where a known word is near.
  */
 import type { z } from 'zod';
-import { type Finding, type Step, suggest } from '../../text/problem.ts';
+import { type PathStep, suggest, type UnplacedProblem } from '../../text/problem.ts';
 import { shown } from './fields.ts';
 
 export type Checked<Value> =
   | { readonly kind: 'value'; readonly value: Value }
-  | { readonly kind: 'findings'; readonly findings: readonly Finding[] };
+  | { readonly kind: 'findings'; readonly findings: readonly UnplacedProblem[] };
 
 /** Checks parsed YAML against a schema. */
 export function check<Value>(schema: z.ZodType<Value>, value: unknown): Checked<Value> {
@@ -20,8 +20,8 @@ export function check<Value>(schema: z.ZodType<Value>, value: unknown): Checked<
 /** An unknown key explains what else its map seems to lack, so that is not reported too. */
 function allFindings(
   issues: readonly z.core.$ZodIssue[],
-  base: readonly Step[],
-): readonly Finding[] {
+  base: readonly PathStep[],
+): readonly UnplacedProblem[] {
   const unknown = new Set(
     issues.filter(({ code }) => code === 'unrecognized_keys').map(({ path }) => path.join('\n')),
   );
@@ -32,11 +32,14 @@ function allFindings(
 }
 
 /** zod says twice that a number is too large where a limit is that of safe integers. */
-function isSame(one: Finding, other: Finding): boolean {
+function isSame(one: UnplacedProblem, other: UnplacedProblem): boolean {
   return one.what === other.what && one.path.join('\n') === other.path.join('\n');
 }
 
-function findingsOf(issue: z.core.$ZodIssue, base: readonly Step[]): readonly Finding[] {
+function findingsOf(
+  issue: z.core.$ZodIssue,
+  base: readonly PathStep[],
+): readonly UnplacedProblem[] {
   const path = [...base, ...issue.path.map(stepOf)];
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -60,16 +63,16 @@ function findingsOf(issue: z.core.$ZodIssue, base: readonly Step[]): readonly Fi
   }
 }
 
-function stepOf(part: PropertyKey): Step {
+function stepOf(part: PropertyKey): PathStep {
   return typeof part === 'number' ? part : String(part);
 }
 
-function valueFinding(path: readonly Step[], what: string): Finding {
+function valueFinding(path: readonly PathStep[], what: string): UnplacedProblem {
   return { path, isKey: false, what };
 }
 
 /** `known` is the message of a `closed` map: its noun, then its fields. */
-function unknownKey(key: string, path: readonly Step[], known: string): Finding {
+function unknownKey(key: string, path: readonly PathStep[], known: string): UnplacedProblem {
   const [noun = 'field', words = ''] = known.split(': ');
   const what = `unknown ${noun} "${key}"${suggest(key, words.split(' '))}`;
   return { path: [...path, key], isKey: true, what };
@@ -78,8 +81,8 @@ function unknownKey(key: string, path: readonly Step[], known: string): Finding 
 /** Of several forms that a value may take, the one that it comes nearest to. */
 function unionFindings(
   issue: z.core.$ZodIssueInvalidUnion,
-  path: readonly Step[],
-): readonly Finding[] {
+  path: readonly PathStep[],
+): readonly UnplacedProblem[] {
   if (issue.message !== 'Invalid input') return [valueFinding(path, issue.message)];
   const isOfOtherType = (inner: z.core.$ZodIssue): boolean =>
     inner.path.length === 0 && (inner.code === 'invalid_type' || inner.code === 'invalid_value');

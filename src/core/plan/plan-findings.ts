@@ -2,13 +2,13 @@
  * What is wrong with a plan whose fields are each well-formed: names and ids that are used twice.
  */
 
-import type { Finding, Step } from '../../text/problem.ts';
+import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
 import type { Plan, Work } from './plan.ts';
 import { machinesOf, queueFindings, transitionFindings } from './queue-text.ts';
 import { isReserved } from './reserved-names.ts';
 
 /** In the order of the plan. */
-export function planFindings(plan: Plan): readonly Finding[] {
+export function planFindings(plan: Plan): readonly UnplacedProblem[] {
   const stores = plan.clients.flatMap(({ sections }) =>
     sections.flatMap(({ work }) => work.flatMap(storesOf)),
   );
@@ -20,7 +20,7 @@ export function planFindings(plan: Plan): readonly Finding[] {
       const what = `the name "${name}" is taken by a process that is no client`;
       findings.push({ path: ['clients', at, 'name'], isKey: false, what });
     }
-    const inClient = (section: number): Step[] => ['clients', at, 'sections', section];
+    const inClient = (section: number): PathStep[] => ['clients', at, 'sections', section];
     findings.push(
       ...duplicates(
         sections.map(({ id }) => id),
@@ -29,7 +29,7 @@ export function planFindings(plan: Plan): readonly Finding[] {
       ),
     );
     for (const [section, { work }] of sections.entries()) {
-      const inSection = (step: number): Step[] => [...inClient(section), 'work', step];
+      const inSection = (step: number): PathStep[] => [...inClient(section), 'work', step];
       findings.push(
         ...duplicates(
           work.map(({ id }) => id),
@@ -49,8 +49,8 @@ export function planFindings(plan: Plan): readonly Finding[] {
 /** A memoize that has company, wherever it stands. */
 export function memoizeFindings(
   steps: readonly { readonly kind: Work['kind'] }[],
-  pathOf: (at: number) => readonly Step[],
-): readonly Finding[] {
+  pathOf: (at: number) => readonly PathStep[],
+): readonly UnplacedProblem[] {
   if (steps.length < 2) return [];
   const what = 'a memoize must be the only step of its section: it takes the lock itself';
   return steps.flatMap(({ kind }, at) =>
@@ -61,8 +61,8 @@ export function memoizeFindings(
 /** Transfers from a store to itself: of its two writes the second would undo the first. */
 function transferFindings(
   steps: readonly Work[],
-  pathOf: (at: number) => readonly Step[],
-): readonly Finding[] {
+  pathOf: (at: number) => readonly PathStep[],
+): readonly UnplacedProblem[] {
   return steps.flatMap((step, at) => {
     if (step.kind !== 'transfer' || step.from !== step.to) return [];
     return [{ path: [...pathOf(at), 'transfer', 'to'], isKey: false, what: toItself(step.to) }];
@@ -81,9 +81,9 @@ function storesOf(work: Work): string[] {
 
 function duplicates(
   ids: readonly (string | number)[],
-  pathOf: (at: number) => readonly Step[],
+  pathOf: (at: number) => readonly PathStep[],
   noun: string,
-): Finding[] {
+): UnplacedProblem[] {
   const seen = new Set<string | number>();
   return ids.flatMap((id, at) => {
     const isTwice = seen.has(id);

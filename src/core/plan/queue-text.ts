@@ -3,7 +3,7 @@
  * what is wrong with one whose fields are each well-formed.
  */
 import { z } from 'zod';
-import type { Finding, Step } from '../../text/problem.ts';
+import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
 import { formatDuration } from './duration.ts';
 import { closed, duration, type FieldMap, name, positiveDuration, whole } from './fields.ts';
 import type { Plan, QueuePlan, StepOfMachine, Work } from './plan.ts';
@@ -118,13 +118,16 @@ function stepFieldsOf({ machine, steps, retries }: StepOfMachine): FieldMap {
 }
 
 /** Messages that nobody would ever receive, or that no machine has the step for. */
-export function queueFindings(queue: QueuePlan, machines: ReadonlySet<string>): readonly Finding[] {
+export function queueFindings(
+  queue: QueuePlan,
+  machines: ReadonlySet<string>,
+): readonly UnplacedProblem[] {
   const lists = [
     ['messages', queue.messages],
     ['copies', queue.copies],
   ] as const;
   return lists.flatMap(([list, entries]) =>
-    entries.flatMap(({ machine, steps, retries }, at): Finding[] => {
+    entries.flatMap(({ machine, steps, retries }, at): UnplacedProblem[] => {
       const path = ['queue', list, at];
       const what = whyNoMessage({ machine, steps, retries }, queue, machines);
       return what === null ? [] : [{ path, isKey: false, what }];
@@ -151,8 +154,8 @@ function whyNoMessage(
 export function transitionFindings(
   steps: readonly { readonly kind: Work['kind'] }[],
   hasQueue: boolean,
-  pathOf: (at: number) => readonly Step[],
-): readonly Finding[] {
+  pathOf: (at: number) => readonly PathStep[],
+): readonly UnplacedProblem[] {
   const places = steps.flatMap(({ kind }, at) => (kind === 'transition' ? [at] : []));
   const [first, second] = places;
   if (first === undefined) return [];

@@ -3,14 +3,14 @@
  * rest of the text is judged, since they bring words that it may use.
  */
 
-import type { Finding, Problem } from '../../text/problem.ts';
+import type { Problem, UnplacedProblem } from '../../text/problem.ts';
 import { parseFile, type SourceFile } from './document.ts';
 import { whyNoModulePath } from './module-path.ts';
 
 /** A module where it is named. */
 export interface NamedModule {
   readonly path: string;
-  readonly place: Omit<Finding, 'what'>;
+  readonly place: Omit<UnplacedProblem, 'what'>;
 }
 
 export type UseRead =
@@ -18,7 +18,7 @@ export type UseRead =
       readonly kind: 'modules';
       readonly modules: readonly NamedModule[];
       /** Gives findings their lines and columns. */
-      readonly locate: (findings: readonly Finding[]) => readonly Problem[];
+      readonly locate: (findings: readonly UnplacedProblem[]) => readonly Problem[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
@@ -28,7 +28,7 @@ export function readUse(source: SourceFile): UseRead {
   const parsed = parseFile(source);
   if (parsed.kind === 'problems') return parsed;
   const modules = namedUnder(parsed.value);
-  const findings = modules.flatMap(({ path, place }, at): Finding[] => {
+  const findings = modules.flatMap(({ path, place }, at): UnplacedProblem[] => {
     const isTwice = modules.findIndex((other) => other.path === path) < at;
     const what = isTwice ? `"${path}" stands here twice` : whyNoModulePath(path);
     return what === null ? [] : [{ ...place, what }];

@@ -4,7 +4,7 @@
 import { builtIn, type Catalogue, extend, type LoadedModule, whyClash } from '../../catalogue.ts';
 import type { ModuleDigests } from '../../core/plan/plan.ts';
 import type { NamedModule } from '../../core/plan/used-modules.ts';
-import type { Finding } from '../../text/problem.ts';
+import type { UnplacedProblem } from '../../text/problem.ts';
 import { findModule, importModule, loadModule } from './load-module.ts';
 
 /** Where modules may come from: a folder, or in words why they may not. */
@@ -19,14 +19,14 @@ export type ModuleSource =
 
 export type CatalogueRead =
   | { readonly kind: 'catalogue'; readonly catalogue: Catalogue }
-  | { readonly kind: 'findings'; readonly findings: readonly Finding[] };
+  | { readonly kind: 'findings'; readonly findings: readonly UnplacedProblem[] };
 
 /** Loads the modules one after the other, or says of each what is wrong with it. */
 export async function loadCatalogue(
   modules: readonly NamedModule[],
   source: ModuleSource,
 ): Promise<CatalogueRead> {
-  const findings: Finding[] = [...(await otherVersions(modules, source))];
+  const findings: UnplacedProblem[] = [...(await otherVersions(modules, source))];
   if (findings.length > 0) return { kind: 'findings', findings };
   let catalogue = builtIn;
   for (const { path, place } of modules) {
@@ -46,9 +46,9 @@ export async function loadCatalogue(
 async function otherVersions(
   modules: readonly NamedModule[],
   source: ModuleSource,
-): Promise<readonly Finding[]> {
+): Promise<readonly UnplacedProblem[]> {
   if (source.kind === 'refused' || source.digests === undefined) return [];
-  const findings: Finding[] = [];
+  const findings: UnplacedProblem[] = [];
   for (const { path, place } of modules) {
     const found = await findModule(path, source.folder);
     if (found.kind === 'problem') findings.push({ ...place, what: found.what });

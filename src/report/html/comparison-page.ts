@@ -6,7 +6,7 @@
 import type { Cell, Condition } from '../../search/compare/comparison.ts';
 import type { Ruling, Saying } from '../../search/compare/folklore.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
-import { countOf } from '../../text/prose.ts';
+import { capitalized, countOf } from '../../text/prose.ts';
 import {
   type Comparison,
   conditionsOf,
@@ -79,15 +79,11 @@ function renderSaying({ saying, ruling, findings }: Saying): Child {
     return [sign, ` ${findingText(finding)}`];
   });
   return [
-    element('span', { class: 'saying' }, `“${capitalised(saying)}”`),
+    element('span', { class: 'saying' }, `“${capitalized(saying)}”`),
     ' ',
     element('span', badge, `${RULING_SIGNS[ruling]} ${ruling}`),
     list('notes', notes),
   ];
-}
-
-function capitalised(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 function renderPlot({ systems, cells }: Comparison): Markup {
@@ -116,7 +112,7 @@ function renderTables({ cells }: Comparison): Markup {
 }
 
 function renderTable(condition: Condition, cells: readonly Cell[]): Markup {
-  const title = element('b', {}, capitalised(conditionTitle(condition)));
+  const title = element('b', {}, capitalized(conditionTitle(condition)));
   const heads = MEASURES.map(({ name, unit }) => column([name, element('br', {}), unit], 'number'));
   const figures = table({
     caption: [title, `: ${condition.about}`],

@@ -14,7 +14,7 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { type Child, element, sentenceMarkup } from '../../text/markup.ts';
 import { countOf } from '../../text/prose.ts';
 import type { Finding } from '../finding.ts';
-import { outcomeOf } from '../overview.ts';
+import { metText } from '../overview.ts';
 import type { Summary } from '../summary.ts';
 import { renderDocument, TOOL_SHEET } from './document.ts';
 import { renderFinding } from './finding-article.ts';
@@ -51,7 +51,7 @@ export function renderPage(report: PageReport): string {
 
 function titleOf({ findings, overview }: PageReport): string {
   const [first] = findings;
-  if (first === undefined) return outcomeOf(overview);
+  if (first === undefined) return metText(overview);
   if (findings.length === 1) return first.explanation.headline.replaceAll('`', '');
   return countOf(findings.length, 'counterexample');
 }
@@ -70,7 +70,7 @@ function renderHeader({ findings, overview, script }: PageReport): Child {
   const theme = { hidden: true, 'data-theme-switch': '', 'aria-pressed': 'false' };
   const counted = countOf(findings.length, 'counterexample');
   return [
-    element('h1', {}, `fencepost report: ${counted}, ${outcomeOf(overview)}`),
+    element('h1', {}, `fencepost report: ${counted}, ${metText(overview)}`),
     script ? element('button', { type: 'button', ...theme }, 'Dark') : [],
     element('nav', { 'aria-label': 'Contents' }, list),
   ];

@@ -11,8 +11,8 @@ import {
   claimRows,
   expectationText,
   markOf,
+  metText,
   noteLines,
-  outcomeOf,
 } from '../overview.ts';
 import { bar, ink } from '../pictures/shapes.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from '../summary.ts';
@@ -22,7 +22,7 @@ import { card, column, faint, list, nameMarkup, row, scrolling, table } from './
 export function renderSweepOverview(summary: Summary): Markup {
   const { seedsPerSecond, eventsPerSecond } = summary;
   const speed = `${groupDigits(seedsPerSecond)} seeds/s, ${groupDigits(eventsPerSecond)} events/s`;
-  const outcome = faint(`${outcomeOf(summary)}; ${speed}.`);
+  const outcome = faint(`${metText(summary)}; ${speed}.`);
   return card('overview', 'Overview of the sweep', outcome, summary.scenarios.map(renderScenario));
 }
 

@@ -6,8 +6,7 @@
 import type { Explanation, Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
-import { countOf, groupDigits } from '../../text/prose.ts';
-import { lead, sentence } from '../failure.ts';
+import { countOf, groupDigits, lead, sentence } from '../../text/prose.ts';
 import { column, details, faint, row, table } from './document.ts';
 
 /** The parts of a story that say anything, each beside its leading word. */

@@ -9,7 +9,7 @@ import type { Fault } from '../../core/plan/fault.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
-import { changeText, flagText, isReply, whyRefused } from '../access-text.ts';
+import { changeText, flagText, isReply, refusalReason } from '../access-text.ts';
 import {
   type BeliefSpan,
   beliefSpans,
@@ -380,7 +380,7 @@ function drawWrites(scene: Scene): Child {
     const y = row.y - level * 19;
     const beside = { x: x + flagWidth(text) + 4, y };
     const sign = { role: isAccepted ? 'good' : 'danger', size: 14, isBold: true } as const;
-    const why = isAccepted ? changeText(event) : whyRefused(event);
+    const why = isAccepted ? changeText(event) : refusalReason(event);
     return element(
       'g',
       {},
