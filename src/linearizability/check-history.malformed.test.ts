@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import * as more from '../../tools/oracle/more-repertoires.ts';
 import { drawHistory, type Repertoire } from '../../tools/oracle/random-history.ts';
-import * as first from '../../tools/oracle/repertoires.ts';
+import * as repertoires from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory, checkParts, MalformedOperation } from './check-history.ts';
 import type { CheckOptions } from './decide.ts';
@@ -88,21 +87,21 @@ function expectKnown<State extends Json, Call extends CallData>(
 
 describe('a model of this package knows its own calls and no others', () => {
   it('whatever a client asks and hears', () => {
-    expectKnown(first.registers);
-    expectKnown(first.casRegisters);
-    expectKnown(first.counters);
-    expectKnown(first.mutexes);
-    expectKnown(first.fencedRegisters);
-    expectKnown(first.strictFencedRegisters);
-    expectKnown(first.fencedRegistersWithReads);
-    expectKnown(more.anonymousMutexes);
-    expectKnown(more.reentrantMutexes);
-    expectKnown(more.fencedMutexes);
-    expectKnown(more.reentrantFencedMutexes);
-    expectKnown(more.semaphores);
-    expectKnown(more.leases);
-    expectKnown(more.keyValues);
-    expectKnown(more.versionedRegisters);
+    expectKnown(repertoires.registers);
+    expectKnown(repertoires.casRegisters);
+    expectKnown(repertoires.counters);
+    expectKnown(repertoires.mutexes);
+    expectKnown(repertoires.fencedRegisters);
+    expectKnown(repertoires.strictFencedRegisters);
+    expectKnown(repertoires.fencedRegistersWithReads);
+    expectKnown(repertoires.anonymousMutexes);
+    expectKnown(repertoires.reentrantMutexes);
+    expectKnown(repertoires.fencedMutexes);
+    expectKnown(repertoires.reentrantFencedMutexes);
+    expectKnown(repertoires.semaphores);
+    expectKnown(repertoires.leases);
+    expectKnown(repertoires.keyValues);
+    expectKnown(repertoires.versionedRegisters);
   });
   it.each([...models])('%s', (_, make) => {
     expect(make().mistakeIn?.({ name: 'no such call' })).toContain('unknown call "no such call"');

@@ -1,15 +1,5 @@
 import alea from 'seedrandom/lib/alea.js';
 import { describe, expect, it } from 'vitest';
-import {
-  anonymousMutexes,
-  fencedMutexes,
-  keyValues,
-  leases,
-  reentrantFencedMutexes,
-  reentrantMutexes,
-  semaphores,
-  versionedRegisters,
-} from '../../tools/oracle/more-repertoires.ts';
 import { isLinearizable } from '../../tools/oracle/naive.ts';
 import {
   drawHistory,
@@ -17,14 +7,22 @@ import {
   type Repertoire,
 } from '../../tools/oracle/random-history.ts';
 import {
+  anonymousMutexes,
   casRegisters,
   counters,
+  fencedMutexes,
   fencedRegisters,
   fencedRegistersWithReads,
+  keyValues,
+  leases,
   mutexes,
+  reentrantFencedMutexes,
+  reentrantMutexes,
   registers,
+  semaphores,
   strictFencedRegisters,
   swapRegisters,
+  versionedRegisters,
 } from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';

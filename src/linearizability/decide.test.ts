@@ -1,4 +1,4 @@
-/** Stretches of a history that contradict themselves, by which a search is spared. */
+/** Windows of a history that contradict themselves, by which a search is spared. */
 import { describe, expect, it } from 'vitest';
 import { drawCasRegister } from '../../tools/oracle/long-history.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
@@ -31,7 +31,7 @@ function judgement(verdict: HistoryVerdict): string {
   return verdict.kind === 'valid' ? 'valid' : `${verdict.kind} at ${JSON.stringify(verdict)}`;
 }
 
-describe('a contradiction in a short stretch', () => {
+describe('a contradiction in a window', () => {
   it('is one of the whole, and is found at the same return', () => {
     let invalid = 0;
     for (let seed = 0; seed < 600; seed++) {

@@ -1,5 +1,6 @@
 /**
- * Gives equal data equal small numbers, counted from 0 in the order in which they are first met.
+ * Gives equal data equal small numbers, counted from 0 in the order in which they are first met. Data
+ * is equal by content; the order of an object's fields does not matter.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';
@@ -100,8 +101,6 @@ function bytesOf(value: Json): number {
   for (const item of Object.values<Json>(value)) bytes += 16 + bytesOf(item);
   return bytes;
 }
-
-/** Compares plain data by content; the order of an object's fields does not matter. */
 
 /** A signed 32-bit integer, equal for data of equal content. */
 export function hashContent(value: Json): number {

@@ -8,13 +8,18 @@ import {
   drawUniqueRegister,
   type LongShape,
 } from '../../tools/oracle/long-history.ts';
-import { fencedMutexes, keyValues } from '../../tools/oracle/more-repertoires.ts';
 import {
   drawHistory,
   type HistoryShape,
   type Repertoire,
 } from '../../tools/oracle/random-history.ts';
-import { casRegisters, fencedRegisters, registers } from '../../tools/oracle/repertoires.ts';
+import {
+  casRegisters,
+  fencedMutexes,
+  fencedRegisters,
+  keyValues,
+  registers,
+} from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory, decideHistory } from './check-history.ts';
 import type { CallData, History, Model, Operation } from './model.ts';

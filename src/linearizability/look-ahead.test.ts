@@ -1,12 +1,16 @@
 /** The search that looks ahead against the same search without, on histories of medium length. */
 import { describe, expect, it } from 'vitest';
-import { keyValues } from '../../tools/oracle/more-repertoires.ts';
 import {
   drawHistory,
   type HistoryShape,
   type Repertoire,
 } from '../../tools/oracle/random-history.ts';
-import { casRegisters, registers, swapRegisters } from '../../tools/oracle/repertoires.ts';
+import {
+  casRegisters,
+  keyValues,
+  registers,
+  swapRegisters,
+} from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
 import type { CallData } from './model.ts';

@@ -189,10 +189,9 @@ export class LookAhead {
   }
 }
 
-/** What the calls of a prepared history await and provide, as numbers of states. */
-
 const maxSupplyPairs = 1_000_000;
 
+/** What the calls of a prepared history await and provide, as numbers of states. */
 class Awaits {
   /** By class: the state that it awaits and the one that it provides, or none. */
   readonly awaited: Integers = new Integers();
@@ -353,15 +352,14 @@ function lastUpTo(numbers: readonly number[], limit: number): number {
   return numbers[low - 1] ?? none;
 }
 
+const mostCriticals = 8;
+const mostLookedAt = 32;
+
 /**
  * For each return the awaited states to look after there: a call that needs one is still to open,
  * must come, and all that may bring the state about in time has opened already. Few of them, the
  * most urgent first.
  */
-
-const mostCriticals = 8;
-const mostLookedAt = 32;
-
 class Criticals {
   private readonly starts: Integers = new Integers();
   private readonly states: Integers = new Integers();

@@ -3,8 +3,7 @@
  * `node tools/built/fuzz.js [histories per model] [first seed] [model…]`. Exits with 1 when some
  * history was judged wrongly.
  */
-import * as more from '../oracle/more-repertoires.ts';
-import * as first from '../oracle/repertoires.ts';
+import * as repertoires from '../oracle/repertoires.ts';
 import {
   type FuzzCounts,
   type FuzzOptions,
@@ -17,30 +16,33 @@ import {
 const DEFAULT_HISTORIES = 1_000_000;
 
 const SUBJECTS: ReadonlyMap<string, (options: FuzzOptions) => FuzzCounts> = new Map([
-  ['register', (options) => fuzzModel(first.registers, options)],
-  ['cas-register', (options) => fuzzModel(first.casRegisters, options)],
-  ['swap-register', (options) => fuzzModel(first.swapRegisters, options)],
-  ['versioned-register', (options) => fuzzModel(more.versionedRegisters, options)],
-  ['kv', (options) => fuzzModel(more.keyValues, options)],
-  ['counter', (options) => fuzzModel(first.counters, options)],
-  ['mutex', (options) => fuzzModel(first.mutexes, options)],
-  ['anonymous-mutex', (options) => fuzzModel(more.anonymousMutexes, options)],
+  ['register', (options) => fuzzModel(repertoires.registers, options)],
+  ['cas-register', (options) => fuzzModel(repertoires.casRegisters, options)],
+  ['swap-register', (options) => fuzzModel(repertoires.swapRegisters, options)],
+  ['versioned-register', (options) => fuzzModel(repertoires.versionedRegisters, options)],
+  ['kv', (options) => fuzzModel(repertoires.keyValues, options)],
+  ['counter', (options) => fuzzModel(repertoires.counters, options)],
+  ['mutex', (options) => fuzzModel(repertoires.mutexes, options)],
+  ['anonymous-mutex', (options) => fuzzModel(repertoires.anonymousMutexes, options)],
   ['paired-lock', fuzzPairedLocks],
-  ['look-ahead-register', (options) => fuzzLookAhead(first.registers, options)],
-  ['look-ahead-cas-register', (options) => fuzzLookAhead(first.casRegisters, options)],
-  ['look-ahead-swap-register', (options) => fuzzLookAhead(first.swapRegisters, options)],
-  ['look-ahead-kv', (options) => fuzzLookAhead(more.keyValues, options)],
-  ['window-register', (options) => fuzzWindows(first.registers, options)],
-  ['window-cas-register', (options) => fuzzWindows(first.casRegisters, options)],
-  ['window-swap-register', (options) => fuzzWindows(first.swapRegisters, options)],
-  ['reentrant-mutex', (options) => fuzzModel(more.reentrantMutexes, options)],
-  ['fenced-mutex', (options) => fuzzModel(more.fencedMutexes, options)],
-  ['reentrant-fenced-mutex', (options) => fuzzModel(more.reentrantFencedMutexes, options)],
-  ['semaphore', (options) => fuzzModel(more.semaphores, options)],
-  ['lease', (options) => fuzzModel(more.leases, options)],
-  ['fenced-register', (options) => fuzzModel(first.fencedRegisters, options)],
-  ['strict-fenced-register', (options) => fuzzModel(first.strictFencedRegisters, options)],
-  ['fenced-register-with-reads', (options) => fuzzModel(first.fencedRegistersWithReads, options)],
+  ['look-ahead-register', (options) => fuzzLookAhead(repertoires.registers, options)],
+  ['look-ahead-cas-register', (options) => fuzzLookAhead(repertoires.casRegisters, options)],
+  ['look-ahead-swap-register', (options) => fuzzLookAhead(repertoires.swapRegisters, options)],
+  ['look-ahead-kv', (options) => fuzzLookAhead(repertoires.keyValues, options)],
+  ['window-register', (options) => fuzzWindows(repertoires.registers, options)],
+  ['window-cas-register', (options) => fuzzWindows(repertoires.casRegisters, options)],
+  ['window-swap-register', (options) => fuzzWindows(repertoires.swapRegisters, options)],
+  ['reentrant-mutex', (options) => fuzzModel(repertoires.reentrantMutexes, options)],
+  ['fenced-mutex', (options) => fuzzModel(repertoires.fencedMutexes, options)],
+  ['reentrant-fenced-mutex', (options) => fuzzModel(repertoires.reentrantFencedMutexes, options)],
+  ['semaphore', (options) => fuzzModel(repertoires.semaphores, options)],
+  ['lease', (options) => fuzzModel(repertoires.leases, options)],
+  ['fenced-register', (options) => fuzzModel(repertoires.fencedRegisters, options)],
+  ['strict-fenced-register', (options) => fuzzModel(repertoires.strictFencedRegisters, options)],
+  [
+    'fenced-register-with-reads',
+    (options) => fuzzModel(repertoires.fencedRegistersWithReads, options),
+  ],
 ]);
 
 function fuzz([histories = DEFAULT_HISTORIES, from = 0]: readonly number[], names: string[]): void {

@@ -4,27 +4,25 @@ import type { Json } from '../../src/core/kernel/json.ts';
 import { checkHistory } from '../../src/linearizability/check-history.ts';
 import type { CallData } from '../../src/linearizability/model.ts';
 import { refuteOrder } from '../../src/linearizability/verify-order.ts';
-import {
-  anonymousMutexes,
-  fencedMutexes,
-  keyValues,
-  leases,
-  reentrantFencedMutexes,
-  reentrantMutexes,
-  semaphores,
-  versionedRegisters,
-} from './more-repertoires.ts';
 import { isLinearizable } from './naive.ts';
 import { drawHistory, type HistoryShape, type Repertoire } from './random-history.ts';
 import {
+  anonymousMutexes,
   casRegisters,
   counters,
+  fencedMutexes,
   fencedRegisters,
   fencedRegistersWithReads,
+  keyValues,
+  leases,
   mutexes,
+  reentrantFencedMutexes,
+  reentrantMutexes,
   registers,
+  semaphores,
   strictFencedRegisters,
   swapRegisters,
+  versionedRegisters,
 } from './repertoires.ts';
 
 const histories = 10_000;

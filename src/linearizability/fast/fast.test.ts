@@ -1,9 +1,8 @@
 /** The fast paths against the search, on many small histories to which they apply. */
 import { describe, expect, it } from 'vitest';
-import { versionedRegisters } from '../../../tools/oracle/more-repertoires.ts';
 import { drawPairedLock } from '../../../tools/oracle/paired-locks.ts';
 import { drawHistory, type HistoryShape } from '../../../tools/oracle/random-history.ts';
-import { registers } from '../../../tools/oracle/repertoires.ts';
+import { registers, versionedRegisters } from '../../../tools/oracle/repertoires.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import { decideHistory } from '../check-history.ts';
 import type { CallData, History, Model, Operation } from '../model.ts';

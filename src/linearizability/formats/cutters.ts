@@ -1,4 +1,8 @@
-/** Cuts a text that arrives in pieces into lines, for formats with one record a line. */
+/**
+ * Cuts a text that arrives in pieces, which may end anywhere, into records: into lines, or into its
+ * outermost maps, `{…}`, for EDN and JSON alike, one after the other or all in one list. So a list
+ * of a million maps is never held as a whole.
+ */
 import {
   type FilePlace,
   type Malformed,
@@ -52,11 +56,6 @@ export class LineCutter {
     return this.take({ text: trimmed, line: this.line, column, isClosed });
   }
 }
-
-/**
- * Cuts a text that arrives in pieces into its outermost maps, `{…}`, for EDN and JSON alike: one
- * after the other, or all in one list. So a list of a million maps is never held as a whole.
- */
 
 export interface CutMap extends FilePlace {
   /** From `{` to `}`. Only its brackets have been looked at. */

@@ -1,6 +1,8 @@
 /**
  * A dialect is how logs speak of one model: what they call its operations, and where in the fields
- * of a record stands what the model's calls hold.
+ * of a record stands what the model's calls hold. Here is also what all dialects share: which object
+ * an operation is about (`readSaid`), and whether an `ok` says no (`saysNo`). A word that nobody knows
+ * is a mistake, since a no that is taken for a yes makes a wrong verdict.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
@@ -8,7 +10,7 @@ import type { Beginning } from '../models.ts';
 import { ednText, isArray } from './edn.ts';
 import type { RecordedOperation } from './record.ts';
 
-/** A call as `CallData` in `operation.ts`. */
+/** A call as `CallData` in `model.ts`. */
 export type NamedFields = { readonly [field: string]: Json; readonly name: string };
 
 export interface Dialect {
@@ -57,8 +59,6 @@ export function words(
     ),
   );
 }
-
-/** Decides which object an operation is about, and what is asked and answered of it. */
 
 /** What is asked and answered about one of several independent objects. */
 export interface Said {
@@ -124,11 +124,6 @@ function mayBeKeyed(name: string, [, second]: readonly Json[]): boolean {
 export function keyText(key: Json): string {
   return typeof key === 'string' ? key : ednText(key);
 }
-
-/**
- * Decides what an `ok` answered: what was asked for, or a no where the model knows one. A word that
- * nobody knows is a mistake, since a no that is taken for a yes makes a wrong verdict.
- */
 
 /** The words that one call may answer. */
 export interface Answers {

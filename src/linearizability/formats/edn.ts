@@ -227,8 +227,6 @@ function keyName(key: Json): string {
   return key.startsWith(':') ? key.slice(1) : JSON.stringify(key);
 }
 
-/** Decides where a token of EDN ends and what it means: a number, a keyword, a symbol, nil. */
-
 const INTEGER = /^[+-]?(0|[1-9]\d*)N?$/;
 const FRACTION = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?M?$/;
 const RATIO = /^[+-]?\d+\/\d+$/;
@@ -294,9 +292,10 @@ function isSign(code: number): boolean {
   return code === 0x2b || code === 0x2d;
 }
 
-/** Writes plain data as EDN, for people and to compare it. */
-
-/** The text of plain data, the same for equal data: fields stand in the order of their names. */
+/**
+ * Plain data as EDN, for people and to compare it: the same text for equal data, whose fields stand
+ * in the order of their names.
+ */
 export function ednText(value: Json): string {
   if (value === null) return 'nil';
   if (typeof value === 'string') return value.startsWith(':') ? value : JSON.stringify(value);

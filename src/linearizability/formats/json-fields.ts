@@ -100,10 +100,6 @@ function whereWrong(text: string): number | null {
   return at === text.lastIndexOf(token) && at >= 0 ? at : null;
 }
 
-/**
- * Decides which numbers of a JSON text a double would round, and keeps those as they are written.
- */
-
 /** `digits` divided by ten as often as `places` says. */
 interface Decimal {
   readonly digits: bigint;

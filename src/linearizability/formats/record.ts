@@ -35,7 +35,7 @@ export interface RecordedEvent extends FilePlace {
   readonly fields: Fields;
 }
 
-/** A call with its completion. Positions are those that `Operation` in `operation.ts` asks for. */
+/** A call with its completion. Positions are those that `Operation` in `model.ts` asks for. */
 export interface RecordedOperation {
   readonly process: string;
   readonly f: string;

@@ -1,4 +1,7 @@
-/** How logs speak of registers: read, write, cas; with versions; and behind a fence. */
+/**
+ * How logs speak of what holds values: registers (read, write, cas; with versions; behind a fence),
+ * key-value maps and counters.
+ */
 import type { Json } from '../../core/kernel/json.ts';
 import type { Beginning } from '../models.ts';
 import {
@@ -139,8 +142,6 @@ function fencedOf(name: string, operation: RecordedOperation, said: Said): Named
     ? { ...plain, resource, token, value: 'refused' }
     : { ...plain, resource, token };
 }
-
-/** How logs speak of key-value maps and of counters. */
 
 export const valueDialects: readonly Dialect[] = [
   {
