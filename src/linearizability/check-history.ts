@@ -140,8 +140,8 @@ export interface HistoryPart {
 
 /**
  * The parts in the order in which the history first names them. An empty history has none. A
- * history is linearizable iff each part is: the property is local (Herlihy and Wing, 1990), of which
- * Horn and Kroening made the quickest way to check maps (P-compositionality, 2015).
+ * history is linearizable iff each part is: the property is local (Herlihy and Wing, 1990), of
+ * which Horn and Kroening made the quickest way to check maps (P-compositionality, 2015).
  */
 export function splitHistory(history: History, model: Model): readonly HistoryPart[] {
   const parts = new Map<string, HistoryPart & { history: Operation[]; indices: number[] }>();

@@ -3,12 +3,13 @@
  * whatever the object held before them and whatever else happened, such that to ask less of any one
  * of them resolves the contradiction. It is found as a minimal failing input is (Zeller and
  * Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002): less is asked of half of
- * the operations at once, then of halves of those, as long as what is left has no order. `CoreSearch`
- * chooses where the history is cut and what is tried first, `CoreTrials` asks less and decides.
+ * the operations at once, then of halves of those, as long as what is left has no order.
+ * `CoreSearch` chooses where the history is cut and what is tried first, `CoreTrials` asks less and
+ * decides.
  *
- * An example: of w(1), w(2), r=1, w(3), r=3, one after the other, the core is w(2) and r=1. From the
- * call of w(2) on, whatever the register then held, r=1 cannot follow it; w(1) was over, and what was
- * called after r=1 has no part in it.
+ * An example: of w(1), w(2), r=1, w(3), r=3, one after the other, the core is w(2) and r=1. From
+ * the call of w(2) on, whatever the register then held, r=1 cannot follow it; w(1) was over, and
+ * what was called after r=1 has no part in it.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { type CheckOptions, decide } from './decide.ts';

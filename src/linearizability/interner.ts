@@ -1,6 +1,6 @@
 /**
- * Gives equal data equal small numbers, counted from 0 in the order in which they are first met. Data
- * is equal by content; the order of an object's fields does not matter.
+ * Gives equal data equal small numbers, counted from 0 in the order in which they are first met.
+ * Data is equal by content; the order of an object's fields does not matter.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { Integers } from './integers.ts';

@@ -99,7 +99,10 @@ export interface Model<State extends Json = Json, Call extends CallData = CallDa
 
   /** Decides some histories of one object without a search; null: not this one. */
   fastPath?(history: History<Call>, model: Model<State, Call>): FastDecision | null;
-  /** The version that `call` made or saw; null: none, or nobody knows. For the fast path of versions. */
+  /**
+   * The version that `call` made or saw; null: none, or nobody knows. For the fast path of
+   * versions.
+   */
   versionOf?(call: Call): number | null;
 
   /** `call` as it reads in a sentence: "cas(4→4)=ok". Absent: as JSON. */

@@ -1,6 +1,6 @@
 /**
- * The ways to ask less of a history that can never make a linearizable one fail, so that what has no
- * order even then has none at all:
+ * The ways to ask less of a history that can never make a linearizable one fail, so that what has
+ * no order even then has none at all:
  *
  * - `cutHistory`: up to a return only. `beginHistory`: from a position on only; the object may then
  *   be in any of the states that all calls lead to (`StartStates`).
@@ -66,7 +66,10 @@ const mostCalls = 200;
 /** In which states a part of a history may find its object, whatever came before it. */
 export class StartStates {
   private readonly model: Model;
-  /** All that the calls make of the first one, however often; null when they are, or may be, too many. */
+  /**
+   * All that the calls make of the first one, however often; null when they are, or may be, too
+   * many.
+   */
   private readonly all: readonly Json[] | null;
 
   /** `calls`: all of the history. */

@@ -330,8 +330,8 @@ export class Memo {
   /** How many configurations were compared with drafts, a measure of the time spent. */
   compared = 0;
   /**
-   * How many words make a configuration: its next return, its state, those of the slots of completed
-   * and those of crashed operations.
+   * How many words make a configuration: its next return, its state, those of the slots of
+   * completed and those of crashed operations.
    */
   stride = 2;
   /** The words of configuration `i` begin at `i * stride`; after the last lies the draft. */

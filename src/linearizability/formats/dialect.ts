@@ -1,8 +1,8 @@
 /**
  * A dialect is how logs speak of one model: what they call its operations, and where in the fields
- * of a record stands what the model's calls hold. Here is also what all dialects share: which object
- * an operation is about (`readSaid`), and whether an `ok` says no (`saysNo`). A word that nobody knows
- * is a mistake, since a no that is taken for a yes makes a wrong verdict.
+ * of a record stands what the model's calls hold. Here is also what all dialects share: which
+ * object an operation is about (`readSaid`), and whether an `ok` says no (`saysNo`). A word that
+ * nobody knows is a mistake, since a no that is taken for a yes makes a wrong verdict.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';

@@ -86,8 +86,8 @@ interface OpenCall {
 }
 
 /**
- * Pairs events to operations: a process has at most one call open, and what completes it is the next
- * event of that process.
+ * Pairs events to operations: a process has at most one call open, and what completes it is the
+ * next event of that process.
  */
 class Pairing {
   readonly marks: RecordedMark[] = [];

@@ -1,6 +1,6 @@
 /**
- * Locks without tokens: a mutex that knows its owner, one that knows none, and one that its owner may
- * take again.
+ * Locks without tokens: a mutex that knows its owner, one that knows none, and one that its owner
+ * may take again.
  */
 import { anyText, mistakesIn, oneOf, type Shapes } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
@@ -38,8 +38,8 @@ const anyLock = {
 };
 
 /**
- * Granted only when free, released only by the owner. The state is the owner, null when the mutex is
- * free. It is not reentrant.
+ * Granted only when free, released only by the owner. The state is the owner, null when the mutex
+ * is free. It is not reentrant.
  */
 export function mutex(): Model<string | null, MutexCall> {
   return {
