@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtInClaims } from '../src/check/claims.ts';
 import { explain, inWords } from '../src/check/explain.ts';
-import { contradictionOf } from '../src/check/explanation.ts';
+import { Contradiction } from '../src/check/explanation.ts';
 import type { Invalid } from '../src/check/verdict.ts';
 import type { Trace } from '../src/core/history/trace.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
@@ -38,7 +38,7 @@ function told(plan: Plan): readonly string[] {
     const words = builtInClaims.get(verdict.claim)?.rules[verdict.rule];
     if (words === undefined) throw new Error(`${verdict.claim}: no words for ${verdict.rule}`);
     // Called by themselves, since `explain` would make up for words that do not fit.
-    const { headline } = words(contradictionOf(trace, verdict));
+    const { headline } = words(new Contradiction(trace, verdict));
     expect(inWords(explain(trace, verdict))).toContain(headline);
     return [verdict.rule];
   });

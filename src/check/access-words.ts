@@ -1,28 +1,18 @@
 /** The words of rules about accesses that several claims have, and what made a store accept. */
 import type { Write } from '../core/history/server-events.ts';
 import { hasTokens } from '../core/history/tokens-in-use.ts';
-import {
-  accessPhrase,
-  at,
-  type Contradiction,
-  find,
-  latePhrase,
-  letterOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 
 export function staleWrite(shown: Contradiction): Sentences {
-  const later = need(shown, 'later write', 'write');
-  const stale = need(shown, 'stale write', 'write');
-  const read = find(shown, 'read', 'read');
+  const later = shown.need('later write', 'write');
+  const stale = shown.need('stale write', 'write');
+  const read = shown.find('read', 'read');
   const { why, cure } = acceptance(shown, later, stale);
-  const seen = read === undefined ? '' : `; then ${accessPhrase(shown, read)}`;
+  const seen = read === undefined ? '' : `; then ${shown.accessPhrase(read)}`;
   return {
     headline: `Stale write accepted by \`${stale.process}\``,
-    next: accessPhrase(shown, later),
-    however: `${latePhrase(shown, stale)}, and the store took it: ${why}${seen}`,
+    next: shown.accessPhrase(later),
+    however: `${shown.latePhrase(stale)}, and the store took it: ${why}${seen}`,
     cure,
   };
 }
@@ -33,7 +23,7 @@ export function acceptance(
   later: Write,
   stale: Write,
 ): { readonly why: string; readonly cure: string } {
-  const recovery = find(shown, 'recovery', 'recovered');
+  const recovery = shown.find('recovery', 'recovered');
   const compares =
     'A store that refuses tokens below the highest it has seen would have refused it';
   if (!hasTokens(shown.trace)) {
@@ -66,21 +56,21 @@ export function acceptance(
 }
 
 export function writeAfterRead(shown: Contradiction): Sentences {
-  const read = need(shown, 'later read', 'read');
-  const stale = need(shown, 'stale write', 'write');
-  const untold = `the read had not told it that ${letterOf(shown, stale.under)} was over`;
+  const read = shown.need('later read', 'read');
+  const stale = shown.need('stale write', 'write');
+  const untold = `the read had not told it that ${shown.letterOf(stale.under)} was over`;
   if (hadTakenLater(shown, stale)) {
     return {
       headline: `Stale write accepted by \`${stale.process}\``,
-      next: accessPhrase(shown, read),
-      however: `${latePhrase(shown, stale)}, and the store took it: it never compares tokens`,
+      next: shown.accessPhrase(read),
+      however: `${shown.latePhrase(stale)}, and the store took it: it never compares tokens`,
       cure: 'A store that refuses tokens below the highest it has seen would have refused it',
     };
   }
   return {
     headline: `Write accepted by \`${stale.process}\` after a later holder had read`,
-    next: accessPhrase(shown, read),
-    however: `${latePhrase(shown, stale)}, and the store took it: ${untold}`,
+    next: shown.accessPhrase(read),
+    however: `${shown.latePhrase(stale)}, and the store took it: ${untold}`,
     cure: 'A store whose reads register their token would have refused it',
   };
 }
@@ -96,14 +86,14 @@ function hadTakenLater({ trace }: Contradiction, stale: Write): boolean {
 }
 
 export function issueOrder(shown: Contradiction): Sentences {
-  const newer = find(shown, 'newer write', 'write');
-  const older = need(shown, 'older write', 'write');
-  const issued = `although it had been issued earlier under ${letterOf(shown, older.under)}`;
-  const faults = whileFaults(shown, ['pause', 'delay']);
+  const newer = shown.find('newer write', 'write');
+  const older = shown.need('older write', 'write');
+  const issued = `although it had been issued earlier under ${shown.letterOf(older.under)}`;
+  const faults = shown.whileFaults(['pause', 'delay']);
   return {
     headline: `Writes of one grant applied out of order by \`${older.process}\``,
-    next: newer === undefined ? '' : accessPhrase(shown, newer),
-    however: `${latePhrase(shown, older)}, and the store took it, ${issued}${faults}`,
+    next: newer === undefined ? '' : shown.accessPhrase(newer),
+    however: `${shown.latePhrase(older)}, and the store took it, ${issued}${faults}`,
     cure: sequenceCure,
   };
 }
@@ -112,18 +102,18 @@ export const sequenceCure =
   'A store that also compares the place of a write among those of its grant would have refused it';
 
 export function lostInRecovery(shown: Contradiction): Sentences {
-  const write = find(shown, 'lost write', 'write');
-  const recovery = find(shown, 'recovery', 'recovered');
-  const read = find(shown, 'read', 'read');
-  const acknowledgement = find(shown, 'acknowledgement', 'return');
+  const write = shown.find('lost write', 'write');
+  const recovery = shown.find('recovery', 'recovered');
+  const read = shown.find('read', 'read');
+  const acknowledgement = shown.find('acknowledgement', 'return');
   const told =
     acknowledgement === undefined ? '' : `, which was acknowledged ${at(acknowledgement)}`;
   const back = recovery === undefined ? '' : `the store came back ${at(recovery)} without it`;
-  const seen = read === undefined ? '' : `, and ${accessPhrase(shown, read)}`;
+  const seen = read === undefined ? '' : `, and ${shown.accessPhrase(read)}`;
   return {
     headline: `Accepted write lost by \`${write?.process ?? recovery?.process ?? 'the store'}\``,
-    next: write === undefined ? '' : `${accessPhrase(shown, write)}${told}`,
-    however: `${back}${seen}${whileFaults(shown)}`,
+    next: write === undefined ? '' : `${shown.accessPhrase(write)}${told}`,
+    however: `${back}${seen}${shown.whileFaults()}`,
     cure: 'A store that answers only what it has made durable would have kept it',
   };
 }

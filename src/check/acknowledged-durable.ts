@@ -86,7 +86,6 @@ function breachOf(
   const span = { processes: [place.store], message: '', fromUs: write.event.atUs };
   return accessBreach(indexed, 'lost-in-recovery', {
     accesses: [['lost write', write]],
-    late: null,
     others: [
       ['acknowledgement', indexed.operations.get(write.event.operation)?.return],
       ...causesIn(indexed, { ...span, before: recovery.index }),

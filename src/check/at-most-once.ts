@@ -9,15 +9,7 @@ import type { FaultStrikes, Job } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { causesIn, causesSince, type EvidencePart, evidenceOf } from './evidence.ts';
-import {
-  at,
-  type Contradiction,
-  type EventOf,
-  letterOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
 
@@ -120,19 +112,19 @@ function causes(
 }
 
 function ranAgain(shown: Contradiction): Sentences {
-  const later = need(shown, 'later run', 'job');
-  const earlier = need(shown, 'earlier run', 'job');
+  const later = shown.need('later run', 'job');
+  const earlier = shown.need('earlier run', 'job');
   return {
     headline: `Job ${later.tick} of \`${later.lock}\` ran again`,
     next: runPhrase(shown, earlier),
-    however: `${runPhrase(shown, later)}${deliveryPhrase(shown, later)}${whileFaults(shown)}`,
+    however: `${runPhrase(shown, later)}${deliveryPhrase(shown, later)}${shown.whileFaults()}`,
     cure: cureOf(shown, [earlier, later]),
   };
 }
 
 function ranAtOnce(shown: Contradiction): Sentences {
-  const later = need(shown, 'later run', 'job');
-  const earlier = need(shown, 'earlier run', 'job');
+  const later = shown.need('later run', 'job');
+  const earlier = shown.need('earlier run', 'job');
   const isSame = earlier.tick === later.tick;
   const jobs = isSame
     ? `Job ${later.tick} of \`${later.lock}\` ran twice at once`
@@ -141,7 +133,7 @@ function ranAtOnce(shown: Contradiction): Sentences {
   return {
     headline: jobs,
     next: runPhrase(shown, earlier),
-    however: `${runPhrase(shown, later)}, ${before}${deliveryPhrase(shown, later)}${whileFaults(shown)}`,
+    however: `${runPhrase(shown, later)}, ${before}${deliveryPhrase(shown, later)}${shown.whileFaults()}`,
     cure: isSame
       ? cureOf(shown, [earlier, later])
       : 'No lease rules this out once a process may pause: what a job touches must refuse its late acts',
@@ -151,7 +143,7 @@ function ranAtOnce(shown: Contradiction): Sentences {
 /** `alice began job 1 under A at 2 ms`. */
 function runPhrase(shown: Contradiction, run: EventOf<'job'>): string {
   const { process, tick, ordinal } = run;
-  const under = ordinal === 0 ? 'under no grant' : `under ${letterOf(shown, ordinal)}`;
+  const under = ordinal === 0 ? 'under no grant' : `under ${shown.letterOf(ordinal)}`;
   return `${process} began job ${tick} ${under} ${at(run)}`;
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { defineClaim } from './claim.ts';
 import { claims, judge } from './claims.ts';
 import { grant, pause, terms, traceOf, write } from './trace-builder.fixture.ts';
 
@@ -36,4 +37,17 @@ test('a run in which a system threw names who and what', () => {
   expect(judge(trace, terms, ['grant-order'])).toMatchObject([
     { kind: 'unknown', reason: '`store` failed: out of cheese' },
   ]);
+});
+
+test('a claim that can break a rule without words does not compile', () => {
+  const breach = { rule: 'too-late', evidence: [] } as const;
+  const said = { name: 'punctual', about: 'nobody is late', source: '' };
+  const words = () => ({ headline: 'Late', next: '', however: '', cure: '' });
+  const judgeIt = () => ({ exercised: 1, breach });
+  // @ts-expect-error 'too-late' has no words
+  defineClaim({ ...said, rules: {}, judge: judgeIt });
+  // @ts-expect-error 'late' has, 'too-late' has none
+  defineClaim({ ...said, rules: { late: words }, judge: judgeIt });
+  const punctual = defineClaim({ ...said, rules: { 'too-late': words }, judge: judgeIt });
+  expect(Object.keys(punctual.rules)).toEqual(['too-late']);
 });

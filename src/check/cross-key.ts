@@ -9,14 +9,7 @@
 import { type Claim, defineClaim } from './claim.ts';
 import { contentsBefore, firstValue, isEffective, unheardReads } from './contents.ts';
 import { type AccessPart, accessBreach, causesSince } from './evidence.ts';
-import {
-  accessPhrase,
-  type Contradiction,
-  findAll,
-  listOf,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { type Contradiction, listOf, type Sentences } from './explanation.ts';
 import {
   type AccessEvent,
   grantUnder,
@@ -165,17 +158,17 @@ function breachShownBy(
 }
 
 function sumBroken(shown: Contradiction): Sentences {
-  const reads = findAll(shown, 'read', 'read');
-  const writes = findAll(shown, 'write', 'write');
+  const reads = shown.findAll('read', 'read');
+  const writes = shown.findAll('write', 'write');
   const key = (reads[0] ?? writes[0])?.key ?? '';
   const seen =
     reads.length === 0
       ? `\`${key}\` was left with a sum that is not 0`
-      : listOf(reads.map((read) => `${accessPhrase(shown, read)} in \`${read.process}\``));
+      : listOf(reads.map((read) => `${shown.accessPhrase(read)} in \`${read.process}\``));
   return {
     headline: `Transfer of \`${key}\` seen half done`,
-    next: listOf(writes.map((write) => `${accessPhrase(shown, write)} in \`${write.process}\``)),
-    however: `${seen}${whileFaults(shown)}`,
+    next: listOf(writes.map((write) => `${shown.accessPhrase(write)} in \`${write.process}\``)),
+    however: `${seen}${shown.whileFaults()}`,
     cure: 'Fencing orders the writes of one store; only a transaction changes two stores at once',
   };
 }

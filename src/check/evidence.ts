@@ -49,11 +49,11 @@ export function accessBreach<Rule extends string>(
   rule: Rule,
   shown: {
     readonly accesses: readonly AccessPart[];
-    readonly late: Numbered<AccessEvent> | null;
+    readonly late?: Numbered<AccessEvent> | null;
     readonly others?: readonly EvidencePart[];
   },
 ): Breach<Rule> {
-  const { accesses, late, others = [] } = shown;
+  const { accesses, late = null, others = [] } = shown;
   const causes = late === null ? [] : causesOfAccess(indexed, late);
   const grants = grantParts(indexed, accesses);
   return { rule, evidence: evidenceOf([...accesses, ...grants, ...others, ...causes]) };

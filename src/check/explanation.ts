@@ -17,18 +17,6 @@ export type Words = (shown: Contradiction) => Sentences;
 /** An explanation without what is given, the grants, which is told of every contradiction alike. */
 export type Sentences = Omit<Explanation, 'given'>;
 
-/** A breach with the events of its evidence looked up. */
-export interface Contradiction {
-  readonly trace: Trace;
-  readonly claim: string;
-  readonly rule: string;
-  /** The events of the evidence, in the order of the trace. */
-  readonly parts: readonly { readonly role: string; readonly event: TraceEvent }[];
-  /** The grants among them; the first is called A, the second B, …. */
-  readonly grants: readonly Grant[];
-  readonly faults: readonly FaultStrikes[];
-}
-
 /**
  * The words for a breach; without any, or where they do not fit its evidence, the evidence itself.
  * Never throws: a mistake in the words must not cost the finding. That each rule has words that fit
@@ -39,11 +27,11 @@ export function explainBy(
   trace: Trace,
   verdict: Told,
 ): Explanation {
-  const shown = contradictionOf(trace, verdict);
+  const shown = new Contradiction(trace, verdict);
   const words = Object.hasOwn(rules, verdict.rule) ? rules[verdict.rule] : undefined;
   try {
     const { headline, next, however, cure } = words?.(shown) ?? inPlainWords(shown);
-    return { headline, given: grantsOf(shown), next, however, cure };
+    return { headline, given: shown.grantsOf(), next, however, cure };
   } catch {
     return inPlainWords(shown);
   }
@@ -51,16 +39,121 @@ export function explainBy(
 
 type Told = Pick<Invalid, 'claim' | 'rule' | 'evidence'>;
 
-/** Looks the evidence up in its trace. */
-export function contradictionOf(trace: Trace, { claim, rule, evidence }: Told): Contradiction {
-  const parts = evidence.flatMap(({ role, event: index }) => {
-    const event = trace.events[index];
-    return event === undefined ? [] : [{ role, event }];
-  });
-  const events = parts.map(({ event }) => event);
-  const grants = events.filter((event) => isOneOf(event, ['grant']));
-  const faults = events.filter((event) => isOneOf(event, ['fault']));
-  return { trace, claim, rule, parts, grants, faults };
+/** A breach with the events of its evidence looked up, and phrases for them. */
+export class Contradiction {
+  readonly trace: Trace;
+  readonly claim: string;
+  readonly rule: string;
+  /** The events of the evidence, in the order of the trace. */
+  readonly parts: readonly { readonly role: string; readonly event: TraceEvent }[];
+  /** The grants among them; the first is called A, the second B, …. */
+  readonly grants: readonly Grant[];
+  readonly faults: readonly FaultStrikes[];
+
+  constructor(trace: Trace, { claim, rule, evidence }: Told) {
+    this.trace = trace;
+    this.claim = claim;
+    this.rule = rule;
+    this.parts = evidence.flatMap(({ role, event: index }) => {
+      const event = trace.events[index];
+      return event === undefined ? [] : [{ role, event }];
+    });
+    const events = this.parts.map(({ event }) => event);
+    this.grants = events.filter((event) => isOneOf(event, ['grant']));
+    this.faults = events.filter((event) => isOneOf(event, ['fault']));
+  }
+
+  /** All events that play `role` and are of one of `kinds`. */
+  findAll<K extends EventKind>(role: string, ...kinds: readonly K[]): readonly EventOf<K>[] {
+    return this.parts
+      .flatMap((part) => (part.role === role ? [part.event] : []))
+      .filter((event) => isOneOf(event, kinds));
+  }
+
+  /** The first of them. */
+  find<K extends EventKind>(role: string, ...kinds: readonly K[]): EventOf<K> | undefined {
+    return this.findAll(role, ...kinds)[0];
+  }
+
+  /** The same, where no such contradiction comes without it. */
+  need<K extends EventKind>(role: string, ...kinds: readonly K[]): EventOf<K> {
+    const event = this.find(role, ...kinds);
+    assert(event !== undefined, `a breach of ${this.rule} shows its ${role}`);
+    return event;
+  }
+
+  /** What the explanation calls a grant. */
+  letterOf(ordinal: number): string {
+    const place = this.grants.findIndex((grant) => grant.ordinal === ordinal);
+    return place < 0 || place > 25 ? `grant ${ordinal}` : String.fromCharCode(65 + place);
+  }
+
+  /** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */
+  grantsOf(): string {
+    return listOf(
+      this.grants.map((grant, place) => {
+        const letter = this.letterOf(grant.ordinal);
+        return `${letter} be ${grantPhrase(grant, this.grants[place - 1])}`;
+      }),
+    );
+  }
+
+  /** `bob wrote 2 to `x` with token 2 at 15ms`; handled, not sent, at that time. */
+  accessPhrase(access: Write | Read): string {
+    const { client, atUs } = access;
+    return `${client} ${this.deedPhrase(access)} at ${proseDuration(atUs)}`;
+  }
+
+  /** How an access came late: `alice, paused from 3ms to 20ms, still held the write and …`. */
+  latePhrase(access: Write | Read): string {
+    const { client, atUs, message } = access;
+    const noun = nounOf(access);
+    const withToken = this.tokenPhrase(access);
+    const sentAtUs = this.departureOf(access);
+    const sentAt = proseDuration(sentAtUs);
+    const arrived = atUs === sentAtUs ? '' : `, to arrive ${at(access)}`;
+    const pause = this.faults.find(
+      (fault) =>
+        fault.fault === 'pause' && fault.processes.includes(client) && fault.atUs <= sentAtUs,
+    );
+    if (pause !== undefined) {
+      const held = `still held the ${noun} and sent it${withToken} at ${sentAt}`;
+      return `${client}, ${pausedPhrase(pause)}, ${held}${arrived}`;
+    }
+    if (atUs === sentAtUs) return `${client}'s ${noun} came${withToken} ${at(access)}`;
+    const transit = this.faults.find(({ target }) => target === message);
+    const delayed = transit === undefined ? '' : ` and ${transitPhrase(transit)}`;
+    return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
+  }
+
+  /** `: `alice` was paused from 3 ms to 20 ms`, the cause; '' for no fault other than `except`. */
+  whileFaults(except: readonly string[] = []): string {
+    const faults = this.faults.filter(({ fault }) => !except.includes(fault));
+    return faults.length === 0 ? '' : `: ${listOf(faults.map(faultPhrase))}`;
+  }
+
+  /** ` with token 2`; where nothing of the run has a token, none is missed. */
+  private tokenPhrase({ token }: Write | Read): string {
+    if (token !== 0) return ` with token ${token}`;
+    return hasTokens(this.trace) ? ' without a token' : '';
+  }
+
+  private deedPhrase(access: Write | Read): string {
+    const { key, token, value } = access;
+    const withToken = this.tokenPhrase(access);
+    if (access.kind === 'read') return `read ${value ?? 'nothing'} from \`${key}\`${withToken}`;
+    return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\`${withToken}`;
+  }
+
+  /** When the request of an access left its client. */
+  private departureOf(access: Write | Read): number {
+    let departedUs = access.atUs;
+    for (const event of this.trace.events) {
+      if (event.kind === 'invoke' && event.operation === access.operation) departedUs = event.atUs;
+      if (event.kind === 'send' && event.message === access.message) return event.atUs;
+    }
+    return departedUs;
+  }
 }
 
 function inPlainWords(shown: Contradiction): Explanation {
@@ -68,7 +161,7 @@ function inPlainWords(shown: Contradiction): Explanation {
   const seen = listOf(parts.map(({ role, event }) => `the ${role} ${at(event)}`));
   return {
     headline: rule === claim ? `\`${claim}\` broke` : `\`${claim}\` broke by its rule \`${rule}\``,
-    given: grantsOf(shown),
+    given: shown.grantsOf(),
     next: seen === '' ? '' : `the run shows ${seen}`,
     however: '',
     cure: '',
@@ -79,60 +172,8 @@ type EventKind = TraceEvent['kind'];
 
 export type EventOf<K extends EventKind> = Extract<TraceEvent, { readonly kind: K }>;
 
-/** The event that plays `role`, if it is of one of `kinds`. */
-export function find<K extends EventKind>(
-  shown: Contradiction,
-  role: string,
-  ...kinds: readonly K[]
-): EventOf<K> | undefined {
-  for (const part of shown.parts) {
-    if (part.role === role && isOneOf(part.event, kinds)) return part.event;
-  }
-  return undefined;
-}
-
-/** The same, where no such contradiction comes without it. */
-export function need<K extends EventKind>(
-  shown: Contradiction,
-  role: string,
-  ...kinds: readonly K[]
-): EventOf<K> {
-  const event = find(shown, role, ...kinds);
-  assert(event !== undefined, `a breach of ${shown.rule} shows its ${role}`);
-  return event;
-}
-
-/** All events that play `role`. */
-export function findAll<K extends EventKind>(
-  shown: Contradiction,
-  role: string,
-  ...kinds: readonly K[]
-): readonly EventOf<K>[] {
-  const found: EventOf<K>[] = [];
-  for (const part of shown.parts) {
-    if (part.role === role && isOneOf(part.event, kinds)) found.push(part.event);
-  }
-  return found;
-}
-
-/** What the explanation calls a grant. */
-export function letterOf(shown: Contradiction, ordinal: number): string {
-  const place = shown.grants.findIndex((grant) => grant.ordinal === ordinal);
-  return place < 0 || place > 25 ? `grant ${ordinal}` : String.fromCharCode(65 + place);
-}
-
 function isOneOf<K extends EventKind>(event: TraceEvent, kinds: readonly K[]): event is EventOf<K> {
   return kinds.some((kind) => kind === event.kind);
-}
-
-/** `A be alice's grant 1 of `db` (from 0ms, ttl 10ms) and B be bob's grant 2 (from 12ms)`. */
-export function grantsOf(shown: Contradiction): string {
-  return listOf(
-    shown.grants.map((grant, place) => {
-      const letter = letterOf(shown, grant.ordinal);
-      return `${letter} be ${grantPhrase(grant, shown.grants[place - 1])}`;
-    }),
-  );
 }
 
 /** What the grant before it had in common with a grant is not said again. */
@@ -152,64 +193,11 @@ export function listOf(phrases: readonly string[]): string {
   return `${phrases.slice(0, -1).join(', ')} and ${phrases.at(-1)}`;
 }
 
-/** `bob wrote 2 to `x` with token 2 at 15ms`; handled, not sent, at that time. */
-export function accessPhrase(shown: Contradiction, access: Write | Read): string {
-  const { client, atUs } = access;
-  return `${client} ${deedPhrase(shown, access)} at ${proseDuration(atUs)}`;
-}
-
-/** ` with token 2`; where nothing of the run has a token, none is missed. */
-function tokenPhrase({ trace }: Contradiction, { token }: Write | Read): string {
-  if (token !== 0) return ` with token ${token}`;
-  return hasTokens(trace) ? ' without a token' : '';
-}
-
-function deedPhrase(shown: Contradiction, access: Write | Read): string {
-  const { key, token, value } = access;
-  const withToken = tokenPhrase(shown, access);
-  if (access.kind === 'read') return `read ${value ?? 'nothing'} from \`${key}\`${withToken}`;
-  return value === null ? `announced token ${token}` : `wrote ${value} to \`${key}\`${withToken}`;
-}
-
-/**
- * How an access came so late: `alice, paused from 3ms to 20ms, still held the write and sent it …`.
- */
-export function latePhrase(shown: Contradiction, access: Write | Read): string {
-  const { client, atUs, message } = access;
-  const noun = nounOf(access);
-  const withToken = tokenPhrase(shown, access);
-  const sentAtUs = departureOf(shown, access);
-  const sentAt = proseDuration(sentAtUs);
-  const arrived = atUs === sentAtUs ? '' : `, to arrive ${at(access)}`;
-  const pause = shown.faults.find(
-    (fault) =>
-      fault.fault === 'pause' && fault.processes.includes(client) && fault.atUs <= sentAtUs,
-  );
-  if (pause !== undefined) {
-    const held = `still held the ${noun} and sent it${withToken} at ${sentAt}`;
-    return `${client}, ${pausedPhrase(pause)}, ${held}${arrived}`;
-  }
-  if (atUs === sentAtUs) return `${client}'s ${noun} came${withToken} ${at(access)}`;
-  const transit = shown.faults.find(({ target }) => target === message);
-  const delayed = transit === undefined ? '' : ` and ${transitPhrase(transit)}`;
-  return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
-}
-
 function nounOf(access: Write | Read): string {
   if (access.kind === 'read') return `read of \`${access.key}\``;
   return access.value === null
     ? 'announcement of its token'
     : `write of ${access.value} to \`${access.key}\``;
-}
-
-/** When the request of an access left its client. */
-function departureOf(shown: Contradiction, access: Write | Read): number {
-  let departedUs = access.atUs;
-  for (const event of shown.trace.events) {
-    if (event.kind === 'invoke' && event.operation === access.operation) departedUs = event.atUs;
-    if (event.kind === 'send' && event.message === access.message) return event.atUs;
-  }
-  return departedUs;
 }
 
 function pausedPhrase(pause: FaultStrikes): string {
@@ -224,11 +212,6 @@ function spanPhrase({ atUs, untilUs }: FaultStrikes): string {
 function transitPhrase({ fault, amount }: FaultStrikes): string {
   if (fault === 'duplicate') return `executed again ${proseDuration(amount)} later`;
   return fault === 'delay' ? `delayed by ${proseDuration(amount)}` : fault;
-}
-
-/** All faults but those that `except` names: `alice was paused from 3ms to 20ms and …`. */
-function faultsOf(shown: Contradiction, except: readonly string[]): string {
-  return listOf(shown.faults.filter(({ fault }) => !except.includes(fault)).map(faultPhrase));
 }
 
 function faultPhrase(fault: FaultStrikes): string {
@@ -261,12 +244,6 @@ function faultPhrase(fault: FaultStrikes): string {
     case 'late-timer':
       return `\`${target}\` fired ${proseDuration(amount)} late`;
   }
-}
-
-/** `: `alice` was paused from 3 ms to 20 ms`, the cause; '' without a fault other than `except`. */
-export function whileFaults(shown: Contradiction, except: readonly string[] = []): string {
-  const faults = faultsOf(shown, except);
-  return faults === '' ? '' : `: ${faults}`;
 }
 
 /** `at 15ms`. */

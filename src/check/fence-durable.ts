@@ -7,14 +7,7 @@
  */
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, causesIn } from './evidence.ts';
-import {
-  accessPhrase,
-  at,
-  type Contradiction,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import type { AccessEvent, Numbered, PlaceLog } from './trace-index.ts';
 import { inAll } from './verdict.ts';
 
@@ -33,7 +26,6 @@ export const fenceDurable: Claim = defineClaim({
         const causes = causesIn(indexed, { ...span, before: recovery.index });
         const breach = accessBreach(indexed, 'fence-forgotten', {
           accesses: [['highest write', highest]],
-          late: null,
           others: [...causes, ['recovery', recovery]],
         });
         return { exercised: 1, breach };
@@ -54,13 +46,13 @@ function highestBefore(place: PlaceLog, before: number): Numbered<AccessEvent> |
 }
 
 function fenceForgotten(shown: Contradiction): Sentences {
-  const write = need(shown, 'highest write', 'write');
-  const recovery = need(shown, 'recovery', 'recovered');
+  const write = shown.need('highest write', 'write');
+  const recovery = shown.need('recovery', 'recovered');
   const highest = `the highest token it knew for \`${recovery.resource}\` was ${recovery.highest}`;
   return {
     headline: `Highest token forgotten by \`${recovery.process}\``,
-    next: accessPhrase(shown, write),
-    however: `the store came back ${at(recovery)} and ${highest}${whileFaults(shown)}`,
+    next: shown.accessPhrase(write),
+    however: `the store came back ${at(recovery)} and ${highest}${shown.whileFaults()}`,
     cure: 'A store that keeps its highest token where it keeps its values would have known it',
   };
 }

@@ -10,13 +10,7 @@ import type { Write } from '../core/history/server-events.ts';
 import { acceptance, staleWrite } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, recoveriesBetween } from './evidence.ts';
-import {
-  accessPhrase,
-  type Contradiction,
-  latePhrase,
-  need,
-  type Sentences,
-} from './explanation.ts';
+import type { Contradiction, Sentences } from './explanation.ts';
 import type { Numbered, PlaceLog, TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
@@ -83,13 +77,13 @@ function breachBetween(
 }
 
 function tokenLower(shown: Contradiction): Sentences {
-  const earlier = need(shown, 'later write', 'write');
-  const lower = need(shown, 'stale write', 'write');
+  const earlier = shown.need('later write', 'write');
+  const lower = shown.need('stale write', 'write');
   const { why, cure } = acceptance(shown, earlier, lower);
   return {
     headline: `Token ${lower.token} accepted after ${earlier.token} by \`${lower.process}\``,
-    next: accessPhrase(shown, earlier),
-    however: `${latePhrase(shown, lower)}, and the store took it: ${why}`,
+    next: shown.accessPhrase(earlier),
+    however: `${shown.latePhrase(lower)}, and the store took it: ${why}`,
     cure,
   };
 }

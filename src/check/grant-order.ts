@@ -21,15 +21,7 @@ import {
   unheardReads,
 } from './contents.ts';
 import { accessBreach } from './evidence.ts';
-import {
-  accessPhrase,
-  type Contradiction,
-  find,
-  latePhrase,
-  letterOf,
-  need,
-  type Sentences,
-} from './explanation.ts';
+import type { Contradiction, Sentences } from './explanation.ts';
 import { isReleasedBefore } from './leases.ts';
 import {
   type AccessEvent,
@@ -40,7 +32,7 @@ import {
   type PlaceLog,
   type TraceIndex,
 } from './trace-index.ts';
-import { type Breach, inAll } from './verdict.ts';
+import { inAll } from './verdict.ts';
 
 export const grantOrder: Claim = defineClaim({
   name: 'grant-order',
@@ -70,16 +62,6 @@ export const grantOrder: Claim = defineClaim({
   },
 });
 
-type Rule =
-  | 'stale-write'
-  | 'write-after-read'
-  | 'read-of-later'
-  | 'issue-order'
-  | 'read-before-own-write'
-  | 'read-of-own-later'
-  | 'wrong-value'
-  | 'lost-in-recovery';
-
 type WriteEntry = LogEntry<EffectiveWrite>;
 
 /** Acquires handled while a grant without end was held. */
@@ -97,7 +79,7 @@ function breachOf(
   indexed: TraceIndex,
   place: PlaceLog,
   { key, unheard }: { readonly key: KeyLog; readonly unheard: ReadonlySet<AccessEvent> },
-): Breach<Rule> | null {
+) {
   const replay = replayOf(key);
   if (replay === null) return null;
   for (const access of key.accesses) {
@@ -164,7 +146,7 @@ interface Mismatch {
 function breachAtRead(
   indexed: TraceIndex,
   { place, key, expected, read }: Mismatch & { readonly read: LogEntry<AccessEvent> },
-): Breach<Rule> {
+) {
   if (expected !== undefined && expected.index > read.index) {
     if (expected.event.under === read.event.under) {
       return accessBreach(indexed, 'read-before-own-write', {
@@ -190,7 +172,6 @@ function breachAtRead(
         ['write', write],
         ['read', read],
       ],
-      late: null,
     });
   }
   if (write !== null && comesBefore(read.event, write.event)) {
@@ -206,7 +187,7 @@ function breachAtRead(
   return breachByOverwriting(indexed, { place, key, expected }, read);
 }
 
-function breachAtEnd(indexed: TraceIndex, mismatch: Mismatch): Breach<Rule> | null {
+function breachAtEnd(indexed: TraceIndex, mismatch: Mismatch) {
   const { place, key, expected } = mismatch;
   const { value } = finalContents(place, key);
   if (value === (expected?.event.value ?? firstValue(place, key.key))) return null;
@@ -218,7 +199,7 @@ function breachByOverwriting(
   indexed: TraceIndex,
   { place, key, expected }: Mismatch,
   read: LogEntry<AccessEvent> | null,
-): Breach<Rule> {
+) {
   const { write, recovery } = contentsBefore(place, key, read?.index ?? Number.POSITIVE_INFINITY);
   if (write === null) {
     return accessBreach(indexed, 'lost-in-recovery', {
@@ -226,7 +207,6 @@ function breachByOverwriting(
         ['lost write', expected],
         ['read', read],
       ],
-      late: null,
       others: [['recovery', recovery]],
     });
   }
@@ -242,47 +222,47 @@ function breachByOverwriting(
 }
 
 function readOfLater(shown: Contradiction): Sentences {
-  const write = need(shown, 'later write', 'write');
-  const stale = need(shown, 'stale read', 'read');
-  const served = `${stale.value ?? 'nothing'}, which came after ${letterOf(shown, stale.under)}`;
+  const write = shown.need('later write', 'write');
+  const stale = shown.need('stale read', 'read');
+  const served = `${stale.value ?? 'nothing'}, which came after ${shown.letterOf(stale.under)}`;
   return {
     headline: `Stale read served by \`${stale.process}\``,
-    next: accessPhrase(shown, write),
-    however: `${latePhrase(shown, stale)}, and the store served it ${served}`,
+    next: shown.accessPhrase(write),
+    however: `${shown.latePhrase(stale)}, and the store served it ${served}`,
     cure: 'A store that refuses reads with tokens below its highest would have refused it',
   };
 }
 
 function readBeforeOwnWrite(shown: Contradiction): Sentences {
-  const read = need(shown, 'early read', 'read');
-  const write = need(shown, 'late write', 'write');
+  const read = shown.need('early read', 'read');
+  const write = shown.need('late write', 'write');
   return {
     headline: `A section read from \`${read.process}\` what stood there before its own write`,
-    next: accessPhrase(shown, read),
-    however: `${latePhrase(shown, write)}, although it had been issued before that read`,
+    next: shown.accessPhrase(read),
+    however: `${shown.latePhrase(write)}, although it had been issued before that read`,
     cure: 'A client that waits for the answer to its write before it reads would have seen it',
   };
 }
 
 function readOfOwnLater(shown: Contradiction): Sentences {
-  const write = need(shown, 'later write', 'write');
-  const read = need(shown, 'late read', 'read');
+  const write = shown.need('later write', 'write');
+  const read = shown.need('late read', 'read');
   return {
     headline: `A section read from \`${read.process}\` what it wrote later`,
-    next: accessPhrase(shown, write),
-    however: `${latePhrase(shown, read)}, although it had been issued before that write`,
+    next: shown.accessPhrase(write),
+    however: `${shown.latePhrase(read)}, although it had been issued before that write`,
     cure: 'A client that waits for the answer to its read before it writes would not have seen it',
   };
 }
 
 function wrongValue(shown: Contradiction): Sentences {
-  const write = find(shown, 'write', 'write');
-  const read = need(shown, 'read', 'read');
+  const write = shown.find('write', 'write');
+  const read = shown.need('read', 'read');
   return {
     headline: `Wrong value served by \`${read.process}\``,
     next:
-      write === undefined ? `nothing was written to \`${read.key}\`` : accessPhrase(shown, write),
-    however: accessPhrase(shown, read),
+      write === undefined ? `nothing was written to \`${read.key}\`` : shown.accessPhrase(write),
+    however: shown.accessPhrase(read),
     cure: '',
   };
 }

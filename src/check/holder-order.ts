@@ -10,14 +10,7 @@ import { issueOrder, sequenceCure } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';
 import { accessBreach } from './evidence.ts';
-import {
-  accessPhrase,
-  at,
-  type Contradiction,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import type { LogEntry, PlaceLog, TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
@@ -98,16 +91,16 @@ function newestOf(
 }
 
 function appliedTwice(shown: Contradiction): Sentences {
-  const first = need(shown, 'first time', 'write');
-  const second = need(shown, 'second time', 'write');
+  const first = shown.need('first time', 'write');
+  const second = shown.need('second time', 'write');
   const isSecondTry = first.message !== second.message;
   const again = isSecondTry
     ? `a second try of the same write, was handled ${at(second)}, and the store took it`
     : `was handled again ${at(second)}, and the store took it`;
   return {
     headline: `Write applied twice by \`${second.process}\``,
-    next: accessPhrase(shown, first),
-    however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}${whileFaults(shown, ['duplicate'])}`,
+    next: shown.accessPhrase(first),
+    however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}${shown.whileFaults(['duplicate'])}`,
     cure: sequenceCure,
   };
 }

@@ -9,14 +9,7 @@ import type { Enter } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { causesSince, evidenceOf } from './evidence.ts';
-import {
-  at,
-  type Contradiction,
-  type EventOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
 import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
@@ -119,9 +112,9 @@ function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
 }
 
 function bothBelieve(shown: Contradiction): Sentences {
-  const earlier = need(shown, 'earlier entry', 'enter');
-  const later = need(shown, 'later entry', 'enter');
-  const before = `before ${earlier.process} had left${whileFaults(shown)}`;
+  const earlier = shown.need('earlier entry', 'enter');
+  const later = shown.need('later entry', 'enter');
+  const before = `before ${earlier.process} had left${shown.whileFaults()}`;
   const entries = [earlier, later];
   return {
     headline: `${earlier.process} and ${later.process} both believed to hold \`${later.lock}\``,

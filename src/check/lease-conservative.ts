@@ -11,16 +11,7 @@ import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { causesSince, evidenceOf } from './evidence.ts';
-import {
-  at,
-  type Contradiction,
-  find,
-  giverOf,
-  letterOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { actualEndUs, serversOf } from './leases.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
@@ -124,7 +115,7 @@ function breachAt(
 }
 
 function believesLonger(shown: Contradiction): Sentences {
-  const belief = need(shown, 'belief', 'enter', 'lease-test');
+  const belief = shown.need('belief', 'enter', 'lease-test');
   const claim = `took ${at(belief)} its lease to end at ${proseDuration(belief.believedUntilUs)}`;
   return beliefStory(
     shown,
@@ -134,7 +125,7 @@ function believesLonger(shown: Contradiction): Sentences {
 }
 
 function liveTooLate(shown: Contradiction): Sentences {
-  const belief = need(shown, 'belief', 'enter', 'lease-test');
+  const belief = shown.need('belief', 'enter', 'lease-test');
   return beliefStory(
     shown,
     `found ${at(belief)} that its lease was live`,
@@ -144,11 +135,11 @@ function liveTooLate(shown: Contradiction): Sentences {
 
 /** The service's end of a lease against the holder's. */
 function beliefStory(shown: Contradiction, claim: string, cure: string): Sentences {
-  const grant = need(shown, 'grant', 'grant');
-  const belief = need(shown, 'belief', 'enter', 'lease-test');
-  const renewal = find(shown, 'renewal', 'renew');
-  const successor = find(shown, 'successor', 'grant');
-  const letter = letterOf(shown, grant.ordinal);
+  const grant = shown.need('grant', 'grant');
+  const belief = shown.need('belief', 'enter', 'lease-test');
+  const renewal = shown.find('renewal', 'renew');
+  const successor = shown.find('successor', 'grant');
+  const letter = shown.letterOf(grant.ordinal);
   const until = renewal === undefined ? grant.untilUs : renewal.untilUs;
   const next =
     successor === undefined
@@ -157,11 +148,11 @@ function beliefStory(shown: Contradiction, claim: string, cure: string): Sentenc
   return {
     headline: `${belief.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
     next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${next}`,
-    however: `${belief.process} ${claim}${whileFaults(shown)}`,
+    however: `${belief.process} ${claim}${shown.whileFaults()}`,
     cure,
   };
 }
 
 function entryOf(shown: Contradiction, grant: Grant): string {
-  return `${letterOf(shown, grant.ordinal)} ${at(grant)}`;
+  return `${shown.letterOf(grant.ordinal)} ${at(grant)}`;
 }

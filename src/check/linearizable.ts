@@ -12,15 +12,7 @@ import { Defect } from '../core/kernel/assert.ts';
 import { errorText } from '../text/error-text.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
-import {
-  accessPhrase,
-  at,
-  type Contradiction,
-  find,
-  latePhrase,
-  need,
-  type Sentences,
-} from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import {
   checkStore,
   type ModelDefinition,
@@ -35,6 +27,7 @@ import {
   type FirstRow,
   isStale,
   type LogEntry,
+  placeAt,
   type TraceIndex,
 } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
@@ -144,13 +137,10 @@ function checkOwn(
 
 /** What the keys of these operations' place begin as, all alike; null: as every value. */
 export function firstRowOf(
-  { places }: TraceIndex,
-  operations: readonly StoreOperation[],
+  indexed: TraceIndex,
+  [operation]: readonly StoreOperation[],
 ): FirstRow | null {
-  const call = operations[0]?.call;
-  const place = places.find(
-    ({ store, resource }) => store === call?.store && resource === call?.resource,
-  );
+  const place = placeAt(indexed, operation?.call ?? {});
   return [...(place?.firsts.values() ?? [])][0] ?? null;
 }
 
@@ -189,11 +179,7 @@ function exercisedBy(
  */
 function breachAt(indexed: TraceIndex, operation: StoreOperation | undefined): Breach<'no-order'> {
   const log = operation?.log;
-  const call = operation?.call;
-  const place = indexed.places.find(
-    ({ store, resource }) => store === call?.store && resource === call?.resource,
-  );
-  const accesses = place?.accesses ?? [];
+  const accesses = placeAt(indexed, operation?.call ?? {})?.accesses ?? [];
   const handled = accesses.find(({ event }) => event.operation === log?.invoke.event.operation);
   const previous = accesses.findLast((access) => isPrevious(access, handled));
   return accessBreach(indexed, 'no-order', {
@@ -218,16 +204,16 @@ function isPrevious(
 }
 
 function noOrder(shown: Contradiction): Sentences {
-  const call = need(shown, 'call', 'invoke');
-  const returned = find(shown, 'return', 'return');
-  const previous = find(shown, 'previous write', 'write');
-  const handling = find(shown, 'handling', 'write', 'read');
+  const call = shown.need('call', 'invoke');
+  const returned = shown.find('return', 'return');
+  const previous = shown.find('previous write', 'write');
+  const handling = shown.find('handling', 'write', 'read');
   const answer = answerPhrase(returned?.answer ?? null);
   const how =
-    handling === undefined ? `${call.process} called ${at(call)}` : latePhrase(shown, handling);
+    handling === undefined ? `${call.process} called ${at(call)}` : shown.latePhrase(handling);
   return {
     headline: `No order explains the answer to \`${call.operation}\``,
-    next: previous === undefined ? `nothing had been written` : accessPhrase(shown, previous),
+    next: previous === undefined ? `nothing had been written` : shown.accessPhrase(previous),
     however: `${how}, and its answer, ${answer}, fits nowhere between the call and its return`,
     cure: 'A store that answers as if one call came at a time would have answered otherwise',
   };

@@ -19,17 +19,7 @@ import {
   type EvidencePart,
   evidenceOf,
 } from './evidence.ts';
-import {
-  at,
-  type Contradiction,
-  find,
-  giverOf,
-  letterOf,
-  listOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, giverOf, listOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './leases.ts';
 import { NAMED_RELEASE } from './owner-only-release.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
@@ -193,23 +183,23 @@ function causesOfRelease(
 }
 
 function grantedWhileLive(shown: Contradiction): Sentences {
-  const earlier = need(shown, 'earlier grant', 'grant');
-  const later = need(shown, 'later grant', 'grant');
-  const foreign = find(shown, 'foreign release', 'release');
+  const earlier = shown.need('earlier grant', 'grant');
+  const later = shown.need('later grant', 'grant');
+  const foreign = shown.find('foreign release', 'release');
   const freed = foreign === undefined ? '' : `, and ${foreignPhrase(shown, foreign)}`;
-  const end = `${endPhrase(find(shown, 'renewal', 'renew') ?? earlier)}${freed}`;
+  const end = `${endPhrase(shown.find('renewal', 'renew') ?? earlier)}${freed}`;
   return {
     headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
-    next: `${deniedPhrase(shown)}${giversOf(shown, later)} granted ${letterOf(shown, later.ordinal)} ${at(later)}`,
-    however: `${letterOf(shown, earlier.ordinal)} was live: ${end}${whileFaults(shown)}`,
+    next: `${deniedPhrase(shown)}${giversOf(shown, later)} granted ${shown.letterOf(later.ordinal)} ${at(later)}`,
+    however: `${shown.letterOf(earlier.ordinal)} was live: ${end}${shown.whileFaults()}`,
     cure: foreign === undefined ? cureOfSecond(shown, { earlier, later }) : NAMED_RELEASE,
   };
 }
 
 /** What came before a grant by another server than the one that had said no. */
 function deniedPhrase(shown: Contradiction): string {
-  const denial = find(shown, 'denial', 'deny');
-  const log = find(shown, 'misreading', 'log');
+  const denial = shown.find('denial', 'deny');
+  const log = shown.find('misreading', 'log');
   if (denial === undefined || log === undefined) return '';
   const { process, client } = denial;
   return `\`${process}\` denied ${client} ${at(denial)}, ${client} logged “${log.text}”, and `;
@@ -219,7 +209,7 @@ function cureOfSecond(
   shown: Contradiction,
   { earlier, later }: { readonly earlier: Grant; readonly later: Grant },
 ): string {
-  if (find(shown, 'denial', 'deny') !== undefined) {
+  if (shown.find('denial', 'deny') !== undefined) {
     return 'A client that tells “somebody holds it” from “system error” would have waited';
   }
   if (isQuorumGrant(later)) {
@@ -231,7 +221,7 @@ function cureOfSecond(
 }
 
 function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
-  const meant = `${client}'s release under ${letterOf(shown, under)}`;
+  const meant = `${client}'s release under ${shown.letterOf(under)}`;
   return `${meant}, handled at ${proseDuration(atUs)}, was none of its holder`;
 }
 
@@ -260,13 +250,13 @@ function endPhrase({ sentAtUs, ttlUs, untilUs, kind }: Grant | Renew): string {
 }
 
 function revivedWhileLive(shown: Contradiction): Sentences {
-  const earlier = need(shown, 'earlier grant', 'grant');
-  const later = need(shown, 'later grant', 'grant');
-  const renewal = need(shown, 'renewal', 'renew');
-  const revived = `${letterOf(shown, earlier.ordinal)} was live again${whileFaults(shown)}`;
+  const earlier = shown.need('earlier grant', 'grant');
+  const later = shown.need('later grant', 'grant');
+  const renewal = shown.need('renewal', 'renew');
+  const revived = `${shown.letterOf(earlier.ordinal)} was live again${shown.whileFaults()}`;
   return {
     headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
-    next: `${giverOf(later)} granted ${letterOf(shown, later.ordinal)} ${at(later)}`,
+    next: `${giverOf(later)} granted ${shown.letterOf(later.ordinal)} ${at(later)}`,
     however: `${renewal.client}'s renew was handled ${at(renewal)} and ${revived}`,
     cure: 'A lock service that denies the renew of an expired grant would have kept one holder',
   };

@@ -24,22 +24,15 @@ import {
   repeatsOf,
 } from './contents.ts';
 import { type AccessPart, accessBreach } from './evidence.ts';
-import {
-  accessPhrase,
-  type Contradiction,
-  find,
-  latePhrase,
-  need,
-  type Sentences,
-} from './explanation.ts';
+import type { Contradiction, Sentences } from './explanation.ts';
 import {
   type AccessEvent,
-  INITIAL_VALUE,
   isAcknowledged,
   type KeyLog,
   type LogEntry,
   type OperationLog,
   type PlaceLog,
+  placeAt,
   type TraceIndex,
 } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
@@ -80,19 +73,18 @@ interface Range {
 }
 
 function finalRanges(indexed: TraceIndex): ReadonlyMap<KeyLog, Range> {
-  const keys = keysByName(indexed);
   const ranges = new Map<KeyLog, Range>();
   const repeats = repeatsOf(indexed);
   for (const operation of indexed.operations.values()) {
     const { call, operation: name } = operation.invoke.event;
     if (call.verb !== 'write' || call.adds === null || call.repeats !== undefined) continue;
-    const key = keys.get(call.store)?.get(call.resource)?.get(call.key);
-    if (key === undefined) continue;
+    const place = placeAt(indexed, call);
+    const key = place?.keys.get(call.key);
+    if (place === undefined || key === undefined) continue;
     let range = ranges.get(key);
     if (range === undefined) {
       const before = probedAt(indexed, key);
-      const place = indexed.places.find(({ keys: own }) => own.get(call.key) === key);
-      const first = place === undefined ? INITIAL_VALUE : firstValue(place, call.key);
+      const first = firstValue(place, call.key);
       range = { min: first, max: first, repeated: 0, before };
       ranges.set(key, range);
     }
@@ -104,18 +96,6 @@ function finalRanges(indexed: TraceIndex): ReadonlyMap<KeyLog, Range> {
     widen(range, call.adds, fate);
   }
   return ranges;
-}
-
-function keysByName(
-  indexed: TraceIndex,
-): ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, KeyLog>>> {
-  const stores = new Map<string, Map<string, ReadonlyMap<string, KeyLog>>>();
-  for (const { store, resource, keys } of indexed.places) {
-    const resources = stores.get(store);
-    if (resources === undefined) stores.set(store, new Map([[resource, keys]]));
-    else resources.set(resource, keys);
-  }
-  return stores;
 }
 
 /** The number of the event at which a probe overwrites a key. */
@@ -189,19 +169,17 @@ function breachOf(
   if (value > range.max) {
     const twice = appliedTwice(indexed, key);
     if (twice !== null) {
-      return accessBreach(indexed, 'update-repeated', { accesses: twice, late: null });
+      return accessBreach(indexed, 'update-repeated', { accesses: twice });
     }
     const last = key.accesses.findLast(isEffective);
     return accessBreach(indexed, 'update-invented', {
       accesses: [['last write', last]],
-      late: null,
     });
   }
   const overwriting = key.accesses.find((access) => overwrites(place, key, access));
   if (overwriting === undefined) {
     return accessBreach(indexed, 'lost-in-recovery', {
       accesses: [['lost write', key.accesses.findLast(isEffective)]],
-      late: null,
       others: [['recovery', recovery]],
     });
   }
@@ -255,14 +233,14 @@ function readOf(key: KeyLog, write: LogEntry<EffectiveWrite>): LogEntry<AccessEv
 }
 
 function updateLost(shown: Contradiction): Sentences {
-  const read = find(shown, 'read', 'read');
-  const lost = find(shown, 'lost write', 'write');
-  const over = need(shown, 'overwriting write', 'write');
-  const base = read === undefined ? '' : `${accessPhrase(shown, read)}, and `;
-  const missed = lost === undefined ? 'the value had changed' : latePhrase(shown, lost);
+  const read = shown.find('read', 'read');
+  const lost = shown.find('lost write', 'write');
+  const over = shown.need('overwriting write', 'write');
+  const base = read === undefined ? '' : `${shown.accessPhrase(read)}, and `;
+  const missed = lost === undefined ? 'the value had changed' : shown.latePhrase(lost);
   return {
     headline: `Acknowledged increment lost in \`${over.process}\``,
-    next: `${base}${accessPhrase(shown, over)}`,
+    next: `${base}${shown.accessPhrase(over)}`,
     however:
       `${missed}, between that read and that write${sameStamp(over)}, ` +
       'so one of the two increments is gone',
@@ -284,21 +262,21 @@ function sameStamp({ version, client }: Write): string {
 }
 
 function updateRepeated(shown: Contradiction): Sentences {
-  const first = need(shown, 'first write', 'write');
-  const again = need(shown, 'repeated write', 'write');
+  const first = shown.need('first write', 'write');
+  const again = shown.need('repeated write', 'write');
   return {
     headline: `One increment applied twice in \`${first.process}\``,
-    next: accessPhrase(shown, first),
-    however: `${again.client} did not learn of it and did it again: ${accessPhrase(shown, again)}`,
+    next: shown.accessPhrase(first),
+    however: `${again.client} did not learn of it and did it again: ${shown.accessPhrase(again)}`,
     cure: 'A store that keeps a key of what it applied would have taken it for the same',
   };
 }
 
 function updateInvented(shown: Contradiction): Sentences {
-  const last = need(shown, 'last write', 'write');
+  const last = shown.need('last write', 'write');
   return {
     headline: `More in \`${last.process}\` than was ever added`,
-    next: accessPhrase(shown, last),
+    next: shown.accessPhrase(last),
     however: `no set of the increments that were tried adds up to ${last.value ?? 0}`,
     cure: '',
   };

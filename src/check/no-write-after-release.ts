@@ -2,14 +2,7 @@
 
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
-import {
-  at,
-  type Contradiction,
-  latePhrase,
-  letterOf,
-  need,
-  type Sentences,
-} from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { type LockLog, type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
 import { inAll } from './verdict.ts';
 
@@ -53,13 +46,13 @@ function toldReleased(
 }
 
 function writeAfterRelease(shown: Contradiction): Sentences {
-  const released = need(shown, 'released', 'return');
-  const write = need(shown, 'late write', 'write');
-  const letter = letterOf(shown, write.under);
+  const released = shown.need('released', 'return');
+  const write = shown.need('late write', 'write');
+  const letter = shown.letterOf(write.under);
   return {
     headline: `Write accepted by \`${write.process}\` after its lock was released`,
     next: `${released.process} was told ${at(released)} that ${letter} was released`,
-    however: `${latePhrase(shown, write)}, and the store took it`,
+    however: `${shown.latePhrase(write)}, and the store took it`,
     cure: 'A client that releases only when all its writes are answered leaves none behind',
   };
 }

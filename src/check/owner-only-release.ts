@@ -7,15 +7,7 @@
 import type { Release, Renew } from '../core/history/server-events.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { causesIn, evidenceOf } from './evidence.ts';
-import {
-  at,
-  type Contradiction,
-  find,
-  letterOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
 import type { LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
@@ -74,9 +66,9 @@ export function foreignBreach<Rule extends string>(
 }
 
 function foreignRelease(shown: Contradiction): Sentences {
-  const release = need(shown, 'release', 'release');
-  const meant = `${release.client}'s release under ${letterOf(shown, release.under)}`;
-  const ended = `ended ${letterOf(shown, release.released)}${whileFaults(shown)}`;
+  const release = shown.need('release', 'release');
+  const meant = `${release.client}'s release under ${shown.letterOf(release.under)}`;
+  const ended = `ended ${shown.letterOf(release.released)}${shown.whileFaults()}`;
   return {
     headline: `\`${release.lock}\` released by ${release.client}, who no longer held it`,
     next: touchedPhrase(shown),
@@ -86,9 +78,9 @@ function foreignRelease(shown: Contradiction): Sentences {
 }
 
 export function foreignRenewal(shown: Contradiction): Sentences {
-  const renewal = need(shown, 'renewal', 'renew');
-  const meant = `${renewal.client}'s renew under ${letterOf(shown, renewal.under)}`;
-  const extended = `extended ${letterOf(shown, renewal.extended)}${whileFaults(shown)}`;
+  const renewal = shown.need('renewal', 'renew');
+  const meant = `${renewal.client}'s renew under ${shown.letterOf(renewal.under)}`;
+  const extended = `extended ${shown.letterOf(renewal.extended)}${shown.whileFaults()}`;
   return {
     headline: `Lease of \`${renewal.lock}\` extended by ${renewal.client}, who no longer held it`,
     next: touchedPhrase(shown),
@@ -98,9 +90,9 @@ export function foreignRenewal(shown: Contradiction): Sentences {
 }
 
 function touchedPhrase(shown: Contradiction): string {
-  const touched = find(shown, 'grant touched', 'grant');
+  const touched = shown.find('grant touched', 'grant');
   if (touched === undefined) return 'the lock was granted anew';
-  return `${touched.client} was granted ${letterOf(shown, touched.ordinal)} ${at(touched)}`;
+  return `${touched.client} was granted ${shown.letterOf(touched.ordinal)} ${at(touched)}`;
 }
 
 export const NAMED_RELEASE = 'A release that names its acquisition would have changed nothing';

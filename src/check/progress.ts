@@ -13,16 +13,7 @@ import type { Deadlock } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
 import { accessBreach, causesSince, type EvidencePart, evidenceOf } from './evidence.ts';
-import {
-  accessPhrase,
-  at,
-  type Contradiction,
-  find,
-  letterOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
 import type { Terms } from './terms.ts';
 import type {
@@ -273,35 +264,34 @@ function refusal(
       ['earlier access', highest ?? before.at(-1)],
       ['refused access', refused],
     ],
-    late: null,
   });
 }
 
 function probeWaited(shown: Contradiction): Sentences {
-  const first = need(shown, 'first try', 'invoke');
-  const grant = find(shown, 'grant', 'grant');
-  const holder = find(shown, 'holder grant', 'grant');
-  const denial = find(shown, 'denial', 'deny');
+  const first = shown.need('first try', 'invoke');
+  const grant = shown.find('grant', 'grant');
+  const holder = shown.find('holder grant', 'grant');
+  const denial = shown.find('denial', 'deny');
   const lock = 'lock' in first.call ? first.call.lock : '';
   const end = grant === undefined ? 'was never granted it' : `was granted it only ${at(grant)}`;
-  const who = holder === undefined ? '' : `, because ${letterOf(shown, holder.ordinal)} held it`;
+  const who = holder === undefined ? '' : `, because ${shown.letterOf(holder.ordinal)} held it`;
   const verb = denial?.waits === true ? 'put in line' : 'last denied';
   const denied = denial === undefined ? '' : `, ${verb} ${at(denial)}${who}`;
   return {
     headline: `\`${lock}\` is not given to a fresh client after healing`,
     next: `${first.process} asked for \`${lock}\` from ${at(first).slice(3)} on`,
-    however: `it ${end}${denied}${whileFaults(shown)}`,
+    however: `it ${end}${denied}${shown.whileFaults()}`,
     cure: 'A lease that ends by itself does not outlive a holder that is gone',
   };
 }
 
 function accessRefused(shown: Contradiction): Sentences {
-  const refused = need(shown, 'refused access', 'write', 'read');
-  const earlier = find(shown, 'earlier access', 'write', 'read');
-  const letter = letterOf(shown, refused.under);
+  const refused = shown.need('refused access', 'write', 'read');
+  const earlier = shown.find('earlier access', 'write', 'read');
+  const letter = shown.letterOf(refused.under);
   const late = `the ${refused.kind} that came ${at(refused)} with token ${refused.token}`;
   const known =
-    earlier === undefined ? '' : `, because ${accessPhrase(shown, earlier)}, which it accepted`;
+    earlier === undefined ? '' : `, because ${shown.accessPhrase(earlier)}, which it accepted`;
   return {
     headline: `Rightful holder refused by \`${refused.process}\``,
     next: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,
@@ -311,7 +301,7 @@ function accessRefused(shown: Contradiction): Sentences {
 }
 
 function probeUnheard(shown: Contradiction): Sentences {
-  const write = need(shown, 'first write', 'invoke');
+  const write = shown.need('first write', 'invoke');
   return {
     headline: `First write of ${write.process} never handled`,
     next: `${write.process} sent \`${write.operation}\` ${at(write)}, after healing`,
@@ -321,8 +311,8 @@ function probeUnheard(shown: Contradiction): Sentences {
 }
 
 function probeDidNotWrite(shown: Contradiction): Sentences {
-  const grant = need(shown, 'grant', 'grant');
-  const held = `${grant.client} was granted ${letterOf(shown, grant.ordinal)} ${at(grant)}`;
+  const grant = shown.need('grant', 'grant');
+  const held = `${grant.client} was granted ${shown.letterOf(grant.ordinal)} ${at(grant)}`;
   return {
     headline: `${grant.client} holds \`${grant.lock}\` and does not write`,
     next: `${held}, after healing`,
@@ -332,13 +322,13 @@ function probeDidNotWrite(shown: Contradiction): Sentences {
 }
 
 function deadlock(shown: Contradiction): Sentences {
-  const circle = need(shown, 'circle', 'deadlock');
+  const circle = shown.need('circle', 'deadlock');
   const locks = circle.waits.map(({ lock }) => `\`${lock}\``);
   const whom = circle.waits.length === 2 ? 'the other' : 'the next';
   return {
     headline: `Deadlock over ${locks.join(' and ')}: each waits for ${whom}`,
     next: circlePhrase(circle),
-    however: `the circle closed ${at(circle)} and none of them gave its lock back${whileFaults(shown)}`,
+    however: `the circle closed ${at(circle)} and none of them gave its lock back${shown.whileFaults()}`,
     cure:
       'Clients that take their locks in one order never wait in a circle, and a lock service that ' +
       'denies the request which closes it breaks it up',

@@ -8,7 +8,7 @@ import type { Renew } from '../core/history/server-events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { evidenceOf } from './evidence.ts';
-import { at, type Contradiction, letterOf, need, type Sentences } from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
 import { foreignBreach, foreignRenewal } from './owner-only-release.ts';
 import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
@@ -56,9 +56,9 @@ function breachBy(
 }
 
 function undidRelease(shown: Contradiction): Sentences {
-  const release = need(shown, 'release', 'release');
-  const renewal = need(shown, 'renewal', 'renew');
-  const letter = letterOf(shown, release.released);
+  const release = shown.need('release', 'release');
+  const renewal = shown.need('renewal', 'renew');
+  const letter = shown.letterOf(release.released);
   const sent = `${renewal.client}'s renew, sent at ${proseDuration(renewal.sentAtUs)},`;
   return {
     headline: `Release of \`${release.lock}\` undone by a renew`,

@@ -10,17 +10,7 @@ import type { Read } from '../core/history/server-events.ts';
 import type { FaultStrikes, Invoke, Log, Mark } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { causesSince, evidenceOf } from './evidence.ts';
-import {
-  at,
-  type Contradiction,
-  type EventOf,
-  find,
-  findAll,
-  letterOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach } from './verdict.ts';
 
@@ -235,15 +225,15 @@ function sectionOf(operation: string = ''): string {
 }
 
 function computedAtOnce(shown: Contradiction): Sentences {
-  const earlier = need(shown, 'earlier computation', 'mark');
-  const later = need(shown, 'later computation', 'mark');
+  const earlier = shown.need('earlier computation', 'mark');
+  const later = shown.need('later computation', 'mark');
   const key = `\`${keyOf(shown, later)}\``;
   const still = `while ${earlier.process} was still at it`;
   const again = deed(shown, later, { role: 'later grant', what: `${key} as well` });
   return {
     headline: `${key} was computed by two clients at once`,
     next: deed(shown, earlier, { role: 'earlier grant', what: key }),
-    however: `${again}, ${still}${whileFaults(shown)}`,
+    however: `${again}, ${still}${shown.whileFaults()}`,
     cure: cureOf(shown),
   };
 }
@@ -256,11 +246,11 @@ function deed(
 ): string {
   const { process } = began;
   for (const [part, why] of WITHOUT) {
-    if (!findAll(shown, part, 'log').some((log) => log.process === process)) continue;
+    if (!shown.findAll(part, 'log').some((log) => log.process === process)) continue;
     return `${process}, who ${why}, began without it to compute ${what} ${at(began)}`;
   }
-  const grant = find(shown, role, 'grant');
-  const under = grant === undefined ? '' : ` under ${letterOf(shown, grant.ordinal)}`;
+  const grant = shown.find(role, 'grant');
+  const under = grant === undefined ? '' : ` under ${shown.letterOf(grant.ordinal)}`;
   return `${process} began to compute ${what}${under} ${at(began)}`;
 }
 
@@ -271,7 +261,7 @@ const WITHOUT = [
 ] as const;
 
 function cureOf(shown: Contradiction): string {
-  if (WITHOUT.some(([part]) => findAll(shown, part, 'log').length > 0)) {
+  if (WITHOUT.some(([part]) => shown.findAll(part, 'log').length > 0)) {
     return 'A client that waits for as long as it takes, or gives up, does not compute beside the holder';
   }
   return shown.grants.length < 2

@@ -2,16 +2,7 @@
 
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, causesOfTaking, causesSince, evidenceOf } from './evidence.ts';
-import {
-  accessPhrase,
-  at,
-  type Contradiction,
-  find,
-  letterOf,
-  need,
-  type Sentences,
-  whileFaults,
-} from './explanation.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
 import {
   type AccessEvent,
   type GrantLog,
@@ -162,39 +153,39 @@ function tokenDonor(
 }
 
 function tokenStory(shown: Contradiction, headline: string, phrase: string): Sentences {
-  const earlier = need(shown, 'earlier grant', 'grant');
-  const later = need(shown, 'later grant', 'grant');
-  const [one, other] = [letterOf(shown, earlier.ordinal), letterOf(shown, later.ordinal)];
+  const earlier = shown.need('earlier grant', 'grant');
+  const later = shown.need('later grant', 'grant');
+  const [one, other] = [shown.letterOf(earlier.ordinal), shown.letterOf(later.ordinal)];
   return {
     headline: `${headline} for \`${later.lock}\``,
     next: `${later.client} was granted ${other} after ${one}, ${at(later)}`,
-    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${whileFaults(shown)}`,
+    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${shown.whileFaults()}`,
     cure: 'A counter that is kept for ever and raised at every grant would have given a higher one',
   };
 }
 
 function tokenChanged(shown: Contradiction): Sentences {
-  const grant = need(shown, 'grant', 'grant');
-  const renewal = need(shown, 'renewal', 'renew');
+  const grant = shown.need('grant', 'grant');
+  const renewal = shown.need('renewal', 'renew');
   return {
     headline: `Token of \`${grant.lock}\` changed by a renew`,
-    next: `${letterOf(shown, grant.ordinal)} was given token ${grant.token} ${at(grant)}`,
+    next: `${shown.letterOf(grant.ordinal)} was given token ${grant.token} ${at(grant)}`,
     however: `the renew ${at(renewal)} gave it token ${renewal.token}`,
     cure: 'A renew that keeps the token leaves what is under way valid',
   };
 }
 
 function tokenForeign(shown: Contradiction): Sentences {
-  const write = need(shown, 'write', 'write');
-  const other = find(shown, 'other grant', 'grant');
-  const own = find(shown, 'grant', 'grant');
-  const letter = letterOf(shown, write.under);
+  const write = shown.need('write', 'write');
+  const other = shown.find('other grant', 'grant');
+  const own = shown.find('grant', 'grant');
+  const letter = shown.letterOf(write.under);
   const origin =
-    other === undefined ? 'no grant' : `${letterOf(shown, other.ordinal)}, not ${letter},`;
+    other === undefined ? 'no grant' : `${shown.letterOf(other.ordinal)}, not ${letter},`;
   return {
     headline: `Write of ${write.client} with a token that is not its grant's`,
     next: own === undefined ? '' : `${letter} was given token ${own.token} ${at(own)}`,
-    however: `${accessPhrase(shown, write)}, and ${origin} brought that token${whileFaults(shown)}`,
+    however: `${shown.accessPhrase(write)}, and ${origin} brought that token${shown.whileFaults()}`,
     cure: 'A client that keeps each token with its grant sends the one that can be refused',
   };
 }

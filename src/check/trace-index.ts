@@ -117,28 +117,20 @@ interface GrowingPlace extends PlaceLog {
   readonly guardedBy: GrowingLock;
 }
 
-interface GrowingOperation {
-  readonly invoke: Numbered<Invoke>;
+interface GrowingOperation extends OperationLog {
   return: Numbered<Return> | null;
 }
 
 interface Growing {
   readonly locks: Map<string, GrowingLock>;
   readonly places: GrowingPlace[];
-  readonly placeByStore: Map<string, Map<string, GrowingPlace>>;
   readonly operations: Map<string, GrowingOperation>;
   readonly faults: Numbered<FaultStrikes>[];
 }
 
 /** Sorts a trace's events by lock, place, key and operation. */
 export function indexTrace(trace: Trace): TraceIndex {
-  const growing: Growing = {
-    locks: new Map(),
-    places: [],
-    placeByStore: new Map(),
-    operations: new Map(),
-    faults: [],
-  };
+  const growing: Growing = { locks: new Map(), places: [], operations: new Map(), faults: [] };
   let index = 0;
   for (const event of trace.events) enter(growing, event, index++);
   const { locks, places, operations, faults } = growing;
@@ -146,6 +138,14 @@ export function indexTrace(trace: Trace): TraceIndex {
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
   return { trace, isComplete, locks, places, operations, faults, probes };
+}
+
+/** The place of one resource in one store; undefined where the store handled nothing there. */
+export function placeAt<P extends PlaceLog>(
+  { places }: { readonly places: readonly P[] },
+  { store, resource }: Partial<Pick<PlaceLog, 'store' | 'resource'>>,
+): P | undefined {
+  return places.find((place) => place.store === store && place.resource === resource);
 }
 
 /** The grant that an access was made under; undefined when it was made under none. */
@@ -179,14 +179,8 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
       enterRecovery(placeOf(growing, event), event, index);
       return;
     case 'grant':
-      enterGrant(lockOf(growing, event.lock), event, index);
-      return;
     case 'renew':
-      enterChange(lockOf(growing, event.lock), { event, ordinal: event.extended, index });
-      return;
     case 'release':
-      enterChange(lockOf(growing, event.lock), { event, ordinal: event.released, index });
-      return;
     case 'deny':
     case 'enter':
     case 'leave':
@@ -196,12 +190,13 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
     case 'invoke':
       growing.operations.set(event.operation, { invoke: { index, event }, return: null });
       return;
-    case 'return':
-      enterReturn(growing, event, index);
+    case 'return': {
+      const operation = growing.operations.get(event.operation);
+      if (operation !== undefined) operation.return = { index, event };
       return;
+    }
     case 'fault':
       growing.faults.push({ index, event });
-      return;
   }
 }
 
@@ -221,29 +216,15 @@ function enterRecovery(place: GrowingPlace, event: Recovered, index: number): vo
   }
 }
 
-function enterGrant(lock: GrowingLock, event: Grant, index: number): void {
-  enterLockEvent(lock, event, index);
-  const log = { index, event, changes: [] };
-  lock.grants.push(log);
-  lock.byNumber.set(event.ordinal, log);
-}
-
-function enterChange(
-  lock: GrowingLock,
-  change: { readonly event: Renew | Release; readonly ordinal: number; readonly index: number },
-): void {
-  enterLockEvent(lock, change.event, change.index);
-  if (change.ordinal === 0) return;
-  lock.byNumber.get(change.ordinal)?.changes.push({ index: change.index, event: change.event });
-}
-
 function enterLockEvent(lock: GrowingLock, event: LockEvent, index: number): void {
-  lock.entries.push({ index, event, latest: lock.grants.at(-1) ?? null });
-}
-
-function enterReturn(growing: Growing, event: Return, index: number): void {
-  const operation = growing.operations.get(event.operation);
-  if (operation !== undefined) operation.return = { index, event };
+  const { entries, grants, byNumber } = lock;
+  entries.push({ index, event, latest: grants.at(-1) ?? null });
+  if (event.kind === 'grant') {
+    const log = { index, event, changes: [] };
+    grants.push(log);
+    byNumber.set(event.ordinal, log);
+  } else if (event.kind === 'renew') byNumber.get(event.extended)?.changes.push({ index, event });
+  else if (event.kind === 'release') byNumber.get(event.released)?.changes.push({ index, event });
 }
 
 function lockOf(growing: Growing, lock: string): GrowingLock {
@@ -255,23 +236,18 @@ function lockOf(growing: Growing, lock: string): GrowingLock {
 }
 
 function placeOf(growing: Growing, event: AccessEvent | Recovered): GrowingPlace {
-  let resources = growing.placeByStore.get(event.process);
-  if (resources === undefined) {
-    resources = new Map();
-    growing.placeByStore.set(event.process, resources);
-  }
-  const known = resources.get(event.resource);
+  const { process: store, resource } = event;
+  const known = placeAt(growing, { store, resource });
   if (known !== undefined) return known;
   const fresh: GrowingPlace = {
-    store: event.process,
-    resource: event.resource,
+    store,
+    resource,
     accesses: [],
     keys: new Map(),
     recoveries: [],
     firsts: new Map(),
-    guardedBy: lockOf(growing, event.resource),
+    guardedBy: lockOf(growing, resource),
   };
-  resources.set(event.resource, fresh);
   growing.places.push(fresh);
   return fresh;
 }

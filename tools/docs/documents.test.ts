@@ -106,5 +106,5 @@ test('no row of a document was lost', () => {
 
 test('docs/documents.md says what was run', async () => {
   const text = [INTRODUCTION.trim(), ...documents.map(render)].join('\n\n').trimEnd();
-  await expect(`${text}\n`).toMatchFileSnapshot('../docs/documents.md');
+  await expect(`${text}\n`).toMatchFileSnapshot('../../docs/documents.md');
 });
