@@ -29,7 +29,7 @@ interface JudgeOptions {
   /** As `CheckOptions` has it. */
   readonly failed: 'drop' | 'strict';
   readonly maxConfigurations: number | null;
-  readonly limits: Limits;
+  readonly limits: CheckLimits;
   readonly interruption: Interruption;
   /** Whether valid parts are drawn too, the first few of them. */
   readonly drawsValid: boolean;
@@ -117,7 +117,7 @@ function notesOf({ hiddenReads, keyedByPair, ignoredValues, mayBeCut }: ReadHist
 
 interface PartOptions {
   readonly maxConfigurations: number | null;
-  readonly limits: Limits;
+  readonly limits: CheckLimits;
   /** Whether it is drawn though it is valid. */
   readonly drawsValid: boolean;
   /** Whether a contradiction is looked for where it is invalid. */
@@ -208,7 +208,7 @@ function howFar(
 
 function causeOf(
   { cause, configurations }: Extract<Decision, { kind: 'unknown' }>,
-  limits: Limits,
+  limits: CheckLimits,
 ): string {
   const isFull = cause === 'maxBytes' || (cause === 'shouldStop' && limits.reached === 'memory');
   if (isFull) return 'The search used up its memory (--memory allows more)';
@@ -356,7 +356,7 @@ interface LimitOptions {
   readonly leftBehind: number;
 }
 
-export class Limits {
+export class CheckLimits {
   /** The limit that `shouldStop` met last. */
   reached: Limit | null = null;
   private readonly timeMs: number;

@@ -43,7 +43,7 @@ export interface ReadHistory extends BuiltHistory {
 }
 
 /** The history in a file, `-` for standard input; what is wrong with it is in the `UserError`. */
-export async function readHistory(file: string, options: ReadOptions): Promise<ReadHistory> {
+export async function readHistoryFile(file: string, options: ReadOptions): Promise<ReadHistory> {
   const reading = new Reading(file, options);
   const { signal = new AbortController().signal } = options;
   try {

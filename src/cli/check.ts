@@ -17,8 +17,8 @@ import { historyLine, renderHistory } from '../report/history-report.ts';
 import { renderHistoryPage } from '../report/html/history-page.ts';
 import { suggest } from '../text/problem.ts';
 import { groupDigits } from '../text/prose.ts';
-import { judgeHistory, Limits } from './check-judge.ts';
-import { readHistory } from './check-read.ts';
+import { CheckLimits, judgeHistory } from './check-judge.ts';
+import { readHistoryFile } from './check-read.ts';
 import {
   type Done,
   describedCommand,
@@ -218,8 +218,8 @@ async function checkFile(file: string, options: FileOptions): Promise<HistoryRep
 async function judgeFile(file: string, options: FileOptions): Promise<HistoryReport> {
   const { terminal, interruption } = options;
   const leftBehind = Math.max(0, process.memoryUsage.rss() - options.firstBytes);
-  const limits = new Limits({ ...options, leftBehind });
-  const read = await readHistory(file, {
+  const limits = new CheckLimits({ ...options, leftBehind });
+  const read = await readHistoryFile(file, {
     ...options,
     signal: interruption.signal,
     onProgress: (count) => {

@@ -23,9 +23,9 @@ import {
   entryOf,
   exitsOfKept,
   type FiledEntry,
-  type KeptPlan,
+  type KeptPlanFile,
+  keptOutcomeOf,
   keptPlanLine,
-  outcomeOf,
   replayCorpus,
 } from './kept-plans.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
@@ -122,7 +122,7 @@ async function listCorpus(options: CorpusOptions): Promise<Exit> {
   return exit;
 }
 
-function listed(kept: KeptPlan, width: number): readonly string[] {
+function listed(kept: KeptPlanFile, width: number): readonly string[] {
   const entry = entryOf(kept);
   if (entry === null) return [];
   const { file, expected, signature } = entry;
@@ -140,7 +140,7 @@ async function checkCorpus(options: CorpusOptions): Promise<Exit> {
   const terminal = openTerminal({ ...options, isQuiet: false });
   const outcomes: KeptOutcome[] = [];
   for await (const kept of replayCorpus(options)) {
-    outcomes.push(outcomeOf(kept));
+    outcomes.push(keptOutcomeOf(kept));
     if (options.isJson) process.stdout.write(`${keptPlanLine(kept)}\n`);
     printChecked(kept, terminal);
   }
@@ -165,7 +165,7 @@ async function checkCorpus(options: CorpusOptions): Promise<Exit> {
 
 const OUTCOMES = ['reproduced', 'fixed', 'inert', 'diverged', DAMAGED] as const;
 
-function printChecked(kept: KeptPlan, terminal: Terminal): void {
+function printChecked(kept: KeptPlanFile, terminal: Terminal): void {
   if (kept.kind === 'damaged') {
     for (const line of kept.lines) terminal.warn(line);
     terminal.print(`✗ ${kept.file}: damaged: it cannot be read`);
@@ -184,7 +184,7 @@ function printChecked(kept: KeptPlan, terminal: Terminal): void {
 }
 
 /** What to do about a plan that is not what it says of itself. */
-function adviceFor(kept: Extract<KeptPlan, { kind: 'replayed' }>): string {
+function adviceFor(kept: Extract<KeptPlanFile, { kind: 'replayed' }>): string {
   const { file, loaded, replay } = kept;
   switch (replay.outcome) {
     case 'reproduced':

@@ -16,7 +16,7 @@ import { type Exit, exits, UserError } from './exit.ts';
 import { listFolder, loadPlan, type ModuleOptions, type PlanFile } from './files.ts';
 import { breathe } from './interruption.ts';
 
-export type KeptPlan =
+export type KeptPlanFile =
   | {
       readonly kind: 'replayed';
       readonly file: string;
@@ -44,7 +44,7 @@ interface KeptPlanOptions extends ModuleOptions {
 export async function* replayFolder(
   folder: string,
   options: KeptPlanOptions,
-): AsyncGenerator<KeptPlan> {
+): AsyncGenerator<KeptPlanFile> {
   for (const file of plansIn(folder)) {
     await breathe();
     if (options.shouldStop()) return;
@@ -57,7 +57,7 @@ export async function* replayFolder(
 export async function* replayFolders(
   folders: readonly string[],
   options: KeptPlanOptions,
-): AsyncGenerator<KeptPlan> {
+): AsyncGenerator<KeptPlanFile> {
   for (const folder of folders) yield* replayFolder(folder, options);
 }
 
@@ -69,7 +69,7 @@ function plansIn(folder: string): readonly string[] {
 }
 
 /** Null where the plan is of another scenario. */
-async function replayFile(file: string, options: KeptPlanOptions): Promise<KeptPlan | null> {
+async function replayFile(file: string, options: KeptPlanOptions): Promise<KeptPlanFile | null> {
   if (options.scenario !== null && isOfAnother(file, options.scenario)) return null;
   try {
     const loaded = await loadPlan(file, options);
@@ -104,7 +104,7 @@ function readText(file: string): string {
 }
 
 /** What remains of a kept plan once it was replayed. */
-export function outcomeOf(kept: KeptPlan): KeptOutcome {
+export function keptOutcomeOf(kept: KeptPlanFile): KeptOutcome {
   const { file } = kept;
   if (kept.kind === 'damaged') {
     return { file, outcome: DAMAGED, expected: 'reproduced', divergedAt: null };
@@ -140,13 +140,13 @@ function requireCorpus(folder: string): void {
 }
 
 /** Replays the plans of a corpus one after the other. */
-export function replayCorpus({ corpus, modules }: CorpusOptions): AsyncGenerator<KeptPlan> {
+export function replayCorpus({ corpus, modules }: CorpusOptions): AsyncGenerator<KeptPlanFile> {
   requireCorpus(corpus);
   return replayFolder(corpus, { modules, scenario: null, shouldStop: () => false });
 }
 
 /** Null where the plan cannot be read. */
-export function entryOf(kept: KeptPlan): FiledEntry | null {
+export function entryOf(kept: KeptPlanFile): FiledEntry | null {
   if (kept.kind === 'damaged') return null;
   const { file, loaded, replay, expected } = kept;
   const { plan, text } = loaded;
@@ -155,7 +155,7 @@ export function entryOf(kept: KeptPlan): FiledEntry | null {
 }
 
 /** A kept plan as a line of `--json`. */
-export function keptPlanLine(kept: KeptPlan): string {
+export function keptPlanLine(kept: KeptPlanFile): string {
   const head = { type: 'kept-plan', version: 1, file: kept.file };
   const entry = entryOf(kept);
   if (kept.kind === 'damaged' || entry === null) {

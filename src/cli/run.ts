@@ -42,7 +42,7 @@ import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions, openFolder } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
 import { type Journal, openJournal } from './journal-file.ts';
-import { outcomeOf, replayFolders } from './kept-plans.ts';
+import { keptOutcomeOf, replayFolders } from './kept-plans.ts';
 import { type ReportOptions, report, requireOwnPages, summaryOf, writeShard } from './reporting.ts';
 import { plansFoldersOf } from './shipped.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
@@ -209,7 +209,7 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
   await prepare(loaded.scenario.systems, loaded.catalogue);
   const journal = journalFor(loaded, context);
-  const keptPlans = await replayCorpus(loaded, context);
+  const keptPlans = await replayKeptPlans(loaded, context);
   const { repeated, difference } = await selfCheck(loaded, part, context);
   const result = await sweepSeeds(loaded, part, context, journal);
   const examined: Examined = {
@@ -235,7 +235,7 @@ function journalFor(
 }
 
 /** Replays the kept plans of this scenario; of several shards the first does. */
-export async function replayCorpus(
+export async function replayKeptPlans(
   loaded: LoadedScenario,
   { options, terminal, isInterrupted }: RunContext,
 ): Promise<readonly KeptOutcome[]> {
@@ -252,7 +252,7 @@ export async function replayCorpus(
     scenario,
     shouldStop: isInterrupted,
   })) {
-    const result = outcomeOf(kept);
+    const result = keptOutcomeOf(kept);
     outcomes.push(result);
     if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
     else noteChanges(kept.file, kept.loaded.changedModules, terminal);

@@ -37,7 +37,7 @@ import { type Exit, exits, UserError } from './exit.ts';
 import { type LoadedScenario, type ModuleOptions, readText, writeText } from './files.ts';
 import type { Interruption } from './interruption.ts';
 import { type OpenQueue, sweepCommandText } from './open-queue.ts';
-import { type RunOptions, replayCorpus, selfCheck } from './run.ts';
+import { type RunOptions, replayKeptPlans, selfCheck } from './run.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface FleetOptions
@@ -86,7 +86,7 @@ export async function sweepScenario(
   terminal.note(`${scenario.name}  ${loaded.file}`);
   await prepare(scenario.systems, loaded.catalogue);
   const stages = { pool: null, options: runOptions(options), terminal, isInterrupted };
-  const keptPlans = await replayCorpus(loaded, { ...stages, journals: [] });
+  const keptPlans = await replayKeptPlans(loaded, { ...stages, journals: [] });
   const check = await selfCheck(loaded, range, { ...stages, journals: [] });
   const swept = await sweepOnQueue(loaded, context);
   const { alarm, shrunk } = swept.result;

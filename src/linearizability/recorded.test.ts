@@ -1,6 +1,6 @@
 /** Histories that other projects recorded, with the verdicts that these projects publish. */
 import { describe, expect, it } from 'vitest';
-import { readHistory } from '../cli/check-read.ts';
+import { readHistoryFile } from '../cli/check-read.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory, checkParts } from './check-history.ts';
 import { explainHistory } from './explain.ts';
@@ -48,7 +48,7 @@ interface Recorded {
 
 function read(name: string, model: string, initial?: Json): Promise<Recorded> {
   const onProgress = (): void => {};
-  return readHistory(recordedFile(name), { format: null, model, initial, onProgress });
+  return readHistoryFile(recordedFile(name), { format: null, model, initial, onProgress });
 }
 
 describe.skipIf(!areRecordedHere)(

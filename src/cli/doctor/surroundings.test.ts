@@ -12,7 +12,7 @@ import {
   checkSql,
   checkTerminal,
   checkThreads,
-  isInRange,
+  isVersionInRange,
   missingFiles,
   type PackageFacts,
   readManifest,
@@ -93,14 +93,14 @@ test.each([
   ['4.0.0', '*', true],
   ['4.0.0', '', true],
 ])('%s in %s is %s', (version, range, isIn) => {
-  expect(isInRange(version, range)).toBe(isIn);
+  expect(isVersionInRange(version, range)).toBe(isIn);
 });
 
 test('what is not understood is neither in a range nor out of it', () => {
-  expect(isInRange('4.0.0', 'latest')).toBe(null);
-  expect(isInRange('', '*')).toBe(null);
-  expect(isInRange('4.0.0', 'latest || ^5')).toBe(null);
-  expect(isInRange('4.0.0', 'latest || ^4')).toBe(true);
+  expect(isVersionInRange('4.0.0', 'latest')).toBe(null);
+  expect(isVersionInRange('', '*')).toBe(null);
+  expect(isVersionInRange('4.0.0', 'latest || ^5')).toBe(null);
+  expect(isVersionInRange('4.0.0', 'latest || ^4')).toBe(true);
 });
 
 describe('worker threads', () => {

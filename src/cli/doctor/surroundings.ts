@@ -76,7 +76,7 @@ function clocksSince(
 /** `version` is that of Node, `wanted` the range in `engines`. */
 export function checkNode(version: string, wanted: string, platform: string): Check {
   const is = `Node ${version} on ${platform}`;
-  if (isInRange(version, wanted) === true) return ok('node', `${is}, wanted ${wanted}`);
+  if (isVersionInRange(version, wanted) === true) return ok('node', `${is}, wanted ${wanted}`);
   return problem('node', `${is}; wanted ${wanted}`, 'install a Node of that range: nodejs.org');
 }
 
@@ -343,7 +343,7 @@ export function checkPeers(
     if (found === null) return ok(name, `${name} is not installed here; it is not needed`);
     const version = readManifest(found)?.version ?? '';
     const what = `${name} ${version === '' ? 'of no version' : version}, wanted ${range}`;
-    if (isInRange(version, range) === true) return ok(name, what);
+    if (isVersionInRange(version, range) === true) return ok(name, what);
     return warning(name, what, `npm install --save-dev '${name}@${range}'`);
   });
 }
@@ -390,7 +390,7 @@ function findPackage(name: string, folder: string): string | null {
 }
 
 /** Null where the version, or every alternative that it is not in, is of no form that is known. */
-export function isInRange(version: string, range: string): boolean | null {
+export function isVersionInRange(version: string, range: string): boolean | null {
   if (valid(version) === null) return null;
   const alternatives = range.split('||').map((part) => part.trim());
   const known = alternatives.filter((part) => validRange(part) !== null);
