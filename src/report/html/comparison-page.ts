@@ -28,7 +28,16 @@ import {
   type Role,
   vertical,
 } from '../pictures/shapes.ts';
-import { card, column, faint, list, nameMarkup, renderDocument, row, table } from './document.ts';
+import {
+  card,
+  column,
+  faint,
+  list,
+  nameMarkup,
+  renderDocument,
+  table,
+  tableRow,
+} from './document.ts';
 
 const STYLE = `
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:22px 26px;margin-top:18px}
@@ -129,7 +138,7 @@ function renderRow({ system, figures }: Cell): Markup {
     const bounds = interval === '' ? [] : element('small', {}, interval);
     return element('td', { class: 'number' }, figureText(estimate.value), bounds);
   });
-  return row(nameMarkup(system), cells);
+  return tableRow(nameMarkup(system), cells);
 }
 
 function renderMethod(comparison: Comparison): Markup {

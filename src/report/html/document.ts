@@ -12,7 +12,7 @@ import {
   render,
   trusted,
 } from '../../text/markup.ts';
-import { paletteStyle, type Size } from '../pictures/shapes.ts';
+import { paletteStyle, type SheetSize } from '../pictures/shapes.ts';
 
 export interface DocumentParts {
   readonly title: string;
@@ -114,7 +114,7 @@ export function column(name: Child, kind: 'number' | null = null): Markup {
 }
 
 /** A row of a table with its own head. */
-export function row(head: Child, ...cells: Child[]): Markup {
+export function tableRow(head: Child, ...cells: Child[]): Markup {
   return element('tr', {}, element('th', { scope: 'row' }, head), ...cells);
 }
 
@@ -141,7 +141,7 @@ export function figure({ caption, name, picture, below, attributes }: FigurePart
 }
 
 /** The key to a picture: for each sample its shapes, and what they mean. */
-export function key(size: Size, samples: readonly (readonly [Child, string])[]): Markup {
+export function key(size: SheetSize, samples: readonly (readonly [Child, string])[]): Markup {
   const canvas = { ...size, viewBox: `0 0 ${size.width} ${size.height}`, 'aria-hidden': 'true' };
   return list(
     'key',

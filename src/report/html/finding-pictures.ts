@@ -12,7 +12,7 @@ import { isFenced, modelOf } from '../../systems/assemble.ts';
 import { type Attributes, type Child, element, type Markup, trusted } from '../../text/markup.ts';
 import { groupDigits } from '../../text/prose.ts';
 import type { Finding } from '../finding.ts';
-import { drawGlance, type GlancePicture, type Mark } from '../pictures/glance.ts';
+import { drawGlance, type GlancePicture, type MarkKind } from '../pictures/glance.ts';
 import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
 import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
@@ -197,7 +197,7 @@ function choice(attributes: Attributes, text: string): Markup {
 /**
  * The key to the pictures, a sample of each mark that there is; `id` begins the ids of its hatches.
  */
-export function renderKey(id: string, marks: ReadonlySet<Mark>): Markup {
+export function renderKey(id: string, marks: ReadonlySet<MarkKind>): Markup {
   const shown = SAMPLES.filter(([mark]) => marks.has(mark));
   return key(
     { width: 34, height: 18 },
@@ -216,7 +216,7 @@ const BOLD = { anchor: 'middle', isBold: true } as const;
 const OUTLINED = { 'stroke-width': 1.4 };
 const DASHED = { 'stroke-dasharray': '3 3' };
 
-type Sample = readonly [mark: Mark, text: string, draw: (id: string) => Child];
+type Sample = readonly [mark: MarkKind, text: string, draw: (id: string) => Child];
 
 const SAMPLES: readonly Sample[] = [
   [

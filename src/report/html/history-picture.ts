@@ -26,7 +26,7 @@ import {
   label,
   type Point,
   type Role,
-  type Size,
+  type SheetSize,
   vertical,
 } from '../pictures/shapes.ts';
 import { key, scrolling } from './document.ts';
@@ -307,7 +307,7 @@ function rankOf({ effect }: ReportedOperation): number {
   return effect?.rank ?? 0;
 }
 
-function canvas(size: Size, attributes: Attributes, ...children: Child[]): Markup {
+function canvas(size: SheetSize, attributes: Attributes, ...children: Child[]): Markup {
   const viewBox = `0 0 ${size.width} ${size.height}`;
   return element(
     'svg',

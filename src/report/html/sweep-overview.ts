@@ -16,7 +16,7 @@ import {
 } from '../overview.ts';
 import { bar, ink } from '../pictures/shapes.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from '../summary.ts';
-import { card, column, faint, list, nameMarkup, row, scrolling, table } from './document.ts';
+import { card, column, faint, list, nameMarkup, scrolling, table, tableRow } from './document.ts';
 
 /** The section, with an anchor `overview`. */
 export function renderSweepOverview(summary: Summary): Markup {
@@ -81,7 +81,10 @@ interface MatrixParts {
 /** A table with a column per system; nothing where it has no rows. */
 function matrix(name: string, caption: string, { head, rows }: MatrixParts): Child {
   if (rows.length === 0) return [];
-  const parts = { head: head.map((one) => column(one)), rows: rows.map((cells) => row(...cells)) };
+  const parts = {
+    head: head.map((one) => column(one)),
+    rows: rows.map((cells) => tableRow(...cells)),
+  };
   return scrolling('table', name, table({ class: 'matrix', caption, ...parts }));
 }
 

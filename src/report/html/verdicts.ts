@@ -7,7 +7,7 @@ import type { Explanation, Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits, lead, sentence } from '../../text/prose.ts';
-import { column, details, faint, row, table } from './document.ts';
+import { column, details, faint, table, tableRow } from './document.ts';
 
 /** The parts of a story that say anything, each beside its leading word. */
 export function storyList({ given, next, however, cure }: Explanation): Markup {
@@ -54,7 +54,7 @@ export function renderVerdicts(verdicts: readonly Verdict[]): Markup {
 
 function renderVerdict(verdict: Verdict): Markup {
   const [words, tone] = STANDINGS[verdict.kind];
-  return row(
+  return tableRow(
     verdict.claim,
     element('td', { class: tone }, words),
     element('td', { class: 'number' }, groupDigits(verdict.exercised)),

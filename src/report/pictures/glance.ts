@@ -42,7 +42,7 @@ import {
 } from './shapes.ts';
 
 /** One kind of mark. */
-export type Mark =
+export type MarkKind =
   | FaultSpan['kind']
   | ('lease' | 'belief' | 'overlap' | 'own end' | 'skew' | 'order')
   | ('accepted' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
@@ -69,7 +69,7 @@ interface Scale {
 export interface GlancePicture extends Scale {
   readonly svg: Markup;
   /** The kinds of mark in it. */
-  readonly marks: ReadonlySet<Mark>;
+  readonly marks: ReadonlySet<MarkKind>;
 }
 
 const WIDTH = 1140;
@@ -134,7 +134,7 @@ interface Scene extends Scale {
   readonly id: string;
   readonly isDrawn: (event: number) => boolean;
   /** What has been drawn so far. */
-  readonly marks: Set<Mark>;
+  readonly marks: Set<MarkKind>;
 }
 
 /** The scene of the part of the trace that tells the story. */

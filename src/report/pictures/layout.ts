@@ -1,5 +1,5 @@
 /**
- * Decides where everything in a sequence stands: a lane a process from left to right, a row a
+ * Decides where everything in a sequence stands: a lane per process from left to right, a row per
  * moment from top to bottom. Time is warped: every moment gets a readable row, and long waits are
  * compressed.
  */

@@ -71,14 +71,14 @@ export function paletteStyle(): string {
 
 export const FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
 
-export interface Size {
+export interface SheetSize {
   readonly width: number;
   readonly height: number;
 }
 
 /** A picture with its ground; `title` is its accessible name. */
 export function sheet(
-  size: Size,
+  size: SheetSize,
   { title, kind }: { readonly title: string; readonly kind: string },
   ...children: Child[]
 ): Markup {
@@ -96,7 +96,7 @@ export interface Point {
   readonly y: number;
 }
 
-export interface Box extends Point, Size {}
+export interface Box extends Point, SheetSize {}
 
 type Paint = Readonly<Record<string, string | number>>;
 
