@@ -7,8 +7,8 @@ import type { Checker, Claim } from './check/claim.ts';
 import { builtInClaims, claims } from './check/claims.ts';
 import { type ModelDefinition, storeModels } from './check/store-models.ts';
 import type { Protocol } from './systems/protocol.ts';
+import { ownParts } from './systems/protocols.ts';
 import type { StoreKind } from './systems/store/store-kinds.ts';
-import { ownParts } from './systems/system-parts.ts';
 
 /** What a claim says, and where it comes from, each in one line. */
 export type ClaimAbout = Pick<Claim, 'about' | 'source'>;

@@ -11,7 +11,7 @@ import type { RegisterCall } from './linearizability/models/register.ts';
 import { loadScenario } from './load.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { openPool, sweep } from './search/sweep/sweep.ts';
-import { stores } from './systems/store/fence.ts';
+import { stores } from './systems/store/store.ts';
 import { StoreServer } from './systems/store/store-server.ts';
 
 const TEXT = `

@@ -68,16 +68,17 @@ export {
   type ShrinkFailureOptions,
   shrinkFailure,
 } from './harness.ts';
+export { type GlobalsOptions, loadVirtually } from './host/async/globals.ts';
+export { EPOCH_MS } from './host/async/life.ts';
 // Systems whose clients are real asynchronous code, and all others.
 export {
   examineAsync,
   examineSeedAsync,
+  pinAsync,
+  runAsync,
   type ShrinkAsyncOptions,
   shrinkFailureAsync,
-} from './host/async/examine-async.ts';
-export { type GlobalsOptions, loadVirtually } from './host/async/globals.ts';
-export { EPOCH_MS } from './host/async/life.ts';
-export { pinAsync, runAsync } from './host/async/run-async.ts';
+} from './host/async/run-async.ts';
 export {
   loadPlanFile,
   loadScenarioFile,
@@ -160,31 +161,25 @@ export {
   sweep,
 } from './search/sweep/sweep.ts';
 export type { ClaimTally, Tally } from './search/sweep/tally.ts';
-// The parts of locks and stores that people define themselves.
-export {
-  AccessRefused,
-  type AsyncClient,
-  type AsyncSection,
-  type BuildAsync,
-  type Guard,
-  type GuardSetting,
-  NoAnswer,
-  type SectionProgram,
-  type SectionProgramOf,
-} from './systems/async-lock.ts';
+export type { CacheItem, CasAnswer } from './systems/cache/cache.ts';
 // A cache and djblets' lock on it by themselves, without the simulator.
 export { Cache } from './systems/cache/cache.ts';
-export type { CacheItem, CasAnswer } from './systems/cache/cache-items.ts';
 export {
   CacheLock,
   type CacheLockAnswer,
   type CacheLockSettings,
 } from './systems/cache-lock/cache-lock.ts';
-export type { ReleaseRule } from './systems/cache-lock/release.ts';
+export type { ReleaseRule } from './systems/cache-lock/commands.ts';
 export type { LockDefinition } from './systems/define-lock.ts';
 export { GrantBook } from './systems/grant-book.ts';
-export { leaseEnd, testLease } from './systems/lease.ts';
-export { askLock, enterLock, type LockAsk, type LockOutcome } from './systems/lock-call.ts';
+export {
+  askLock,
+  enterLock,
+  type LockAsk,
+  type LockOutcome,
+  leaseEnd,
+  testLease,
+} from './systems/lease.ts';
 // The lock service, its client and the stores by themselves, without the simulator.
 export {
   type GuardedAnswer,
@@ -212,11 +207,29 @@ export type {
   Options,
   Protocol,
 } from './systems/protocol.ts';
-export { part, type Section } from './systems/section-calls.ts';
-export type { StoreDefinition } from './systems/store/define-store.ts';
-export { type FenceRule, stores } from './systems/store/fence.ts';
+// The parts of locks and stores that people define themselves.
+export {
+  AccessRefused,
+  type AsyncClient,
+  type AsyncSection,
+  type BuildAsync,
+  type Guard,
+  type GuardSetting,
+  NoAnswer,
+  type Section,
+  type SectionProgram,
+  type SectionProgramOf,
+} from './systems/protocol.ts';
+export { part } from './systems/section-calls.ts';
 export type { Manners, StoreReply, StoreRequest } from './systems/store/request.ts';
-export { type Access, Store, type StoreAnswer } from './systems/store/store.ts';
+export {
+  type Access,
+  type FenceRule,
+  Store,
+  type StoreAnswer,
+  stores,
+} from './systems/store/store.ts';
+export type { StoreDefinition } from './systems/store/store-kinds.ts';
 export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';
 export { StoreServer } from './systems/store/store-server.ts';
 export { type Contents, StoreWitness } from './systems/store/witness.ts';

@@ -1,5 +1,5 @@
 /** The public names of `fencepost/redis`: a simulated Redis for unmodified client libraries. */
-export type { Argument, Callback, Given } from './host/redis/arguments.ts';
+export type { Argument, Callback, Given } from './host/redis/client.ts';
 export { RedisClient, type RedisClientOptions } from './host/redis/client.ts';
 export {
   type Meaning,
@@ -16,4 +16,4 @@ export type {
   RedisReply,
   RedisStatus,
 } from './host/redis/reply.ts';
-export { type RedisValue, ReplyError } from './host/redis/value.ts';
+export { type RedisValue, ReplyError } from './host/redis/reply.ts';

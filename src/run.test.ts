@@ -5,7 +5,7 @@ import type { Fault } from './core/plan/fault.ts';
 import type { ChancePlan, ClientPlan, Plan, Work } from './core/plan/plan.ts';
 import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from './core/plan/plan-defaults.ts';
 import { canonical, digestOf, pin, run } from './run.ts';
-import { stores } from './systems/store/fence.ts';
+import { stores } from './systems/store/store.ts';
 
 const MS = 1000;
 const NEVER = { numerator: 0, denominator: 1 };

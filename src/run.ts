@@ -10,7 +10,7 @@ import type { Plan } from './core/plan/plan.ts';
 import { Pinning } from './core/world/pinning.ts';
 import { World } from './core/world/world.ts';
 import { assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
-import { ownParts, type SystemParts } from './systems/system-parts.ts';
+import { ownParts, type SystemParts } from './systems/protocols.ts';
 
 /**
  * Runs a plan of a system made of `parts`. Pure: the same plan gives the same trace. Throws

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
-import { examineAsync } from '../host/async/examine-async.ts';
+import { examineAsync } from '../host/async/run-async.ts';
 import { admit } from '../search/corpus/entry.ts';
 import { type Replay, replay } from '../search/corpus/replay.ts';
 import { signatureOf } from '../search/corpus/signature.ts';

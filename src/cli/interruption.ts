@@ -4,7 +4,7 @@
  */
 
 import { createContext, Script } from 'node:vm';
-import { inRealTurn } from '../host/async/real.ts';
+import { inRealTurn } from '../host/async/ambient.ts';
 import { exits } from './exit.ts';
 
 const WORK = new Script('work()');

@@ -5,7 +5,7 @@ import type { Catalogue } from '../catalogue.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Boundary } from '../core/shrink/boundary.ts';
-import { examineAsync, shrinkFailureAsync } from '../host/async/examine-async.ts';
+import { examineAsync, shrinkFailureAsync } from '../host/async/run-async.ts';
 import { digestsOf } from '../load.ts';
 import { boundaryText } from '../report/describe-finding.ts';
 import { digestOf } from '../run.ts';

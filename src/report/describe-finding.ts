@@ -11,7 +11,7 @@ import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Boundary } from '../core/shrink/boundary.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import type { Examination } from '../harness.ts';
-import { examineAsync } from '../host/async/examine-async.ts';
+import { examineAsync } from '../host/async/run-async.ts';
 import { digestOf } from '../run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import type { Finding, OtherRun, ShrunkSize } from './finding.ts';

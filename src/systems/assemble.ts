@@ -6,12 +6,17 @@ import { probeSections } from '../core/plan/probe.ts';
 import { QUEUE } from '../core/plan/reserved-names.ts';
 import type { World } from '../core/world/world.ts';
 import { errorText } from '../text/error-text.ts';
-import type { AsyncClientSetting, SectionProgramOf } from './async-lock.ts';
-import { type OptionInfo, Options, type Protocol } from './protocol.ts';
+import {
+  type AsyncClientSetting,
+  type OptionInfo,
+  Options,
+  type Protocol,
+  type SectionProgramOf,
+  type Servers,
+} from './protocol.ts';
+import { ownParts, type SystemParts } from './protocols.ts';
 import { sections } from './section.ts';
-import type { Servers } from './section-calls.ts';
 import { isPrepared, type StoreKind } from './store/store-kinds.ts';
-import { ownParts, type SystemParts } from './system-parts.ts';
 
 /** The fresh client that comes after healing. */
 const PROBE = 'probe';

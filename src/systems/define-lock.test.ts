@@ -7,10 +7,9 @@ import type { Server, ServerHost, Turn } from '../core/world/server.ts';
 import { defineSystem } from '../define-system.ts';
 import { type Examination, examine } from '../harness.ts';
 import { GrantBook } from './grant-book.ts';
-import { askLock, enterLock } from './lock-call.ts';
+import { askLock, enterLock } from './lease.ts';
 import { clientOf, eventsOf, MS, planOf, writeOf } from './plan.fixture.ts';
-import type { LockDriver } from './protocol.ts';
-import type { Section } from './section-calls.ts';
+import type { LockDriver, Section } from './protocol.ts';
 
 type Ask = { readonly verb: 'take' | 'return'; readonly lock: string };
 type Reply =

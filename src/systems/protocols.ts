@@ -1,4 +1,11 @@
-/** Every lock protocol by the name that scenarios call it. */
+/**
+ * Every lock protocol by the name that scenarios call it, and with the stores all that systems are
+ * put together of. A newcomer reads from here: `protocol.ts` (what a lock is), `section.ts` (what
+ * every client does) and `work.ts` (what it does under its grant), one lock, such as
+ * `pessimistic/protocol.ts` and its server, `store/store-kinds.ts` (what a lock guards), and
+ * `assemble.ts`, which makes a plan's system of them. `grant-book.ts` and `store/witness.ts` tell the
+ * observer; `define-lock.ts` takes locks that people define.
+ */
 import { cacheLock } from './cache-lock/protocol.ts';
 import { lockService, lockServicePublished } from './lock-service/protocol.ts';
 import { none } from './none/protocol.ts';
@@ -7,6 +14,7 @@ import { pessimistic } from './pessimistic/protocol.ts';
 import type { Protocol } from './protocol.ts';
 import { redis } from './redis/protocol.ts';
 import { redlock } from './redlock/protocol.ts';
+import { type StoreKind, storeKinds } from './store/store-kinds.ts';
 import {
   leaseDynamodb,
   leaseDynamodbPublished,
@@ -32,3 +40,12 @@ export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol
   ['redis', redis],
   ['redlock', redlock],
 ]);
+
+/** The locks and stores that systems are put together of, by the names that plans give them. */
+export interface SystemParts {
+  readonly locks: ReadonlyMap<string, Protocol>;
+  readonly stores: ReadonlyMap<string, StoreKind>;
+}
+
+/** Those of fencepost itself. */
+export const ownParts: SystemParts = { locks: protocols, stores: storeKinds };

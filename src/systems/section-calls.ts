@@ -1,53 +1,19 @@
-/**
- * What a section knows while it runs, and what its calls to a store say, with the cached token
- * attached.
- */
+/** What the calls of a section to a store are called and say, with the cached token attached. */
 import type { Call } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Draft } from '../core/kernel/draft.ts';
-import { type Name, under } from '../core/kernel/name.ts';
-import type { ClientPlan, SectionPlan } from '../core/plan/plan.ts';
-import type { CallSetting, PendingCall } from '../core/world/calls.ts';
-import type { LeaseEnd } from '../core/world/client-view.ts';
-import type { Self } from '../core/world/program.ts';
-import type { ServerHost } from '../core/world/server.ts';
-import type { DriverOf, LockDriver } from './protocol.ts';
+import { under } from '../core/kernel/name.ts';
+import type { CallSetting } from '../core/world/calls.ts';
+import type { Section } from './protocol.ts';
 import {
   type Condition,
   describeStoreReply,
-  type Manners,
   type StoreReply,
   type StoreRequest,
 } from './store/request.ts';
 
-/** The servers that a client talks to. */
-export interface Servers {
-  /** The lock protocol's driver for a client. */
-  readonly driverOf: DriverOf;
-  readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
-  /** What all of these stores want of a client. */
-  readonly manners: Manners;
-}
-
-type StoreCall = PendingCall<StoreRequest, StoreReply>;
 type StoreAccess = Extract<Call, { readonly store: string }>;
 type WriteRequest = Extract<StoreRequest, { readonly kind: 'write' }>;
-
-/** One section as its program goes through it. */
-export interface Section {
-  readonly self: Self;
-  readonly plan: ClientPlan;
-  readonly section: SectionPlan;
-  readonly name: Name;
-  readonly driver: LockDriver;
-  readonly servers: Servers;
-  /** Calls that were sent and not waited for. */
-  readonly unanswered: StoreCall[];
-  readonly opened: Set<string>;
-  /** The versions that it knows of, by store and key; null where stores have none. */
-  readonly versions: Map<string, number | null> | null;
-  end: LeaseEnd;
-}
 
 /** What a store access is called, and what it is for. */
 export interface Place {

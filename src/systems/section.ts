@@ -1,15 +1,26 @@
 /**
  * What every client does, whatever its lock: think, take the lock, work under its grant with the
  * token attached, release. How a lock is taken and given back, its protocol's driver knows.
+ *
+ * A section whose only step is a `memoize` goes another way: a value that is computed once and then
+ * found in a store. Read, and on a miss take the lock, read again, compute, store, release. Without
+ * the second look, and without the lock, all who miss at once compute at once: a stampede. After
+ * djblets' `cache_memoize` and `cache_memoize_iter`, it is the same whatever the lock:
+ *
+ * - Whoever waits for the lock in vain reads again and then computes *without* it: its caller
+ *   wants the value. It holds no grant then, and attaches no token. (`withoutLock: gives-up` goes
+ *   without the value instead.)
+ * - After each piece that is stored the lock is extended: a lease need only outlast a piece.
+ * - Nothing is asked of the lease before the value is stored, whatever `checksLease` says: a value
+ *   that two computed is as good as one.
  */
 import { nameOf, under } from '../core/kernel/name.ts';
-import type { ClientPlan } from '../core/plan/plan.ts';
+import type { ClientPlan, Work } from '../core/plan/plan.ts';
 import type { LeaseEnd } from '../core/world/client-view.ts';
-import { type Program, type Self, sleep } from '../core/world/program.ts';
-import { memoize } from './memoize.ts';
-import { underLock } from './scope.ts';
-import type { Section, Servers } from './section-calls.ts';
-import { doWork } from './work.ts';
+import { answerOf, backOff, mark, type Program, type Self, sleep } from '../core/world/program.ts';
+import type { LockDriver, Section, Servers } from './protocol.ts';
+import { part } from './section-calls.ts';
+import { doWork, look, placeOf, read, write } from './work.ts';
 
 /** The program of a client: its sections one after the other, from the `from`-th on. */
 export function* sections(
@@ -54,6 +65,124 @@ export function* doAll(at: Section): Program<boolean> {
   for (const work of at.section.work) {
     const goesOn = yield* doWork(at, work);
     if (!goesOn) return false;
+  }
+  return true;
+}
+
+/**
+ * Runs `body` while the section's lock is held. Where it cannot be had in time, runs `without`
+ * instead, if there is something to be done without it.
+ */
+function* underLock(
+  at: Section,
+  body: () => Program<unknown>,
+  without: (() => Program<void>) | null = null,
+): Program<void> {
+  const taken = yield* takeLock(at);
+  if (taken === 'not-had' && without !== null) yield* without();
+  if (taken !== 'held') return;
+  const isWhole = (yield* body()) !== false;
+  yield* awaitAnswers(at);
+  if (at.driver.worked !== undefined) yield* at.driver.worked(at, isWhole);
+  at.self.leave();
+  if (at.plan.releases) yield* at.driver.release(at);
+  if (at.driver.settle !== undefined) yield* at.driver.settle(at);
+}
+
+/** Waits for the answers to what was sent and not waited for. */
+export function* awaitAnswers(at: Section): Program<void> {
+  for (const call of at.unanswered) yield* answerOf(call);
+}
+
+/** `not-had`: it was waited for in vain; `refused`: it must not even be asked for. */
+type Taken = 'held' | 'not-had' | 'refused';
+
+function* takeLock(at: Section): Program<Taken> {
+  for (let attempt = 1; attempt <= at.plan.attempts; attempt += 1) {
+    if (attempt > 1)
+      yield* backOff(under(at.name, part('backoff', attempt - 1)), at.plan.backoffUs);
+    const answer = yield* at.driver.acquire(at, attempt);
+    if (answer === true) return 'held';
+    if (answer === 'refused') return answer;
+    if (answer === 'given up') return 'not-had';
+  }
+  return 'not-had';
+}
+
+type Memoize = Extract<Work, { kind: 'memoize' }>;
+
+/** What a store holds where nothing was stored. */
+const MISSING = 0;
+
+/** Does the whole section, whose only step this is. */
+function* memoize(at: Section, work: Memoize): Program<void> {
+  const { lock } = at.section;
+  if (at.driver.holds?.(lock) === true) {
+    at.self.log('memoize', `refused: the lock on ${lock} is held already`);
+    return;
+  }
+  const alone = withoutLock(at);
+  const found = yield* look(alone, placeOf(work, 'read'));
+  if (!isMiss(found)) return;
+  const without = work.withoutLock === 'gives-up' ? null : () => computeWithout(alone, work);
+  yield* underLock(at, () => computeOnce(at, work, read), without);
+}
+
+/** The driver of whoever has no lock: it has no token either, and nothing to extend. */
+const NOBODY: LockDriver = {
+  *acquire() {
+    return false;
+  },
+  *release() {},
+};
+
+/** The same section, for what its client does as one who has no lock. */
+function withoutLock(at: Section): Section {
+  const { self, plan, section, name, servers, unanswered, opened, versions, end } = at;
+  const driver = NOBODY;
+  return { self, plan, section, name, driver, servers, unanswered, opened, versions, end };
+}
+
+/** Refused, or without an answer, a look has brought no value, before the lock as under it. */
+function isMiss(found: number | null): boolean {
+  return found === null || found === MISSING;
+}
+
+function* computeWithout(alone: Section, work: Memoize): Program<void> {
+  const { lock } = alone.section;
+  alone.self.log('memoize', `goes on without the lock on ${lock}`);
+  yield* computeOnce(alone, work, look);
+}
+
+/** Whoever held the lock while it was waited for may have stored the value in the meantime. */
+function* computeOnce(at: Section, work: Memoize, readAgain: typeof read): Program<void> {
+  const { id, store, key } = work;
+  const found = yield* readAgain(at, { id, label: 'read', store, key, again: 1 });
+  if (!isMiss(found)) return;
+  yield* mark(at.name, 'computing');
+  const isComputed = yield* compute(at, work);
+  yield* mark(at.name, 'computed');
+  if (isComputed) yield* write(at, placeOf(work, 'write'), stored(work));
+}
+
+function stored({ value }: Memoize): Parameters<typeof write>[2] {
+  return { value, adds: null, awaits: true, testsLease: false };
+}
+
+/**
+ * In one piece, which is the value; or in several, each stored under a key of its own, after which
+ * the lock is extended, where it is held and can be.
+ */
+function* compute(at: Section, work: Memoize): Program<boolean> {
+  const { id, store, key, forUs, pieces } = work;
+  const { ttlUs } = at.plan;
+  for (let piece = 1; piece <= pieces; piece += 1) {
+    yield* sleep(under(at.name, part(part('compute', piece), id)), forUs);
+    if (pieces === 1) continue;
+    const place = { id, label: part('write-piece', piece), store, key: `${key}/${piece}` };
+    if (!(yield* write(at, place, stored(work)))) return false;
+    // Whether it could be extended makes no difference to what is left to do.
+    if (at.driver.renew !== undefined) yield* at.driver.renew(at, { id: piece, ttlUs });
   }
   return true;
 }

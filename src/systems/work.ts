@@ -3,17 +3,9 @@ import { assert } from '../core/kernel/assert.ts';
 import { under } from '../core/kernel/name.ts';
 import type { Work } from '../core/plan/plan.ts';
 import { answerOf, type Program, request, send, sleep } from '../core/world/program.ts';
-import { runJob } from './job.ts';
 import { leaseIsLive } from './lease.ts';
-import type { Change } from './protocol.ts';
-import {
-  conditionOf,
-  labelOf,
-  type Place,
-  part,
-  type Section,
-  storeCall,
-} from './section-calls.ts';
+import type { Change, JobStep, Section } from './protocol.ts';
+import { conditionOf, labelOf, type Place, part, storeCall } from './section-calls.ts';
 
 /** Does one step; false when the section must stop because the lease is over or lost. */
 export function* doWork(at: Section, work: Work): Program<boolean> {
@@ -183,4 +175,19 @@ function* open(at: Section, place: Place): Program<boolean> {
   const ask = { kind: 'open', key, value: null, adds: null } as const;
   const call = yield* request(at.self, storeCall(at, { id: 1, label, store, key }, ask));
   return call.reply?.kind === 'accepted';
+}
+
+/** Runs one occurrence of a job, unless it has run already. */
+function* runJob(at: Section, work: JobStep): Program<boolean> {
+  const { driver } = at;
+  const job = { section: at.name, lock: at.section.lock, tick: work.tick };
+  if (driver.claimJob !== undefined && !(yield* driver.claimJob(at, work))) {
+    at.self.job('skip', job);
+    return true;
+  }
+  at.self.job('begin', job);
+  yield* sleep(under(at.name, part('job', work.id)), work.forUs);
+  at.self.job('end', job);
+  if (driver.finishJob !== undefined) yield* driver.finishJob(at, work);
+  return true;
 }

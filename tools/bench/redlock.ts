@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { examineSeed } from '../../src/harness.ts';
-import { examineSeedAsync } from '../../src/host/async/examine-async.ts';
+import { examineSeedAsync } from '../../src/host/async/run-async.ts';
 import { loadScenarioFile } from '../../src/host/modules/load-files.ts';
 import { loadScenario } from '../../src/load.ts';
 import type { Scenario } from '../../src/scenario/scenario.ts';

@@ -20,7 +20,7 @@ import { isTest, nodesOf, type Rule, violation } from './source.ts';
 /** What runs for each event, or for each section, of a run. */
 const HOT: readonly string[] = [
   ...['src/core/kernel/', 'src/core/history/', 'src/core/world/', 'src/systems/'],
-  'src/check/trace-index',
+  ...['src/host/redis/', 'src/check/trace-index'],
 ];
 
 /** Functions there that run once for each plan at most, where a spread says best what is meant. */
@@ -31,9 +31,8 @@ const ONCE_PER_PLAN: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/systems/cache-lock/protocol.ts', ['build']],
   ['src/systems/define-lock.ts', ['protocolOf']],
   ['src/systems/lock-service/lock-service.ts', ['constructor']],
-  ['src/systems/store/define-store.ts', ['storeKindOf']],
-  ['src/systems/store/fence.ts', ['like', 'requireRule']],
-  ['src/systems/store/store-kinds.ts', ['fenceKind']],
+  ['src/systems/store/store.ts', ['like', 'requireRule']],
+  ['src/systems/store/store-kinds.ts', ['fenceKind', 'storeKindOf']],
   [
     'src/systems/worker-lease/protocol.ts',
     ['published', 'build', 'buildMemcached', 'buildRedis', 'buildDynamodb'],

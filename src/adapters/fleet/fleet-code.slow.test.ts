@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { root } from '../../cli/command-line.fixture.ts';
-import { moduleDigest } from '../../host/modules/module-digest.ts';
+import { moduleDigest } from '../../host/modules/load-module.ts';
 import { openBullQueue } from './bull-queue.ts';
 import { FleetShell, said } from './fleet-shell.fixture.ts';
 import { readQueueUrl } from './queue-url.ts';

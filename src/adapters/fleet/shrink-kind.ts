@@ -8,7 +8,7 @@ import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { readPlan, renderPlan } from '../../core/plan/plan-text.ts';
 import type { ShrinkResult } from '../../core/shrink/shrink.ts';
-import { examineAsync, shrinkFailureAsync } from '../../host/async/examine-async.ts';
+import { examineAsync, shrinkFailureAsync } from '../../host/async/run-async.ts';
 import { describeShrunk } from '../../report/describe-finding.ts';
 import { replayCommand, shellWords } from '../../report/finding.ts';
 import { whyRefused } from '../../run.ts';

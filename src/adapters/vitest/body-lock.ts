@@ -4,8 +4,8 @@
 import type { Plan } from '../../core/plan/plan.ts';
 import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from '../../core/plan/plan-defaults.ts';
 import { World } from '../../core/world/world.ts';
-import type { AsyncSection, BuildAsync } from '../../systems/async-lock.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
+import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
 import type { Body, BodyParts } from './options.ts';
 import { SimTestError } from './sim-test-error.ts';
 

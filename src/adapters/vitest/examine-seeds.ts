@@ -2,9 +2,8 @@
  * Fresh seeds, one after the other, until one breaks what should hold; it is shrunk. At the end it
  * is judged, as `run` does, whether what should break broke and whether anything was tested.
  */
-import { shrinkFailureAsync } from '../../host/async/examine-async.ts';
-import type { Finding } from '../../report/finding.ts';
-import { shellWords } from '../../report/finding.ts';
+import { shrinkFailureAsync } from '../../host/async/run-async.ts';
+import { type Finding, shellWords } from '../../report/finding.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { examineChunk } from '../../search/sweep/chunk.ts';

@@ -1,8 +1,8 @@
 /** What `simTest` is given: which system, which faults, what should hold, and for how long. */
 import type { SystemDefinition } from '../../catalogue.ts';
 import type { World } from '../../core/world/world.ts';
-import type { AsyncClient, AsyncSection } from '../../systems/async-lock.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
+import type { AsyncClient, AsyncSection } from '../../systems/protocol.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 
 export interface TestOptions {

@@ -1,5 +1,5 @@
 /** One seed alone: what happens in it is printed, whatever comes of it. */
-import { examineAsync } from '../../host/async/examine-async.ts';
+import { examineAsync } from '../../host/async/run-async.ts';
 import { renderSequence } from '../../report/sequence-text.ts';
 import { essentialSteps } from '../../report/steps.ts';
 import { expand } from '../../scenario/expand.ts';

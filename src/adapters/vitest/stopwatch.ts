@@ -2,7 +2,7 @@
  * Real time: how long a test may still go on, and turns for the rest of the thread, by clocks and
  * timers that no test replaces.
  */
-import { inRealTurn } from '../../host/async/real.ts';
+import { inRealTurn } from '../../host/async/ambient.ts';
 
 const realNowMs: () => number = performance.now.bind(performance);
 

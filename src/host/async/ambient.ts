@@ -2,8 +2,9 @@
  * Says which simulated process real code runs for at this moment: a plain variable, set while an
  * event's jobs run, since these run to their end before the next event and belong to one process.
  */
+import { setImmediate } from 'node:timers';
 import type { Randomness } from './randomness.ts';
-import type { TimerSetting, VirtualTimer } from './virtual-timer.ts';
+import type { TimerSetting, VirtualTimer } from './timers.ts';
 
 /** What a simulated process is to the globals that its code calls. */
 export interface Inhabitant {
@@ -22,3 +23,10 @@ export interface Inhabitant {
 
 /** Null while no simulated process runs: every global is then what it always was. */
 export const ambient: { current: Inhabitant | null } = { current: null };
+
+const immediate: typeof setImmediate = setImmediate;
+
+/** Calls `action` in a turn of the real event loop. */
+export function inRealTurn(action: () => void): void {
+  immediate(action);
+}

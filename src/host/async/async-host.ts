@@ -1,21 +1,39 @@
 /**
- * Runs real asynchronous code as a process of the world. It is written against a `Context`; its
- * clocks, timers and random values are the process's own. A pause holds back what the code sends
- * and what it waits for; a crash ends the life that all of that belongs to.
+ * Runs real asynchronous code as a process of the world. A pause holds back what the code sends and
+ * what it waits for; a crash ends the life that all of that belongs to. How all of it meets:
+ *
+ *        the world's scheduler: the next event
+ *            │ wakes a process (a reply, a timer, a restart)
+ *            ▼
+ *        AsyncHost ── settles what the code waits for ─────────────┐
+ *            ▲                                                     ▼
+ *            │ calls, marks, enter and leave            the user's code, to its next `await`
+ *            │ (Context, LeaseHold)                                │ Date, setTimeout, randomUUID …
+ *            └─────────────────────────────────────────────────────┤
+ *                                                                  ▼
+ *        Life: this life's clock, timers  ◄── ambient ── the virtual globals of this thread
+ *            │ an alarm for each timer
+ *            ▼
+ *        the scheduler again, once `run-filled.ts` has drained all jobs of this event
+ *
+ * Read on in `run-filled.ts` (the drain), `life.ts`, `ambient.ts` and `globals.ts` (what is virtual),
+ * `escapes.ts` (what is refused), `planned-section.ts` (what a plan asks of the code), and
+ * `run-async.ts`, which is what others call.
  */
 import type { Defect } from '../../core/kernel/assert.ts';
 import type { Json } from '../../core/kernel/json.ts';
-import type { Name } from '../../core/kernel/name.ts';
-import { type Awaitable, type CallSetting, Calls, PendingCall } from '../../core/world/calls.ts';
+import { type Name, nameOf, under } from '../../core/kernel/name.ts';
+import type { Awaitable } from '../../core/world/calls.ts';
+import { type CallSetting, Calls, PendingCall } from '../../core/world/calls.ts';
 import type { Client } from '../../core/world/client.ts';
+import type { LeaseEnd } from '../../core/world/client-view.ts';
 import { Belief, Quorum } from '../../core/world/client-view.ts';
 import type { SystemFailure } from '../../core/world/failure.ts';
 import type { Connection } from '../../core/world/network.ts';
+import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import type { Process, Resident } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
-import { Context } from './context.ts';
 import { Life } from './life.ts';
-import type { Tenure } from './tenure.ts';
 
 /** A client's whole program; run anew after a restart. */
 export type AsyncProgram = (context: Context) => Promise<void>;
@@ -38,7 +56,7 @@ export class AsyncHost implements Resident, Client {
   /** How many sections have begun. */
   begun = 0;
   /** The time in which it counts on its lock, if it was ever given one in this life. */
-  tenure: Tenure | null = null;
+  leaseHold: LeaseHold | null = null;
 
   constructor(
     process: Process,
@@ -90,8 +108,8 @@ export class AsyncHost implements Resident, Client {
 
   crash(): void {
     this.calls.crash();
-    this.tenure?.crash();
-    this.tenure = null;
+    this.leaseHold?.crash();
+    this.leaseHold = null;
     this.close();
     this.belief.leave();
     this.belief.begin();
@@ -185,5 +203,231 @@ export class AsyncHost implements Resident, Client {
     const error = new Error('it never waits');
     life.fail(error);
     throw error;
+  }
+}
+
+export class Context implements Caller {
+  readonly host: AsyncHost;
+  readonly life: Life;
+  /** The section at hand, by which calls are named that are made outside of one. */
+  private current: SectionCalls;
+
+  constructor(host: AsyncHost, life: Life) {
+    this.host = host;
+    this.life = life;
+    this.current = new SectionCalls(host, life, under(life.root, 'start'));
+  }
+
+  /** The name of its process. */
+  get name(): string {
+    return this.host.name;
+  }
+
+  /** How many sections began before: a restarted program goes on behind them. */
+  get begun(): number {
+    return this.host.begun;
+  }
+
+  /** Section `id` begins: what is done in it is called `alice/<id>/…`. */
+  section(id: number): SectionCalls {
+    if (!this.life.isOver) {
+      this.host.begun += 1;
+      this.host.belief.begin();
+    }
+    this.current = new SectionCalls(this.host, this.life, under(nameOf(this.name), String(id)));
+    return this.current;
+  }
+
+  call<Q extends Json, R extends Json>(
+    port: Port<Q, R>,
+    ask: { readonly label: string; readonly request: Q },
+    options?: CallOptions,
+  ): Promise<Outcome<R>> {
+    return this.current.call(port, ask, options);
+  }
+
+  /** Writes a line into the trace. */
+  log(topic: string, text: string): void {
+    if (this.life.isOver) return;
+    this.life.requireInside();
+    this.host.log(topic, text);
+  }
+}
+
+/** The calls of one section of a program, and the lock that it counts on. */
+export class SectionCalls implements Caller {
+  readonly name: Name;
+  private readonly host: AsyncHost;
+  private readonly life: Life;
+  /** How often each label was asked for, and the names of all operations: no two are the same. */
+  private readonly counts: Map<string, number> = new Map();
+  private readonly taken: Set<string> = new Set();
+  /** The grants that its calls were answered with last, by lock. */
+  private readonly grants: Map<string, number> = new Map();
+  private issued = 0;
+  private leaseHold: LeaseHold | null = null;
+
+  constructor(host: AsyncHost, life: Life, name: Name) {
+    this.host = host;
+    this.life = life;
+    this.name = name;
+  }
+
+  call<Q extends Json, R extends Json>(
+    port: Port<Q, R>,
+    { label, request }: { readonly label: string; readonly request: Q },
+    options: CallOptions = {},
+  ): Promise<Outcome<R>> {
+    const { timeoutMs, tries = 1 } = options;
+    const call = port.describeRequest(request);
+    const setting = {
+      operation: this.nameFor(under(this.name, label)),
+      call,
+      target: port.host,
+      request,
+      timeoutUs: timeoutMs === undefined ? null : Math.round(timeoutMs * 1000),
+      tries,
+      describe: (reply: R) => port.describeReply(reply, request),
+    };
+    const place = { setting, under: this.leaseHold?.ordinal ?? 0, issue: this.takeIssue() };
+    return new Promise((resolve) => {
+      this.host.ask(this.life, place, (settled) => {
+        if (settled.granted > 0 && 'lock' in call) this.grants.set(call.lock, settled.granted);
+        resolve(outcomeOf(settled));
+      });
+    });
+  }
+
+  /** The place of a call among those of this section, from 1. */
+  takeIssue(): number {
+    this.issued += 1;
+    return this.issued;
+  }
+
+  /** The place that the next call will have. */
+  get nextIssue(): number {
+    return this.issued + 1;
+  }
+
+  /** Passes the point `alice/1/<point>`, at which a plan may place a fault. */
+  mark(point: string): Promise<void> {
+    return this.host.pass(this.life, under(this.name, point));
+  }
+
+  /** The name of an operation, or where it is taken the first of `write-2`, … that is not. */
+  nameFor(name: Name): Name {
+    let free = name;
+    const before = this.counts.get(name.text) ?? 1;
+    for (let count = before; this.taken.has(free.text); count += 1) {
+      this.counts.set(name.text, count + 1);
+      const label = name.text.slice(this.name.text.length + 1);
+      free = under(this.name, `${label}-${count + 1}`);
+    }
+    this.taken.add(free.text);
+    return free;
+  }
+
+  /**
+   * The program counts on its lock from now on, or, in the midst of doing so, longer. A process has
+   * one leaseHold at a time.
+   */
+  enter(setting: LeaseHoldSetting): LeaseHold {
+    const given = this.grants.get(setting.lock) ?? null;
+    const entered = { ...setting, section: this.name, given, before: this.leaseHold };
+    this.leaseHold = new LeaseHold(this.host, this.life, entered);
+    return this.leaseHold;
+  }
+}
+
+function outcomeOf<Q extends Json, R extends Json>(call: PendingCall<Q, R>): Outcome<R> {
+  if (call.state === 'answered' && call.reply !== null) {
+    return { kind: 'answered', reply: call.reply };
+  }
+  return { kind: call.state === 'never' ? 'never' : 'unknown' };
+}
+
+interface LeaseHoldSetting {
+  readonly lock: string;
+  /** 0 if absent. */
+  readonly token?: number;
+  /** By the program's own `Date`; if absent, until it leaves. */
+  readonly untilMs?: number;
+}
+
+/** Where it begins. */
+interface Entered extends LeaseHoldSetting {
+  readonly section: Name;
+  /** The grant that a server said it gave; null where none did. */
+  readonly given: number | null;
+  /** What the program counted on in this section before, and prolongs; null for nothing. */
+  readonly before: LeaseHold | null;
+}
+
+/** A hundred years: no run lasts so long. */
+const NEVER_MS = 3_155_760_000_000;
+
+export class LeaseHold {
+  /** The grant under which it is; 0 where its process is gone. */
+  readonly ordinal: number;
+  readonly token: number;
+  readonly end: LeaseEnd;
+  private readonly host: AsyncHost;
+  private readonly life: Life;
+  private readonly lock: string;
+  /** Whether it ends only when the program says so, since no server knows of an end. */
+  private readonly isOpen: boolean;
+  private readonly isOwnGrant: boolean;
+  private hasLeft = false;
+
+  constructor(host: AsyncHost, life: Life, entered: Entered) {
+    const { section, lock, token = 0, untilMs, given, before } = entered;
+    this.host = host;
+    this.life = life;
+    this.lock = lock;
+    this.token = token;
+    this.isOwnGrant = given === null;
+    this.isOpen = untilMs === undefined;
+    const endMs = untilMs ?? host.process.epochUs / 1000 + NEVER_MS;
+    this.end = { clock: 'wall', us: Math.round(endMs * 1000) };
+    if (life.isOver) {
+      this.ordinal = 0;
+      return;
+    }
+    life.requireInside();
+    const prolonged = before !== null && !before.hasLeft && given === null ? before : null;
+    if (prolonged === null) host.leaseHold?.leave();
+    else prolonged.hasLeft = true;
+    this.ordinal = given ?? this.takeOrRenew(prolonged);
+    host.belief.enter({ section, lock, ordinal: this.ordinal, token, end: this.end });
+    host.leaseHold = this;
+  }
+
+  /** The ordinal of an own grant: a new one, or that which is prolonged. */
+  private takeOrRenew(prolonged: LeaseHold | null): number {
+    const { host, lock, token, end } = this;
+    const nowUs = host.process.clock.wallUs(host.nowUs);
+    const ttlUs = this.isOpen ? 0 : Math.max(0, end.us - nowUs);
+    const held = this.isOpen ? { heldUntilUs: null } : {};
+    const term = { lock, token, ttlUs, since: { sentAtUs: host.nowUs }, end, ...held };
+    if (prolonged === null) return host.ownGrants.grant(term);
+    host.ownGrants.renew({ ...term, ordinal: prolonged.ordinal });
+    return prolonged.ordinal;
+  }
+
+  leave(): void {
+    if (this.life.isOver || this.hasLeft) return;
+    this.hasLeft = true;
+    this.host.belief.leave();
+    this.giveBack();
+  }
+
+  /** Its process crashed: what has no end of its own ends with it. */
+  crash(): void {
+    if (this.isOpen && !this.hasLeft) this.giveBack();
+  }
+
+  private giveBack(): void {
+    const { lock, ordinal } = this;
+    if (this.isOwnGrant) this.host.ownGrants.release({ lock, ordinal });
   }
 }

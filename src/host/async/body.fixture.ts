@@ -5,8 +5,8 @@ import type { ClientPlan, SectionPlan, Work } from '../../core/plan/plan.ts';
 import type { Port } from '../../core/world/port.ts';
 import type { Turn } from '../../core/world/server.ts';
 import { defineSystem } from '../../define-system.ts';
-import type { AsyncClient, AsyncSection } from '../../systems/async-lock.ts';
 import { clientOf, MS, type PlanSetup, planOf, writeOf } from '../../systems/plan.fixture.ts';
+import type { AsyncClient, AsyncSection } from '../../systems/protocol.ts';
 import { runAsync } from './run-async.ts';
 
 export type EchoPort = Port<null, number>;

@@ -6,10 +6,10 @@ import { termsOf } from '../../check/terms.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import { defineSystem } from '../../define-system.ts';
-import type { BuildAsync } from '../../systems/async-lock.ts';
 import { clientOf, eventsOf, MS, planOf } from '../../systems/plan.fixture.ts';
+import type { BuildAsync } from '../../systems/protocol.ts';
+import { inRealTurn } from './ambient.ts';
 import { alice, type Body, happen } from './body.fixture.ts';
-import { inRealTurn } from './real.ts';
 import { runAsync } from './run-async.ts';
 
 const pair = ['alice', 'bob'].map((name) => clientOf(name, []));
@@ -47,7 +47,7 @@ describe('a guard within a guard', () => {
     expect(eventsOf(trace, 'grant').map(({ ordinal }) => ordinal)).toEqual([1, 2]);
   });
 
-  test('ends the tenure of the section before, where that was never left', async () => {
+  test('ends the leaseHold of the section before, where that was never left', async () => {
     const body: Body = async (section) => {
       if (section.id === 1) void wait(20).then(() => {});
       section.guard();

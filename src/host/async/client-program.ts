@@ -5,12 +5,10 @@
 
 import { type Name, under } from '../../core/kernel/name.ts';
 import { backOff, sleep } from '../../core/world/program.ts';
-import type { AsyncClient, AsyncClientSetting, SectionProgram } from '../../systems/async-lock.ts';
+import type { AsyncClient, AsyncClientSetting, SectionProgram } from '../../systems/protocol.ts';
 import { errorText } from '../../text/error-text.ts';
-import type { AsyncProgram } from './async-host.ts';
-import type { Context } from './context.ts';
-import { perform } from './perform.ts';
-import { PlannedSection } from './planned-section.ts';
+import type { AsyncProgram, Context } from './async-host.ts';
+import { PlannedSection, perform } from './planned-section.ts';
 
 /** The program of a process. */
 export function clientProgram(setting: AsyncClientSetting): AsyncProgram {

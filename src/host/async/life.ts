@@ -14,8 +14,7 @@ import type { HostedParts } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
 import { ambient, type Inhabitant } from './ambient.ts';
 import { Randomness } from './randomness.ts';
-import { Timers } from './timers.ts';
-import type { TimerSetting, VirtualTimer } from './virtual-timer.ts';
+import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 
 /** 2024-01-01T00:00:00Z: what `Date.now()` shows at first, where the plan gives no `epoch`. */
 export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;

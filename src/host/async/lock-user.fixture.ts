@@ -8,15 +8,15 @@ import { builtIn, type Catalogue, extend } from '../../catalogue.ts';
 import type { Plan, Work } from '../../core/plan/plan.ts';
 import type { Port } from '../../core/world/port.ts';
 import { defineSystem } from '../../define-system.ts';
-import type { AsyncSection, BuildAsync } from '../../systems/async-lock.ts';
 import { clientOf, type PlanSetup, planOf } from '../../systems/plan.fixture.ts';
+import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
+import { GrantWitness } from '../../systems/redis/protocol.ts';
 import {
   describeRedisReply,
   type RedisReply,
   type RedisRequest,
   RedisServer,
 } from '../../systems/redis/server.ts';
-import { GrantWitness } from '../../systems/redis/witness.ts';
 
 type RedisPort = Port<RedisRequest, RedisReply>;
 

@@ -1,30 +1,33 @@
 /**
  * A section of a plan as asynchronous code sees it, and the guard under which it works: by itself,
- * or by the steps that the plan gives it.
+ * or by the steps that the plan gives it, which are generators and run in the midst of that code,
+ * each at its own point.
  */
+import type { Job } from '../../core/history/trace.ts';
 import type { Json } from '../../core/kernel/json.ts';
+import type { Name } from '../../core/kernel/name.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
+import type { Awaitable } from '../../core/world/calls.ts';
+import { type CallSetting, PendingCall } from '../../core/world/calls.ts';
+import type { LeaseEnd, Quorum } from '../../core/world/client-view.ts';
 import type { CallOptions, Outcome, Port } from '../../core/world/port.ts';
-import { type Program, request } from '../../core/world/program.ts';
+import { Alarm } from '../../core/world/process.ts';
+import { type Effect, type Program, request, type Self } from '../../core/world/program.ts';
 import {
   AccessRefused,
   type AsyncClientSetting,
   type AsyncSection,
   type Guard,
   type GuardSetting,
+  type LockDriver,
   NoAnswer,
-} from '../../systems/async-lock.ts';
-import type { LockDriver } from '../../systems/protocol.ts';
-import { awaitAnswers } from '../../systems/scope.ts';
-import { doAll } from '../../systems/section.ts';
-import { type Section, storeCall } from '../../systems/section-calls.ts';
+  type Section,
+} from '../../systems/protocol.ts';
+import { awaitAnswers, doAll } from '../../systems/section.ts';
+import { storeCall } from '../../systems/section-calls.ts';
 import type { StoreReply, StoreRequest } from '../../systems/store/request.ts';
-import type { AsyncHost } from './async-host.ts';
-import type { SectionCalls } from './context.ts';
+import type { AsyncHost, LeaseHold, SectionCalls } from './async-host.ts';
 import type { Life } from './life.ts';
-import { perform } from './perform.ts';
-import { PlainSelf } from './plain-self.ts';
-import type { Tenure } from './tenure.ts';
 
 /** Where it runs. */
 interface Place {
@@ -37,7 +40,7 @@ interface Place {
 export class PlannedSection implements AsyncSection {
   private readonly at: Place;
   private readonly section: SectionPlan;
-  private tenure: Tenure | null = null;
+  private leaseHold: LeaseHold | null = null;
 
   constructor(section: SectionPlan, at: Place) {
     this.section = section;
@@ -58,7 +61,7 @@ export class PlannedSection implements AsyncSection {
 
   /** Whether its program said that it had the lock. */
   get hasEntered(): boolean {
-    return this.tenure !== null;
+    return this.leaseHold !== null;
   }
 
   call<Q extends Json, R extends Json>(
@@ -76,13 +79,13 @@ export class PlannedSection implements AsyncSection {
   guard({ token = 0, ...term }: GuardSetting = {}): Guard {
     requireNumber('token', token);
     requireNumber('untilMs', term.untilMs ?? 0);
-    this.tenure = this.at.calls.enter({ lock: this.lock, token, ...term });
-    return new PlannedGuard(this.section, { ...this.at, tenure: this.tenure });
+    this.leaseHold = this.at.calls.enter({ lock: this.lock, token, ...term });
+    return new PlannedGuard(this.section, { ...this.at, leaseHold: this.leaseHold });
   }
 
   /** Its program has ended. */
   end(): void {
-    this.tenure?.leave();
+    this.leaseHold?.leave();
   }
 }
 
@@ -95,25 +98,25 @@ function requireNumber(field: string, value: unknown): void {
 
 /** What a guard is made of. */
 interface Guarded extends Place {
-  readonly tenure: Tenure;
+  readonly leaseHold: LeaseHold;
 }
 
 class PlannedGuard implements Guard {
-  private readonly tenure: Tenure;
+  private readonly leaseHold: LeaseHold;
   private readonly place: Place;
   private readonly at: Section;
 
-  constructor(section: SectionPlan, { tenure, ...place }: Guarded) {
+  constructor(section: SectionPlan, { leaseHold, ...place }: Guarded) {
     const { host, calls, client } = place;
     const { stores, manners, plan } = client;
-    const driver = driverWith(tenure);
-    this.tenure = tenure;
+    const driver = driverWith(leaseHold);
+    this.leaseHold = leaseHold;
     this.place = place;
-    const self = new PlainSelf({ host, calls, ordinal: tenure.ordinal });
+    const self = new PlainSelf({ host, calls, ordinal: leaseHold.ordinal });
     this.at = {
       ...{ self, plan, section, name: calls.name, driver },
       servers: { driverOf: () => driver, stores, manners },
-      ...{ unanswered: [], opened: new Set(), end: tenure.end },
+      ...{ unanswered: [], opened: new Set(), end: leaseHold.end },
       versions: manners.hasVersions ? new Map() : null,
     };
   }
@@ -156,14 +159,144 @@ class PlannedGuard implements Guard {
   }
 
   leave(): void {
-    this.tenure.leave();
+    this.leaseHold.leave();
   }
 }
 
 /** What the steps of a workload want of the lock: its token. */
-function driverWith({ token }: Tenure): LockDriver {
+function driverWith({ token }: LeaseHold): LockDriver {
   const isNone = function* (): Program<false> {
     return false;
   };
   return { acquire: isNone, *release() {}, token: () => token };
+}
+
+/** Where the steps of a guard run. */
+interface PlainPlace {
+  readonly host: AsyncHost;
+  readonly calls: SectionCalls;
+  /** The grant under which they are, also when the program has come to another section. */
+  readonly ordinal: number;
+}
+
+/** The steps of a workload neither begin sections nor enter them: asynchronous code does. */
+class PlainSelf implements Self {
+  private readonly host: AsyncHost;
+  private readonly calls: SectionCalls;
+  private readonly ordinal: number;
+
+  constructor({ host, calls, ordinal }: PlainPlace) {
+    this.host = host;
+    this.calls = calls;
+    this.ordinal = ordinal;
+  }
+
+  get name(): string {
+    return this.host.name;
+  }
+
+  monotonicUs(): number {
+    return this.host.process.clock.monotonicUs(this.host.nowUs);
+  }
+
+  wallUs(): number {
+    return this.host.process.clock.wallUs(this.host.nowUs);
+  }
+
+  get nextIssue(): number {
+    return this.calls.nextIssue;
+  }
+
+  prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R> {
+    const operation = this.calls.nameFor(setting.operation);
+    const ordinal = setting.under ?? this.ordinal;
+    return new PendingCall({ ...setting, operation }, ordinal, this.calls.takeIssue());
+  }
+
+  launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
+    this.host.launch(call);
+  }
+
+  get quorum(): Quorum {
+    return this.host.ownGrants;
+  }
+
+  testLease(test: { isLive: boolean; end: LeaseEnd }): void {
+    this.host.belief.testLease(test);
+  }
+
+  job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
+    this.host.belief.noteJob(phase, job);
+  }
+
+  log(topic: string, text: string): void {
+    this.host.log(topic, text);
+  }
+
+  beginSection(): void {}
+  enter(): void {}
+  leave(): void {}
+}
+
+/** What the program returns; for ever pending where its process does not live to see it. */
+export async function perform<T>(host: AsyncHost, life: Life, program: Program<T>): Promise<T> {
+  for (;;) {
+    const step = program.next();
+    if (step.done === true) return step.value;
+    const passes = passed(host, life, step.value);
+    if (passes !== null) await passes;
+  }
+}
+
+/** Resolves once the program may go on; null where it may at once. */
+function passed(host: AsyncHost, life: Life, effect: Effect): Promise<void> | null {
+  switch (effect.kind) {
+    case 'send':
+      return send(host, life, effect);
+    case 'await':
+      return effect.call.isSettled ? null : settled(host, life, effect.call);
+    case 'mark':
+      return host.pass(life, effect.point);
+    case 'sleep':
+      return slept(host, life, effect);
+  }
+}
+
+function send(
+  host: AsyncHost,
+  life: Life,
+  { point, launch, awaits }: Extract<Effect, { kind: 'send' }>,
+): Promise<void> {
+  life.requireInside();
+  return new Promise((resolve) => {
+    const goOn = (): void => life.run(resolve);
+    life.whenRunning(() => {
+      host.parts.points.pass('before', point);
+      life.next(() => {
+        if (awaits !== null) host.await(life, awaits, resolve);
+        launch();
+        if (awaits === null) goOn();
+      });
+    });
+  });
+}
+
+function settled(host: AsyncHost, life: Life, call: Awaitable): Promise<void> {
+  return new Promise((resolve) => host.await(life, call, resolve));
+}
+
+function slept(
+  host: AsyncHost,
+  life: Life,
+  { timer: name, forUs, isJittered }: Extract<Effect, { kind: 'sleep' }>,
+): Promise<void> {
+  const { process, parts } = host;
+  const { choices } = parts;
+  const waitUs = isJittered ? choices.jitteredUs(name, forUs) : choices.waitUs(name, forUs);
+  return new Promise((resolve) => {
+    const action = (): void => {
+      if (!life.isOver) life.run(resolve);
+    };
+    if (!life.isOver) new Alarm(process, { name, waitUs, action }, parts);
+  });
 }

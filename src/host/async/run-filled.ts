@@ -11,6 +11,8 @@
  * it (load it before, with `loadVirtually`), what a module keeps is shared by all processes and
  * runs, and jobs that make new jobs for ever hang the thread, as they do in production.
  */
+
+import process from 'node:process';
 import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import type { Watcher } from '../../core/kernel/scheduler.ts';
@@ -21,11 +23,9 @@ import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
 import type { Server, ServerHost } from '../../core/world/server.ts';
 import { World } from '../../core/world/world.ts';
-import { ambient } from './ambient.ts';
+import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
-import { routeFailures } from './failures.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
-import { inRealTurn } from './real.ts';
 
 /** Where a system puts its servers and clients. */
 export class AsyncWorld {
@@ -157,5 +157,73 @@ function drive(turns: Generator<void, Trace, void>): Promise<Trace> {
       if (!isOver) row();
     };
     row();
+  });
+}
+
+const EVENTS = ['unhandledRejection', 'uncaughtException'] as const;
+
+type Listener = (...args: unknown[]) => unknown;
+
+/** How many ask for it, and who listened before the first of them did. */
+let users = 0;
+let before: ReadonlyMap<string, readonly Listener[]> = new Map();
+
+/** Listens until what it returns is called. */
+export function routeFailures(): () => void {
+  users += 1;
+  if (users === 1) listen();
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    users -= 1;
+    if (users === 0) stopListening();
+  };
+}
+
+const routers: ReadonlyMap<string, Listener> = new Map(
+  EVENTS.map((event) => [event, (...args: unknown[]) => route(event, args)]),
+);
+
+function listen(): void {
+  const emitter: NodeJS.EventEmitter = process;
+  before = new Map(
+    EVENTS.map((event) => {
+      const listeners = emitter.rawListeners(event).filter(isListener);
+      return [event, listeners];
+    }),
+  );
+  for (const [event, router] of routers) {
+    emitter.removeAllListeners(event);
+    emitter.on(event, router);
+  }
+}
+
+function isListener(value: unknown): value is Listener {
+  return typeof value === 'function';
+}
+
+function stopListening(): void {
+  const emitter: NodeJS.EventEmitter = process;
+  for (const [event, router] of routers) {
+    emitter.off(event, router);
+    for (const listener of before.get(event) ?? []) emitter.on(event, listener);
+  }
+}
+
+function route(event: string, args: readonly unknown[]): void {
+  const { current } = ambient;
+  if (current !== null) {
+    current.fail(args[0]);
+    return;
+  }
+  const listeners = before.get(event) ?? [];
+  for (const listener of listeners) Reflect.apply(listener, process, args);
+  if (listeners.length > 0) return;
+  // Nobody listened, so Node is to do what it does then.
+  users = 0;
+  stopListening();
+  inRealTurn(() => {
+    throw args[0];
   });
 }

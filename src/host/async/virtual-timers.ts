@@ -1,14 +1,15 @@
 /**
- * The timers of Node for simulated processes, as globals and as `node:timers`. An immediate comes a
- * microsecond later, so that a program which polls with it lets time pass.
+ * The timers of Node for simulated processes: as globals and as `node:timers`, and those that give
+ * promises or signals, `node:timers/promises` and `AbortSignal`. An immediate comes a microsecond
+ * later, so that a program which polls with it lets time pass.
  */
 import { AsyncResource } from 'node:async_hooks';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ambient } from './ambient.ts';
+import { ambient, type Inhabitant } from './ambient.ts';
 import type { Patches } from './patches.ts';
-import { delayOf, type TimerSetting, VirtualTimer } from './virtual-timer.ts';
+import { delayOf, type TimerSetting, VirtualTimer } from './timers.ts';
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
@@ -69,4 +70,134 @@ function clearerOf(real: object): (given: unknown) => void {
       current.timerOf(Number(given))?.close();
     } else if (isFunction(real)) Reflect.apply(real, globalThis, [given]);
   };
+}
+
+/** What Node rejects with when a wait is aborted. */
+class AbortError extends Error {
+  override readonly name: string = 'AbortError';
+  readonly code: string = 'ABORT_ERR';
+
+  constructor(signal: AbortSignal) {
+    super('The operation was aborted', { cause: signal.reason });
+  }
+}
+
+interface WaitOptions {
+  readonly signal?: AbortSignal;
+  readonly ref?: boolean;
+}
+
+type Wish = Pick<TimerSetting, 'kind' | 'delayMs'>;
+
+/** All that waits without a callback. */
+export function patchWaits(patches: Patches): void {
+  const { setTimeout, setImmediate, setInterval, scheduler } = timersPromises;
+  const realTimeout = AbortSignal.timeout.bind(AbortSignal);
+  const wait = (delay?: number, value?: unknown, options?: WaitOptions): Promise<unknown> => {
+    const { current } = ambient;
+    if (current === null) return setTimeout(delay, value, options);
+    return waitFor(current, { kind: 'timeout', delayMs: delayOf(delay) }, { value, options });
+  };
+  const pass = (value?: unknown, options?: WaitOptions): Promise<unknown> => {
+    const { current } = ambient;
+    if (current === null) return setImmediate(value, options);
+    return waitFor(current, { kind: 'immediate', delayMs: 0 }, { value, options });
+  };
+  const repeat = (
+    delay?: number,
+    value?: unknown,
+    options?: WaitOptions,
+  ): AsyncIterable<unknown> =>
+    ambient.current === null
+      ? setInterval(delay, value, options)
+      : repeated(ambient.current, delayOf(delay), { value, options });
+  patches.set(timersPromises, 'setTimeout', wait);
+  patches.set(timersPromises, 'setImmediate', pass);
+  patches.set(timersPromises, 'setInterval', repeat);
+  patches.set(scheduler, 'wait', (delay: number, options?: WaitOptions) =>
+    wait(delay, undefined, options),
+  );
+  patches.set(scheduler, 'yield', () => pass());
+  patches.set(AbortSignal, 'timeout', (delay: number) =>
+    ambient.current === null ? realTimeout(delay) : signalAfter(ambient.current, delay),
+  );
+}
+
+/** Undefined is a value too. */
+interface Settling {
+  readonly value: unknown;
+  readonly options: WaitOptions | undefined;
+}
+
+function waitFor(
+  inhabitant: Inhabitant,
+  wish: Wish,
+  { value, options }: Settling,
+): Promise<unknown> {
+  const signal = options?.signal;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(new AbortError(signal));
+      return;
+    }
+    const stop = (): void => {
+      timer.close();
+      if (signal !== undefined) reject(new AbortError(signal));
+    };
+    const callback = (): void => {
+      signal?.removeEventListener('abort', stop);
+      resolve(value);
+    };
+    const timer = inhabitant.setTimer({ ...wish, callback });
+    if (options?.ref === false) timer.unref();
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** Ticks that nobody took yet are given at once, as in Node. */
+async function* repeated(
+  inhabitant: Inhabitant,
+  delayMs: number,
+  { value, options }: Settling,
+): AsyncGenerator<unknown, void, void> {
+  const signal = options?.signal;
+  let ticks = 0;
+  let wake = (): void => {};
+  const callback = (): void => {
+    ticks += 1;
+    wake();
+  };
+  throwIfAborted(signal);
+  const timer = inhabitant.setTimer({ kind: 'interval', delayMs, callback });
+  if (options?.ref === false) timer.unref();
+  const stop = (): void => wake();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    for (;;) {
+      throwIfAborted(signal);
+      if (ticks === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      } else {
+        ticks -= 1;
+        yield value;
+      }
+    }
+  } finally {
+    timer.close();
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new AbortError(signal);
+}
+
+function signalAfter(inhabitant: Inhabitant, delay: number): AbortSignal {
+  const controller = new AbortController();
+  const message = 'The operation was aborted due to timeout';
+  const callback = (): void => controller.abort(new DOMException(message, 'TimeoutError'));
+  inhabitant.setTimer({ kind: 'timeout', delayMs: delayOf(delay), callback }).unref();
+  return controller.signal;
 }

@@ -1,17 +1,21 @@
 /**
  * Loads one module with definitions of a user's own, from below a folder and from nowhere else.
  * Whatever is wrong with it is said in words, with the place in the user's file where there is one.
+ *
+ * What a module's version is: the bytes of its file, and of the files that it imports by relative
+ * paths, and those import in turn. Packages have versions of their own and are left out.
  */
 
-import { realpathSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { init, parse } from 'es-module-lexer';
 import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
 import { errorText } from '../../text/error-text.ts';
 import { loadVirtually } from '../async/globals.ts';
-import { moduleDigest } from './module-digest.ts';
 
-export type ModuleRead =
+type ModuleRead =
   | {
       readonly kind: 'module';
       readonly module: LoadedModule;
@@ -28,7 +32,7 @@ export async function loadModule(path: string, folder: string): Promise<ModuleRe
   return found.kind === 'problem' ? found : await importModule(found.module);
 }
 
-export type ModuleFound =
+type ModuleFound =
   | { readonly kind: 'found'; readonly module: LoadedModule }
   | { readonly kind: 'problem'; readonly what: string };
 
@@ -125,4 +129,44 @@ function withoutDigest(stack: string, url: string, at: number): string {
 
 function problem(what: string): { readonly kind: 'problem'; readonly what: string } {
   return { kind: 'problem', what };
+}
+
+/** `sha256:…` of a file; of one that imports no other file, of its bytes alone. */
+export async function moduleDigest(file: string): Promise<string> {
+  await init;
+  const files = new Map<string, Buffer>();
+  collect(file, files);
+  const hash = createHash('sha256').update(files.get(file) ?? '');
+  const imported = [...files].map(([path, bytes]) => {
+    const name = relative(dirname(file), path).replaceAll('\\', '/');
+    return { name, digest: createHash('sha256').update(bytes).digest('hex') };
+  });
+  imported.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const { name, digest } of imported.length > 1 ? imported : []) {
+    hash.update(`\n${digest} ${name}`);
+  }
+  return `sha256:${hash.digest('hex')}`;
+}
+
+/** Throws what reading `file` throws; a file that it imports in vain is told as it is loaded. */
+function collect(file: string, files: Map<string, Buffer>): void {
+  const bytes = readFileSync(file);
+  files.set(file, bytes);
+  for (const path of relativeImports(bytes.toString('utf8'))) {
+    const imported = fileURLToPath(new URL(path, pathToFileURL(file)));
+    if (files.has(imported)) continue;
+    try {
+      collect(imported, files);
+    } catch {}
+  }
+}
+
+/** None where the text is no JavaScript, as of a module in TypeScript. */
+function relativeImports(text: string): readonly string[] {
+  try {
+    const [imports] = parse(text);
+    return imports.flatMap(({ n: path }) => (path?.startsWith('.') === true ? [path] : []));
+  } catch {
+    return [];
+  }
 }

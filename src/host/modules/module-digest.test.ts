@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { moduleDigest } from './module-digest.ts';
+import { moduleDigest } from './load-module.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-digest-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,9 +6,8 @@ import type { Fault } from '../../core/plan/fault.ts';
 import { clientOf, eventsOf, MS, planOf } from '../../systems/plan.fixture.ts';
 import { runFilled } from '../async/run-filled.ts';
 import { RedisClient, type RedisClientOptions } from './client.ts';
-import type { Means } from './meaning.ts';
+import { type Means, shaOf } from './meaning.ts';
 import { RedisNode } from './node.ts';
-import { shaOf } from './sha.ts';
 
 interface Setup extends RedisClientOptions {
   readonly faults?: readonly Fault[];

@@ -3,11 +3,10 @@
  * use: they take it for the real one. Its commands travel over the simulated network.
  */
 import { EventEmitter } from 'node:events';
-import type { Caller } from '../../core/world/port.ts';
-import { type Given, readArguments } from './arguments.ts';
-import { Connection } from './connection.ts';
+import type { Draft } from '../../core/kernel/draft.ts';
+import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import { type Means, type RedisHost, redisPort, redlockMeaning } from './meaning.ts';
-import type { RedisValue } from './value.ts';
+import { type RedisCommand, type RedisReply, type RedisValue, toValue } from './reply.ts';
 
 export interface RedisClientOptions {
   /**
@@ -39,9 +38,8 @@ export class RedisClient {
    * `host` the node, as `addServer` returns it.
    */
   constructor(caller: Caller, host: RedisHost, options: RedisClientOptions = {}) {
-    const { means = redlockMeaning, ...limits } = options;
-    const port = redisPort(host, means);
-    this.connection = new Connection({ caller, port, ...limits }, (name, ...given) => {
+    const port = redisPort(host, options.means ?? redlockMeaning);
+    this.connection = new Connection({ caller, port, limits: options }, (name, ...given) => {
       // Without a listener, an `error` would be thrown.
       if (this.events.listenerCount(name) > 0) this.events.emit(name, ...given);
     });
@@ -180,4 +178,123 @@ export class RedisClient {
   removeListener(event: string, listener: Listener): this {
     return this.off(event, listener);
   }
+}
+
+interface Setting {
+  readonly caller: Caller;
+  readonly port: Port<RedisCommand, RedisReply>;
+  readonly limits: Pick<RedisClientOptions, 'commandTimeout' | 'tries'>;
+}
+
+/** Is told what happens, as listeners of a client are. */
+type Tell = (event: string, ...given: readonly unknown[]) => void;
+
+/** A process counts its time in microseconds, and reads it in milliseconds. */
+const ROUNDING_MS = 0.0005;
+
+class Connection {
+  private readonly setting: Setting;
+  private readonly tell: Tell;
+  /** What rejects each command that is under way. */
+  private readonly pending: Set<(error: Error) => void> = new Set();
+  isOpen = true;
+
+  constructor(setting: Setting, tell: Tell) {
+    this.setting = setting;
+    this.tell = tell;
+    queueMicrotask(() => {
+      tell('connect');
+      tell('ready');
+    });
+  }
+
+  /** Rejects with a `ReplyError`, or as ioredis does where no reply comes. */
+  send(command: RedisCommand): Promise<RedisValue> {
+    if (!this.isOpen) return Promise.reject(closed());
+    const { caller, port, limits } = this.setting;
+    const sentMs = performance.now();
+    const options: Draft<CallOptions> = {};
+    if (limits.commandTimeout !== undefined) options.timeoutMs = limits.commandTimeout;
+    if (limits.tries !== undefined) options.tries = limits.tries;
+    const label = (command[0] ?? '').toLowerCase();
+    const outcome = caller.call(port, { label, request: command }, options);
+    return new Promise((resolve, reject) => {
+      this.pending.add(reject);
+      const settle = (ended: Outcome<RedisReply>): void => {
+        this.pending.delete(reject);
+        const value = ended.kind === 'answered' ? toValue(ended.reply) : this.lost(ended, sentMs);
+        if (value instanceof Error) reject(value);
+        else resolve(value);
+      };
+      outcome.then(settle, reject);
+    });
+  }
+
+  /** Why no reply came. */
+  private lost({ kind }: Outcome<RedisReply>, sentMs: number): Error {
+    const { commandTimeout = Number.POSITIVE_INFINITY } = this.setting.limits;
+    const isLate = performance.now() - sentMs >= commandTimeout - ROUNDING_MS;
+    if (kind === 'unknown' && isLate) return new Error('Command timed out');
+    const error = closed();
+    this.tell('error', error);
+    return error;
+  }
+
+  /** Nothing is sent from here on. */
+  close(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    queueMicrotask(() => {
+      this.tell('close');
+      this.tell('end');
+    });
+  }
+
+  /** The same, and what is under way gets no reply. */
+  break(): void {
+    this.close();
+    const error = closed();
+    for (const reject of this.pending) reject(error);
+    this.pending.clear();
+  }
+}
+
+function closed(): Error {
+  return new Error('Connection is closed.');
+}
+
+export type Argument = string | number | Uint8Array;
+
+/** What is told how a command ended; the error is null where there is none. */
+export type Callback = (error: Error | null, value?: unknown) => void;
+
+/** An argument, a list of them, or, as the last one, a callback. */
+export type Given = Argument | readonly Given[] | Callback;
+
+interface Arguments {
+  readonly texts: readonly string[];
+  readonly callback: Callback | null;
+}
+
+/** Flattens lists and finds the callback. Throws a `TypeError` for what is no argument. */
+function readArguments(given: readonly Given[]): Arguments {
+  const last = given.at(-1);
+  const callback = typeof last === 'function' ? last : null;
+  return { texts: textsOf(callback === null ? given : given.slice(0, -1)), callback };
+}
+
+function textsOf(given: readonly Given[]): readonly string[] {
+  return given.flatMap((one) => (isList(one) ? textsOf(one) : [textOf(one)]));
+}
+
+function isList(given: Given): given is readonly Given[] {
+  return Array.isArray(given);
+}
+
+/** What was given may come from plain JavaScript: `undefined` is the empty text, as in ioredis. */
+function textOf(given: unknown): string {
+  if (given === undefined || given === null) return '';
+  if (typeof given === 'string' || typeof given === 'number') return String(given);
+  if (given instanceof Uint8Array) return new TextDecoder().decode(given);
+  throw new TypeError(`${typeof given} is no argument of a Redis command`);
 }

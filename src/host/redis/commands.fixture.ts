@@ -1,7 +1,7 @@
 /** Commands and scripts by chance, such as locks are made of, and such as go wrong. */
 import fc from 'fast-check';
+import { shaOf } from './meaning.ts';
 import type { RedisCommand } from './reply.ts';
-import { shaOf } from './sha.ts';
 
 /** Scripts that answer the same whatever the machine; they get two keys and two arguments. */
 export const scripts: readonly string[] = [

@@ -1,7 +1,7 @@
 /** The part of `fengari` that scripts are run with; the package itself brings no types. */
 declare module 'fengari' {
-  type LuaState = import('./lua-state.ts').LuaState;
-  type LuaFunction = import('./lua-state.ts').LuaFunction;
+  type LuaState = import('./lua-values.ts').LuaState;
+  type LuaFunction = import('./lua-values.ts').LuaFunction;
 
   interface Lua {
     readonly LUA_REGISTRYINDEX: number;
@@ -87,7 +87,7 @@ declare module 'fengari' {
 }
 
 declare module 'fengari/src/lobject.js' {
-  type LuaState = import('./lua-state.ts').LuaState;
+  type LuaState = import('./lua-values.ts').LuaState;
 
   /** A value in the interpreter, as far as numbers are concerned. */
   interface LuaCell {
@@ -107,7 +107,7 @@ declare module 'fengari/src/lobject.js' {
 
 declare module 'fengari/src/lstring.js' {
   const strings: {
-    luaS_bless(state: import('./lua-state.ts').LuaState, text: Uint8Array): object;
+    luaS_bless(state: import('./lua-values.ts').LuaState, text: Uint8Array): object;
   };
   export default strings;
 }

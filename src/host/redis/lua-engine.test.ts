@@ -1,10 +1,10 @@
 /** Scripts: how values are converted, what a script may see, and that it always ends. */
 import { describe, expect, test } from 'vitest';
-import { LuaChance } from './lua-chance.ts';
 import { runScript } from './lua-engine.ts';
+import { LuaChance } from './lua-library.ts';
+import { shaOf } from './meaning.ts';
 import { RedisNode } from './node.ts';
 import type { RedisReply } from './reply.ts';
-import { shaOf } from './sha.ts';
 
 function evaluate(text: string, node: RedisNode = new RedisNode()): RedisReply {
   return node.handle(['EVAL', text, '2', 'a', 'b', 'x', '7'], { wallUs: 0 });

@@ -7,20 +7,28 @@
  * wasmoon seeds its tables by time and addresses, so that `pairs` goes through one table in another
  * order in each process; it is ready only later, by a promise; and its numbers are 64-bit integers
  * or print as `5.0`, which cannot be replaced from outside. Integers of fengari, 32 bits, can be:
- * see `lua-numbers.ts`.
+ * see `lua-values.ts`.
  *
  * What remains of 5.3: its words for errors within Lua, and a wider syntax (`//`, `goto`).
  */
 import fengari from 'fengari';
-import { LuaChance } from './lua-chance.ts';
-import { displayed } from './lua-format.ts';
-import { withDoubles } from './lua-numbers.ts';
+import { displayed, LuaChance } from './lua-library.ts';
 import { openSandbox, type Sandbox } from './lua-sandbox.ts';
-import type { LuaState } from './lua-state.ts';
-import { argumentAt, fieldOf, nameInLua, pushText, raise, setField, textAt } from './lua-text.ts';
-import { pushReply, readReply } from './lua-values.ts';
+import {
+  argumentAt,
+  fieldOf,
+  type LuaState,
+  nameInLua,
+  pushReply,
+  pushText,
+  raise,
+  readReply,
+  setField,
+  textAt,
+  withDoubles,
+} from './lua-values.ts';
+import { shaOf } from './meaning.ts';
 import { errorOf, isRedisError, NIL, type RedisCommand, type RedisReply } from './reply.ts';
-import { shaOf } from './sha.ts';
 
 const { lua, lauxlib } = fengari;
 

@@ -1,12 +1,19 @@
-/** Builds the sandbox of `lua-prelude.ts` in an interpreter, and puts scripts into it. */
+/**
+ * Builds the sandbox in an interpreter, and puts scripts into it. A script sees the globals of
+ * Redis' Lua 5.1 and nothing of the machine. Nothing that it does to them lasts, since one
+ * interpreter runs the scripts of all nodes: what it is shown are empty tables that lead to the
+ * real ones and refuse to be written.
+ */
+
 import fengari from 'fengari';
-import type { LuaChance } from './lua-chance.ts';
-import { formatWith } from './lua-format.ts';
-import { libraryFunctions } from './lua-library.ts';
-import { protectedCall, repeatWith } from './lua-limits.ts';
-import { PRELUDE } from './lua-prelude.ts';
-import type { LuaFunction, LuaState } from './lua-state.ts';
-import { nameInLua, pushText, textAt } from './lua-text.ts';
+import {
+  formatWith,
+  type LuaChance,
+  libraryFunctions,
+  protectedCall,
+  repeatWith,
+} from './lua-library.ts';
+import { type LuaFunction, type LuaState, nameInLua, pushText, textAt } from './lua-values.ts';
 
 const { lua, lauxlib, lualib } = fengari;
 
@@ -85,3 +92,149 @@ function runPrelude(state: LuaState, given: Functions): void {
   if (status === lua.LUA_OK) status = lua.lua_pcall(state, 1, 2, 0);
   if (status !== lua.LUA_OK) throw new Error(`the sandbox is broken: ${textAt(state, -1)}`);
 }
+
+/**
+ * A Lua chunk. It is given the functions of `lua-library.ts` and of `redis`, and returns the
+ * environment of scripts, and the table behind it, in which `KEYS` and `ARGV` are put.
+ */
+const PRELUDE: string = `
+local given = ...
+local real = { string = string, table = table, math = math, coroutine = coroutine }
+local plain = { type = type, pcall = given.attempt, rawset = rawset, load = load }
+local getmetatable, setmetatable, error, select = getmetatable, setmetatable, error, select
+local guarded = {}
+
+local function refuse()
+  error('Attempt to modify a readonly table', 2)
+end
+
+local function pick(from, names)
+  local picked = {}
+  for name in names:gmatch('%S+') do picked[name] = from[name] end
+  return picked
+end
+
+local function guard(behind)
+  local shown = setmetatable({}, { __index = behind, __newindex = refuse, __metatable = false })
+  guarded[shown] = true
+  return shown
+end
+
+local open = pick(_G, 'assert error getmetatable ipairs next pairs rawequal rawget select type')
+open.tonumber = given.tonumber
+open.tostring = given.tostring
+open.unpack = real.table.unpack
+open._VERSION = 'Lua 5.1'
+function open.collectgarbage() return 0 end
+
+function open.setmetatable(target, meta)
+  if guarded[target] then error('Attempt to modify a readonly table', 0) end
+  return setmetatable(target, meta)
+end
+
+function open.rawset(target, key, value)
+  if guarded[target] then error('Attempt to modify a readonly table', 0) end
+  return plain.rawset(target, key, value)
+end
+
+local function settle(isDone, problem, ...)
+  if not isDone and plain.type(problem) == 'table' and plain.type(problem.err) == 'string' then
+    return false, problem.err
+  end
+  return isDone, problem, ...
+end
+
+function open.pcall(...)
+  return settle(plain.pcall(...))
+end
+
+local function handle(handler, isDone, ...)
+  if isDone then return true, ... end
+  return false, select(2, plain.pcall(handler, ...))
+end
+
+function open.xpcall(run, handler, ...)
+  return handle(handler, plain.pcall(run, ...))
+end
+
+local strings = pick(real.string, 'byte char find gmatch gsub len lower match reverse sub upper')
+strings.format, strings.rep = given.format, given.rep
+strings.gfind = strings.gmatch
+open.string = guard(strings)
+getmetatable('').__index = open.string
+getmetatable('').__metatable = false
+
+local function merge(list, isBefore, low, high)
+  if low >= high then return end
+  local middle = given.floor((low + high) / 2)
+  merge(list, isBefore, low, middle)
+  merge(list, isBefore, middle + 1, high)
+  local merged, left, right = {}, low, middle + 1
+  for at = low, high do
+    if left <= middle and (right > high or not isBefore(list[right], list[left])) then
+      merged[at] = list[left]
+      left = left + 1
+    else
+      merged[at] = list[right]
+      right = right + 1
+    end
+  end
+  for at = low, high do list[at] = merged[at] end
+end
+
+local tables = pick(real.table, 'concat insert remove')
+function tables.sort(list, isBefore)
+  merge(list, isBefore or function(one, other) return one < other end, 1, #list)
+end
+function tables.getn(list) return #list end
+function tables.maxn(list)
+  local most = 0
+  for key in next, list do
+    if plain.type(key) == 'number' and key > most then most = key end
+  end
+  return most
+end
+open.table = guard(tables)
+
+local maths = pick(real.math, 'abs acos asin atan cos deg exp fmod huge log max min modf pi rad sin sqrt tan')
+maths.floor, maths.ceil = given.floor, given.ceil
+maths.random, maths.randomseed = given.random, given.randomseed
+maths.mod = maths.fmod
+function maths.pow(base, exponent) return base ^ exponent end
+function maths.log10(value) return real.math.log(value, 10) end
+function maths.atan2(y, x) return real.math.atan(y, x) end
+function maths.ldexp(value, exponent) return value * 2.0 ^ exponent end
+open.math = guard(maths)
+open.coroutine = guard(pick(real.coroutine, 'create resume running status wrap yield'))
+
+local redis = pick(given, 'call pcall sha1hex')
+function redis.error_reply(...)
+  local text = ...
+  if select('#', ...) ~= 1 or plain.type(text) ~= 'string' then
+    return { err = 'ERR wrong number or type of arguments' }
+  end
+  text = strings.gsub(text, '^%-', '')
+  if not strings.find(text, ' ', 1, true) then text = 'ERR ' .. text end
+  return { err = text }
+end
+function redis.status_reply(...)
+  local text = ...
+  if select('#', ...) ~= 1 or plain.type(text) ~= 'string' then
+    return { err = 'ERR wrong number or type of arguments' }
+  end
+  return { ok = text }
+end
+function redis.replicate_commands() return true end
+open.redis = guard(redis)
+
+local shown = guard(open)
+open._G = shown
+setmetatable(open, { __index = function(_, name)
+  error("Script attempted to access nonexistent global variable '" .. given.tostring(name) .. "'", 2)
+end })
+
+function open.loadstring(text, name) return plain.load(text, name or text, 't', shown) end
+function open.load(source, name) return plain.load(source, name or '=(load)', 't', shown) end
+
+return shown, open
+`;

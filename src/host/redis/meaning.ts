@@ -2,6 +2,8 @@
  * What a command means for a lock, as the trace says it: the lock is the command's key. A script
  * means what the hook at hand says; those of npm redlock are known.
  */
+import { sha1 } from '@noble/hashes/legacy.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Answer } from '../../core/history/trace.ts';
 import type { Port } from '../../core/world/port.ts';
 import type { ServerHost } from '../../core/world/server.ts';
@@ -12,7 +14,6 @@ import {
   type RedisCommand,
   type RedisReply,
 } from './reply.ts';
-import { shaOf } from './sha.ts';
 
 /** A node as it is called over the simulated network. */
 export type RedisHost = ServerHost<RedisCommand, RedisReply>;
@@ -130,4 +131,9 @@ function lookedUp(reply: RedisReply): Answer {
   if (isRedisNil(reply)) return { kind: 'denied', holder: '' };
   const isInteger = typeof reply === 'string' && /^-?\d{1,15}$/.test(reply);
   return isInteger ? { kind: 'value', value: Number(reply) } : { kind: 'accepted' };
+}
+
+/** SHA-1 of a text, in hexadecimal. */
+export function shaOf(text: string): string {
+  return bytesToHex(sha1(utf8ToBytes(text)));
 }

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Fault } from '../../core/plan/fault.ts';
 import { digestOf } from '../../run.ts';
-import type { AsyncSection } from '../../systems/async-lock.ts';
 import { clientOf, eventsOf, MS, planOf } from '../../systems/plan.fixture.ts';
+import type { AsyncSection } from '../../systems/protocol.ts';
 import { runAsync } from '../async/run-async.ts';
 import type { RedisNodeOptions } from './node.ts';
 import {

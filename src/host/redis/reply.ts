@@ -48,3 +48,19 @@ export const SYNTAX_ERROR: RedisError = errorOf('ERR syntax error');
 export const WRONG_TYPE: RedisError = errorOf(
   'WRONGTYPE Operation against a key holding the wrong kind of value',
 );
+
+/** Nil is null, a status its text, and an error within a list an `Error`. */
+export type RedisValue = string | number | null | Error | readonly RedisValue[];
+
+/** An error reply, whose first word tells its kind: `NOSCRIPT No matching script. …`. */
+export class ReplyError extends Error {
+  override readonly name = 'ReplyError';
+}
+
+export function toValue(reply: RedisReply): RedisValue {
+  if (typeof reply !== 'object') return reply;
+  if (isRedisNil(reply)) return null;
+  if (isRedisStatus(reply)) return reply.status;
+  if ('error' in reply) return new ReplyError(reply.error);
+  return reply.map((item) => toValue(item));
+}

@@ -7,7 +7,7 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Expectation, Plan } from '../../core/plan/plan.ts';
-import { examineAsync } from '../../host/async/examine-async.ts';
+import { examineAsync } from '../../host/async/run-async.ts';
 import { digestOf } from '../../run.ts';
 
 export interface Replay {

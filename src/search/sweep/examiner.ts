@@ -1,7 +1,7 @@
 /** How a sweep examines a seed of a scenario whose words are in a catalogue. */
 
 import { builtIn, type Catalogue } from '../../catalogue.ts';
-import { examineEither } from '../../host/async/examine-async.ts';
+import { examineEither } from '../../host/async/run-async.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare as prepareSystems } from '../../systems/store/store-kinds.ts';

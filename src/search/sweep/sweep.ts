@@ -4,7 +4,7 @@
  */
 
 import { builtIn, type Catalogue } from '../../catalogue.ts';
-import { inRealTurn } from '../../host/async/real.ts';
+import { inRealTurn } from '../../host/async/ambient.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
 import { ChunkSource } from './chunk-source.ts';

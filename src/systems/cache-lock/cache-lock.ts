@@ -17,9 +17,16 @@ import {
   requireWhole,
   requireWord,
 } from '../mistakes.ts';
-import { acquiredAlready, FOR_EVER, notAcquired, refusalsOf } from './arguments.ts';
-import { execute } from './commands.ts';
-import { giveBack, RELEASES, type ReleaseRule } from './release.ts';
+import {
+  acquiredAlready,
+  execute,
+  FOR_EVER,
+  giveBack,
+  notAcquired,
+  RELEASES,
+  type ReleaseRule,
+  refusalsOf,
+} from './commands.ts';
 
 export interface CacheLockSettings {
   readonly key: string;

@@ -4,7 +4,7 @@
  */
 import type { Answer } from '../../core/history/trace.ts';
 import type { Server, Turn } from '../../core/world/server.ts';
-import { CacheItems } from '../cache/cache-items.ts';
+import { CacheItems } from '../cache/cache.ts';
 import { GrantBook } from '../grant-book.ts';
 import { type CacheReply, type CacheRequest, execute } from './commands.ts';
 

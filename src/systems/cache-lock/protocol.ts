@@ -1,15 +1,45 @@
 /**
- * djblets' CacheLock as a protocol: as it was published, with what would close its holes as
- * options.
+ * djblets' CacheLock as a protocol: as it was published, with what would close its holes as options,
+ * and then what its client does: a value of its own under the lock's key, put there by `add`,
+ * prolonged by `touch`, given back by touch, get and delete. No command of a cache compares and
+ * deletes, and its documentation calls the lock imperfect and lossy for that.
+ *
+ * `commands.ts` has what it asks of the cache, `cache-server.ts` the cache in the simulated world,
+ * and `cache-lock.ts` the same lock as a class that needs no simulator.
  */
+import type { Draft } from '../../core/kernel/draft.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
 import { CLIENT_DEFAULTS } from '../../core/plan/plan-defaults.ts';
+import type { CallSetting, PendingCall } from '../../core/world/calls.ts';
+import { type Program, request, type Self } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import type { OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
-import { FOR_EVER } from './arguments.ts';
-import { CacheServer } from './cache-server.ts';
-import { CacheLockDriver, type CacheLockOptions } from './driver.ts';
-import { RELEASES } from './release.ts';
+import { testLease } from '../lease.ts';
+import type {
+  LockDriver,
+  OptionInfo,
+  OptionProblem,
+  Options,
+  Protocol,
+  Section,
+} from '../protocol.ts';
+import { part } from '../section-calls.ts';
+import { CacheServer, describeCacheReply } from './cache-server.ts';
+import {
+  acquiredAlready,
+  type CacheReply,
+  type CacheRequest,
+  FOR_EVER,
+  giveBack,
+  notAcquired,
+  RELEASES,
+  type ReleaseCommand,
+  type ReleaseRule,
+  type Remainder,
+  refusalsOf,
+} from './commands.ts';
 
 const NAME = 'lock';
 
@@ -147,4 +177,211 @@ function optionsOf(given: Options): CacheLockOptions {
     expired: given.word('expired') === 'at' ? 'at' : 'after',
     isShared: given.word('instance') === 'client',
   };
+}
+
+interface CacheLockOptions {
+  readonly blocks: boolean;
+  /** `FOR_EVER`, or how long a busy lock is waited for. */
+  readonly timeoutUs: number;
+  readonly countsFrom: 'reply' | 'request';
+  readonly extends: 'anyone' | 'owner';
+  readonly release: ReleaseRule;
+  /** Whether its time is over for a release only after its end (`>`), or at it (`>=`). */
+  readonly expired: 'after' | 'at';
+  /** Whether all sections of a client use one lock, or each makes its own. */
+  readonly isShared: boolean;
+}
+
+type Verb = 'acquire' | 'renew' | 'release';
+type Sent = PendingCall<CacheRequest, CacheReply>;
+
+/** A lock that was acquired and not released, whether its key is still there or not. */
+interface Held {
+  readonly lock: string;
+  readonly value: string;
+}
+
+const VERBS: Readonly<Record<ReleaseCommand['name'], Verb>> = {
+  'release-touch': 'renew',
+  'release-add': 'acquire',
+  'release-get': 'release',
+  release: 'release',
+};
+
+const TOPIC = 'cache-lock';
+
+class CacheLockDriver implements LockDriver {
+  private readonly options: CacheLockOptions;
+  private readonly server: ServerHost<CacheRequest, CacheReply>;
+  private readonly held: Map<string, Held> = new Map();
+  private readonly dropped: Held[] = [];
+  /** When the acquire that goes on began, by the client's monotonic clock. */
+  private sinceUs = 0;
+
+  constructor(options: CacheLockOptions, server: ServerHost<CacheRequest, CacheReply>) {
+    this.options = options;
+    this.server = server;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean | 'given up' | 'refused'> {
+    const { self, plan, section } = at;
+    const { lock: key } = section;
+    const { ttlUs } = plan;
+    if (attempt === 1 && !this.mayAcquire(at)) return 'refused';
+    const value = at.name.text;
+    const sentUs = self.monotonicUs();
+    const operation = under(at.name, part('acquire', attempt));
+    const ask = { kind: 'add', key, value, ttlUs } as const;
+    const call = yield* this.ask(at, { verb: 'acquire', operation, ask });
+    if (call.reply?.kind !== 'done') return this.goesOnWaiting(at) ? false : 'given up';
+    this.held.set(key, { lock: key, value });
+    this.countOn(at, { sentUs, ttlUs });
+    self.enter({ section: at.name, lock: key, ordinal: call.granted, token: 0, end: at.end });
+    self.log(TOPIC, `acquired ${key} for ${proseDuration(ttlUs)}`);
+    return true;
+  }
+
+  /** Whether the lock is made with good arguments, and not held by this instance already. */
+  private mayAcquire(at: Section): boolean {
+    const { self, plan, section } = at;
+    this.sinceUs = self.monotonicUs();
+    const { ttlUs: expiration, backoffUs: retry } = plan;
+    const { timeoutUs: timeout } = this.options;
+    const refusals = refusalsOf({ key: section.lock, expiration, retry, timeout });
+    for (const refusal of refusals) self.log(TOPIC, `refused: ${refusal}`);
+    const { lock } = section;
+    const held = this.held.get(lock);
+    if (held === undefined) return refusals.length === 0;
+    if (this.options.isShared) {
+      self.log(TOPIC, `refused: ${acquiredAlready(lock)}`);
+      return false;
+    }
+    // The section before lost its lock without releasing it; this one makes another.
+    this.held.delete(lock);
+    this.dropped.push(held);
+    return refusals.length === 0;
+  }
+
+  private goesOnWaiting({ self, section }: Section): boolean {
+    const { blocks, timeoutUs } = this.options;
+    if (!blocks) return false;
+    if (timeoutUs === FOR_EVER || self.monotonicUs() - this.sinceUs < timeoutUs) return true;
+    self.log(TOPIC, `timed out waiting for ${section.lock}`);
+    return false;
+  }
+
+  holds(lock: string): boolean {
+    return this.options.isShared && this.held.has(lock);
+  }
+
+  *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
+    const { self, section } = at;
+    const { lock: key } = section;
+    if (!this.mustBeHeld(at, 'extended')) return false;
+    const sentUs = self.monotonicUs();
+    const operation = under(at.name, part('renew', id));
+    const onlyIf = this.options.extends === 'owner' ? at.name.text : null;
+    const ask = { kind: 'touch', key, ttlUs, onlyIf } as const;
+    const call = yield* this.ask(at, { verb: 'renew', operation, ask });
+    if (call.reply === null) return true;
+    if (call.reply.kind !== 'done') {
+      self.log(TOPIC, `${key} fell out of the cache; the lock is no longer valid`);
+      // As published the lock counts as acquired all the same, until its own time is over.
+      return this.options.extends === 'anyone';
+    }
+    this.countOn(at, { sentUs, ttlUs });
+    self.log(TOPIC, `extended ${key} to ${proseDuration(ttlUs)}`);
+    // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
+    testLease(at);
+    return true;
+  }
+
+  *release(at: Section): Program<void> {
+    const { self, section } = at;
+    const { lock } = section;
+    const held = this.mustBeHeld(at, 'released');
+    if (held === null) return;
+    this.held.delete(lock);
+    if (this.isOver(at)) {
+      self.log(TOPIC, `released ${lock}, which had expired`);
+      return;
+    }
+    const left = yield* this.giveBack(at, held.value);
+    if (left === 'gone') self.log(TOPIC, `${lock} fell out of the cache`);
+    if (left !== 'unknown') self.log(TOPIC, `released ${lock}`);
+    else self.log(TOPIC, `the cache did not answer; ${lock} may still be there`);
+  }
+
+  /** What it holds; null, and an error in the log, where it holds nothing. */
+  private mustBeHeld(
+    { self, section: { lock } }: Section,
+    deed: 'extended' | 'released',
+  ): Held | null {
+    const held = this.held.get(lock);
+    if (held !== undefined) return held;
+    self.log(TOPIC, `refused: ${notAcquired(lock, deed)}`);
+    return null;
+  }
+
+  /** Whether its time is over, by its own clock, so that there is nothing left to give back. */
+  private isOver({ self, end, plan }: Section): boolean {
+    const nowUs = self.monotonicUs();
+    const isPast = this.options.expired === 'after' ? nowUs > end.us : nowUs >= end.us;
+    const isOver = isPast && plan.leaseEnds !== 'refused';
+    self.testLease({ isLive: !isOver, end });
+    return isOver;
+  }
+
+  private *giveBack(at: Section, value: string): Program<Remainder> {
+    const key = at.section.lock;
+    const { ttlUs } = at.plan;
+    const { release, extends: whose } = this.options;
+    const commands = giveBack({ key, value, ttlUs, extends: whose, release });
+    // The grant that it had, unless it got another by adding its key again.
+    let returned: number | null = null;
+    let next = commands.next();
+    while (next.done !== true) {
+      const { name, ask } = next.value;
+      const operation = under(at.name, name);
+      const verb = VERBS[name];
+      const call: Sent = yield* this.ask(at, { verb, operation, ask, under: returned });
+      if (call.granted > 0) returned = call.granted;
+      next = commands.next(call.reply);
+    }
+    return next.value;
+  }
+
+  token(): number {
+    return 0;
+  }
+
+  /** The program ends: what it lost without releasing it is collected as garbage. */
+  finish(self: Self): void {
+    for (const { lock } of [...this.dropped, ...this.held.values()]) {
+      self.log(TOPIC, `${lock} was dropped without release`);
+    }
+  }
+
+  private countOn(at: Section, { sentUs, ttlUs }: { sentUs: number; ttlUs: number }): void {
+    const fromUs = this.options.countsFrom === 'reply' ? at.self.monotonicUs() : sentUs;
+    at.end = { clock: 'monotonic', us: fromUs + ttlUs };
+  }
+
+  private ask(
+    at: Section,
+    asked: { verb: Verb; operation: Name; under?: number | null; ask: CacheRequest },
+  ): Program<Sent> {
+    const { verb, operation, under: ordinal = null, ask } = asked;
+    const setting: Draft<CallSetting<CacheRequest, CacheReply>> = {
+      operation,
+      call: { verb, lock: ask.key, token: 0 },
+      target: this.server,
+      request: ask,
+      timeoutUs: at.plan.lockTimeoutUs,
+      tries: at.plan.tries,
+      describe: describeCacheReply(ask),
+    };
+    if (ordinal !== null) setting.under = ordinal;
+    return request(at.self, setting);
+  }
 }

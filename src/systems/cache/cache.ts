@@ -1,7 +1,10 @@
 /**
- * A cache with the commands of memcached that locks are built on, usable without the simulator:
- * what `CacheItems` does, behind a check of every argument. Times are integers in one unit of the
- * caller's. That nothing is there is an answer; what cannot be meant throws (see `mistakes.ts`).
+ * A cache with the commands of memcached that locks are built on: pure state and rules, no clock and
+ * no network. Times are integers in one unit of the caller's; fencepost counts microseconds.
+ *
+ * `CacheItems` is what the simulated caches run on, which ask for nothing that cannot be meant.
+ * `Cache`, for programs, is the same behind a check of every argument: that nothing is there is an
+ * answer; what cannot be meant throws (see `mistakes.ts`).
  */
 import type { Json } from '../../core/kernel/json.ts';
 import {
@@ -12,7 +15,6 @@ import {
   requireTime,
   requireWhole,
 } from '../mistakes.ts';
-import { type CacheItem, CacheItems, type CacheState, type CasAnswer } from './cache-items.ts';
 
 export class Cache {
   private readonly items: CacheItems = new CacheItems();
@@ -114,4 +116,104 @@ function requireState(state: CacheState): void {
     requireWhole('unique', entry.unique, 0);
     if (entry.end !== null) requireTime('end', entry.end);
   }
+}
+
+/** What a key holds, and the number that memcached calls its cas id: new with each storing. */
+export interface CacheItem {
+  readonly value: Json;
+  readonly unique: number;
+}
+
+/** An item as it is kept. It is gone when `now >= end`; null never ends. */
+interface CacheEntry extends CacheItem {
+  readonly key: string;
+  readonly end: number | null;
+}
+
+interface CacheState {
+  readonly unique: number;
+  readonly entries: readonly CacheEntry[];
+}
+
+/** How a `cas` ended: somebody stored in between, or nothing is there any more. */
+export type CasAnswer = 'stored' | 'exists' | 'not-found';
+
+export class CacheItems {
+  private unique: number = 0;
+  private readonly entries: Map<string, CacheEntry> = new Map();
+
+  get(key: string, now: number): CacheItem | null {
+    const entry = this.live(key, now);
+    return entry === null ? null : { value: entry.value, unique: entry.unique };
+  }
+
+  /** When the key's item ends; null where it never does, or where there is none. */
+  endOf(key: string, now: number): number | null {
+    return this.live(key, now)?.end ?? null;
+  }
+
+  /** Stores only where nothing is; `ttl` null never ends. */
+  add(key: string, value: Json, ttl: number | null, now: number): boolean {
+    if (this.live(key, now) !== null) return false;
+    this.set(key, value, ttl, now);
+    return true;
+  }
+
+  set(key: string, value: Json, ttl: number | null, now: number): void {
+    this.unique += 1;
+    this.entries.set(key, { key, value, unique: this.unique, end: endOf(ttl, now) });
+  }
+
+  /** Stores only over the item with this `unique`. */
+  cas(key: string, value: Json, unique: number, ttl: number | null, now: number): CasAnswer {
+    const entry = this.live(key, now);
+    if (entry === null) return 'not-found';
+    if (entry.unique !== unique) return 'exists';
+    this.set(key, value, ttl, now);
+    return 'stored';
+  }
+
+  /** Gives the item a new end, whoever stored it; value and `unique` stay. */
+  touch(key: string, ttl: number | null, now: number): boolean {
+    const entry = this.live(key, now);
+    if (entry === null) return false;
+    const { value, unique } = entry;
+    this.entries.set(key, { key, value, unique, end: endOf(ttl, now) });
+    return true;
+  }
+
+  /** Removes the item, whoever stored it. */
+  delete(key: string, now: number): boolean {
+    return this.live(key, now) !== null && this.entries.delete(key);
+  }
+
+  /** Evicts the key, whether its item is over or not; false where nothing was kept. */
+  forget(key: string): boolean {
+    return this.entries.delete(key);
+  }
+
+  /** Loses everything, as in a crash. A cas id is never given twice all the same. */
+  clear(): void {
+    this.entries.clear();
+  }
+
+  save(): CacheState {
+    return { unique: this.unique, entries: [...this.entries.values()] };
+  }
+
+  load(state: CacheState): void {
+    this.unique = state.unique;
+    this.entries.clear();
+    for (const entry of state.entries) this.entries.set(entry.key, entry);
+  }
+
+  private live(key: string, now: number): CacheEntry | null {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return null;
+    return entry.end !== null && now >= entry.end ? null : entry;
+  }
+}
+
+function endOf(ttl: number | null, now: number): number | null {
+  return ttl === null ? null : now + ttl;
 }

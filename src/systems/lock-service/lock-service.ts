@@ -4,6 +4,7 @@
  * Times are whatever unit the caller counts in, as integers; fencepost uses microseconds. A denial
  * is a value; an argument that cannot be meant, such as a ttl of NaN, throws (see `mistakes.ts`).
  */
+import { assert } from '../../core/kernel/assert.ts';
 import {
   requireFlag,
   requireInteger,
@@ -14,7 +15,6 @@ import {
   requireWhole,
   requireWord,
 } from '../mistakes.ts';
-import { NUMBERINGS, type Numbering, tokenOf } from './numbering.ts';
 
 /** One acquisition. It has expired when `now >= issuedAt + ttl`: issued at 0 with ttl 10, at 10. */
 export interface Grant {
@@ -50,7 +50,7 @@ export interface LockRules {
 
 const BOOK: LockRules = { numbering: 'exact', renewRaises: false, lockDelay: 0 };
 
-export interface LockServiceState {
+interface LockServiceState {
   /** How many tokens were given. */
   readonly counter: number;
   readonly grants: readonly Grant[];
@@ -203,4 +203,40 @@ function requireAsked(ask: { lock: string; client: string }): void {
 function requireTimes({ ttl, now }: { ttl: number; now: number }): void {
   requireWhole('ttl', ttl, 1);
   requireTime('now', now);
+}
+
+/**
+ * `double`: a 64-bit counter whose tokens pass through a double on their way; `32-bit`: a signed
+ * counter of 32 bits, which wraps; `random`: opaque ids, each different.
+ */
+const NUMBERINGS = ['exact', 'double', '32-bit', 'random'] as const;
+
+export type Numbering = (typeof NUMBERINGS)[number];
+
+/** The token that follows `before` others, where the `first` is the very first. */
+export function tokenOf(
+  numbering: Numbering,
+  { first, before }: { readonly first: number; readonly before: number },
+): number {
+  switch (numbering) {
+    case 'exact': {
+      const token = first + before;
+      assert(Number.isSafeInteger(token), 'a token is a safe integer; begin with a lower one');
+      return token;
+    }
+    case 'double':
+      return Number(BigInt(first) + BigInt(before));
+    case '32-bit':
+      return (first + before) | 0;
+    case 'random':
+      return scatter(first + before);
+  }
+}
+
+/** A one-to-one mixing of 32 bits (MurmurHash3's last step), above 0. */
+function scatter(number: number): number {
+  let bits = number | 0;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return ((bits ^ (bits >>> 16)) >>> 0) + 1;
 }

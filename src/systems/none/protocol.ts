@@ -1,6 +1,5 @@
 /** No lock at all: what happens when nobody takes turns, to compare the locks with. */
-import type { LockDriver, Protocol } from '../protocol.ts';
-import type { Section } from '../section-calls.ts';
+import type { LockDriver, Protocol, Section } from '../protocol.ts';
 
 export const none: Protocol = {
   about: 'no lock: everybody works at once',

@@ -1,10 +1,11 @@
 /**
- * Optimistic locking: nobody waits for a lock. A write says which version it was computed from,
- * and is refused if somebody was faster.
+ * Optimistic locking: nobody waits for a lock. A client reads a value and its version, writes with
+ * that version, and begins anew when the store says that somebody was faster.
  */
-import type { OptionInfo, Protocol } from '../protocol.ts';
-import { OptimisticDriver } from './driver.ts';
-import { policyOf } from './policy.ts';
+import { under } from '../../core/kernel/name.ts';
+import { backOff, type Program, request } from '../../core/world/program.ts';
+import type { Change, LockDriver, OptionInfo, Protocol, Section } from '../protocol.ts';
+import { conditionOf, labelOf, storeCall } from '../section-calls.ts';
 
 const options: readonly OptionInfo[] = [
   {
@@ -30,3 +31,88 @@ export const optimistic: Protocol = {
     return () => new OptimisticDriver(policy);
   },
 };
+
+/** How one attempt at a change ended. */
+type Attempted = 'written' | 'outrun' | 'unread' | 'unknown' | 'forbidden';
+
+const TOPIC = 'optimistic';
+
+class OptimisticDriver implements LockDriver {
+  private readonly policy: Policy;
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+  }
+
+  *acquire(): Program<boolean> {
+    return true;
+  }
+
+  *renew(): Program<boolean> {
+    return true;
+  }
+
+  *release(): Program<void> {}
+
+  token(): number {
+    return 0;
+  }
+
+  *change(at: Section, change: Change): Program<boolean> {
+    const sent = { writes: 0 };
+    for (let again = 0; again < at.plan.attempts; again += 1) {
+      if (again > 0) {
+        const label = labelOf({ label: `${change.labels.write}-backoff`, id: change.id });
+        const timer = again === 1 ? label : `${label}-again-${again - 1}`;
+        yield* backOff(under(at.name, timer), at.plan.backoffUs);
+      }
+      const attempted = yield* this.attempt(at, change, { again, sent });
+      if (attempted === 'written') return true;
+      if (attempted === 'forbidden') return false;
+      if (attempted === 'unknown' && this.policy === 'give-up') return false;
+    }
+    return false;
+  }
+
+  private *attempt(
+    at: Section,
+    change: Change,
+    { again, sent }: { readonly again: number; readonly sent: { writes: number } },
+  ): Program<Attempted> {
+    const { id, store, key, labels, by } = change;
+    const ask = { kind: 'read', key, value: null, adds: null } as const;
+    const from = { id, store, key, label: labels.read, again };
+    const read = yield* request(at.self, storeCall(at, from, ask));
+    if (read.reply?.kind !== 'value') return 'unread';
+    const { value, version } = read.reply;
+    const first = `${at.name.text}/${labelOf({ label: labels.write, id })}`;
+    const once = this.policy === 'read-again' ? first : null;
+    const to = { id, store, key, label: labels.write, again: sent.writes };
+    const adds = 'adds' in by ? by.adds : null;
+    const put = {
+      kind: 'write',
+      key,
+      adds,
+      value: 'adds' in by ? value + by.adds : by.value,
+      condition: conditionOf(at, { adds }, { version, once }),
+      repeats: sent.writes === 0 ? undefined : first,
+    } as const;
+    const write = yield* request(at.self, storeCall(at, to, put));
+    sent.writes += 1;
+    if (write.reply?.kind === 'accepted') return 'written';
+    if (write.reply?.kind === 'refused' && write.reply.check !== undefined) {
+      at.self.log(TOPIC, `gave up: CHECK (${write.reply.check}) forbids ${key} = ${put.value}`);
+      return 'forbidden';
+    }
+    // What was never executed can be tried again; a refusal says nothing of a try before it.
+    const isOpen = write.mayHaveHappened || write.state === 'unknown';
+    return isOpen ? 'unknown' : 'outrun';
+  }
+}
+
+type Policy = 'read-again' | 'give-up' | 'retry-blindly';
+
+/** The policy that an option's word names; any other word is that of giving up. */
+function policyOf(word: string): Policy {
+  return word === 'read-again' || word === 'retry-blindly' ? word : 'give-up';
+}

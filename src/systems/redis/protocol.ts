@@ -1,10 +1,34 @@
-/** The lock on a single Redis instance as a protocol, with what may be done wrong as options. */
+/**
+ * The lock on a single Redis instance as a protocol (redis.io, "Distributed Locks with Redis",
+ * "Correct Implementation with a Single Instance"): `SET lock random NX PX ttl`, given back by a
+ * script that deletes the key only while it holds that value. The other ways to give it back, or to
+ * prolong it, are what that page warns of, and options here.
+ *
+ * First the options, then what a client sends, then what the observer is told of a node that gives
+ * its lock alone. The node itself is in `server.ts`, and what it keeps in
+ * `keyspace.ts`.
+ */
+import { type Name, under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
+import type { CallSetting } from '../../core/world/calls.ts';
+import { type Program, request } from '../../core/world/program.ts';
+import type { ServerHost, Turn } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import type { LockDriver, OptionInfo, Options, Protocol } from '../protocol.ts';
-import { RedisDriver, type RedisDriverOptions } from './driver.ts';
-import { RedisServer, type RedisServerOptions } from './server.ts';
-import { GrantWitness } from './witness.ts';
+import { GrantBook } from '../grant-book.ts';
+import { leaseEnd, testLease } from '../lease.ts';
+import type { LockDriver, OptionInfo, Options, Protocol, Section } from '../protocol.ts';
+import { part } from '../section-calls.ts';
+import { randomValue } from './random-value.ts';
+import {
+  describeRedisReply,
+  type Kept,
+  type LockKey,
+  type RedisReply,
+  type RedisRequest,
+  RedisServer,
+  type RedisServerOptions,
+  type Witness,
+} from './server.ts';
 
 const NAME = 'lock';
 
@@ -81,4 +105,149 @@ export function nodeSettings(
 function releaseOf(given: Options): RedisDriverOptions['release'] {
   const word = given.word('release');
   return word === 'delete' || word === 'get-then-delete' ? word : 'compare-and-delete';
+}
+
+interface RedisDriverOptions {
+  readonly release: 'compare-and-delete' | 'get-then-delete' | 'delete';
+  readonly renew: 'compare' | 'any';
+  /** Whether the random value is attached to accesses, as if it were a fencing token. */
+  readonly token: 'none' | 'value';
+}
+
+type Verb = 'acquire' | 'renew' | 'release';
+
+class RedisDriver implements LockDriver {
+  private readonly options: RedisDriverOptions;
+  private readonly server: ServerHost<RedisRequest, RedisReply>;
+  private readonly values: Map<string, number> = new Map();
+
+  constructor(options: RedisDriverOptions, server: ServerHost<RedisRequest, RedisReply>) {
+    this.options = options;
+    this.server = server;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean> {
+    const { self, plan, section } = at;
+    const { lock: key } = section;
+    const { ttlUs } = plan;
+    const [sentUs, issuedAtUs] = [self.monotonicUs(), self.wallUs()];
+    const operation = under(at.name, part('acquire', attempt));
+    const value = randomValue(operation);
+    const ask = { kind: 'set', key, value, ttlUs } as const;
+    const call = yield* request(self, this.call(at, { verb: 'acquire', operation, ask, value }));
+    if (call.reply?.kind !== 'done') return false;
+    this.values.set(key, value);
+    at.end = leaseEnd(at, { sentUs, issuedAtUs, ttlUs });
+    const token = this.token(key);
+    self.enter({ section: at.name, lock: key, ordinal: call.granted, token, end: at.end });
+    return true;
+  }
+
+  *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
+    const { self, section } = at;
+    const { lock: key } = section;
+    const value = this.values.get(key) ?? 0;
+    const [sentUs, issuedAtUs] = [self.monotonicUs(), self.wallUs()];
+    const operation = under(at.name, part('renew', id));
+    const ifValue = this.options.renew === 'compare' ? value : null;
+    const ask = { kind: 'expire', key, ifValue, ttlUs } as const;
+    const call = yield* request(self, this.call(at, { verb: 'renew', operation, ask, value }));
+    if (call.reply === null) return true;
+    if (call.reply.kind !== 'done') return false;
+    at.end = leaseEnd(at, { sentUs, issuedAtUs, ttlUs });
+    // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
+    testLease(at);
+    return true;
+  }
+
+  *release(at: Section): Program<void> {
+    const { self, section } = at;
+    const { lock: key } = section;
+    const value = this.values.get(key) ?? 0;
+    this.values.delete(key);
+    const { release } = this.options;
+    const verb = 'release';
+    if (release === 'get-then-delete') {
+      const operation = under(at.name, 'release-get');
+      const ask = { kind: 'get', key } as const;
+      const call = yield* request(self, this.call(at, { verb, value, operation, ask }));
+      if (call.reply?.kind !== 'value' || call.reply.value !== value) return;
+    }
+    const operation = under(at.name, 'release');
+    const ifValue = release === 'compare-and-delete' ? value : null;
+    const ask = { kind: 'delete', key, ifValue } as const;
+    yield* request(self, this.call(at, { verb, value, operation, ask }));
+  }
+
+  token(lock: string): number {
+    return this.options.token === 'value' ? (this.values.get(lock) ?? 0) : 0;
+  }
+
+  private call(
+    at: Section,
+    sent: { verb: Verb; operation: Name; ask: RedisRequest; value: number },
+  ): CallSetting<RedisRequest, RedisReply> {
+    const { verb, operation, ask } = sent;
+    const token = this.options.token === 'value' ? sent.value : 0;
+    return {
+      operation,
+      call: { verb, lock: ask.key, token: verb === 'acquire' ? 0 : token },
+      target: this.server,
+      request: ask,
+      timeoutUs: at.plan.lockTimeoutUs,
+      // A second SET NX would be denied because of the first, and might be handled after its DEL.
+      tries: ask.kind === 'set' ? 1 : at.plan.tries,
+      describe: describeRedisReply(ask, token),
+    };
+  }
+}
+
+export class GrantWitness implements Witness {
+  private readonly book: GrantBook;
+  private readonly hasTokens: boolean;
+  private holders: Map<string, string> = new Map();
+
+  /** `hasTokens`: whether the random value is the grant's token; else it has none, which is 0. */
+  constructor(process: string, hasTokens: boolean) {
+    this.book = new GrantBook(process);
+    this.hasTokens = hasTokens;
+  }
+
+  taken(turn: Turn, lock: string, { value, ttlUs, untilUs }: Kept): void {
+    const { client } = turn;
+    this.holders.set(lock, client);
+    this.book.grant(turn, { lock, client, token: this.token(value), ttlUs, untilUs });
+  }
+
+  denied(turn: Turn, lock: string): void {
+    this.book.deny(turn, { lock, client: turn.client, holder: this.holders.get(lock) ?? '' });
+  }
+
+  prolonged(turn: Turn, lock: string, kept: Kept | null): void {
+    const { client } = turn;
+    const { value, ttlUs, untilUs } = kept ?? { value: 0, ttlUs: 0, untilUs: null };
+    const isEffective = kept !== null;
+    const token = this.token(value);
+    this.book.renew(turn, { lock, client, token, ttlUs, untilUs, isEffective });
+  }
+
+  deleted(turn: Turn, lock: string, entry: LockKey | null): void {
+    this.book.release(turn, { lock, client: turn.client, isEffective: entry !== null });
+  }
+
+  /** What a node forgets ends no grant: its client still counts on it. */
+  lost(): void {}
+
+  private token(value: number): number {
+    return this.hasTokens ? value : 0;
+  }
+
+  snapshot(): () => void {
+    const restoreBook = this.book.snapshot();
+    const holders = new Map(this.holders);
+    return () => {
+      restoreBook();
+      this.holders = new Map(holders);
+    };
+  }
 }

@@ -6,7 +6,7 @@
  */
 import type { Answer } from '../../core/history/trace.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
-import { type Entry, RedisNode } from './node.ts';
+import { type KeyEntry, Keyspace } from './keyspace.ts';
 
 /** A command; with `ifValue` a script, which compares and acts in one step. */
 export type RedisRequest =
@@ -33,6 +33,9 @@ export type RedisReply =
   /** The node is up, but kept out of service. */
   | { readonly kind: 'unavailable' };
 
+/** A key that locks are made of: a number that nobody else has, with an end. */
+export type LockKey = KeyEntry<number> & { readonly end: number };
+
 /** What the trace says of a reply; `token` is what a granted `set` brings. */
 export function describeRedisReply(
   request: RedisRequest,
@@ -55,7 +58,7 @@ export interface Witness {
   denied(turn: Turn, key: string): void;
   /** `null`: nothing was prolonged. */
   prolonged(turn: Turn, key: string, kept: Kept | null): void;
-  deleted(turn: Turn, key: string, entry: Entry | null): void;
+  deleted(turn: Turn, key: string, entry: LockKey | null): void;
   /** The node forgot a key, null for all, and may give it again from true time `atUs` on. */
   lost(key: string | null, atUs: number): void;
   snapshot(): () => void;
@@ -74,6 +77,76 @@ export interface RedisServerOptions {
   readonly expiry: 'wall' | 'monotonic';
   /** Whether it serves again at once after it lost its keys, or only when they would be expired. */
   readonly restart: 'at-once' | 'delayed';
+}
+
+/**
+ * One Redis node, as far as locks use it: `SET key value NX PX`, `GET`, `DEL`, `PEXPIRE`, and the
+ * scripts that compare the value before a DEL or PEXPIRE, in one step. Each command is told the
+ * time, in microseconds; a key that is expired comes back where the clock is set back.
+ */
+export class RedisNode {
+  private readonly keys: Keyspace<number> = new Keyspace('hidden');
+
+  /** What a key holds; null where it is absent or expired. */
+  entry(key: string, nowUs: number): LockKey | null {
+    const entry = this.keys.get(key, nowUs);
+    return entry === null || entry.end === null ? null : { value: entry.value, end: entry.end };
+  }
+
+  /** `SET key value NX PX ttl`: the new entry, or null where the key was there already. */
+  setIfAbsent(
+    key: string,
+    { value, ttlUs, nowUs }: { value: number; ttlUs: number; nowUs: number },
+  ): LockKey | null {
+    return this.keys.get(key, nowUs) === null ? this.set(key, value, nowUs + ttlUs) : null;
+  }
+
+  /**
+   * `DEL key`, or the script that deletes it only if it holds `ifValue`: what was deleted, or null.
+   */
+  delete(
+    key: string,
+    { ifValue, nowUs }: { ifValue: number | null; nowUs: number },
+  ): LockKey | null {
+    const entry = this.matching(key, ifValue, nowUs);
+    if (entry !== null) this.keys.forget(key);
+    return entry;
+  }
+
+  /**
+   * `PEXPIRE key ttl`, or the script that does so only if it holds `ifValue`: the entry as it now
+   * is, or null.
+   */
+  expire(
+    key: string,
+    { ifValue, ttlUs, nowUs }: { ifValue: number | null; ttlUs: number; nowUs: number },
+  ): LockKey | null {
+    const entry = this.matching(key, ifValue, nowUs);
+    return entry === null ? null : this.set(key, entry.value, nowUs + ttlUs);
+  }
+
+  private matching(key: string, ifValue: number | null, nowUs: number): LockKey | null {
+    const entry = this.entry(key, nowUs);
+    return entry === null || (ifValue !== null && entry.value !== ifValue) ? null : entry;
+  }
+
+  private set(key: string, value: number, end: number): LockKey {
+    this.keys.set(key, value, end);
+    return { value, end };
+  }
+
+  /** Evicts a key; false where there was none. */
+  forget(key: string): boolean {
+    return this.keys.forget(key);
+  }
+
+  clear(): void {
+    this.keys.clear();
+  }
+
+  snapshot(): () => void {
+    return this.keys.snapshot();
+  }
 }
 
 type Ask<K extends RedisRequest['kind']> = Extract<RedisRequest, { kind: K }>;
@@ -140,8 +213,8 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
   }
 
   /** A key is there at its very end: the next microsecond is the first without it. */
-  private kept(turn: Turn, { value, endUs }: Entry, ttlUs: number): Kept {
-    return { value, ttlUs, untilUs: turn.trueTimeOf(this.options.expiry, endUs + 1) };
+  private kept(turn: Turn, { value, end }: LockKey, ttlUs: number): Kept {
+    return { value, ttlUs, untilUs: turn.trueTimeOf(this.options.expiry, end + 1) };
   }
 
   restart(boot: Boot): void {
@@ -158,10 +231,10 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
 
   /** A replica is sent what was written, and keeps it in memory: its start loses nothing more. */
   snapshot(): () => void {
-    const entries = this.node.save();
+    const restoreNode = this.node.snapshot();
     const restoreWitness = this.witness.snapshot();
     return () => {
-      this.node.load(entries);
+      restoreNode();
       this.isReplica = true;
       restoreWitness();
     };

@@ -1,10 +1,21 @@
 /**
  * Rows with versions in a real SQL engine. Each commit is one transaction, in the statements that a
- * program would send; times are handed in, SQLite's own clock is never asked.
+ * program would send; times are handed in, SQLite's own clock is never asked. Loading the engine is
+ * asynchronous, done once and only when a plan wants it; all that follows is not.
+ *
+ * `ProductTable` has products with a stock, changed by the statement that every shop has:
+ *
+ *     UPDATE products SET stock = stock - 1, version = version + 1 WHERE id = ? AND version = ?
+ *
+ * The engine subtracts, not the client. No row updated means that somebody was faster: read again.
+ * A table that checks `stock >= 0` answers with an error instead where the version is right and the
+ * last piece is gone, so that nobody takes "sold out" for "try again". `AND stock > 0` in the
+ * statement would give 0 rows for both. A resource is a row and its key `stock` the column:
+ * `product-123` is the row with id 123.
  */
-import type { SqlValue } from 'sql.js';
-import { openDatabase, type SqlDatabase } from './sql-engine.ts';
-import type { Cell, Commit, Outcome, Row, VersionTable } from './version-table.ts';
+import type { Database, Engine, SqlValue, Statement } from 'sql.js';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Cell, Commit, Outcome, Row, Stock, VersionTable } from './version-table.ts';
 
 const IS_CELL = 'resource = ? AND name = ?';
 const FIND = `SELECT value, version FROM cells WHERE ${IS_CELL}`;
@@ -101,10 +112,221 @@ function insert(database: SqlDatabase, { cell, value, stamp, expected }: Commit)
   return database.run(INSERT, [resource, key, value, stamp ?? 1, resource, key]);
 }
 
-export function numberIn(value: SqlValue | undefined): number {
+function numberIn(value: SqlValue | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-export function textIn(value: SqlValue | undefined): string {
+function textIn(value: SqlValue | undefined): string {
   return typeof value === 'string' ? value : '';
+}
+
+const FIND_PRODUCT = 'SELECT stock, version FROM products WHERE id = ?';
+const BEGIN = 'INSERT OR IGNORE INTO products (id, stock, version) VALUES (?, ?, ?)';
+const IF_ROW_VERSION = ' AND version = ?';
+
+export class ProductTable implements VersionTable {
+  private readonly stock: Stock;
+  private opened: SqlDatabase | null = null;
+  /** What was ever asked for, by id. */
+  private readonly cells: Map<string, Cell> = new Map();
+
+  constructor(stock: Stock) {
+    this.stock = stock;
+  }
+
+  /** Opened by its first use, so that a table which is never used costs nothing. */
+  private get database(): SqlDatabase {
+    this.opened ??= openDatabase();
+    return this.opened;
+  }
+
+  find(cell: Cell): Row {
+    const [row] = this.database.rows(FIND_PRODUCT, [this.idOf(cell)]);
+    return { value: numberIn(row?.[0]), version: row === undefined ? null : numberIn(row[1]) };
+  }
+
+  begin(cell: Cell): Row | null {
+    const { pieces: value, version } = this.stock;
+    const inserted = this.database.run(BEGIN, [this.idOf(cell), value, version]);
+    return inserted === 0 ? null : { value, version };
+  }
+
+  commit(commit: Commit): Outcome {
+    const { database } = this;
+    database.run('BEGIN');
+    const outcome = this.apply(database, commit);
+    database.run(outcome === 'forbidden' ? 'ROLLBACK' : 'COMMIT');
+    return outcome;
+  }
+
+  private apply(database: SqlDatabase, commit: Commit): Outcome {
+    const { cell, once, expected } = commit;
+    if (once !== null) {
+      const [known] = database.rows('SELECT 1 FROM applied WHERE once = ?', [once]);
+      if (known !== undefined) return 'repeated';
+    }
+    if (expected === null) return 'refused';
+    const found = expected === undefined ? [] : [expected];
+    const rows = database.runChecked(updateOf(commit), [this.idOf(cell), ...found]);
+    if (rows === null) return 'forbidden';
+    if (rows === 0) return 'refused';
+    if (once !== null) database.run('INSERT INTO applied (once) VALUES (?)', [once]);
+    return 'applied';
+  }
+
+  contents(resource: string): ReadonlyMap<string, number> {
+    const rows = this.database.rows('SELECT id, stock FROM products ORDER BY rowid');
+    return new Map(
+      rows.flatMap(([id, stock]) => {
+        const cell = this.cells.get(textIn(id));
+        return cell?.resource === resource ? [[cell.key, numberIn(stock)] as const] : [];
+      }),
+    );
+  }
+
+  forget(key: string): readonly string[] {
+    const rows = this.database.rows('SELECT id FROM products ORDER BY rowid');
+    return rows.flatMap(([id]) => {
+      const cell = this.cells.get(textIn(id));
+      if (cell?.key !== key) return [];
+      this.database.run('DELETE FROM products WHERE id = ?', [textIn(id)]);
+      return [cell.resource];
+    });
+  }
+
+  snapshot(): () => void {
+    // One that was never used is empty; opening it would want the engine, which may not be loaded.
+    const read = (query: string) => this.opened?.rows(query) ?? [];
+    const products = read('SELECT rowid, id, stock, version FROM products');
+    const applied = read('SELECT once FROM applied');
+    return () => {
+      const { database } = this;
+      database.run('DELETE FROM products');
+      database.run('DELETE FROM applied');
+      const insert = 'INSERT INTO products (rowid, id, stock, version) VALUES (?, ?, ?, ?)';
+      for (const row of products) database.run(insert, row);
+      for (const row of applied) database.run('INSERT INTO applied VALUES (?)', row);
+    };
+  }
+
+  close(): void {
+    this.opened?.release();
+    this.opened = null;
+  }
+
+  private idOf(cell: Cell): string {
+    const { resource, key } = cell;
+    const name = /^product-(\d+)$/.exec(resource)?.[1] ?? resource;
+    const id = key === 'stock' ? name : JSON.stringify([resource, key]);
+    this.cells.set(id, cell);
+    return id;
+  }
+}
+
+/** The statement of a change; a value that is not relative to the row is set as it is. */
+function updateOf({ value, adds, expected }: Commit): string {
+  const to = adds === null ? `${value}` : `stock ${adds < 0 ? '-' : '+'} ${Math.abs(adds)}`;
+  const update = `UPDATE products SET stock = ${to}, version = version + 1 WHERE id = ?`;
+  return expected === undefined ? update : `${update}${IF_ROW_VERSION}`;
+}
+
+let engine: Engine | null = null;
+
+/** Loads the engine; without effect when that has been done. */
+export async function loadSqlEngine(): Promise<void> {
+  if (engine !== null) return;
+  const { default: load } = await import('sql.js');
+  engine = await load();
+}
+
+/** Whether databases can be opened. */
+export function isSqlLoaded(): boolean {
+  return engine !== null;
+}
+
+const SCHEMA = `
+  CREATE TABLE cells (
+    id INTEGER PRIMARY KEY,
+    resource TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    UNIQUE (resource, name)
+  );
+  CREATE TABLE products (
+    id TEXT PRIMARY KEY,
+    stock INTEGER NOT NULL CHECK (stock >= 0),
+    version INTEGER NOT NULL
+  );
+  CREATE TABLE applied (once TEXT PRIMARY KEY);
+`;
+
+/** Databases that are kept for the next run. */
+const MOST_IDLE = 4;
+const idle: SqlDatabase[] = [];
+
+/** An empty database; to be given back with `release`. The engine must have been loaded. */
+function openDatabase(): SqlDatabase {
+  const known = idle.pop();
+  if (known !== undefined) return known;
+  assert(engine !== null, 'a plan is only run once its stores are prepared');
+  return new SqlDatabase(new engine.Database());
+}
+
+/** Its statements are compiled once. */
+class SqlDatabase {
+  private readonly database: Database;
+  private readonly statements: Map<string, Statement> = new Map();
+
+  constructor(database: Database) {
+    this.database = database;
+    database.run(SCHEMA);
+  }
+
+  /** Runs a statement; returns the number of rows that it changed. */
+  run(sql: string, values: readonly SqlValue[] = []): number {
+    this.prepared(sql).run(values);
+    return this.database.getRowsModified();
+  }
+
+  /** The same, or null where a `CHECK` of the table forbids what the rows would become. */
+  runChecked(sql: string, values: readonly SqlValue[] = []): number | null {
+    try {
+      return this.run(sql, values);
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('CHECK constraint failed'))
+        return null;
+      throw error;
+    }
+  }
+
+  /** The rows that a query gives. */
+  rows(sql: string, values: readonly SqlValue[] = []): readonly SqlValue[][] {
+    const statement = this.prepared(sql);
+    statement.bind(values);
+    const rows: SqlValue[][] = [];
+    while (statement.step()) rows.push(statement.get());
+    statement.reset();
+    return rows;
+  }
+
+  private prepared(sql: string): Statement {
+    const known = this.statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.database.prepare(sql);
+    this.statements.set(sql, statement);
+    return statement;
+  }
+
+  /** Empties it for the next run, or frees it when enough are kept. */
+  release(): void {
+    if (idle.length >= MOST_IDLE) {
+      this.database.close();
+      return;
+    }
+    this.run('DELETE FROM cells');
+    this.run('DELETE FROM products');
+    this.run('DELETE FROM applied');
+    idle.push(this);
+  }
 }

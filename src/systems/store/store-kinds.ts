@@ -1,19 +1,19 @@
-/** Every store by the name that scenarios call it, with what clients and checkers must know. */
+/**
+ * Every store by the name that scenarios call it, with what clients and checkers must know; and a
+ * store as people define one of their own. A reader goes on with `store.ts` (tokens) or
+ * `version-table.ts` (versions), then `store-server.ts`, and `witness.ts`, which tells the observer.
+ */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
 import { type CheckToken, type OptionInfo, Options } from '../protocol.ts';
-import { AskingServer } from './asking-server.ts';
-import { type FenceRule, stores } from './fence.ts';
-import { ProductTable } from './product-table.ts';
 import type { Manners, StoreReply, StoreRequest } from './request.ts';
-import { isSqlLoaded, loadSqlEngine } from './sql-engine.ts';
-import { SqlTable } from './sql-table.ts';
-import { StoreServer } from './store-server.ts';
-import { type Version, VersionServer } from './version-server.ts';
+import { isSqlLoaded, loadSqlEngine, ProductTable, SqlTable } from './sql-table.ts';
+import { type FenceRule, stores } from './store.ts';
+import { AskingServer, StoreServer, type Version, VersionServer } from './store-server.ts';
 import { MemoryTable } from './version-table.ts';
 
 /** A store's server; what it holds outside of the run is given back with `close`. */
-export type AnyStoreServer = Server<StoreRequest, StoreReply> & { readonly close?: () => void };
+type AnyStoreServer = Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 
 export interface StoreKind {
   /** One line for `fencepost list`. */
@@ -166,4 +166,43 @@ export async function prepare(
 /** Whether a run of this store can begin. */
 export function isPrepared(kind: StoreKind): boolean {
   return !kind.needsSql || isSqlLoaded();
+}
+
+/** What a lock guards. All but `about` and `build` has a default. */
+export interface StoreDefinition {
+  /** One line on what it is. */
+  readonly about: string;
+  /** Where its rule is written down. */
+  readonly source?: string;
+  /** Claims that it does not promise, even where nothing goes wrong. */
+  readonly unpromised?: readonly string[];
+  /** What clients must do for it, each false by default. */
+  readonly manners?: Partial<Manners>;
+  /** The model that `linearizable` means for it, by its name; without one, the claim is unknown. */
+  readonly model?: string;
+  /** Whether it is meant to remember the highest token. Default false. */
+  readonly isFenced?: boolean;
+  /** Whether it asks the lock about tokens: `build` is then told how. Default false. */
+  readonly asksLock?: boolean;
+  /**
+   * Makes the server called `name` for one run. It tells the observer of each access, and of what
+   * is left after a restart, with a `StoreWitness`; without that no claim about the data is tested.
+   * A `StoreServer` with a rule of its own does so itself.
+   */
+  readonly build: (name: string, check: CheckToken | null) => AnyStoreServer;
+}
+
+/** Throws an error that names the field where one is missing or wrong. */
+export function storeKindOf(name: string, definition: StoreDefinition): StoreKind {
+  const { about, source = '', unpromised = [], manners = {}, build } = definition;
+  const { model = null, isFenced = false, asksLock = false } = definition;
+  if (typeof about !== 'string') throw new Error(`stores.${name}.about is no text`);
+  if (typeof build !== 'function') throw new Error(`stores.${name}.build is no function`);
+  const { needsOpen = false, comparesItself = false } = manners;
+  const { hasVersions = false, addsItself = false } = manners;
+  return {
+    ...{ about, source, unpromised, model, isFenced, asksLock, build },
+    manners: { needsOpen, comparesItself, hasVersions, addsItself },
+    needsSql: false,
+  };
 }

@@ -1,12 +1,20 @@
 /**
- * A store that goes by tokens as a server of the world: answers accesses, and tells the observer
- * what it did with each.
+ * Stores as servers of the world: each answers accesses, and tells the observer what it did.
+ *
+ * - `StoreServer` goes by tokens: the rules of `store.ts`.
+ * - `AskingServer` compares nothing itself: before each write it asks the lock service whether the
+ *   write's token is that of a lease which still runs, and refuses what it cannot verify. Chubby's
+ *   sequencers are checked so. What the answer says may be over by the time that it arrives.
+ * - `VersionServer` accepts a write if the row still has the version that it expects. What is a
+ *   version, a count or the time of the last change, is all that its kinds differ in.
  */
-import type { Refusal } from '../../core/history/server-events.ts';
-import type { Boot, Server, Turn } from '../../core/world/server.ts';
-import type { FenceRule } from './fence.ts';
+import type { Refusal, RowVersion, WriteVersion } from '../../core/history/server-events.ts';
+import type { Draft } from '../../core/kernel/draft.ts';
+import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
+import type { CheckToken } from '../protocol.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
-import { Store, type StoreAnswer } from './store.ts';
+import { type FenceRule, Store, type StoreAnswer } from './store.ts';
+import { type Cell, MemoryTable, type Outcome, type VersionTable } from './version-table.ts';
 import { StoreWitness } from './witness.ts';
 
 export class StoreServer implements Server<StoreRequest, StoreReply> {
@@ -53,4 +61,185 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
   evict(key: string, boot: Boot): boolean {
     return this.witness.evict(this.store.forget(key), boot);
   }
+}
+
+type WriteRequest = Extract<StoreRequest, { kind: 'write' }>;
+
+export class AskingServer implements Server<StoreRequest, StoreReply> {
+  private readonly check: CheckToken;
+  private readonly table: MemoryTable = new MemoryTable();
+  private readonly witness: StoreWitness;
+
+  constructor(name: string, check: CheckToken) {
+    this.check = check;
+    this.witness = new StoreWitness(name, (resource) => ({
+      highest: 0,
+      values: this.table.contents(resource),
+    }));
+  }
+
+  handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply | typeof LATER {
+    if (request.kind === 'write') {
+      const { resource: lock, token } = request;
+      this.check(turn, { lock, token }, (isCurrent, atUs) =>
+        this.finish(turn, { request, isCurrent: isCurrent === true, atUs }),
+      );
+      return LATER;
+    }
+    if (request.kind !== 'read') return { kind: 'accepted' };
+    const { value } = this.table.find(request);
+    const answer = { kind: 'value', value } as const;
+    this.witness.read(turn, { request, answer });
+    return answer;
+  }
+
+  /** The write is applied, or refused, now that its token is known to be right or not. */
+  private finish(
+    turn: Turn<StoreReply>,
+    checked: { readonly request: WriteRequest; readonly isCurrent: boolean; readonly atUs: number },
+  ): void {
+    const { request, isCurrent, atUs } = checked;
+    const { resource, key, value } = request;
+    const cell = { resource, key };
+    if (isCurrent) this.table.commit({ cell, value, adds: null, stamp: 0, once: null });
+    const answer: StoreReply = isCurrent ? { kind: 'accepted' } : { kind: 'refused', highest: 0 };
+    const refusal: Refusal | undefined = isCurrent ? undefined : { kind: 'lease' };
+    this.witness.write(turn, { request, answer, atUs, refusal });
+    turn.answer(answer);
+  }
+
+  restart(boot: Boot): void {
+    this.witness.restart(boot);
+  }
+
+  snapshot(): () => void {
+    return this.table.snapshot();
+  }
+
+  evict(key: string, boot: Boot): boolean {
+    return this.witness.evict(this.table.forget(key), boot);
+  }
+}
+
+/**
+ * `count`: one more with each change; `clock`: whole milliseconds of the store's wall clock;
+ * `client-clock`: of the clock of the client that made the change.
+ */
+export type Version = 'count' | 'clock' | 'client-clock';
+
+const US_A_TICK = 1000;
+
+export class VersionServer implements Server<StoreRequest, StoreReply> {
+  private readonly name: string;
+  private readonly version: Version;
+  private readonly table: VersionTable;
+  private readonly witness: StoreWitness;
+
+  constructor(name: string, version: Version, table: VersionTable) {
+    this.name = name;
+    this.version = version;
+    this.table = table;
+    this.witness = new StoreWitness(name, (resource) => ({
+      highest: 0,
+      values: table.contents(resource),
+    }));
+  }
+
+  handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply {
+    if (request.kind === 'open') return { kind: 'accepted' };
+    this.begin(request, turn);
+    if (request.kind === 'write') return this.write(request, turn);
+    const { value, version } = this.table.find(request);
+    const answer = { kind: 'value', value, version } as const;
+    this.witness.read(turn, {
+      request,
+      answer,
+      version: this.rowVersion(turn, version),
+    });
+    return answer;
+  }
+
+  /** Tells the observer of a row that is there before anybody writes it. */
+  private begin({ resource, key }: Cell, turn: Turn<StoreReply>): void {
+    const version = this.table.begin({ resource, key })?.version ?? null;
+    if (version !== null) this.witness.begin(turn, resource, { key, version });
+  }
+
+  /** What the observer is told of the version that the store went by. */
+  private rowVersion(turn: Turn, found: number | null): Draft<RowVersion> {
+    if (this.version === 'count') return { by: 'version', found };
+    const epochMs = -Math.ceil(turn.trueTimeOf('right', 0) / US_A_TICK);
+    return epochMs === 0 ? { by: 'timestamp', found } : { by: 'timestamp', epochMs, found };
+  }
+
+  private write(request: WriteRequest, turn: Turn<StoreReply>): StoreReply {
+    const { resource, key, value, version: expected, once = null, adds = null } = request;
+    const cell = { resource, key };
+    const stamp = this.stampOf(request, turn);
+    const { version: found } = this.table.find(cell);
+    const outcome = this.table.commit({ cell, value, adds, stamp, expected, once });
+    const row = this.table.find(cell);
+    const answer = answerTo(outcome, row.version);
+    if (outcome === 'repeated') {
+      this.noteRepetition(request, turn);
+      return answer;
+    }
+    const version: Draft<WriteVersion> = Object.assign(this.rowVersion(turn, found), {
+      given: row.version,
+    });
+    if (expected !== undefined) version.expected = expected;
+    const became = outcome === 'applied' ? row.value : value;
+    const refusal = refusalOf(outcome);
+    this.witness.write(turn, { request, answer, version, value: became, refusal });
+    return answer;
+  }
+
+  private stampOf({ wallUs = 0 }: WriteRequest, turn: Turn<StoreReply>): number | null {
+    if (this.version === 'count') return null;
+    return Math.floor((this.version === 'clock' ? turn.wallUs : wallUs) / US_A_TICK);
+  }
+
+  /** It changes nothing: to the observer it is no write. */
+  private noteRepetition({ once }: WriteRequest, turn: Turn<StoreReply>): void {
+    const text = `${once ?? ''} was applied before`;
+    turn.observe({ kind: 'log', atUs: turn.atUs, process: this.name, topic: 'repeated', text });
+  }
+
+  restart(boot: Boot): void {
+    this.witness.restart(boot);
+  }
+
+  snapshot(): () => void {
+    return this.table.snapshot();
+  }
+
+  evict(key: string, boot: Boot): boolean {
+    return this.witness.evict(this.table.forget(key), boot);
+  }
+
+  /** The run is over. */
+  close(): void {
+    this.table.close();
+  }
+}
+
+/** The check of a table of products. */
+const NONE_LEFT = 'stock >= 0';
+
+function answerTo(outcome: Outcome, version: number | null): StoreReply {
+  switch (outcome) {
+    case 'applied':
+      return { kind: 'accepted', version };
+    case 'repeated':
+      return { kind: 'accepted', version, isRepeated: true };
+    case 'refused':
+      return { kind: 'refused', highest: 0, version };
+    case 'forbidden':
+      return { kind: 'refused', highest: 0, version, check: NONE_LEFT };
+  }
+}
+
+function refusalOf(outcome: Outcome): Refusal | undefined {
+  if (outcome === 'refused') return { kind: 'version' };
+  return outcome === 'forbidden' ? { kind: 'check', rule: NONE_LEFT } : undefined;
 }

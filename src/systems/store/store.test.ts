@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { stores } from './fence.ts';
-import { Store, type StoreAnswer } from './store.ts';
+import { Store, type StoreAnswer, stores } from './store.ts';
 
 interface Ask {
   readonly verb: 'write' | 'read' | 'open' | 'crash' | 'failover';

@@ -4,7 +4,7 @@ import { builtIn, extend } from '../../catalogue.ts';
 import { defineSystem } from '../../define-system.ts';
 import { examineSeed } from '../../harness.ts';
 import { loadScenario } from '../../load.ts';
-import { VersionServer } from './version-server.ts';
+import { VersionServer } from './store-server.ts';
 import { type Commit, MemoryTable, type Outcome } from './version-table.ts';
 
 /** Takes every write, whatever version it expects. */

@@ -17,8 +17,7 @@
 import { assert } from '../../core/kernel/assert.ts';
 import type { Program } from '../../core/world/program.ts';
 import { leaseEnd } from '../lease.ts';
-import type { Section } from '../section-calls.ts';
-import type { LeaseBackEnd, TakenLease } from './back-end.ts';
+import type { Section } from '../protocol.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
 
 /** What a dispatch does where the published one is wrong. */
@@ -30,7 +29,7 @@ export interface DispatchManner {
 }
 
 /** One attempt to dispatch a message. */
-export interface Attempt {
+interface Attempt {
   readonly machine: Machine;
   readonly delivery: Delivery;
   /** From 1, among those of the section. */
@@ -133,3 +132,30 @@ function enter(at: Section, { fence, ordinal, sentUs, issuedAtUs }: TakenLease):
   const { lock } = at.section;
   at.self.enter({ section: at.name, lock, ordinal, token: fence, end: at.end });
 }
+
+export interface LeaseBackEnd {
+  /** Its process. */
+  readonly name: string;
+  /** The lease; false when somebody holds it; 0 on a system error: no answer came. */
+  acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0>;
+  /** True when it was that very lease; false when it was not; 0 on a system error. */
+  release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0>;
+}
+
+export interface TakenLease {
+  readonly fence: number;
+  /** The observer's number of the grant. */
+  readonly ordinal: number;
+  /** When its first request left, by the worker's monotonic clock. */
+  readonly sentUs: number;
+  /** When it was taken, by the clock that judges. */
+  readonly issuedAtUs: number;
+}
+
+/** What a lease's operations are called at one back end: `acquire`, `acquire-standby`. */
+export function labelAt(name: string, verb: string): string {
+  return name === PRIMARY ? verb : `${verb}-standby`;
+}
+
+export const PRIMARY = 'lock';
+export const STANDBY = 'lock-standby';

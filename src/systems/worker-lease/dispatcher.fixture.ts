@@ -8,18 +8,20 @@ import type { Fault } from '../../core/plan/fault.ts';
 import { type Program, type Self, sleep } from '../../core/world/program.ts';
 import { World } from '../../core/world/world.ts';
 import { clientOf, MS, planOf } from '../plan.fixture.ts';
-import type { Section } from '../section-calls.ts';
-import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
-import { CacheBackEnd } from './cache-back-end.ts';
-import { KEY_LIFE_SECONDS } from './cache-leases.ts';
-import { LeaseCacheServer } from './cache-server.ts';
+import type { Section } from '../protocol.ts';
+import { CacheBackEnd, LeaseCacheServer } from './cache-back-end.ts';
+import { type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
 import { WorkerLeaseDriver } from './driver.ts';
 import { LeaseBook } from './lease-book.ts';
-import { type Delivery, type LeaseReturn, PUBLISHED_RULES } from './lease-rules.ts';
-import type { LeaseTerms } from './lease-terms.ts';
-import { LeaseTime } from './lease-time.ts';
-import { TableBackEnd } from './table-back-end.ts';
-import { LeaseTableServer } from './table-server.ts';
+import {
+  type Delivery,
+  type LeaseReturn,
+  type LeaseTerms,
+  LeaseTime,
+  PUBLISHED_RULES,
+} from './lease-rules.ts';
+import { KEY_LIFE_SECONDS } from './leases.ts';
+import { LeaseTableServer, TableBackEnd } from './table-back-end.ts';
 
 export const SECOND: number = 1000 * MS;
 

@@ -1,15 +1,29 @@
-/** A worker that is given its steps: each section dispatches the step of its first job. */
-import type { SectionPlan } from '../../core/plan/plan.ts';
-import type { Program } from '../../core/world/program.ts';
-import type { JobStep, LockDriver } from '../protocol.ts';
-import type { Section } from '../section-calls.ts';
-import type { LeaseBackEnd } from './back-end.ts';
-import { Dispatch, type DispatchManner, type Machine } from './dispatch.ts';
+/**
+ * A worker, as the driver of its client. One that is given its steps dispatches, in each section,
+ * the step of its first job. One that gets them from a queue goes through one delivery a section:
+ * receive a message, dispatch it (see `dispatch.ts`), and, when the lease has been given back,
+ * delete it. Where all of its work went through, the next step of the machine is sent before that;
+ * where it did not, or no lease was to be had, the same step with one more retry. What a worker
+ * does not delete comes again.
+ */
+import { under } from '../../core/kernel/name.ts';
+import type { QueuePlan, SectionPlan } from '../../core/plan/plan.ts';
+import { type Program, request } from '../../core/world/program.ts';
+import type { ServerHost } from '../../core/world/server.ts';
+import type { JobStep, LockDriver, Section } from '../protocol.ts';
+import { part } from '../section-calls.ts';
+import { Dispatch, type DispatchManner, type LeaseBackEnd, type Machine } from './dispatch.ts';
 import type { JobGuard } from './job-guard.ts';
 import type { Delivery } from './lease-rules.ts';
+import {
+  describeQueueReply,
+  type Message,
+  type QueueReply,
+  type QueueRequest,
+} from './queue-server.ts';
 
 /** What all workers of a system have in common. */
-export interface WorkerParts {
+interface WorkerParts {
   /** The primary and, where there is one, the secondary. */
   readonly backEnds: readonly LeaseBackEnd[];
   readonly guard: JobGuard | null;
@@ -69,4 +83,140 @@ function* noRetry(): Program<void> {}
 function deliveryOf({ work }: SectionPlan): Delivery {
   const job = work.find((step) => step.kind === 'job');
   return { steps: job?.tick ?? 0, retries: job?.retries ?? 0 };
+}
+
+interface QueueParts {
+  readonly server: ServerHost<QueueRequest, QueueReply>;
+  readonly plan: QueuePlan;
+}
+
+/** A message that a worker has received and not deleted. */
+interface Received {
+  readonly lock: string;
+  readonly delivery: Delivery;
+  readonly receipt: number;
+  readonly machine: Machine;
+  /** Whether what is to follow it lies in the queue. */
+  isSettled: boolean;
+}
+
+export class QueueWorkerDriver implements LockDriver {
+  private readonly queue: QueueParts;
+  private readonly dispatch: Dispatch;
+  private readonly guard: JobGuard | null;
+  private received: Received | null = null;
+
+  constructor(queue: QueueParts, { backEnds, guard, manner }: WorkerParts) {
+    this.queue = queue;
+    this.dispatch = new Dispatch(backEnds, manner);
+    this.guard = guard;
+  }
+
+  /** Another attempt only asks the queue again: a message that fails is retried by the queue. */
+  *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
+    const { lock } = at.section;
+    const reply = yield* this.ask(at, part('receive', attempt), { kind: 'receive', lock });
+    if (reply?.kind !== 'message') return false;
+    const { steps, retries, receipt, backEnd } = reply;
+    const delivery = { steps, retries };
+    const machine = { backEnd };
+    const received: Received = { lock, delivery, receipt, machine, isSettled: false };
+    this.received = received;
+    const isLast = retries >= this.queue.plan.retries;
+    const isTaken = yield* this.dispatch.take(at, { machine, delivery, number: 1, isLast }, () =>
+      this.retry(at, received),
+    );
+    if (isTaken) return true;
+    yield* this.settle(at);
+    return 'given up';
+  }
+
+  delivery(): Delivery | null {
+    return this.received?.delivery ?? null;
+  }
+
+  /** Under the lease: what is to follow is sent, so that nothing is lost if the worker crashes. */
+  *worked(at: Section, isWhole: boolean): Program<void> {
+    const { received } = this;
+    if (received === null) return;
+    const hasRun = isWhole && at.section.work.some(({ kind }) => kind === 'transition');
+    if (!hasRun) return yield* this.retry(at, received);
+    const steps = received.delivery.steps + 1;
+    received.isSettled = true;
+    if (steps >= this.queue.plan.steps) return;
+    const { backEnd } = received.machine;
+    yield* this.send(at, 'next', { message: { steps, retries: 0, backEnd }, delayUs: 0, received });
+  }
+
+  private *retry(at: Section, received: Received): Program<void> {
+    const { steps, retries } = received.delivery;
+    received.isSettled = true;
+    if (retries >= this.queue.plan.retries) {
+      at.self.log('queue', `gives up step ${steps} of ${received.lock} after ${retries} retries`);
+      return;
+    }
+    const message = { steps, retries: retries + 1, backEnd: received.machine.backEnd };
+    yield* this.send(at, 'retry', { message, delayUs: at.plan.backoffUs, received });
+  }
+
+  /** Where nobody knows whether it came, the message that it follows stays, to come again. */
+  private *send(
+    at: Section,
+    label: string,
+    what: { readonly message: Message; readonly delayUs: number; readonly received: Received },
+  ): Program<void> {
+    const { received, message, delayUs } = what;
+    const { lock } = received;
+    const { steps, retries, backEnd } = message;
+    const ask = { kind: 'send', lock, delayUs, steps, retries, backEnd } as const;
+    const reply = yield* this.ask(at, label, ask);
+    received.isSettled = reply !== null;
+    if (reply === null) at.self.log('queue', `no answer whether step ${steps} was sent`);
+  }
+
+  *release(at: Section): Program<void> {
+    yield* this.dispatch.giveBack(at);
+  }
+
+  *settle(at: Section): Program<void> {
+    const { received } = this;
+    this.received = null;
+    if (received?.isSettled !== true) return;
+    const { lock, receipt, delivery } = received;
+    const reply = yield* this.ask(at, 'delete', { kind: 'delete', lock, receipt });
+    if (reply?.kind === 'deleted') return;
+    const why = reply === null ? 'no answer' : 'it was delivered again';
+    at.self.log('queue', `could not delete step ${delivery.steps} of ${lock}: ${why}`);
+  }
+
+  private *ask(at: Section, label: string, ask: QueueRequest): Program<QueueReply | null> {
+    const call = yield* request(at.self, {
+      operation: under(at.name, label),
+      call: { verb: ask.kind, lock: ask.lock, token: 0 },
+      target: this.queue.server,
+      request: ask,
+      timeoutUs: at.plan.lockTimeoutUs,
+      tries: ask.kind === 'receive' ? 1 : at.plan.tries,
+      describe: describeQueueReply,
+    });
+    return call.reply;
+  }
+
+  /** There is no renew: a lease lasts as long as was asked for at first. */
+  *renew(): Program<boolean> {
+    return true;
+  }
+
+  token(lock: string): number {
+    return this.received?.lock === lock ? this.dispatch.fence : 0;
+  }
+
+  *claimJob(at: Section, job: JobStep): Program<boolean> {
+    if (this.guard === null) return true;
+    return yield* this.guard.claim(at, job, this.dispatch.fence);
+  }
+
+  *finishJob(at: Section, job: JobStep): Program<void> {
+    if (this.guard !== null) yield* this.guard.finish(at, job, this.dispatch.fence);
+  }
 }

@@ -2,13 +2,17 @@
  * Keeps a delivery that comes again from running its job again. `marked`, as published: looked up
  * before the job and marked after it, so a job that outlives its lease may still run twice. `step`
  * and `step-fence` claim their key before the job; a worker that crashes in it leaves it undone.
+ *
+ * For what belongs to one machine the key is (machine, step); for a resource that several machines
+ * share and that understands fence tokens it is (machine, step, fence), and a token below the
+ * highest is refused. A server keeps the keys, and forgets none.
  */
+import type { Answer } from '../../core/history/trace.ts';
 import { under } from '../../core/kernel/name.ts';
 import { type Program, request } from '../../core/world/program.ts';
-import type { ServerHost } from '../../core/world/server.ts';
-import type { JobStep } from '../protocol.ts';
-import { part, type Section } from '../section-calls.ts';
-import { describeKeyReply, type KeyReply, type KeyRequest } from './job-key-server.ts';
+import type { Server, ServerHost } from '../../core/world/server.ts';
+import type { JobStep, Section } from '../protocol.ts';
+import { part } from '../section-calls.ts';
 
 export type Idempotency = 'none' | 'marked' | 'step' | 'step-fence';
 
@@ -54,4 +58,80 @@ export class JobGuard {
     });
     return call.reply?.isNew ?? null;
   }
+}
+
+/** `look` only asks; `mark` and `claim` take the key, and `claim` may be refused. */
+type KeyRequest = {
+  readonly kind: 'look' | 'mark' | 'claim';
+  readonly lock: string;
+  readonly tick: number;
+  readonly fence: number | null;
+};
+
+type KeyReply = { readonly isNew: boolean };
+
+/** What the trace says of a reply. */
+function describeKeyReply({ isNew }: KeyReply): Answer {
+  return isNew ? { kind: 'accepted' } : { kind: 'denied', holder: 'an earlier delivery' };
+}
+
+export class JobKeyServer implements Server<KeyRequest, KeyReply> {
+  private readonly keys: JobKeys = new JobKeys();
+
+  handle(request: KeyRequest): KeyReply {
+    if (request.kind === 'look') return { isNew: !this.keys.has(request) };
+    return { isNew: this.keys.claim(request) };
+  }
+
+  restart(): void {}
+
+  snapshot(): () => void {
+    return this.keys.snapshot();
+  }
+
+  evict(): boolean {
+    return false;
+  }
+}
+
+/** A step of a machine; `fence` null where the key leaves it out. */
+interface JobKey {
+  readonly lock: string;
+  readonly tick: number;
+  readonly fence: number | null;
+}
+
+export class JobKeys {
+  private done: Set<string> = new Set();
+  private highest: Map<string, number> = new Map();
+
+  has(key: JobKey): boolean {
+    return this.done.has(textOf(key));
+  }
+
+  /** Takes the key; false when it was taken, or when a later fence token came for the machine. */
+  claim(key: JobKey): boolean {
+    const { lock, fence } = key;
+    if (this.has(key)) return false;
+    if (fence !== null) {
+      if (fence < (this.highest.get(lock) ?? 0)) return false;
+      this.highest.set(lock, fence);
+    }
+    this.done.add(textOf(key));
+    return true;
+  }
+
+  /** A copy of its state, as a function that brings it back. */
+  snapshot(): () => void {
+    const done = new Set(this.done);
+    const highest = new Map(this.highest);
+    return () => {
+      this.done = new Set(done);
+      this.highest = new Map(highest);
+    };
+  }
+}
+
+function textOf({ lock, tick, fence }: JobKey): string {
+  return `${lock}/${tick}/${fence ?? ''}`;
 }

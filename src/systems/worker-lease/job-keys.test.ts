@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { JobKeys } from './job-keys.ts';
+import { JobKeys } from './job-guard.ts';
 
 const step = { lock: 'm', tick: 1, fence: null };
 

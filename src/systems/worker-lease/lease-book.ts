@@ -8,12 +8,14 @@ import type { Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
 import {
   freedBy,
+  judgedAt,
   type LeaseAsk,
   type LeaseRecord,
   type LeaseReturn,
+  type LeaseTerms,
   takenBy,
+  trueEndUs,
 } from './lease-rules.ts';
-import { judgedAt, type LeaseTerms, trueEndUs } from './lease-terms.ts';
 
 /** What a client looks for. */
 export type Wish =

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { beginningAt, freedBy, type LeaseRecord, PUBLISHED_RULES, takenBy } from './lease-rules.ts';
-import { LeaseTime } from './lease-time.ts';
+import {
+  beginningAt,
+  freedBy,
+  type LeaseRecord,
+  LeaseTime,
+  PUBLISHED_RULES,
+  takenBy,
+} from './lease-rules.ts';
 
 const held: LeaseRecord = {
   ...{ state: 'leased', steps: 1, retries: 2, since: 10, expires: 20, fence: 7 },

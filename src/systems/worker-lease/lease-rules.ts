@@ -6,6 +6,8 @@
  *
  * Source: https://github.com/Workiva/aws-lambda-fsm-workflows, `aws_lambda_fsm/aws.py`.
  */
+import { unreachable } from '../../core/kernel/assert.ts';
+import type { Turn } from '../../core/world/server.ts';
 
 /**
  * What is kept of a lease. Who holds it is said by `steps` and `retries`; a lease that was given
@@ -80,4 +82,63 @@ export function freedBy(held: LeaseRecord | null, given: LeaseReturn): LeaseReco
   if (held.steps !== steps || held.retries !== retries || held.fence !== fence) return null;
   const { since, expires } = held;
   return { state: 'open', steps: -1, retries: -1, since, expires, fence };
+}
+
+export interface LeaseTerms {
+  readonly rules: LeaseRules;
+  readonly time: LeaseTime;
+  /** Whether a lease's time is up by the clock of the asking client, or of the back end. */
+  readonly clock: 'client' | 'server';
+  /** What the fence of a lease without a record begins at: 1, or the microseconds of that clock. */
+  readonly absent: 'one' | 'clock';
+}
+
+/** The time at which a request is judged; `now` is what its client takes it for. */
+export function judgedAt({ clock, time }: LeaseTerms, now: number, turn: Turn): number {
+  return clock === 'client' ? now : time.timeOf(turn.wallUs);
+}
+
+/** True time at which a lease times out, for a client whose clock is right or by the server's. */
+export function trueEndUs({ clock, time }: LeaseTerms, expires: number, turn: Turn): number {
+  const endUs = time.endUsOf(expires);
+  return turn.trueTimeOf(clock === 'client' ? 'right' : 'wall', endUs);
+}
+
+const SECOND_US = 1_000_000;
+
+/**
+ * `whole`: seconds of a clock that is rounded down; a ttl that is no whole number of seconds is
+ * rounded up. `truncated` rounds the ttl down too, `exact` counts microseconds.
+ */
+export type Counting = 'whole' | 'truncated' | 'exact';
+
+export class LeaseTime {
+  private readonly counting: Counting;
+
+  constructor(counting: Counting) {
+    this.counting = counting;
+  }
+
+  /** What a clock that shows `us` is taken for. */
+  timeOf(us: number): number {
+    return this.counting === 'exact' ? us : Math.floor(us / SECOND_US);
+  }
+
+  timeoutOf(ttlUs: number): number {
+    switch (this.counting) {
+      case 'exact':
+        return ttlUs;
+      case 'whole':
+        return Math.ceil(ttlUs / SECOND_US);
+      case 'truncated':
+        return Math.floor(ttlUs / SECOND_US);
+      default:
+        return unreachable(this.counting);
+    }
+  }
+
+  /** What a clock shows when a lease has timed out that is held until `expires`, inclusive. */
+  endUsOf(expires: number): number {
+    return this.counting === 'exact' ? expires + 1 : (expires + 1) * SECOND_US;
+  }
 }

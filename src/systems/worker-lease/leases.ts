@@ -3,12 +3,23 @@
  * keeps them, and in a cache, as memcached and Redis do. Time comes with each call, as an integer
  * in whatever unit the caller counts in; what was published counts whole seconds. That a lease is
  * held is a value; an argument that cannot be meant throws (see `mistakes.ts`).
+ *
+ * In a table, taking a lease and giving it back is one conditional update each, and a record, with
+ * its fence token, is never forgotten. In a cache a worker reads the record and the number of its
+ * storing, decides, and stores it back only if nobody stored in between: memcached does it with
+ * `gets`, `cas` and `add`, Redis with WATCH and MULTI. A key that was not stored for `keyLife` is
+ * gone, and its fence token with it.
  */
-import { CacheItems } from '../cache/cache-items.ts';
+import { CacheItems } from '../cache/cache.ts';
 import { requireName, requireObject, requireWhole } from '../mistakes.ts';
-import { CacheLeases, KEY_LIFE_SECONDS } from './cache-leases.ts';
-import { freedBy, takenBy } from './lease-rules.ts';
-import { TableLeases } from './table-leases.ts';
+import {
+  freedBy,
+  type LeaseAsk,
+  type LeaseRecord,
+  type LeaseReturn,
+  type LeaseRules,
+  takenBy,
+} from './lease-rules.ts';
 
 /** One delivery of one step of a machine: who asks for a lease, or gives it back. */
 export interface LeaseHolder {
@@ -142,4 +153,96 @@ function requireGiven(given: GivenLease): void {
   requireObject('given', given);
   requireHolder(given);
   requireWhole('fence', given.fence, 0);
+}
+
+export class TableLeases {
+  private records: Map<string, LeaseRecord> = new Map();
+
+  /** The lease as it is now taken, or null when somebody holds it. */
+  acquire(key: string, ask: LeaseAsk, rules?: LeaseRules): LeaseRecord | null {
+    const taken = takenBy(this.current(key), ask, rules);
+    if (taken !== null) this.records.set(key, taken);
+    return taken;
+  }
+
+  /** Whether the lease was that one and is free now. */
+  release(key: string, given: LeaseReturn): boolean {
+    const freed = freedBy(this.current(key), given);
+    if (freed === null) return false;
+    this.records.set(key, freed);
+    return true;
+  }
+
+  private current(key: string): LeaseRecord | null {
+    return this.records.get(key) ?? null;
+  }
+
+  /** A copy of its state, as a function that brings it back. */
+  snapshot(): () => void {
+    const records = new Map(this.records);
+    return () => {
+      this.records = new Map(records);
+    };
+  }
+}
+
+/** Published: a key lives 24 hours after its last storing. */
+export const KEY_LIFE_SECONDS: number = 86_400;
+
+/** A record as it was read; `unique` names that storing. Both are null where nothing was. */
+export type Seen = {
+  readonly record: LeaseRecord | null;
+  readonly unique: number | null;
+};
+
+/**
+ * How a record is stored where none was. Early versions of the scheme used `cas` there too, which
+ * python-memcached sends as a plain `set` when it has read nothing.
+ */
+export type Vacant = 'add' | 'set';
+
+export class CacheLeases {
+  private readonly cache: CacheItems;
+  private readonly keyLife: number;
+  private readonly vacant: Vacant;
+
+  /** `keyLife` is in the unit of the cache's clock. */
+  constructor(cache: CacheItems, keyLife: number, vacant: Vacant) {
+    this.cache = cache;
+    this.keyLife = keyLife;
+    this.vacant = vacant;
+  }
+
+  /** `now` is the cache's own time. */
+  look(key: string, now: number): Seen {
+    const item = this.cache.get(key, now);
+    if (item === null || typeof item.value !== 'string') return { record: null, unique: null };
+    return { record: recordFrom(item.value), unique: item.unique };
+  }
+
+  /** Stores over what was seen; false when somebody stored, or the key went, in between. */
+  put(key: string, record: LeaseRecord, { unique }: Pick<Seen, 'unique'>, now: number): boolean {
+    const text = textOf(record);
+    if (unique === null) {
+      if (this.vacant === 'add') return this.cache.add(key, text, this.keyLife, now);
+      this.cache.set(key, text, this.keyLife, now);
+      return true;
+    }
+    return this.cache.cas(key, text, unique, this.keyLife, now) === 'stored';
+  }
+}
+
+/** A lease that was given back belongs to step -1. */
+const NOBODY = -1;
+
+function textOf({ steps, retries, since, expires, fence }: LeaseRecord): string {
+  return [steps, retries, since, expires, fence].join(':');
+}
+
+function recordFrom(text: string): LeaseRecord {
+  const [steps = NOBODY, retries = NOBODY, since = 0, expires = 0, fence = 0] = text
+    .split(':')
+    .map(Number);
+  const state = steps === NOBODY ? 'open' : 'leased';
+  return { state, steps, retries, since, expires, fence };
 }

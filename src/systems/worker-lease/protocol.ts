@@ -3,21 +3,15 @@ import type { QueuePlan } from '../../core/plan/plan.ts';
 import { QUEUE } from '../../core/plan/reserved-names.ts';
 import type { World } from '../../core/world/world.ts';
 import type { DriverOf, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
-import { type LeaseBackEnd, PRIMARY, STANDBY } from './back-end.ts';
-import { CacheBackEnd } from './cache-back-end.ts';
-import { KEY_LIFE_SECONDS } from './cache-leases.ts';
-import { LeaseCacheServer, type LeaseCacheSetting } from './cache-server.ts';
-import type { DispatchManner } from './dispatch.ts';
-import { WorkerLeaseDriver } from './driver.ts';
-import { type Idempotency, JobGuard } from './job-guard.ts';
-import { JobKeyServer } from './job-key-server.ts';
+import { CacheBackEnd, LeaseCacheServer, type LeaseCacheSetting } from './cache-back-end.ts';
+import { type DispatchManner, type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
+import { QueueWorkerDriver, WorkerLeaseDriver } from './driver.ts';
+import { type Idempotency, JobGuard, JobKeyServer } from './job-guard.ts';
 import { LeaseBook } from './lease-book.ts';
-import type { LeaseTerms } from './lease-terms.ts';
-import { type Counting, LeaseTime } from './lease-time.ts';
-import { QueueWorkerDriver } from './queue-driver.ts';
+import { type Counting, type LeaseTerms, LeaseTime } from './lease-rules.ts';
+import { KEY_LIFE_SECONDS } from './leases.ts';
 import { QueueServer } from './queue-server.ts';
-import { TableBackEnd } from './table-back-end.ts';
-import { LeaseTableServer } from './table-server.ts';
+import { LeaseTableServer, TableBackEnd } from './table-back-end.ts';
 
 /** Keeps the idempotency keys. */
 const KEYS = 'lock-keys';

@@ -1,18 +1,24 @@
-/** What a worker sends to DynamoDB. */
+/**
+ * DynamoDB as a back end of leases: what a worker sends, and the server, where a lease is taken, or
+ * given back, by one request.
+ */
+import type { Answer } from '../../core/history/trace.ts';
 import { under } from '../../core/kernel/name.ts';
 import type { CallSetting } from '../../core/world/calls.ts';
 import { type Program, request } from '../../core/world/program.ts';
-import type { ServerHost } from '../../core/world/server.ts';
-import { part, type Section } from '../section-calls.ts';
-import { type LeaseBackEnd, labelAt, type TakenLease } from './back-end.ts';
+import type { Server, ServerHost, Turn } from '../../core/world/server.ts';
+import type { Section } from '../protocol.ts';
+import { part } from '../section-calls.ts';
+import { type LeaseBackEnd, labelAt, type TakenLease } from './dispatch.ts';
 import type { LeaseBook } from './lease-book.ts';
-import type { Delivery, LeaseReturn } from './lease-rules.ts';
-import type { LeaseTerms } from './lease-terms.ts';
 import {
-  describeLeaseTableReply,
-  type LeaseTableReply,
-  type LeaseTableRequest,
-} from './table-server.ts';
+  type Delivery,
+  judgedAt,
+  type LeaseAsk,
+  type LeaseReturn,
+  type LeaseTerms,
+} from './lease-rules.ts';
+import { TableLeases } from './leases.ts';
 
 type Host = ServerHost<LeaseTableRequest, LeaseTableReply>;
 
@@ -75,5 +81,72 @@ export class TableBackEnd implements LeaseBackEnd {
       tries: at.plan.tries,
       describe: describeLeaseTableReply,
     };
+  }
+}
+
+type LeaseTableRequest =
+  | (LeaseAsk & { readonly kind: 'acquire'; readonly lock: string })
+  | (LeaseReturn & { readonly kind: 'release'; readonly lock: string });
+
+type LeaseTableReply =
+  | { readonly kind: 'granted'; readonly token: number; readonly wallUs: number }
+  | { readonly kind: 'released' }
+  /** The condition of the update was not met. */
+  | { readonly kind: 'denied' };
+
+/** What the trace says of a reply. */
+function describeLeaseTableReply(reply: LeaseTableReply): Answer {
+  if (reply.kind === 'denied') return { kind: 'denied', holder: '' };
+  return reply.kind === 'granted' ? { kind: 'granted', token: reply.token } : reply;
+}
+
+export class LeaseTableServer implements Server<LeaseTableRequest, LeaseTableReply> {
+  private readonly terms: LeaseTerms;
+  private readonly book: LeaseBook;
+  private readonly leases: TableLeases = new TableLeases();
+
+  constructor(terms: LeaseTerms, book: LeaseBook) {
+    this.terms = terms;
+    this.book = book;
+  }
+
+  handle(request: LeaseTableRequest, turn: Turn): LeaseTableReply {
+    if (request.kind === 'acquire') return this.acquire(request, turn);
+    const isEffective = this.leases.release(request.lock, request);
+    this.book.release(turn, request.lock, isEffective);
+    return { kind: isEffective ? 'released' : 'denied' };
+  }
+
+  private acquire(
+    request: Extract<LeaseTableRequest, { kind: 'acquire' }>,
+    turn: Turn,
+  ): LeaseTableReply {
+    const { lock } = request;
+    const now = judgedAt(this.terms, request.now, turn);
+    const { steps, retries, timeout } = request;
+    const ask = { steps, retries, now, timeout };
+    const record = this.leases.acquire(lock, ask, this.terms.rules);
+    if (record === null) {
+      this.book.deny(turn, lock);
+      return { kind: 'denied' };
+    }
+    this.book.grant(turn, lock, record);
+    return { kind: 'granted', token: record.fence, wallUs: turn.wallUs };
+  }
+
+  restart(): void {}
+
+  snapshot(): () => void {
+    const restoreLeases = this.leases.snapshot();
+    const restoreBook = this.book.snapshot();
+    return () => {
+      restoreLeases();
+      restoreBook();
+    };
+  }
+
+  /** A table forgets nothing. */
+  evict(): boolean {
+    return false;
   }
 }

@@ -5,10 +5,9 @@
  */
 import type { Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
-import type { Entry } from '../redis/node.ts';
-import type { Kept, Witness } from '../redis/server.ts';
+import type { Kept, LockKey, Witness } from '../redis/server.ts';
 
-export class TenureBook {
+export class NodeKeys {
   /** By random value, then by node: the true time at which the node lets go of the key. */
   private readonly ends: Map<number, Map<string, number>> = new Map();
 
@@ -19,7 +18,7 @@ export class TenureBook {
     this.ends.set(value, ends);
   }
 
-  forget(node: string, { value }: Pick<Entry, 'value'>): void {
+  forget(node: string, { value }: Pick<LockKey, 'value'>): void {
     const ends = this.ends.get(value);
     ends?.delete(node);
     if (ends?.size === 0) this.ends.delete(value);
@@ -42,15 +41,15 @@ export class TenureBook {
 /** Watches one node: it gives no grant, but it denies, and it holds keys for a time. */
 export class NodeWitness implements Witness {
   private readonly process: string;
-  private readonly tenures: TenureBook;
+  private readonly nodeKeys: NodeKeys;
   private readonly book: GrantBook;
   private readonly holders: Map<string, string> = new Map();
   /** By lock: the last that the node kept of it; it may have expired since. */
   private kept: Map<string, Kept> = new Map();
 
-  constructor(process: string, tenures: TenureBook) {
+  constructor(process: string, nodeKeys: NodeKeys) {
     this.process = process;
-    this.tenures = tenures;
+    this.nodeKeys = nodeKeys;
     this.book = new GrantBook(process);
   }
 
@@ -67,17 +66,17 @@ export class NodeWitness implements Witness {
     if (kept !== null) this.note(lock, kept);
   }
 
-  deleted(_turn: Turn, lock: string, entry: Entry | null): void {
+  deleted(_turn: Turn, lock: string, entry: LockKey | null): void {
     if (entry === null) return;
     this.kept.delete(lock);
-    this.tenures.forget(this.process, entry);
+    this.nodeKeys.forget(this.process, entry);
   }
 
   lost(key: string | null, atUs: number): void {
     for (const [lock, { value }] of [...this.kept]) {
       if (key !== null && lock !== key) continue;
       this.kept.delete(lock);
-      this.tenures.lose(this.process, value, atUs);
+      this.nodeKeys.lose(this.process, value, atUs);
     }
   }
 
@@ -85,7 +84,7 @@ export class NodeWitness implements Witness {
   snapshot(): () => void {
     const kept = new Map(this.kept);
     return () => {
-      for (const { value } of this.kept.values()) this.tenures.forget(this.process, { value });
+      for (const { value } of this.kept.values()) this.nodeKeys.forget(this.process, { value });
       this.kept = new Map();
       for (const [lock, one] of kept) this.note(lock, one);
     };
@@ -93,6 +92,6 @@ export class NodeWitness implements Witness {
 
   private note(lock: string, kept: Kept): void {
     this.kept.set(lock, kept);
-    this.tenures.note(this.process, kept);
+    this.nodeKeys.note(this.process, kept);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Numbering, tokenOf } from './numbering.ts';
+import { type Numbering, tokenOf } from './lock-service.ts';
 
 function tokens(numbering: Numbering, first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, before) => tokenOf(numbering, { first, before }));

@@ -1,6 +1,6 @@
 /** A Redis node by itself: what its commands do, and when a key is over. */
 import { describe, expect, test } from 'vitest';
-import { RedisNode } from './node.ts';
+import { RedisNode } from './server.ts';
 
 /** A node that holds `db` with value 7 from 0 on, for 10. */
 function held(): RedisNode {
@@ -13,16 +13,16 @@ describe('SET NX PX', () => {
   test('takes a key that is not there, and no other', () => {
     const node = new RedisNode();
     const set = (value: number): unknown => node.setIfAbsent('db', { value, ttlUs: 10, nowUs: 5 });
-    expect(set(7)).toEqual({ value: 7, endUs: 15 });
+    expect(set(7)).toEqual({ value: 7, end: 15 });
     expect(set(8)).toBeNull();
-    expect(node.entry('db', 5)).toEqual({ value: 7, endUs: 15 });
+    expect(node.entry('db', 5)).toEqual({ value: 7, end: 15 });
   });
 
   test('is denied at the very end of a key, and takes it right after', () => {
     const setAt = (nowUs: number): unknown =>
       held().setIfAbsent('db', { value: 8, ttlUs: 10, nowUs });
     expect(setAt(10)).toBeNull();
-    expect(setAt(11)).toEqual({ value: 8, endUs: 21 });
+    expect(setAt(11)).toEqual({ value: 8, end: 21 });
   });
 
   test('is denied by its own value too, so a second try says no', () => {
@@ -35,7 +35,7 @@ describe('a script that compares', () => {
     const node = held();
     expect(node.delete('db', { ifValue: 8, nowUs: 1 })).toBeNull();
     expect(node.entry('db', 1)).not.toBeNull();
-    expect(node.delete('db', { ifValue: 7, nowUs: 1 })).toEqual({ value: 7, endUs: 10 });
+    expect(node.delete('db', { ifValue: 7, nowUs: 1 })).toEqual({ value: 7, end: 10 });
     expect(node.entry('db', 1)).toBeNull();
   });
 
@@ -46,14 +46,14 @@ describe('a script that compares', () => {
   test('prolongs its own value from now on, and no other', () => {
     const node = held();
     expect(node.expire('db', { ifValue: 8, ttlUs: 10, nowUs: 4 })).toBeNull();
-    expect(node.expire('db', { ifValue: 7, ttlUs: 10, nowUs: 4 })?.endUs).toBe(14);
+    expect(node.expire('db', { ifValue: 7, ttlUs: 10, nowUs: 4 })?.end).toBe(14);
     expect(node.expire('db', { ifValue: 7, ttlUs: 10, nowUs: 15 })).toBeNull();
   });
 });
 
 test('DEL and PEXPIRE touch whatever is there', () => {
   const node = held();
-  expect(node.expire('db', { ifValue: null, ttlUs: 20, nowUs: 4 })?.endUs).toBe(24);
+  expect(node.expire('db', { ifValue: null, ttlUs: 20, nowUs: 4 })?.end).toBe(24);
   expect(node.delete('db', { ifValue: null, nowUs: 4 })?.value).toBe(7);
   expect(node.delete('db', { ifValue: null, nowUs: 4 })).toBeNull();
 });
@@ -66,13 +66,12 @@ test('a clock that is set forwards ends a key, and set back again brings it back
 
 test('what was saved is not changed by what comes later', () => {
   const node = held();
-  const saved = node.save();
+  const restore = node.snapshot();
   node.delete('db', { ifValue: 7, nowUs: 1 });
-  expect(saved.size).toBe(1);
-  node.load(saved);
+  restore();
+  expect(node.entry('db', 1)).not.toBeNull();
   node.clear();
-  expect(saved.size).toBe(1);
-  node.load(saved);
+  restore();
   expect(node.forget('db')).toBe(true);
   expect(node.forget('db')).toBe(false);
 });

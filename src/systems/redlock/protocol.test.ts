@@ -1,6 +1,6 @@
 /** Redlock's arithmetic: majorities that meet, and the time that is left of a lock. */
 import { describe, expect, test } from 'vitest';
-import { majorityOf, marginUs, validityUs } from './quorum.ts';
+import { majorityOf, marginUs, validityUs } from './protocol.ts';
 
 const SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FOR_EVER, type LockArguments, refusalsOf } from './arguments.ts';
+import { FOR_EVER, type LockArguments, refusalsOf } from './commands.ts';
 
 const GOOD: LockArguments = { key: 'db', expiration: 10, retry: 2, timeout: FOR_EVER };
 

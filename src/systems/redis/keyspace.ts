@@ -1,0 +1,69 @@
+/**
+ * What a Redis node keeps: values by their keys, and when each ends. Both models of Redis stand on
+ * it, the lock's own, which holds numbers and counts microseconds (`server.ts`), and the one that
+ * speaks Redis' commands to code of others, which holds strings and hashes and counts milliseconds
+ * (`host/redis`). Times are integers in the caller's one unit.
+ *
+ * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
+ * so at its very end it is still there: one that ends at 10 is there at 10 and gone at 11.
+ */
+
+/** A key as it is kept. Values are never changed in place. */
+export interface KeyEntry<Value> {
+  readonly value: Value;
+  /** The last instant at which it is there; null: it has no end. */
+  readonly end: number | null;
+}
+
+/**
+ * What becomes of an expired key: `dropped` for good as it is touched, as Redis does, or `hidden`,
+ * so that it comes back with a clock that is set back.
+ */
+export type Expired = 'dropped' | 'hidden';
+
+export class Keyspace<Value> {
+  private readonly expired: Expired;
+  private entries: Map<string, KeyEntry<Value>> = new Map();
+
+  constructor(expired: Expired) {
+    this.expired = expired;
+  }
+
+  /** What a key holds; null where it is absent or expired. */
+  get(key: string, now: number): KeyEntry<Value> | null {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return null;
+    if (entry.end === null || now <= entry.end) return entry;
+    if (this.expired === 'dropped') this.entries.delete(key);
+    return null;
+  }
+
+  set(key: string, value: Value, end: number | null): KeyEntry<Value> {
+    const entry = { value, end };
+    this.entries.set(key, entry);
+    return entry;
+  }
+
+  /** Whether there was such a key, and it was not expired. */
+  delete(key: string, now: number): boolean {
+    return this.get(key, now) !== null && this.entries.delete(key);
+  }
+
+  /** Evicts a key, expired or not; false where nothing was kept. */
+  forget(key: string): boolean {
+    return this.entries.delete(key);
+  }
+
+  /** Loses everything, as a node without persistence does when it starts again. */
+  clear(): void {
+    this.entries.clear();
+  }
+
+  /** A copy of its state, as a function that brings it back. */
+  snapshot(): () => void {
+    const entries = new Map(this.entries);
+    return () => {
+      this.entries = new Map(entries);
+    };
+  }
+}
