@@ -3,8 +3,8 @@
  * put together of. A newcomer reads from here: `protocol.ts` (what a lock is), `section.ts` (what
  * every client does) and `work.ts` (what it does under its grant), one lock, such as
  * `pessimistic/protocol.ts` and its server, `store/store-kinds.ts` (what a lock guards), and
- * `assemble.ts`, which makes a plan's system of them. `grant-book.ts` and `store/witness.ts` tell the
- * observer; `define-lock.ts` takes locks that people define.
+ * `assemble.ts`, which makes a plan's system of them. `grant-book.ts` and `store/witness.ts` tell
+ * the observer; `define-lock.ts` takes locks that people define.
  */
 import { cacheLock } from './cache-lock/protocol.ts';
 import { lockService, lockServicePublished } from './lock-service/protocol.ts';

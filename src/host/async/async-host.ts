@@ -16,18 +16,16 @@
  *            ▼
  *        the scheduler again, once `run-filled.ts` has drained all jobs of this event
  *
- * Read on in `run-filled.ts` (the drain), `life.ts`, `ambient.ts` and `globals.ts` (what is virtual),
- * `escapes.ts` (what is refused), `planned-section.ts` (what a plan asks of the code), and
- * `run-async.ts`, which is what others call.
+ * Read on in `run-filled.ts` (the drain), `life.ts`, `ambient.ts` and `globals.ts` (what is
+ * virtual), `escapes.ts` (what is refused), `planned-section.ts` (what a plan asks of the code),
+ * and `run-async.ts`, which is what others call.
  */
 import type { Defect } from '../../core/kernel/assert.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import { type Name, nameOf, under } from '../../core/kernel/name.ts';
-import type { Awaitable } from '../../core/world/calls.ts';
-import { type CallSetting, Calls, PendingCall } from '../../core/world/calls.ts';
+import { type Awaitable, type CallSetting, Calls, PendingCall } from '../../core/world/calls.ts';
 import type { Client } from '../../core/world/client.ts';
-import type { LeaseEnd } from '../../core/world/client-view.ts';
-import { Belief, Quorum } from '../../core/world/client-view.ts';
+import { Belief, type LeaseEnd, Quorum } from '../../core/world/client-view.ts';
 import type { SystemFailure } from '../../core/world/failure.ts';
 import type { Connection } from '../../core/world/network.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';

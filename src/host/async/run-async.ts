@@ -1,7 +1,7 @@
 /**
- * Every system, whether its clients are generators or real asynchronous code: plan → trace, the plan
- * that leaves nothing to chance, and the harness, which does for both what `harness.ts` does for
- * generators.
+ * Every system, whether its clients are generators or real asynchronous code: plan → trace, the
+ * plan that leaves nothing to chance, and the harness, which does for both what `harness.ts` does
+ * for generators.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';

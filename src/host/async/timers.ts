@@ -4,8 +4,7 @@
  * set.
  */
 import { type Name, under } from '../../core/kernel/name.ts';
-import type { Process } from '../../core/world/process.ts';
-import { Alarm, type AlarmParts } from '../../core/world/process.ts';
+import { Alarm, type AlarmParts, type Process } from '../../core/world/process.ts';
 
 /** An immediate comes this much later. */
 const IMMEDIATE_US = 1;

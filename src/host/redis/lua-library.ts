@@ -1,7 +1,7 @@
 /**
  * The library functions that scripts get in place of the interpreter's own: those that would make
- * an integer of a number, look at addresses, draw by real chance (`math.random` draws as Redis does,
- * by `drand48`, one stream for all scripts of a node), or run past a script's limit of steps.
+ * an integer of a number, look at addresses, draw by real chance (`math.random` draws as Redis
+ * does, by `drand48`, one stream for all scripts of a node), or run past a script's limit of steps.
  *
  * What one call into the library does counts as one step: texts that are repeated have a longest
  * length; a pattern that tries very many ways to match, and texts that double at each `..`, remain.

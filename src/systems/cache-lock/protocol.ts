@@ -1,8 +1,8 @@
 /**
- * djblets' CacheLock as a protocol: as it was published, with what would close its holes as options,
- * and then what its client does: a value of its own under the lock's key, put there by `add`,
- * prolonged by `touch`, given back by touch, get and delete. No command of a cache compares and
- * deletes, and its documentation calls the lock imperfect and lossy for that.
+ * djblets' CacheLock as a protocol: as it was published, with what would close its holes as
+ * options, and then what its client does: a value of its own under the lock's key, put there by
+ * `add`, prolonged by `touch`, given back by touch, get and delete. No command of a cache compares
+ * and deletes, and its documentation calls the lock imperfect and lossy for that.
  *
  * `commands.ts` has what it asks of the cache, `cache-server.ts` the cache in the simulated world,
  * and `cache-lock.ts` the same lock as a class that needs no simulator.

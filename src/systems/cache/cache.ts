@@ -1,6 +1,6 @@
 /**
- * A cache with the commands of memcached that locks are built on: pure state and rules, no clock and
- * no network. Times are integers in one unit of the caller's; fencepost counts microseconds.
+ * A cache with the commands of memcached that locks are built on: pure state and rules, no clock
+ * and no network. Times are integers in one unit of the caller's; fencepost counts microseconds.
  *
  * `CacheItems` is what the simulated caches run on, which ask for nothing that cannot be meant.
  * `Cache`, for programs, is the same behind a check of every argument: that nothing is there is an

@@ -1,8 +1,8 @@
 /**
  * The lock service with fencing tokens as a protocol: the baseline, and as it was published. First
  * what may be chosen of it, then what a client of it sends and makes of the answers. The server is
- * in `lock-server.ts`, which runs the rules of `lock-service.ts`, or of `lock-line.ts` where clients
- * wait in line; what a client remembers, `lock-client.ts` keeps.
+ * in `lock-server.ts`, which runs the rules of `lock-service.ts`, or of `lock-line.ts` where
+ * clients wait in line; what a client remembers, `lock-client.ts` keeps.
  */
 import type { Draft } from '../../core/kernel/draft.ts';
 import { type Name, under } from '../../core/kernel/name.ts';

@@ -3,8 +3,8 @@
  * rules, usable without the simulator. Every value begins at 0; a token is a safe non-negative
  * integer. A refusal is a value; an argument that cannot be meant throws (see `mistakes.ts`).
  *
- * What each store compares and remembers is a row of `stores`, below, so that they differ only where
- * one can see it: `fenced` refuses a write with token 1 once it has accepted token 2.
+ * What each store compares and remembers is a row of `stores`, below, so that they differ only
+ * where one can see it: `fenced` refuses a write with token 1 once it has accepted token 2.
  */
 import type { Refusal } from '../../core/history/server-events.ts';
 import {
