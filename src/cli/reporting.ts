@@ -9,14 +9,9 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import type { ScenarioResult } from '../report/cases.ts';
 import { systemLines } from '../report/cases.ts';
-import { renderFailure, renderRepeat } from '../report/failure.ts';
-import type { Finding } from '../report/finding.ts';
-import { githubAnnotations, MOST_STEP_BYTES, renderStepSummary } from '../report/github.ts';
-import { readPageScript, renderPage } from '../report/html/page.ts';
-import { renderJunit } from '../report/junit.ts';
-import { findingDiagram } from '../report/mermaid.ts';
-import { renderOverview } from '../report/overview.ts';
-import { findingLine, renderReportJson } from '../report/report-json.ts';
+import { MOST_STEP_BYTES } from '../report/github.ts';
+import { renderReports } from '../report/report.ts';
+import { findingLine } from '../report/report-json.ts';
 import type { Summary } from '../report/summary.ts';
 import { expand } from '../scenario/expand.ts';
 import { originOf } from '../search/sweep/origin.ts';
@@ -50,67 +45,24 @@ export function report(
   overview: Summary,
   { options, terminal }: { readonly options: ReportOptions; readonly terminal: Terminal },
 ): void {
+  const { output, version, isVerbose, isJson, reporters } = options;
   const { colour, width } = terminal;
-  const isTold = options.reporters.has('text');
-  for (const { findings, summary } of outcomes) {
-    const told = new Map<string, Finding>();
-    for (const finding of findings) {
-      writeText(finding.planFile, finding.planText);
-      if (options.isJson) process.stdout.write(`${findingLine(finding)}\n`);
-      if (!isTold) continue;
-      terminal.print('');
-      const story = JSON.stringify([finding.claim, finding.plan.clients, finding.plan.faults]);
-      const first = told.get(story);
-      if (first === undefined) {
-        told.set(story, finding);
-        terminal.printLines(renderFailure(finding, { colour, width }));
-      } else terminal.printLines(renderRepeat(finding, first, { colour, width }));
-    }
-    if (!options.reporters.has('html')) continue;
-    const script = readPageScript();
-    const page = renderPage({ findings, overview: { ...overview, scenarios: [summary] }, script });
-    writeText(pageFileOf(options.output, summary.name), page);
-  }
-  if (isTold) {
-    terminal.print('');
-    terminal.printLines(renderOverview(overview, { colour, width, isFull: options.isVerbose }));
-  }
-  exportReports(outcomes, overview, { options, terminal });
-  if (options.isJson) process.stdout.write(`${JSON.stringify(overview)}\n`);
-}
-
-/** Writes the files of every reporter but `text` and `html`, and prints annotations. */
-function exportReports(
-  outcomes: readonly ScenarioOutcome[],
-  overview: Summary,
-  { options, terminal }: { readonly options: ReportOptions; readonly terminal: Terminal },
-): void {
-  const { reporters, output, version, isJson } = options;
   const results = outcomes.map((outcome) => resultOf(outcome, output));
-  const findings = results.flatMap((result) => result.findings);
-  if (reporters.has('junit')) {
-    writeText(join(output, 'junit.xml'), renderJunit({ results, version }));
+  for (const finding of results.flatMap(({ findings }) => findings)) {
+    writeText(finding.planFile, finding.planText);
+    if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
   }
-  if (reporters.has('json')) {
-    writeText(join(output, 'report.json'), renderReportJson(overview, findings));
-  }
-  if (reporters.has('mermaid')) {
-    for (const finding of findings) {
-      writeText(diagramFileOf(finding.planFile), `${findingDiagram(finding)}\n`);
-    }
-  }
-  if (!reporters.has('github')) return;
-  for (const line of githubAnnotations(results, { placeOf })) {
+  const run = { overview, results, output, version, colour, width, isVerbose };
+  const stepBytes = reporters.has('github') ? bytesLeftOfStep() : null;
+  for (const part of renderReports(reporters, { ...run, placeOf, stepBytes })) {
+    if (part.to === 'file') writeText(part.file, part.text);
+    else if (part.to === 'terminal') terminal.printLines(part.text);
+    else if (part.to === 'step-summary') appendStepSummary(part.text, terminal);
     // GitHub reads both streams; with --json nothing but JSON may stand on stdout.
-    if (isJson) terminal.warn(line);
-    else terminal.print(line);
+    else if (isJson) terminal.warn(part.text);
+    else terminal.print(part.text);
   }
-  appendStepSummary(overview, results, terminal);
-}
-
-/** `reports/zombie-writer-unfenced-grant-order.yaml` as `….mmd`. */
-function diagramFileOf(planFile: string): string {
-  return planFile.replace(/\.yaml$/, '.mmd');
+  if (isJson) process.stdout.write(`${JSON.stringify(overview)}\n`);
 }
 
 function resultOf(
@@ -136,18 +88,21 @@ function placeOf(file: string): string | null {
   return isOutside ? null : path.split(sep).join('/');
 }
 
-/** What is already in the file came from the same step, and counts against its limit. */
-function appendStepSummary(
-  overview: Summary,
-  results: readonly ScenarioResult[],
-  terminal: Terminal,
-): void {
+/**
+ * What is already in the file came from the same step, and counts against its limit. Null where
+ * there is no file; one that cannot be looked at is told of when it is written.
+ */
+function bytesLeftOfStep(): number | null {
   const file = process.env['GITHUB_STEP_SUMMARY'];
-  if (file === undefined || file === '') return;
+  if (file === undefined || file === '') return null;
+  const taken = existsSync(file) ? statSync(file).size : 0;
+  return Math.max(0, MOST_STEP_BYTES - taken);
+}
+
+function appendStepSummary(text: string, terminal: Terminal): void {
+  const file = process.env['GITHUB_STEP_SUMMARY'] ?? '';
   try {
-    const taken = existsSync(file) ? statSync(file).size : 0;
-    const mostBytes = Math.max(0, MOST_STEP_BYTES - taken);
-    appendFileSync(file, renderStepSummary(overview, results, { mostBytes }));
+    appendFileSync(file, text);
   } catch (error) {
     terminal.warn(`${file}: the step summary cannot be written: ${systemMessage(error)}`);
   }
