@@ -64,7 +64,9 @@ export const shared: Readonly<
 > = {
   workers: ['--workers <N>', 'worker threads; 0 runs in this thread (default: one a core)'],
   output: ['--output <folder>', 'where plans and pages are written', DEFAULT_OUTPUT],
-  reporter: ['--reporter <list>', ABOUT_REPORTERS, defaultReporters(process.env)],
+  get reporter(): SharedOption {
+    return ['--reporter <list>', ABOUT_REPORTERS, defaultReporters(process.env)];
+  },
   corpus: ['--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)'],
   noModules: ['--no-modules', 'refuse files that use modules, which would be run'],
   json: ['--json', 'JSON lines on stdout and nothing else; the last is the summary'],
