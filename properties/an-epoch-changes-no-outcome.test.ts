@@ -9,7 +9,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { explain, inWords } from '../src/check/explain.ts';
 import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
 import type { Json } from '../src/core/kernel/json.ts';
-import { ASYNC_EPOCH_US } from '../src/core/plan/epoch.ts';
+import { ASYNC_EPOCH_US } from '../src/core/plan/duration.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import type { Port } from '../src/core/world/port.ts';

@@ -3,12 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Trace, TraceEvent } from '../src/core/history/trace.ts';
 import { type SectionPoint, sectionPointsOf } from '../src/core/plan/operation-names.ts';
-import type { ClientPlan, Plan, Work } from '../src/core/plan/plan.ts';
 import {
   CLIENT_DEFAULTS,
+  type ClientPlan,
   LIMIT_DEFAULTS,
   NETWORK_DEFAULTS,
-} from '../src/core/plan/plan-defaults.ts';
+  type Plan,
+  type Work,
+} from '../src/core/plan/plan.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import { loadScenario } from '../src/load.ts';
 import { run } from '../src/run.ts';

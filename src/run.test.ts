@@ -2,8 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { Chance, draws } from './core/kernel/chance.ts';
 import { nameOf } from './core/kernel/name.ts';
 import type { Fault } from './core/plan/fault.ts';
-import type { ChancePlan, ClientPlan, Plan, Work } from './core/plan/plan.ts';
-import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from './core/plan/plan-defaults.ts';
+import {
+  type ChancePlan,
+  CLIENT_DEFAULTS,
+  type ClientPlan,
+  LIMIT_DEFAULTS,
+  type Plan,
+  type Work,
+} from './core/plan/plan.ts';
 import { canonical, digestOf, pin, run } from './run.ts';
 import { stores } from './systems/store/store.ts';
 

@@ -1,6 +1,6 @@
 /** The words of rules about accesses that several claims have, and what made a store accept. */
 import type { Write } from '../core/history/server-events.ts';
-import { hasTokens } from '../core/history/tokens-in-use.ts';
+import { hasTokens } from '../core/history/trace.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 
 export function staleWrite(shown: Contradiction): Sentences {

@@ -4,7 +4,9 @@
  * the hazard built up. Each has a role, by which the words find it; faults go by their kind:
  * `pause`, `delay`, ….
  */
+
 import type { FaultStrikes } from '../core/history/trace.ts';
+import { hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { isQuorumGrant, serversOf } from './leases.ts';
 import {
   type AccessEvent,
@@ -134,22 +136,10 @@ function overlaps(fault: Numbered<FaultStrikes>, span: Span): boolean {
 /** A fault of one message or link must have struck this one, or both of its ends. */
 function concerns(fault: FaultStrikes, { processes, message }: Span): boolean {
   if (fault.target !== '' && fault.target === message) return true;
-  switch (fault.fault) {
-    case 'pause':
-    case 'crash':
-    case 'clock':
-    case 'evict':
-    case 'failover':
-    case 'late-timer':
-      return fault.processes.some((process) => processes.includes(process));
-    case 'partition':
-    case 'reset':
-      return processes.every((process) => fault.processes.includes(process));
-    case 'delay':
-    case 'drop':
-    case 'duplicate':
-      return false;
-  }
+  if (hitsMessage(fault.fault)) return false;
+  return hitsBetween(fault.fault)
+    ? processes.every((process) => fault.processes.includes(process))
+    : fault.processes.some((process) => processes.includes(process));
 }
 
 /**

@@ -4,10 +4,15 @@
  * Every string is a clause without its final stop.
  */
 import type { Grant, Read, Write } from '../core/history/server-events.ts';
-import { hasTokens } from '../core/history/tokens-in-use.ts';
-import type { FaultStrikes, Trace, TraceEvent } from '../core/history/trace.ts';
+import {
+  type FaultStrikes,
+  hasTokens,
+  type Trace,
+  type TraceEvent,
+} from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { isQuorumGrant } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
@@ -216,34 +221,18 @@ function transitPhrase({ fault, amount }: FaultStrikes): string {
 
 function faultPhrase(fault: FaultStrikes): string {
   const { atUs, target, amount } = fault;
-  const who = listOf(fault.processes.map((process) => `\`${process}\``));
+  const processes = fault.processes.map((process) => `\`${process}\``);
+  const who = listOf(processes);
   const at = `at ${proseDuration(atUs)}`;
-  switch (fault.fault) {
-    case 'pause':
-      return `${who} was ${pausedPhrase(fault)}`;
-    case 'crash':
-      return `${who} crashed ${at}`;
-    case 'partition':
-      return `${who} were cut off ${spanPhrase(fault)}`;
-    case 'clock':
-      return target === 'rate'
-        ? `the clocks of ${who} ran ${amount} ppm too fast from ${proseDuration(atUs)}`
-        : `the clock of ${who} was moved by ${proseDuration(amount)} ${at}`;
-    case 'evict':
-      return `${who} forgot \`${target}\` ${at}`;
-    case 'failover':
-      return `${who} failed over ${at} to a replica that lagged by ${proseDuration(amount)}`;
-    case 'reset':
-      return `the connections between ${who} were replaced ${at}`;
-    case 'delay':
-      return `\`${target}\` was delayed by ${proseDuration(amount)}`;
-    case 'drop':
-      return `\`${target}\` was lost`;
-    case 'duplicate':
-      return `\`${target}\` was executed again ${proseDuration(amount)} later`;
-    case 'late-timer':
-      return `\`${target}\` fired ${proseDuration(amount)} late`;
-  }
+  const clock =
+    target === 'rate'
+      ? `the clocks of ${who} ran ${amount} ppm too fast from ${proseDuration(atUs)}`
+      : `the clock of ${who} was moved by ${proseDuration(amount)} ${at}`;
+  return FAULT_WORDS[fault.fault].prose({
+    ...{ who, processes, at, clock, span: spanPhrase(fault) },
+    target: `\`${target}\``,
+    amount: proseDuration(amount),
+  });
 }
 
 /** `at 15ms`. */

@@ -10,8 +10,7 @@
  * Exercised: increments between whose read and write the store handled an access of another grant,
  * or, without grants, of another section; and what was written for again.
  */
-import type { Write } from '../core/history/server-events.ts';
-import { stampText } from '../core/history/stamp-text.ts';
+import { stampText, type Write } from '../core/history/server-events.ts';
 import { lostInRecovery } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import {

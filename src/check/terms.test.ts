@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Plan } from '../core/plan/plan.ts';
-import { CLIENT_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import { CLIENT_DEFAULTS, type Plan } from '../core/plan/plan.ts';
 import { longestTtlUs, termsOf } from './terms.ts';
 
 const never = { minUs: 0, maxUs: 0 };

@@ -4,16 +4,16 @@
  * in one place for every rule of every store, why it refused. The terminal, the pictures and the
  * tables share it.
  */
-import type {
-  Grant,
-  Read,
-  Refusal,
-  Release,
-  Renew,
-  VersionScale,
-  Write,
+import {
+  type Grant,
+  type Read,
+  type Refusal,
+  type Release,
+  type Renew,
+  stampText,
+  type VersionScale,
+  type Write,
 } from '../core/history/server-events.ts';
-import { stampText } from '../core/history/stamp-text.ts';
 import type { Call, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { tokenText } from '../text/prose.ts';

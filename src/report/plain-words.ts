@@ -6,6 +6,7 @@ import type { Evidence } from '../check/verdict.ts';
 import type { Grant, Write } from '../core/history/server-events.ts';
 import type { FaultStrikes, Log, Mark, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { tokenText } from '../text/prose.ts';
 import { changeText, refusalReason, seenText } from './access-text.ts';
 import { clockText, isLiveAt, type LeaseSpan, leaseSpans } from './spans.ts';
@@ -137,35 +138,19 @@ function faultSentence(event: FaultStrikes, { leases }: Known): string | null {
   );
   const holding = held === undefined ? '' : ` while it holds ${named(held.lock)}`;
   const long = event.amount > 0 ? ` for ${proseDuration(event.amount)}` : '';
-  switch (event.fault) {
-    case 'pause':
-      return `${who} is paused${long}${holding}: it runs nothing and notices nothing`;
-    case 'crash':
-      return `${who} crashes${holding}`;
-    case 'partition':
-      return `${event.processes.map(named).join(', ')} cannot reach each other`;
-    case 'clock': {
-      const isStep = event.target === 'step';
-      const by = clockText(
-        isStep ? { offsetUs: event.amount, ratePpm: 0 } : { offsetUs: 0, ratePpm: event.amount },
-      );
-      return by === ''
-        ? `the clock of ${who} runs true`
-        : `the clock of ${who} ${isStep ? 'jumps ' : ''}${by}`;
-    }
-    case 'delay':
-      return `a message between ${event.processes.map(named).join(' and ')} is held up${long}`;
-    case 'drop':
-      return `a message between ${event.processes.map(named).join(' and ')} is lost`;
-    case 'duplicate':
-      return `a message between ${event.processes.map(named).join(' and ')} is doubled`;
-    case 'evict':
-      return `${who} forgets ${named(event.target)}`;
-    case 'failover':
-      return `a replica of ${who} takes over that lags behind`;
-    default:
-      return null;
-  }
+  const processes = event.processes.map(named);
+  const said = { who, processes, target: named(event.target), amount: '', long, holding };
+  return FAULT_WORDS[event.fault].plain?.({ ...said, clock: clockSentence(event) }) ?? null;
+}
+
+function clockSentence({ processes: [process = ''], target, amount }: FaultStrikes): string {
+  const isStep = target === 'step';
+  const by = clockText(
+    isStep ? { offsetUs: amount, ratePpm: 0 } : { offsetUs: 0, ratePpm: amount },
+  );
+  return by === ''
+    ? `the clock of ${named(process)} runs true`
+    : `the clock of ${named(process)} ${isStep ? 'jumps ' : ''}${by}`;
 }
 
 function writeSentence(event: Write, { leases, written }: Known): string {

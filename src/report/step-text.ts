@@ -21,6 +21,8 @@ import type {
 } from '../core/history/trace.ts';
 import { unreachable } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import { hitsMessage } from '../core/plan/fault.ts';
+import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { tokenText } from '../text/prose.ts';
 import {
   changeText,
@@ -281,34 +283,13 @@ function readText(event: Read, around: Surroundings): string {
 }
 
 function faultText(event: FaultStrikes, around: Surroundings): string {
-  const amount = proseDuration(event.amount);
-  const struck = event.target === '' ? 'a message' : struckName(event.target, around);
-  switch (event.fault) {
-    case 'pause':
-      return `paused for ${amount}`;
-    case 'crash':
-      return '✖ crashes';
-    case 'partition':
-      return `cut off: ${event.processes.join(', ')}`;
-    case 'clock':
-      return clockFaultText(event, around);
-    case 'evict':
-      return `forgets ${event.target}`;
-    case 'failover':
-      return `fails over to a replica ${amount} behind`;
-    case 'reset':
-      return `connection replaced: ${event.processes.join(', ')}`;
-    case 'delay':
-      return `${struck} is ${amount} late`;
-    case 'drop':
-      return `${struck} will be lost`;
-    case 'duplicate':
-      return `${struck} will run twice`;
-    case 'late-timer':
-      return `timer ${event.target} is ${amount} late`;
-    default:
-      return unreachable(event.fault);
-  }
+  const { fault, target, processes } = event;
+  const message = target === '' ? 'a message' : struckName(target, around);
+  return FAULT_WORDS[fault].short({
+    ...{ who: processes[0] ?? '', processes, clock: clockFaultText(event, around) },
+    target: hitsMessage(fault) ? message : target,
+    amount: proseDuration(event.amount),
+  });
 }
 
 /** A message that a fault struck, and the server that it goes to or comes from. */

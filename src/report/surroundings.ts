@@ -1,11 +1,10 @@
 /** Decides what the words of an event depend on beyond the event itself. */
 import type { VersionScale } from '../core/history/server-events.ts';
-import { hasTokens } from '../core/history/tokens-in-use.ts';
-import type { Call, Trace, TraceEvent } from '../core/history/trace.ts';
+import { type Call, hasTokens, type Trace, type TraceEvent } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
-import { QUEUE } from '../core/plan/reserved-names.ts';
+import { QUEUE } from '../core/plan/operation-names.ts';
 import { callsOf, isReply, operationOf, whyDenied } from './access-text.ts';
 
 export interface Surroundings {

@@ -1,8 +1,8 @@
 /** Gives every client of a scenario its name, its settings and its work. */
 import { settingsOver } from '../core/plan/client-text.ts';
-import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import { isReserved } from '../core/plan/operation-names.ts';
+import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../core/plan/plan.ts';
 import { memoizeFindings, toItself } from '../core/plan/plan-findings.ts';
-import { isReserved } from '../core/plan/reserved-names.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';
 import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts';
 import type { ClientScenario, Workload } from './scenario.ts';

@@ -3,8 +3,14 @@
  * as the file says, else long enough for all the work.
  */
 import { type FaultKind, fieldsOfKind } from '../core/plan/fault.ts';
-import type { Bounds, Limits, RangeUs } from '../core/plan/plan.ts';
-import { CAPS, LIMIT_DEFAULTS, QUEUE_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import {
+  type Bounds,
+  CAPS,
+  LIMIT_DEFAULTS,
+  type Limits,
+  QUEUE_DEFAULTS,
+  type RangeUs,
+} from '../core/plan/plan.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';
 import type { UnplacedProblem } from '../text/problem.ts';
 import { type ReadFault, rangeIn } from './read-faults.ts';

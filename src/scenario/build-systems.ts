@@ -2,8 +2,8 @@
 import type { Json } from '../core/kernel/json.ts';
 import { settingsOver } from '../core/plan/client-text.ts';
 import { shown } from '../core/plan/fields.ts';
+import { QUEUE } from '../core/plan/operation-names.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import { QUEUE } from '../core/plan/reserved-names.ts';
 import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts';
 import { rangeIn } from './read-faults.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';

@@ -15,9 +15,8 @@ import {
   type Which,
   type WhichTimer,
 } from '../core/plan/fault.ts';
-import { sectionPointsOf } from '../core/plan/operation-names.ts';
+import { isLockServer, sectionPointsOf } from '../core/plan/operation-names.ts';
 import type { ClientPlan } from '../core/plan/plan.ts';
-import { isLockServer } from '../core/plan/reserved-names.ts';
 import { Draw } from './draw.ts';
 import {
   type FaultTemplate,

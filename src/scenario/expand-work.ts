@@ -1,6 +1,5 @@
 /** The steps of one section: which keys and stores they use, and the values that they write. */
-import type { Work } from '../core/plan/plan.ts';
-import { WORK_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import { WORK_DEFAULTS, type Work } from '../core/plan/plan.ts';
 import { byField, givesUp, type ReadStep } from '../core/plan/work-text.ts';
 import { transferStores } from './build-clients.ts';
 import type { Draw } from './draw.ts';

@@ -2,10 +2,8 @@
  * Reads the text of a scenario file: the scenario that it means, or everything that is wrong with
  * it.
  */
-import { parseFile, type SourceFile } from '../core/plan/document.ts';
-import { check } from '../core/plan/findings.ts';
-import type { QueuePlan } from '../core/plan/plan.ts';
-import { CAPS } from '../core/plan/plan-defaults.ts';
+import { check, parseFile, type SourceFile } from '../core/plan/document.ts';
+import { CAPS, type QueuePlan } from '../core/plan/plan.ts';
 import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';
 import type { PathStep, Problem, UnplacedProblem } from '../text/problem.ts';
 import { buildClients } from './build-clients.ts';

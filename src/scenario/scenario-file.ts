@@ -6,10 +6,9 @@ import { z } from 'zod';
 import type { Json } from '../core/kernel/json.ts';
 import { clientFields, type ReadSettings } from '../core/plan/client-text.ts';
 import { closed, duration, instant, name, odds, range, ratio, whole } from '../core/plan/fields.ts';
-import { whyNoModulePath } from '../core/plan/module-path.ts';
-import type { NetworkPlan, Odds, RangeUs } from '../core/plan/plan.ts';
-import { CAPS } from '../core/plan/plan-defaults.ts';
+import { CAPS, type NetworkPlan, type Odds, type RangeUs } from '../core/plan/plan.ts';
 import { queueFields, type ReadQueue } from '../core/plan/queue-text.ts';
+import { whyNoModulePath } from '../core/plan/used-modules.ts';
 import { type ReadStep, stepSchema } from '../core/plan/work-text.ts';
 import { type ReadFault, readFaultSchema } from './read-faults.ts';
 

@@ -1,9 +1,9 @@
 /** Puts the system that a plan names together: its servers, its clients' programs and the probe. */
 
 import { Defect } from '../core/kernel/assert.ts';
+import { QUEUE } from '../core/plan/operation-names.ts';
 import type { ClientPlan, Plan, Work } from '../core/plan/plan.ts';
 import { probeSections } from '../core/plan/probe.ts';
-import { QUEUE } from '../core/plan/reserved-names.ts';
 import type { World } from '../core/world/world.ts';
 import { errorText } from '../text/error-text.ts';
 import {

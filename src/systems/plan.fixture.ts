@@ -4,8 +4,14 @@
  */
 import type { TraceEvent } from '../core/history/trace.ts';
 import type { Fault } from '../core/plan/fault.ts';
-import type { ClientPlan, Plan, SectionPlan, Work } from '../core/plan/plan.ts';
-import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from '../core/plan/plan-defaults.ts';
+import {
+  CLIENT_DEFAULTS,
+  type ClientPlan,
+  LIMIT_DEFAULTS,
+  type Plan,
+  type SectionPlan,
+  type Work,
+} from '../core/plan/plan.ts';
 
 export const MS = 1000;
 

@@ -3,7 +3,7 @@
  * and numbers at their limits, for properties of whatever takes a plan.
  */
 import fc from 'fast-check';
-import { ASYNC_EPOCH_US } from '../../core/plan/epoch.ts';
+import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
 import type { Fault, FaultKind, When, Which } from '../../core/plan/fault.ts';
 import { FAULT_KINDS } from '../../core/plan/fault.ts';
 import type { Plan, RangeUs, Work } from '../../core/plan/plan.ts';

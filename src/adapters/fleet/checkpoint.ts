@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { check } from '../../core/plan/findings.ts';
+import { check } from '../../core/plan/document.ts';
 import { type Form, seal, unseal } from '../../search/sweep/sealed.ts';
 import { count, tallySchema } from '../../search/sweep/tally-schema.ts';
 import type { CountsState } from './chunk-counts.ts';

@@ -1,8 +1,7 @@
 /**
  * The lock whose client is the body of a test, as a lock that scenarios and plans can name.
  */
-import type { Plan } from '../../core/plan/plan.ts';
-import { CLIENT_DEFAULTS, LIMIT_DEFAULTS } from '../../core/plan/plan-defaults.ts';
+import { CLIENT_DEFAULTS, LIMIT_DEFAULTS, type Plan } from '../../core/plan/plan.ts';
 import { World } from '../../core/world/world.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
 import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';

@@ -152,3 +152,9 @@ export interface Recovered {
   /** Not after a fault: this key is asked for the first time, and has had such a version before. */
   readonly begins?: { readonly key: string; readonly version: number };
 }
+
+/** `12 ms`, `−30000 ms`, whatever the time of day was. */
+export function stampText({ epochMs = 0 }: VersionScale, stamp: number): string {
+  const ms = stamp - epochMs;
+  return `${ms < 0 ? '−' : ''}${Math.abs(ms)} ms`;
+}

@@ -291,3 +291,12 @@ export interface LeaseTest {
   readonly isLive: boolean;
   readonly believedUntilUs: number;
 }
+
+/** Whether any grant brought a token, or any access carried one. */
+export function hasTokens({ events }: Trace): boolean {
+  return events.some(
+    (event) =>
+      (event.kind === 'grant' || event.kind === 'write' || event.kind === 'read') &&
+      event.token !== 0,
+  );
+}

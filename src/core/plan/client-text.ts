@@ -5,8 +5,7 @@
 import { z } from 'zod';
 import { formatDuration } from './duration.ts';
 import { duration, durationOrNever, type FieldMap, positiveDuration, whole } from './fields.ts';
-import type { ClientPlan } from './plan.ts';
-import { CAPS, CLIENT_DEFAULTS } from './plan-defaults.ts';
+import { CAPS, CLIENT_DEFAULTS, type ClientPlan } from './plan.ts';
 
 /** A client without its name and its program. */
 export type ClientSettings = Omit<ClientPlan, 'name' | 'sections'>;

@@ -1,6 +1,11 @@
 /**
- * Durations as people write them, `10ms` or `1.5s`, and as fencepost counts them: in integer
- * microseconds. Decided in integers only, so that no microsecond is lost on the way.
+ * Times as people write them and as fencepost counts them, in integer microseconds, decided in
+ * integers only, so that no microsecond is lost on the way. Durations are `10ms` or `1.5s`. The
+ * epoch of a world is what a right wall clock shows when a run begins, in microseconds since
+ * 1970-01-01T00:00:00Z: all that asks for the time of day in one world, servers and clients,
+ * generators and real code, sees this one. A plan that says nothing begins at 0, or in 2024 where
+ * asynchronous code runs, which may well refuse 1970. In files an instant is written as in RFC
+ * 3339, in UTC: `2024-01-01` or `2024-01-01T12:30:00Z`.
  */
 import type { RangeUs } from './plan.ts';
 
@@ -90,4 +95,80 @@ function decimal(value: number, scale: number, places: number): string {
 export function formatRange({ minUs, maxUs }: RangeUs): string {
   const min = formatDuration(minUs);
   return minUs === maxUs ? min : `${min}..${formatDuration(maxUs)}`;
+}
+
+/** 2024-01-01T00:00:00Z. */
+export const ASYNC_EPOCH_US = 1_704_067_200_000_000;
+
+/** An instant as it stands in a file, for a JSON Schema. */
+export const INSTANT_PATTERN = '^(0|\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?Z)?)$';
+
+const INSTANT =
+  /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,6}))?Z)?$/;
+
+const DAY_US = 86_400_000_000;
+const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Later, microseconds since 1970 and the time of a run would leave the safe integers, in 2255. */
+const FIRST_YEAR_TOO_LATE = 2200;
+
+/**
+ * The instant in microseconds since 1970. Undefined when it is none, before 1970, or so late that a
+ * run could leave the safe integers.
+ */
+export function parseInstant(text: string): number | undefined {
+  if (text === '0') return 0;
+  const [, y = '', m = '', d = '', hours = '0', minutes = '0', seconds = '0', fraction = ''] =
+    INSTANT.exec(text) ?? [];
+  const [year, month, day] = [Number(y), Number(m), Number(d)];
+  if (year < 1970 || year >= FIRST_YEAR_TOO_LATE || month < 1 || month > 12 || day < 1)
+    return undefined;
+  if (day > daysOfMonth(year, month)) return undefined;
+  let days = daysBefore(year) + day - 1;
+  for (let before = 1; before < month; before += 1) days += daysOfMonth(year, before);
+  const secondsOfDay = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
+  return days * DAY_US + secondsOfDay * 1_000_000 + Number(fraction.padEnd(6, '0'));
+}
+
+/** The text that `parseInstant` reads as `us`, an integer from 0 to the end of 2199. */
+export function formatInstant(us: number): string {
+  let days = Math.floor(us / DAY_US);
+  const rest = us - days * DAY_US;
+  let year = 1970 + Math.floor(days / 366);
+  while (daysBefore(year + 1) <= days) year += 1;
+  days -= daysBefore(year);
+  let month = 1;
+  while (days >= daysOfMonth(year, month)) {
+    days -= daysOfMonth(year, month);
+    month += 1;
+  }
+  const date = [digits(year, 4), digits(month, 2), digits(days + 1, 2)].join('-');
+  return rest === 0 ? date : `${date}T${timeOfDay(rest)}Z`;
+}
+
+function timeOfDay(us: number): string {
+  const seconds = Math.floor(us / 1_000_000);
+  const fraction = digits(us % 1_000_000, 6).replace(/0+$/, '');
+  const parts = [seconds / 3_600, (seconds / 60) % 60, seconds % 60];
+  const time = parts.map((part) => digits(Math.floor(part), 2)).join(':');
+  return fraction === '' ? time : `${time}.${fraction}`;
+}
+
+function digits(value: number, least: number): string {
+  return String(value).padStart(least, '0');
+}
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+function daysOfMonth(year: number, month: number): number {
+  return month === 2 && isLeap(year) ? 29 : (MONTHS[month - 1] ?? 0);
+}
+
+/** Days from 1970-01-01 to the first of a year's. */
+function daysBefore(year: number): number {
+  const leaps = (last: number): number =>
+    Math.floor(last / 4) - Math.floor(last / 100) + Math.floor(last / 400);
+  return (year - 1970) * 365 + leaps(year - 1) - leaps(1969);
 }

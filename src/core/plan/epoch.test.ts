@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ASYNC_EPOCH_US, formatInstant, parseInstant } from './epoch.ts';
+import { ASYNC_EPOCH_US, formatInstant, parseInstant } from './duration.ts';
 
 const LAST_MS = Date.parse('2200-01-01') - 1;
 

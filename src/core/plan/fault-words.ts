@@ -1,25 +1,124 @@
-/** The words of each kind of fault. */
+/**
+ * The words of each kind of fault, for everything that people read: the schema and `fencepost
+ * list`, explanations, pictures and the sentences beside them, and the shapes by which the corpus
+ * compares plans. A reader fills in names and times in its own form.
+ */
 import type { FaultKind } from './fault.ts';
 
-interface FaultWords {
-  /** What it does, as the JSON Schema of scenarios and `fencepost list` say it. */
-  readonly about: string;
+/** A fault that was injected, as one reader names its parts. */
+export interface FaultSaid {
+  /** Whom it hit: all of them, or the first where the reader says so. */
+  readonly who: string;
+  readonly processes: readonly string[];
+  /** The message, timer or key. */
+  readonly target: string;
+  /** How long, how late, how far behind: `20 ms`. */
+  readonly amount: string;
+  /** `at 3 ms` and `from 3 ms to 20 ms`; of prose only. */
+  readonly at?: string;
+  readonly span?: string;
+  /** ` for 20 ms` and ` while it holds db`; of plain sentences only, and '' where it is not so. */
+  readonly long?: string;
+  readonly holding?: string;
+  /** The whole sentence about a clock, which every reader knows more of. */
+  readonly clock: string;
 }
 
+type Words = (said: FaultSaid) => string;
+
+interface FaultWords {
+  /** What it does, for the JSON Schema of scenarios and `fencepost list`. */
+  readonly about: string;
+  /** In an explanation: `alice was paused from 3 ms to 20 ms`. */
+  readonly prose: Words;
+  /** At a step of a picture: `paused for 17 ms`. */
+  readonly short: Words;
+  /** A sentence for who does not know the terms; null where a picture is clearer. */
+  readonly plain: Words | null;
+  /** How its shape begins, before whom or what it hits: `pause `. */
+  readonly shape: string;
+}
+
+/** A new kind without words does not type-check. */
 export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   pause: {
     about: 'A process runs nothing for a while (a garbage collection, a VM that is suspended).',
+    prose: ({ who, span }) => `${who} was paused ${span}`,
+    short: ({ amount }) => `paused for ${amount}`,
+    plain: ({ who, long, holding }) =>
+      `${who} is paused${long}${holding}: it runs nothing and notices nothing`,
+    shape: 'pause ',
   },
-  delay: { about: 'A message arrives late.' },
-  drop: { about: 'A message is lost.' },
-  duplicate: { about: 'A datagram is executed twice; needs link: datagram.' },
+  delay: {
+    about: 'A message arrives late.',
+    prose: ({ target, amount }) => `${target} was delayed by ${amount}`,
+    short: ({ target, amount }) => `${target} is ${amount} late`,
+    plain: ({ processes, long }) =>
+      `a message between ${processes.join(' and ')} is held up${long}`,
+    shape: 'delay ',
+  },
+  drop: {
+    about: 'A message is lost.',
+    prose: ({ target }) => `${target} was lost`,
+    short: ({ target }) => `${target} will be lost`,
+    plain: ({ processes }) => `a message between ${processes.join(' and ')} is lost`,
+    shape: 'drop ',
+  },
+  duplicate: {
+    about: 'A datagram is executed twice; needs link: datagram.',
+    prose: ({ target, amount }) => `${target} was executed again ${amount} later`,
+    short: ({ target }) => `${target} will run twice`,
+    plain: ({ processes }) => `a message between ${processes.join(' and ')} is doubled`,
+    shape: 'duplicate ',
+  },
   partition: {
     about: 'No message crosses. A word (clients) cuts each off by itself, a list all together.',
+    prose: ({ who, span }) => `${who} were cut off ${span}`,
+    short: ({ processes }) => `cut off: ${processes.join(', ')}`,
+    plain: ({ processes }) => `${processes.join(', ')} cannot reach each other`,
+    shape: 'partition ',
   },
-  clock: { about: 'A process believes another time.' },
-  crash: { about: 'Volatile state is gone; pending calls never answer.' },
-  reset: { about: 'The connections between two processes are replaced.' },
-  failover: { about: 'A replica takes over that lags behind.' },
-  evict: { about: 'A cache forgets a key.' },
-  'late-timer': { about: 'A timer fires later than asked.' },
+  clock: {
+    about: 'A process believes another time.',
+    prose: ({ clock }) => clock,
+    short: ({ clock }) => clock,
+    plain: ({ clock }) => clock,
+    shape: 'clock ',
+  },
+  crash: {
+    about: 'Volatile state is gone; pending calls never answer.',
+    prose: ({ who, at }) => `${who} crashed ${at}`,
+    short: () => '✖ crashes',
+    plain: ({ who, holding }) => `${who} crashes${holding}`,
+    shape: 'crash ',
+  },
+  reset: {
+    about: 'The connections between two processes are replaced.',
+    prose: ({ who, at }) => `the connections between ${who} were replaced ${at}`,
+    short: ({ processes }) => `connection replaced: ${processes.join(', ')}`,
+    plain: null,
+    shape: 'reset ',
+  },
+  failover: {
+    about: 'A replica takes over that lags behind.',
+    prose: ({ who, at, amount }) =>
+      `${who} failed over ${at} to a replica that lagged by ${amount}`,
+    short: ({ amount }) => `fails over to a replica ${amount} behind`,
+    plain: ({ who }) => `a replica of ${who} takes over that lags behind`,
+    shape: 'failover ',
+  },
+  evict: {
+    about: 'A cache forgets a key.',
+    prose: ({ who, target, at }) => `${who} forgot ${target} ${at}`,
+    short: ({ target }) => `forgets ${target}`,
+    plain: ({ who, target }) => `${who} forgets ${target}`,
+    shape: '',
+  },
+  'late-timer': {
+    about: 'A timer fires later than asked.',
+    prose: ({ target, amount }) => `${target} fired ${amount} late`,
+    short: ({ target, amount }) => `timer ${target} is ${amount} late`,
+    plain: null,
+    shape: 'late timer ',
+  },
 };

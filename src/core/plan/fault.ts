@@ -172,6 +172,16 @@ export function fieldsOfKind(kind: FaultKind): readonly FaultField[] {
   return FIELDS.get(kind) ?? [];
 }
 
+/** Whether it hits one message; the trace then names that as its target. */
+export function hitsMessage(kind: FaultKind): boolean {
+  return fieldsOfKind(kind).some(({ type }) => type === 'message');
+}
+
+/** Whether it hits what lies between processes, and none of these alone. */
+export function hitsBetween(kind: FaultKind): boolean {
+  return fieldsOfKind(kind).some(({ name }) => name === 'to');
+}
+
 /** The fault whose fields have these values, each of the type that its row says. */
 export function faultWith(
   kind: FaultKind,

@@ -5,12 +5,13 @@
 import { z } from 'zod';
 import {
   DURATION_PATTERN,
+  INSTANT_PATTERN,
   parseDuration,
+  parseInstant,
   parseRange,
   parseStep,
   parseStepRange,
 } from './duration.ts';
-import { INSTANT_PATTERN, parseInstant } from './epoch.ts';
 import type { Odds, RangeUs } from './plan.ts';
 
 /** Plain data that a YAML writer turns into text. */

@@ -1,7 +1,8 @@
 /**
  * The points of a section at which a fault can be placed, as far as the plan decides them:
  * `alice/2/write` is the write of step 1 in alice's section 2, `alice/2/write-3` that of step 3. A
- * transfer has two of each: `alice/2/read-from`, `alice/2/write-to`.
+ * transfer has two of each: `alice/2/read-from`, `alice/2/write-to`. And the names that no client
+ * may have, since other processes of a run are called so.
  */
 import type { ClientPlan, SectionPlan, Work } from './plan.ts';
 
@@ -166,4 +167,17 @@ function storesOf({ work }: SectionPlan): readonly string[] {
 /** `write`, `write-2`, …: the first has no number. */
 function nth(label: string, number: number): string {
   return number === 1 ? label : `${label}-${number}`;
+}
+
+/** The process that keeps the messages of a queue. */
+export const QUEUE = 'lock-queue';
+
+/** The servers of a lock are `lock`, or `lock-1`, `lock-standby`; the fresh client is `probe`. */
+export function isReserved(name: string): boolean {
+  return name === 'probe' || isLockServer(name);
+}
+
+/** Whether a process of this name serves a lock. */
+export function isLockServer(name: string): boolean {
+  return name === 'lock' || name.startsWith('lock-');
 }

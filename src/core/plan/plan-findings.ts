@@ -3,9 +3,9 @@
  */
 
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
+import { isReserved } from './operation-names.ts';
 import type { Plan, Work } from './plan.ts';
 import { machinesOf, queueFindings, transitionFindings } from './queue-text.ts';
-import { isReserved } from './reserved-names.ts';
 
 /** In the order of the plan. */
 export function planFindings(plan: Plan): readonly UnplacedProblem[] {

@@ -2,6 +2,14 @@
  * A plan is the complete input of one run: the same plan gives the same trace, byte for byte. It
  * names decisions instead of numbering draws, so it survives changes of unrelated code, reads well
  * in a pull request and can be edited by hand. All times are integer microseconds.
+ *
+ * Read on in `fault.ts` (what can be done to the world), `operation-names.ts` (the points at
+ * which), `plan-text.ts` (a plan as a file, from `fields.ts`, `client-text.ts`, `work-text.ts`,
+ * `queue-text.ts` and `fault-text.ts`) and `document.ts` (YAML, and what is wrong with it).
+ *
+ * Below the types stands what a file means where it leaves a field out. A plan that is written
+ * leaves out what equals these, so that a shrunk plan is short; changing one changes the meaning of
+ * old plans.
  */
 import type { Json } from '../kernel/json.ts';
 import type { Fault, FaultKind } from './fault.ts';
@@ -270,3 +278,57 @@ export interface Expectation {
   readonly claim: string;
   readonly outcome: 'reproduced' | 'fixed' | 'inert' | 'diverged';
 }
+
+/**
+ * A careful client: it tests its lease before each write, counted from when it sent its request.
+ */
+export const CLIENT_DEFAULTS = {
+  ttlUs: 10_000,
+  lockTimeoutUs: 30_000,
+  storeTimeoutUs: null,
+  pool: 1,
+  checksLease: true,
+  countsLeaseFrom: 'sent',
+  leaseEnds: 'at',
+  tries: 1,
+  backoffUs: 2_000,
+  attempts: 100,
+  releases: true,
+} as const;
+
+/** `thinkUs` is a plan's default; a scenario draws its think times. */
+export const SECTION_DEFAULTS = { thinkUs: 0, lock: 'db' } as const;
+
+export const WORK_DEFAULTS = {
+  store: 'store',
+  key: 'x',
+  awaits: true,
+  amount: 1,
+  retries: 0,
+  pieces: 1,
+} as const;
+
+export const QUEUE_DEFAULTS = { steps: 1, retries: 5, visibilityUs: 30_000_000 } as const;
+
+export const NETWORK_DEFAULTS = { link: 'connection', latencyUs: 1_000 } as const;
+
+export const LIMIT_DEFAULTS = {
+  probe: true,
+  slackUs: 10_000,
+  endUs: 10_000_000,
+  maxEvents: 100_000,
+} as const;
+
+/** The most of each that a file may ask for. */
+export const CAPS = {
+  clients: 1_000,
+  sectionsPerClient: 10_000,
+  worksPerSection: 1_000,
+  pieces: 100,
+  pool: 64,
+  tries: 100,
+  attempts: 1_000_000,
+  faults: 10_000,
+  names: 1_000_000,
+  maxEvents: 1_000_000_000,
+} as const;

@@ -6,8 +6,15 @@ import { z } from 'zod';
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
 import { formatDuration } from './duration.ts';
 import { closed, duration, type FieldMap, name, positiveDuration, whole } from './fields.ts';
-import type { Plan, QueuePlan, StepOfMachine, Work } from './plan.ts';
-import { CAPS, QUEUE_DEFAULTS, SECTION_DEFAULTS } from './plan-defaults.ts';
+import {
+  CAPS,
+  type Plan,
+  QUEUE_DEFAULTS,
+  type QueuePlan,
+  SECTION_DEFAULTS,
+  type StepOfMachine,
+  type Work,
+} from './plan.ts';
 
 const stepOf = {
   machine: name.optional().describe('The lock of the machine. Default db.'),

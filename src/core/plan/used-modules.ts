@@ -1,11 +1,10 @@
 /**
- * The modules that the text of a scenario or a plan names under `use`. They are loaded before the
- * rest of the text is judged, since they bring words that it may use.
+ * The modules that the text of a scenario or a plan names under `use`: which paths it may name
+ * (only of files below its own folder), and which it names. They are loaded before the rest of the
+ * text is judged, since they bring words that it may use.
  */
-
 import type { Problem, UnplacedProblem } from '../../text/problem.ts';
 import { parseFile, type SourceFile } from './document.ts';
-import { whyNoModulePath } from './module-path.ts';
 
 /** A module where it is named. */
 export interface NamedModule {
@@ -13,7 +12,7 @@ export interface NamedModule {
   readonly place: Omit<UnplacedProblem, 'what'>;
 }
 
-export type UseRead =
+type UseRead =
   | {
       readonly kind: 'modules';
       readonly modules: readonly NamedModule[];
@@ -49,4 +48,21 @@ function namedUnder(value: unknown): readonly NamedModule[] {
   }
   if (typeof use !== 'object' || use === null) return [];
   return Object.keys(use).map((path) => ({ path, place: { path: ['use', path], isKey: true } }));
+}
+
+/** Why `path` names no such file, a clause; null when it does. */
+export function whyNoModulePath(path: string): string | null {
+  const why = whyElsewhere(path);
+  if (why === null) return null;
+  return `${JSON.stringify(path)} ${why}; expected a file below this folder, such as ./my-lock.mjs`;
+}
+
+function whyElsewhere(path: string): string | null {
+  if (/^[\\/]|^[a-z]:/i.test(path)) return 'is an absolute path';
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path)) return 'is a URL';
+  if (path.includes('\\')) return 'has a backslash';
+  if (/\p{Cc}/u.test(path)) return 'has a control character';
+  if (path.split('/').includes('..')) return 'leads out of the folder';
+  if (!path.startsWith('./')) return 'is the name of a package';
+  return path === './' || path.endsWith('/') ? 'is a folder' : null;
 }

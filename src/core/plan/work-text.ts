@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { suggest } from '../../text/problem.ts';
 import { formatDuration } from './duration.ts';
 import { closed, duration, type FieldMap, name, positiveDuration, shown, whole } from './fields.ts';
-import type { Work } from './plan.ts';
-import { CAPS, WORK_DEFAULTS } from './plan-defaults.ts';
+import { CAPS, WORK_DEFAULTS, type Work } from './plan.ts';
 
 /** A step that was read: what is undefined was left out. */
 export type ReadStep =

@@ -6,7 +6,7 @@
 
 import { Defect } from '../../core/kernel/assert.ts';
 import { type Name, nameOf, under } from '../../core/kernel/name.ts';
-import { ASYNC_EPOCH_US } from '../../core/plan/epoch.ts';
+import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
 import { SystemFailure } from '../../core/world/failure.ts';
 import type { JobOwner } from '../../core/world/jobs.ts';
 import type { Process } from '../../core/world/process.ts';

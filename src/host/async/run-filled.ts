@@ -16,7 +16,7 @@ import process from 'node:process';
 import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import type { Watcher } from '../../core/kernel/scheduler.ts';
-import { ASYNC_EPOCH_US } from '../../core/plan/epoch.ts';
+import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { DrawLog } from '../../core/world/choices.ts';
 import { SystemFailure } from '../../core/world/failure.ts';

@@ -1,41 +1,33 @@
 /** The shape of one fault: its kind, what it strikes and where, without times and sizes. */
 import type { Fault, FaultOf, When, Which, WhichTimer } from '../../core/plan/fault.ts';
+import { FAULT_WORDS } from '../../core/plan/fault-words.ts';
 import type { Names } from './shape-names.ts';
 
 /** One clause: `pause A before A/1/write`. */
 export function shapeOfFault(fault: Fault, names: Names): string {
+  const parts = [FAULT_WORDS[fault.kind].shape, subjectShape(fault, names)];
+  if ('clocks' in fault && fault.clocks === 'freeze') parts.push(' with frozen clocks');
+  if ('restartAfterUs' in fault && fault.restartAfterUs === null) parts.push(' for good');
+  if ('stepUs' in fault) parts.push(clockShape(fault));
+  if ('key' in fault) parts.push(` forgets ${names.item(fault.key)}`);
+  if ('when' in fault) parts.push(whenShape(fault.when, names));
+  return parts.join('');
+}
+
+/** Whom or what it hits. */
+function subjectShape(fault: Fault, names: Names): string {
+  if ('process' in fault) return names.process(fault.process);
   switch (fault.kind) {
-    case 'pause': {
-      const frozen = fault.clocks === 'freeze' ? ' with frozen clocks' : '';
-      return `pause ${names.process(fault.process)}${frozen}${whenShape(fault.when, names)}`;
-    }
-    case 'crash': {
-      const end = fault.restartAfterUs === null ? ' for good' : '';
-      return `crash ${names.process(fault.process)}${end}${whenShape(fault.when, names)}`;
-    }
     case 'partition': {
       const sides = [fault.from, fault.to].map((side) => groupShape(side, names));
-      const way = fault.direction === 'both' ? ' and ' : ' to ';
-      return `partition ${sides.join(way)}${whenShape(fault.when, names)}`;
+      return sides.join(fault.direction === 'both' ? ' and ' : ' to ');
     }
-    case 'clock':
-      return `clock ${names.process(fault.process)}${clockShape(fault)}${whenShape(fault.when, names)}`;
-    case 'evict': {
-      const what = `${names.process(fault.process)} forgets ${names.item(fault.key)}`;
-      return `${what}${whenShape(fault.when, names)}`;
-    }
-    case 'failover':
-      return `failover ${names.process(fault.process)}${whenShape(fault.when, names)}`;
-    case 'reset': {
-      const link = linkShape(fault, names);
-      return `reset ${link}${whenShape(fault.when, names)}`;
-    }
-    case 'delay':
-    case 'drop':
-    case 'duplicate':
-      return `${fault.kind} ${whichShape(fault.which, names)}`;
+    case 'reset':
+      return linkShape(fault, names);
     case 'late-timer':
-      return `late timer ${timerShape(fault.which, names)}`;
+      return timerShape(fault.which, names);
+    default:
+      return whichShape(fault.which, names);
   }
 }
 

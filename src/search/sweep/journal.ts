@@ -4,7 +4,7 @@
  * one, and only that is forgiven.
  */
 import { z } from 'zod';
-import { check } from '../../core/plan/findings.ts';
+import { check } from '../../core/plan/document.ts';
 import type { FinishedRange } from './chunk-source.ts';
 import { type Origin, originSchema, whyForeign } from './origin.ts';
 import { type Form, seal, unseal } from './sealed.ts';

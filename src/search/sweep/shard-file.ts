@@ -3,7 +3,7 @@
  * on one machine, and nothing that depends on the machine but how long it took.
  */
 import { z } from 'zod';
-import { check } from '../../core/plan/findings.ts';
+import { check } from '../../core/plan/document.ts';
 import { renderPath } from '../../text/problem.ts';
 import { type Origin, originSchema } from './origin.ts';
 import { type Form, seal, unseal } from './sealed.ts';

@@ -10,8 +10,7 @@
 import type { Draft } from '../../core/kernel/draft.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
-import type { ClientPlan } from '../../core/plan/plan.ts';
-import { CLIENT_DEFAULTS } from '../../core/plan/plan-defaults.ts';
+import { CLIENT_DEFAULTS, type ClientPlan } from '../../core/plan/plan.ts';
 import type { CallSetting, PendingCall } from '../../core/world/calls.ts';
 import { type Program, request, type Self } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';

@@ -1,6 +1,7 @@
 /** The leases for at-least-once workers as protocols, one for each back end that keeps them. */
+
+import { QUEUE } from '../../core/plan/operation-names.ts';
 import type { QueuePlan } from '../../core/plan/plan.ts';
-import { QUEUE } from '../../core/plan/reserved-names.ts';
 import type { World } from '../../core/world/world.ts';
 import type { DriverOf, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
 import { CacheBackEnd, LeaseCacheServer, type LeaseCacheSetting } from './cache-back-end.ts';
