@@ -17,7 +17,7 @@ import type { SiblingLine } from '../src/report/finding.ts';
 import { outputLine } from '../src/report/output-schema.ts';
 import { siblingLine } from '../src/report/sibling-text.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
-import { runSiblings } from '../src/search/corpus/siblings.ts';
+import { runSiblings } from '../src/search/corpus/replay.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'fencepost-siblings-'));

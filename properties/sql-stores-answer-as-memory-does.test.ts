@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Plan } from '../src/core/plan/plan.ts';
 import { digestOf, run, whyRefused } from '../src/run.ts';
-import { firstDifference } from '../src/search/sweep/determinism.ts';
+import { traceDifference } from '../src/search/sweep/examiner.ts';
 import { UnpreparedSystem } from '../src/systems/assemble.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
@@ -65,7 +65,7 @@ describe.each(PAIRS)('%s and %s', (memory, sql) => {
         const traces = [memory, sql].map((store) => run(before(plan, { ...system, store })));
         const [one, other] = traces;
         if (one === undefined || other === undefined) throw new Error('there are two');
-        expect(firstDifference(one, other)).toBe(null);
+        expect(traceDifference(one, other)).toBe(null);
         expect(digestOf(one)).toBe(digestOf(other));
       }),
       { seed: 1, numRuns: runs(150) },

@@ -20,7 +20,7 @@
  * they are deterministic, then takes fresh seeds until one breaks what should hold. It fails where
  * that happens, where what should break did not, and where a fault or a claim was never put to the
  * test. `FENCEPOST_SEED`, `FENCEPOST_SEEDS`, `FENCEPOST_REPLAY` and `FENCEPOST_UPDATE` change what
- * it does without an edit; see `vitest/wishes.ts`.
+ * it does without an edit; see `vitest/test-place.ts`.
  */
 export type {
   Body,
@@ -30,8 +30,8 @@ export type {
   TestOptions,
 } from './adapters/vitest/options.ts';
 export type {
-  FaultField,
-  Odds,
+  FaultOption as FaultField,
+  OddsText as Odds,
   ScenarioFields,
   Time,
   TimeRange,

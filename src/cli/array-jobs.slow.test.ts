@@ -1,6 +1,7 @@
 /**
  * Laws of array jobs: on each system of the table in `docs/fleet.md` the parts are all there, once
- * each, and the Kubernetes Jobs of `fixtures/fleet` give the files and exit codes that they promise.
+ * each, and the Kubernetes Jobs of `fixtures/fleet` give the files and exit codes that they
+ * promise.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -16,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { rangeOfShard } from '../search/sweep/shard.ts';
+import { rangeOfShard } from '../search/sweep/shards.ts';
 import { parseSeeds, parseShard } from './command.ts';
 import { root } from './command-line.fixture.ts';
 

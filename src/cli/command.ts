@@ -7,7 +7,7 @@
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { parseDuration } from '../core/plan/duration.ts';
-import { MOST_SHARDS, type Shard } from '../search/sweep/shard.ts';
+import { MOST_SHARDS, type Shard } from '../search/sweep/shards.ts';
 import { suggest } from '../text/problem.ts';
 import { type Exit, UserError } from './exit.ts';
 

@@ -16,19 +16,21 @@ import { renderComparisonPage } from '../report/html/comparison-page.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
-import { type Cell, figuresOf } from '../search/compare/comparison.ts';
+import { type ComparedCell, figuresOf, judgeFolklore } from '../search/compare/comparison.ts';
 import {
+  type ComparedTrial,
+  chooseSystems,
+  FAMILIAR,
   FAULTS_ABOUT,
+  folkloreRolesOf,
+  patiently,
+  runTrial,
   TERMS_ABOUT,
-  type Trial,
   trialsAsWritten,
   trialsFor,
 } from '../search/compare/conditions.ts';
-import { judgeFolklore } from '../search/compare/folklore.ts';
 import type { RunMeasures } from '../search/compare/measure-run.ts';
-import { runTrial } from '../search/compare/run-trial.ts';
 import { drawResamples } from '../search/compare/statistics.ts';
-import { chooseSystems, FAMILIAR, patiently, rolesOf } from '../search/compare/systems.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import {
   type Done,
@@ -136,7 +138,7 @@ function systemsFor(loaded: LoadedScenario | null, text: string | null): readonl
 }
 
 /** Refuses a lock and a store that do not go together, or a lock that cannot do the work. */
-function requireRunnable(trials: readonly Trial[], catalogue: Catalogue): void {
+function requireRunnable(trials: readonly ComparedTrial[], catalogue: Catalogue): void {
   for (const { scenario } of trials) {
     for (const { name } of scenario.systems) {
       const refusal = whyRefused(expand(scenario, name, 0), catalogue);
@@ -152,7 +154,7 @@ function comparisonOf(
 ): Comparison {
   const resamples = drawResamples(seeds);
   const cells = columns.map(
-    ({ system, trial, runs }): Cell => ({
+    ({ system, trial, runs }): ComparedCell => ({
       ...{ system, condition: trial.condition, runs },
       figures: figuresOf(runs, resamples),
     }),
@@ -163,7 +165,7 @@ function comparisonOf(
       about: `lock ${lock}, store ${store}`,
     })),
     cells,
-    folklore: judgeFolklore(cells, rolesOf(systems, catalogue), resamples),
+    folklore: judgeFolklore(cells, folkloreRolesOf(systems, catalogue), resamples),
     ...{ seeds, terms: TERMS_ABOUT, faults: FAULTS_ABOUT },
   };
 }
@@ -171,7 +173,7 @@ function comparisonOf(
 /** The runs of one system under one condition, seed by seed. */
 interface Column {
   readonly system: string;
-  readonly trial: Trial;
+  readonly trial: ComparedTrial;
   readonly runs: RunMeasures[];
 }
 
@@ -191,7 +193,7 @@ interface Context {
 
 /** Each seed goes through all systems and conditions, or counts in none. */
 async function measureTrials(
-  trials: readonly Trial[],
+  trials: readonly ComparedTrial[],
   systems: readonly SystemScenario[],
   { from, to, catalogue, terminal }: Context,
 ): Promise<Table> {

@@ -18,10 +18,9 @@ import { siblingLine } from '../report/sibling-text.ts';
 import type { CounterexampleSummary, ScenarioSummary, SystemSummary } from '../report/summary.ts';
 import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
-import { runSiblings } from '../search/corpus/siblings.ts';
+import { runSiblings } from '../search/corpus/replay.ts';
 import { claimsToShrink, type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
-import type { SeedRange, Shard } from '../search/sweep/shard.ts';
-import type { Difference, KeptOutcome } from '../search/sweep/shard-file.ts';
+import type { KeptOutcome, RunDifference, SeedRange, Shard } from '../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
@@ -45,7 +44,7 @@ export interface Examined {
   readonly keptPlans: readonly KeptOutcome[];
   /** How many runs were repeated to see whether they are deterministic, and what differed. */
   readonly repeated: number;
-  readonly difference: Difference | null;
+  readonly difference: RunDifference | null;
   /** The folder of kept plans; absent or null for `plans` beside the scenario. */
   readonly corpus?: string | null;
 }

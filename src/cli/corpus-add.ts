@@ -7,7 +7,7 @@ import { examineAsync } from '../host/async/run-async.ts';
 import { admit } from '../search/corpus/entry.ts';
 import { type Replay, replay } from '../search/corpus/replay.ts';
 import { signatureOf } from '../search/corpus/signature.ts';
-import { type Change, changeWhole, createWhole } from '../search/corpus/write-whole.ts';
+import { type CorpusChange, changeWhole, createWhole } from '../search/corpus/write-whole.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { fileName } from './conclude.ts';
@@ -132,7 +132,7 @@ function replaced(file: string, entries: readonly FiledEntry[], text: string): A
 }
 
 /** Refuses a file that somebody else is changing, or did not come to the end of changing. */
-export function requireUnreserved(file: string, change: Change): void {
+export function requireUnreserved(file: string, change: CorpusChange): void {
   if (change.kind !== 'reserved') return;
   throw new UserError([
     `${file}:1:1: another process is changing it; if none is, it was killed: delete ${change.by}`,

@@ -10,7 +10,7 @@ import { parseFile } from '../core/plan/document.ts';
 import { type Superfluous, superfluousIn } from '../search/corpus/entry.ts';
 import { idOf } from '../search/corpus/signature.ts';
 import { changeWhole } from '../search/corpus/write-whole.ts';
-import type { KeptOutcome } from '../search/sweep/shard-file.ts';
+import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
 import { type Done, describedCommand } from './command.ts';

@@ -7,10 +7,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Expectation } from '../core/plan/plan.ts';
-import type { Entry } from '../search/corpus/entry.ts';
+import type { CorpusEntry } from '../search/corpus/entry.ts';
 import { type Replay, replay } from '../search/corpus/replay.ts';
 import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
-import type { KeptOutcome } from '../search/sweep/shard-file.ts';
+import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { listFolder, loadPlan, type ModuleOptions, type PlanFile } from './files.ts';
@@ -129,7 +129,7 @@ export interface CorpusOptions extends ModuleOptions {
 }
 
 /** An entry, and the text that its file had as it was replayed. */
-export interface FiledEntry extends Entry {
+export interface FiledEntry extends CorpusEntry {
   readonly text: string;
 }
 

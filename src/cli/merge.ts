@@ -6,6 +6,7 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
+import { originOf, whyForeign } from '../search/sweep/sealed.ts';
 import {
   type CutShard,
   type FiledShard,
@@ -13,9 +14,8 @@ import {
   type Merged,
   type MergedScenario,
   mergeShards,
-} from '../search/sweep/merge-shards.ts';
-import { originOf, whyForeign } from '../search/sweep/origin.ts';
-import { readShard } from '../search/sweep/shard-file.ts';
+  readShard,
+} from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { type Done, describedCommand, type ReportFlags, reportOptions, shared } from './command.ts';

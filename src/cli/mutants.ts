@@ -23,8 +23,8 @@ import {
   cutIntoBlocks,
   fateOf,
   judgeTrial,
+  type MutantTrial,
   type PlanSize,
-  type Trial,
 } from '../search/mutants/trial.ts';
 import type { Pool } from '../search/sweep/pool.ts';
 import { openPool, sweep } from '../search/sweep/sweep.ts';
@@ -155,7 +155,7 @@ async function tryMutant(mutant: Mutant, context: Context): Promise<MutantRow | 
   const scenario = scenarioOf(mutant);
   await prepare(scenario.systems);
   const blocks: Block[] = [];
-  for (const range of cutIntoBlocks(options.from, options.to)) {
+  for (const range of cutIntoBlocks(options)) {
     const result = await sweep(scenario, { ...range, pool, shouldStop: isInterrupted });
     if (!result.isWhole) return null;
     blocks.push(blockOf(range, result.tallies));
@@ -177,7 +177,7 @@ function sizeOf({ plan, trace, verdict, size }: Finding): PlanSize {
 }
 
 async function shrinkFirst(
-  trial: Trial,
+  trial: MutantTrial,
   scenario: Scenario,
   { options, isInterrupted }: Context,
 ): Promise<Finding | null> {
@@ -193,7 +193,7 @@ async function shrinkFirst(
   );
 }
 
-function codeOf(trial: Trial): Exit {
+function codeOf(trial: MutantTrial): Exit {
   const fate = fateOf(trial);
   if (trial.failed > 0) return exits.failed;
   if (fate === 'survived' || trial.base.verdict === 'broke') return exits.broken;

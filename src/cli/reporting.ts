@@ -7,20 +7,20 @@
 import { appendFileSync, existsSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { renderPlan } from '../core/plan/plan-text.ts';
-import type { ScenarioResult } from '../report/cases.ts';
-import { systemLines } from '../report/cases.ts';
+import { type ScenarioResult, systemLines } from '../report/cases.ts';
 import { MOST_STEP_BYTES } from '../report/github.ts';
 import { renderReports } from '../report/report.ts';
 import { findingLine } from '../report/report-json.ts';
 import type { Summary } from '../report/summary.ts';
 import { expand } from '../scenario/expand.ts';
-import { originOf } from '../search/sweep/origin.ts';
-import type { SeedRange, Shard } from '../search/sweep/shard.ts';
+import { originOf } from '../search/sweep/sealed.ts';
 import {
   type Counterexample,
   renderShard,
   type ScenarioShard,
-} from '../search/sweep/shard-file.ts';
+  type SeedRange,
+  type Shard,
+} from '../search/sweep/shards.ts';
 import { claimTally } from '../search/sweep/tally.ts';
 import type { Reporters } from './command.ts';
 import { type Examined, pageFileOf, type ScenarioOutcome, SEEDS_TRIED } from './conclude.ts';

@@ -10,11 +10,16 @@ import type { Command } from 'commander';
 import type { Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
-import { repeatSeed } from '../search/sweep/determinism.ts';
-import { originOf } from '../search/sweep/origin.ts';
+import { repeatSeed } from '../search/sweep/examiner.ts';
 import type { Pool } from '../search/sweep/pool.ts';
-import { rangeOfShard, type SeedRange, type Shard } from '../search/sweep/shard.ts';
-import type { Difference, KeptOutcome } from '../search/sweep/shard-file.ts';
+import { originOf } from '../search/sweep/sealed.ts';
+import {
+  type KeptOutcome,
+  type RunDifference,
+  rangeOfShard,
+  type SeedRange,
+  type Shard,
+} from '../search/sweep/shards.ts';
 import { openPool, type SweepResult, sweep } from '../search/sweep/sweep.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -275,7 +280,7 @@ const SELF_CHECK_MS = 2000;
 
 interface SelfCheck {
   readonly repeated: number;
-  readonly difference: Difference | null;
+  readonly difference: RunDifference | null;
 }
 
 export async function selfCheck(
@@ -306,7 +311,7 @@ export async function selfCheck(
 }
 
 /** What differed between two runs of one seed, in one line. */
-export function differenceLine(file: string, { system, seed, what }: Difference): string {
+export function differenceLine(file: string, { system, seed, what }: RunDifference): string {
   return `nondeterministic: ${file}, ${system}, seed ${seed}: ${what}`;
 }
 

@@ -19,7 +19,7 @@ import { essentialSteps, listSteps } from '../report/steps.ts';
 import { digestOf } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { runSiblings } from '../search/corpus/siblings.ts';
+import { runSiblings } from '../search/corpus/replay.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';

@@ -14,14 +14,12 @@ import { coordinate, type FleetResult } from '../adapters/fleet/coordinate.ts';
 import { progressLine } from '../adapters/fleet/progress.ts';
 import { readShrunk } from '../adapters/fleet/shrink-kind.ts';
 import { type SweepRecord, sweepIdOf } from '../adapters/fleet/sweep-record.ts';
-import type { TwoResults } from '../adapters/fleet/two-results.ts';
-import { type Located, locateDifference } from '../adapters/fleet/two-results.ts';
+import { type Located, locateDifference, type TwoResults } from '../adapters/fleet/two-results.ts';
 import { shellWords } from '../report/finding.ts';
-import { repeatSeed } from '../search/sweep/determinism.ts';
-import { originOf } from '../search/sweep/origin.ts';
+import { repeatSeed } from '../search/sweep/examiner.ts';
 import type { Pool } from '../search/sweep/pool.ts';
-import type { SeedRange } from '../search/sweep/shard.ts';
-import type { Difference } from '../search/sweep/shard-file.ts';
+import { originOf } from '../search/sweep/sealed.ts';
+import type { RunDifference, SeedRange } from '../search/sweep/shards.ts';
 import { sweep } from '../search/sweep/sweep.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -311,7 +309,7 @@ async function explainAlarm(
   alarm: TwoResults,
   loaded: LoadedScenario,
   { pool, terminal, isInterrupted }: AlarmContext,
-): Promise<Difference> {
+): Promise<RunDifference> {
   const { scenario, catalogue, file } = loaded;
   const names = new Set(alarm.systems.map(({ system }) => system));
   const own = { ...scenario, systems: scenario.systems.filter(({ name }) => names.has(name)) };
@@ -331,7 +329,7 @@ async function explainAlarm(
 interface Described {
   /** Which seeds show it. */
   readonly seeds: SeedRange;
-  readonly difference: Difference;
+  readonly difference: RunDifference;
 }
 
 async function described(

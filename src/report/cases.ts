@@ -4,7 +4,7 @@
  * that had to run. Test reports, annotations and the step summary are views of these.
  */
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
-import type { Difference, KeptOutcome } from '../search/sweep/shard-file.ts';
+import type { KeptOutcome, RunDifference } from '../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import type { Finding } from './finding.ts';
@@ -21,7 +21,7 @@ export interface ScenarioResult {
   /** The kept plans that were replayed, in the order of their files. */
   readonly keptPlans: readonly KeptOutcome[];
   /** The seed whose two runs differed, and how; null when none was found. */
-  readonly difference: Difference | null;
+  readonly difference: RunDifference | null;
   readonly seconds: number;
   /** The lines, from 1, on which the scenario's file names its systems. */
   readonly lines: ReadonlyMap<string, number>;

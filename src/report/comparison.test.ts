@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cellOf, runOf } from '../search/compare/cells.fixture.ts';
-import { judgeFolklore } from '../search/compare/folklore.ts';
+import { judgeFolklore } from '../search/compare/comparison.ts';
 import { drawResamples } from '../search/compare/statistics.ts';
 import { displayWidth } from '../text/visible.ts';
 import {

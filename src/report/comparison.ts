@@ -2,8 +2,15 @@
  * A comparison in words and figures: its measures, which the page shares; in the terminal a block
  * for each condition, then what became of the folklore; and as JSON lines.
  */
-import type { Cell, Condition, Figures } from '../search/compare/comparison.ts';
-import type { Evidence, Finding, Ruling, Saying } from '../search/compare/folklore.ts';
+import type {
+  ComparedCell,
+  ComparedCondition,
+  Figures,
+  Saying,
+  SayingEvidence,
+  SayingFinding,
+  SayingRuling,
+} from '../search/compare/comparison.ts';
 import { type Estimate, RESAMPLES, type Share } from '../search/compare/statistics.ts';
 import { type Paint, paintFor } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -12,7 +19,7 @@ import { displayWidth, pad, visible, wrap } from '../text/visible.ts';
 /** All that the terminal and the page show. */
 export interface Comparison {
   readonly systems: readonly { readonly name: string; readonly about: string }[];
-  readonly cells: readonly Cell[];
+  readonly cells: readonly ComparedCell[];
   readonly folklore: readonly Saying[];
   /** Of each system under each condition. */
   readonly seeds: number;
@@ -76,17 +83,17 @@ export function estimateText(estimate: Estimate): string {
 }
 
 /** `high contention, with faults`. */
-export function conditionTitle({ contention, hasFaults }: Condition): string {
+export function conditionTitle({ contention, hasFaults }: ComparedCondition): string {
   const level = contention === 'as written' ? 'as written' : `${contention} contention`;
   return `${level}, ${hasFaults ? 'with faults' : 'without faults'}`;
 }
 
 /** The conditions of the cells, each once, in their order. */
-export function conditionsOf(cells: readonly Cell[]): readonly Condition[] {
+export function conditionsOf(cells: readonly ComparedCell[]): readonly ComparedCondition[] {
   return [...new Set(cells.map(({ condition }) => condition))];
 }
 
-export const RULING_SIGNS: Readonly<Record<Ruling, string>> = {
+export const RULING_SIGNS: Readonly<Record<SayingRuling, string>> = {
   holds: '✓',
   fails: '✗',
   mixed: '±',
@@ -95,14 +102,20 @@ export const RULING_SIGNS: Readonly<Record<Ruling, string>> = {
 };
 
 /** `8 clients, …: 110 against 236 sections/s, a difference of -125 (-130 to -121)`. */
-export function findingText({ contention, hasFaults, ours, theirs, evidence }: Finding): string {
+export function findingText({
+  contention,
+  hasFaults,
+  ours,
+  theirs,
+  evidence,
+}: SayingFinding): string {
   const level = contention === 'any' ? '' : `${contention} contention, `;
   const where = `${level}${hasFaults ? 'with faults' : 'without faults'}`;
   return `${where}: ${evidenceText(evidence, { ours, theirs })}`;
 }
 
 function evidenceText(
-  evidence: Evidence,
+  evidence: SayingEvidence,
   { ours, theirs }: { readonly ours: string; readonly theirs: string },
 ): string {
   if (evidence.kind === 'wrong') {
@@ -187,7 +200,7 @@ function labelOf({ name, unit }: Measure): string {
 }
 
 /** The systems side by side, as many as fit; the others below. */
-function tables(cells: readonly Cell[], width: number, paint: Paint): readonly string[] {
+function tables(cells: readonly ComparedCell[], width: number, paint: Paint): readonly string[] {
   const columns = cells.map(columnOf);
   const widths = columns.map((column) => Math.max(...column.map(displayWidth)) + 2);
   const lines: string[] = [];
@@ -206,7 +219,7 @@ function tables(cells: readonly Cell[], width: number, paint: Paint): readonly s
 }
 
 /** The system's name, then its figures in the order of the measures. */
-function columnOf({ system, figures }: Cell): readonly string[] {
+function columnOf({ system, figures }: ComparedCell): readonly string[] {
   return [visible(system), ...MEASURES.map((measure) => estimateText(measure.of(figures)))];
 }
 
@@ -241,13 +254,13 @@ function folkloreLines(
   ];
 }
 
-function tint(paint: Paint, ruling: Ruling): (text: string) => string {
+function tint(paint: Paint, ruling: SayingRuling): (text: string) => string {
   if (ruling === 'holds') return paint.green;
   return ruling === 'fails' ? paint.red : paint.yellow;
 }
 
 /** What one system does under one condition; times in microseconds of virtual time. */
-export function comparisonLine({ system, condition, runs, figures }: Cell): string {
+export function comparisonLine({ system, condition, runs, figures }: ComparedCell): string {
   const { contention, hasFaults, about } = condition;
   const line = { type: 'comparison', version: 1, system, contention, hasFaults, about };
   return JSON.stringify({ ...line, seeds: runs.length, figures });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wilson } from '../search/compare/statistics.ts';
 import { row } from '../search/mutants/mutant.ts';
-import type { Trial } from '../search/mutants/trial.ts';
+import type { MutantTrial } from '../search/mutants/trial.ts';
 import {
   listedMutant,
   type MutantRow,
@@ -21,10 +21,10 @@ const mutant = row('unfenced', {
   world: {},
 });
 
-const held: Trial['base'] = { verdict: 'held', broken: 0, why: [] };
+const held: MutantTrial['base'] = { verdict: 'held', broken: 0, why: [] };
 
-function rowOf(hits: number, base: Trial['base'] = held): MutantRow {
-  const trial: Trial = {
+function rowOf(hits: number, base: MutantTrial['base'] = held): MutantRow {
+  const trial: MutantTrial = {
     ...{ mutant, seeds: 100, base, found: wilson(hits, 100) },
     ...{ seedsToFind: hits === 0 ? null : 2, foundOn: hits === 0 ? [] : [1] },
     ...{ alsoBreaks: [], failed: 0, failure: null },
@@ -48,7 +48,7 @@ test('a mutant that is found is a line with its rate, its seeds and its size', (
 });
 
 test('a mutant that survives, and a base that breaks, are marked and summed up', () => {
-  const broke: Trial['base'] = { verdict: 'broke', broken: 3, why: [] };
+  const broke: MutantTrial['base'] = { verdict: 'broke', broken: 3, why: [] };
   const text = renderMutants([rowOf(0), rowOf(10, broke)], plain);
   expect(text).toMatch(/^✗ unfenced .* held +survived +– +–$/m);
   expect(text).toMatch(/^✗ unfenced .* broke +100 /m);
@@ -57,7 +57,11 @@ test('a mutant that survives, and a base that breaks, are marked and summed up',
 });
 
 test('an untested base says what was missing', () => {
-  const untested: Trial['base'] = { verdict: 'untested', broken: 0, why: ['pause never fired'] };
+  const untested: MutantTrial['base'] = {
+    verdict: 'untested',
+    broken: 0,
+    why: ['pause never fired'],
+  };
   expect(renderMutants([rowOf(10, untested)], plain)).toContain(
     'unfenced: the base was not tested: pause never fired',
   );

@@ -3,14 +3,14 @@
  * terminal, and the lines of `--json`, whose shapes `output-schema.ts` describes.
  */
 import type { Mutant } from '../search/mutants/mutant.ts';
-import { fateOf, type PlanSize, type Trial } from '../search/mutants/trial.ts';
+import { fateOf, type MutantTrial, type PlanSize } from '../search/mutants/trial.ts';
 import { type Paint, paintFor } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, displayWidth, pad, visible, wrap } from '../text/visible.ts';
 
 /** A mutant's outcome; `size` is null where no plan was shrunk. */
 export interface MutantRow {
-  readonly trial: Trial;
+  readonly trial: MutantTrial;
   readonly size: PlanSize | null;
 }
 
@@ -68,7 +68,9 @@ function cellsOf({ trial, size }: MutantRow): readonly string[] {
 }
 
 /** `610 (567–652)`: seeds of a thousand that break the claim, with the interval of 95 %. */
-export function rateText({ found: { hits, runs, lower, upper } }: Pick<Trial, 'found'>): string {
+export function rateText({
+  found: { hits, runs, lower, upper },
+}: Pick<MutantTrial, 'found'>): string {
   const perThousand = (share: number): string => groupDigits(1000 * share);
   return `${perThousand(hits / runs)} (${perThousand(lower)}–${perThousand(upper)})`;
 }
@@ -113,7 +115,7 @@ function sumOf(rows: readonly MutantRow[], chosen: number): string {
  * `width` goes on below, and nothing is cut; an infinite width gives each one line.
  */
 export function renderMutantList(
-  mutants: readonly Trial['mutant'][],
+  mutants: readonly MutantTrial['mutant'][],
   { width }: Pick<TableOptions, 'width'>,
 ): string {
   const longest = Math.max(...mutants.map(({ name }) => displayWidth(name)));

@@ -7,8 +7,7 @@
 import type { Deny, Grant, Read, Release, Renew, Write } from '../core/history/server-events.ts';
 import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
-import type { Replay } from '../search/corpus/replay.ts';
-import type { Sibling } from '../search/corpus/siblings.ts';
+import type { Replay, Sibling } from '../search/corpus/replay.ts';
 import { countOf, tokenText } from '../text/prose.ts';
 import { refusalReason } from './access-text.ts';
 import type { SiblingLine } from './finding.ts';

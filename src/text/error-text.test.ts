@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Chunk, examineChunk, killedTally } from '../search/sweep/chunk.ts';
-import { tallySchema } from '../search/sweep/tally-schema.ts';
+import { tallySchema } from '../search/sweep/tally.ts';
 import { cutText, errorText, MOST_TEXT } from './error-text.ts';
 
 test.each([

@@ -14,7 +14,7 @@ import { MemoryQueue } from '../../src/adapters/fleet/memory-queue.fixture.ts';
 import type { QueueAddress } from '../../src/adapters/fleet/queue-url.ts';
 import type { SweepQueue } from '../../src/adapters/fleet/sweep-queue.ts';
 import type { SweepRecord } from '../../src/adapters/fleet/sweep-record.ts';
-import { originOf } from '../../src/search/sweep/origin.ts';
+import { originOf } from '../../src/search/sweep/sealed.ts';
 import { openPool, sweep } from '../../src/search/sweep/sweep.ts';
 import { EMPTY_TALLY } from '../../src/search/sweep/tally.ts';
 import { median, type Row, type Subject, wallRatio } from './measure.ts';

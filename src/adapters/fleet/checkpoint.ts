@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
 import { type Form, seal, unseal } from '../../search/sweep/sealed.ts';
-import { count, tallySchema } from '../../search/sweep/tally-schema.ts';
+import { countSchema, tallySchema } from '../../search/sweep/tally.ts';
 import type { CountsState } from './chunk-counts.ts';
 import { chunksIn } from './chunks.ts';
 import { type ShrunkKind, shrunkKindSchema } from './jobs.ts';
@@ -32,7 +32,7 @@ const schema = z.strictObject({
   /** Of the second line. */
   digests: z.string(),
   tallies: z.record(z.string(), tallySchema),
-  milliseconds: count,
+  milliseconds: countSchema,
   shrunk: z.array(shrunkKindSchema),
   alarm: twoResultsSchema.nullable(),
 });

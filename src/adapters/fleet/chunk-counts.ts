@@ -2,14 +2,15 @@
  * The results of a sweep, keyed by chunk: each is counted once, however often it arrives. Of a
  * chunk that is counted only digests are kept, so that a million chunks take two megabytes a
  * system. A result counts only where it can be one of its chunk: no more seeds of any kind than the
- * chunk has, no seed that is not in it, and no number so large that all chunks could not be added up.
+ * chunk has, no seed that is not in it, and no number so large that all chunks could not be added
+ * up.
  */
 
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { claimsJudged } from '../../search/sweep/examiner.ts';
-import type { SeedRange } from '../../search/sweep/shard.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { originOf } from '../../search/sweep/origin.ts';
+import { originOf } from '../../search/sweep/sealed.ts';
 import {
   chunkOfJobId,
   chunksIn,

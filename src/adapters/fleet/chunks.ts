@@ -1,17 +1,20 @@
 /**
- * How the seeds of a sweep are cut into chunks, and what the job of each is called. All of it follows
- * from the sweep alone, so that adding a chunk twice adds it once; only how many seeds make a chunk
- * is measured, once, by a short sweep on the machine that begins.
+ * How the seeds of a sweep are cut into chunks, and what the job of each is called. All of it
+ * follows from the sweep alone, so that adding a chunk twice adds it once; only how many seeds make
+ * a chunk is measured, once, by a short sweep on the machine that begins.
  */
 
 import type { Catalogue } from '../../catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { Pool } from '../../search/sweep/pool.ts';
-import type { SeedRange } from '../../search/sweep/shard.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
 import { sweep } from '../../search/sweep/sweep.ts';
-import type { SweepRecord } from './sweep-record.ts';
 
-type Cut = Pick<SweepRecord, 'range' | 'chunkSeeds'>;
+/** A range of seeds that is cut into chunks of so many. */
+interface Cut {
+  readonly range: SeedRange;
+  readonly chunkSeeds: number;
+}
 
 /** A sweep is cut into so many chunks at most. */
 export const MOST_CHUNKS = 1_000_000;

@@ -1,7 +1,8 @@
 /**
  * Sees a sweep on a queue through, in rounds: a coordinator takes the sweep over from one that is
- * gone, and in each round looks who owns it now, counts what ended, adds what is next, and saves and
- * tells when it is time. It waits for a queue that is away; whatever else is wrong ends it at once.
+ * gone, and in each round looks who owns it now, counts what ended, adds what is next, and saves
+ * and tells when it is time. It waits for a queue that is away; whatever else is wrong ends it at
+ * once.
  *
  * Which of several coordinators a sweep belongs to: nothing that BullMQ offers here would write a
  * record only if it is still as it was read, so a coordinator that was paused may write what it
@@ -10,8 +11,8 @@
  * one of somebody behind tells its own again; so only the one that is ahead of all stays.
  *
  * Until the others have noticed they do no harm, whatever they still write. Results are keyed by
- * chunk, and each coordinator counts a chunk once. A checkpoint only says what is counted in it;
- * if an older one replaces a newer one, or a result is taken off that another had not counted yet,
+ * chunk, and each coordinator counts a chunk once. A checkpoint only says what is counted in it; if
+ * an older one replaces a newer one, or a result is taken off that another had not counted yet,
  * these chunks are missing from both the queue and the checkpoint, and are added again. So work may
  * be repeated, but nothing is miscounted.
  */

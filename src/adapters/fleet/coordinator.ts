@@ -2,12 +2,13 @@
  * One coordinator's view of a sweep: which chunks it added, which came back, which are missing. A
  * round reads what ended, counts it, and adds what is next; whatever a round did may be done again.
  *
- * Start here to read the fleet. What a sweep is: `sweep-record.ts`, cut by `chunks.ts` into the jobs
- * of `jobs.ts`. What comes back is added up in `chunk-counts.ts` and kept in `checkpoint.ts`;
+ * Start here to read the fleet. What a sweep is: `sweep-record.ts`, cut by `chunks.ts` into the
+ * jobs of `jobs.ts`. What comes back is added up in `chunk-counts.ts` and kept in `checkpoint.ts`;
  * `two-results.ts` raises the alarm, and `shrinking.ts` asks workers to shrink what broke.
- * `coordinate.ts` goes round until all is counted, on a `sweep-queue.ts`, which `bull-queue.ts` is on
- * Redis (`queue-url.ts`, `connection.ts`), and `progress.ts` says how far it is. On the other side
- * `worker.ts` does the jobs that `take-jobs.ts` takes, and `shrink-kind.ts` shrinks in a thread.
+ * `coordinate.ts` goes round until all is counted, on a `sweep-queue.ts`, which `bull-queue.ts` is
+ * on Redis (`queue-url.ts`, `connection.ts`), and `progress.ts` says how far it is. On the other
+ * side `worker.ts` does the jobs that `take-jobs.ts` takes, and `shrink-kind.ts` shrinks in a
+ * thread.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { EMPTY_TALLY } from '../../search/sweep/tally.ts';

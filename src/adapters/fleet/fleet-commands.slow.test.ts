@@ -8,7 +8,7 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { root } from '../../cli/command-line.fixture.ts';
 import { outputLine } from '../../report/output-schema.ts';
-import { readShard } from '../../search/sweep/shard-file.ts';
+import { readShard } from '../../search/sweep/shards.ts';
 import { FleetShell, said } from './fleet-shell.fixture.ts';
 import { OneRedis } from './trial/one-redis.fixture.ts';
 

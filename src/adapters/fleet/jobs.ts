@@ -1,14 +1,13 @@
 /**
  * What travels over the queue: the jobs, what comes back of them, and what a sweep's record says.
- * All of it is data, never code: numbers, names and the scenario's text; whoever takes one checks it
- * before use.
+ * All of it is data, never code: numbers, names and the scenario's text; whoever takes one checks
+ * it before use.
  */
 
 import { z } from 'zod';
 import type { Boundary } from '../../core/shrink/boundary.ts';
-import type { SeedRange } from '../../search/sweep/shard.ts';
-import type { Tally } from '../../search/sweep/tally.ts';
-import { count, tallySchema, text } from '../../search/sweep/tally-schema.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
+import { countSchema, cutTextSchema, type Tally, tallySchema } from '../../search/sweep/tally.ts';
 import { type SweepRecord, sweepRecordSchema } from './sweep-record.ts';
 
 /** Seeds of a sweep to examine. */
@@ -40,13 +39,19 @@ export type FleetJob = ChunkJob | ShrinkJob;
 const ofSweep = { sweep: z.string(), fencepost: z.string() };
 
 export const fleetJobSchema: z.ZodType<FleetJob> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('chunk'), ...ofSweep, chunk: count, from: count, to: count }),
+  z.strictObject({
+    kind: z.literal('chunk'),
+    ...ofSweep,
+    chunk: countSchema,
+    from: countSchema,
+    to: countSchema,
+  }),
   z.strictObject({
     kind: z.literal('shrink'),
     ...ofSweep,
     system: z.string(),
     claim: z.string(),
-    seed: count,
+    seed: countSchema,
     planFile: z.string(),
   }),
 ]);
@@ -79,21 +84,21 @@ export interface ShrunkKind {
 }
 
 export const shrunkKindSchema: z.ZodType<ShrunkKind> = z.strictObject({
-  system: text,
-  claim: text,
-  seed: count,
+  system: cutTextSchema,
+  claim: cutTextSchema,
+  seed: countSchema,
   plan: planText.nullable(),
   boundary: z
     .strictObject({
-      what: text,
-      parameter: text,
+      what: cutTextSchema,
+      parameter: cutTextSchema,
       breaksAtUs: z.int(),
       holdsAtUs: z.int(),
       holdsPlan: planText,
     })
     .nullable(),
-  whyNoBoundary: text.nullable(),
-  headline: text,
+  whyNoBoundary: cutTextSchema.nullable(),
+  headline: cutTextSchema,
   signature: z.string().max(MOST_SIGNATURE),
 });
 
@@ -128,16 +133,16 @@ export interface SweepProgress {
 }
 
 export const sweepProgressSchema: z.ZodType<SweepProgress> = z.strictObject({
-  coordinator: text,
-  epoch: count,
-  beat: count,
-  done: count,
-  chunks: count,
-  runs: count,
-  total: count,
-  broken: count,
+  coordinator: cutTextSchema,
+  epoch: countSchema,
+  beat: countSchema,
+  done: countSchema,
+  chunks: countSchema,
+  runs: countSchema,
+  total: countSchema,
+  broken: countSchema,
   runsPerSecond: z.number().min(0),
-  kinds: z.record(z.string(), count),
+  kinds: z.record(z.string(), countSchema),
 });
 
 export interface ChunkResult extends SeedRange {
@@ -149,9 +154,9 @@ export interface ChunkResult extends SeedRange {
 }
 
 export const chunkResultSchema: z.ZodType<ChunkResult> = z.strictObject({
-  chunk: count,
-  from: count,
-  to: count,
+  chunk: countSchema,
+  from: countSchema,
+  to: countSchema,
   tallies: z.record(z.string(), tallySchema),
-  milliseconds: count,
+  milliseconds: countSchema,
 });

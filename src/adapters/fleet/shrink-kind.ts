@@ -1,7 +1,7 @@
 /**
- * Shrinks the first seed of a kind of failure, in a thread of its own (`shrink-thread.ts`), and reads
- * the answer where it arrives: it came over the queue, and is believed only as far as its plan breaks
- * the claim when it is run again.
+ * Shrinks the first seed of a kind of failure, in a thread of its own (`shrink-thread.ts`), and
+ * reads the answer where it arrives: it came over the queue, and is believed only as far as its
+ * plan breaks the claim when it is run again.
  */
 import { dirname } from 'node:path';
 import type { Catalogue, LoadedModule } from '../../catalogue.ts';

@@ -1,7 +1,8 @@
 /**
- * What workers shrink of a sweep: one seed of each kind of failure, a claim of a system that a run on
- * one machine would shrink too, asked for as soon as it is known, so that nobody waits for the end to
- * see it. An answer counts only under the id of its own job, and of a kind that the scenario lists.
+ * What workers shrink of a sweep: one seed of each kind of failure, a claim of a system that a run
+ * on one machine would shrink too, asked for as soon as it is known, so that nobody waits for the
+ * end to see it. An answer counts only under the id of its own job, and of a kind that the scenario
+ * lists.
  */
 import { createHash } from 'node:crypto';
 import type { Scenario } from '../../scenario/scenario.ts';

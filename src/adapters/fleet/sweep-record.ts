@@ -1,8 +1,8 @@
 /**
  * What a sweep on a queue is, as data that any worker can check: the scenario's text, where its
  * results come from, its seeds and how they are cut. Code never travels, only its digests; so a
- * worker loads the sweep from its record, or refuses it with a reason where it would not come to the
- * same results as the coordinator expects.
+ * worker loads the sweep from its record, or refuses it with a reason where it would not come to
+ * the same results as the coordinator expects.
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
@@ -12,9 +12,9 @@ import type { ModuleDigests } from '../../core/plan/plan.ts';
 import type { ModuleSource } from '../../host/modules/load-catalogue.ts';
 import { readScenarioSource } from '../../host/modules/load-files.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type Origin, originOf, originSchema, whyForeign } from '../../search/sweep/origin.ts';
-import type { SeedRange } from '../../search/sweep/shard.ts';
-import { count } from '../../search/sweep/tally-schema.ts';
+import { type Origin, originOf, originSchema, whyForeign } from '../../search/sweep/sealed.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
+import { countSchema } from '../../search/sweep/tally.ts';
 import { type Problem, renderProblem } from '../../text/problem.ts';
 import { chunksIn, MOST_CHUNKS } from './chunks.ts';
 
@@ -33,7 +33,7 @@ export const sweepRecordSchema: z.ZodType<SweepRecord> = z
     origin: originSchema,
     file: z.string(),
     text: z.string(),
-    range: z.strictObject({ from: count, to: count }),
+    range: z.strictObject({ from: countSchema, to: countSchema }),
     chunkSeeds: z.int().min(1),
   })
   .refine(({ range }) => range.from <= range.to, { error: 'the range ends before it begins' })

@@ -1,7 +1,7 @@
 /** A small sweep, and results of its chunks, for the tests of this folder. */
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { originOf } from '../../search/sweep/origin.ts';
+import { originOf } from '../../search/sweep/sealed.ts';
 import { EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
 import { rangeOfChunk } from './chunks.ts';
 import type { ChunkResult } from './jobs.ts';

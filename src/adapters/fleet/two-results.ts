@@ -8,9 +8,8 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { SeedRange } from '../../search/sweep/shard.ts';
-import { EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
-import { count } from '../../search/sweep/tally-schema.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
+import { countSchema, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
 import { groupDigits } from '../../text/prose.ts';
 
 /** A system that came to two tallies, by their digests: the one that is counted, and the other. */
@@ -27,10 +26,12 @@ export interface TwoResults extends SeedRange {
 }
 
 export const twoResultsSchema: z.ZodType<TwoResults> = z.strictObject({
-  chunk: count,
-  from: count,
-  to: count,
-  systems: z.array(z.strictObject({ system: z.string(), counted: count, other: count })).min(1),
+  chunk: countSchema,
+  from: countSchema,
+  to: countSchema,
+  systems: z
+    .array(z.strictObject({ system: z.string(), counted: countSchema, other: countSchema }))
+    .min(1),
 });
 
 /** `chunk 3, seeds 24..30 of unfenced, came to two results`. */

@@ -1,8 +1,8 @@
 /**
  * A worker of the fleet: takes jobs of the sweeps on the queue in turn, checks that each is one of
  * its sweep, and does it on threads of its own, so that its main thread can renew the lock of the
- * job. A chunk is examined by the sweep's pool; a seed is shrunk in a thread apart, where a plan that
- * hangs or uses up the memory ends the thread and not the worker.
+ * job. A chunk is examined by the sweep's pool; a seed is shrunk in a thread apart, where a plan
+ * that hangs or uses up the memory ends the thread and not the worker.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,27 +1,30 @@
 /**
  * Fresh seeds, one after the other, until one breaks what should hold; it is shrunk. At the end it
- * is judged, as `run` does, whether what should break broke and whether anything was tested.
+ * is judged, as `run` does, whether what should break broke and whether anything was tested; where
+ * not, it says what to do about it: a fault is placed where no client comes by, or a claim's hazard
+ * never arose.
  */
+
+import { sectionPointsOf } from '../../core/plan/operation-names.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { shrinkFailureAsync } from '../../host/async/run-async.ts';
 import { type Finding, shellWords } from '../../report/finding.ts';
 import { expand } from '../../scenario/expand.ts';
-import type { SystemScenario } from '../../scenario/scenario.ts';
+import type { FaultTemplate, Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { examineChunk } from '../../search/sweep/chunk.ts';
 import { examinerOf } from '../../search/sweep/examiner.ts';
 import { judgeSystem } from '../../search/sweep/expectation.ts';
-import type { SeedRange } from '../../search/sweep/shard.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
-import { adviceFor } from './advice.ts';
 import { findingOf, seedBlock } from './failure-block.ts';
 import { keep } from './kept-plans.ts';
-import type { SimRun } from './sim-run.ts';
-import { SimTestError } from './sim-test-error.ts';
-import { breathe } from './stopwatch.ts';
-import { commandWith } from './test-place.ts';
+import { letOthersRun, type SimRun } from './sim-run.ts';
+import { OWN_LOCK } from './subject.ts';
+import { commandWith, SimTestError } from './test-place.ts';
 
 /** What is known before: claims that a kept plan broke, as `<system> <claim>`. */
-export interface Known {
+interface Known {
   readonly broken: ReadonlySet<string>;
 }
 
@@ -44,7 +47,7 @@ async function tallySeeds(
   const tallies = new Map(run.systems.map(({ name }) => [name, EMPTY_TALLY]));
   for (let seed = from; seed <= to; seed += 1) {
     for (const system of run.systems) {
-      await breathe();
+      await letOthersRun();
       requireTime(run, { done: seed - from, of: to - from + 1 });
       const chunk = { system: system.name, from: seed, to: seed, skip: [] };
       const tally = await examineChunk(chunk, system.expect, examiner, () => {});
@@ -121,7 +124,11 @@ async function shrunkFinding(
   const { catalogue, stopwatch } = run;
   const original = expand(run.scenario, system, seed);
   const shouldStop = (): boolean => stopwatch.isOver;
-  const result = await shrinkFailureAsync(original, claim, { catalogue, shouldStop, breathe });
+  const result = await shrinkFailureAsync(original, claim, {
+    catalogue,
+    shouldStop,
+    breathe: letOthersRun,
+  });
   const finding = await findingOf({ claim, seed, original, result }, run);
   if (finding !== null) return finding;
   const what = `seed ${seed} broke ${claim} of ${system}, and does not when it is run again`;
@@ -166,4 +173,53 @@ function judge(
     lines.push(`? ${name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
   }
   if (lines.length > 0) throw new SimTestError(lines);
+}
+
+/** One line each; `seed` is one of those that were examined. */
+export function adviceFor(
+  scenario: Scenario,
+  system: SystemScenario,
+  { tally, seed }: { readonly tally: Tally; readonly seed: number },
+): readonly string[] {
+  const idle = scenario.faults.filter(({ kind }) => tally.faults[kind] === undefined);
+  const known = pointsOf(expand(scenario, system.name, seed), system);
+  const misplaced = [...new Set(idle.flatMap(placesOf))].filter((place) => !known.has(place));
+  if (misplaced.length > 0) {
+    const verbs = [...known].filter((point) => !point.includes('/')).sort();
+    const list = verbs.join(', ');
+    return misplaced.map((place) => `  no client passes "${place}"; what they pass: ${list}`);
+  }
+  const untested = system.expect.holds.filter((claim) => claimTally(tally, claim).exercised === 0);
+  return claimAdvice(untested, system);
+}
+
+/** The points that clients pass when nothing goes wrong, and their names without the section. */
+function pointsOf({ clients }: Plan, { store, operations }: SystemScenario): ReadonlySet<string> {
+  const named = operations === undefined ? {} : { operations };
+  const points = clients.flatMap((client) =>
+    client.sections.flatMap((section) => sectionPointsOf({ client, section, store, ...named })),
+  );
+  return new Set(points.flatMap(({ verb, point }) => [verb, point]));
+}
+
+/** Where a fault is placed, if that is at a point. */
+function placesOf({ fields }: FaultTemplate): readonly string[] {
+  return fields.flatMap(({ type, value }) => {
+    if (type === 'message') return value.kind === 'verb' ? [value.verb] : [];
+    if (type !== 'when' || value.kind === 'at') return [];
+    return [value.kind === 'verb' ? value.verb : value.point];
+  });
+}
+
+const CONTEND = 'take more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`';
+
+function claimAdvice(untested: readonly string[], { lock }: SystemScenario): readonly string[] {
+  if (untested.length === 0) return [];
+  const ofServer = 'mutual-exclusion';
+  if (lock !== OWN_LOCK || !untested.includes(ofServer)) return [`  ${CONTEND}`];
+  return [
+    `  ${CONTEND}`,
+    `  ${ofServer} is about what a lock server grants and denies; where yours tells of neither`,
+    '  (`RedisNode` does not), only a breach puts it to the test: expect `grant-order` to hold',
+  ];
 }

@@ -1,31 +1,109 @@
 /**
- * The plans that were kept of a test, in `__fencepost__/<test file>/` beside it: read, written one
- * a kind of failure, and taken out. Nothing is written or deleted unless somebody asks for it.
+ * The plans that were kept of a test, in `__fencepost__/<test file>/` beside it: read, replayed,
+ * written one per kind of failure, and taken out. Nothing is written or deleted unless somebody
+ * asks for it. What should hold must hold on all of them, and each must still put its claim to the
+ * test: a plan that guards nothing any more is not passed over in silence.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { wordsOf } from '../../load.ts';
-import type { Finding } from '../../report/finding.ts';
+import { type Finding, shellWords } from '../../report/finding.ts';
+import { renderSequence } from '../../report/sequence-text.ts';
+import { essentialSteps } from '../../report/steps.ts';
 import { whyRefused } from '../../run.ts';
 import { planWordFindings } from '../../scenario/build-systems.ts';
+import { type Replay, replay } from '../../search/corpus/replay.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../../search/corpus/write-whole.ts';
+import { paintFor } from '../../text/colour.ts';
 import { renderProblem } from '../../text/problem.ts';
-import { keptText } from './failure-block.ts';
-import type { SimRun } from './sim-run.ts';
-import { SimTestError } from './sim-test-error.ts';
-import { corpusFolderOf, typedPath } from './test-place.ts';
+import { asShrunk, findingOf, keptBlock, keptText, verdictLine } from './failure-block.ts';
+import { letOthersRun, type SimRun } from './sim-run.ts';
+import { commandWith, corpusFolderOf, SimTestError, typedPath } from './test-place.ts';
 
-export interface KeptPlan {
+/** The claims that a kept plan broke and that should break, as `<system> <claim>`. */
+export async function replayKeptPlans(run: SimRun): Promise<ReadonlySet<string>> {
+  const broken = new Set<string>();
+  for (const kept of keptPlansOf(run)) {
+    await letOthersRun();
+    if (run.stopwatch.isOver) break;
+    const result = await replayOne(kept, run);
+    if (result !== null) broken.add(`${kept.plan.system.name} ${result.claim}`);
+  }
+  return broken;
+}
+
+/** Throws where it breaks what should hold, or is stale; null where it breaks nothing. */
+async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<Replay | null> {
+  const { plan, file } = kept;
+  const foreign = whyUnrunnable(kept, run);
+  if (foreign !== null) return stale(kept, run, foreign);
+  const result = await replay(plan, undefined, run.catalogue);
+  const { claim, outcome, trace } = result;
+  if (trace.ending.kind === 'failed') {
+    const { process, error } = trace.ending;
+    const text = `✗ kept plan ${typedPath(file)} failed to run: ${process}: ${error}`;
+    throw new SimTestError([text], run.mistakes.find(error));
+  }
+  const expect = run.systems.find(({ name }) => name === plan.system.name)?.expect;
+  if (outcome === 'reproduced') {
+    if (expect?.holds.includes(claim) !== true) return result;
+    const finding = await findingOf(asShrunk(plan, claim), run);
+    if (finding === null)
+      throw new SimTestError([`✗ kept plan ${typedPath(file)} breaks ${claim}`]);
+    throw new SimTestError([keptBlock(finding, run, file)]);
+  }
+  const isGuard = outcome === 'fixed' && expect?.breaks.includes(claim) !== true;
+  if (isGuard || outcome === plan.expect?.outcome) return null;
+  return stale(kept, run, `it is ${outcome}: ${meaningOf(result)}`);
+}
+
+function meaningOf({ outcome, claim, divergedAt }: Replay): string {
+  if (outcome === 'fixed') return `${claim} held, and should break`;
+  if (outcome === 'inert') return `the hazard of ${claim} no longer arises`;
+  return `no match for ${divergedAt}`;
+}
+
+/** A plan that guards nothing is taken out if that is wished for, else the test fails. */
+function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
+  if (run.wishes.isUpdate && run.wishes.planFile === null) {
+    takeOut(kept, run);
+    return null;
+  }
+  const command = shellWords(commandWith('FENCEPOST_UPDATE=1', run.place)).join(' ');
+  throw new SimTestError([
+    `✗ kept plan ${typedPath(kept.file)} guards nothing any more`,
+    `  ${why}`,
+    'to take it out, and to keep what fresh seeds break instead:',
+    command,
+  ]);
+}
+
+/** Replays one file alone, and prints what happens; false where it is of another test. */
+export async function replayWished(file: string, run: SimRun): Promise<boolean> {
+  const kept = readKept(file);
+  if (kept.plan.scenario !== run.slug) return false;
+  if (whyUnrunnable(kept, run) === null) {
+    const { trace, verdict, outcome } = await replay(kept.plan, undefined, run.catalogue);
+    const evidence = verdict.kind === 'invalid' ? verdict.evidence : [];
+    const steps = essentialSteps(trace, { evidence, faults: kept.plan.faults });
+    const lines = renderSequence(steps, trace.processes, { width: 100, paint: paintFor(false) });
+    run.print([...lines, '', `${outcome}: ${verdictLine(verdict)}`].join('\n'));
+  }
+  await replayOne(kept, run);
+  return true;
+}
+
+interface KeptTestPlan {
   readonly file: string;
   readonly text: string;
   readonly plan: Plan;
 }
 
 /** The plans of this test, by the names of their files. */
-export function keptPlansOf(run: SimRun): readonly KeptPlan[] {
+function keptPlansOf(run: SimRun): readonly KeptTestPlan[] {
   const folder = corpusFolderOf(run.place);
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).filter((name) => /^[^.].*\.yaml$/.test(name));
@@ -36,7 +114,7 @@ export function keptPlansOf(run: SimRun): readonly KeptPlan[] {
 }
 
 /** Throws a `SimTestError` where it is no plan, or there is no such file. */
-export function readKept(given: string): KeptPlan {
+function readKept(given: string): KeptTestPlan {
   const file = resolve(given);
   const typed = typedPath(file);
   if (!existsSync(file)) throw new SimTestError([`${typed}: there is no such file`]);
@@ -47,7 +125,7 @@ export function readKept(given: string): KeptPlan {
 }
 
 /** Why a kept plan cannot be run by this test, in words; null where it can. */
-export function whyForeign({ plan }: KeptPlan, { systems, catalogue }: SimRun): string | null {
+function whyUnrunnable({ plan }: KeptTestPlan, { systems, catalogue }: SimRun): string | null {
   const { name } = plan.system;
   if (!systems.some((system) => system.name === name)) return `the test has no system "${name}"`;
   const [unknown] = planWordFindings(plan, wordsOf(catalogue));
@@ -69,12 +147,15 @@ export function keep(finding: Finding, run: SimRun): string {
 }
 
 /** Takes a plan out that guards nothing. */
-export function takeOut(kept: KeptPlan, run: SimRun): void {
+function takeOut(kept: KeptTestPlan, run: SimRun): void {
   if (changed(kept, null)) run.print(`fencepost: took out ${typedPath(kept.file)}`);
 }
 
 /** Whether there was something to change; throws where another writes the same file. */
-function changed({ file, text }: Pick<KeptPlan, 'file' | 'text'>, after: string | null): boolean {
+function changed(
+  { file, text }: Pick<KeptTestPlan, 'file' | 'text'>,
+  after: string | null,
+): boolean {
   if (text === after) return false;
   const change = changeWhole(file, text, after);
   if (change.kind === 'done') return true;

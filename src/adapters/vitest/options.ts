@@ -1,9 +1,18 @@
-/** What `simTest` is given: which system, which faults, what should hold, and for how long. */
+/**
+ * What `simTest` is given: which system, which faults, what should hold, and for how long. It is
+ * checked here as far as it is no part of a scenario, since the code that gives it may be plain
+ * JavaScript: every mistake is told at once, with the option that it is in.
+ */
+
 import type { SystemDefinition } from '../../catalogue.ts';
+import { shown } from '../../core/plan/fields.ts';
 import type { World } from '../../core/world/world.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
 import type { AsyncClient, AsyncSection } from '../../systems/protocol.ts';
+import { type PathStep, renderPath, suggest } from '../../text/problem.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
+import { SimTestError } from './test-place.ts';
 
 export interface TestOptions {
   /** How many, from 0 on, or from one to another, both included. Default 200. */
@@ -31,7 +40,7 @@ export interface WrittenHere extends ScenarioFields {
 }
 
 /** A scenario that is written elsewhere. */
-export interface WrittenElsewhere {
+interface WrittenElsewhere {
   /** A file beside the test, `./lock.yaml`, or the text of one; it lists its own expectations. */
   readonly scenario: string;
   /** One of its systems; all of them, if absent. */
@@ -61,7 +70,7 @@ export interface BodyParts<S extends object, T extends object> {
 }
 
 /** A lock that fencepost has, or that is defined with `build` or `buildAsync`. */
-export interface LockParts {
+interface LockParts {
   readonly lock: string | LockDefinition;
   /** Options of the lock: `{ release: 'own' }`. */
   readonly options?: Readonly<Record<string, string | number>>;
@@ -125,10 +134,159 @@ export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
 ];
 
 /** The fields that stand in a scenario's `systems`, and here beside the others. */
-export const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', 'holds', 'breaks'];
+const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', 'holds', 'breaks'];
 
 /** All others. */
-export const TEST_FIELDS: readonly string[] = [
+const TEST_FIELDS: readonly string[] = [
   ...['scenario', 'system', 'servers', 'start', 'operations'],
   ...['seeds', 'timeout', 'budgetMs', 'use'],
 ];
+
+/** Options whose own fields are right; those of the scenario are still to be read. */
+export interface CheckedOptions {
+  /** The scenario's and the system's, as they were given. */
+  readonly fields: Partial<Omit<WrittenHere, 'scenario' | 'system'>> & {
+    readonly lock?: string | LockDefinition;
+    readonly options?: Readonly<Record<string, string | number>>;
+  };
+  /** A path or a text; null where it is written as options. */
+  readonly scenario: string | null;
+  readonly system: string | null;
+  /** The lock that the test brings: its body, or a definition. */
+  readonly ownLock: LockDefinition | null;
+  readonly use: readonly SystemDefinition[];
+  readonly seeds: SeedRange;
+  readonly timeoutMs: number;
+  readonly budgetMs: number | null;
+}
+
+const SEEDS = 200;
+const TIMEOUT_MS = 60_000;
+
+/** Throws a `SimTestError`; `body` is the lock that the body became, if there is one. */
+export function checkOptions(options: AnyOptions, body: LockDefinition | null): CheckedOptions {
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null) {
+    throw new SimTestError([`options: expected an object, not ${shown(given)}`]);
+  }
+  const lines = [
+    ...unknownFields(given),
+    ...(options.scenario === undefined ? problemsHere(options, body) : problemsBeside(options)),
+    ...(body === null ? needingBody(options) : []),
+    ...seedProblems(options.seeds),
+    ...timeProblems(options),
+  ];
+  if (lines.length > 0) throw new SimTestError(lines);
+  const { seeds = SEEDS, timeout = TIMEOUT_MS, budgetMs = null, use = [] } = options;
+  const lock = 'lock' in options && typeof options.lock === 'object' ? options.lock : null;
+  return {
+    fields: options.scenario === undefined ? options : {},
+    scenario: options.scenario ?? null,
+    system: options.system ?? null,
+    ownLock: body ?? lock,
+    use: isList(use) ? use : [use],
+    seeds:
+      typeof seeds === 'number' ? { from: 0, to: seeds - 1 } : { from: seeds[0], to: seeds[1] },
+    timeoutMs: timeout,
+    budgetMs,
+  };
+}
+
+function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+function unknownFields(options: object): readonly string[] {
+  const known: readonly string[] = [...SCENARIO_FIELDS, ...SYSTEM_FIELDS, ...TEST_FIELDS];
+  return Object.keys(options).flatMap((field) => {
+    if (known.includes(field)) return [];
+    const hint = suggest(field, known);
+    return [`unknown field "${field}"${hint === '' ? `; known: ${known.join(', ')}` : hint}`];
+  });
+}
+
+/** What is missing, or not plain data, in a scenario that is written as options. */
+function problemsHere(options: AnyOptions, body: LockDefinition | null): readonly string[] {
+  const { system, faults } = options;
+  const lock: unknown = options.lock;
+  const lines: string[] = [];
+  if (system !== undefined) lines.push('system: names one of a scenario, and there is none');
+  if (body !== null && lock !== undefined) {
+    lines.push('lock: stands beside a body, which is the lock; leave one of them out');
+  }
+  if (body === null && lock === undefined) {
+    lines.push("lock: is missing; give a body, or name a lock, e.g. lock: 'redlock'");
+  }
+  if (faults === undefined) {
+    const example = "[{ pause: { before: 'write', for: '1ms..60ms', chance: '1/2' } }]";
+    lines.push(`faults: is missing; say what may go wrong, e.g. ${example}, or [] for nothing`);
+  }
+  const plain: readonly string[] = [...SCENARIO_FIELDS, 'options', 'store', 'holds', 'breaks'];
+  const entries = Object.entries(options).filter(([field]) => plain.includes(field));
+  return [...lines, ...entries.flatMap(([field, value]) => unplainParts(value, [field]))];
+}
+
+/** What the scenario says already. */
+function problemsBeside(options: AnyOptions): readonly string[] {
+  const { scenario } = options;
+  const text: unknown = scenario;
+  if (typeof text !== 'string' || text === '') {
+    return [`scenario: expected a path or the text of a scenario, not ${shown(text)}`];
+  }
+  const said: readonly string[] = [...SCENARIO_FIELDS, ...SYSTEM_FIELDS];
+  return Object.keys(options)
+    .filter((field) => said.includes(field))
+    .map((field) => `${field}: the scenario says it; leave it out`);
+}
+
+function needingBody({ servers, start, operations }: AnyOptions): readonly string[] {
+  return Object.entries({ servers, start, operations }).flatMap(([field, value]) =>
+    value === undefined ? [] : [`${field}: is for a body, and there is none`],
+  );
+}
+
+function seedProblems(seeds: AnyOptions['seeds'] = SEEDS): readonly string[] {
+  const isSeed = (seed: unknown): boolean => Number.isSafeInteger(seed) && Number(seed) >= 0;
+  if (typeof seeds === 'number') {
+    if (isSeed(seeds) && seeds > 0) return [];
+  } else if (Array.isArray(seeds)) {
+    const [from, to, ...rest] = seeds;
+    if (isSeed(from) && isSeed(to) && to >= from && rest.length === 0) return [];
+  }
+  return [`seeds: expected a count, or the first and the last, e.g. [0, 199], not ${shown(seeds)}`];
+}
+
+function timeProblems({ timeout, budgetMs }: AnyOptions): readonly string[] {
+  return Object.entries({ timeout, budgetMs }).flatMap(([field, value]) =>
+    value === undefined || (typeof value === 'number' && value > 0)
+      ? []
+      : [`${field}: expected milliseconds, more than 0, not ${shown(value)}`],
+  );
+}
+
+/** `clients.ttl: expected plain data, not a function`; each once. */
+function unplainParts(value: unknown, path: readonly PathStep[]): readonly string[] {
+  const what = whyUnplain(value);
+  if (what !== null) return [`${renderPath(path)}: expected plain data, not ${what}`];
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((one, at) => unplainParts(one, [...path, at]));
+  return Object.entries(value).flatMap(([key, one]) => unplainParts(one, [...path, key]));
+}
+
+function whyUnplain(value: unknown): string | null {
+  switch (typeof value) {
+    case 'function':
+    case 'symbol':
+    case 'bigint':
+      return `a ${typeof value}`;
+    case 'number':
+      return Number.isFinite(value) ? null : String(value);
+    case 'object': {
+      if (value === null || Array.isArray(value)) return null;
+      const kind: unknown = Reflect.getPrototypeOf(value);
+      return kind === Object.prototype || kind === null ? null : 'an object of a class';
+    }
+    default:
+      return null;
+  }
+}

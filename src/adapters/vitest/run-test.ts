@@ -1,26 +1,30 @@
 /**
  * The stages of one test: the kept plans first, then whether runs can be repeated, then fresh
- * seeds. A seed or a plan that was wished for comes alone.
+ * seeds. A seed or a plan that was wished for comes alone. Globals stay replaced for as long as the
+ * test goes on, since replacing them for each run takes as long as a run.
  */
 import { dirname } from 'node:path';
-import type { SeedRange } from '../../search/sweep/shard.ts';
+import timers, { setTimeout } from 'node:timers';
+import { virtualizeGlobals } from '../../host/async/globals.ts';
+import { examineAsync } from '../../host/async/run-async.ts';
+import { renderSequence } from '../../report/sequence-text.ts';
+import { essentialSteps } from '../../report/steps.ts';
+import { expand } from '../../scenario/expand.ts';
+import { repeatSeed } from '../../search/sweep/examiner.ts';
+import type { SeedRange } from '../../search/sweep/shards.ts';
 import { isAsync } from '../../systems/assemble.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
-import { checkDeterminism } from './check-determinism.ts';
-import type { CheckedOptions } from './check-options.ts';
+import { paintFor } from '../../text/colour.ts';
 import { examineSeeds } from './examine-seeds.ts';
-import { requireLiveBindings, withGlobals } from './hold-globals.ts';
-import { Mistakes } from './mistakes.ts';
-import { replayKeptPlans, replayWished } from './replay-kept.ts';
-import { showSeed } from './show-seed.ts';
-import type { SimRun } from './sim-run.ts';
-import { Stopwatch } from './stopwatch.ts';
-import { readSubject } from './subject.ts';
-import { slugOf, type TestPlace } from './test-place.ts';
-import { seedsOf, type Wishes } from './wishes.ts';
+import { verdictLine } from './failure-block.ts';
+import { replayKeptPlans, replayWished } from './kept-plans.ts';
+import type { CheckedOptions } from './options.ts';
+import { letOthersRun, type SimRun, Stopwatch } from './sim-run.ts';
+import { Mistakes, readSubject } from './subject.ts';
+import { SimTestError, seedsOf, slugOf, type TestPlace, type Wishes } from './test-place.ts';
 
 /** What vitest knows of a test. */
-export interface TestSetting {
+interface TestSetting {
   readonly place: TestPlace;
   readonly wishes: Wishes;
   readonly signal: AbortSignal;
@@ -71,4 +75,66 @@ async function examineOne(run: SimRun, seed: number): Promise<void> {
     expect: { ...system.expect, breaks: [] },
   }));
   await examineSeeds({ ...run, systems }, { from: seed, to: seed }, { broken: new Set() });
+}
+
+const SEEDS = 3;
+const LONGEST = 300;
+
+/** Throws a `SimTestError` that names the first event that differs. */
+async function checkDeterminism(run: SimRun, { from, to }: SeedRange): Promise<void> {
+  for (const { name } of run.systems) {
+    for (let seed = from; seed <= Math.min(to, from + SEEDS - 1); seed += 1) {
+      await letOthersRun();
+      if (run.stopwatch.isOver) return;
+      const difference = await repeatSeed(run.scenario, name, seed, run.catalogue);
+      if (difference === null) continue;
+      throw new SimTestError([
+        `✗ not deterministic: two runs of seed ${seed} of ${name} differ`,
+        `  ${clipped(difference)}`,
+        'what a test keeps between runs, or imports during one, is shared by all of them',
+      ]);
+    }
+  }
+}
+
+function clipped(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/** Prints the sequence of a seed of each system, and how what was expected turned out. */
+async function showSeed(run: SimRun, seed: number): Promise<void> {
+  for (const { name, expect } of run.systems) {
+    const plan = expand(run.scenario, name, seed);
+    const claims = [...expect.holds, ...expect.breaks];
+    const { trace, verdicts } = await examineAsync(plan, claims, run.catalogue);
+    const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
+    const evidence = broken?.kind === 'invalid' ? broken.evidence : [];
+    const steps = essentialSteps(trace, { evidence, faults: plan.faults });
+    const lines = renderSequence(steps, trace.processes, { width: 100, paint: paintFor(false) });
+    const found = verdicts.map(verdictLine);
+    run.print([`seed ${seed} of ${name}`, '', ...lines, '', ...found].join('\n'));
+  }
+}
+
+/** Runs `work`; whoever comes after it finds the globals as they were. */
+async function withGlobals<R>(work: () => Promise<R>): Promise<R> {
+  const restore = virtualizeGlobals();
+  try {
+    return await work();
+  } finally {
+    restore();
+    await letOthersRun(); // the last run gives them back in the next turn
+  }
+}
+
+/**
+ * Throws a `SimTestError`, while globals are replaced, in a context of `node:vm`: there, what was
+ * imported from a builtin module stays what it was.
+ */
+function requireLiveBindings(): void {
+  if (setTimeout === timers.setTimeout) return;
+  throw new SimTestError([
+    'asynchronous code cannot be simulated here: builtin modules cannot be replaced in the pools',
+    "vmThreads and vmForks; run this file with `pool: 'forks'` or `pool: 'threads'`",
+  ]);
 }

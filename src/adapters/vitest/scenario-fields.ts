@@ -10,7 +10,7 @@ export type Time = 0 | '0' | `${number}${Unit}`;
 /** `20ms`, or each seed draws from `1ms..40ms`. */
 export type TimeRange = Time | `${Time}..${Time}`;
 /** `1/2` or `20%`. */
-export type Odds = 0 | '0' | `${number}/${number}` | `${number}%`;
+export type OddsText = 0 | '0' | `${number}/${number}` | `${number}%`;
 type Rate = 0 | '0' | `${number}ppm`;
 type RateRange = Rate | `${Rate}..${Rate}`;
 /** Names, or how many. */
@@ -29,9 +29,9 @@ export interface ScenarioFields {
   /** What brings the workers of the `lease-*` locks their steps, at least once. */
   readonly queue?: QueueField;
   /** How much a backoff may be lengthened: `25%`. */
-  readonly jitter?: Odds;
+  readonly jitter?: OddsText;
   /** What may go wrong. */
-  readonly faults?: readonly FaultField[];
+  readonly faults?: readonly FaultOption[];
   /** Whether each seed enables a random subset of the kinds with a chance. Default true. */
   readonly swarm?: boolean;
   /** What the lock may assume of clocks. */
@@ -48,13 +48,13 @@ export interface ScenarioFields {
   readonly maxEvents?: number;
 }
 
-export interface QueueField {
+interface QueueField {
   readonly steps?: number;
   readonly retries?: number;
   readonly visibility?: Time;
   readonly messages?: readonly (MessageField & { readonly at?: Time })[];
   readonly copies?: readonly (MessageField & { readonly after?: Time })[];
-  readonly duplicates?: { readonly chance: Odds; readonly after?: TimeRange };
+  readonly duplicates?: { readonly chance: OddsText; readonly after?: TimeRange };
 }
 
 interface MessageField {
@@ -63,7 +63,7 @@ interface MessageField {
   readonly retries?: number;
 }
 
-export interface ClientSettingsField {
+interface ClientSettingsField {
   /** How long a grant lasts. Default 10ms. */
   readonly ttl?: Time;
   readonly lockTimeout?: Time | 'never';
@@ -78,7 +78,7 @@ export interface ClientSettingsField {
   readonly releases?: boolean;
 }
 
-export interface ClientField extends ClientSettingsField {
+interface ClientField extends ClientSettingsField {
   /** How many sections it runs. Default 3. */
   readonly sections?: number;
   /** The time before each section. Default 0ms..5ms. */
@@ -86,7 +86,7 @@ export interface ClientField extends ClientSettingsField {
   readonly workload?: WorkloadField;
 }
 
-export interface ClientsField extends ClientField {
+interface ClientsField extends ClientField {
   /** alice, bob, carol, … */
   readonly count?: number;
   readonly names?: readonly string[];
@@ -94,7 +94,7 @@ export interface ClientsField extends ClientField {
   readonly each?: Readonly<Record<string, ClientField>>;
 }
 
-export interface WorkloadField {
+interface WorkloadField {
   readonly kind?: 'blind-writes' | 'read-modify-write' | 'transfer';
   readonly writesPerGrant?: number;
   readonly awaits?: boolean;
@@ -111,7 +111,7 @@ interface Access {
   readonly key?: string;
 }
 
-export type StepField =
+type StepField =
   | 'write'
   | 'read'
   | 'increment'
@@ -152,7 +152,7 @@ interface Memoize extends Access {
 
 interface Chance {
   /** How likely it strikes: `1/2` or `20%`. Always, when it is left out. */
-  readonly chance?: Odds;
+  readonly chance?: OddsText;
 }
 
 interface At {
@@ -197,10 +197,10 @@ interface LateTimer {
   readonly process?: Processes;
   readonly at?: TimeRange;
   readonly by: TimeRange;
-  readonly chance?: Odds;
+  readonly chance?: OddsText;
 }
 
-export type FaultField =
+export type FaultOption =
   | { readonly pause: Pause }
   | { readonly delay: Message & { readonly by: TimeRange } }
   | { readonly drop: Message }

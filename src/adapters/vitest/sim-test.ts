@@ -1,15 +1,23 @@
 /**
  * `simTest` and its variants, as tests of vitest. Vitest's own timeout is off, since it knows
  * nothing of seeds: the test ends itself, and says how far it came.
+ *
+ * From here read on: `options.ts` (with `scenario-fields.ts`) is what a test is given,
+ * `run-test.ts` goes through its stages, `subject.ts` makes its scenario, `kept-plans.ts` and
+ * `examine-seeds.ts` are the two stages that judge, and `failure-block.ts` says what broke.
+ * `sim-run.ts` is what every stage is handed, and `test-place.ts` where the test stands.
  */
 import { type TestContext, test } from 'vitest';
-import { lockOfBody } from './body-lock.ts';
-import { type CheckedOptions, checkOptions } from './check-options.ts';
-import type { Body, BodyOptions, LockOptions } from './options.ts';
+import {
+  type Body,
+  type BodyOptions,
+  type CheckedOptions,
+  checkOptions,
+  type LockOptions,
+} from './options.ts';
 import { runTest, type TestEnd } from './run-test.ts';
-import { SimTestError } from './sim-test-error.ts';
-import { callSiteOf } from './test-place.ts';
-import { readWishes } from './wishes.ts';
+import { lockOfBody } from './subject.ts';
+import { lineThatCalled, readWishes, SimTestError } from './test-place.ts';
 
 /** What one case gives to the functions that make a test of it: a list its parts. */
 export type CaseOf<C> = [C] extends [readonly unknown[]] ? [...C] : [C];
@@ -71,7 +79,7 @@ function callOf(api: Api): SimTestCall {
     options: BodyOptions<S, T> | LockOptions,
     body?: Body<S, T>,
   ): void {
-    const site = callSiteOf(define);
+    const site = lineThatCalled(define);
     const given = (): CheckedOptions => checked(options, body, []);
     api(name, UNTIMED, (context) => happen(context, { site, given }));
   }
@@ -86,7 +94,7 @@ function eachOf<C>(api: Api, cases: readonly C[]): SimTestEach<C> {
     options: (...args: CaseOf<C>) => BodyOptions<S, T> | LockOptions,
     body?: Body<S, T, CaseOf<C>>,
   ): void {
-    const site = callSiteOf(define);
+    const site = lineThatCalled(define);
     api.for(cases)(name, UNTIMED, (one, context) => {
       const args: unknown = Array.isArray(one) ? one : [one];
       if (!isCase<C>(args)) return;

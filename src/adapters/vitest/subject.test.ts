@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type BuildAsync, defineSystem } from '../../index.ts';
-import { lockOfBody } from './body-lock.ts';
-import { checkOptions } from './check-options.ts';
-import { Mistakes } from './mistakes.ts';
-import type { AnyOptions, Body, WrittenHere } from './options.ts';
-import { SimTestError } from './sim-test-error.ts';
-import { readSubject, type Subject } from './subject.ts';
+import { type AnyOptions, type Body, checkOptions, type WrittenHere } from './options.ts';
+import { lockOfBody, Mistakes, readSubject, type Subject } from './subject.ts';
+import { SimTestError } from './test-place.ts';
 
 const none = { faults: [] } as const;
 const body: Body<object, object> = async (section) => {

@@ -1,27 +1,31 @@
 /**
  * What a test is about: the scenario that its options mean, and what the words in it mean. A
  * scenario that is written as options is read as the text of a file is, so that whatever is wrong
- * with it is said in the same words.
+ * with it is said in the same words. The body of a test becomes a lock that scenarios and plans can
+ * name; what its operations are called is learnt from a few runs in which nothing goes wrong, and
+ * what it throws is kept, since a run itself knows the message only.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Catalogue, extend, type SystemDefinition } from '../../catalogue.ts';
-import type { SourceFile } from '../../core/plan/document.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import { parseFile, type SourceFile } from '../../core/plan/document.ts';
+import { CLIENT_DEFAULTS, LIMIT_DEFAULTS, type Plan } from '../../core/plan/plan.ts';
 import { readUse } from '../../core/plan/used-modules.ts';
+import { World } from '../../core/world/world.ts';
 import { defineSystem } from '../../define-system.ts';
+import { runAsync } from '../../host/async/run-async.ts';
 import { loadCatalogue } from '../../host/modules/load-catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import { whyRefused } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
+import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
+import { prepare } from '../../systems/store/store-kinds.ts';
 import { type Problem, renderProblem, suggest } from '../../text/problem.ts';
-import { OWN_LOCK } from './body-lock.ts';
-import type { CheckedOptions } from './check-options.ts';
-import { learnOperations } from './learn-operations.ts';
-import type { Mistakes } from './mistakes.ts';
-import { SCENARIO_FIELDS } from './options.ts';
-import { SimTestError } from './sim-test-error.ts';
+import { type Body, type BodyParts, type CheckedOptions, SCENARIO_FIELDS } from './options.ts';
+import { SimTestError } from './test-place.ts';
 
 export interface Subject {
   readonly scenario: Scenario;
@@ -31,7 +35,7 @@ export interface Subject {
 }
 
 /** Where it is read from, and whom it tells what went wrong in the test's own code. */
-export interface SubjectSource {
+interface SubjectSource {
   readonly folder: string;
   /** The name of a scenario that is written as options. */
   readonly slug: string;
@@ -176,4 +180,157 @@ function chosen(
   if (idle.length === 0) return found;
   const list = idle.map(({ name }) => name).join(', ');
   throw new SimTestError([`scenario: ${file} expects nothing of ${list}; say what \`holds\``]);
+}
+
+const SEEDS: readonly number[] = [0, 1, 2];
+
+/** The names that clients of `lock` gave; none where the scenario cannot be read or run. */
+async function learnOperations(
+  source: SourceFile,
+  lock: string,
+  catalogue: Catalogue,
+): Promise<readonly string[]> {
+  const scenario = calmScenario(source, catalogue);
+  const system = scenario?.systems.find((one) => one.lock === lock);
+  if (scenario === null || system === undefined) return [];
+  const names = new Set<string>();
+  for (const seed of SEEDS) {
+    const plan = expand(scenario, system.name, seed);
+    if (whyRefused(plan, catalogue) !== null) return [];
+    await prepare([plan.system], catalogue);
+    for (const name of namesIn(await runAsync(plan, catalogue))) names.add(name);
+  }
+  return [...names].filter((name) => !isRepeated(name, names)).sort();
+}
+
+/** The scenario without its faults; null where there is something wrong with it. */
+function calmScenario({ text, file }: SourceFile, catalogue: Catalogue): Scenario | null {
+  const parsed = parseFile({ text, file });
+  if (parsed.kind === 'problems' || typeof parsed.value !== 'object') return null;
+  const calm = JSON.stringify({ ...parsed.value, faults: [] });
+  const read = loadScenario(calm, file, catalogue);
+  return read.kind === 'problems' ? null : read.scenario;
+}
+
+/** `acquire` of `alice/1/acquire`: calls to the lock, and marks. */
+function namesIn({ events }: Trace): readonly string[] {
+  return events.flatMap((event) => {
+    const isOfLock = event.kind === 'invoke' && 'lock' in event.call;
+    const point = isOfLock ? event.operation : event.kind === 'mark' ? event.point : '';
+    const [, section = '', name = '', ...rest] = point.split('/');
+    return /^\d+$/.test(section) && name !== '' && rest.length === 0 ? [name] : [];
+  });
+}
+
+/** `acquire-2`, where there is `acquire`. */
+function isRepeated(name: string, names: ReadonlySet<string>): boolean {
+  const [, first = ''] = /^(.+)-\d+$/.exec(name) ?? [];
+  return names.has(first);
+}
+
+/** What scenarios and plans call the lock that a test brings. */
+export const OWN_LOCK = 'own-lock';
+
+/**
+ * What the body of a test becomes. `servers` is called here, to learn what the servers are called,
+ * and anew for each run.
+ */
+export function lockOfBody<S extends object, T extends object, A extends readonly unknown[]>(
+  { servers, start, operations }: Pick<BodyParts<S, T>, 'servers' | 'start' | 'operations'>,
+  body: Body<S, T, A>,
+  args: A,
+): LockDefinition {
+  const buildAsync: BuildAsync = (world) => {
+    const added: unknown = servers === undefined ? {} : servers(world);
+    if (!isObject<S>(added)) throw noObject('servers', added);
+    return (client) => {
+      const made: unknown = start === undefined ? {} : start(client, added);
+      if (!isObject<T>(made)) throw noObject('start', made);
+      const handles = Object.assign({}, added, made, { client });
+      return (section: AsyncSection) => body(section, handles, ...args);
+    };
+  };
+  const names = servers === undefined ? [] : namesOfServers(servers);
+  const definition = { about: 'the body of a test', servers: names, buildAsync };
+  return operations === undefined ? definition : { ...definition, operations };
+}
+
+/** Whether it is what its maker's type says, as far as one can see. */
+function isObject<T extends object>(value: unknown): value is T {
+  return typeof value === 'object' && value !== null;
+}
+
+function noObject(where: string, value: unknown): SimTestError {
+  const what = value === undefined ? 'nothing' : typeof value;
+  return new SimTestError([`${where}: expected an object for the body, not ${what}`]);
+}
+
+/** The servers that it adds to a world in which nothing else happens. */
+function namesOfServers(servers: (world: World) => unknown): readonly string[] {
+  const world = new World(EMPTY, null);
+  servers(world);
+  const { processes } = world.run(null);
+  return processes.flatMap(({ name, role }) => (role === 'lock' ? [name] : []));
+}
+
+const EMPTY: Plan = {
+  fencepost: 1,
+  scenario: 'empty',
+  system: { name: 'empty', lock: OWN_LOCK, store: 'unfenced', options: {} },
+  clients: [],
+  network: { link: 'connection', latencyUs: 0 },
+  faults: [],
+  chance: null,
+  decisions: {},
+  order: [],
+  limits: { ...LIMIT_DEFAULTS, probe: false, healAtUs: 0, endUs: 1, maxEvents: 1 },
+  bounds: {
+    latency: { minUs: 0, maxUs: 0 },
+    think: { minUs: 0, maxUs: CLIENT_DEFAULTS.ttlUs },
+    durations: {},
+    skewUs: null,
+    driftPpm: null,
+  },
+};
+
+export class Mistakes {
+  private last: unknown = null;
+
+  /** The same lock, whose clients' errors are kept. */
+  watch(definition: LockDefinition): LockDefinition {
+    const { buildAsync } = definition;
+    if (typeof buildAsync !== 'function') return definition;
+    return {
+      ...definition,
+      buildAsync: (world, options) => {
+        const programOf = this.kept(() => buildAsync(world, options));
+        return (client) => {
+          const program = this.kept(() => programOf(client));
+          return async (section) => {
+            try {
+              await program(section);
+            } catch (error) {
+              this.last = error;
+              throw error;
+            }
+          };
+        };
+      },
+    };
+  }
+
+  private kept<R>(code: () => R): R {
+    try {
+      return code();
+    } catch (error) {
+      this.last = error;
+      throw error;
+    }
+  }
+
+  /** What was thrown last, if a run failed with its message. */
+  find(message: string): Error | undefined {
+    const { last } = this;
+    return last instanceof Error && message.endsWith(last.message) ? last : undefined;
+  }
 }

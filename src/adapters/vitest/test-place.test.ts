@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { shellWords } from '../../report/finding.ts';
-import { commandWith, slugOf } from './test-place.ts';
-import { readWishes, seedsOf } from './wishes.ts';
+import { commandWith, readWishes, seedsOf, slugOf } from './test-place.ts';
 
 const place = (name: string): Parameters<typeof slugOf>[0] => ({
   ...{ file: `${process.cwd()}/src/lock.test.ts`, name, fullName: `locks ${name}` },

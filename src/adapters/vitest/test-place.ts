@@ -1,8 +1,15 @@
-/** Where a test stands and what it is called: in a stack, in a command, in the names of files. */
+/**
+ * Where a test stands and what it is called, in a stack, in a command, in the names of files; what
+ * the person at the terminal asks of it without an edit; and why it failed.
+ *
+ * Plans are written with `FENCEPOST_UPDATE=1` and not with vitest's `-u`: that makes a test pass by
+ * accepting what is new, while a kept plan goes on failing until the lock is mended.
+ */
 
 import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { SeedRange } from '../../search/sweep/shards.ts';
 
 export interface TestPlace {
   /** The absolute path of its file. */
@@ -14,7 +21,7 @@ export interface TestPlace {
 }
 
 /** The line of a stack that called `callee`. */
-export function callSiteOf(callee: (...args: never[]) => unknown): string {
+export function lineThatCalled(callee: (...args: never[]) => unknown): string {
   const holder: { stack?: string } = {};
   Error.captureStackTrace(holder, callee);
   return (holder.stack ?? '').split('\n').find((line) => /^\s+at /.test(line)) ?? '';
@@ -52,4 +59,61 @@ export function slugOf({ fullName }: TestPlace): string {
   if (words.length <= LONGEST && !/^\d*$/.test(words)) return words;
   const digest = bytesToHex(sha256(utf8ToBytes(fullName))).slice(0, 6);
   return `${words === '' ? 'test' : [...words].slice(0, LONGEST - 7).join('')}-${digest}`;
+}
+
+export interface Wishes {
+  /** `FENCEPOST_SEED=17`: this seed alone, and what happens in it; null for none. */
+  readonly seed: number | null;
+  /** `FENCEPOST_SEEDS=1000`, or `500..999`: instead of the test's own. */
+  readonly seeds: string | null;
+  /** `FENCEPOST_REPLAY=<file>`: this plan alone. */
+  readonly planFile: string | null;
+  /** `FENCEPOST_UPDATE=1`: keeps the plans of failures, and takes out those that guard nothing. */
+  readonly isUpdate: boolean;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws a `SimTestError` that names the variable. */
+export function readWishes(environment: Environment): Wishes {
+  const { FENCEPOST_SEED: seed = '', FENCEPOST_SEEDS: seeds = '' } = environment;
+  const { FENCEPOST_REPLAY: planFile = '', FENCEPOST_UPDATE: update = '' } = environment;
+  return {
+    seed: seed === '' ? null : wholeNumber(seed, `FENCEPOST_SEED ${seed}`),
+    seeds: seeds === '' ? null : seeds,
+    planFile: planFile === '' ? null : planFile,
+    isUpdate: update !== '' && update !== '0' && update !== 'false',
+  };
+}
+
+/** The test's own seeds, unless others were wished for. */
+export function seedsOf(own: SeedRange, { seeds }: Pick<Wishes, 'seeds'>): SeedRange {
+  if (seeds === null) return own;
+  const where = `FENCEPOST_SEEDS ${seeds}`;
+  const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(seeds) ?? [];
+  if (first === undefined || last === undefined) {
+    const count = wholeNumber(seeds, where);
+    if (count === 0) throw new SimTestError([`${where}: at least one seed is needed`]);
+    return { from: own.from, to: own.from + count - 1 };
+  }
+  const range = { from: wholeNumber(first, where), to: wholeNumber(last, where) };
+  if (range.to >= range.from) return range;
+  throw new SimTestError([`${where}: the range ends before it begins`]);
+}
+
+function wholeNumber(text: string, where: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new SimTestError([`${where}: a whole number is expected, e.g. 17`]);
+}
+
+export class SimTestError extends Error {
+  constructor(lines: readonly string[], cause?: unknown) {
+    super(lines.join('\n'), cause === undefined ? {} : { cause });
+  }
+
+  /** `site` is a line of a stack. */
+  standAt(site: string): void {
+    this.stack = `${this.name}: ${this.message}\n${site}`;
+  }
 }

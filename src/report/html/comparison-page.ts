@@ -3,8 +3,12 @@
  * in it a group for each condition, and there a dot with its interval for each system), and every
  * figure as a table. One file without scripts.
  */
-import type { Cell, Condition } from '../../search/compare/comparison.ts';
-import type { Ruling, Saying } from '../../search/compare/folklore.ts';
+import type {
+  ComparedCell,
+  ComparedCondition,
+  Saying,
+  SayingRuling,
+} from '../../search/compare/comparison.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { capitalized, countOf } from '../../text/prose.ts';
 import {
@@ -65,7 +69,7 @@ export function renderComparisonPage(comparison: Comparison): string {
   });
 }
 
-const TONES: Readonly<Record<Ruling, string>> = {
+const TONES: Readonly<Record<SayingRuling, string>> = {
   holds: 'good',
   fails: 'bad',
   mixed: 'open',
@@ -120,7 +124,7 @@ function renderTables({ cells }: Comparison): Markup {
   return card('figures', 'All figures', tables);
 }
 
-function renderTable(condition: Condition, cells: readonly Cell[]): Markup {
+function renderTable(condition: ComparedCondition, cells: readonly ComparedCell[]): Markup {
   const title = element('b', {}, capitalized(conditionTitle(condition)));
   const heads = MEASURES.map(({ name, unit }) => column([name, element('br', {}), unit], 'number'));
   const figures = table({
@@ -131,7 +135,7 @@ function renderTable(condition: Condition, cells: readonly Cell[]): Markup {
   return element('div', { class: 'system wide' }, figures);
 }
 
-function renderRow({ system, figures }: Cell): Markup {
+function renderRow({ system, figures }: ComparedCell): Markup {
   const cells = MEASURES.map((measure) => {
     const estimate = measure.of(figures);
     const interval = intervalText(estimate);
@@ -155,9 +159,9 @@ const FONT = "system-ui, 'Segoe UI', Roboto, sans-serif";
 
 interface Panel {
   readonly measure: Measure;
-  readonly cells: readonly Cell[];
+  readonly cells: readonly ComparedCell[];
   readonly systems: readonly string[];
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly ComparedCondition[];
   /** Where the axis ends. */
   readonly top: number;
 }
@@ -243,7 +247,7 @@ function drawGroups(panel: Panel): Child {
   return [borders, names, spans];
 }
 
-function drawDot(panel: Panel, cell: Cell): Child {
+function drawDot(panel: Panel, cell: ComparedCell): Child {
   const { measure, systems, conditions } = panel;
   const estimate = measure.of(cell.figures);
   if (estimate.value === null) return [];

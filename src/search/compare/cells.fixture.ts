@@ -1,5 +1,5 @@
 /** Cells of a comparison with planted numbers. */
-import { type Cell, type Condition, figuresOf } from './comparison.ts';
+import { type ComparedCell, type ComparedCondition, figuresOf } from './comparison.ts';
 import type { RunMeasures } from './measure-run.ts';
 import type { Resamples } from './statistics.ts';
 
@@ -32,8 +32,8 @@ export function runOf({ doneMs = 100, commitMs = 10, ...wrong }: Planted = {}): 
 /** A cell of these runs. */
 export function cellOf(
   system: string,
-  condition: Condition,
+  condition: ComparedCondition,
   { runs, resamples }: { readonly runs: readonly RunMeasures[]; readonly resamples: Resamples },
-): Cell {
+): ComparedCell {
   return { system, condition, runs, figures: figuresOf(runs, resamples) };
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Expectation, Plan } from '../../core/plan/plan.ts';
 import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
-import { admit, type Entry, superfluousIn } from './entry.ts';
+import { admit, type CorpusEntry, superfluousIn } from './entry.ts';
 import { signatureOf } from './signature.ts';
 
 /** A plan that breaks `grant-order`; the more `attempts`, the less simple. */
 function entryOf(
   file: string,
   { attempts = 1, outcome = 'reproduced', expected = 'reproduced', system = 'unfenced' }: More = {},
-): Entry {
+): CorpusEntry {
   const made = planOf({ clients: [clientOf('alice', [writeOf(1)], { attempts })] });
   const plan: Plan = { ...made, system: { ...made.system, name: system } };
   const evidence = [{ role: 'stale write', event: 0 }];

@@ -7,7 +7,7 @@ import { isSimpler } from '../../core/shrink/simpler.ts';
 import { isSameKind, type Signature } from './signature.ts';
 
 /** A kept plan that was read and replayed. */
-export interface Entry {
+export interface CorpusEntry {
   readonly file: string;
   readonly plan: Plan;
   readonly signature: Signature;
@@ -16,7 +16,7 @@ export interface Entry {
   readonly expected: Expectation['outcome'];
 }
 
-type Kind = Pick<Entry, 'plan' | 'signature'>;
+type Kind = Pick<CorpusEntry, 'plan' | 'signature'>;
 
 /** Kinds are told apart within a system of a scenario, whose plans `run` replays. */
 function isSameFailure(a: Kind, b: Kind): boolean {
@@ -27,16 +27,16 @@ function isSameFailure(a: Kind, b: Kind): boolean {
   );
 }
 
-export type Admission =
+type Admission =
   /** No plan of its kind is kept. */
   | { readonly kind: 'new' }
   /** `of` shows the same failure, and is as simple. */
-  | { readonly kind: 'known'; readonly of: Entry }
+  | { readonly kind: 'known'; readonly of: CorpusEntry }
   /** `than` shows the same failure in a more complicated way. */
-  | { readonly kind: 'simpler'; readonly than: Entry };
+  | { readonly kind: 'simpler'; readonly than: CorpusEntry };
 
 /** Whether a corpus should take a plan; compared with the simplest of its kind. */
-export function admit(candidate: Kind, entries: readonly Entry[]): Admission {
+export function admit(candidate: Kind, entries: readonly CorpusEntry[]): Admission {
   const [best] = simplestFirst(entries.filter((entry) => isSameFailure(entry, candidate)));
   if (best === undefined) return { kind: 'new' };
   return isSimpler(candidate.plan, best.plan)
@@ -46,11 +46,11 @@ export function admit(candidate: Kind, entries: readonly Entry[]): Admission {
 
 /** An entry that could go, and why. */
 export type Superfluous =
-  | { readonly kind: 'inert'; readonly entry: Entry }
-  | { readonly kind: 'duplicate'; readonly entry: Entry; readonly of: Entry };
+  | { readonly kind: 'inert'; readonly entry: CorpusEntry }
+  | { readonly kind: 'duplicate'; readonly entry: CorpusEntry; readonly of: CorpusEntry };
 
 /** Entries that could go, in their order: those that test nothing, and all but one of each kind. */
-export function superfluousIn(entries: readonly Entry[]): readonly Superfluous[] {
+export function superfluousIn(entries: readonly CorpusEntry[]): readonly Superfluous[] {
   const live = entries.filter(({ outcome }) => outcome !== 'inert');
   return entries.flatMap((entry): Superfluous[] => {
     if (entry.outcome === 'inert')
@@ -61,7 +61,7 @@ export function superfluousIn(entries: readonly Entry[]): readonly Superfluous[]
 }
 
 /** By how simple they are, then by name. */
-function simplestFirst(entries: readonly Entry[]): readonly Entry[] {
+function simplestFirst(entries: readonly CorpusEntry[]): readonly CorpusEntry[] {
   return [...entries].sort((a, b) => {
     if (isSimpler(a.plan, b.plan)) return -1;
     if (isSimpler(b.plan, a.plan)) return 1;

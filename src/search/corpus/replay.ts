@@ -1,14 +1,18 @@
 /**
  * Decides what has become of a kept plan: does it still break its claim, or was it fixed, or does
- * it no longer test anything?
+ * it no longer test anything? And what becomes of the plan that broke one system of a scenario on
+ * the others that must hold: the same clients, work and faults, only the system's own part is
+ * theirs. So one sees what the cure does to the very same run, where a sweep only says that it held
+ * on all seeds.
  */
-
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
-import type { Expectation, Plan } from '../../core/plan/plan.ts';
+import { type ClientSettings, settingsOver } from '../../core/plan/client-text.ts';
+import type { ClientPlan, Expectation, Plan } from '../../core/plan/plan.ts';
 import { examineAsync } from '../../host/async/run-async.ts';
-import { digestOf } from '../../run.ts';
+import { digestOf, whyRefused } from '../../run.ts';
+import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 
 export interface Replay {
   readonly claim: string;
@@ -47,4 +51,90 @@ function outcomeOf(verdict: Verdict, divergedAt: string | null): Expectation['ou
   if (verdict.kind === 'invalid') return 'reproduced';
   if (divergedAt !== null) return 'diverged';
   return verdict.kind === 'valid' && verdict.exercised > 0 ? 'fixed' : 'inert';
+}
+
+/** What became of the plan on one sibling. */
+export interface Sibling {
+  /** The name that the scenario gives to the system. */
+  readonly system: string;
+  readonly claim: string;
+  readonly fate:
+    | { readonly kind: 'ran'; readonly replay: Replay }
+    /** Its lock or store cannot do what the plan asks; `why` says what. */
+    | { readonly kind: 'cannot-run'; readonly why: string };
+}
+
+/** What broke: one of the scenario's systems, by a plan that was drawn or shrunk from it. */
+interface Broken {
+  readonly plan: Plan;
+  readonly claim: string;
+}
+
+/**
+ * Runs the plan on every sibling that must hold the claim, in the order of the scenario; none where
+ * the claim was not expected to break. The stores of all systems must be prepared.
+ */
+export async function runSiblings(
+  scenario: Scenario,
+  { plan, claim }: Broken,
+  catalogue: Catalogue = builtIn,
+): Promise<readonly Sibling[]> {
+  const own = scenario.systems.find(({ name }) => name === plan.system.name);
+  if (own === undefined || !own.expect.breaks.includes(claim)) return [];
+  const siblings: Sibling[] = [];
+  for (const system of scenario.systems) {
+    if (!system.expect.holds.includes(claim)) continue;
+    const twin = planOn(plan, { scenario, from: own, to: system });
+    const why = whyRefused(twin, catalogue);
+    siblings.push({
+      ...{ system: system.name, claim },
+      fate:
+        why === null
+          ? { kind: 'ran', replay: await replay(twin, claim, catalogue) }
+          : { kind: 'cannot-run', why },
+    });
+  }
+  return siblings;
+}
+
+interface Move {
+  readonly scenario: Scenario;
+  readonly from: SystemScenario;
+  readonly to: SystemScenario;
+}
+
+/** The plan with another system in it, and with what its clients do differently there. */
+function planOn(plan: Plan, move: Move): Plan {
+  const { name, lock, store, options } = move.to;
+  const { expect: _, ...rest } = plan;
+  return {
+    ...rest,
+    system: { name, lock, store, options },
+    clients: plan.clients.map((client) => clientOn(client, move)),
+  };
+}
+
+/** A setting in which the two systems differ is the sibling's; all others stay as they were. */
+function clientOn(client: ClientPlan, { scenario, from, to }: Move): ClientPlan {
+  const written = scenario.clients.find(({ name }) => name === client.name);
+  if (written === undefined) return client;
+  const before = settingsOver(written.settings, from.clients);
+  const after = settingsOver(written.settings, to.clients);
+  const own = <Key extends keyof ClientSettings>(key: Key): ClientSettings[Key] =>
+    before[key] === after[key] ? client[key] : after[key];
+  return {
+    name: client.name,
+    ttlUs: own('ttlUs'),
+    lockTimeoutUs: own('lockTimeoutUs'),
+    storeTimeoutUs: own('storeTimeoutUs'),
+    pool: own('pool'),
+    checksLease: own('checksLease'),
+    countsLeaseFrom: own('countsLeaseFrom'),
+    leaseEnds: own('leaseEnds'),
+    tries: own('tries'),
+    backoffUs: own('backoffUs'),
+    attempts: own('attempts'),
+    releases: own('releases'),
+    sections: client.sections,
+  };
 }

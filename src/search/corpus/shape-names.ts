@@ -5,7 +5,7 @@
  */
 import type { ClientPlan, Plan, SectionPlan } from '../../core/plan/plan.ts';
 
-export type NameKind = 'lock' | 'store' | 'key' | 'tick' | 'server';
+type NameKind = 'lock' | 'store' | 'key' | 'tick' | 'server';
 
 /** Labels of operations whose number is that of a step; `acquire-2` is a second attempt. */
 const STEP_LABELS: ReadonlySet<string> = new Set([

@@ -6,8 +6,7 @@ import type { Fault } from '../../core/plan/fault.ts';
 import type { Plan, QueuePlan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { clientOf, planOf, writeOf } from '../../systems/plan.fixture.ts';
-import { shapeOf } from './shape.ts';
-import { idOf, isSameKind, signatureOf } from './signature.ts';
+import { idOf, isSameKind, shapeOf, signatureOf } from './signature.ts';
 
 const folder = fileURLToPath(new URL('../../../fixtures/plans/', import.meta.url));
 

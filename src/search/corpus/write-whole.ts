@@ -54,7 +54,7 @@ function createInPlace(file: string, text: string): boolean {
  * `changed`: the file was no longer what the caller had read, and was left alone. `reserved`:
  * somebody else is changing it, or was killed while doing so; `by` is the file that says so.
  */
-export type Change =
+export type CorpusChange =
   | { readonly kind: 'done' }
   | { readonly kind: 'changed' }
   | { readonly kind: 'reserved'; readonly by: string };
@@ -63,7 +63,7 @@ export type Change =
  * Puts `after` in the place of a file that holds `before`; null deletes it. A reservation beside
  * the file keeps others out meanwhile. It is never taken over: who was killed may have been slow.
  */
-export function changeWhole(file: string, before: string, after: string | null): Change {
+export function changeWhole(file: string, before: string, after: string | null): CorpusChange {
   const reservation = hiddenBeside(file, 'new');
   try {
     writeSynced(reservation, after ?? '', 'wx');

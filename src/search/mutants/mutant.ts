@@ -1,6 +1,7 @@
 /**
  * A mutant is a system with one mistake, and its base is the same system without it. Both stand in
- * one scenario, so that they meet the same seeds, work and faults.
+ * one scenario, so that they meet the same seeds, work and faults; several rows of the table share
+ * the clients, networks and faults at the end.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Json } from '../../core/kernel/json.ts';
@@ -23,7 +24,7 @@ export interface Mutant {
 }
 
 /** A system of a scenario, as in a scenario file, but without its expectations. */
-export interface System {
+interface System {
   readonly lock: string;
   readonly store: string;
   readonly options?: Fields;
@@ -49,7 +50,7 @@ export function row(name: string, { base, mutant, ...rest }: Row): Mutant {
 }
 
 /** The text of its scenario; JSON, which YAML contains. */
-export function scenarioText({ name, change, caughtBy, base, mutant, world }: Mutant): string {
+function scenarioText({ name, change, caughtBy, base, mutant, world }: Mutant): string {
   const scenario = {
     name,
     description: change,
@@ -70,4 +71,34 @@ export function scenarioOf(mutant: Mutant): Scenario {
     `the table is wrong: ${read.kind === 'problems' ? read.problems.map(renderProblem).join('\n') : ''}`,
   );
   return read.scenario;
+}
+
+/** Three clients that often want the lock at once and write one value each time. */
+export const CROWD: Fields = {
+  clients: { count: 3, ttl: '10ms', sections: 3, think: '0ms..20ms' },
+  workload: { kind: 'blind-writes' },
+  network: { latency: '1ms..2ms' },
+};
+
+/** The same in seconds, for locks that count in them. */
+export const SLOW_CROWD: Fields = {
+  clients: { count: 2, ttl: '2s', sections: 3, think: '0s..4s', backoff: '500ms' },
+  workload: { kind: 'blind-writes' },
+  network: { latency: '1ms..20ms' },
+  slack: '10s',
+};
+
+/** A client is stopped before a step, at times past the end of its lease. */
+export function pauseBefore(verb: string, chance: string): Fields {
+  return { pause: { process: 'clients', before: verb, for: '1ms..40ms', chance } };
+}
+
+/** A message of this kind is late. */
+export function lateMessage(
+  verb: string,
+  leg: 'request' | 'reply',
+  by: string,
+  chance: string,
+): Fields {
+  return { delay: { message: verb, leg, by, chance } };
 }

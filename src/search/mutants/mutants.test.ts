@@ -5,7 +5,7 @@ import { prepare } from '../../systems/store/store-kinds.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { BASE, MUTANT, scenarioOf } from './mutant.ts';
 import { mutants } from './mutants.ts';
-import { blockOf, judgeTrial, type Trial } from './trial.ts';
+import { blockOf, judgeTrial, type MutantTrial } from './trial.ts';
 
 /** The one-line bugs that fencepost promises to find, each with the claim that does. */
 const PROMISED: readonly (readonly [string, string])[] = [
@@ -82,7 +82,7 @@ describe('the mutants', () => {
 });
 
 /** Of as many seeds as it takes to be all but sure of the rarest. */
-async function tryOn(name: string, to: number): Promise<Trial> {
+async function tryOn(name: string, to: number): Promise<MutantTrial> {
   const mutant = byName.get(name);
   if (mutant === undefined) throw new Error(`there is no mutant ${name}`);
   const scenario = scenarioOf(mutant);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
-import { row, scenarioOf } from './mutant.ts';
+import { CROWD, row, scenarioOf } from './mutant.ts';
 import { type Block, cutIntoBlocks, judgeTrial, medianOf } from './trial.ts';
-import { CROWD } from './worlds.ts';
 
 const mutant = row('unfenced', {
   change: 'no comparison at all',
@@ -31,7 +30,7 @@ const blockOf = (from: number, found: readonly number[]): Block => ({
 
 describe('seeds', () => {
   test('are cut into five blocks that cover them, each once', () => {
-    expect(cutIntoBlocks(100, 110)).toEqual([
+    expect(cutIntoBlocks({ from: 100, to: 110 })).toEqual([
       { from: 100, to: 101 },
       { from: 102, to: 103 },
       { from: 104, to: 105 },
@@ -41,7 +40,7 @@ describe('seeds', () => {
   });
 
   test('that are fewer than five are blocks of one', () => {
-    expect(cutIntoBlocks(7, 8)).toEqual([
+    expect(cutIntoBlocks({ from: 7, to: 8 })).toEqual([
       { from: 7, to: 7 },
       { from: 8, to: 8 },
     ]);

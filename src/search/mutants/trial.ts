@@ -6,13 +6,12 @@
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Share, wilson } from '../compare/statistics.ts';
 import { judgeSystem } from '../sweep/expectation.ts';
+import type { SeedRange } from '../sweep/shards.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../sweep/tally.ts';
 import { BASE, MUTANT, type Mutant } from './mutant.ts';
 
 /** Seeds `from` to `to`, both included, of both systems. */
-export interface Block {
-  readonly from: number;
-  readonly to: number;
+export interface Block extends SeedRange {
   readonly base: Tally;
   readonly mutant: Tally;
 }
@@ -34,7 +33,7 @@ export interface PlanSize {
   readonly events: number;
 }
 
-export interface Trial {
+export interface MutantTrial {
   readonly mutant: Mutant;
   readonly seeds: number;
   readonly base: BaseOutcome;
@@ -55,7 +54,7 @@ export interface Trial {
 export function fateOf({
   found,
   seeds,
-}: Pick<Trial, 'found' | 'seeds'>): 'found' | 'survived' | 'untested' {
+}: Pick<MutantTrial, 'found' | 'seeds'>): 'found' | 'survived' | 'untested' {
   if (found.hits > 0) return 'found';
   return seeds > 1 ? 'survived' : 'untested';
 }
@@ -64,10 +63,7 @@ export function fateOf({
 const BLOCKS = 5;
 
 /** Cuts seeds `from` to `to` into blocks of nearly one size, as many as there are seeds for. */
-export function cutIntoBlocks(
-  from: number,
-  to: number,
-): readonly { readonly from: number; readonly to: number }[] {
+export function cutIntoBlocks({ from, to }: SeedRange): readonly SeedRange[] {
   const seeds = to - from + 1;
   const blocks = Math.min(BLOCKS, seeds);
   const start = (block: number): number => from + Math.floor((block * seeds) / blocks);
@@ -79,7 +75,7 @@ export function judgeTrial(
   mutant: Mutant,
   scenario: Scenario,
   { blocks, isWhole }: { readonly blocks: readonly Block[]; readonly isWhole: boolean },
-): Trial {
+): MutantTrial {
   const base = blocks.map((block) => block.base).reduce(mergeTallies, EMPTY_TALLY);
   const mutated = blocks.map((block) => block.mutant).reduce(mergeTallies, EMPTY_TALLY);
   const claim = claimTally(mutated, mutant.caughtBy);
@@ -139,10 +135,7 @@ export function medianOf(searches: readonly (number | null)[]): number | null {
 }
 
 /** A block, from what a sweep of it came to. */
-export function blockOf(
-  range: { readonly from: number; readonly to: number },
-  tallies: ReadonlyMap<string, Tally>,
-): Block {
+export function blockOf(range: SeedRange, tallies: ReadonlyMap<string, Tally>): Block {
   const base = tallies.get(BASE) ?? EMPTY_TALLY;
   return { ...range, base, mutant: tallies.get(MUTANT) ?? EMPTY_TALLY };
 }

@@ -8,6 +8,7 @@ import type { FaultKind } from '../../core/plan/fault.ts';
 import type { Examination } from '../../harness.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
+import type { SeedRange } from './shards.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,
@@ -20,11 +21,14 @@ import {
 /**
  * Seeds `from` to `to`, both included; `skip` are left out because they hung or crashed a worker.
  */
-export interface Chunk {
+export interface Chunk extends SeedRange {
   readonly system: string;
-  readonly from: number;
-  readonly to: number;
   readonly skip: readonly number[];
+}
+
+/** A chunk that was examined earlier. */
+export interface FinishedRange extends SeedRange {
+  readonly system: string;
 }
 
 /** What examines one seed; it may throw, or reject. A promise only where it has to wait. */

@@ -1,10 +1,14 @@
-/** How a sweep examines a seed of a scenario whose words are in a catalogue. */
-
+/**
+ * How a sweep examines a seed of a scenario whose words are in a catalogue, and whether examining
+ * it twice gives the same: a run must be a function of its plan.
+ */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
-import { examineEither } from '../../host/async/run-async.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import { examineEither, runAsync } from '../../host/async/run-async.ts';
+import { canonical } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { prepare as prepareSystems } from '../../systems/store/store-kinds.ts';
+import { prepare } from '../../systems/store/store-kinds.ts';
 import type { Examiner } from './chunk.ts';
 
 /** Examines with all claims that cost little, and with those that the scenario lists. */
@@ -22,8 +26,11 @@ export function examinerOf(scenario: Scenario, catalogue: Catalogue = builtIn): 
 }
 
 /** Loads what the stores of the scenario's systems need. */
-export async function prepare(scenario: Scenario, catalogue: Catalogue = builtIn): Promise<void> {
-  await prepareSystems(scenario.systems, catalogue);
+export async function prepareScenario(
+  scenario: Scenario,
+  catalogue: Catalogue = builtIn,
+): Promise<void> {
+  await prepare(scenario.systems, catalogue);
 }
 
 /** The claims that are judged on every run: those listed, and all that have no parameter. */
@@ -35,4 +42,30 @@ export function claimsJudged(
     (name) => !name.includes('(') && name !== 'holder-overlap',
   );
   return [...new Set([...listed, ...plain])];
+}
+
+/** Null when both runs gave the same events; else what differs first, in words. */
+export async function repeatSeed(
+  scenario: Scenario,
+  system: string,
+  seed: number,
+  catalogue: Catalogue = builtIn,
+): Promise<string | null> {
+  const once = (): Promise<Trace> => runAsync(expand(scenario, system, seed), catalogue);
+  return traceDifference(await once(), await once());
+}
+
+/** What differs first between two traces, in words; null when nothing does. */
+export function traceDifference(first: Trace, second: Trace): string | null {
+  const length = Math.max(first.events.length, second.events.length);
+  for (let at = 0; at < length; at += 1) {
+    const here = textOf(first.events[at]);
+    const there = textOf(second.events[at]);
+    if (here !== there) return `event ${at} differs: first ${here}, then ${there}`;
+  }
+  return first.ending.kind === second.ending.kind ? null : 'the runs ended differently';
+}
+
+function textOf(event: object | undefined): string {
+  return event === undefined ? 'nothing' : canonical(event);
 }

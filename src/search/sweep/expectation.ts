@@ -20,7 +20,7 @@ export interface Judgement {
 }
 
 /** How much of the range was examined: all of it, and whether that is a single seed. */
-export interface Coverage {
+interface Coverage {
   readonly isWhole: boolean;
   readonly isSingle: boolean;
 }

@@ -2,7 +2,7 @@
 import { threadId } from 'node:worker_threads';
 import { examinerOf as usual } from '../../../dist/search/sweep/examiner.js';
 
-export async function prepare({ name }) {
+export async function prepareScenario({ name }) {
   if (name === 'doomed' && threadId % 2 === 0) throw new Error('this worker dies');
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FinishedRange } from './chunk-source.ts';
+import type { FinishedRange } from './chunk.ts';
 import {
   type FinishedChunk,
   type JournalHead,

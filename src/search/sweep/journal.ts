@@ -5,12 +5,10 @@
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
-import type { FinishedRange } from './chunk-source.ts';
-import { type Origin, originSchema, whyForeign } from './origin.ts';
-import { type Form, seal, unseal } from './sealed.ts';
-import type { SeedRange, Shard } from './shard.ts';
-import type { Tally } from './tally.ts';
-import { count, tallySchema } from './tally-schema.ts';
+import type { FinishedRange } from './chunk.ts';
+import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from './sealed.ts';
+import type { SeedRange, Shard } from './shards.ts';
+import { countSchema, type Tally, tallySchema } from './tally.ts';
 
 /** What the chunks of a journal are part of. */
 export interface JournalHead {
@@ -32,16 +30,16 @@ const CHUNK: Form = { type: 'chunk', version: 1 };
 
 const headSchema: z.ZodType<JournalHead> = z.strictObject({
   origin: originSchema,
-  range: z.strictObject({ from: count, to: count }),
-  shard: z.strictObject({ index: count, of: count }).nullable(),
+  range: z.strictObject({ from: countSchema, to: countSchema }),
+  shard: z.strictObject({ index: countSchema, of: countSchema }).nullable(),
 });
 
 const chunkSchema: z.ZodType<FinishedChunk> = z.strictObject({
   system: z.string(),
-  from: count,
-  to: count,
+  from: countSchema,
+  to: countSchema,
   tally: tallySchema,
-  milliseconds: count,
+  milliseconds: countSchema,
 });
 
 /** The first line of a journal, with its line break. */

@@ -9,7 +9,6 @@ import { assert } from '../../core/kernel/assert.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, killedTally } from './chunk.ts';
 import { mergeTallies, type Tally } from './tally.ts';
-import type { ChunkDone, ChunkOrder, WorkerSetting } from './worker.ts';
 
 export interface PoolOptions {
   readonly workers: number;
@@ -22,7 +21,7 @@ export interface PoolOptions {
 }
 
 /** What a pool is to do: `next` gives chunks until it gives null, `onTally` takes each result. */
-export interface Job {
+interface PoolJob {
   readonly scenario: Scenario;
   /** Where the scenario's own words come from. */
   readonly modules: readonly LoadedModule[];
@@ -42,11 +41,11 @@ export class Pool {
    * Does a job, one at a time; rejects when a worker cannot be started. Either way no worker is at
    * the job any more when it returns: an answer that came later would be taken for the next job's.
    */
-  async run(job: Job): Promise<void> {
+  async run(job: PoolJob): Promise<void> {
     assert(!this.isBusy, 'a pool has two jobs at once');
     this.isBusy = true;
     let isFailed = false;
-    const next: Job['next'] = (seeds) => (isFailed ? null : job.next(seeds));
+    const next: PoolJob['next'] = (seeds) => (isFailed ? null : job.next(seeds));
     const ends = this.lanes.map(async (lane) => {
       try {
         await lane.run({ ...job, next });
@@ -64,6 +63,28 @@ export class Pool {
   async close(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.close()));
   }
+}
+
+/** What a worker is started with. */
+export interface WorkerSetting {
+  /** A module that exports `examinerOf(scenario)`, as a URL. */
+  readonly examinerUrl: string;
+  /** One number in shared memory: the seed at hand. */
+  readonly seedCell: Float64Array;
+}
+
+/** What it is sent. */
+export interface ChunkOrder {
+  readonly scenario: Scenario;
+  /** Where the scenario's own words come from. */
+  readonly modules: readonly LoadedModule[];
+  readonly chunk: Chunk;
+}
+
+/** What it answers. */
+export interface ChunkDone {
+  readonly tally: Tally;
+  readonly milliseconds: number;
 }
 
 /** How a worker came back from a chunk. */
@@ -90,7 +111,7 @@ class Lane {
     this.options = options;
   }
 
-  async run(job: Job): Promise<void> {
+  async run(job: PoolJob): Promise<void> {
     for (;;) {
       const chunk = job.next(this.seedsPerChunk);
       if (chunk === null) return;

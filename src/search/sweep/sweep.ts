@@ -2,15 +2,14 @@
  * Examines a range of seeds of every system of a scenario, on worker threads or in this one, until
  * the range is done or something asks it to stop.
  */
-
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { inRealTurn } from '../../host/async/ambient.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type Chunk, examineChunk } from './chunk.ts';
-import { ChunkSource } from './chunk-source.ts';
-import { examinerOf, prepare } from './examiner.ts';
+import { type Chunk, examineChunk, type FinishedRange } from './chunk.ts';
+import { examinerOf, prepareScenario } from './examiner.ts';
 import type { FinishedChunk } from './journal.ts';
 import { Pool, type PoolOptions } from './pool.ts';
+import type { SeedRange } from './shards.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
 export interface SweepOptions {
@@ -106,7 +105,7 @@ async function sweepHere(
     readonly onTally: (tally: Tally, chunk: Chunk) => void;
   },
 ): Promise<void> {
-  await prepare(scenario, catalogue);
+  await prepareScenario(scenario, catalogue);
   const examiner = examinerOf(scenario, catalogue);
   for (let chunk = next(SEEDS_AT_ONCE); chunk !== null; chunk = next(SEEDS_AT_ONCE)) {
     await new Promise<void>((resolve) => inRealTurn(resolve)); // so that Ctrl-C is heard
@@ -115,4 +114,54 @@ async function sweepHere(
     const claims = expect ?? { holds: [], breaks: [] };
     onTally(await examineChunk(chunk, claims, examiner, () => {}), chunk);
   }
+}
+
+export class ChunkSource {
+  /** What is left of each system, in ascending order. */
+  private readonly left: Map<string, SeedRange[]>;
+
+  constructor(
+    systems: readonly string[],
+    range: SeedRange,
+    finished: readonly FinishedRange[] = [],
+  ) {
+    this.left = new Map(
+      systems.map((name) => [
+        name,
+        without(
+          range,
+          finished.filter(({ system }) => system === name),
+        ),
+      ]),
+    );
+  }
+
+  /** At most so many seeds of the system that is furthest behind; null when all are handed out. */
+  next(seeds: number): Chunk | null {
+    let behind: { readonly system: string; readonly ranges: SeedRange[]; from: number } | null =
+      null;
+    for (const [system, ranges] of this.left) {
+      const from = ranges[0]?.from ?? Infinity;
+      if (from < (behind?.from ?? Infinity)) behind = { system, ranges, from };
+    }
+    const [first] = behind?.ranges ?? [];
+    if (behind === null || first === undefined) return null;
+    const to = Math.min(first.from + seeds - 1, first.to);
+    if (to === first.to) behind.ranges.shift();
+    else behind.ranges[0] = { from: to + 1, to: first.to };
+    return { system: behind.system, from: first.from, to, skip: [] };
+  }
+}
+
+/** What is left of a range, in pieces, when others are taken away. */
+function without(range: SeedRange, taken: readonly SeedRange[]): SeedRange[] {
+  let pieces: readonly SeedRange[] = [range];
+  for (const { from, to } of taken) {
+    pieces = pieces.flatMap((piece) => [
+      { from: piece.from, to: Math.min(piece.to, from - 1) },
+      { from: Math.max(piece.from, to + 1), to: piece.to },
+    ]);
+    pieces = pieces.filter((piece) => piece.from <= piece.to);
+  }
+  return pieces.filter((piece) => piece.from <= piece.to);
 }

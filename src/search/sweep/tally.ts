@@ -1,8 +1,12 @@
 /**
  * What many seeds of one system add up to. A tally is plain data; merging two is commutative, so
  * the result of a sweep does not depend on how it was cut into chunks or which worker was faster.
+ * The schema reads tallies, and what else a sweep writes, from files.
  */
-import type { FaultKind } from '../../core/plan/fault.ts';
+
+import { z } from 'zod';
+import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
+import { MOST_TEXT } from '../../text/error-text.ts';
 
 export interface Tally {
   readonly seeds: number;
@@ -153,3 +157,45 @@ export function claimTally(tally: Tally, claim: string): ClaimTally {
   const known = Object.hasOwn(tally.claims, claim) ? tally.claims[claim] : undefined;
   return known ?? EMPTY_CLAIM;
 }
+
+/** A number of things, or a seed. */
+export const countSchema: z.ZodType<number> = z.int().min(0);
+
+/** What was cut to be kept. */
+export const cutTextSchema: z.ZodType<string> = z.string().max(MOST_TEXT);
+
+const claimTallySchema: z.ZodType<ClaimTally> = z.strictObject({
+  broken: countSchema,
+  brokenSeeds: z.array(countSchema).max(KEPT_SEEDS),
+  unknown: countSchema,
+  firstUnknown: z.strictObject({ seed: countSchema, reason: cutTextSchema }).nullable(),
+  exercised: countSchema,
+  times: countSchema,
+});
+
+const faultTallySchema: z.ZodType<FaultTally> = z.strictObject({
+  fired: countSchema,
+  overlapped: countSchema,
+});
+
+const faultKind: z.ZodType<FaultKind, FaultKind> = z.enum(FAULT_KINDS);
+
+export const tallySchema: z.ZodType<Tally> = z.strictObject({
+  seeds: countSchema,
+  events: countSchema,
+  broken: countSchema,
+  unknown: countSchema,
+  claims: z.record(z.string(), claimTallySchema),
+  faults: z.partialRecord(faultKind, faultTallySchema),
+  overlap: z.strictObject({ seeds: countSchema, longestUs: countSchema }),
+  stampede: z.strictObject({ seeds: countSchema, computations: countSchema, most: countSchema }),
+  failures: z.array(z.strictObject({ seed: countSchema, error: cutTextSchema })).max(KEPT_SEEDS),
+  failed: countSchema,
+  killed: countSchema,
+});
+
+/** The modules of a scenario: from paths to digests. */
+export const modulesSchema: z.ZodType<Readonly<Record<string, string>>> = z.record(
+  z.string(),
+  z.string(),
+);

@@ -3,46 +3,24 @@
  * seed it is at stands in shared memory, so that the pool can name the seed of a worker that hangs.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Catalogue, LoadedModule } from '../../catalogue.ts';
+import type { Catalogue } from '../../catalogue.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type Chunk, type Examiner, examineChunk } from './chunk.ts';
-import type { Tally } from './tally.ts';
-
-/** What a worker is started with. */
-export interface WorkerSetting {
-  /** A module that exports `examinerOf(scenario)`, as a URL. */
-  readonly examinerUrl: string;
-  /** One number in shared memory: the seed at hand. */
-  readonly seedCell: Float64Array;
-}
-
-/** What it is sent. */
-export interface ChunkOrder {
-  readonly scenario: Scenario;
-  /** Where the scenario's own words come from. */
-  readonly modules: readonly LoadedModule[];
-  readonly chunk: Chunk;
-}
-
-/** What it answers. */
-export interface ChunkDone {
-  readonly tally: Tally;
-  readonly milliseconds: number;
-}
+import { type Examiner, examineChunk } from './chunk.ts';
+import type { ChunkDone, ChunkOrder, WorkerSetting } from './pool.ts';
 
 /** The shape of an examiner module; the catalogue holds what the scenario's words mean. */
-export interface ExaminerModule {
+interface ExaminerModule {
   readonly examinerOf: (scenario: Scenario, catalogue: Catalogue) => Examiner;
   /** Waited for before the first seed of each chunk, where there is one. */
-  readonly prepare?: (scenario: Scenario, catalogue: Catalogue) => Promise<void>;
+  readonly prepareScenario?: (scenario: Scenario, catalogue: Catalogue) => Promise<void>;
 }
 
 async function work({ examinerUrl, seedCell }: WorkerSetting): Promise<void> {
   const module: ExaminerModule = await import(examinerUrl);
   parentPort?.on('message', async ({ scenario, modules, chunk }: ChunkOrder) => {
     const catalogue = await loadAgain(modules);
-    await module.prepare?.(scenario, catalogue);
+    await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
     const system = scenario.systems.find(({ name }) => name === chunk.system);
     const expect = system?.expect ?? { holds: [], breaks: [] };

@@ -10,7 +10,7 @@ import { coordinate } from '../../../../dist/adapters/fleet/coordinate.js';
 import { readQueueUrl } from '../../../../dist/adapters/fleet/queue-url.js';
 import { sweepIdOf } from '../../../../dist/adapters/fleet/sweep-record.js';
 import { readScenarioSource } from '../../../../dist/host/modules/load-files.js';
-import { originOf } from '../../../../dist/search/sweep/origin.js';
+import { originOf } from '../../../../dist/search/sweep/sealed.js';
 
 const order = JSON.parse(process.argv[2] ?? '{}');
 const { url, version, file, range, chunkSeeds, checkpointFile, window = 10_000 } = order;

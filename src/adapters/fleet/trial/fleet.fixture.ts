@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Tally } from '../../../search/sweep/tally.ts';
-import { tallySchema } from '../../../search/sweep/tally-schema.ts';
+import { type Tally, tallySchema } from '../../../search/sweep/tally.ts';
 import type { RedisServer } from './redis.fixture.ts';
 
 /** Short enough that a worker that was killed is missed within a second or two. */

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { cellOf, runOf } from './cells.fixture.ts';
-import type { Condition } from './comparison.ts';
-import { judgeFolklore, type Roles, type Ruling } from './folklore.ts';
+import {
+  type ComparedCondition,
+  judgeFolklore,
+  type Roles,
+  type SayingRuling,
+} from './comparison.ts';
 import type { RunMeasures } from './measure-run.ts';
 import { drawResamples } from './statistics.ts';
 
@@ -12,13 +16,17 @@ const roles: Roles = { pessimistic: 'p', optimistic: 'o', fenced: 'f', unfenced:
 const runs = (of: (seed: number) => RunMeasures): readonly RunMeasures[] =>
   Array.from({ length: RUNS }, (_, seed) => of(seed));
 
-function condition(contention: string, hasFaults: boolean): Condition {
+function condition(contention: string, hasFaults: boolean): ComparedCondition {
   return { contention, hasFaults, about: '' };
 }
 
 type Planted = Readonly<Record<string, (seed: number) => RunMeasures>>;
 
-function rulings(place: Condition, planted: Planted, who: Roles = roles): readonly Ruling[] {
+function rulings(
+  place: ComparedCondition,
+  planted: Planted,
+  who: Roles = roles,
+): readonly SayingRuling[] {
   const cells = Object.entries(planted).map(([system, of]) =>
     cellOf(system, place, { runs: runs(of), resamples }),
   );

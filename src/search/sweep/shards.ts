@@ -1,11 +1,44 @@
 /**
- * Puts the shards of a run together again, or says why that cannot be done: one is missing, is
- * there twice, or belongs to another run.
+ * Splits a range of seeds among machines by arithmetic alone, so that they need not talk to each
+ * other, and puts what they came to together again. A shard is a run of consecutive seeds: seeds
+ * cost the same wherever they lie, and what a shard did can be repeated anywhere with `--seeds
+ * A..B`. Its file holds the tallies of its seeds, and some plans as they were drawn: whoever merges
+ * shards judges and shrinks. A shard that is missing, is there twice, or belongs to another run is
+ * refused.
  */
-import { whyForeign } from './origin.ts';
-import { rangeOfShard, type SeedRange } from './shard.ts';
-import type { ScenarioShard, ShardFile } from './shard-file.ts';
-import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+
+import { z } from 'zod';
+import { check } from '../../core/plan/document.ts';
+import { renderPath } from '../../text/problem.ts';
+import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from './sealed.ts';
+import { countSchema, EMPTY_TALLY, mergeTallies, type Tally, tallySchema } from './tally.ts';
+
+/** Seeds, both included; `to` is `from - 1` where there are none. */
+export interface SeedRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Shard `index` of `of`; the first is 1. */
+export interface Shard {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Far more than anybody has machines; what is missing of them can still be counted. */
+export const MOST_SHARDS = 100_000;
+
+/**
+ * The seeds of one shard. All shards together are the range, none overlap, and no two differ by
+ * more than one seed; the first ones have it. With more shards than seeds, the last are empty.
+ */
+export function rangeOfShard({ from, to }: SeedRange, { index, of }: Shard): SeedRange {
+  const seeds = to - from + 1;
+  const least = Math.floor(seeds / of);
+  const longer = seeds % of;
+  const first = from + (index - 1) * least + Math.min(index - 1, longer);
+  return { from: first, to: first + least + (index <= longer ? 1 : 0) - 1 };
+}
 
 /** A shard and the file that it was read from. */
 export interface FiledShard {
@@ -155,4 +188,118 @@ function mergeScenario(first: ScenarioShard, parts: readonly ScenarioShard[]): M
     keptPlans: parts.flatMap(({ keptPlans }) => keptPlans),
     difference: parts.find(({ difference }) => difference !== null)?.difference ?? null,
   };
+}
+
+export interface ShardFile {
+  readonly shard: Shard;
+  /** The seeds of all shards together. */
+  readonly range: SeedRange;
+  /** In the order in which they were asked for. */
+  readonly scenarios: readonly ScenarioShard[];
+}
+
+/** What one shard came to on one scenario. */
+export interface ScenarioShard {
+  readonly origin: Origin;
+  /** As it was typed where the shard ran, and its text. */
+  readonly file: string;
+  readonly text: string;
+  /** Whether every seed of the shard was examined. */
+  readonly isWhole: boolean;
+  readonly milliseconds: number;
+  /** By the name of the system. */
+  readonly tallies: Readonly<Record<string, Tally>>;
+  readonly counterexamples: readonly Counterexample[];
+  /** What became of the kept plans; only the first shard replays them. */
+  readonly keptPlans: readonly KeptOutcome[];
+  /** How many runs were repeated to see whether they are deterministic, and what differed. */
+  readonly repeated: number;
+  readonly difference: RunDifference | null;
+  /** The folder of kept plans; null for `plans` beside the scenario. */
+  readonly corpus: string | null;
+}
+
+/** A seed that broke a claim which the scenario lists, and its plan as it was drawn. */
+export interface Counterexample {
+  readonly system: string;
+  readonly claim: string;
+  readonly seed: number;
+  /** As the text of a plan file. */
+  readonly plan: string;
+}
+
+export interface KeptOutcome {
+  readonly file: string;
+  readonly outcome: string;
+  readonly expected: string;
+  /** The name in the plan that found no match; null unless it diverged. */
+  readonly divergedAt: string | null;
+}
+
+/** The first event that differed between two runs of one seed. */
+export interface RunDifference {
+  readonly system: string;
+  readonly seed: number;
+  readonly what: string;
+}
+
+const FORM: Form = { type: 'shard', version: 1 };
+
+const counterexample: z.ZodType<Counterexample> = z.strictObject({
+  system: z.string(),
+  claim: z.string(),
+  seed: countSchema,
+  plan: z.string(),
+});
+
+const keptOutcome: z.ZodType<KeptOutcome> = z.strictObject({
+  file: z.string(),
+  outcome: z.string(),
+  expected: z.string(),
+  divergedAt: z.string().nullable(),
+});
+
+const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
+  origin: originSchema,
+  file: z.string(),
+  text: z.string(),
+  isWhole: z.boolean(),
+  milliseconds: countSchema,
+  tallies: z.record(z.string(), tallySchema),
+  counterexamples: z.array(counterexample),
+  keptPlans: z.array(keptOutcome),
+  repeated: countSchema,
+  difference: z
+    .strictObject({ system: z.string(), seed: countSchema, what: z.string() })
+    .nullable(),
+  corpus: z.string().nullable(),
+});
+
+const shardFile: z.ZodType<ShardFile> = z
+  .strictObject({
+    shard: z.strictObject({ index: z.int().min(1), of: z.int().min(1) }),
+    range: z.strictObject({ from: countSchema, to: countSchema }),
+    scenarios: z.array(scenarioShard),
+  })
+  .refine(({ shard }) => shard.index <= shard.of, { error: 'there is no such shard' });
+
+/** The text of a shard's file. */
+export function renderShard(shard: ShardFile): string {
+  return `${seal(FORM, shard)}\n`;
+}
+
+type ShardRead =
+  | { readonly kind: 'shard'; readonly shard: ShardFile }
+  /** `what` is a clause: `is damaged: …`. */
+  | { readonly kind: 'problem'; readonly what: string };
+
+/** A shard from its file's text, or why it cannot be relied on. */
+export function readShard(text: string): ShardRead {
+  const read = unseal(text, FORM);
+  if (read.kind === 'problem') return read;
+  const checked = check(shardFile, read.content);
+  if (checked.kind === 'value') return { kind: 'shard', shard: checked.value };
+  const [first] = checked.findings;
+  const where = first === undefined ? '' : ` ${renderPath(first.path)} ${first.what}`;
+  return { kind: 'problem', what: `is no shard that fencepost wrote:${where}` };
 }

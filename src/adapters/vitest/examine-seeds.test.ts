@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
 import { EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
-import { adviceFor } from './advice.ts';
-import { lockOfBody } from './body-lock.ts';
-import { checkOptions } from './check-options.ts';
-import { Mistakes } from './mistakes.ts';
-import type { BodyOptions, LockOptions, WrittenHere } from './options.ts';
-import { readSubject } from './subject.ts';
+import { adviceFor } from './examine-seeds.ts';
+import { type BodyOptions, checkOptions, type LockOptions, type WrittenHere } from './options.ts';
+import { lockOfBody, Mistakes, readSubject } from './subject.ts';
 
 const pause = { fired: 9, overlapped: 9 };
 const FIRED: Tally = { ...EMPTY_TALLY, seeds: 20, faults: { pause } };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseSystems, FAMILIAR, rolesOf } from './systems.ts';
+import { chooseSystems, FAMILIAR, folkloreRolesOf } from './conditions.ts';
 
 const names = (text: string | null): readonly string[] | string => {
   const chosen = chooseSystems(text, FAMILIAR);
@@ -24,11 +24,11 @@ test('those who wait in line wait as long as it takes', () => {
 });
 
 test('the systems of the folklore are found by their locks and stores', () => {
-  expect(rolesOf(FAMILIAR)).toEqual({
+  expect(folkloreRolesOf(FAMILIAR)).toEqual({
     ...{ pessimistic: 'pessimistic', optimistic: 'optimistic' },
     ...{ fenced: 'fenced-lease', unfenced: 'plain-lease' },
   });
-  expect(rolesOf([])).toEqual({
+  expect(folkloreRolesOf([])).toEqual({
     ...{ pessimistic: null, optimistic: null, fenced: null, unfenced: null },
   });
 });

@@ -1,10 +1,12 @@
-/** Mutants of when a lease is over. */
-import { type Mutant, row } from './mutant.ts';
-import { CROWD, lateMessage, pauseBefore } from './worlds.ts';
+/** Mutants of when a lease is over, and of Redlock, a lock that a majority of nodes gives. */
+import type { Json } from '../../core/kernel/json.ts';
+import { CROWD, lateMessage, type Mutant, pauseBefore, row } from './mutant.ts';
 
 const TTL_100MS = { count: 3, ttl: '100ms', sections: 3, think: '0ms..20ms', lockTimeout: '10ms' };
+const REDLOCK = { lock: 'redlock', store: 'unfenced' };
 
-export const expiryMutants: readonly Mutant[] = [
+export const leaseMutants: readonly Mutant[] = [
+  // When a lease is over.
   row('expiry-boundary', {
     change: 'the client’s `>=` became `>`: at its end a lease is not over yet',
     caughtBy: 'lease-conservative',
@@ -130,10 +132,78 @@ export const expiryMutants: readonly Mutant[] = [
     mutant: { options: { lockDelay: 0 } },
     world: { ...CROWD, slack: '200ms', faults: [pauseBefore('write', '1/2')] },
   }),
+  // Redlock: a lock that a majority of nodes gives.
+  row('no-validity-check', {
+    change: 'a majority that was reached too late counts, as in npm’s redlock 5',
+    caughtBy: 'holder-overlap',
+    needs: 'a late lock message',
+    base: { ...REDLOCK, options: { nodes: 3, validity: 'checked' } },
+    mutant: { options: { nodes: 3, validity: 'unchecked' } },
+    world: {
+      clients: { count: 3, ttl: '10ms', sections: 3, think: '0ms..20ms' },
+      workload: { steps: [{ compute: '1ms' }] },
+      network: { latency: '1ms..2ms' },
+      jitter: '100%',
+      faults: [
+        { delay: { message: 'acquire', leg: 'reply', by: '5ms..25ms', chance: '1/2' } },
+        {
+          delay: { from: 'locks', to: 'clients', at: '0ms..60ms', by: '5ms..25ms', chance: '1/2' },
+        },
+      ],
+    },
+  }),
+  row('quorum-half', {
+    change: 'half of the nodes is enough, on four nodes',
+    caughtBy: 'mutual-exclusion',
+    needs: 'a partition',
+    base: { ...REDLOCK, options: { nodes: 4, quorum: 'majority' } },
+    mutant: { options: { nodes: 4, quorum: 'half' } },
+    world: {
+      clients: {
+        names: ['alice', 'bob'],
+        ...{ ttl: '20ms', sections: 3, think: '0ms..20ms', lockTimeout: '6ms' },
+      },
+      network: { latency: '1ms..2ms' },
+      jitter: '100%',
+      faults: [cutOff('alice', ['lock-1', 'lock-2']), cutOff('bob', ['lock-3', 'lock-4'])],
+    },
+  }),
+  row('no-partial-release', {
+    change: 'an attempt that failed leaves its keys until they expire',
+    caughtBy: 'progress',
+    needs: 'a race',
+    base: { ...REDLOCK, options: { nodes: 3, partial: 'released' } },
+    mutant: { options: { nodes: 3, partial: 'kept' } },
+    world: {
+      clients: { count: 3, ttl: '20ms', sections: 3, think: '0ms..3ms', backoff: '1ms' },
+      network: { latency: '1ms..2ms' },
+      jitter: '200%',
+      time: '5ms',
+    },
+  }),
+  row('restart-at-once', {
+    change: 'a node that lost its keys serves again without delay',
+    caughtBy: 'mutual-exclusion',
+    needs: 'a crash of a node',
+    base: { ...REDLOCK, options: { nodes: 3, restart: 'delayed' } },
+    mutant: { options: { nodes: 3, restart: 'at-once' } },
+    world: {
+      clients: { count: 2, ttl: '20ms', sections: 2, think: '0ms..2ms', lockTimeout: '8ms' },
+      workload: { steps: [{ compute: '8ms' }, { write: {} }] },
+      network: { latency: '1ms..2ms' },
+      jitter: '100%',
+      faults: [{ crash: { process: 'lock-2', at: '2ms..20ms', restart: '1ms..2ms' } }],
+    },
+  }),
 ];
 
 function lateAsking(): { readonly delay: { readonly [key: string]: string } } {
   return {
     delay: { from: 'clients', to: 'locks', at: '0ms..100ms', by: '5ms..25ms', chance: '1/2' },
   };
+}
+
+function cutOff(client: string, nodes: readonly string[]): { readonly [key: string]: Json } {
+  const times = { at: '0ms..60ms', for: '10ms..60ms', chance: '1/2' };
+  return { partition: { from: [client], to: nodes, ...times } };
 }
