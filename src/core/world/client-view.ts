@@ -18,7 +18,7 @@ export interface Entry {
   readonly end: LeaseEnd;
 }
 
-export class Belief {
+export class ClientView {
   private readonly process: Process;
   private readonly parts: { readonly scheduler: Scheduler; readonly recorder: Recorder };
   private entry: Entry | null = null;
@@ -51,7 +51,7 @@ export class Belief {
       lock: entry.lock,
       ordinal: entry.ordinal,
       token: entry.token,
-      believedUntilUs: this.trueTimeOf(entry.end),
+      believedUntilUs: trueTimeOf(this.process, entry.end),
     });
   }
 
@@ -79,7 +79,7 @@ export class Belief {
       lock: entry.lock,
       ordinal: entry.ordinal,
       isLive: test.isLive,
-      believedUntilUs: this.trueTimeOf(test.end),
+      believedUntilUs: trueTimeOf(this.process, test.end),
     });
   }
 
@@ -95,12 +95,6 @@ export class Belief {
       tick: job.tick,
       ordinal: this.ordinal,
     });
-  }
-
-  private trueTimeOf(end: LeaseEnd): number {
-    return end.clock === 'wall'
-      ? this.process.clock.trueTimeOfWall(end.us)
-      : this.process.clock.trueTimeOfMonotonic(end.us);
   }
 }
 
@@ -192,8 +186,10 @@ export class Quorum {
   }
 
   private untilUs({ end, heldUntilUs }: Term): number | null {
-    if (heldUntilUs !== undefined) return heldUntilUs;
-    const { clock } = this.process;
-    return end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
+    return heldUntilUs === undefined ? trueTimeOf(this.process, end) : heldUntilUs;
   }
+}
+
+function trueTimeOf({ clock }: Process, end: LeaseEnd): number {
+  return end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
 }

@@ -7,7 +7,7 @@ import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';
 import { type Awaitable, type CallSetting, Calls, type CallsParts, PendingCall } from './calls.ts';
-import { Belief, type Entry, type LeaseEnd, Quorum } from './client-view.ts';
+import { ClientView, type Entry, type LeaseEnd, Quorum } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
 import type { Connection } from './network.ts';
 import type { Points } from './points.ts';
@@ -37,7 +37,7 @@ export class ClientHost implements Resident, Client, Self {
   private readonly parts: ClientParts;
   private readonly factory: ProgramFactory;
   private readonly calls: Calls;
-  private readonly belief: Belief;
+  private readonly belief: ClientView;
   private readonly ownGrants: Quorum;
   private program: Program<void> | null = null;
   /** What it waits for: a call, or (`timer`) a sleep. */
@@ -63,7 +63,7 @@ export class ClientHost implements Resident, Client, Self {
       this.wake(call);
     };
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
-    this.belief = new Belief(process, parts);
+    this.belief = new ClientView(process, parts);
     this.ownGrants = new Quorum(process, parts);
     process.house(this);
   }

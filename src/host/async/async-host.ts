@@ -25,7 +25,7 @@ import type { Json } from '../../core/kernel/json.ts';
 import { type Name, nameOf, under } from '../../core/kernel/name.ts';
 import { type Awaitable, type CallSetting, Calls, PendingCall } from '../../core/world/calls.ts';
 import type { Client } from '../../core/world/client.ts';
-import { Belief, type LeaseEnd, Quorum } from '../../core/world/client-view.ts';
+import { ClientView, type LeaseEnd, Quorum } from '../../core/world/client-view.ts';
 import type { SystemFailure } from '../../core/world/failure.ts';
 import type { Connection } from '../../core/world/network.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
@@ -42,7 +42,7 @@ const POINTS_AT_ONE_INSTANT = 100_000;
 export class AsyncHost implements Resident, Client {
   readonly process: Process;
   readonly parts: HostedParts;
-  readonly belief: Belief;
+  readonly belief: ClientView;
   readonly ownGrants: Quorum;
   private readonly program: AsyncProgram;
   private readonly calls: Calls;
@@ -66,7 +66,7 @@ export class AsyncHost implements Resident, Client {
     this.program = setting.program;
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
-    this.belief = new Belief(process, parts);
+    this.belief = new ClientView(process, parts);
     this.ownGrants = new Quorum(process, parts);
     process.house(this);
   }
