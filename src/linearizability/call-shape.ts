@@ -1,61 +1,60 @@
-/** Says what the fields of a model's calls must hold, for callers whom no type checker stops. */
+/**
+ * What the calls of a model hold. One table says it twice: to the type checker (`CallsOf`), and at
+ * run time to callers whom none stops (`mistakesIn`).
+ */
 
 const mostShown = 80;
 
-/** What one field must hold. */
-export interface CallField {
-  /** As it stands after "must be": "a text". */
-  readonly expected: string;
-  readonly accepts: (value: unknown) => boolean;
+/** What a field may hold, by the words that stand after "must be". */
+interface Held {
+  readonly 'a text': string;
+  readonly 'a text or null': string | null;
+  /** Neither NaN nor infinite, as all numbers here. */
+  readonly 'a number': number;
+  readonly 'a number or null': number | null;
+  readonly 'a number or unknown': number | 'unknown';
+  /** A register's `Value`, or a word in place of one. */
+  readonly 'a number, a text or null': number | string | null;
 }
 
-/** Of each call that a model knows, by name, what its fields but `name` must hold. */
-export type Shapes<Call extends { readonly name: string }> = {
-  readonly [Name in Call['name']]: {
-    readonly [Each in Exclude<keyof Extract<Call, { readonly name: Name }>, 'name'>]: CallField;
-  };
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+const accepts: { readonly [Words in keyof Held]: (value: unknown) => boolean } = {
+  'a text': isText,
+  'a text or null': (value) => value === null || isText(value),
+  'a number': Number.isFinite,
+  'a number or null': (value) => value === null || Number.isFinite(value),
+  'a number or unknown': (value) => value === 'unknown' || Number.isFinite(value),
+  'a number, a text or null': (value) => value === null || isText(value) || Number.isFinite(value),
 };
 
-export const anyText: CallField = {
-  expected: 'a text',
-  accepts: (value) => typeof value === 'string',
-};
+/** What a field must hold; a list: one of these words. */
+type CallField = keyof Held | readonly string[];
+type OptionalField = { readonly optional: CallField };
 
-/** Neither NaN nor infinite. */
-export const amount: CallField = { expected: 'a number', accepts: Number.isFinite };
+type HeldBy<Field> = Field extends keyof Held
+  ? Held[Field]
+  : Field extends readonly (infer Word)[]
+    ? Word
+    : HeldBy<Extract<Field, OptionalField>['optional']>;
 
-/** A `Value`, or a word in place of one. */
-export const scalar: CallField = {
-  expected: 'a number, a text or null',
-  accepts: (value) => value === null || typeof value === 'string' || Number.isFinite(value),
-};
+type OptionalIn<Fields> = {
+  [Each in keyof Fields]: Fields[Each] extends OptionalField ? Each : never;
+}[keyof Fields];
 
-export function oneOf(...words: readonly string[]): CallField {
-  return {
-    expected: `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`,
-    accepts: (value) => words.some((word) => word === value),
-  };
-}
+type CallOf<Name, Fields> = { readonly name: Name } & {
+  readonly [Each in keyof Fields as Exclude<Each, OptionalIn<Fields>>]: HeldBy<Fields[Each]>;
+} & { readonly [Each in OptionalIn<Fields>]?: HeldBy<Fields[Each]> };
 
-/** `field`, or null. */
-export function orNull({ expected, accepts }: CallField): CallField {
-  return {
-    expected: `${expected} or null`,
-    accepts: (value) => value === null || accepts(value),
-  };
-}
-
-/** `field`, or nothing at all. */
-export function optional({ expected, accepts }: CallField): CallField {
-  return { expected, accepts: (value) => value === undefined || accepts(value) };
-}
+/** The calls of a table `as const`. */
+export type CallsOf<Table> = { [Name in keyof Table]: CallOf<Name, Table[Name]> }[keyof Table];
 
 /** For `Model.mistakeIn`: the first mistake in a call, null when it has none. */
-export function mistakesIn(shapes: {
-  readonly [name: string]: { readonly [field: string]: CallField };
+export function mistakesIn(table: {
+  readonly [name: string]: { readonly [field: string]: CallField | OptionalField };
 }): (call: { readonly name: string }) => string | null {
   const known = new Map(
-    Object.entries(shapes).map(([name, fields]) => [name, Object.entries(fields)]),
+    Object.entries(table).map(([name, fields]) => [name, Object.entries(fields)]),
   );
   return (call) => {
     const fields = known.get(call.name);
@@ -63,14 +62,23 @@ export function mistakesIn(shapes: {
       return `unknown call ${shownValue(call.name)}; known: ${[...known.keys()].join(', ')}`;
     }
     const values: { readonly [field: string]: unknown } = call;
-    for (const [field, { accepts, expected }] of fields) {
-      const value = values[field];
-      if (!accepts(value)) {
-        return `"${field}" of its ${call.name} must be ${expected}, not ${shownValue(value)}`;
-      }
+    for (const [name, field] of fields) {
+      const value = values[name];
+      const isOptional = typeof field === 'object' && 'optional' in field;
+      const expected = isOptional ? field.optional : field;
+      if ((isOptional && value === undefined) || isHeld(value, expected)) continue;
+      return `"${name}" of its ${call.name} must be ${inWords(expected)}, not ${shownValue(value)}`;
     }
     return null;
   };
+}
+
+function isHeld(value: unknown, field: CallField): boolean {
+  return typeof field === 'string' ? accepts[field](value) : field.some((word) => word === value);
+}
+
+function inWords(field: CallField): string {
+  return typeof field === 'string' ? field : field.join(', ').replace(/, ([^,]*)$/, ' or $1');
 }
 
 /** Any value as it reads in a message. */

@@ -1,22 +1,15 @@
 /**
  * A counter: an increment adds, a read returns the sum so far. Each key is a counter of its own.
  */
-import { amount, anyText, type CallField, mistakesIn, type Shapes } from '../call-shape.ts';
+import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
-export type CounterCall =
-  | { readonly name: 'increment'; readonly key: string; readonly by: number }
-  | { readonly name: 'read'; readonly key: string; readonly value: number | 'unknown' };
+const calls = {
+  increment: { key: 'a text', by: 'a number' },
+  read: { key: 'a text', value: 'a number or unknown' },
+} as const;
 
-const sum: CallField = {
-  expected: 'a number or unknown',
-  accepts: (value) => value === 'unknown' || Number.isFinite(value),
-};
-
-const shapes: Shapes<CounterCall> = {
-  increment: { key: anyText, by: amount },
-  read: { key: anyText, value: sum },
-};
+export type CounterCall = CallsOf<typeof calls>;
 
 export function counter(initial = 0): Model<number, CounterCall> {
   return {
@@ -27,7 +20,7 @@ export function counter(initial = 0): Model<number, CounterCall> {
       return call.value === state || call.value === 'unknown' ? [state] : illegal;
     },
     isPure: (call) => call.name === 'read',
-    mistakeIn: mistakesIn(shapes),
+    mistakeIn: mistakesIn(calls),
     partition: (call) => call.key,
     describe: (call) =>
       call.name === 'increment' ? `increment(${call.by})` : `read=${call.value}`,

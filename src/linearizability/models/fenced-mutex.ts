@@ -2,26 +2,23 @@
  * A mutex whose every grant carries a fencing token above all before; the reentrant one gives its
  * owner the same token again while it is held.
  */
-import { amount, anyText, mistakesIn, oneOf, orNull, type Shapes } from '../call-shape.ts';
+import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
 import { describeHold, type Hold, holdAfter, mutexNeeds, type ReentrantOptions } from './mutex.ts';
 
-export type FencedMutexCall =
-  | {
-      readonly name: 'acquire';
-      readonly lock: string;
-      readonly owner: string;
-      readonly answer: 'granted' | 'denied' | 'unknown';
-      /** The token of the grant; null when there was none, or nobody saw it. */
-      readonly token: number | null;
-    }
-  | {
-      readonly name: 'release';
-      readonly lock: string;
-      readonly owner: string;
-      readonly answer: 'released' | 'denied' | 'unknown';
-    };
+const calls = {
+  acquire: {
+    lock: 'a text',
+    owner: 'a text',
+    answer: ['granted', 'denied', 'unknown'],
+    /** The token of the grant; null when there was none, or nobody saw it. */
+    token: 'a number or null',
+  },
+  release: { lock: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
+} as const;
+
+export type FencedMutexCall = CallsOf<typeof calls>;
 
 export type FencedHold = {
   readonly hold: Hold;
@@ -32,16 +29,6 @@ export type FencedHold = {
   readonly highest: number | null;
   /** False while it is held with a token that nobody saw. */
   readonly isSeen: boolean;
-};
-
-const shapes: Shapes<FencedMutexCall> = {
-  acquire: {
-    lock: anyText,
-    owner: anyText,
-    answer: oneOf('granted', 'denied', 'unknown'),
-    token: orNull(amount),
-  },
-  release: { lock: anyText, owner: anyText, answer: oneOf('released', 'denied', 'unknown') },
 };
 
 /** Tokens are integers, of which the first may be any. */
@@ -82,7 +69,7 @@ function withDepth(name: string, maxDepth: number): Model<FencedHold, FencedMute
         : illegal;
     },
     isPure: (call) => call.answer === 'denied',
-    mistakeIn: mistakesIn(shapes),
+    mistakeIn: mistakesIn(calls),
     partition: (call) => call.lock,
     whenFailed: (call) =>
       call.name === 'acquire'

@@ -3,35 +3,30 @@
  * 2016): it accepts a write iff its token is at least the highest that it has seen, or, where it is
  * strict, above it. Reads register nothing, or, in a store with reads, their token too.
  */
-import { amount, anyText, mistakesIn, oneOf, type Shapes, scalar } from '../call-shape.ts';
+import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 import type { Value } from './register.ts';
 
-type FenceAnswer = 'accepted' | 'refused' | 'unknown';
-
-export type FencedCall =
-  | {
-      readonly name: 'write';
-      readonly resource: string;
-      readonly key: string;
-      readonly value: Value;
-      readonly token: number;
-      readonly answer: FenceAnswer;
-    }
+const calls = {
+  write: {
+    resource: 'a text',
+    key: 'a text',
+    value: 'a number, a text or null',
+    token: 'a number',
+    answer: ['accepted', 'refused', 'unknown'],
+  },
   /** Registers its token and writes nothing. */
-  | {
-      readonly name: 'open';
-      readonly resource: string;
-      readonly token: number;
-      readonly answer: FenceAnswer;
-    }
-  | {
-      readonly name: 'read';
-      readonly resource: string;
-      readonly key: string;
-      readonly token: number;
-      readonly value: Value | 'refused' | 'unknown';
-    };
+  open: { resource: 'a text', token: 'a number', answer: ['accepted', 'refused', 'unknown'] },
+  /** `refused` or `unknown` may stand in place of the value. */
+  read: {
+    resource: 'a text',
+    key: 'a text',
+    token: 'a number',
+    value: 'a number, a text or null',
+  },
+} as const;
+
+export type FencedCall = CallsOf<typeof calls>;
 
 /** One resource. A key that is not in `values` was never written. */
 export type FencedState = {
@@ -45,15 +40,6 @@ export interface FencedOptions {
   /** A write needs a token above the highest; so each token writes once. */
   readonly isStrict?: boolean;
 }
-
-const place = { resource: anyText, key: anyText };
-const answer = oneOf('accepted', 'refused', 'unknown');
-
-const shapes: Shapes<FencedCall> = {
-  write: { ...place, value: scalar, token: amount, answer },
-  open: { resource: anyText, token: amount, answer },
-  read: { ...place, token: amount, value: scalar },
-};
 
 export function fencedRegister(options: FencedOptions = {}): Model<FencedState, FencedCall> {
   const initial = options.initial ?? null;
@@ -72,7 +58,7 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
       return [passes ? accept(state, call) : state];
     },
     isPure: (call) => call.name === 'read' || call.answer === 'refused',
-    mistakeIn: mistakesIn(shapes),
+    mistakeIn: mistakesIn(calls),
     partition: (call) => call.resource,
     describe,
     needs(call): string {

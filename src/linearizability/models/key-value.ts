@@ -1,38 +1,27 @@
 /** A map from keys to texts: get, put, append, compare and set, delete. Each key is independent. */
-import { anyText, mistakesIn, oneOf, orNull, type Shapes } from '../call-shape.ts';
+import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
 /** What a key holds; null when it holds nothing and the map tells that from the empty text. */
 export type Text = string | null;
 
-export type KeyValueCall =
+const calls = {
   /** One without an answer may hold anything: it says nothing. */
-  | { readonly name: 'get'; readonly key: string; readonly value: Text }
-  | { readonly name: 'put'; readonly key: string; readonly value: string }
+  get: { key: 'a text', value: 'a text or null' },
+  put: { key: 'a text', value: 'a text' },
   /** To a key that holds nothing it puts `value`. */
-  | { readonly name: 'append'; readonly key: string; readonly value: string }
-  | {
-      readonly name: 'cas';
-      readonly key: string;
-      readonly expected: Text;
-      readonly value: string;
-      /** `missed`: it found another text and put nothing. */
-      readonly answer: 'matched' | 'missed' | 'unknown';
-    }
-  | { readonly name: 'delete'; readonly key: string };
-
-const shapes: Shapes<KeyValueCall> = {
-  get: { key: anyText, value: orNull(anyText) },
-  put: { key: anyText, value: anyText },
-  append: { key: anyText, value: anyText },
+  append: { key: 'a text', value: 'a text' },
   cas: {
-    key: anyText,
-    expected: orNull(anyText),
-    value: anyText,
-    answer: oneOf('matched', 'missed', 'unknown'),
+    key: 'a text',
+    expected: 'a text or null',
+    value: 'a text',
+    /** `missed`: it found another text and put nothing. */
+    answer: ['matched', 'missed', 'unknown'],
   },
-  delete: { key: anyText },
-};
+  delete: { key: 'a text' },
+} as const;
+
+export type KeyValueCall = CallsOf<typeof calls>;
 
 /** `initial` is what a key holds that was never put, or was deleted. */
 export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
@@ -57,7 +46,7 @@ export function keyValue(initial: Text = ''): Model<Text, KeyValueCall> {
       }
     },
     isPure: (call) => call.name === 'get' || (call.name === 'cas' && call.answer === 'missed'),
-    mistakeIn: mistakesIn(shapes),
+    mistakeIn: mistakesIn(calls),
     partition: (call) => call.key,
     whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
     awaits: awaitedText,

@@ -4,39 +4,28 @@
  * may hold it, the caller included, whose own earlier attempt may not have been answered; never
  * while it was not taken, or was given back or seen to have expired, since it was taken last.
  */
-import { anyText, mistakesIn, oneOf, type Shapes } from '../call-shape.ts';
+import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 
-export type LeaseCall =
-  | {
-      readonly name: 'acquire';
-      readonly lease: string;
-      readonly owner: string;
-      /** `denied`: it is held and may not have expired, by whomever. */
-      readonly answer: 'granted' | 'denied' | 'unknown';
-    }
-  | {
-      readonly name: 'renew';
-      readonly lease: string;
-      readonly owner: string;
-      /** `denied`: the caller does not hold it, perhaps no longer. */
-      readonly answer: 'renewed' | 'denied' | 'unknown';
-    }
-  | {
-      readonly name: 'release';
-      readonly lease: string;
-      readonly owner: string;
-      readonly answer: 'released' | 'denied' | 'unknown';
-    }
+const calls = {
+  acquire: {
+    lease: 'a text',
+    owner: 'a text',
+    /** `denied`: it is held and may not have expired, by whomever. */
+    answer: ['granted', 'denied', 'unknown'],
+  },
+  renew: {
+    lease: 'a text',
+    owner: 'a text',
+    /** `denied`: the caller does not hold it, perhaps no longer. */
+    answer: ['renewed', 'denied', 'unknown'],
+  },
+  release: { lease: 'a text', owner: 'a text', answer: ['released', 'denied', 'unknown'] },
   /** Somebody saw that it expired. */
-  | { readonly name: 'expire'; readonly lease: string };
+  expire: { lease: 'a text' },
+} as const;
 
-const shapes: Shapes<LeaseCall> = {
-  acquire: { lease: anyText, owner: anyText, answer: oneOf('granted', 'denied', 'unknown') },
-  renew: { lease: anyText, owner: anyText, answer: oneOf('renewed', 'denied', 'unknown') },
-  release: { lease: anyText, owner: anyText, answer: oneOf('released', 'denied', 'unknown') },
-  expire: { lease: anyText },
-};
+export type LeaseCall = CallsOf<typeof calls>;
 
 /**
  * The state is who holds it; null: nobody. That it expires unseen takes no call: `step` lets it
@@ -58,7 +47,7 @@ export function lease(): Model<string | null, LeaseCall> {
       return [call.name === 'renew' ? owner : null];
     },
     isPure: isPure,
-    mistakeIn: mistakesIn(shapes),
+    mistakeIn: mistakesIn(calls),
     partition: (call) => call.lease,
     whenFailed: (call) => (call.name === 'expire' ? null : { ...call, answer: 'denied' }),
     describe: (call) =>

@@ -2,35 +2,31 @@
  * Locks without tokens: a mutex that knows its owner, one that knows none, and one that its owner
  * may take again.
  */
-import { anyText, mistakesIn, oneOf, type Shapes } from '../call-shape.ts';
+import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { decidePairedLock } from '../fast/paired-lock.ts';
 import { illegal, type Model } from '../model.ts';
 
-export type MutexCall =
-  | {
-      readonly name: 'acquire';
-      readonly lock: string;
-      readonly owner: string;
-      /** `denied`: somebody held it (a try-lock); waiting for it is one long call. */
-      readonly answer: 'granted' | 'denied' | 'unknown';
-    }
-  | {
-      readonly name: 'release';
-      readonly lock: string;
-      readonly owner: string;
-      /** `denied`: the caller did not hold it. */
-      readonly answer: 'released' | 'denied' | 'unknown';
-    };
+const calls = {
+  acquire: {
+    lock: 'a text',
+    owner: 'a text',
+    /** `denied`: somebody held it (a try-lock); waiting for it is one long call. */
+    answer: ['granted', 'denied', 'unknown'],
+  },
+  release: {
+    lock: 'a text',
+    owner: 'a text',
+    /** `denied`: the caller did not hold it. */
+    answer: ['released', 'denied', 'unknown'],
+  },
+} as const;
 
-const shapes: Shapes<MutexCall> = {
-  acquire: { lock: anyText, owner: anyText, answer: oneOf('granted', 'denied', 'unknown') },
-  release: { lock: anyText, owner: anyText, answer: oneOf('released', 'denied', 'unknown') },
-};
+export type MutexCall = CallsOf<typeof calls>;
 
 /** What they have in common. */
 const anyLock = {
   isPure: (call: MutexCall): boolean => call.answer === 'denied',
-  mistakeIn: mistakesIn(shapes),
+  mistakeIn: mistakesIn(calls),
   partition: (call: MutexCall): string => call.lock,
   whenFailed: (call: MutexCall): MutexCall => ({ ...call, answer: 'denied' }),
   describe: (call: MutexCall): string => `${call.name}(${call.lock})=${call.answer}`,

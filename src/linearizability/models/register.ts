@@ -2,7 +2,7 @@
  * A register: a read returns what the last write wrote; and one that also compares and sets: it
  * writes `value` only where it finds `expected`. Each key is a register of its own.
  */
-import { anyText, mistakesIn, oneOf, type Shapes, scalar } from '../call-shape.ts';
+import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { decideByZones } from '../fast/zones.ts';
 import { illegal, type Model } from '../model.ts';
 
@@ -12,14 +12,13 @@ import { illegal, type Model } from '../model.ts';
  */
 export type Value = number | string | null;
 
-export type RegisterCall =
-  | { readonly name: 'read'; readonly key: string; readonly value: Value | 'unknown' }
-  | { readonly name: 'write'; readonly key: string; readonly value: Value };
+const registerCalls = {
+  /** `unknown`: nobody saw what it read. */
+  read: { key: 'a text', value: 'a number, a text or null' },
+  write: { key: 'a text', value: 'a number, a text or null' },
+} as const;
 
-const registerShapes: Shapes<RegisterCall> = {
-  read: { key: anyText, value: scalar },
-  write: { key: anyText, value: scalar },
-};
+export type RegisterCall = CallsOf<typeof registerCalls>;
 
 export function register(initial: Value = null): Model<Value, RegisterCall> {
   return {
@@ -30,7 +29,7 @@ export function register(initial: Value = null): Model<Value, RegisterCall> {
       return call.value === state || call.value === 'unknown' ? [state] : illegal;
     },
     isPure: (call) => call.name === 'read',
-    mistakeIn: mistakesIn(registerShapes),
+    mistakeIn: mistakesIn(registerCalls),
     partition: (call) => call.key,
     awaits: (call) => (call.name === 'read' && call.value !== 'unknown' ? call.value : undefined),
     provides: (call) => (call.name === 'write' ? call.value : undefined),
@@ -42,26 +41,17 @@ export function register(initial: Value = null): Model<Value, RegisterCall> {
   };
 }
 
-export type CasRegisterCall =
-  | RegisterCall
-  | {
-      readonly name: 'cas';
-      readonly key: string;
-      readonly expected: Value;
-      readonly value: Value;
-      /** `missed`: it found another value and wrote nothing. */
-      readonly answer: 'matched' | 'missed' | 'unknown';
-    };
-
-const casShapes: Shapes<CasRegisterCall> = {
-  ...registerShapes,
+const casCalls = {
   cas: {
-    key: anyText,
-    expected: scalar,
-    value: scalar,
-    answer: oneOf('matched', 'missed', 'unknown'),
+    key: 'a text',
+    expected: 'a number, a text or null',
+    value: 'a number, a text or null',
+    /** `missed`: it found another value and wrote nothing. */
+    answer: ['matched', 'missed', 'unknown'],
   },
-};
+} as const;
+
+export type CasRegisterCall = RegisterCall | CallsOf<typeof casCalls>;
 
 export function casRegister(initial: Value = null): Model<Value, CasRegisterCall> {
   const plain = register(initial);
@@ -75,7 +65,7 @@ export function casRegister(initial: Value = null): Model<Value, CasRegisterCall
       return [matches ? call.value : state];
     },
     isPure: (call) => call.name === 'read' || (call.name === 'cas' && call.answer === 'missed'),
-    mistakeIn: mistakesIn(casShapes),
+    mistakeIn: mistakesIn({ ...registerCalls, ...casCalls }),
     whenFailed: (call) => (call.name === 'cas' ? { ...call, answer: 'missed' } : null),
     awaits: (call) => (call.name === 'cas' ? call.expected : plain.awaits?.(call)),
     provides: (call) => (call.name === 'cas' ? call.value : plain.provides?.(call)),

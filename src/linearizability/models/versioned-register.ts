@@ -3,53 +3,30 @@
  * that it saw, as the `version` of a key in etcd or of a node in ZooKeeper does. A write that says
  * which version it expects is accepted over that one only, and refused over any other only.
  */
-
-import {
-  amount,
-  anyText,
-  type CallField,
-  mistakesIn,
-  optional,
-  orNull,
-  type Shapes,
-  scalar,
-} from '../call-shape.ts';
+import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { type FastDecision, type History, illegal, type Model } from '../model.ts';
 import { refuteOrder } from '../verify-order.ts';
 import type { Value } from './register.ts';
 
-export type VersionedCall =
-  | {
-      readonly name: 'write';
-      readonly key: string;
-      readonly value: Value;
-      /** The one that it made; of a refused write the one that it found. Null: unknown. */
-      readonly version: number | null;
-      /** The version that it must find, 0 or the first one before any write. Absent: any. */
-      readonly expected?: number;
-      /** Absent: it is accepted, if it takes effect at all. */
-      readonly answer?: 'refused';
-    }
-  | {
-      readonly name: 'read';
-      readonly key: string;
-      readonly value: Value;
-      readonly version: number;
-    };
+const calls = {
+  write: {
+    key: 'a text',
+    value: 'a number, a text or null',
+    /** The one that it made; of a refused write the one that it found. Null: unknown. */
+    version: 'a number or null',
+    /** The version that it must find, 0 or the first one before any write. Absent: any. */
+    expected: { optional: 'a number' },
+    /** Absent: it is accepted, if it takes effect at all. */
+    answer: { optional: ['refused'] },
+  },
+  read: { key: 'a text', value: 'a number, a text or null', version: 'a number' },
+} as const;
+
+export type VersionedCall = CallsOf<typeof calls>;
 
 type Write = Extract<VersionedCall, { readonly name: 'write' }>;
 
 export type Versioned = { readonly value: Value; readonly version: number };
-
-const onlyRefused: CallField = { expected: 'refused', accepts: (value) => value === 'refused' };
-
-const shapes: Shapes<VersionedCall> = {
-  write: {
-    ...{ key: anyText, value: scalar, version: orNull(amount) },
-    ...{ expected: optional(amount), answer: optional(onlyRefused) },
-  },
-  read: { key: anyText, value: scalar, version: amount },
-};
 
 /** The initial value has version 0, or a later one that it is said to have. */
 export function versionedRegister(
@@ -70,7 +47,7 @@ export function versionedRegister(
       return [{ value: call.value, version }];
     },
     isPure: (call) => call.name === 'read' || call.answer === 'refused',
-    mistakeIn: mistakesIn(shapes),
+    mistakeIn: mistakesIn(calls),
     partition: (call) => call.key,
     versionOf: (call) => call.version,
     fastPath: decideByVersion,
