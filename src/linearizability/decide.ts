@@ -325,10 +325,10 @@ class Run<State extends Json> {
     const lookAhead = this.lookAhead(horizon);
     if (lookAhead === null) return false;
     const states = lookAhead.statesAt(from);
+    if (states.length > mostStatesOfWindow) return false;
     const aim = { horizon: Math.min(horizon, ahead), lookAhead, start: { next: from, states } };
     const limits = { ...budget, maxConfigurations: maxConfigurationsOfWindow };
-    const isTooWide = states.length > mostStatesOfWindow;
-    const ending = isTooWide ? 'maxConfigurations' : search.run(transitions, aim, limits);
+    const ending = search.run(transitions, aim, limits);
     this.spent += search.memo.count;
     return ending === 'exhausted';
   }
