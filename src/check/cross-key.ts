@@ -6,10 +6,12 @@
  *
  * Exercised: sections of which an access was handled when their lock had been granted anew.
  */
+
+import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { contentsBefore, firstValue, isEffective, unheardReads } from './contents.ts';
 import { type AccessPart, accessBreach, causesSince } from './evidence.ts';
-import { type Contradiction, listOf, type Sentences } from './explanation.ts';
+import type { Contradiction, Sentences } from './explanation.ts';
 import {
   type AccessEvent,
   grantUnder,

@@ -13,6 +13,7 @@ import {
 import { assert } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
+import { listOf } from '../text/prose.ts';
 import { isQuorumGrant } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
@@ -190,12 +191,6 @@ function grantPhrase(grant: Grant, previous: Grant | undefined): string {
   if (untilUs === null) facts.push('no end');
   else if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
   return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})`;
-}
-
-/** `one, two and three`. */
-export function listOf(phrases: readonly string[]): string {
-  if (phrases.length < 2) return phrases.join('');
-  return `${phrases.slice(0, -1).join(', ')} and ${phrases.at(-1)}`;
 }
 
 function nounOf(access: Write | Read): string {

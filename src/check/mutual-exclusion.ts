@@ -11,6 +11,7 @@
 import type { Grant, Release, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import {
   causesIn,
@@ -19,7 +20,7 @@ import {
   type EvidencePart,
   evidenceOf,
 } from './evidence.ts';
-import { at, type Contradiction, giverOf, listOf, type Sentences } from './explanation.ts';
+import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './leases.ts';
 import { NAMED_RELEASE } from './owner-only-release.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';

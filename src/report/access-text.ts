@@ -19,7 +19,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { tokenText } from '../text/prose.ts';
 
 /** A message's name without its try and its leg: the operation that it belongs to. */
-export function operationOf(message: string): string {
+export function operationName(message: string): string {
   return message.replace(/\/\d+\/(request|reply)$/, '').replace(/\/(request|reply)$/, '');
 }
 
@@ -47,7 +47,7 @@ export function requestText(
   message: string,
   { calls, hasTokens, versionsBy = null }: Terms,
 ): string {
-  const operation = operationOf(message);
+  const operation = operationName(message);
   const call = calls.get(operation);
   if (call === undefined) return operation.split('/').at(-1) ?? operation;
   if ('lock' in call) return `${call.verb}${tokenText(call.token)}`;

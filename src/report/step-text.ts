@@ -27,7 +27,7 @@ import { tokenText } from '../text/prose.ts';
 import {
   changeText,
   isReply,
-  operationOf,
+  operationName,
   refusalReason,
   requestText,
   seenText,
@@ -169,12 +169,12 @@ function outdatedText(event: TraceEvent, { outdated }: Surroundings): string {
 
 function messageName(message: string, around: Surroundings): string {
   if (!isReply(message)) return requestText(message, around);
-  return `answer to ${deedName(operationOf(message), around)}`;
+  return `answer to ${deedName(operationName(message), around)}`;
 }
 
 /** ` at lock-2`, the server that an operation asks; '' where there is but one. */
 function placeOf(message: string, { servers }: Surroundings): string {
-  const server = servers.get(message) ?? servers.get(operationOf(message));
+  const server = servers.get(message) ?? servers.get(operationName(message));
   return server === undefined ? '' : ` at ${server}`;
 }
 

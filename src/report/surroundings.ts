@@ -5,7 +5,7 @@ import type { Json } from '../core/kernel/json.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { QUEUE } from '../core/plan/operation-names.ts';
-import { callsOf, isReply, operationOf, whyDenied } from './access-text.ts';
+import { callsOf, isReply, operationName, whyDenied } from './access-text.ts';
 
 export interface Surroundings {
   readonly calls: ReadonlyMap<string, Call>;
@@ -86,7 +86,7 @@ function outdatedTokens(
   for (const event of events) {
     if (event.kind === 'grant') latest.set(event.lock, event.token);
     if (event.kind !== 'send' || isReply(event.message)) continue;
-    const call = calls.get(operationOf(event.message));
+    const call = calls.get(operationName(event.message));
     if (call === undefined || 'lock' in call || call.token === 0) continue;
     const token = latest.get(call.resource) ?? call.token;
     if (token !== call.token) outdated.set(event, token);
@@ -111,7 +111,7 @@ function serversOf(trace: Trace): ReadonlyMap<string, string> {
   if (locks.length < 2) return servers;
   for (const event of trace.events) {
     if (event.kind !== 'send' || !locks.includes(event.to)) continue;
-    servers.set(operationOf(event.message), event.to);
+    servers.set(operationName(event.message), event.to);
   }
   return servers;
 }

@@ -12,7 +12,7 @@ import { parametersOf } from '../../core/shrink/parameter.ts';
 import { whyRefused } from '../../run.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { clip, visible } from '../../text/visible.ts';
-import { isReply, operationOf, requestText } from '../access-text.ts';
+import { isReply, operationName, requestText } from '../access-text.ts';
 import { surroundingsOf } from '../surroundings.ts';
 import { faint } from './document.ts';
 
@@ -195,7 +195,7 @@ function messagesOf(trace: Trace, { faults }: Plan): ReadonlyMap<string, string>
   const sent = new Map<string, string>();
   for (const event of trace.events) {
     if (event.kind !== 'send' || sent.size >= MOST_MESSAGES) continue;
-    const what = requestText(operationOf(event.message), around);
+    const what = requestText(operationName(event.message), around);
     const text = isReply(event.message) ? `answer to ${what}` : what;
     sent.set(event.message, clip(visible(`${event.from} → ${event.to}: ${text}`), 60));
   }
