@@ -22,8 +22,11 @@ import { parseSeeds, parseShard } from './command.ts';
 import { root } from './command-line.fixture.ts';
 
 const PARTS = 20;
-const page = readFileSync(new URL('../../docs/fleet.md', import.meta.url), 'utf8');
-const table = /\| where \| `--shard` of the part \|\n[|-]+\n((?:\|.*\n)+)/.exec(page)?.[1] ?? '';
+const [page, commands] = ['fleet', 'commands'].map((name) =>
+  readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
+);
+const table =
+  /\| where \| `--shard` of the part \|\n[|-]+\n((?:\|.*\n)+)/.exec(page ?? '')?.[1] ?? '';
 const rows = [...table.matchAll(/^\| ([A-Za-z ]+)[^|]*\| `(\$[^`]+)` \|$/gm)].map(
   ([, where = '', shard = '']): [string, string] => [where.trim(), shard],
 );
@@ -87,11 +90,12 @@ interface Job {
   };
 }
 
-test('the nightly seeds of docs/fleet.md are a million others each night', () => {
-  const [, night = '', seeds = ''] = /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(page) ?? [];
+test('the nightly seeds of docs/commands.md are a million others each night', () => {
+  const [, night = '', seeds = ''] =
+    /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(commands ?? '') ?? [];
   const today = Math.floor(Date.now() / 86_400_000);
-  const rangeOf = (commands: string): { from: number; to: number } =>
-    parseSeeds(printed(`${commands}; printf %s ${seeds}`));
+  const rangeOf = (typed: string): { from: number; to: number } =>
+    parseSeeds(printed(`${typed}; printf %s ${seeds}`));
   const [one, two] = [rangeOf(`N=${today}`), rangeOf(`N=${today + 1}`)];
   expect([one.to - one.from, two.from]).toEqual([999_999, one.to + 1]);
   expect([one, two]).toContainEqual(rangeOf(night));
