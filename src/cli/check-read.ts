@@ -7,16 +7,17 @@ import { createReadStream } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Json } from '../core/kernel/json.ts';
 import type { HistoryPart } from '../linearizability/check-history.ts';
-import { formatOf, formats, TELLING_CHARACTERS } from '../linearizability/formats/formats.ts';
 import {
-  type BuildOptions,
-  type BuiltHistory,
-  HistoryBuilder,
-} from '../linearizability/formats/history-builder.ts';
+  formatOf,
+  formats,
+  type OpenHistory,
+  openHistory,
+  TELLING_CHARACTERS,
+} from '../linearizability/formats/formats.ts';
+import type { BuildOptions, BuiltHistory } from '../linearizability/formats/history-builder.ts';
 import type {
   FilePlace,
   Format,
-  HistoryReader,
   Malformed,
   RecordedMark,
 } from '../linearizability/formats/record.ts';
@@ -26,7 +27,7 @@ import { countOf } from '../text/prose.ts';
 import { UserError } from './exit.ts';
 import { systemMessage } from './files.ts';
 
-interface ReadOptions extends Omit<BuildOptions, 'hidesReads' | 'readsPairs'> {
+interface ReadOptions extends Omit<BuildOptions, 'format'> {
   /** Null: as the file's beginning tells. */
   readonly format: Format | null;
   /** Told now and then how many operations have been read. */
@@ -71,10 +72,8 @@ function isOfSystem(error: unknown): boolean {
 const CHUNK_BYTES = 1 << 18;
 const FIRST: FilePlace = { line: 1, column: 1 };
 
-interface Opened {
+interface Opened extends OpenHistory {
   readonly format: Format;
-  readonly reader: HistoryReader;
-  readonly builder: HistoryBuilder;
 }
 
 /** From bytes to a history. */
@@ -132,11 +131,8 @@ class Reading {
       const names = formats.map(({ name }) => name).join(', ');
       this.fail(`this begins like no history; name its format with --format: ${names}`);
     }
-    const { hidesReads, readsPairs } = format;
-    const builder = new HistoryBuilder({ ...this.options, hidesReads, readsPairs });
-    const reader = format.open((operation) => builder.take(operation));
-    this.opened = { format, reader, builder };
-    this.refuse(reader.push(this.head));
+    this.opened = { format, ...openHistory({ ...this.options, format }) };
+    this.refuse(this.opened.reader.push(this.head));
     this.head = '';
     return this.opened;
   }

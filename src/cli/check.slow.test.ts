@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dialects } from '../linearizability/formats/dialects.ts';
-import { formatOf, formats } from '../linearizability/formats/formats.ts';
-import { type BuiltHistory, HistoryBuilder } from '../linearizability/formats/history-builder.ts';
+import { formatOf, formats, openHistory } from '../linearizability/formats/formats.ts';
+import type { BuiltHistory } from '../linearizability/formats/history-builder.ts';
 import { aboutModels, models } from '../linearizability/models.ts';
 import { CHECK_HELP } from './check.ts';
 import { check, file, fixture, folder, judged, root } from './checking.fixture.ts';
@@ -117,17 +117,15 @@ describe('the same history', () => {
   });
 
   function read(name: string, text: string, sizes: Iterator<number>): unknown {
-    const initial = undefined;
-    const options = { hidesReads: false, readsPairs: true };
-    const builder = new HistoryBuilder({ model: 'cas-register', initial, ...options });
-    const format = formats.find((one) => one.name === name);
-    const reader = format?.open((operation) => builder.take(operation));
+    const known = formats.find((one) => one.name === name) ?? expect.fail(`no format ${name}`);
+    const format = { ...known, hidesReads: false, readsPairs: true };
+    const { builder, reader } = openHistory({ model: 'cas-register', initial: undefined, format });
     for (let at = 0; at < text.length; ) {
       const size = sizes.next().value ?? 1;
-      expect(reader?.push(text.slice(at, at + size)) ?? null).toBeNull();
+      expect(reader.push(text.slice(at, at + size))).toBeNull();
       at += size;
     }
-    expect(reader?.end()).toBeNull();
+    expect(reader.end()).toBeNull();
     const built = builder.finish();
     if ('what' in built) expect.fail(built.what);
     return operationsOf(built);

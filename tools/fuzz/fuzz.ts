@@ -1,17 +1,22 @@
 /**
- * Runs many random histories of every model against the definition and prints the counts:
- * `node tools/built/fuzz.js [histories per model] [first seed] [model…]`. Exits with 1 when some
- * history was judged wrongly.
+ * Runs many random histories of every model against the definition itself, every order tried, and
+ * prints the counts: `node tools/built/fuzz.js [histories per model] [first seed] [model…]`. Exits
+ * with 1 when some history was judged wrongly.
  */
-import * as repertoires from '../oracle/repertoires.ts';
+import type { Json } from '../../src/core/kernel/json.ts';
+import { decideHistory, type HistoryVerdict } from '../../src/linearizability/check-history.ts';
+import type { DecideOptions } from '../../src/linearizability/decide.ts';
+import type { CallData, History, Model } from '../../src/linearizability/model.ts';
 import {
-  type FuzzCounts,
-  type FuzzOptions,
-  fuzzLookAhead,
-  fuzzModel,
-  fuzzPairedLocks,
-  fuzzWindows,
-} from './fuzz-model.ts';
+  type FencedMutexCall,
+  fencedMutex,
+} from '../../src/linearizability/models/fenced-mutex.ts';
+import { cutHistory } from '../../src/linearizability/relax.ts';
+import { refuteOrder } from '../../src/linearizability/verify-order.ts';
+import { isLinearizable } from '../oracle/naive.ts';
+import { drawPairedLock } from '../oracle/paired-locks.ts';
+import { drawHistory, type HistoryShape, type Repertoire } from '../oracle/random-history.ts';
+import * as repertoires from '../oracle/repertoires.ts';
 
 const DEFAULT_HISTORIES = 1_000_000;
 
@@ -73,6 +78,145 @@ function lineOf(name: string, { histories, invalid, fast, crashed }: FuzzCounts)
     `${share(fast)} by a fast path`,
     `${(crashed / histories).toFixed(2)} crashed operations each`,
   ].join(', ');
+}
+
+interface FuzzOptions {
+  /** The seeds from `from` up to, but not, `to`. */
+  readonly from: number;
+  readonly to: number;
+}
+
+interface FuzzCounts {
+  readonly histories: number;
+  readonly invalid: number;
+  /** Of how many the model's fast path gave the verdict. */
+  readonly fast: number;
+  /** How many operations had no answer, in all. */
+  readonly crashed: number;
+  /** The first that was judged wrongly, with its seed; null: none was. */
+  readonly wrong: string | null;
+}
+
+/** How many of a hundred invalid verdicts are checked to name the first bad return. */
+const FIRST_RETURNS_CHECKED = 10;
+
+/** Each seed is a history; it stops at the first that is judged wrongly. */
+function fuzzModel<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+  options: FuzzOptions,
+): FuzzCounts {
+  const draw = (seed: number): History<Call> => drawHistory(seed, repertoire, shapeOf(seed));
+  return fuzzHistories(draw, repertoire.model, options);
+}
+
+/**
+ * The search that looks ahead against the one that does not, on histories too long to try every
+ * order: such mistakes need some length to show.
+ */
+function fuzzLookAhead<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+  options: FuzzOptions,
+): FuzzCounts {
+  const sizeOf = (seed: number): number => 12 + (seed % 30);
+  return compareWithBlind(repertoire, options, { sizeOf, isSearchOnly: true });
+}
+
+/** The search that gives up at once and looks for a contradiction in the last few returns. */
+function fuzzWindows<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+  options: FuzzOptions,
+): FuzzCounts {
+  const sizeOf = (seed: number): number => 24 + (seed % 40);
+  return compareWithBlind(repertoire, options, { sizeOf, isSearchOnly: true, patience: 3 });
+}
+
+function compareWithBlind<State extends Json, Call extends CallData>(
+  repertoire: Repertoire<State, Call>,
+  { from, to }: FuzzOptions,
+  { sizeOf, ...check }: DecideOptions & { readonly sizeOf: (seed: number) => number },
+): FuzzCounts {
+  const { awaits: _awaits, fastPath: _fastPath, ...blind } = repertoire.model;
+  const counts = { histories: 0, invalid: 0, fast: 0, crashed: 0 };
+  for (let seed = from; seed < to; seed += 1) {
+    const shape = { ...shapeOf(seed), operations: sizeOf(seed), clients: 3 + (seed % 4) };
+    const history = drawHistory(seed, repertoire, { ...shape, wrong: 8 });
+    const [looking, unseeing] = [
+      decideHistory(history, repertoire.model, check),
+      decideHistory(history, blind),
+    ];
+    counts.histories += 1;
+    if (unseeing.kind === 'invalid') counts.invalid += 1;
+    for (const { outcome } of history) if (outcome === 'info') counts.crashed += 1;
+    // It may need more configurations than it has.
+    if (unseeing.kind === 'unknown' && looking.kind !== 'unknown') continue;
+    if (judgement(looking) === judgement(unseeing)) continue;
+    return { ...counts, wrong: `seed ${seed}: ${judgement(looking)}: ${JSON.stringify(history)}` };
+  }
+  return { ...counts, wrong: null };
+}
+
+function judgement(verdict: HistoryVerdict): string {
+  return verdict.kind === 'invalid' ? `invalid at ${verdict.at}` : verdict.kind;
+}
+
+/** Locks whose clients take and release them in turn, for their fast path. */
+function fuzzPairedLocks(options: FuzzOptions): FuzzCounts {
+  const draw = (seed: number): History<FencedMutexCall> => {
+    return drawPairedLock(seed, { ...shapeOf(seed), operations: 8, wrong: 9 });
+  };
+  return fuzzHistories(draw, fencedMutex(), options);
+}
+
+function fuzzHistories<State extends Json, Call extends CallData>(
+  draw: (seed: number) => History<Call>,
+  model: Model<State, Call>,
+  { from, to }: FuzzOptions,
+): FuzzCounts {
+  const counts = { histories: 0, invalid: 0, fast: 0, crashed: 0 };
+  for (let seed = from; seed < to; seed += 1) {
+    const history = draw(seed);
+    const isValid = isLinearizable(history, model);
+    const isFast = (model.fastPath?.(history, model) ?? null) !== null;
+    counts.histories += 1;
+    if (!isValid) counts.invalid += 1;
+    if (isFast) counts.fast += 1;
+    for (const { outcome } of history) if (outcome === 'info') counts.crashed += 1;
+    const ways = isFast ? [false, true] : [false];
+    for (const isSearchOnly of ways) {
+      const flaw = flawOf(history, model, { isValid, isSearchOnly, seed });
+      if (flaw === null) continue;
+      return { ...counts, wrong: `seed ${seed}: ${flaw}: ${JSON.stringify(history)}` };
+    }
+  }
+  return { ...counts, wrong: null };
+}
+
+/** Some with few operations, which decide quickly, and some with more. */
+function shapeOf(seed: number): HistoryShape {
+  return {
+    operations: 4 + (seed % 4),
+    clients: 2 + (seed % 3),
+    longest: 4 + (seed % 5),
+    wrong: 24,
+    unknown: 8 + (seed % 13),
+    failed: 5,
+  };
+}
+
+function flawOf<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+  expected: { readonly isValid: boolean; readonly isSearchOnly: boolean; readonly seed: number },
+): string | null {
+  const verdict = decideHistory(history, model, { isSearchOnly: expected.isSearchOnly });
+  const isValid = verdict.kind === 'valid';
+  if (verdict.kind === 'unknown' || isValid !== expected.isValid) return `judged ${verdict.kind}`;
+  if (verdict.kind === 'valid') return refuteOrder(history, model, verdict.order);
+  if (expected.seed % 100 >= FIRST_RETURNS_CHECKED) return null;
+  const before = cutHistory(history, verdict.at, 'before');
+  const after = cutHistory(history, verdict.at, 'after');
+  if (!isLinearizable(before, model)) return `operation ${verdict.at} is not the first bad return`;
+  return isLinearizable(after, model) ? `operation ${verdict.at} is no bad return` : null;
 }
 
 const words = process.argv.slice(2);

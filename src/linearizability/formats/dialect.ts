@@ -8,7 +8,7 @@ import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import type { Beginning } from '../models.ts';
 import { ednText, isArray } from './edn.ts';
-import type { RecordedOperation } from './record.ts';
+import type { Format, RecordedOperation } from './record.ts';
 
 /** A call as `CallData` in `model.ts`. */
 export type NamedFields = { readonly [field: string]: Json; readonly name: string };
@@ -81,7 +81,8 @@ const ONLY_YES: Answers = { yes: [], no: [] };
 export function readSaid(
   name: string,
   operation: RecordedOperation,
-  { dialect, readsPairs }: { readonly dialect: Dialect; readonly readsPairs: boolean },
+  dialect: Dialect,
+  { readsPairs }: Pick<Format, 'readsPairs'>,
 ): Said | string {
   const isNo = saysNo(operation, dialect.answers.get(name) ?? ONLY_YES);
   if (typeof isNo === 'string') return isNo;

@@ -14,11 +14,11 @@ import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import { dialects } from './dialects.ts';
 import { edn, porcupine } from './edn-events.ts';
-import { type BuiltHistory, HistoryBuilder } from './history-builder.ts';
+import { type BuildOptions, type BuiltHistory, HistoryBuilder } from './history-builder.ts';
 import { jepsenLog } from './jepsen-log.ts';
 import { json, jsonl } from './json-events.ts';
 import { operations } from './operations.ts';
-import { type Format, type Malformed, malformed } from './record.ts';
+import { type Format, type HistoryReader, type Malformed, malformed } from './record.ts';
 
 /** By name, as people read of them. */
 export const formats: readonly Format[] = [jepsenLog, porcupine, edn, json, operations, jsonl];
@@ -37,6 +37,17 @@ export function formatOf(head: string): Format | null {
 /** Without space and EDN comments at its beginning. */
 function withoutComments(text: string): string {
   return text.replace(/^(?:[\s,]|;[^\n]*(?:\n|$))+/, '');
+}
+
+/** A history that is being read: what the reader is given, the builder makes a history of. */
+export interface OpenHistory {
+  readonly reader: HistoryReader;
+  readonly builder: HistoryBuilder;
+}
+
+export function openHistory(options: BuildOptions): OpenHistory {
+  const builder = new HistoryBuilder(options);
+  return { builder, reader: options.format.open((operation) => builder.take(operation)) };
 }
 
 export interface ReadHistoryOptions {
@@ -73,13 +84,11 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
   if (format === null) {
     return problem(malformed(start, `this begins like no history: ${names.join(', ')}`));
   }
-  const builder = new HistoryBuilder({
+  const { builder, reader } = openHistory({
+    format,
     model: options.model ?? null,
     initial: options.initial,
-    hidesReads: format.hidesReads,
-    readsPairs: format.readsPairs,
   });
-  const reader = format.open((operation) => builder.take(operation));
   const wrong = reader.push(text) ?? reader.end();
   const built = wrong ?? builder.finish();
   if ('what' in built) return problem(built);
@@ -107,5 +116,3 @@ function refuseUnknown(what: string, name: string | undefined, known: readonly s
   if (name === undefined || known.includes(name)) return;
   throw new RangeError(`unknown ${what} "${name}"${suggest(name, known)}`);
 }
-
-/** What each model and each format is, for people who choose one by its name. */

@@ -11,17 +11,20 @@ import type { CallData, Model, Operation } from '../model.ts';
 import { models } from '../models.ts';
 import { type Dialect, readSaid } from './dialect.ts';
 import { dialects, tellModel } from './dialects.ts';
-import { type FilePlace, type Malformed, malformed, type RecordedOperation } from './record.ts';
+import {
+  type FilePlace,
+  type Format,
+  type Malformed,
+  malformed,
+  type RecordedOperation,
+} from './record.ts';
 
 export interface BuildOptions {
   /** The model's name; null: as the first operations tell. It must be a known one. */
   readonly model: string | null;
   /** What the object holds at first; undefined: as the model says. */
   readonly initial: Json | undefined;
-  /** As `Format.hidesReads`: says nothing of an object that begins with nil. */
-  readonly hidesReads: boolean;
-  /** As `Format.readsPairs`. */
-  readonly readsPairs: boolean;
+  readonly format: Format;
 }
 
 export interface BuiltHistory {
@@ -126,8 +129,7 @@ export class HistoryBuilder {
       return malformed(operation.invokedAt, what);
     }
     const place = operation.returnedAt ?? operation.invokedAt;
-    const { readsPairs } = this.options;
-    const said = readSaid(name, operation, { dialect, readsPairs });
+    const said = readSaid(name, operation, dialect, this.options.format);
     if (typeof said === 'string') return malformed(place, said);
     const call = dialect.callOf(name, operation, said);
     if (typeof call === 'string') return malformed(place, call);
@@ -152,7 +154,7 @@ export class HistoryBuilder {
     { outcome }: RecordedOperation,
     model: Model<Json, CallData>,
   ): boolean {
-    if (!this.options.hidesReads || model.init === null || outcome !== 'ok') return false;
+    if (!this.options.format.hidesReads || model.init === null || outcome !== 'ok') return false;
     // Not a `get`: of a map, nil is what says that a key is not there.
     return call.name === 'read' && 'value' in call && call['value'] === null;
   }
