@@ -113,7 +113,8 @@ export class LookAhead {
     if (next < knownUntil.get(state)) return true;
     if (next >= unknownFrom.get(state)) return false;
     const { states, lastAwait } = this.awaits;
-    for (let place = this.firstAwaited(next); place < states.length; place++) {
+    const isOver = (place: number): boolean => lastAwait.get(states[place] ?? 0) < next;
+    for (let place = firstNot(isOver, 0, states.length); place < states.length; place++) {
       const awaited = states[place] ?? 0;
       if (!this.awaits.leadsTo(state, awaited)) continue;
       knownUntil.set(state, lastAwait.get(awaited) + 1);
@@ -121,19 +122,6 @@ export class LookAhead {
     }
     unknownFrom.set(state, next);
     return false;
-  }
-
-  /** The place of the first awaited state that is still awaited at `next`. */
-  private firstAwaited(next: number): number {
-    const { states, lastAwait } = this.awaits;
-    let low = 0;
-    let high = states.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (lastAwait.get(states[middle] ?? 0) < next) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 
   /** Whether some call that must come from here on cannot. */
@@ -340,16 +328,20 @@ class Awaits {
   }
 }
 
+/** The first of the places from `low` up to `high` where what holds at first does not. */
+function firstNot(holds: (place: number) => boolean, low: number, high: number): number {
+  let [from, to] = [low, high];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (holds(middle)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 /** The last of the sorted `numbers` that is not above `limit`, or none. */
 function lastUpTo(numbers: readonly number[], limit: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] ?? 0) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return numbers[low - 1] ?? none;
+  return numbers[firstNot((at) => (numbers[at] ?? 0) <= limit, 0, numbers.length) - 1] ?? none;
 }
 
 const mostCriticals = 8;
@@ -423,12 +415,6 @@ function waitingOperations(awaits: Awaits, history: PreparedHistory): number[] {
 /** Keeps `active`, from `head` on, sorted by where each opens. */
 function insert(active: number[], head: number, operation: number, opensAt: Integers): void {
   const own = opensAt.get(operation);
-  let low = head;
-  let high = active.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (opensAt.get(active[middle] ?? 0) <= own) low = middle + 1;
-    else high = middle;
-  }
-  active.splice(low, 0, operation);
+  const isBefore = (place: number): boolean => opensAt.get(active[place] ?? 0) <= own;
+  active.splice(firstNot(isBefore, head, active.length), 0, operation);
 }

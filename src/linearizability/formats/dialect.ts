@@ -21,16 +21,13 @@ export interface Dialect {
   /** The fields that may name the independent object, the first that is there. */
   readonly keys: readonly string[];
   /** By the name of the model's call; without an entry it answers nothing but yes. */
-  readonly answers: ReadonlyMap<string, Answers>;
+  readonly answers?: ReadonlyMap<string, Answers>;
   /** Whether a text as the value of a call names the object. */
   readonly isNamedByValue?: boolean;
   /** How the model begins when its object holds `initial`; text says why it cannot. */
   readonly begin: (initial: Json | undefined) => Beginning | string;
-  /**
-   * The call, with the answer that the record holds; text says what it lacks. `name` is that of the
-   * model's call.
-   */
-  readonly callOf: (name: string, operation: RecordedOperation, said: Said) => NamedFields | string;
+  /** The call, with the answer that the record holds; text says what it lacks. */
+  readonly callOf: (said: Said) => NamedFields | string;
 }
 
 /** Whatever the objects are: each may be named by any of these. */
@@ -45,7 +42,7 @@ export function scalarOf(value: Json): number | string | null {
 }
 
 /** `unknown` for an operation that nobody heard of, else what `known` says. */
-export function knownAnswer(operation: RecordedOperation, known: string): string {
+export function knownAnswer({ operation }: Said, known: string): string {
   return operation.outcome === 'info' ? 'unknown' : known;
 }
 
@@ -62,6 +59,9 @@ export function words(
 
 /** What is asked and answered about one of several independent objects. */
 export interface Said {
+  /** That of the model's call. */
+  readonly name: string;
+  readonly operation: RecordedOperation;
   /** The object's name, '' when there is one only. */
   readonly key: string;
   /** The values of call and completion, without the key; undefined: none is given. */
@@ -84,9 +84,10 @@ export function readSaid(
   dialect: Dialect,
   { readsPairs }: Pick<Format, 'readsPairs'>,
 ): Said | string {
-  const isNo = saysNo(operation, dialect.answers.get(name) ?? ONLY_YES);
+  const isNo = saysNo(operation, dialect.answers?.get(name) ?? ONLY_YES);
   if (typeof isNo === 'string') return isNo;
   const plain = {
+    ...{ name, operation },
     asked: operation.asked['value'],
     answered: operation.answered['value'],
     ...{ isNo, isFromPair: false, isValueIgnored: false },

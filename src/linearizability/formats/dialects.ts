@@ -2,9 +2,9 @@
 import type { Dialect } from './dialect.ts';
 import { lockDialects } from './lock-dialects.ts';
 import type { RecordedOperation } from './record.ts';
-import { registerDialects, valueDialects } from './value-dialects.ts';
+import { valueDialects } from './value-dialects.ts';
 
-const ALL: readonly Dialect[] = [...registerDialects, ...valueDialects, ...lockDialects];
+const ALL: readonly Dialect[] = [...valueDialects, ...lockDialects];
 
 /** Under each name that `models` knows. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map([

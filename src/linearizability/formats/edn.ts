@@ -24,15 +24,9 @@ export function readEdn(text: string): EdnRead {
     : { kind: 'malformed', ...reader.problem };
 }
 
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['t', '\t'],
-  ['r', '\r'],
-  ['n', '\n'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['\\', '\\'],
-  ['"', '"'],
-]);
+const ESCAPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ t: '\t', r: '\r', n: '\n', b: '\b', f: '\f', '\\': '\\', '"': '"' }),
+);
 
 /** Past a problem it reads nothing more: every method then comes back at once. */
 class EdnReader {
@@ -186,21 +180,17 @@ class EdnReader {
         return read + text.slice(from, at);
       }
       if (character !== '\\') continue;
-      const escaped = this.escapeAt(at + 1);
-      if (escaped === null) return this.fail(at, 'unknown escape in a string');
-      read += text.slice(from, at) + escaped.character;
-      at += escaped.length;
+      const code = /^u([0-9a-fA-F]{4})/.exec(text.slice(at + 1, at + 6))?.[1];
+      const plain =
+        code === undefined
+          ? ESCAPES.get(text.charAt(at + 1))
+          : String.fromCharCode(Number.parseInt(code, 16));
+      if (plain === undefined) return this.fail(at, 'unknown escape in a string');
+      read += text.slice(from, at) + plain;
+      at += code === undefined ? 1 : 5;
       from = at + 1;
     }
     return this.fail(start, 'this string is not closed');
-  }
-
-  private escapeAt(at: number): { readonly character: string; readonly length: number } | null {
-    const plain = ESCAPES.get(this.text.charAt(at));
-    if (plain !== undefined) return { character: plain, length: 1 };
-    const code = /^u([0-9a-fA-F]{4})/.exec(this.text.slice(at, at + 5))?.[1];
-    if (code === undefined) return null;
-    return { character: String.fromCharCode(Number.parseInt(code, 16)), length: 5 };
   }
 
   private tokenFrom(at: number): string {
@@ -233,13 +223,13 @@ const RATIO = /^[+-]?\d+\/\d+$/;
 /** Most names, and what they may be beside. */
 const PLAIN_NAME = /^[A-Za-z][\w-]*$/;
 const NAME = /^[\p{L}.*+!\-_?$%&=<>/][\p{L}\p{N}.*+!\-_?$%&=<>/#:']*$/u;
-const COLON = 0x3a;
 
 /** Undefined when it means nothing. */
 function valueOfToken(token: string): Json | undefined {
-  const first = token.charCodeAt(0);
-  if (first === COLON) return isKeyword(token) ? token : undefined;
-  if (isDigit(first) || (isSign(first) && isDigit(token.charCodeAt(1)))) return numberOf(token);
+  // Clojure reads `:1` too.
+  if (token.startsWith(':'))
+    return isName(token.slice(1)) || /^:\d+$/.test(token) ? token : undefined;
+  if (/^[+-]?\d/.test(token)) return numberOf(token);
   if (token === 'nil') return null;
   if (token === 'true' || token === 'false') return token === 'true';
   return isName(token) ? token : undefined;
@@ -247,12 +237,6 @@ function valueOfToken(token: string): Json | undefined {
 
 function isName(text: string): boolean {
   return PLAIN_NAME.test(text) || NAME.test(text);
-}
-
-/** Clojure reads `:1` too. */
-function isKeyword(token: string): boolean {
-  const name = token.slice(1);
-  return isName(name) || /^\d+$/.test(name);
 }
 
 function numberOf(token: string): Json | undefined {
@@ -267,29 +251,11 @@ function isSpace(code: number): boolean {
   return code <= 0x20 || code === 0x2c || (code >= 0x2000 && /\s/.test(String.fromCharCode(code)));
 }
 
-/** Space, a bracket, a string or a comment. */
+/** A bracket, a string or a comment. */
+const ENDS: ReadonlySet<number> = new Set([...'"();[]{}'].map((one) => one.charCodeAt(0)));
+
 function isTokenEnd(code: number): boolean {
-  switch (code) {
-    case 0x22: // "
-    case 0x28: // (
-    case 0x29: // )
-    case 0x3b: // ;
-    case 0x5b: // [
-    case 0x5d: // ]
-    case 0x7b: // {
-    case 0x7d: // }
-      return true;
-    default:
-      return isSpace(code);
-  }
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
-}
-
-function isSign(code: number): boolean {
-  return code === 0x2b || code === 0x2d;
+  return isSpace(code) || ENDS.has(code);
 }
 
 /**

@@ -131,7 +131,7 @@ export class HistoryBuilder {
     const place = operation.returnedAt ?? operation.invokedAt;
     const said = readSaid(name, operation, dialect, this.options.format);
     if (typeof said === 'string') return malformed(place, said);
-    const call = dialect.callOf(name, operation, said);
+    const call = dialect.callOf(said);
     if (typeof call === 'string') return malformed(place, call);
     if (said.isFromPair) this.keyedByPair += 1;
     if (said.isValueIgnored) this.ignoredValues += 1;

@@ -25,47 +25,35 @@ const ANSWERS: ReadonlyMap<string, Answers> = new Map([
   ['release', { yes: ['released', 'unlocked'], no: NO, mayBeValue: true }],
 ]);
 
-/** A semaphore's value is a number of permits. */
-const SEMAPHORE = {
-  model: 'semaphore',
+const anyLock = {
   words: words({ acquire: ACQUIRE, release: RELEASE }),
-  keys: ANY_KEY,
-  answers: ANSWERS,
-  begin: beginSemaphore,
-  callOf: permitsOf,
-};
-
-const LEASE = {
-  model: 'lease',
-  words: words({ acquire: ACQUIRE, renew: ['extend'], release: RELEASE, expire: [] }),
   keys: ANY_KEY,
   answers: ANSWERS,
   isNamedByValue: true,
   begin: beginFree,
-  callOf: leaseOf,
 };
 
 export const lockDialects: readonly Dialect[] = [
-  mutexDialect('mutex', lockCallOf),
-  mutexDialect('anonymous-mutex', lockCallOf),
-  mutexDialect('reentrant-mutex', lockCallOf),
-  mutexDialect('fenced-mutex', fencedOf),
-  mutexDialect('reentrant-fenced-mutex', fencedOf),
-  SEMAPHORE,
-  LEASE,
+  { ...anyLock, model: 'mutex', callOf: lockCallOf },
+  { ...anyLock, model: 'anonymous-mutex', callOf: lockCallOf },
+  { ...anyLock, model: 'reentrant-mutex', callOf: lockCallOf },
+  { ...anyLock, model: 'fenced-mutex', callOf: fencedOf },
+  { ...anyLock, model: 'reentrant-fenced-mutex', callOf: fencedOf },
+  {
+    ...anyLock,
+    model: 'semaphore',
+    // Its value is a number of permits.
+    isNamedByValue: false,
+    begin: beginSemaphore,
+    callOf: permitsOf,
+  },
+  {
+    ...anyLock,
+    model: 'lease',
+    words: words({ acquire: ACQUIRE, renew: ['extend'], release: RELEASE, expire: [] }),
+    callOf: leaseOf,
+  },
 ];
-
-function mutexDialect(model: string, callOf: Dialect['callOf']): Dialect {
-  return {
-    model,
-    words: words({ acquire: ACQUIRE, release: RELEASE }),
-    keys: ANY_KEY,
-    answers: ANSWERS,
-    isNamedByValue: true,
-    begin: beginFree,
-    callOf,
-  };
-}
 
 function beginFree(initial: Json | undefined): Beginning | string {
   return initial === undefined ? {} : 'it always begins free';
@@ -77,34 +65,33 @@ function beginSemaphore(initial: Json | undefined): Beginning | string {
   return isCount ? { permits } : 'expected a whole number of permits';
 }
 
-function lockCallOf(name: string, operation: RecordedOperation, said: Said): NamedFields {
-  const owner = ownerOf(operation);
-  return { name, lock: said.key, owner, answer: heard(name, operation, said) };
+function lockCallOf(said: Said): NamedFields {
+  return { name: said.name, lock: said.key, owner: ownerOf(said.operation), answer: heard(said) };
 }
 
-function fencedOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
-  const call = { ...lockCallOf(name, operation, said), name };
-  if (name !== 'acquire') return call;
-  const { answered } = operation;
+function fencedOf(said: Said): NamedFields | string {
+  const call = lockCallOf(said);
+  if (said.name !== 'acquire') return call;
+  const { answered, outcome } = said.operation;
   const token = answered['token'] ?? answered['fence'] ?? said.answered ?? null;
-  if (said.isNo || operation.outcome !== 'ok') return { ...call, token: null };
+  if (said.isNo || outcome !== 'ok') return { ...call, token: null };
   return typeof token === 'number' && Number.isSafeInteger(token)
     ? { ...call, token }
     : 'expected a token, a whole number below 2^53';
 }
 
-function permitsOf(name: string, operation: RecordedOperation, said: Said): NamedFields | string {
-  const permits = operation.asked['permits'] ?? said.asked ?? 1;
+function permitsOf(said: Said): NamedFields | string {
+  const permits = said.operation.asked['permits'] ?? said.asked ?? 1;
   if (typeof permits !== 'number' || !Number.isSafeInteger(permits) || permits < 1) {
     return 'expected permits, a whole number';
   }
-  return { name, semaphore: said.key, permits, answer: heard(name, operation, said) };
+  return { name: said.name, semaphore: said.key, permits, answer: heard(said) };
 }
 
-function leaseOf(name: string, operation: RecordedOperation, said: Said): NamedFields {
-  if (name === 'expire') return { name, lease: said.key };
-  const answer = heard(name, operation, said);
-  return { name, lease: said.key, owner: ownerOf(operation), answer };
+function leaseOf(said: Said): NamedFields {
+  const { name, key: lease, operation } = said;
+  if (name === 'expire') return { name, lease };
+  return { name, lease, owner: ownerOf(operation), answer: heard(said) };
 }
 
 function ownerOf({ asked, process }: RecordedOperation): string {
@@ -112,6 +99,6 @@ function ownerOf({ asked, process }: RecordedOperation): string {
   return owner === null ? process : keyText(owner);
 }
 
-function heard(name: string, operation: RecordedOperation, { isNo }: Said): string {
-  return knownAnswer(operation, isNo ? 'denied' : (ANSWERS.get(name)?.yes[0] ?? ''));
+function heard(said: Said): string {
+  return knownAnswer(said, said.isNo ? 'denied' : (ANSWERS.get(said.name)?.yes[0] ?? ''));
 }
