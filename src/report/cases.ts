@@ -1,7 +1,7 @@
 /**
  * What the run of one scenario came to, and the cases that it is cut into, one for each thing that
- * could have gone wrong: every claim that a scenario lists for a system, every kept plan, every seed
- * that had to run. Test reports, annotations and the step summary are views of these.
+ * could have gone wrong: every claim that a scenario lists for a system, every kept plan, every
+ * seed that had to run. Test reports, annotations and the step summary are views of these.
  */
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
 import type { KeptOutcome, RunDifference } from '../search/sweep/shards.ts';
@@ -161,7 +161,7 @@ function differenceCase(result: ScenarioResult): readonly Case[] {
   return [{ ...placeOf(system, result), name, outcome: 'failed', message, ...NO_MORE }];
 }
 
-/** On which lines a scenario’s file names its systems, from 1, by their names; empty where it is none. */
+/** By system, the line of a scenario’s file that names it, from 1; empty where there is no file. */
 export function systemLines(
   source: SourceFile,
   systems: readonly string[],

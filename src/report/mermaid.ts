@@ -1,11 +1,11 @@
 /**
  * Draws a shrunk trace as a Mermaid `sequenceDiagram`, which GitHub, GitLab and many wikis show: a
- * participant a process, an arrow where a message is handled or lost, a note for what else the story
- * needs, a bar where a process believes that it holds a lock.
+ * participant a process, an arrow where a message is handled or lost, a note for what else the
+ * story needs, a bar where a process believes that it holds a lock.
  *
  * First the rows of the diagram are made of the steps that the terminal and the page number; then
- * the rows that fit are set as text, in which nothing can mean something to Mermaid, to the Markdown
- * around it or to HTML.
+ * the rows that fit are set as text, in which nothing can mean something to Mermaid, to the
+ * Markdown around it or to HTML.
  */
 import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { countOf, millisecondsOf } from '../text/prose.ts';

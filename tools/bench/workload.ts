@@ -39,7 +39,7 @@ interface Swept {
   readonly seeds: number;
 }
 
-/** Sweeps one system, on this thread without a pool; what throws would be quick, so it is refused. */
+/** Sweeps one system, on this thread without a pool; refuses what throws, which would be quick. */
 export async function sweepSeeds(
   { scenario, system, seeds }: Swept,
   pool: Pool | null = null,

@@ -1,6 +1,6 @@
 /**
- * The guide of `docs/own-lock.md`, followed word for word with the packed package in an empty folder: its files
- * are those of `fixtures/guide`, and its commands find what it says.
+ * The guide of `docs/own-lock.md`, followed word for word with the packed package in an empty
+ * folder: its files are those of `fixtures/guide`, and its commands find what it says.
  */
 import { spawnSync } from 'node:child_process';
 import {

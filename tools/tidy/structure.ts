@@ -19,8 +19,8 @@ import { isTest, nodesOf, type Source } from './source.ts';
 const FEWEST_LINES = 60;
 
 /**
- * Folders whose files are rows of a registry: a claim, a lock, a store, a format is one file, however
- * short, so that another one is one file more.
+ * Folders whose files are rows of a registry: a claim, a lock, a store, a format is one file,
+ * however short, so that another one is one file more.
  */
 const REGISTRIES: readonly RegExp[] = [
   /^src\/check\/[^/]+\.ts$/,
