@@ -55,9 +55,7 @@ interface Chosen {
 }
 
 export class HistoryBuilder {
-  private hiddenReads = 0;
-  private keyedByPair = 0;
-  private ignoredValues = 0;
+  private readonly counts = { hiddenReads: 0, keyedByPair: 0, ignoredValues: 0 };
   private readonly options: BuildOptions;
   private readonly history: Operation<CallData>[] = [];
   private readonly invokeLines: Integers = new Integers();
@@ -86,13 +84,11 @@ export class HistoryBuilder {
   finish(): BuiltHistory | Malformed {
     const problem = this.chosen === null ? this.choose() : null;
     if (problem !== null) return problem;
-    const { chosen, history, invokeLines, returnLines } = this;
+    const { chosen, history, invokeLines, returnLines, counts } = this;
     if (history.length === 0 || chosen === null) {
       return malformed(FIRST_LINE, 'there are no operations in this file');
     }
     const isTold = this.options.model === null;
-    const { hiddenReads, keyedByPair, ignoredValues } = this;
-    const counts = { hiddenReads, keyedByPair, ignoredValues };
     return { model: chosen.model, isTold, history, invokeLines, returnLines, ...counts };
   }
 
@@ -133,8 +129,8 @@ export class HistoryBuilder {
     if (typeof said === 'string') return malformed(place, said);
     const call = dialect.callOf(said);
     if (typeof call === 'string') return malformed(place, call);
-    if (said.isFromPair) this.keyedByPair += 1;
-    if (said.isValueIgnored) this.ignoredValues += 1;
+    if (said.isFromPair) this.counts.keyedByPair += 1;
+    if (said.isValueIgnored) this.counts.ignoredValues += 1;
     this.push(operation, this.calls.share(call), model);
     return null;
   }
@@ -142,7 +138,7 @@ export class HistoryBuilder {
   private push(operation: RecordedOperation, call: CallData, model: Model<Json, CallData>): void {
     const { process: client, invoke } = operation;
     const isHidden = this.isHidden(call, operation, model);
-    if (isHidden) this.hiddenReads += 1;
+    if (isHidden) this.counts.hiddenReads += 1;
     const outcome = isHidden ? 'fail' : operation.outcome;
     this.history.push({ client, call, invoke, return: operation.return, outcome });
     this.invokeLines.push(operation.invokedAt.line);
