@@ -18,8 +18,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { rangeOfShard } from '../search/sweep/shards.ts';
-import { parseSeeds, parseShard } from './command.ts';
+import { parseSeeds } from './command.ts';
 import { root } from './command-line.fixture.ts';
+import { parseShard } from './stages.ts';
 
 const PARTS = 20;
 const [page, commands] = ['fleet', 'commands'].map((name) =>

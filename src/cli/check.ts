@@ -12,8 +12,7 @@ import { readEdn } from '../linearizability/formats/edn.ts';
 import { formats } from '../linearizability/formats/formats.ts';
 import type { Format } from '../linearizability/formats/record.ts';
 import { aboutModels } from '../linearizability/models.ts';
-import type { HistoryReport } from '../report/history-report.ts';
-import { historyLine, renderHistory } from '../report/history-report.ts';
+import { type HistoryReport, historyLine, renderHistory } from '../report/history-report.ts';
 import { renderHistoryPage } from '../report/html/history-page.ts';
 import { suggest } from '../text/problem.ts';
 import { groupDigits } from '../text/prose.ts';
@@ -21,13 +20,13 @@ import { CheckLimits, judgeHistory } from './check-judge.ts';
 import { readHistoryFile } from './check-read.ts';
 import {
   type Done,
-  describedCommand,
   given,
   type OutputFlags,
   outputOptions,
   parsePositive,
   parseTimeMs,
   shared,
+  withExample,
 } from './command.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { writeText } from './files.ts';
@@ -51,11 +50,9 @@ interface CheckFlags extends OutputFlags {
   readonly output?: string;
 }
 
-export function addCheck(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'check <history...>',
-    'is a recorded history linearizable to a model, and if not, why? - is standard input',
+export function addCheck(command: Command, done: Done): void {
+  withExample(
+    command,
     'npx fencepost check jepsen.log --model cas-register --fail strict --html why.html',
   )
     .option('--model <name>', 'the sequential specification (default: told by the operations)')

@@ -1,30 +1,24 @@
 /**
  * What the commands have in common: how one is added, the options that several of them have, each
  * declared once, and how the numbers, seeds and reporters that people type are read. A command is
- * one file: its flags, its options and help, then what it does. It imports what it needs, since
- * `program.ts` loads only the command that was asked for.
+ * one file: its flags, its options and help, then what it does. `program.ts` loads only the command
+ * that was asked for; where that runs plans, its action imports what does, so that help comes soon.
  */
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { parseDuration } from '../core/plan/duration.ts';
-import { MOST_SHARDS, type Shard } from '../search/sweep/shards.ts';
 import { suggest } from '../text/problem.ts';
 import { type Exit, UserError } from './exit.ts';
 
-/** Adds one command, or a few that belong together, to the command line. */
-export type AddCommand = (program: Command, done: Done) => void;
+/** Gives a command of the registry its options, its help and its action. */
+export type AddCommand = (command: Command, done: Done, version: string) => void;
 
 /** Receives how the command ended. */
 export type Done = (code: Exit) => void;
 
-/** A command whose `--help` ends with one real example. */
-export function describedCommand(
-  program: Command,
-  usage: string,
-  about: string,
-  example: string,
-): Command {
-  return program.command(usage).description(about).addHelpText('after', `\nExample:\n  ${example}`);
+/** Lets the `--help` of a command end with one real example. */
+export function withExample(command: Command, example: string): Command {
+  return command.addHelpText('after', `\nExample:\n  ${example}`);
 }
 
 /** Each reporter and the file that it writes into the folder of `--output`, or what else. */
@@ -158,18 +152,6 @@ export function parseSeeds(text: string): { from: number; to: number } {
 export function freshSeeds(range: { from: number; to: number }): { from: number; to: number } {
   const from = randomInt(2 ** 47);
   return { from, to: from + range.to - range.from };
-}
-
-/** `2/5` is the second of five shards, of which there are at most `MOST_SHARDS`. */
-export function parseShard(text: string): Shard {
-  const [, index = '', of = ''] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
-  if (index === '') throw new UserError([`--shard ${text}: expected one of several, e.g. 1/4`]);
-  const shard = { index: parsePositive(index, '--shard'), of: parsePositive(of, '--shard') };
-  if (shard.of > MOST_SHARDS) {
-    throw new UserError([`--shard ${text}: at most ${MOST_SHARDS} shards are possible`]);
-  }
-  if (shard.index <= shard.of) return shard;
-  throw new UserError([`--shard ${text}: there are only ${shard.of}`]);
 }
 
 /** A whole number from 0, small enough to be exact. */

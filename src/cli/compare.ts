@@ -34,22 +34,17 @@ import { drawResamples } from '../search/compare/statistics.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import {
   type Done,
-  describedCommand,
   type OutputFlags,
   outputOptions,
   parseSeeds,
   seedsOption,
   shared,
+  withExample,
 } from './command.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import {
-  type LoadedScenario,
-  loadScenarios,
-  type ModuleOptions,
-  makeFolder,
-  writeText,
-} from './files.ts';
+import { makeFolder, writeText } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
+import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface CompareFlags extends OutputFlags {
@@ -67,11 +62,9 @@ with one, the systems of that file, also under its own clients and faults.
 Levels of contention: low (3 clients, 12 rows), medium (6, 4), high (8, 1), each
 without and with faults. Intervals are 95 % over the seeds.`;
 
-export function addCompare(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'compare [scenario]',
-    'throughput, waits, retries and lost updates of several systems, side by side',
+export function addCompare(command: Command, done: Done): void {
+  withExample(
+    command,
     'npx fencepost compare --systems pessimistic,optimistic,lock-service/fenced --output reports',
   )
     .option('--systems <list>', 'of the scenario by name, or any as lock/store (default: familiar)')

@@ -24,10 +24,10 @@ import type { KeptOutcome, RunDifference, SeedRange, Shard } from '../search/swe
 import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
-import type { LoadedScenario } from './files.ts';
 import { breathe } from './interruption.ts';
 import { exitsOfKept } from './kept-plans.ts';
 import { plansFolderOf } from './shipped.ts';
+import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What is known of a scenario once its seeds are done. */

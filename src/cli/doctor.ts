@@ -12,7 +12,7 @@ import { outputJsonSchema } from '../report/output-schema.ts';
 import { scenarioJsonSchema } from '../scenario/json-schema.ts';
 import { paintFor } from '../text/colour.ts';
 import { visible } from '../text/visible.ts';
-import { type Done, describedCommand, type OutputFlags, outputOptions, shared } from './command.ts';
+import { type Done, type OutputFlags, outputOptions, shared, withExample } from './command.ts';
 import { CANARY_SEEDS, runCanary } from './doctor/canary.ts';
 import { type Check, messageOf, problem } from './doctor/check.ts';
 import { examineSurroundings } from './doctor/surroundings.ts';
@@ -24,13 +24,8 @@ interface DoctorFlags extends OutputFlags {
   readonly canary?: boolean;
 }
 
-export function addDoctor(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'doctor',
-    'can fencepost run here, and does it still see a failure?',
-    'npx fencepost doctor --canary',
-  )
+export function addDoctor(command: Command, done: Done): void {
+  withExample(command, 'npx fencepost doctor --canary')
     .option('--canary', 'only run a system that must break, and see that it is found')
     .option('--json', 'one JSON line')
     .option(...shared.quiet)

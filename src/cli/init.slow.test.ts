@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { starterFiles } from './init.ts';
+import { starterFiles, templateOf } from './init.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cli = join(root, 'dist/cli.js');
@@ -73,7 +73,7 @@ describe('what is written', () => {
   test('is every file that there is a template for, and nothing else', () => {
     expect(filesBelow(folder)).toEqual(starterFiles.map(({ target }) => target).sort());
     const templates = filesBelow(join(root, 'fixtures/starter'));
-    expect(templates).toEqual(starterFiles.map(({ template }) => template).sort());
+    expect(templates).toEqual(starterFiles.map(templateOf).sort());
   });
 
   test('has scenarios that come to what they say of themselves', () => {
@@ -115,7 +115,7 @@ describe('what is written', () => {
     const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
     const [packed] = z.tuple([pack]).parse(JSON.parse(stdout));
     const paths = packed.files.map(({ path }) => path);
-    const templates = starterFiles.map(({ template }) => `fixtures/starter/${template}`);
+    const templates = starterFiles.map((file) => `fixtures/starter/${templateOf(file)}`);
     const wanted = [...templates, 'fixtures/canary/canary.yaml'];
     expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
   });

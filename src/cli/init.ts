@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
 import { shellWords } from '../report/finding.ts';
 import { paintFor } from '../text/colour.ts';
-import { type Done, describedCommand } from './command.ts';
+import { type Done, withExample } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -23,13 +23,8 @@ interface InitFlags {
   readonly dryRun?: boolean;
 }
 
-export function addInit(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'init [folder]',
-    'begin: write a scenario, a lock of your own and its tests, ready to be run',
-    'npx fencepost init --ci github && npx fencepost run locks/zombie.yaml',
-  )
+export function addInit(command: Command, done: Done): void {
+  withExample(command, 'npx fencepost init --ci github && npx fencepost run locks/zombie.yaml')
     .addOption(new Option('--ci <server>', 'write its workflow as well').choices(['github']))
     .option('--no-vitest', 'write no tests of vitest')
     .option('--force', 'overwrite files that exist')
@@ -306,7 +301,15 @@ const starterScripts: Readonly<Record<string, string>> = {
   locks: `fencepost run ${STARTER_SCENARIOS}`,
 };
 
+/** The path of a file's template below `fixtures/starter`. */
+export function templateOf({ target, template = target }: StarterFile): string {
+  return template;
+}
+
 /** The text of a template; `fixtures` lies beside `src` and `dist`. */
-function readStarter({ target, template = target }: StarterFile): string {
-  return readFileSync(new URL(`../../fixtures/starter/${template}`, import.meta.url), 'utf8');
+function readStarter(file: StarterFile): string {
+  return readFileSync(
+    new URL(`../../fixtures/starter/${templateOf(file)}`, import.meta.url),
+    'utf8',
+  );
 }

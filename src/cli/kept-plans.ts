@@ -13,8 +13,9 @@ import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts
 import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { listFolder, loadPlan, type ModuleOptions, type PlanFile } from './files.ts';
+import { listFolder } from './files.ts';
 import { breathe } from './interruption.ts';
+import { loadPlan, type ModuleOptions, type PlanFile } from './sources.ts';
 
 export type KeptPlanFile =
   | {
@@ -111,6 +112,12 @@ export function keptOutcomeOf(kept: KeptPlanFile): KeptOutcome {
   }
   const { outcome, divergedAt } = kept.replay;
   return { file, outcome, expected: kept.expected, divergedAt };
+}
+
+/** A kept plan that is not what it says of itself, in one line. */
+export function keptLine({ file, outcome, expected, divergedAt }: KeptOutcome): string {
+  const where = divergedAt === null ? '' : `; no match for ${divergedAt}`;
+  return `✗ kept plan ${file} is ${outcome}, expected ${expected}${where}`;
 }
 
 /** The exit codes of those that were not as expected. */

@@ -10,17 +10,12 @@ import { type DescribedWord, scenarioJsonSchema, schemaWords } from '../scenario
 import type { OptionInfo, Protocol } from '../systems/protocol.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
-import { type Done, describedCommand } from './command.ts';
+import { type Done, withExample } from './command.ts';
 import { exits } from './exit.ts';
 import { shippedScenarios } from './shipped.ts';
 
-export function addList(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'list',
-    'the locks, stores, options and claims there are',
-    'npx fencepost list',
-  )
+export function addList(command: Command, done: Done): void {
+  withExample(command, 'npx fencepost list')
     .option('--json', 'as one JSON line')
     .action(({ json }: { readonly json?: boolean }) => {
       printList(json === true);
@@ -32,13 +27,8 @@ export function printList(isJson: boolean): void {
   process.stdout.write(isJson ? `${JSON.stringify(listing())}\n` : listText());
 }
 
-export function addSchema(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'schema',
-    'the JSON Schema of scenario files, for editors',
-    'npx fencepost schema > scenario.schema.json',
-  )
+export function addSchema(command: Command, done: Done): void {
+  withExample(command, 'npx fencepost schema > scenario.schema.json')
     .option('--output', 'that of the lines which --json writes instead')
     .action(({ output }: { readonly output?: boolean }) => {
       const schema = output === true ? outputJsonSchema() : scenarioJsonSchema(vocabulary);

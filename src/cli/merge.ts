@@ -1,50 +1,14 @@
-/**
- * `fencepost merge`: puts the shards of a run together and comes to the same judgement, findings,
- * reports and exit code as the run on one machine.
- */
+/** `fencepost merge`: puts the shards of a run together; `shards.ts` does so. */
 
-import { readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import { originOf, whyForeign } from '../search/sweep/sealed.ts';
-import {
-  type CutShard,
-  type FiledShard,
-  type Merge,
-  type Merged,
-  type MergedScenario,
-  mergeShards,
-  readShard,
-} from '../search/sweep/shards.ts';
-import { prepare } from '../systems/store/store-kinds.ts';
-import { countOf, groupDigits } from '../text/prose.ts';
-import { type Done, describedCommand, type ReportFlags, reportOptions, shared } from './command.ts';
-import { concludeScenario, type ScenarioOutcome } from './conclude.ts';
-import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import {
-  type LoadedScenario,
-  loadScenarioText,
-  type ModuleOptions,
-  openFolder,
-  readText,
-  systemMessage,
-} from './files.ts';
-import { Interruption } from './interruption.ts';
-import { drawnPlan, type ReportOptions, report, summaryOf } from './reporting.ts';
-import { differenceLine, keptLine } from './run.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { type Done, type ReportFlags, reportOptions, shared, withExample } from './command.ts';
 
 interface MergeFlags extends ReportFlags {
   readonly modules?: string | false;
 }
 
-export function addMerge(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'merge <shards...>',
-    'put the shards of `run --shard i/n` together: files, or folders that they lie in',
-    'npx fencepost merge reports',
-  )
+export function addMerge(command: Command, done: Done, version: string): void {
+  withExample(command, 'npx fencepost merge reports')
     .option(...shared.output)
     .option(...shared.reporter)
     .option(...shared.json)
@@ -54,166 +18,8 @@ export function addMerge(program: Command, done: Done): void {
     .option(...shared.verbose)
     .action(async (paths: string[], flags: MergeFlags) => {
       const { modules = null } = flags;
-      const options = { ...reportOptions(flags), modules, version: program.version() ?? '' };
+      const options = { ...reportOptions(flags), modules, version };
+      const { mergePaths } = await import('./shards.ts');
       done(await mergePaths(paths, options));
     });
-}
-
-interface MergeOptions extends ReportOptions, ModuleOptions {
-  readonly isQuiet: boolean;
-}
-
-/** Merges the shards in files and folders. */
-async function mergePaths(paths: readonly string[], options: MergeOptions): Promise<Exit> {
-  const terminal = openTerminal(options);
-  const merge = mergeShards(readShards(filesIn(paths)));
-  if (merge.kind === 'refused') throw new UserError(merge.problems);
-  if (merge.kind === 'missing') {
-    terminal.warn(`${missingText(merge)}: nothing was merged`);
-    return exits.incomplete;
-  }
-  const scenarios: LoadedScenario[] = [];
-  for (const merged of merge.merged.scenarios) scenarios.push(await loadAgain(merged, options));
-  openFolder(options.output);
-  tellCut(merge.merged.cut, terminal);
-  return await conclude(merge.merged, scenarios, { options, terminal });
-}
-
-/** Shards that ended early and are told one by one. */
-const MOST_CUT_TOLD = 10;
-
-/** `shards 2, 4 of 4 missing`; of many, the first and their number. */
-export function missingText({
-  first,
-  count,
-  of,
-}: Omit<Extract<Merge, { readonly kind: 'missing' }>, 'kind'>): string {
-  const named = `${count === 1 ? 'shard' : 'shards'} ${first.join(', ')}`;
-  if (count === first.length) return `${named} of ${of} missing`;
-  return `${named} and ${count - first.length} more (${count} of ${of}) missing`;
-}
-
-/** The first of them, and how many more there are. */
-function tellCut(cut: readonly CutShard[], terminal: Terminal): void {
-  for (const { file, scenario, system, examined, seeds } of cut.slice(0, MOST_CUT_TOLD)) {
-    const share = `${groupDigits(examined)} of its ${countOf(seeds, 'seed')}`;
-    terminal.warn(`${file}: only ${share} of ${scenario}, ${system}, were examined`);
-  }
-  if (cut.length > MOST_CUT_TOLD) terminal.warn(`and ${cut.length - MOST_CUT_TOLD} more`);
-}
-
-async function conclude(
-  { range, scenarios, cut }: Merged,
-  loaded: readonly LoadedScenario[],
-  { options, terminal }: { readonly options: MergeOptions; readonly terminal: Terminal },
-): Promise<Exit> {
-  const interruption = new Interruption();
-  const context = {
-    output: options.output,
-    terminal,
-    isInterrupted: () => interruption.isInterrupted,
-  };
-  const outcomes: ScenarioOutcome[] = [];
-  interruption.listen();
-  try {
-    for (const [at, merged] of scenarios.entries()) {
-      const scenario = loaded[at];
-      if (scenario === undefined || interruption.isInterrupted) break;
-      note(merged, terminal);
-      await prepare(scenario.scenario.systems, scenario.catalogue);
-      const examined = { ...merged, range, isPart: false };
-      outcomes.push(await concludeScenario(scenario, examined, context));
-    }
-  } finally {
-    interruption.end();
-  }
-  const codes = outcomes.flatMap((outcome) => outcome.exits);
-  if (interruption.isInterrupted) codes.push(exits.interrupted);
-  if (cut.length > 0) codes.push(exits.incomplete);
-  const exit = worstOf(codes);
-  report(outcomes, summaryOf(outcomes, exit), { options, terminal });
-  return exit;
-}
-
-/** Says again what the shards said of kept plans and of determinism. */
-function note(
-  { origin, file, keptPlans, repeated, difference }: MergedScenario,
-  terminal: Terminal,
-): void {
-  terminal.note(`${origin.scenario}  ${file}`);
-  for (const kept of keptPlans) {
-    if (kept.outcome !== kept.expected) terminal.print(keptLine(kept));
-  }
-  const met = keptPlans.filter(({ outcome, expected }) => outcome === expected).length;
-  terminal.note(`  corpus: ${countOf(keptPlans.length, 'plan')} replayed, ${met} as expected`);
-  if (difference !== null) terminal.print(differenceLine(file, difference));
-  else terminal.note(`  determinism: ${countOf(repeated, 'run')} repeated, every event equal`);
-}
-
-/** Every shard below the folders, and the other files as they are; each file once. */
-function filesIn(paths: readonly string[]): readonly string[] {
-  const files = new Map<string, string>();
-  for (const path of paths) {
-    for (const file of filesAt(path)) files.set(realpathSync(file), file);
-  }
-  if (files.size === 0) throw new UserError([`${paths.join(', ')}: there is no shard-…-of-….json`]);
-  return [...files.values()];
-}
-
-const SHARD_NAME = /^shard-\d+-of-\d+\.json$/;
-
-function filesAt(path: string): readonly string[] {
-  try {
-    if (!statSync(path).isDirectory()) return [path];
-    return readdirSync(path, { recursive: true, encoding: 'utf8' })
-      .filter((name) => SHARD_NAME.test(basename(name)))
-      .sort()
-      .map((name) => join(path, name));
-  } catch (error) {
-    throw new UserError([`${path}:1:1: ${systemMessage(error)}`]);
-  }
-}
-
-/** Larger files are refused: a shard keeps counts, and few plans. */
-const MOST_BYTES = 100_000_000;
-
-/** Reads every file; all that cannot be relied on are told at once. */
-function readShards(files: readonly string[]): readonly FiledShard[] {
-  const problems: string[] = [];
-  const shards: FiledShard[] = [];
-  for (const file of files) {
-    const text = readText(file, MOST_BYTES);
-    if (text.kind === 'error') problems.push(text.error);
-    else {
-      const read = readShard(text.text);
-      if (read.kind === 'problem') problems.push(`${file}:1:1: this file ${read.what}`);
-      else shards.push({ file, shard: read.shard });
-    }
-  }
-  if (problems.length > 0) throw new UserError(problems);
-  return shards;
-}
-
-/** The scenario of a shard, from the text in it; refused where it means something else here. */
-async function loadAgain(merged: MergedScenario, options: MergeOptions): Promise<LoadedScenario> {
-  const { file, text, origin } = merged;
-  const loaded = await loadScenarioText({ file, text }, options);
-  const { scenario } = loaded;
-  const here = originOf(scenario, options.version);
-  const why = whyForeign(origin, here) ?? whyDrawnOtherwise(merged, loaded);
-  if (why !== null)
-    throw new UserError([`${file}: compared with what is here, what the shards have ${why}`]);
-  return loaded;
-}
-
-/** Where the plans of the shards are not those that are drawn here; null where all are. */
-function whyDrawnOtherwise(
-  { counterexamples }: MergedScenario,
-  { scenario }: LoadedScenario,
-): string | null {
-  const other = counterexamples.find(
-    ({ system, seed, plan }) => drawnPlan(scenario, system, seed) !== plan,
-  );
-  if (other === undefined) return null;
-  return `was drawn by another build: seed ${other.seed} of ${other.system} is no longer that`;
 }

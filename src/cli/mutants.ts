@@ -32,13 +32,13 @@ import { prepare } from '../systems/store/store-kinds.ts';
 import { suggest } from '../text/problem.ts';
 import {
   type Done,
-  describedCommand,
   given,
   type OutputFlags,
   outputOptions,
   parseCount,
   parseSeeds,
   shared,
+  withExample,
 } from './command.ts';
 import { findCounterexample } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
@@ -53,13 +53,8 @@ interface MutantsFlags extends OutputFlags {
   readonly list?: boolean;
 }
 
-export function addMutants(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'mutants [name...]',
-    'run locks and stores with one mistake each: is every one of them found?',
-    'npx fencepost mutants unfenced token-32-bit',
-  )
+export function addMutants(command: Command, done: Done): void {
+  withExample(command, 'npx fencepost mutants unfenced token-32-bit')
     .option('--seeds <N|A..B>', 'how many seeds of each, or which', '500')
     .option(...shared.workers)
     .option('--output <folder>', 'where the shrunk plans are written (default: nowhere)')

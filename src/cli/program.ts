@@ -1,31 +1,99 @@
 /**
- * The command line: one line per command, in the order of `--help`. Each is a file that holds its
- * options, its help and what it does. Read `command.ts` next, for what they have in common, then
- * `run.ts` (a scenario from its kept plans to its reports) with `conclude.ts` and `reporting.ts`;
- * `exit.ts`, `terminal.ts`, `files.ts` and `interruption.ts` are what every command stands on.
+ * The command line: one row per command, in the order of `--help`, which needs no more than the
+ * rows. Each command is a file that holds its options, its help and what it does. Read `command.ts`
+ * next, for what they have in common, then `run.ts` with `stages.ts` (a scenario from its kept
+ * plans to its outcome), `conclude.ts` and `reporting.ts`; `exit.ts`, `terminal.ts`, `files.ts`,
+ * `sources.ts` and `interruption.ts` are what every command stands on.
  */
 import { Command, CommanderError } from 'commander';
 import type { AddCommand } from './command.ts';
 import { type Exit, exits, shownLine, UserError, withoutCredentials } from './exit.ts';
 
-/** Only the command that is asked for is loaded; all are for `--help` and for what is unknown. */
-const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
-  ['run', async () => (await import('./run.ts')).addRun],
-  ['merge', async () => (await import('./merge.ts')).addMerge],
-  ['sweep', async () => (await import('./sweep.ts')).addSweep],
-  ['worker', async () => (await import('./worker.ts')).addWorker],
-  ['replay', async () => (await import('./replay.ts')).addReplay],
-  ['corpus', async () => (await import('./corpus.ts')).addCorpus],
-  ['shrink', async () => (await import('./shrink.ts')).addShrink],
-  ['show', async () => (await import('./show.ts')).addShow],
-  ['check', async () => (await import('./check.ts')).addCheck],
-  ['compare', async () => (await import('./compare.ts')).addCompare],
-  ['mutants', async () => (await import('./mutants.ts')).addMutants],
-  ['list', async () => (await import('./list.ts')).addList],
-  ['schema', async () => (await import('./list.ts')).addSchema],
-  ['init', async () => (await import('./init.ts')).addInit],
-  ['doctor', async () => (await import('./doctor.ts')).addDoctor],
-]);
+interface CommandRow {
+  /** As the list of commands shows it. */
+  readonly usage: string;
+  readonly about: string;
+  /** Loads the command's file, for which `--help` of all commands does not wait. */
+  readonly load: () => Promise<AddCommand>;
+}
+
+const commands: readonly CommandRow[] = [
+  {
+    usage: 'run [options] <scenario...>',
+    about: 'sweep seeds of scenarios, by file or name, find what breaks, shrink and explain it',
+    load: async () => (await import('./run.ts')).addRun,
+  },
+  {
+    usage: 'merge [options] <shards...>',
+    about: 'put the shards of `run --shard i/n` together: files, or folders that they lie in',
+    load: async () => (await import('./merge.ts')).addMerge,
+  },
+  {
+    usage: 'sweep [options] [scenario...]',
+    about: 'have the workers on a queue examine the seeds; ends as `run` does',
+    load: async () => (await import('./sweep.ts')).addSweep,
+  },
+  {
+    usage: 'worker [options]',
+    about: 'work for the sweeps on a queue, until SIGTERM or Ctrl-C',
+    load: async () => (await import('./worker.ts')).addWorker,
+  },
+  {
+    usage: 'replay [options] <plan...>',
+    about: 'run kept plans again: reproduced, fixed, inert or diverged',
+    load: async () => (await import('./replay.ts')).addReplay,
+  },
+  {
+    usage: 'corpus',
+    about: 'a folder of kept plans in git, one a kind of failure: list, add, check, prune',
+    load: async () => (await import('./corpus.ts')).addCorpus,
+  },
+  {
+    usage: 'shrink [options] <plan>',
+    about: 'make a plan that breaks a claim as small as it gets',
+    load: async () => (await import('./shrink.ts')).addShrink,
+  },
+  {
+    usage: 'show [options] <file>',
+    about: 'what happens in a plan, or in one seed of a scenario, by file or name',
+    load: async () => (await import('./show.ts')).addShow,
+  },
+  {
+    usage: 'check [options] <history...>',
+    about: 'is a recorded history linearizable to a model, and if not, why? - is standard input',
+    load: async () => (await import('./check.ts')).addCheck,
+  },
+  {
+    usage: 'compare [options] [scenario]',
+    about: 'throughput, waits, retries and lost updates of several systems, side by side',
+    load: async () => (await import('./compare.ts')).addCompare,
+  },
+  {
+    usage: 'mutants [options] [name...]',
+    about: 'run locks and stores with one mistake each: is every one of them found?',
+    load: async () => (await import('./mutants.ts')).addMutants,
+  },
+  {
+    usage: 'list [options]',
+    about: 'the locks, stores, options and claims there are',
+    load: async () => (await import('./list.ts')).addList,
+  },
+  {
+    usage: 'schema [options]',
+    about: 'the JSON Schema of scenario files, for editors',
+    load: async () => (await import('./list.ts')).addSchema,
+  },
+  {
+    usage: 'init [options] [folder]',
+    about: 'begin: write a scenario, a lock of your own and its tests, ready to be run',
+    load: async () => (await import('./init.ts')).addInit,
+  },
+  {
+    usage: 'doctor [options]',
+    about: 'can fencepost run here, and does it still see a failure?',
+    load: async () => (await import('./doctor.ts')).addDoctor,
+  },
+];
 
 /** Runs one command line (without `node` and the script) and gives its exit code. */
 export async function runProgram(argv: readonly string[], version: string): Promise<Exit> {
@@ -38,12 +106,15 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     .showSuggestionAfterError()
     .configureOutput({ writeErr: (text) => process.stderr.write(withoutCredentials(text)) })
     .exitOverride();
-  const asked = commands.get(argv[0] ?? '');
-  for (const load of asked === undefined ? commands.values() : [asked]) {
-    const add = await load();
-    add(program, (code) => {
+  const asked = argv.find((word) => commands.some((row) => nameOf(row) === word));
+  for (const row of commands) {
+    const command = program.command(row.usage.replace(' [options]', '')).description(row.about);
+    const done = (code: Exit): void => {
       exit = code;
-    });
+    };
+    if (nameOf(row) === asked) (await row.load())(command, done, version);
+    // The list of commands says `[options]` where there are some.
+    else if (row.usage.includes('[options]')) command.option('--see-its-help');
   }
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -54,4 +125,8 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     for (const line of error.lines) process.stderr.write(`${shownLine(line)}\n`);
     return exits.usage;
   }
+}
+
+function nameOf({ usage }: CommandRow): string {
+  return usage.replace(/ .*$/, '');
 }

@@ -10,9 +10,9 @@ import { type Replay, replay } from '../search/corpus/replay.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
-import { addModuleOptions, type Done, describedCommand, outputOptions } from './command.ts';
+import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
 import { type Exit, exits, worstOf } from './exit.ts';
-import { type LoadedPlan, loadPlan, requireClaim } from './files.ts';
+import { type LoadedPlan, loadPlan, requireClaim } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
 interface ReplayFlags {
@@ -21,15 +21,8 @@ interface ReplayFlags {
   readonly json?: boolean;
 }
 
-export function addReplay(program: Command, done: Done): void {
-  addModuleOptions(
-    describedCommand(
-      program,
-      'replay <plan...>',
-      'run kept plans again: reproduced, fixed, inert or diverged',
-      'npx fencepost replay zombie-writer-unfenced-grant-order',
-    ),
-  )
+export function addReplay(command: Command, done: Done): void {
+  addModuleOptions(withExample(command, 'npx fencepost replay zombie-writer-unfenced-grant-order'))
     .option('--claim <claim>', 'judge this claim instead of the plan’s')
     .option('--json', 'one JSON line a plan')
     .action(async (files: string[], flags: ReplayFlags) => done(await replayPlans(files, flags)));

@@ -5,27 +5,18 @@
  */
 
 import { appendFileSync, existsSync, statSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { renderPlan } from '../core/plan/plan-text.ts';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { type ScenarioResult, systemLines } from '../report/cases.ts';
 import { MOST_STEP_BYTES } from '../report/github.ts';
 import { renderReports } from '../report/report.ts';
 import { findingLine } from '../report/report-json.ts';
 import type { Summary } from '../report/summary.ts';
-import { expand } from '../scenario/expand.ts';
-import { originOf } from '../search/sweep/sealed.ts';
-import {
-  type Counterexample,
-  renderShard,
-  type ScenarioShard,
-  type SeedRange,
-  type Shard,
-} from '../search/sweep/shards.ts';
-import { claimTally } from '../search/sweep/tally.ts';
+import type { RunDifference } from '../search/sweep/shards.ts';
 import type { Reporters } from './command.ts';
-import { type Examined, pageFileOf, type ScenarioOutcome, SEEDS_TRIED } from './conclude.ts';
+import { pageFileOf, type ScenarioOutcome } from './conclude.ts';
 import { type Exit, UserError } from './exit.ts';
-import { type LoadedScenario, systemMessage, writeText } from './files.ts';
+import { systemMessage, writeText } from './files.ts';
+import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What decides what is written, and where. */
@@ -138,65 +129,7 @@ export function requireOwnPages(scenarios: readonly LoadedScenario[], output: st
   }
 }
 
-export interface ShardOptions {
-  /** The seeds of all shards. */
-  readonly range: SeedRange;
-  readonly shard: Shard;
-  readonly output: string;
-  /** Of fencepost. */
-  readonly version: string;
-}
-
-/** Writes the file of a shard and gives its name. */
-export function writeShard(
-  scenarios: readonly LoadedScenario[],
-  outcomes: readonly ScenarioOutcome[],
-  { range, shard, output, version }: ShardOptions,
-): string {
-  const parts = outcomes.flatMap(({ examined }, at): ScenarioShard[] => {
-    const loaded = scenarios[at];
-    return loaded === undefined ? [] : [scenarioShard(loaded, examined, version)];
-  });
-  const file = join(output, `shard-${shard.index}-of-${shard.of}.json`);
-  writeText(file, renderShard({ shard, range, scenarios: parts }));
-  return file;
-}
-
-function scenarioShard(loaded: LoadedScenario, examined: Examined, version: string): ScenarioShard {
-  const { isWhole, tallies, keptPlans, repeated, difference, corpus = null } = examined;
-  return {
-    origin: originOf(loaded.scenario, version),
-    file: loaded.file,
-    text: loaded.text,
-    ...{ isWhole, keptPlans, repeated, difference, corpus },
-    milliseconds: Math.round(examined.milliseconds),
-    tallies: Object.fromEntries(tallies),
-    counterexamples: counterexamplesOf(loaded, tallies),
-  };
-}
-
-/** The plans of the seeds that a merge may have to shrink, as they were drawn. */
-function counterexamplesOf(
-  { scenario }: LoadedScenario,
-  tallies: Examined['tallies'],
-): readonly Counterexample[] {
-  return scenario.systems.flatMap(({ name: system, expect }) =>
-    [...new Set([...expect.holds, ...expect.breaks])].flatMap((claim) => {
-      const tally = tallies.get(system);
-      const seeds = tally === undefined ? [] : claimTally(tally, claim).brokenSeeds;
-      return seeds.slice(0, SEEDS_TRIED).map((seed) => ({
-        ...{ system, claim, seed },
-        plan: drawnPlan(scenario, system, seed),
-      }));
-    }),
-  );
-}
-
-/** The plan of a seed as text: two builds that draw another one are not of one version. */
-export function drawnPlan(
-  scenario: LoadedScenario['scenario'],
-  system: string,
-  seed: number,
-): string {
-  return renderPlan(expand(scenario, system, seed));
+/** What differed between two runs of one seed, in one line. */
+export function differenceLine(file: string, { system, seed, what }: RunDifference): string {
+  return `nondeterministic: ${file}, ${system}, seed ${seed}: ${what}`;
 }

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { isPlanFile, loadPlan, loadScenarios } from './files.ts';
 import {
   fileMeant,
   packageRoot,
@@ -11,6 +10,7 @@ import {
   plansFoldersOf,
   shippedScenarios,
 } from './shipped.ts';
+import { isPlanFile, loadPlan, loadScenarios } from './sources.ts';
 
 const before = process.cwd();
 let folder = '';

@@ -29,13 +29,13 @@ import { wrap } from '../text/visible.ts';
 import {
   addModuleOptions,
   type Done,
-  describedCommand,
   type OutputFlags,
   outputOptions,
   parseCount,
+  withExample,
 } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { isPlanFile, type LoadedPlan, loadPlan, loadScenarios } from './files.ts';
+import { isPlanFile, type LoadedPlan, loadPlan, loadScenarios } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
 interface ShowFlags extends OutputFlags {
@@ -47,15 +47,8 @@ interface ShowFlags extends OutputFlags {
   readonly modules?: string | false;
 }
 
-export function addShow(program: Command, done: Done): void {
-  addModuleOptions(
-    describedCommand(
-      program,
-      'show <file>',
-      'what happens in a plan, or in one seed of a scenario, by file or name',
-      'npx fencepost show six-steps --system fenced',
-    ),
-  )
+export function addShow(command: Command, done: Done): void {
+  addModuleOptions(withExample(command, 'npx fencepost show six-steps --system fenced'))
     .option('--seed <S>', 'which seed of the scenario', '0')
     .option('--system <name>', 'which system of the scenario (default: the first)')
     .addOption(new Option('--plan <kind>', 'print the plan instead').choices(['drawn', 'pinned']))

@@ -15,13 +15,14 @@ import { groupDigits } from '../text/prose.ts';
 import {
   addModuleOptions,
   type Done,
-  describedCommand,
   given,
   outputOptions,
   parsePositive,
+  withExample,
 } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { loadPlan, requireClaim, writeText } from './files.ts';
+import { writeText } from './files.ts';
+import { loadPlan, requireClaim } from './sources.ts';
 import { noteChanges, openTerminal } from './terminal.ts';
 
 interface ShrinkFlags {
@@ -32,15 +33,8 @@ interface ShrinkFlags {
   readonly json?: boolean;
 }
 
-export function addShrink(program: Command, done: Done): void {
-  addModuleOptions(
-    describedCommand(
-      program,
-      'shrink <plan>',
-      'make a plan that breaks a claim as small as it gets',
-      'npx fencepost shrink failing.yaml --output smaller.yaml',
-    ),
-  )
+export function addShrink(command: Command, done: Done): void {
+  addModuleOptions(withExample(command, 'npx fencepost shrink failing.yaml --output smaller.yaml'))
     .option('--claim <claim>', 'the claim that must stay broken')
     .option('--output <file>', 'where the shrunk plan is written (default: stdout)')
     .option('--max-runs <N>', 'how many candidates may be run')

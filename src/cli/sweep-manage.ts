@@ -24,6 +24,11 @@ interface ManageOptions {
   readonly forgets: boolean;
 }
 
+/** What each of them does. */
+export const manage: Readonly<
+  Record<'status' | 'tail' | 'stop', (options: ManageOptions) => Promise<Exit>>
+> = { status: statusCommand, tail: tailCommand, stop: stopCommand };
+
 /** A coordinator that is at work tells something within this time. */
 const BEAT_MS = 2_500;
 const TAIL_MS = 1_000;
@@ -31,7 +36,7 @@ const TAIL_MS = 1_000;
 const APPEAR_MS = 10_000;
 
 /** Says of each sweep how far it is, and whether a coordinator is at work. */
-export async function statusCommand(options: ManageOptions): Promise<Exit> {
+async function statusCommand(options: ManageOptions): Promise<Exit> {
   const { id, isJson } = options;
   return await withQueue(options.queue, async (queue) => {
     const before = sweepsOf(await queue.sweeps(), id);
@@ -65,7 +70,7 @@ function isAtWork({ progress }: ListedSweep, { progress: before }: ListedSweep):
 }
 
 /** Prints how far a sweep is whenever that changes, until it ends; waits a little for one. */
-export async function tailCommand({ queue: url, id, isJson }: ManageOptions): Promise<Exit> {
+async function tailCommand({ queue: url, id, isJson }: ManageOptions): Promise<Exit> {
   return await withQueue(url, async (queue) => {
     let listed = await appearing(queue, id);
     const lines = new TailLines();
@@ -102,7 +107,7 @@ async function appearing(queue: SweepQueue, id: string | null): Promise<ListedSw
 }
 
 /** Takes the chunks of a sweep off the queue; its coordinator reports what is known and ends. */
-export async function stopCommand(options: ManageOptions): Promise<Exit> {
+async function stopCommand(options: ManageOptions): Promise<Exit> {
   const { queue: url, id, forgets } = options;
   return await withQueue(url, async (queue) => {
     const found = onlySweep(await queue.sweeps(), id, forgets ? 'stopped' : 'running');

@@ -32,10 +32,11 @@ import {
   type ScenarioOutcome,
 } from './conclude.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { type LoadedScenario, type ModuleOptions, readText, writeText } from './files.ts';
+import { readText, writeText } from './files.ts';
 import type { Interruption } from './interruption.ts';
 import { type OpenQueue, sweepCommandText } from './open-queue.ts';
-import { type RunOptions, replayKeptPlans, selfCheck } from './run.ts';
+import type { LoadedScenario, ModuleOptions } from './sources.ts';
+import { type RunOptions, replayKeptPlans, selfCheck } from './stages.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface FleetOptions

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { countOf, groupDigits } from '../text/prose.ts';
-import { type Done, describedCommand, given, outputOptions, parsePositive } from './command.ts';
+import { type Done, given, outputOptions, parsePositive, withExample } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { Interruption } from './interruption.ts';
 import { EXAMPLE_QUEUE, openWorker, queueOption, requiredQueue } from './open-queue.ts';
@@ -17,13 +17,8 @@ interface WorkerFlags {
   readonly quiet?: boolean;
 }
 
-export function addWorker(program: Command, done: Done): void {
-  describedCommand(
-    program,
-    'worker',
-    'work for the sweeps on a queue, until SIGTERM or Ctrl-C',
-    `npx fencepost worker --queue ${EXAMPLE_QUEUE}`,
-  )
+export function addWorker(command: Command, done: Done, version: string): void {
+  withExample(command, `npx fencepost worker --queue ${EXAMPLE_QUEUE}`)
     .addOption(queueOption())
     .option('--workers <N>', 'worker threads (default: one a core)')
     .option(
@@ -31,7 +26,7 @@ export function addWorker(program: Command, done: Done): void {
       'the folder that the scenario file itself is in, if it has `use:`',
     )
     .option('-q, --quiet', 'only what is wrong')
-    .action(async (flags: WorkerFlags) => done(await work(flags, program.version() ?? '')));
+    .action(async (flags: WorkerFlags) => done(await work(flags, version)));
 }
 
 /** Works until SIGTERM or Ctrl-C; the chunk at hand is finished first, unless told twice. */

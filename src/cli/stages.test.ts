@@ -1,8 +1,8 @@
-/** Which numbers of those that people type are taken. */
+/** Which shards of those that people type are taken. */
 
 import { describe, expect, test } from 'vitest';
-import { parseShard } from './command.ts';
 import { UserError } from './exit.ts';
+import { parseShard } from './stages.ts';
 
 describe('a shard', () => {
   test('is one of at most 100,000', () => {

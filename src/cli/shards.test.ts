@@ -1,6 +1,6 @@
 /** What is said of shards that are not there. */
 import { expect, test } from 'vitest';
-import { missingText } from './merge.ts';
+import { missingText } from './shards.ts';
 
 test.each([
   [{ first: [2], count: 1, of: 2 }, 'shard 2 of 2 missing'],

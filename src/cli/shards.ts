@@ -1,0 +1,254 @@
+/**
+ * The parts of a run that several machines make: the file that `run --shard` leaves, from which
+ * nothing is missing that `merge` needs to come to the same judgement, findings, reports and exit
+ * code as the run on one machine; and the merge.
+ */
+
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { renderPlan } from '../core/plan/plan-text.ts';
+import { expand } from '../scenario/expand.ts';
+import { originOf, whyForeign } from '../search/sweep/sealed.ts';
+import {
+  type Counterexample,
+  type CutShard,
+  type FiledShard,
+  type Merge,
+  type Merged,
+  type MergedScenario,
+  mergeShards,
+  readShard,
+  renderShard,
+  type ScenarioShard,
+  type SeedRange,
+  type Shard,
+} from '../search/sweep/shards.ts';
+import { claimTally } from '../search/sweep/tally.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { concludeScenario, type Examined, type ScenarioOutcome, SEEDS_TRIED } from './conclude.ts';
+import { type Exit, exits, UserError, worstOf } from './exit.ts';
+import { openFolder, readText, systemMessage, writeText } from './files.ts';
+import { Interruption } from './interruption.ts';
+import { keptLine } from './kept-plans.ts';
+import { differenceLine, type ReportOptions, report, summaryOf } from './reporting.ts';
+import { type LoadedScenario, loadScenarioText, type ModuleOptions } from './sources.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+interface ShardOptions {
+  /** The seeds of all shards. */
+  readonly range: SeedRange;
+  readonly shard: Shard;
+  readonly output: string;
+  /** Of fencepost. */
+  readonly version: string;
+}
+
+/** Writes the file of a shard and gives its name. */
+export function writeShard(
+  scenarios: readonly LoadedScenario[],
+  outcomes: readonly ScenarioOutcome[],
+  { range, shard, output, version }: ShardOptions,
+): string {
+  const parts = outcomes.flatMap(({ examined }, at): ScenarioShard[] => {
+    const loaded = scenarios[at];
+    return loaded === undefined ? [] : [scenarioShard(loaded, examined, version)];
+  });
+  const file = join(output, `shard-${shard.index}-of-${shard.of}.json`);
+  writeText(file, renderShard({ shard, range, scenarios: parts }));
+  return file;
+}
+
+function scenarioShard(loaded: LoadedScenario, examined: Examined, version: string): ScenarioShard {
+  const { isWhole, tallies, keptPlans, repeated, difference, corpus = null } = examined;
+  return {
+    origin: originOf(loaded.scenario, version),
+    file: loaded.file,
+    text: loaded.text,
+    ...{ isWhole, keptPlans, repeated, difference, corpus },
+    milliseconds: Math.round(examined.milliseconds),
+    tallies: Object.fromEntries(tallies),
+    counterexamples: counterexamplesOf(loaded, tallies),
+  };
+}
+
+/** The plans of the seeds that a merge may have to shrink, as they were drawn. */
+function counterexamplesOf(
+  { scenario }: LoadedScenario,
+  tallies: Examined['tallies'],
+): readonly Counterexample[] {
+  return scenario.systems.flatMap(({ name: system, expect }) =>
+    [...new Set([...expect.holds, ...expect.breaks])].flatMap((claim) => {
+      const tally = tallies.get(system);
+      const seeds = tally === undefined ? [] : claimTally(tally, claim).brokenSeeds;
+      return seeds.slice(0, SEEDS_TRIED).map((seed) => ({
+        ...{ system, claim, seed },
+        plan: drawnPlan(scenario, system, seed),
+      }));
+    }),
+  );
+}
+
+/** The plan of a seed as text: two builds that draw another one are not of one version. */
+function drawnPlan(scenario: LoadedScenario['scenario'], system: string, seed: number): string {
+  return renderPlan(expand(scenario, system, seed));
+}
+
+export interface MergeOptions extends ReportOptions, ModuleOptions {
+  readonly isQuiet: boolean;
+}
+
+/** Merges the shards in files and folders. */
+export async function mergePaths(paths: readonly string[], options: MergeOptions): Promise<Exit> {
+  const terminal = openTerminal(options);
+  const merge = mergeShards(readShards(filesIn(paths)));
+  if (merge.kind === 'refused') throw new UserError(merge.problems);
+  if (merge.kind === 'missing') {
+    terminal.warn(`${missingText(merge)}: nothing was merged`);
+    return exits.incomplete;
+  }
+  const scenarios: LoadedScenario[] = [];
+  for (const merged of merge.merged.scenarios) scenarios.push(await loadAgain(merged, options));
+  openFolder(options.output);
+  tellCut(merge.merged.cut, terminal);
+  return await conclude(merge.merged, scenarios, { options, terminal });
+}
+
+/** Shards that ended early and are told one by one. */
+const MOST_CUT_TOLD = 10;
+
+/** `shards 2, 4 of 4 missing`; of many, the first and their number. */
+export function missingText({
+  first,
+  count,
+  of,
+}: Omit<Extract<Merge, { readonly kind: 'missing' }>, 'kind'>): string {
+  const named = `${count === 1 ? 'shard' : 'shards'} ${first.join(', ')}`;
+  if (count === first.length) return `${named} of ${of} missing`;
+  return `${named} and ${count - first.length} more (${count} of ${of}) missing`;
+}
+
+/** The first of them, and how many more there are. */
+function tellCut(cut: readonly CutShard[], terminal: Terminal): void {
+  for (const { file, scenario, system, examined, seeds } of cut.slice(0, MOST_CUT_TOLD)) {
+    const share = `${groupDigits(examined)} of its ${countOf(seeds, 'seed')}`;
+    terminal.warn(`${file}: only ${share} of ${scenario}, ${system}, were examined`);
+  }
+  if (cut.length > MOST_CUT_TOLD) terminal.warn(`and ${cut.length - MOST_CUT_TOLD} more`);
+}
+
+async function conclude(
+  { range, scenarios, cut }: Merged,
+  loaded: readonly LoadedScenario[],
+  { options, terminal }: { readonly options: MergeOptions; readonly terminal: Terminal },
+): Promise<Exit> {
+  const interruption = new Interruption();
+  const context = {
+    output: options.output,
+    terminal,
+    isInterrupted: () => interruption.isInterrupted,
+  };
+  const outcomes: ScenarioOutcome[] = [];
+  interruption.listen();
+  try {
+    for (const [at, merged] of scenarios.entries()) {
+      const scenario = loaded[at];
+      if (scenario === undefined || interruption.isInterrupted) break;
+      note(merged, terminal);
+      await prepare(scenario.scenario.systems, scenario.catalogue);
+      const examined = { ...merged, range, isPart: false };
+      outcomes.push(await concludeScenario(scenario, examined, context));
+    }
+  } finally {
+    interruption.end();
+  }
+  const codes = outcomes.flatMap((outcome) => outcome.exits);
+  if (interruption.isInterrupted) codes.push(exits.interrupted);
+  if (cut.length > 0) codes.push(exits.incomplete);
+  const exit = worstOf(codes);
+  report(outcomes, summaryOf(outcomes, exit), { options, terminal });
+  return exit;
+}
+
+/** Says again what the shards said of kept plans and of determinism. */
+function note(
+  { origin, file, keptPlans, repeated, difference }: MergedScenario,
+  terminal: Terminal,
+): void {
+  terminal.note(`${origin.scenario}  ${file}`);
+  for (const kept of keptPlans) {
+    if (kept.outcome !== kept.expected) terminal.print(keptLine(kept));
+  }
+  const met = keptPlans.filter(({ outcome, expected }) => outcome === expected).length;
+  terminal.note(`  corpus: ${countOf(keptPlans.length, 'plan')} replayed, ${met} as expected`);
+  if (difference !== null) terminal.print(differenceLine(file, difference));
+  else terminal.note(`  determinism: ${countOf(repeated, 'run')} repeated, every event equal`);
+}
+
+/** Every shard below the folders, and the other files as they are; each file once. */
+function filesIn(paths: readonly string[]): readonly string[] {
+  const files = new Map<string, string>();
+  for (const path of paths) {
+    for (const file of filesAt(path)) files.set(realpathSync(file), file);
+  }
+  if (files.size === 0) throw new UserError([`${paths.join(', ')}: there is no shard-…-of-….json`]);
+  return [...files.values()];
+}
+
+const SHARD_NAME = /^shard-\d+-of-\d+\.json$/;
+
+function filesAt(path: string): readonly string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path];
+    return readdirSync(path, { recursive: true, encoding: 'utf8' })
+      .filter((name) => SHARD_NAME.test(basename(name)))
+      .sort()
+      .map((name) => join(path, name));
+  } catch (error) {
+    throw new UserError([`${path}:1:1: ${systemMessage(error)}`]);
+  }
+}
+
+/** Larger files are refused: a shard keeps counts, and few plans. */
+const MOST_BYTES = 100_000_000;
+
+/** Reads every file; all that cannot be relied on are told at once. */
+function readShards(files: readonly string[]): readonly FiledShard[] {
+  const problems: string[] = [];
+  const shards: FiledShard[] = [];
+  for (const file of files) {
+    const text = readText(file, MOST_BYTES);
+    if (text.kind === 'error') problems.push(text.error);
+    else {
+      const read = readShard(text.text);
+      if (read.kind === 'problem') problems.push(`${file}:1:1: this file ${read.what}`);
+      else shards.push({ file, shard: read.shard });
+    }
+  }
+  if (problems.length > 0) throw new UserError(problems);
+  return shards;
+}
+
+/** The scenario of a shard, from the text in it; refused where it means something else here. */
+async function loadAgain(merged: MergedScenario, options: MergeOptions): Promise<LoadedScenario> {
+  const { file, text, origin } = merged;
+  const loaded = await loadScenarioText({ file, text }, options);
+  const { scenario } = loaded;
+  const here = originOf(scenario, options.version);
+  const why = whyForeign(origin, here) ?? whyDrawnOtherwise(merged, loaded);
+  if (why !== null)
+    throw new UserError([`${file}: compared with what is here, what the shards have ${why}`]);
+  return loaded;
+}
+
+/** Where the plans of the shards are not those that are drawn here; null where all are. */
+function whyDrawnOtherwise(
+  { counterexamples }: MergedScenario,
+  { scenario }: LoadedScenario,
+): string | null {
+  const other = counterexamples.find(
+    ({ system, seed, plan }) => drawnPlan(scenario, system, seed) !== plan,
+  );
+  if (other === undefined) return null;
+  return `was drawn by another build: seed ${other.seed} of ${other.system} is no longer that`;
+}

@@ -1,0 +1,30 @@
+/** Which scenarios and plans are read, and what people are told of those that are not. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { renderPlan } from '../core/plan/plan-text.ts';
+import { loadScenarioFile } from '../host/modules/load-files.ts';
+import { expand } from '../scenario/expand.ts';
+import { UserError } from './exit.ts';
+import { loadPlan } from './sources.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-sources-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a plan whose modules lie elsewhere is told of the option that helps', async () => {
+  const modules = fileURLToPath(new URL('../../fixtures/modules/', import.meta.url));
+  const read = await loadScenarioFile(join(modules, 'spin-lock.yaml'));
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const file = join(folder, 'plan.yaml');
+  writeFileSync(file, renderPlan(expand(read.scenario, 'naive', 6)));
+  const refusal = await loadPlan(file, { modules: null }).catch((error: unknown) => error);
+  expect(refusal).toEqual(
+    new UserError([
+      `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs: there is no such file; ` +
+        "name the scenario's folder with --modules, or keep the plan beside the scenario",
+    ]),
+  );
+  expect((await loadPlan(file, { modules })).changedModules).toEqual([]);
+});

@@ -1,0 +1,177 @@
+/**
+ * Reads the scenarios and plans that people name, by file or by the name of one that ships with
+ * fencepost, with the modules that they use; what is wrong with one is a `UserError` that says
+ * where.
+ */
+import { dirname } from 'node:path';
+import { builtIn, type Catalogue } from '../catalogue.ts';
+import type { SourceFile } from '../core/plan/document.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { ModuleSource } from '../host/modules/load-catalogue.ts';
+import {
+  readPlanSource,
+  readScenarioSource,
+  scenarioFolderOf,
+} from '../host/modules/load-files.ts';
+import { whyRefused } from '../run.ts';
+import { expand } from '../scenario/expand.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { renderProblem, suggest } from '../text/problem.ts';
+import { UserError } from './exit.ts';
+import { readText, type TextRead } from './files.ts';
+import { fileMeant } from './shipped.ts';
+
+const IS_PLAN = /^[\uFEFF{\s]*["']?fencepost["']?\s*:/m;
+const IS_SCENARIO = /^systems:/m;
+
+/** What helps where a plan lies elsewhere than the modules that it uses. */
+const IF_MISSING =
+  "; name the scenario's folder with --modules, or keep the plan beside the scenario";
+
+export interface LoadedScenario {
+  readonly file: string;
+  readonly text: string;
+  readonly scenario: Scenario;
+  /** What its words mean. */
+  readonly catalogue: Catalogue;
+  /** One line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Where the modules of users' systems may come from. */
+export interface ModuleOptions {
+  /** A folder that plans take theirs from; false for none at all; null for what is beside them. */
+  readonly modules: string | false | null;
+}
+
+/**
+ * Reads scenario files, or those of fencepost by name; every problem of every file is in the
+ * `UserError`.
+ */
+export async function loadScenarios(
+  files: readonly string[],
+  options: ModuleOptions,
+): Promise<readonly LoadedScenario[]> {
+  const problems: string[] = [];
+  const loaded: LoadedScenario[] = [];
+  for (const named of files) {
+    const meant = readMeant(named);
+    if (meant.kind === 'error') problems.push(meant.error);
+    else if (IS_PLAN.test(meant.text)) {
+      problems.push(`${meant.file}:1:1: this is a plan; \`fencepost replay\` takes it`);
+    } else {
+      const read = await readScenarioText(meant, options);
+      if (read.kind === 'problems') problems.push(...read.problems);
+      else loaded.push(read.loaded);
+    }
+  }
+  if (problems.length > 0) throw new UserError(problems);
+  return loaded;
+}
+
+/** A scenario from its text; the file need not be there, but its modules are looked for beside. */
+export async function loadScenarioText(
+  source: SourceFile,
+  options: ModuleOptions,
+): Promise<LoadedScenario> {
+  const read = await readScenarioText(source, options);
+  if (read.kind === 'problems') throw new UserError(read.problems);
+  return read.loaded;
+}
+
+type ScenarioTextRead =
+  | { readonly kind: 'loaded'; readonly loaded: LoadedScenario }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+
+async function readScenarioText(
+  { file, text }: SourceFile,
+  options: ModuleOptions,
+): Promise<ScenarioTextRead> {
+  const source = moduleSource(file, dirname(file), options);
+  const read = await readScenarioSource({ file, text }, source);
+  if (read.kind === 'problems') {
+    return { kind: 'problems', problems: read.problems.map(renderProblem) };
+  }
+  const problems = refusals(file, read);
+  if (problems.length > 0) return { kind: 'problems', problems };
+  const { scenario, catalogue } = read;
+  const warnings = read.warnings.map(renderProblem);
+  return { kind: 'loaded', loaded: { file, text, scenario, catalogue, warnings } };
+}
+
+/** Systems whose parts do not go together, or cannot be built. */
+function refusals(
+  file: string,
+  { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,
+): readonly string[] {
+  return scenario.systems.flatMap(({ name }) => {
+    const refusal = whyRefused(expand(scenario, name, 0), catalogue);
+    return refusal === null ? [] : [`${file}:1:1 systems.${name}: ${refusal}`];
+  });
+}
+
+function moduleSource(file: string, folder: string, { modules }: ModuleOptions): ModuleSource {
+  if (modules === false) return { kind: 'refused', why: '--no-modules' };
+  if (modules !== null) return { kind: 'folder', folder: modules };
+  if (file !== '-') return { kind: 'folder', folder };
+  return { kind: 'refused', why: 'standard input lies in no folder; name one with --modules' };
+}
+
+/** Whether a file says that it is a plan (`fencepost: 1`) and not a scenario. */
+export function isPlanFile(file: string): boolean {
+  return IS_PLAN.test(textMeant(file).text);
+}
+
+/** The file that a person means by a path or a name, with its text. */
+function readMeant(named: string): TextMeant | Extract<TextRead, { kind: 'error' }> {
+  const meant = fileMeant(named);
+  if (meant.kind === 'error') return meant;
+  const read = readText(meant.file);
+  return read.kind === 'error' ? read : { kind: 'text', file: meant.file, text: read.text };
+}
+
+type TextMeant = SourceFile & { readonly kind: 'text' };
+
+function textMeant(named: string): TextMeant {
+  const read = readMeant(named);
+  if (read.kind === 'error') throw new UserError([read.error]);
+  return read;
+}
+
+export interface LoadedPlan {
+  readonly plan: Plan;
+  /** What its words mean. */
+  readonly catalogue: Catalogue;
+  /** Modules that are no longer as they were when the plan was made. */
+  readonly changedModules: readonly string[];
+}
+
+/** A plan and the text that it was read from. */
+export interface PlanFile extends LoadedPlan {
+  readonly text: string;
+}
+
+/** Reads one plan file, or one of fencepost by name. */
+export async function loadPlan(named: string, options: ModuleOptions): Promise<PlanFile> {
+  const { file, text } = textMeant(named);
+  if (!IS_PLAN.test(text) && IS_SCENARIO.test(text)) {
+    throw new UserError([`${file}:1:1: this is a scenario; \`fencepost run\` takes it`]);
+  }
+  const source = moduleSource(file, scenarioFolderOf(file), options);
+  const read = await readPlanSource({ file, text }, source, IF_MISSING);
+  if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
+  const { plan, catalogue } = read;
+  const refusal = whyRefused(plan, catalogue);
+  if (refusal !== null) throw new UserError([`${file}:1:1 system: ${refusal}`]);
+  return { ...read, text };
+}
+
+/** Refuses a name that is no claim; `where` is the option that names it. */
+export function requireClaim(
+  claim: string,
+  where: string,
+  { claims }: Pick<Catalogue, 'claims'> = builtIn,
+): void {
+  if (claims.has(claim)) return;
+  throw new UserError([`${where}: unknown claim "${claim}"${suggest(claim, [...claims.keys()])}`]);
+}

@@ -1,0 +1,295 @@
+/**
+ * The stages of a scenario: its kept plans, a few seeds run twice, and the seeds, whose tallies are
+ * kept in a journal (`journal-file.ts`); then `conclude.ts` judges and shrinks, and `reporting.ts`
+ * writes what all of them came to. A shard leaves the judgement to `merge`, and a sweep over a
+ * fleet has the same stages around its own.
+ */
+
+import { availableParallelism } from 'node:os';
+import type { Summary } from '../report/summary.ts';
+import { whyRefused } from '../run.ts';
+import { expand } from '../scenario/expand.ts';
+import { repeatSeed } from '../search/sweep/examiner.ts';
+import type { Pool } from '../search/sweep/pool.ts';
+import { originOf } from '../search/sweep/sealed.ts';
+import {
+  type KeptOutcome,
+  MOST_SHARDS,
+  type RunDifference,
+  rangeOfShard,
+  type SeedRange,
+  type Shard,
+} from '../search/sweep/shards.ts';
+import { openPool, type SweepResult, sweep } from '../search/sweep/sweep.ts';
+import { prepare } from '../systems/store/store-kinds.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { parsePositive } from './command.ts';
+import {
+  concludeScenario,
+  type Examined,
+  journalFileOf,
+  type ScenarioOutcome,
+} from './conclude.ts';
+import { type Exit, exits, UserError, worstOf } from './exit.ts';
+import { openFolder } from './files.ts';
+import { breathe, Interruption } from './interruption.ts';
+import { type Journal, openJournal } from './journal-file.ts';
+import { keptLine, keptOutcomeOf, replayFolders } from './kept-plans.ts';
+import {
+  differenceLine,
+  type ReportOptions,
+  report,
+  requireOwnPages,
+  summaryOf,
+} from './reporting.ts';
+import { writeShard } from './shards.ts';
+import { plansFoldersOf } from './shipped.ts';
+import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
+import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
+
+export interface RunOptions extends ReportOptions, ModuleOptions {
+  /** Seeds, both included. */
+  readonly from: number;
+  readonly to: number;
+  /** Ends the seeds of each scenario after this long, whatever is left; null examines all. */
+  readonly timeMs: number | null;
+  /** Worker threads; 0 examines in this thread, null takes one a core. */
+  readonly workers: number | null;
+  /** Stops a scenario's seeds once this many examinations broke a listed claim. */
+  readonly maxFailures: number | null;
+  readonly isQuiet: boolean;
+  readonly checksDeterminism: boolean;
+  /** Examines only this share of the seeds, for `merge`; null examines all. */
+  readonly shard: Shard | null;
+  /** Goes on where a run that was killed or stopped left off. */
+  readonly isResumed: boolean;
+  /** The folder of kept plans; null takes `plans` beside each scenario. */
+  readonly corpus: string | null;
+}
+
+/** `2/5` is the second of five shards, of which there are at most `MOST_SHARDS`. */
+export function parseShard(text: string): Shard {
+  const [, index = '', of = ''] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  if (index === '') throw new UserError([`--shard ${text}: expected one of several, e.g. 1/4`]);
+  const shard = { index: parsePositive(index, '--shard'), of: parsePositive(of, '--shard') };
+  if (shard.of > MOST_SHARDS) {
+    throw new UserError([`--shard ${text}: at most ${MOST_SHARDS} shards are possible`]);
+  }
+  if (shard.index <= shard.of) return shard;
+  throw new UserError([`--shard ${text}: there are only ${shard.of}`]);
+}
+
+interface RunContext {
+  /** Null examines in this thread. */
+  readonly pool: Pool | null;
+  readonly options: RunOptions;
+  readonly terminal: Terminal;
+  readonly isInterrupted: () => boolean;
+  /** Opened here, and deleted once what they are about was reported. */
+  readonly journals: Journal[];
+}
+
+/** Runs scenarios, one after the other, and reports them. */
+export async function runFiles(files: readonly string[], options: RunOptions): Promise<Exit> {
+  const scenarios = await loadScenarios(files, options);
+  requireOwnPages(scenarios, options.output);
+  openFolder(options.output);
+  const terminal = openTerminal(options);
+  const interruption = new Interruption();
+  interruption.listen(() =>
+    terminal.note('interrupted: finishing what is under way (again to stop at once)'),
+  );
+  const workers = options.workers ?? availableParallelism();
+  const pool = workers === 0 ? null : openPool({ workers });
+  const isInterrupted = (): boolean => interruption.isInterrupted;
+  const context: RunContext = { pool, options, terminal, isInterrupted, journals: [] };
+  const outcomes: ScenarioOutcome[] = [];
+  try {
+    for (const loaded of scenarios) {
+      for (const warning of loaded.warnings) terminal.warn(`warning: ${warning}`);
+      outcomes.push(await runScenario(loaded, context));
+      if (isInterrupted()) break;
+    }
+  } finally {
+    interruption.end();
+    await pool?.close();
+    terminal.endProgress();
+    for (const journal of context.journals) journal.close();
+  }
+  const codes = outcomes.flatMap((outcome) => outcome.exits);
+  const exit = worstOf(isInterrupted() ? [...codes, exits.interrupted] : codes);
+  const summary = summaryOf(outcomes, exit);
+  if (options.shard === null) report(outcomes, summary, context);
+  else reportShard(scenarios, outcomes, summary, context);
+  const isDone = !isInterrupted() && outcomes.every(({ examined }) => examined.isWhole);
+  if (isDone) for (const journal of context.journals) journal.remove();
+  return exit;
+}
+
+/** Writes the file of a shard, where there is a whole result; all else is left to the merge. */
+function reportShard(
+  scenarios: readonly LoadedScenario[],
+  outcomes: readonly ScenarioOutcome[],
+  summary: Summary,
+  { options, terminal, isInterrupted }: RunContext,
+): void {
+  const { shard, from, to, output, version } = options;
+  if (shard === null) return;
+  const reporters = new Set([...options.reporters].filter((name) => name === 'text'));
+  report(outcomes, summary, { options: { ...options, reporters }, terminal });
+  if (isInterrupted()) {
+    terminal.note('interrupted: no shard was written');
+    return;
+  }
+  const file = writeShard(scenarios, outcomes, { range: { from, to }, shard, output, version });
+  terminal.note(`shard ${shard.index} of ${shard.of}: ${file}`);
+  terminal.note(`when all are there: npx fencepost merge ${output}`);
+}
+
+/** Runs one scenario from its kept plans to its shrunk findings; writes only its journal. */
+async function runScenario(loaded: LoadedScenario, context: RunContext): Promise<ScenarioOutcome> {
+  const { terminal, options, isInterrupted } = context;
+  const { shard, from, to, output } = options;
+  const range = { from, to };
+  const part = shard === null ? range : rangeOfShard(range, shard);
+  terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
+  await prepare(loaded.scenario.systems, loaded.catalogue);
+  const journal = journalFor(loaded, context);
+  const keptPlans = await replayKeptPlans(loaded, context);
+  const { repeated, difference } = await selfCheck(loaded, part, context);
+  const result = await sweepSeeds(loaded, part, context, journal);
+  const examined: Examined = {
+    ...{ range, keptPlans, repeated, difference, corpus: options.corpus },
+    tallies: result.tallies,
+    isWhole: result.isWhole,
+    isPart: shard !== null,
+    milliseconds: journal.milliseconds + result.milliseconds,
+  };
+  return await concludeScenario(loaded, examined, { output, terminal, isInterrupted });
+}
+
+function journalFor(
+  { scenario }: LoadedScenario,
+  { options, terminal, journals }: RunContext,
+): Journal {
+  const { from, to, shard, version, output, isResumed } = options;
+  const head = { origin: originOf(scenario, version), range: { from, to }, shard };
+  const file = journalFileOf(output, scenario.name, shard);
+  const journal = openJournal(file, head, { isResumed, terminal });
+  journals.push(journal);
+  return journal;
+}
+
+/** Replays the kept plans of this scenario; of several shards the first does. */
+export async function replayKeptPlans(
+  loaded: LoadedScenario,
+  { options, terminal, isInterrupted }: RunContext,
+): Promise<readonly KeptOutcome[]> {
+  const { shard, modules } = options;
+  if (shard !== null && shard.index > 1) {
+    terminal.note('  corpus: replayed by shard 1');
+    return [];
+  }
+  const scenario = loaded.scenario.name;
+  const outcomes: KeptOutcome[] = [];
+  const folders = options.corpus === null ? plansFoldersOf(loaded.file) : [options.corpus];
+  for await (const kept of replayFolders(folders, {
+    modules,
+    scenario,
+    shouldStop: isInterrupted,
+  })) {
+    const result = keptOutcomeOf(kept);
+    outcomes.push(result);
+    if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
+    else noteChanges(kept.file, kept.loaded.changedModules, terminal);
+    if (result.outcome !== result.expected) terminal.print(keptLine(result));
+  }
+  const met = outcomes.filter(({ outcome, expected }) => outcome === expected).length;
+  terminal.note(`  corpus: ${countOf(outcomes.length, 'plan')} replayed, ${met} as expected`);
+  return outcomes;
+}
+
+/** Seeds that are run twice even when nobody asks, while that takes no longer than this. */
+const SELF_CHECK_SEEDS = 3;
+const SELF_CHECK_MS = 2000;
+
+interface SelfCheck {
+  readonly repeated: number;
+  readonly difference: RunDifference | null;
+}
+
+export async function selfCheck(
+  loaded: LoadedScenario,
+  { from, to }: SeedRange,
+  { options, terminal, isInterrupted }: RunContext,
+): Promise<SelfCheck> {
+  const { scenario, catalogue } = loaded;
+  const untilMs = performance.now() + (options.checksDeterminism ? Infinity : SELF_CHECK_MS);
+  const last = options.checksDeterminism ? to : Math.min(to, from + SELF_CHECK_SEEDS - 1);
+  let repeated = 0;
+  for (const { name: system } of scenario.systems) {
+    for (let seed = from; seed <= last; seed += 1) {
+      await breathe();
+      if (isInterrupted() || performance.now() > untilMs) break;
+      if (whyRefused(expand(scenario, system, seed), catalogue) !== null) continue;
+      const what = await repeatSeed(scenario, system, seed, catalogue).catch(() => undefined);
+      if (what === undefined) continue; // what it throws, the sweep tells with its seed
+      repeated += 1;
+      if (what === null) continue;
+      const difference = { system, seed, what };
+      terminal.print(differenceLine(loaded.file, difference));
+      return { repeated, difference };
+    }
+  }
+  terminal.note(`  determinism: ${countOf(repeated, 'run')} repeated, every event equal`);
+  return { repeated, difference: null };
+}
+
+async function sweepSeeds(
+  loaded: LoadedScenario,
+  { from, to }: SeedRange,
+  context: RunContext,
+  journal: Journal,
+): Promise<SweepResult> {
+  const { options, terminal } = context;
+  const startedMs = performance.now();
+  let runs = 0;
+  let broken = 0;
+  const hasFailedEnough = (): boolean =>
+    options.maxFailures !== null && broken >= options.maxFailures;
+  const result = await sweep(loaded.scenario, {
+    from,
+    to,
+    pool: context.pool,
+    catalogue: loaded.catalogue,
+    finished: journal.finished,
+    onFinished: (chunk, tally) => {
+      runs += tally.seeds;
+      journal.add(chunk, tally);
+    },
+    shouldStop: () =>
+      context.isInterrupted() ||
+      (options.timeMs !== null && performance.now() - startedMs > options.timeMs) ||
+      hasFailedEnough(),
+    onProgress: (progress) => {
+      broken = progress.broken;
+      const seconds = (performance.now() - startedMs) / 1000;
+      const rate = runs / Math.max(seconds, 0.001);
+      const leftS = Math.ceil((progress.total - progress.done) / Math.max(rate, 1));
+      const share = `${groupDigits(progress.done)} of ${groupDigits(progress.total)} runs`;
+      terminal.progress(
+        `  ${share}, ${groupDigits(rate)}/s, ${leftS} s left, ${groupDigits(broken)} broke a claim`,
+      );
+    },
+  });
+  const rate = groupDigits((1000 * runs) / Math.max(result.milliseconds, 1));
+  terminal.note(`  ${seedsText({ from, to })}: ${groupDigits(runs)} runs, ${rate}/s`);
+  if (!result.isWhole && !hasFailedEnough()) {
+    terminal.note('  not all seeds are done: the same command with --resume goes on');
+  }
+  return result;
+}
+
+function seedsText({ from, to }: SeedRange): string {
+  return to < from ? 'no seeds' : `seeds ${from}..${to}`;
+}
