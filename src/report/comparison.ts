@@ -12,9 +12,9 @@ import type {
   SayingRuling,
 } from '../search/compare/comparison.ts';
 import { type Estimate, RESAMPLES, type Share } from '../search/compare/statistics.ts';
-import { type Paint, paintFor } from '../text/colour.ts';
+import { type Paint, paintFor, type Screen, type Terminal } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import { displayWidth, pad, visible, wrap } from '../text/visible.ts';
+import { displayWidth, hang, pad, visible, wrap } from '../text/visible.ts';
 
 /** All that the terminal and the page show. */
 export interface Comparison {
@@ -169,16 +169,9 @@ export function methodNotes({ seeds, terms, faults }: Comparison): readonly stri
   ];
 }
 
-export interface CompareTextOptions {
-  readonly colour: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
-}
-
 /** The comparison as lines joined by `\n`, without a final one. */
-export function renderComparison(comparison: Comparison, options: CompareTextOptions): string {
-  const paint = paintFor(options.colour);
-  const { width } = options;
+export function renderComparison(comparison: Comparison, { width, colour }: Terminal): string {
+  const paint = paintFor(colour);
   const blocks = conditionsOf(comparison.cells).flatMap((condition) => {
     const cells = comparison.cells.filter((cell) => cell.condition === condition);
     const title = paint.bold(visible(conditionTitle(condition)));
@@ -236,20 +229,15 @@ function table(
   return [paint.faint(line('', 0)), ...rows];
 }
 
-function folkloreLines(
-  { folklore }: Comparison,
-  { paint, width }: { readonly paint: Paint; readonly width: number },
-): readonly string[] {
+function folkloreLines({ folklore }: Comparison, { paint, width }: Screen): readonly string[] {
   return [
     paint.bold('Does the folklore hold?'),
     ...folklore.flatMap(({ saying, ruling, findings }) => [
       `${tint(paint, ruling)(`${RULING_SIGNS[ruling]} ${ruling}`)}: ${saying}`,
-      ...findings.flatMap((finding) =>
-        wrap(
-          visible(`${RULING_SIGNS[finding.ruling]} ${findingText(finding)}`),
-          Math.max(20, width - 4),
-        ).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`),
-      ),
+      ...findings.flatMap((finding) => {
+        const text = visible(`${RULING_SIGNS[finding.ruling]} ${findingText(finding)}`);
+        return hang(text, Math.max(20, width - 4), '  ', '    ');
+      }),
     ]),
   ];
 }

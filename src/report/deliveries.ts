@@ -4,6 +4,7 @@
  */
 import type { Deliver, Job, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
+import { columnWidths, tableLine } from '../text/visible.ts';
 
 export interface DeliveryRow {
   readonly event: Deliver;
@@ -102,14 +103,9 @@ export function deliveryLines(trace: Trace): readonly string[] {
     ending,
   ]);
   if (rows.length === 0) return [];
-  const widths = HEAD.map((head, at) =>
-    Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
-  );
-  const lineOf = (row: readonly string[]): string =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd();
+  const widths = columnWidths([HEAD, ...rows]);
   const answers = `leases, as answered: ${leaseAnswers(trace)}`;
-  return [...[HEAD, ...rows].map((row) => `  ${lineOf(row)}`), `  ${answers}`];
+  return [...[HEAD, ...rows].map((row) => tableLine(row, widths)), answers].map(
+    (line) => `  ${line}`,
+  );
 }

@@ -73,20 +73,13 @@ type Sized = Pick<Examination, 'plan' | 'trace'>;
  * struck.
  */
 function sizeOf(before: Sized, after: Sized): ShrunkSize {
-  return {
-    events: stepsOf(after),
-    originalEvents: stepsOf(before),
-    faults: faultsIn(after),
-    originalFaults: faultsIn(before),
-  };
-}
-
-function stepsOf({ plan, trace }: Sized): number {
-  return countSteps(trace, { evidence: [], faults: plan.faults });
-}
-
-function faultsIn({ trace }: Sized): number {
-  return trace.events.filter((event) => event.kind === 'fault').length;
+  const [originalEvents = 0, events = 0] = [before, after].map(({ plan, trace }) =>
+    countSteps(trace, { evidence: [], faults: plan.faults }),
+  );
+  const [originalFaults = 0, faults = 0] = [before, after].map(
+    ({ trace }) => trace.events.filter(({ kind }) => kind === 'fault').length,
+  );
+  return { events, originalEvents, faults, originalFaults };
 }
 
 /** "breaks with a pause of alice of 10.001 ms, holds with 10 ms". */

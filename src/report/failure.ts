@@ -4,18 +4,16 @@
  * a pull request.
  */
 import type { Explanation } from '../check/verdict.ts';
-import { type Paint, paintFor } from '../text/colour.ts';
+import { type Paint, paintFor, type Screen, type Terminal } from '../text/colour.ts';
 import { countOf, groupDigits, lead, sentence } from '../text/prose.ts';
-import { clip, visible, wrap } from '../text/visible.ts';
+import { clip, hang, visible, wrap } from '../text/visible.ts';
 import type { Finding, ShrunkSize } from './finding.ts';
 import { keepCommand, replayCommand, shellWords } from './finding.ts';
 import { renderSequence } from './sequence-text.ts';
-import { essentialSteps, type Step } from './steps.ts';
+import { byRank, essentialSteps, rankOf, type Step } from './steps.ts';
 
-export interface FailureOptions {
-  readonly colour: boolean;
-  /** Columns of the terminal; lines are never longer than 100, whatever it is. */
-  readonly width: number;
+/** Lines are never longer than 100, however wide the terminal is. */
+export interface FailureOptions extends Terminal {
   /** What is said otherwise where no `fencepost run` prints it. */
   readonly wording?: FailureWording;
 }
@@ -52,23 +50,18 @@ export function renderFailures(
 
 /** The block as lines joined by `\n`, without a final one. */
 export function renderFailure(finding: Finding, options: FailureOptions): string {
-  const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));
-  const paint = paintFor(options.colour);
+  const screen = screenFor(options);
+  const { width, paint } = screen;
   const { wording = {} } = options;
-  const above = [
-    ...headlineOf(finding, { width, paint }, wording.place),
-    ...storyLines(finding, { width, paint }),
-  ];
+  const above = [...headlineOf(finding, screen, wording.place), ...storyLines(finding, width)];
   const size = sizeLines(finding, width, wording.size);
   const paste = pasteLines(finding, paint, wording);
   const below = [...size, ...siblingLines(finding, width), ...paste];
   const room = MOST_LINES - above.length - size.length - paste.length - 3;
-  const all = essentialSteps(finding.trace, {
-    evidence: finding.verdict.evidence,
-    faults: finding.plan.faults,
-  });
+  const { trace, verdict, plan } = finding;
+  const all = essentialSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
   const steps = fitSteps(all, room);
-  const sequence = renderSequence(steps, finding.trace.processes, { width, paint });
+  const sequence = renderSequence(steps, trace.processes, screen);
   const left = all.length - steps.length;
   const where = wording.next === undefined ? ', in the report' : '';
   const more = left === 0 ? [] : [paint.faint(`… ${groupDigits(left)} more${where}`)];
@@ -80,26 +73,25 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
  * explanation says otherwise, and how to replay it.
  */
 export function renderRepeat(finding: Finding, first: Finding, options: FailureOptions): string {
-  const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));
-  const paint = paintFor(options.colour);
+  const screen = screenFor(options);
+  const { width, paint } = screen;
   const same = `The same plan as ${first.system}'s breaks ${finding.claim} of ${finding.system}.`;
   const known = new Set(storyOf(first.explanation));
   const news = storyOf(finding.explanation).filter((line) => !known.has(line));
   const story = wrap(visible([same, ...news].join(' ')), width - 2).map((line) => `  ${line}`);
   const replay = pasteLine('replay:', replayCommand(finding), paint);
-  return [...headlineOf(finding, { width, paint }), ...story, ...replay].join('\n');
+  return [...headlineOf(finding, screen), ...story, ...replay].join('\n');
 }
 
-interface Setting {
-  readonly width: number;
-  readonly paint: Paint;
-}
-
-function headlineOf(finding: Finding, { width, paint }: Setting, otherwise?: string): string[] {
+function headlineOf(finding: Finding, { width, paint }: Screen, otherwise?: string): string[] {
   const headline = clip(visible(`✗ ${finding.explanation.headline}`), width);
   const { claim, system, scenario, seed } = finding;
   const place = `  ${otherwise ?? `${claim} of ${system} in ${scenario}, seed ${seed}`}`;
   return [paint.bold(paint.red(headline)), paint.faint(clip(visible(place), width))];
+}
+
+function screenFor({ width, colour }: Terminal): Screen {
+  return { width: Math.max(40, Math.min(MOST_COLUMNS, width)), paint: paintFor(colour) };
 }
 
 /** The explanation as one text: *Let … Then … However …*, and the cure. */
@@ -112,13 +104,11 @@ export function storyOf(explanation: Explanation): readonly string[] {
   ].filter((line) => line !== '');
 }
 
-function storyLines(finding: Finding, { width }: Setting): string[] {
+function storyLines(finding: Finding, width: number): string[] {
   const text = visible(storyOf(finding.explanation).join(' '));
   const lines = wrap(text, width - 2);
   const kept = lines.slice(0, MOST_STORY_LINES);
-  if (lines.length > kept.length) {
-    kept.push(clip(`${kept.pop() ?? ''} …`, width - 2));
-  }
+  if (lines.length > kept.length) kept.push(clip(`${kept.pop() ?? ''} …`, width - 2));
   return kept.map((line) => `  ${line}`);
 }
 
@@ -148,10 +138,7 @@ export function shrunkText(size: ShrunkSize): string {
 function siblingLines({ siblings = [] }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;
-  const lines = shown.flatMap(({ text }) => {
-    const [first = '', ...rest] = wrap(visible(text), width - 2);
-    return [first, ...rest.map((line) => `  ${line}`)];
-  });
+  const lines = shown.flatMap(({ text }) => hang(visible(text), width - 2, '', '  '));
   return left > 0 ? [...lines, `… and on ${left + 1} more systems, in the report`] : lines;
 }
 
@@ -183,11 +170,6 @@ function pasteLine(label: string, words: readonly string[], paint: Paint): strin
  */
 function fitSteps(steps: readonly Step[], room: number): readonly Step[] {
   if (steps.length <= room) return steps;
-  const kept = Math.max(2, room - 1);
-  const rank = (step: Step): number => (step.part === '' ? step.weight : 0);
-  const ranked = steps
-    .map((step, at) => ({ at, rank: rank(step) }))
-    .sort((left, right) => left.rank - right.rank || right.at - left.at);
-  const chosen = new Set(ranked.slice(0, kept).map(({ at }) => at));
-  return steps.filter((_, at) => chosen.has(at));
+  const chosen = byRank(steps.map(rankOf)).slice(0, Math.max(2, room - 1));
+  return steps.filter((_, at) => chosen.includes(at));
 }

@@ -11,21 +11,19 @@ import { type Case, casesOf, isFailure, type ScenarioResult } from './cases.ts';
 import { shrunkText, storyOf } from './failure.ts';
 import { type Finding, replayCommand, shellWords } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
-import { claimRows, markOf, metText } from './overview.ts';
+import { CLAIM_COLUMNS, claimRows, markOf, metText } from './overview.ts';
 import type { Summary, SystemSummary } from './summary.ts';
-
-export interface AnnotationOptions {
-  /** A file as GitHub names it: from the root of the repository; null where it lies outside. */
-  readonly placeOf: (file: string) => string | null;
-}
 
 /** GitHub shows ten errors of a step; the last one says how many there are besides. */
 const MOST = 9;
 
-/** One line each: `::error file=…,line=…,title=…::…`. */
+/**
+ * One line each: `::error file=…,line=…,title=…::…`. `placeOf` gives a file as GitHub names it: from
+ * the root of the repository; null where it lies outside.
+ */
 export function githubAnnotations(
   results: readonly ScenarioResult[],
-  { placeOf }: AnnotationOptions,
+  { placeOf }: { readonly placeOf: (file: string) => string | null },
 ): readonly string[] {
   const failures = results.flatMap((result) =>
     casesOf(result)
@@ -73,19 +71,17 @@ function escapeProperty(text: string): string {
   return visible(text).replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-export interface StepSummaryOptions {
-  /** The whole summary is no longer; what does not fit is left out, and that is said. */
-  readonly mostBytes: number;
-}
-
 /** What GitHub takes of one step: 1 MiB. */
 export const MOST_STEP_BYTES: number = 1024 * 1024;
 
-/** The document, with a final line end; '' where not even its title fits. */
+/**
+ * The document, with a final line end. What does not fit into `mostBytes` is left out, and that is
+ * said; '' where not even its title fits.
+ */
 export function renderStepSummary(
   overview: Summary,
   results: readonly ScenarioResult[],
-  { mostBytes }: StepSummaryOptions,
+  { mostBytes }: { readonly mostBytes: number },
 ): string {
   const sections = [
     `## fencepost: ${markdownText(metText(overview))}`,
@@ -112,15 +108,7 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-const COLUMNS = [
-  'met',
-  'system',
-  'claim',
-  'expected',
-  'broken seeds',
-  'first seed',
-  'exercised on',
-];
+const COLUMNS = ['met', 'system', ...CLAIM_COLUMNS];
 
 function tableOf({ summary }: ScenarioResult): string {
   const rows = summary.systems.flatMap(systemRows);

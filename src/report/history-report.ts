@@ -3,9 +3,10 @@
  * line for the whole, and for each bad part why, with its core as lanes: a column per process, a
  * line per event of the file. As JSON: one line.
  */
-import { type Paint, paintFor } from '../text/colour.ts';
+import { paintFor, type Screen, type Terminal } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import { clip, displayWidth, pad, visible, wrap } from '../text/visible.ts';
+import { clip, displayWidth, hang, pad, visible, wrap } from '../text/visible.ts';
+import { type Column, railsBeside } from './sequence-text.ts';
 
 export interface HistoryReport {
   readonly file: string;
@@ -118,25 +119,14 @@ export function badReturn(operations: readonly ReportedOperation[]): ReportedOpe
   return operations.find(({ role }) => role === 'first bad');
 }
 
-export interface HistoryTextOptions {
-  readonly colour: boolean;
-  /** Columns of the terminal; lines are never longer than 100, whatever it is. */
-  readonly width: number;
-}
-
-interface Setting {
-  readonly width: number;
-  readonly paint: Paint;
-}
-
 const MOST_COLUMNS = 100;
 const MOST_BLOCKS = 3;
 const MOST_NAMED = 20;
 const MOST_EVENTS = 12;
 const MOST_STORY_LINES = 5;
 
-/** The lines, without a final line end. */
-export function renderHistory(report: HistoryReport, options: HistoryTextOptions): string {
+/** The lines, without a final line end; none has more than 100 columns, whatever the terminal. */
+export function renderHistory(report: HistoryReport, options: Terminal): string {
   const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));
   const setting = { width, paint: paintFor(options.colour) };
   const bad = report.parts.filter(({ verdict }) => verdict !== 'valid');
@@ -154,7 +144,7 @@ export function renderHistory(report: HistoryReport, options: HistoryTextOptions
 
 const SIGNS = { valid: '✓', invalid: '✗', unknown: '?' } as const;
 
-function headlineOf(report: HistoryReport, { width, paint }: Setting): readonly string[] {
+function headlineOf(report: HistoryReport, { width, paint }: Screen): readonly string[] {
   const { verdict, file, model, isTold, format, operations, processes, configurations } = report;
   const tone = { valid: paint.green, invalid: paint.red, unknown: paint.yellow }[verdict];
   const first = clip(visible(`${SIGNS[verdict]} ${verdict.padEnd(7)} ${file}`), width);
@@ -183,18 +173,14 @@ function partCounts({ parts }: HistoryReport): readonly string[] {
   return [counts.length === 0 ? keys : `${keys}, ${counts.join(', ')}`];
 }
 
-function blockOf(part: PartReport, { width, paint }: Setting): readonly string[] {
+function blockOf(part: PartReport, { width, paint }: Screen): readonly string[] {
   const sign = SIGNS[part.verdict];
   const tone = part.verdict === 'invalid' ? paint.red : paint.yellow;
   const subject = part.key === '' ? '' : `key ${part.key}: `;
-  const said = wrap(visible(`${subject}${part.because}`), width - 2);
-  const cut =
-    said.slice(MOST_STORY_LINES).length > 0 ? ['… (the whole of it: --html, --json)'] : [];
-  const story = [...said.slice(0, MOST_STORY_LINES), ...cut].map((line, at) => {
-    return `${at === 0 ? sign : ' '} ${line}`;
-  });
-  const [first = '', ...rest] = story;
-  const lines = [paint.bold(tone(first)), ...rest];
+  const said = hang(visible(`${subject}${part.because}`), width - 2, `${sign} `, '  ');
+  const [first = '', ...rest] = said.slice(0, MOST_STORY_LINES);
+  const cut = said.length > MOST_STORY_LINES ? ['  … (the whole of it: --html, --json)'] : [];
+  const lines = [paint.bold(tone(first)), ...rest, ...cut];
   if (part.core.length === 0) return lines;
   const size = wrap(sizeOf(part), width).map((line) => paint.faint(line));
   return [...lines, '', ...renderCore(part.core, { width, paint }), ...size];
@@ -207,7 +193,7 @@ function sizeOf(part: PartReport): string {
   return `${core}; an order satisfies the ${countOf(part.satisfied, 'return')} before it`;
 }
 
-function othersOf(parts: readonly PartReport[], { width, paint }: Setting): readonly string[] {
+function othersOf(parts: readonly PartReport[], { width, paint }: Screen): readonly string[] {
   if (parts.length === 0) return [];
   const lines = parts.slice(0, MOST_NAMED).map((part) => {
     const text = `${SIGNS[part.verdict]} key ${part.key}: ${part.because}`;
@@ -219,7 +205,7 @@ function othersOf(parts: readonly PartReport[], { width, paint }: Setting): read
 }
 
 /** A head of names, then one line an event; a lane is thick while its process has a call open. */
-function renderCore(core: readonly ReportedOperation[], setting: Setting): readonly string[] {
+function renderCore(core: readonly ReportedOperation[], setting: Screen): readonly string[] {
   const end = badReturn(core)?.return ?? Number.POSITIVE_INFINITY;
   const all = eventsUpTo(core, end).filter(({ isReturn, line }) => !isReturn || line > 0);
   const events = all.slice(-MOST_EVENTS);
@@ -234,7 +220,8 @@ function renderCore(core: readonly ReportedOperation[], setting: Setting): reado
     hidden === 0
       ? []
       : [paint.faint(`${'…'.padStart(numbers)}  ${countOf(hidden, 'event')} before`)];
-  const open = openBefore(all.slice(0, hidden));
+  const open = new Map<string, number>();
+  for (const event of all.slice(0, hidden)) count(open, event);
   const lines = events.map((event) => {
     const line = laneLine(event, { columns, open, room, paint });
     return `${paint.faint(String(event.line).padStart(numbers))}  ${line}`;
@@ -242,21 +229,9 @@ function renderCore(core: readonly ReportedOperation[], setting: Setting): reado
   return [paint.faint(`${'line'.padStart(numbers)}  ${head.trimEnd()}`), ...cut, ...lines];
 }
 
-function openBefore(events: readonly ReportedEvent[]): Map<string, number> {
-  const open = new Map<string, number>();
-  for (const event of events) count(open, event);
-  return open;
-}
-
 /** How many calls each process has open. */
 function count(open: Map<string, number>, { operation, isReturn }: ReportedEvent): void {
   open.set(operation.process, (open.get(operation.process) ?? 0) + (isReturn ? -1 : 1));
-}
-
-interface Column {
-  readonly name: string;
-  readonly start: number;
-  readonly width: number;
 }
 
 /** As wide as their texts where all fit, else even, so that a text may run over its neighbours. */
@@ -288,11 +263,10 @@ function textOf({ operation, isReturn }: ReportedEvent): string {
   return visible(`┏ ${operation.text}${unknown}`);
 }
 
-interface LaneSetting {
+interface LaneSetting extends Pick<Screen, 'paint'> {
   readonly columns: readonly Column[];
   readonly open: Map<string, number>;
   readonly room: number;
-  readonly paint: Paint;
 }
 
 function laneLine(event: ReportedEvent, { columns, open, room, paint }: LaneSetting): string {
@@ -302,17 +276,14 @@ function laneLine(event: ReportedEvent, { columns, open, room, paint }: LaneSett
   const start = Math.min(own?.start ?? 0, room - 2);
   const text = clip(textOf(event), room - start);
   const rail = ({ name }: Column): string => ((open.get(name) ?? 0) > 0 ? '┃' : '·');
-  let before = '';
-  for (const column of columns.filter((one) => one.start < start)) {
-    before = `${before.padEnd(column.start)}${rail(column)}`;
-  }
-  let after = '';
-  const end = start + displayWidth(text);
-  for (const column of columns.filter((one) => one.start > end && one.start < room)) {
-    after = `${after.padEnd(column.start - end)}${rail(column)}`;
-  }
   const shown = role === 'first bad' ? paint.red(text) : text;
-  return `${paint.faint(before.padEnd(start))}${shown}${paint.faint(after)}`;
+  const end = start + displayWidth(text);
+  const [before, after] = railsBeside(
+    columns.filter((column) => column.start < room),
+    { start, end },
+    rail,
+  );
+  return `${paint.faint(before)}${shown}${paint.faint(after)}`;
 }
 
 const NUMBER = /^-?\d+(\.\d+)?$/;

@@ -14,7 +14,16 @@ import { isReply } from './access-text.ts';
 import type { Finding } from './finding.ts';
 import { laneOrder } from './sequence-text.ts';
 import { type Flight, flightsOf } from './spans.ts';
-import { lastOfStory, listSteps, type Step, type StepOptions } from './steps.ts';
+import {
+  askedText,
+  byRank,
+  lastOfStory,
+  listSteps,
+  rankOf,
+  type Step,
+  type StepOptions,
+  withPart,
+} from './steps.ts';
 
 export interface DiagramOptions extends StepOptions {
   readonly title: string;
@@ -41,11 +50,9 @@ export function findingDiagram({ trace, explanation, verdict, plan }: Drawn): st
 /** The diagram of a trace. Where it would be too long, lesser and earlier rows are left out. */
 export function renderDiagram(trace: Trace, options: DiagramOptions): string {
   const rows = diagramRows(trace, options);
-  const ranked = rows
-    .map(({ rank }, at) => ({ at, rank }))
-    .sort((left, right) => left.rank - right.rank || right.at - left.at);
+  const ranked = byRank(rows.map(({ rank }) => rank));
   const drawing = (kept: number): string => {
-    const chosen = new Set(ranked.slice(0, kept).map(({ at }) => at));
+    const chosen = new Set(ranked.slice(0, kept));
     const shown = rows.filter((_, at) => chosen.has(at));
     return draw(shown, rows.length - kept, { trace, title: options.title });
   };
@@ -181,7 +188,12 @@ export function diagramRows(
   const last = lastOfStory(trace, options.evidence);
   const told = steps.slice(0, steps.findIndex(({ event }) => event === last) + 1);
   const times = told.flatMap(({ atUs, weight }) => (weight < 3 ? [atUs] : []));
-  const story = { trace, times, ...flightsIn(trace, last), byEvent: stepsByEvent(told) };
+  const story = {
+    trace,
+    times,
+    ...flightsIn(trace, last),
+    byEvent: new Map(told.map((step) => [step.event, step])),
+  };
   const rows = told.flatMap((step) => rowsOf(step, story));
   const final = told.at(-1);
   if (options.claim === null || final === undefined || final.part === '') return rows;
@@ -194,7 +206,7 @@ interface Story {
   readonly trace: Trace;
   /** When something happens that the story needs, ascending, in microseconds. */
   readonly times: readonly number[];
-  readonly byEvent: ReadonlyMap<number, Step>;
+  readonly byEvent: ReadonlyMap<number | null, Step>;
   /** Flights that end in the story, by the index of their last event. */
   readonly ended: ReadonlyMap<number, Flight>;
   /** Those by the index of their sending; copies have no place here. */
@@ -210,12 +222,6 @@ function flightsIn(trace: Trace, last: number): Pick<Story, 'ended' | 'sent'> {
     if (!flight.isCopy) sent.set(flight.sent, flight);
   }
   return { ended, sent };
-}
-
-function stepsByEvent(steps: readonly Step[]): ReadonlyMap<number, Step> {
-  const byEvent = new Map<number, Step>();
-  for (const step of steps) if (step.event !== null) byEvent.set(step.event, step);
-  return byEvent;
 }
 
 function rowsOf(step: Step, story: Story): readonly DiagramRow[] {
@@ -241,15 +247,11 @@ function rowsOf(step: Step, story: Story): readonly DiagramRow[] {
 
 function noteOf(step: Step, holds: NoteRow['holds'] = 'as before'): NoteRow {
   const { process } = step;
-  return { kind: 'note', process, text: withPart(step, step.text), rank: rankOf(step), holds };
+  return { kind: 'note', process, text: timed(step, step.text), rank: rankOf(step), holds };
 }
 
-function rankOf({ part, weight }: Step): DiagramRow['rank'] {
-  return part === '' ? weight : 0;
-}
-
-function withPart({ atUs, part }: Step, text: string): string {
-  return `${millisecondsOf(atUs)} ms · ${text}${part === '' ? '' : ` ← ${part}`}`;
+function timed(step: Step, text: string): string {
+  return `${millisecondsOf(step.atUs)} ms · ${withPart(text, step)}`;
 }
 
 /** A message is drawn where it ends; its sending stands by itself where it is far from that. */
@@ -260,7 +262,7 @@ function sendRows(step: Step, story: Story): readonly DiagramRow[] {
   const flight = story.sent.get(at);
   if (flight !== undefined) return isFar(flight, story) ? [noteOf(step)] : [];
   const { from, to, message } = event;
-  const text = withPart(step, `${asked(step)}, under way`);
+  const text = timed(step, `${askedText(step.text)}, under way`);
   const arrow = { from, to, isReply: isReply(message), fate: 'under way' } as const;
   return [{ kind: 'message', text, rank: rankOf(step), ...arrow }];
 }
@@ -273,23 +275,15 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const cause = end?.kind === 'lose' ? `, lost (${end.cause})` : '';
   const isLate = isFar(flight, story);
   const since = isLate ? `, sent at ${millisecondsOf(sending.atUs)} ms` : '';
-  const what = `${flight.isCopy ? 'a copy of ' : ''}${asked(sending)}${since}${cause}`;
+  const what = `${flight.isCopy ? 'a copy of ' : ''}${askedText(sending.text)}${since}${cause}`;
   const { from, to, message, isLost } = flight;
-  const rank = isLate ? rankOf(step) : smaller(rankOf(step), rankOf(sending));
+  const own = rankOf(step);
+  const rank = isLate || own < rankOf(sending) ? own : rankOf(sending);
   // Where its sending has no note of its own, the arrow says which part it has in the evidence.
   const part = step.part === '' && !isLate ? sending.part : step.part;
-  const text = withPart({ ...step, part }, what);
+  const text = timed({ ...step, part }, what);
   const fate = isLost ? 'lost' : 'handled';
   return [{ kind: 'message', from, to, text, rank, fate, isReply: isReply(message) }];
-}
-
-function smaller(left: DiagramRow['rank'], right: DiagramRow['rank']): DiagramRow['rank'] {
-  return left < right ? left : right;
-}
-
-/** `sends write x = 1 → store` without what the arrow shows. */
-function asked({ text }: Step): string {
-  return text.replace(/^sends /, '').replace(/ → [^→]*$/, '');
 }
 
 /** Whether something of the story lies strictly between the two ends of a flight. */
@@ -315,15 +309,11 @@ const UNSAFE = new RegExp(`[^${SAFE}]`, 'gu');
 function mermaidText(text: string): string {
   const escaped = visible(text)
     .replace(/\p{Surrogate}/gu, '\uFFFD')
-    .replace(UNSAFE, numbered);
+    .replace(UNSAFE, (character) => `#${character.codePointAt(0) ?? 0};`);
   return escaped.trim() === '' ? '#160;' : escaped;
 }
 
 /** The same, broken into short lines, so that notes stay narrow. */
 function mermaidLines(text: string, columns: number): string {
   return wrap(visible(text), columns).map(mermaidText).join('<br/>');
-}
-
-function numbered(character: string): string {
-  return `#${character.codePointAt(0) ?? 0};`;
 }

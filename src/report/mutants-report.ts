@@ -4,9 +4,18 @@
  */
 import type { Mutant } from '../search/mutants/mutant.ts';
 import { fateOf, type MutantTrial, type PlanSize } from '../search/mutants/trial.ts';
-import { type Paint, paintFor } from '../text/colour.ts';
+import { type Paint, paintFor, type Terminal } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import { clip, displayWidth, pad, visible, wrap } from '../text/visible.ts';
+import {
+  clip,
+  columnWidths,
+  displayWidth,
+  hang,
+  pad,
+  tableLine,
+  visible,
+  wrap,
+} from '../text/visible.ts';
 
 /** A mutant's outcome; `size` is null where no plan was shrunk. */
 export interface MutantRow {
@@ -14,10 +23,7 @@ export interface MutantRow {
   readonly size: PlanSize | null;
 }
 
-interface TableOptions {
-  readonly colour: boolean;
-  /** Columns of the terminal; no line is longer. */
-  readonly width: number;
+interface TableOptions extends Terminal {
   /** How many mutants were to be judged; more than there are rows when it was interrupted. */
   readonly chosen: number;
 }
@@ -30,14 +36,8 @@ export function renderMutants(rows: readonly MutantRow[], options: TableOptions)
   if (rows.length === 0) return 'interrupted before any was judged';
   const paint = paintFor(colour);
   const cells = rows.map(cellsOf);
-  const widths = HEAD.map((name, at) =>
-    Math.max(...[name, ...cells.map((row) => row[at] ?? '')].map(displayWidth)),
-  );
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, at) => pad(cell, widths[at] ?? 0))
-      .join('  ')
-      .trimEnd();
+  const widths = columnWidths([HEAD, ...cells]);
+  const line = (row: readonly string[]): string => tableLine(row, widths);
   return [
     paint.faint(clip(`  ${line(HEAD)}`, width)),
     ...rows.map((row, at) => `${signOf(row, paint)} ${clip(line(cells[at] ?? []), width - 2)}`),
@@ -99,10 +99,16 @@ const LEGEND = [
 /** Columns that what a mutant does wrong has at least. */
 const LEAST = 20;
 
+function countsOf(rows: readonly MutantRow[]): { readonly found: number; readonly held: number } {
+  return {
+    found: rows.filter(({ trial }) => trial.found.hits > 0).length,
+    held: rows.filter(({ trial }) => trial.base.verdict === 'held').length,
+  };
+}
+
 /** `39 of 39 mutants found, every base held; 500 seeds of each`. */
 function sumOf(rows: readonly MutantRow[], chosen: number): string {
-  const found = rows.filter(({ trial }) => trial.found.hits > 0).length;
-  const held = rows.filter(({ trial }) => trial.base.verdict === 'held').length;
+  const { found, held } = countsOf(rows);
   const bases = held === rows.length ? 'every base held' : `bases that held: ${held}`;
   const seeds = Math.max(0, ...rows.map(({ trial }) => trial.seeds));
   const mutants = countOf(rows.length, 'mutant');
@@ -124,9 +130,7 @@ export function renderMutantList(
     .flatMap(({ name, caughtBy, change }) => {
       const start = `${pad(name, longest)}  ${pad(caughtBy, claims)}  `;
       const left = Math.max(LEAST, width - start.length);
-      return wrap(change, left).map(
-        (part, at) => (at === 0 ? start : ' '.repeat(start.length)) + part,
-      );
+      return hang(change, left, start, ' '.repeat(start.length));
     })
     .join('\n');
 }
@@ -134,19 +138,9 @@ export function renderMutantList(
 /** One mutant's line. */
 export function mutantLine({ trial, size }: MutantRow): string {
   const { mutant, seeds, base, found, seedsToFind, foundOn, alsoBreaks, failed } = trial;
-  return JSON.stringify({
-    type: 'mutant',
-    version: 1,
-    ...aboutOf(mutant),
-    seeds,
-    base,
-    found,
-    seedsToFind,
-    firstSeed: foundOn[0] ?? null,
-    alsoBreaks,
-    failed,
-    size,
-  });
+  const outcome = { seeds, base, found, seedsToFind, firstSeed: foundOn[0] ?? null };
+  const line = { type: 'mutant', version: 1, ...aboutOf(mutant), ...outcome };
+  return JSON.stringify({ ...line, alsoBreaks, failed, size });
 }
 
 /** A line of `--list`: what a mutant is, not how it fared. */
@@ -160,12 +154,7 @@ function aboutOf({ name, change, caughtBy, needs, base, mutant }: Mutant): objec
 
 /** The last line. */
 export function mutantsSummary(rows: readonly MutantRow[], exit: number): string {
-  return JSON.stringify({
-    type: 'mutants-summary',
-    version: 1,
-    exit,
-    mutants: rows.length,
-    found: rows.filter(({ trial }) => trial.found.hits > 0).length,
-    basesHeld: rows.filter(({ trial }) => trial.base.verdict === 'held').length,
-  });
+  const { found, held: basesHeld } = countsOf(rows);
+  const line = { type: 'mutants-summary', version: 1, exit, mutants: rows.length };
+  return JSON.stringify({ ...line, found, basesHeld });
 }

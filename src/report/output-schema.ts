@@ -22,8 +22,12 @@ type Loose<Value> = { readonly [Name in keyof Value]: Loose<Value[Name]> | undef
 const count = z.int().min(0);
 /** Of a trace. */
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const texts = z.array(z.string());
 /** What every line begins with. */
 const head = <T extends string>(type: T) => ({ type: z.literal(type), version: z.literal(1) });
+/** A line of `type`, with these fields and no other. */
+const line = <T extends string, Shape extends z.ZodRawShape>(type: T, fields: Shape) =>
+  z.strictObject({ ...head(type), ...fields });
 
 const exit = count.describe('the exit code');
 
@@ -57,8 +61,8 @@ const counterexample = z.strictObject({
 const system = z.strictObject({
   name: z.string(),
   expect: z.strictObject({
-    holds: z.array(z.string()).optional(),
-    breaks: z.array(z.string()).optional(),
+    holds: texts.optional(),
+    breaks: texts.optional(),
   }),
   met: z.boolean().nullable().describe('null where it could not be judged'),
   seeds: count,
@@ -72,7 +76,7 @@ const system = z.strictObject({
       .optional()
       .describe('of memoized values, where any was computed; `most` by so many clients at once'),
   }),
-  vacuous: z.array(z.string()).describe('faults and claims that tested nothing'),
+  vacuous: texts.describe('faults and claims that tested nothing'),
   faults: z.record(z.string(), z.strictObject({ fired: count, overlapped: count })),
   counterexample: counterexample.nullable(),
 } satisfies Fields<SystemSummary>);
@@ -121,9 +125,9 @@ const finding = z.strictObject({
     .describe('the same plan on the systems that must hold, where the break was expected'),
 } satisfies Fields<FindingLine>);
 
-const report = z
-  .strictObject({ ...head('report'), summary, findings: z.array(finding) })
-  .describe('the file of `run --reporter json`');
+const report = line('report', { summary, findings: z.array(finding) }).describe(
+  'the file of `run --reporter json`',
+);
 
 const event = z
   .looseObject({
@@ -150,15 +154,14 @@ const verdict = z.discriminatedUnion('kind', [
 ]);
 
 /** The last line of `show`. */
-const show = z.strictObject({
-  ...head('show'),
+const show = line('show', {
   digest,
   ending: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('complete') }),
     z.strictObject({ kind: z.literal('cut'), limit: z.string() }),
     z.strictObject({ kind: z.literal('failed'), process: z.string(), error: z.string() }),
   ]),
-  unmatched: z.array(z.string()).describe('names in the plan that found no match'),
+  unmatched: texts.describe('names in the plan that found no match'),
   verdicts: z.array(verdict),
 });
 
@@ -177,8 +180,7 @@ const list = z
 /** What may become of a kept plan. */
 const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
 
-const replay = z.strictObject({
-  ...head('replay'),
+const replay = line('replay', {
   file: z.string(),
   outcome: z.enum(outcomes),
   claim: z.string(),
@@ -201,7 +203,7 @@ const signature = z
   .strictObject({
     id: z.string().describe('eight digits of claim, shape and roles'),
     shape: z.string().describe('of the plan, without times, names and seeds'),
-    roles: z.array(z.string()).nullable().describe('of the evidence; null where nothing breaks'),
+    roles: texts.nullable().describe('of the evidence; null where nothing breaks'),
   })
   .describe('what kind of failure a plan shows, beside its claim');
 
@@ -217,12 +219,11 @@ const keptPlan = z
     signature: signature.optional(),
     divergedAt: z.string().nullable().optional().describe('the name that found no match'),
     digest: digest.optional(),
-    problems: z.array(z.string()).optional().describe('each with file, line and column'),
+    problems: texts.optional().describe('each with file, line and column'),
   })
   .describe('of a damaged plan only its problems are known');
 
-const corpusSummary = z.strictObject({
-  ...head('corpus-summary'),
+const corpusSummary = line('corpus-summary', {
   exit,
   plans: count,
   asExpected: count,
@@ -233,8 +234,7 @@ const corpusSummary = z.strictObject({
   damaged: count.describe('plans that cannot be read'),
 });
 
-const addedPlan = z.strictObject({
-  ...head('added-plan'),
+const addedPlan = line('added-plan', {
   plan: z.string().describe('the file that was to be kept'),
   status: z.enum(['added', 'replaced', 'refused']),
   file: z.string().nullable().describe('where it is kept, or the kept one of its kind'),
@@ -244,16 +244,14 @@ const addedPlan = z.strictObject({
   signature,
 });
 
-const superfluousPlan = z.strictObject({
-  ...head('superfluous-plan'),
+const superfluousPlan = line('superfluous-plan', {
   file: z.string(),
   why: z.enum(['inert', 'duplicate']),
   of: z.string().nullable().describe('the kept plan that shows the same failure'),
   isDeleted: z.boolean(),
 });
 
-const shrink = z.strictObject({
-  ...head('shrink'),
+const shrink = line('shrink', {
   claim: z.string(),
   before: planSize,
   after: planSize,
@@ -296,8 +294,7 @@ const checkedPart = z.strictObject({
   because: z.string().describe('why it is not valid, in one sentence'),
 });
 
-const check = z.strictObject({
-  ...head('check'),
+const check = line('check', {
   file: z.string(),
   format: z.string(),
   model: z.string(),
@@ -319,8 +316,7 @@ const share = z
   .strictObject({ hits: count, runs: count, lower: z.number(), upper: z.number() })
   .describe('of runs, with its 95 % interval after Wilson');
 
-const comparison = z.strictObject({
-  ...head('comparison'),
+const comparison = line('comparison', {
   system: z.string(),
   contention: z.string().describe('low, medium, high, or `as written` in the scenario'),
   hasFaults: z.boolean(),
@@ -360,8 +356,7 @@ const folkloreFinding = z.strictObject({
   ]),
 });
 
-const compareSummary = z.strictObject({
-  ...head('compare-summary'),
+const compareSummary = line('compare-summary', {
   exit,
   seeds: count.describe('of each system under each condition'),
   systems: z.array(z.strictObject({ name: z.string(), about: z.string() })),
@@ -385,19 +380,18 @@ const aboutMutant = {
   systems: z.strictObject({ base: mutatedSystem, mutant: mutatedSystem }),
 };
 
-const mutant = z.strictObject({
-  ...head('mutant'),
+const mutant = line('mutant', {
   ...aboutMutant,
   seeds: count.describe('of each system'),
   base: z.strictObject({
     verdict: z.enum(['held', 'broke', 'untested']),
     broken: count.describe('seeds on which it broke the claim'),
-    why: z.array(z.string()).describe('what made it untested'),
+    why: texts.describe('what made it untested'),
   }),
   found: share.describe('seeds that found it, with a 95 % interval after Wilson'),
   seedsToFind: count.nullable().describe('the median of searches; null for more than they had'),
   firstSeed: count.nullable(),
-  alsoBreaks: z.array(z.string()).describe('claims that it breaks beside, and its base does not'),
+  alsoBreaks: texts.describe('claims that it breaks beside, and its base does not'),
   failed: count.describe('runs that failed'),
   size: z
     .strictObject({ clients: count, faults: count, events: count })
@@ -405,10 +399,9 @@ const mutant = z.strictObject({
     .describe('of the shrunk plan'),
 });
 
-const listedMutant = z.strictObject({ ...head('listed-mutant'), ...aboutMutant });
+const listedMutant = line('listed-mutant', aboutMutant);
 
-const mutantsSummary = z.strictObject({
-  ...head('mutants-summary'),
+const mutantsSummary = line('mutants-summary', {
   exit,
   mutants: count,
   found: count,
@@ -422,8 +415,7 @@ const doctorCheck = z.strictObject({
   fix: z.string().nullable().describe('what to do; null where all is well'),
 });
 
-const doctor = z.strictObject({
-  ...head('doctor'),
+const doctor = line('doctor', {
   exit,
   canary: z
     .enum(['seen', 'not seen', 'not run'])
@@ -432,8 +424,7 @@ const doctor = z.strictObject({
 });
 
 /** How far a sweep on a queue is: of `status` one a sweep, of `tail` one a change. */
-const sweepStatus = z.strictObject({
-  ...head('sweep-status'),
+const sweepStatus = line('sweep-status', {
   sweep: z.string().describe('its id'),
   scenario: z.string(),
   fencepost: z.string().describe('the version that its workers need'),
@@ -459,8 +450,7 @@ const sweepStatus = z.strictObject({
 });
 
 /** The last line of `status`: the jobs of all sweeps. */
-const queueStatus = z.strictObject({
-  ...head('queue-status'),
+const queueStatus = line('queue-status', {
   workers: count,
   waiting: count,
   active: count,

@@ -3,15 +3,12 @@
  * and words, which the page and the summary of a CI job share.
  */
 import { proseDuration } from '../core/plan/duration.ts';
-import { type Paint, paintFor } from '../text/colour.ts';
+import { paintFor, type Screen, type Terminal } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import { clip, displayWidth, pad, visible, wrap } from '../text/visible.ts';
+import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from './summary.ts';
 
-export interface OverviewOptions {
-  readonly colour: boolean;
-  /** Columns of the terminal; no line is longer. */
-  readonly width: number;
+export interface OverviewOptions extends Terminal {
   /** Whether every claim gets a row, and not only those that were expected or broke. */
   readonly isFull: boolean;
 }
@@ -39,9 +36,7 @@ export function metText(summary: Summary): string {
   return parts.join(', ');
 }
 
-interface Setting extends Pick<OverviewOptions, 'width' | 'isFull'> {
-  readonly paint: Paint;
-}
+interface Setting extends Screen, Pick<OverviewOptions, 'isFull'> {}
 
 function scenarioLines(scenario: ScenarioSummary, setting: Setting): string[] {
   const { width, paint } = setting;
@@ -54,17 +49,22 @@ function systemLines(system: SystemSummary, setting: Setting): string[] {
   const { sign, word } = markOf(system.met);
   const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];
   const text = `${system.name}: ${word} (${expectationText(system)})`;
-  const [first = '', ...rest] = wrap(visible(text), Math.max(10, width - 4));
-  const head = [`  ${tint(sign)} ${first}`, ...rest.map((line) => `    ${line}`)];
+  const head = hang(visible(text), Math.max(10, width - 4), `  ${tint(sign)} `, '    ');
   const notes = noteLines(system).flatMap((note) =>
-    wrap(visible(note), Math.max(10, width - 6)).map((line, at) =>
-      paint.faint(`${at === 0 ? '    ' : '      '}${line}`),
-    ),
+    hang(visible(note), Math.max(10, width - 6), '    ', '      '),
   );
-  return [...head, ...claimTable(claimRows(system, setting.isFull), setting), ...notes];
+  const table = claimTable(claimRows(system, setting.isFull), setting);
+  return [...head, ...table, ...notes.map(paint.faint)];
 }
 
-const HEAD = ['claim', 'expected', 'broken seeds', 'first seed', 'exercised on'];
+/** The head of a table of claims: the fields of a `ClaimRow` in their order. */
+export const CLAIM_COLUMNS: readonly string[] = [
+  'claim',
+  'expected',
+  'broken seeds',
+  'first seed',
+  'exercised on',
+];
 
 function claimTable(rows: readonly ClaimRow[], { width, paint }: Setting): string[] {
   const cells = rows.map((row) => {
@@ -72,17 +72,12 @@ function claimTable(rows: readonly ClaimRow[], { width, paint }: Setting): strin
     const { claim, expected, broken, firstSeed, exercised } = row;
     return [visible(claim), `${expected}${sign}`, broken, firstSeed, exercised];
   });
-  const widths = HEAD.map((name, at) =>
-    Math.max(...[name, ...cells.map((row) => row[at] ?? '')].map(displayWidth)),
-  );
+  const widths = columnWidths([CLAIM_COLUMNS, ...cells]);
   const spare = width - 4 - widths.reduce((sum, wide) => sum + wide + 2, 0);
   const [claimWidth = 0] = widths;
   widths[0] = Math.max(8, Math.min(claimWidth, claimWidth + spare));
-  const line = (row: readonly string[]): string => {
-    const set = row.map((cell, at) => pad(cell, widths[at] ?? 0)).join('  ');
-    return clip(`    ${set}`.trimEnd(), width);
-  };
-  return [paint.faint(line(HEAD)), ...cells.map(line)];
+  const line = (row: readonly string[]): string => clip(`    ${tableLine(row, widths)}`, width);
+  return [paint.faint(line(CLAIM_COLUMNS)), ...cells.map(line)];
 }
 
 export interface ClaimRow {

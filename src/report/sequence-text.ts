@@ -3,16 +3,10 @@
  * block and by `show`.
  */
 import type { ProcessInfo } from '../core/history/trace.ts';
-import type { Paint } from '../text/colour.ts';
+import type { Screen } from '../text/colour.ts';
 import { millisecondsOf } from '../text/prose.ts';
 import { clip, displayWidth, pad, visible } from '../text/visible.ts';
-import type { Step } from './steps.ts';
-
-export interface SequenceOptions {
-  /** Columns of the terminal; no line is longer. */
-  readonly width: number;
-  readonly paint: Paint;
-}
+import { type Step, withPart } from './steps.ts';
 
 const GAP = 2;
 const WIDEST = 26;
@@ -29,9 +23,8 @@ export function laneOrder(processes: readonly ProcessInfo[]): readonly ProcessIn
 export function renderSequence(
   steps: readonly Step[],
   processes: readonly ProcessInfo[],
-  options: SequenceOptions,
+  { width, paint }: Screen,
 ): readonly string[] {
-  const { width, paint } = options;
   const used = new Set(steps.map(({ process }) => process));
   const names = laneOrder(processes).flatMap(({ name }) => (used.has(name) ? [name] : []));
   const times = steps.map(({ atUs }) => millisecondsOf(atUs));
@@ -49,7 +42,8 @@ export function renderSequence(
   return lines;
 }
 
-interface Column {
+/** A lane of a picture in text. */
+export interface Column {
   readonly name: string;
   readonly start: number;
   readonly width: number;
@@ -81,25 +75,31 @@ function columnsOf(names: readonly string[], steps: readonly Step[], room: numbe
 }
 
 function wordsOf(step: Step): string {
-  return visible(step.part === '' ? step.text : `${step.text} ← ${step.part}`);
+  return visible(withPart(step.text, step));
 }
 
 /** A step may run over the columns to its right: nothing else stands in its line but `│`. */
-function lineOf(step: Step, columns: readonly Column[], options: SequenceOptions): string {
-  const { paint } = options;
+function lineOf(step: Step, columns: readonly Column[], { width, paint }: Screen): string {
   const own = columns.find(({ name }) => name === step.process);
   const start = own?.start ?? 0;
-  const words = clip(wordsOf(step), Math.max(1, options.width - start));
-  const end = start + displayWidth(words);
-  const rails = (isBefore: boolean): string => {
-    let text = '';
-    const from = isBefore ? 0 : end;
-    for (const column of columns) {
-      const isOurs = isBefore ? column.start < start : column.start > end;
-      if (isOurs) text = `${text.padEnd(column.start - from)}│`;
-    }
-    return isBefore ? text.padEnd(start) : text;
-  };
+  const words = clip(wordsOf(step), Math.max(1, width - start));
   const shown = step.part === '' ? words : paint.bold(words);
-  return paint.faint(rails(true)) + shown + paint.faint(rails(false));
+  const end = start + displayWidth(words);
+  const [before, after] = railsBeside(columns, { start, end }, () => '│');
+  return paint.faint(before) + shown + paint.faint(after);
+}
+
+/** The rails of the other columns, before and after a text that stands from `start` to `end`. */
+export function railsBeside(
+  columns: readonly Column[],
+  { start, end }: { readonly start: number; readonly end: number },
+  rail: (column: Column) => string,
+): readonly [string, string] {
+  let before = '';
+  let after = '';
+  for (const column of columns) {
+    if (column.start < start) before = `${before.padEnd(column.start)}${rail(column)}`;
+    else if (column.start > end) after = `${after.padEnd(column.start - end)}${rail(column)}`;
+  }
+  return [before.padEnd(start), after];
 }

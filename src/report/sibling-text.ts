@@ -5,7 +5,7 @@
  */
 
 import type { Deny, Grant, Read, Release, Renew, Write } from '../core/history/server-events.ts';
-import type { Trace, TraceEvent } from '../core/history/trace.ts';
+import type { Job, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Replay, Sibling } from '../search/corpus/replay.ts';
 import { countOf, tokenText } from '../text/prose.ts';
@@ -61,26 +61,24 @@ function isHandled(event: TraceEvent): event is Handled & TraceEvent {
 
 /** What the sibling's servers refused and the other's did not, with its time; null for nothing. */
 function differenceIn(trace: Trace, broken: Trace): string | null {
-  const before = new Map(answersIn(broken).map((event) => [event.message, answerTo(event)]));
-  const differing = answersIn(trace).filter(
-    (event) => (before.get(event.message) ?? 'yes') !== answerTo(event),
+  const before = new Map(
+    broken.events.filter(isHandled).map((event) => [event.message, isGiven(event)]),
   );
-  const found = differing.find(isRefused) ?? differing.find((event) => answerTo(event) === 'no');
+  const refused = trace.events
+    .filter(isHandled)
+    .filter((event) => !isGiven(event) && before.get(event.message) !== false);
+  const found = refused.find(({ kind }) => kind === 'read' || kind === 'write') ?? refused[0];
   if (found !== undefined) return `${proseDuration(found.atUs)} ${refusalText(found)}`;
   return skipIn(trace, broken) ?? missingGrantIn(trace, broken);
 }
 
 /** A job that the sibling did not run again. */
 function skipIn({ events }: Trace, broken: Trace): string | null {
-  const isSkip = (event: TraceEvent): boolean => event.kind === 'job' && event.phase === 'skip';
-  const before = new Set(
-    broken.events.filter(isSkip).map((event) => ('section' in event ? event.section : '')),
-  );
-  const skip = events.find(
-    (event) => isSkip(event) && 'section' in event && !before.has(event.section),
-  );
-  if (skip?.kind !== 'job') return null;
-  return `${proseDuration(skip.atUs)} ${skip.process} skips job ${skip.tick}`;
+  const isSkip = (event: TraceEvent): event is Job =>
+    event.kind === 'job' && event.phase === 'skip';
+  const before = broken.events.filter(isSkip).map(({ section }) => section);
+  const skip = events.filter(isSkip).find(({ section }) => !before.includes(section));
+  return skip ? `${proseDuration(skip.atUs)} ${skip.process} skips job ${skip.tick}` : null;
 }
 
 /** Whom a server of the other granted a lock, and the sibling's never did: he was not asked. */
@@ -92,33 +90,15 @@ function missingGrantIn({ events }: Trace, broken: Trace): string | null {
   if (missing?.kind !== 'grant') return null;
   const denied = events.find((one) => one.kind === 'deny' && one.client === missing.client);
   const before =
-    denied?.kind === 'deny' ? `${proseDuration(denied.atUs)} ${refusalText(denied)}` : '';
-  const never = `${missing.process} never grants ${missing.lock} to ${missing.client}`;
-  return before === '' ? never : `${before}; ${never}`;
-}
-
-function answersIn({ events }: Trace): readonly Handled[] {
-  return events.filter(isHandled);
+    denied?.kind === 'deny' ? `${proseDuration(denied.atUs)} ${refusalText(denied)}; ` : '';
+  return `${before}${missing.process} never grants ${missing.lock} to ${missing.client}`;
 }
 
 /** Whether the server did what it was asked for. */
-function answerTo(event: Handled): 'yes' | 'no' {
-  switch (event.kind) {
-    case 'grant':
-      return 'yes';
-    case 'deny':
-      return 'no';
-    case 'renew':
-      return event.extended > 0 ? 'yes' : 'no';
-    case 'release':
-      return event.released > 0 ? 'yes' : 'no';
-    default:
-      return event.isAccepted ? 'yes' : 'no';
-  }
-}
-
-function isRefused(event: Handled): event is Read | Write {
-  return (event.kind === 'read' || event.kind === 'write') && !event.isAccepted;
+function isGiven(event: Handled): boolean {
+  if (event.kind === 'renew') return event.extended > 0;
+  if (event.kind === 'release') return event.released > 0;
+  return 'isAccepted' in event ? event.isAccepted : event.kind === 'grant';
 }
 
 function refusalText(event: Handled): string {

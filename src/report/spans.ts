@@ -3,6 +3,7 @@
  * overlap of the two, pauses, crashes and partitions, messages under way, and how far the clocks of
  * each process are off. Pictures and steps are made from these.
  */
+import type { Grant } from '../core/history/server-events.ts';
 import type { FaultEnds, FaultStrikes, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Fault } from '../core/plan/fault.ts';
@@ -40,8 +41,11 @@ export interface OverlapSpan extends Span {
 }
 
 export interface FaultSpan extends Span {
-  readonly kind: 'pause' | 'partition' | 'crash';
+  readonly kind: keyof typeof FAULT_STATES;
 }
+
+/** What a process is while such a fault lasts. */
+export const FAULT_STATES = { pause: 'paused', partition: 'cut off', crash: 'down' } as const;
 
 /** The leases in the order of their grants. */
 export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
@@ -74,11 +78,7 @@ function release(leases: Leases, ordinal: number, atUs: number): void {
 }
 
 /** The same client's next acquisition of a lock takes the place of the one before. */
-function replaceOwn(
-  leases: Leases,
-  lease: LeaseSpan,
-  grant: { process: string; lock: string; client: string; atUs: number },
-): void {
+function replaceOwn(leases: Leases, lease: LeaseSpan, grant: Grant): void {
   if (lease.process !== grant.process || lease.lock !== grant.lock) return;
   if (lease.client !== grant.client || !isLiveAt(lease, grant.atUs)) return;
   change(leases, lease.ordinal, { untilUs: grant.atUs, ending: 'replaced' });
@@ -117,7 +117,7 @@ export function beliefSpans(trace: Trace): readonly BeliefSpan[] {
 
 function extend(
   beliefs: BeliefSpan[],
-  test: { process: string; ordinal: number; believedUntilUs: number },
+  test: Pick<BeliefSpan, 'process' | 'ordinal' | 'believedUntilUs'>,
 ): void {
   beliefs.forEach((belief, at) => {
     if (belief.process !== test.process || belief.ordinal !== test.ordinal) return;
@@ -155,7 +155,8 @@ export function faultSpans(trace: Trace): readonly FaultSpan[] {
   const spans: FaultSpan[] = [];
   trace.events.forEach((event, at) => {
     if (event.kind !== 'fault' || !lasts(event.fault)) return;
-    const untilUs = endOfFault(trace.events, at, event) ?? event.untilUs;
+    const end = trace.events.find((other, index) => index > at && isEndOf(other, event));
+    const untilUs = end?.atUs ?? event.untilUs;
     for (const process of event.processes) {
       spans.push({ kind: event.fault, process, fromUs: event.atUs, untilUs });
     }
@@ -163,8 +164,9 @@ export function faultSpans(trace: Trace): readonly FaultSpan[] {
   return spans;
 }
 
-function lasts(fault: FaultStrikes['fault']): fault is FaultSpan['kind'] {
-  return fault === 'pause' || fault === 'partition' || fault === 'crash';
+/** Whether a fault leaves its processes in a state of `FAULT_STATES`. */
+export function lasts(fault: FaultStrikes['fault']): fault is FaultSpan['kind'] {
+  return fault in FAULT_STATES;
 }
 
 const ENDED_BY: Readonly<Record<FaultSpan['kind'], FaultEnds['kind']>> = {
@@ -173,18 +175,9 @@ const ENDED_BY: Readonly<Record<FaultSpan['kind'], FaultEnds['kind']>> = {
   crash: 'restart',
 };
 
-function endOfFault(
-  events: readonly TraceEvent[],
-  from: number,
-  fault: FaultStrikes,
-): number | undefined {
-  if (!lasts(fault.fault)) return undefined;
-  for (let at = from + 1; at < events.length; at += 1) {
-    const event = events[at];
-    if (event?.kind !== ENDED_BY[fault.fault] || event.index !== fault.index) continue;
-    if (event.processes.some((process) => fault.processes.includes(process))) return event.atUs;
-  }
-  return undefined;
+function isEndOf(event: TraceEvent, { fault, index, processes }: FaultStrikes): boolean {
+  if (!lasts(fault) || event.kind !== ENDED_BY[fault] || !('index' in event)) return false;
+  return event.index === index && event.processes.some((name) => processes.includes(name));
 }
 
 /**

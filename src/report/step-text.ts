@@ -19,7 +19,6 @@ import type {
   Log,
   TraceEvent,
 } from '../core/history/trace.ts';
-import { unreachable } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { hitsMessage } from '../core/plan/fault.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
@@ -75,8 +74,21 @@ export function eventText(event: TraceEvent, around: Surroundings): string {
     }
     case 'deliver':
       return deliverText(event, around);
-    default:
-      return serverText(event, around);
+    case 'grant':
+      return grantText(event, around);
+    case 'deny':
+      return event.waits === true
+        ? `lets ${event.client} wait: ${event.holder} holds ${event.lock}`
+        : `denies ${event.client}: ${event.holder} holds ${event.lock}`;
+    case 'renew':
+    case 'release':
+      return changeOfGrantText(event, around);
+    case 'write':
+      return writeText(event, around);
+    case 'read':
+      return readText(event, around);
+    case 'recovered':
+      return recoveredText(event, around);
   }
 }
 
@@ -110,36 +122,9 @@ const PHASES = { begin: 'starts', end: 'ends', skip: 'skips' } as const;
 /** Beyond any run, as the end of a lock that nothing but its release ends. */
 const NEVER_US = 1e15;
 
-function untilText(us: number): string {
+/** ` until 20 ms`; '' for a belief that has no end. */
+export function untilText(us: number): string {
   return us > NEVER_US ? '' : ` until ${proseDuration(us)}`;
-}
-
-type ServerEvent = Extract<
-  TraceEvent,
-  { kind: 'grant' | 'deny' | 'renew' | 'release' | 'write' | 'read' | 'recovered' }
->;
-
-function serverText(event: ServerEvent, around: Surroundings): string {
-  switch (event.kind) {
-    case 'grant':
-      return grantText(event, around);
-    case 'deny':
-      return event.waits === true
-        ? `lets ${event.client} wait: ${event.holder} holds ${event.lock}`
-        : `denies ${event.client}: ${event.holder} holds ${event.lock}`;
-    case 'renew':
-      return renewText(event, around);
-    case 'release':
-      return releaseText(event, around);
-    case 'write':
-      return writeText(event, around);
-    case 'read':
-      return readText(event, around);
-    case 'recovered':
-      return recoveredText(event, around);
-    default:
-      return unreachable(event);
-  }
 }
 
 function recoveredText({ begins, highest, values }: Recovered, around: Surroundings): string {
@@ -215,36 +200,24 @@ function answerText(answer: Answer, { versionsBy }: Surroundings): string {
   return answer.kind === 'value' ? `value ${answer.value}${row}` : `${answer.kind}${row}`;
 }
 
-function lockName(lock: string, around: Surroundings): string {
-  return around.hasSeveralLocks ? ` ${lock}` : '';
+function grantText({ lock, token, client, untilUs }: Grant, around: Surroundings): string {
+  const until = untilUs === null ? '' : `, until ${proseDuration(untilUs)}`;
+  const name = token === 0 || around.hasSeveralLocks ? ` ${lock}` : '';
+  return `grants${name}${token === 0 ? '' : ` token ${token}`} to ${client}${until}`;
 }
 
-function grantText(event: Grant, around: Surroundings): string {
-  const until = event.untilUs === null ? '' : `, until ${proseDuration(event.untilUs)}`;
-  const what =
-    event.token === 0 ? ` ${event.lock}` : `${lockName(event.lock, around)} token ${event.token}`;
-  return `grants${what} to ${event.client}${until}`;
-}
-
-function renewText(event: Renew, around: Surroundings): string {
-  if (event.extended === 0) return `⊘ denies ${event.client}'s renew${deniedText(event, around)}`;
+/** A renew or a release, of the grant that the request meant or of the one that stands. */
+function changeOfGrantText(event: Renew | Release, around: Surroundings): string {
+  const { kind, client, under } = event;
+  const grant = kind === 'renew' ? event.extended : event.released;
+  if (grant === 0)
+    return `⊘ denies ${client}'s ${kind}${after(': ', around.denials.get(event) ?? '')}`;
+  const token = around.tokens.get(grant) ?? (kind === 'renew' ? event.token : 0);
+  const what = token === 0 ? event.lock : `token ${token}`;
+  const whose = grant === under ? '' : ` (meant grant ${under})`;
+  if (kind === 'release') return `${client} releases ${what}${whose}`;
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
-  const token = around.tokens.get(event.extended) ?? event.token;
-  const what = token === 0 ? event.lock : `token ${token}`;
-  const whose = event.extended === event.under ? '' : ` (meant grant ${event.under})`;
-  return `${event.client} extends ${what}${until}${whose}`;
-}
-
-function releaseText(event: Release, around: Surroundings): string {
-  if (event.released === 0) return `⊘ denies ${event.client}'s release${deniedText(event, around)}`;
-  const token = around.tokens.get(event.released) ?? 0;
-  const what = token === 0 ? event.lock : `token ${token}`;
-  const whose = event.released === event.under ? '' : ` (meant grant ${event.under})`;
-  return `${event.client} releases ${what}${whose}`;
-}
-
-function deniedText(event: Renew | Release, { denials }: Surroundings): string {
-  return after(': ', denials.get(event) ?? '');
+  return `${client} extends ${what}${until}${whose}`;
 }
 
 function keyName(event: Write | Read, around: Surroundings): string {
@@ -259,14 +232,12 @@ function writeText(event: Write, around: Surroundings): string {
   }
   const what = `${keyName(event, around)} = ${event.value}${around.hasTokens ? `, ${token}` : ''}`;
   if (event.isAccepted) return `✓ accepts ${what}${after(', ', changeText(event))}`;
-  const isOfToken = event.refusal === undefined || TOKEN_REASONS.has(event.refusal.kind);
+  const isOfToken = event.refusal === undefined || TOKEN_REASONS.includes(event.refusal.kind);
   return `⊘ refuses ${what}${after(isOfToken ? ', ' : ': ', refusalReason(event))}`;
 }
 
 /** Reasons that go on from the token; others are told after a colon. */
-const TOKEN_REASONS: ReadonlySet<Refusal['kind']> = new Set([
-  ...(['lower', 'equal', 'higher', 'other'] as const),
-]);
+const TOKEN_REASONS: readonly Refusal['kind'][] = ['lower', 'equal', 'higher', 'other'];
 
 function after(sign: string, text: string): string {
   return text === '' ? '' : `${sign}${text}`;
@@ -284,17 +255,13 @@ function readText(event: Read, around: Surroundings): string {
 
 function faultText(event: FaultStrikes, around: Surroundings): string {
   const { fault, target, processes } = event;
-  const message = target === '' ? 'a message' : struckName(target, around);
+  const message =
+    target === '' ? 'a message' : `${messageName(target, around)}${placeOf(target, around)}`;
   return FAULT_WORDS[fault].short({
     ...{ who: processes[0] ?? '', processes, clock: clockFaultText(event, around) },
     target: hitsMessage(fault) ? message : target,
     amount: proseDuration(event.amount),
   });
-}
-
-/** A message that a fault struck, and the server that it goes to or comes from. */
-function struckName(message: string, around: Surroundings): string {
-  return `${messageName(message, around)}${placeOf(message, around)}`;
 }
 
 function clockFaultText(event: FaultStrikes, around: Surroundings): string {

@@ -7,7 +7,7 @@ import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { isReply } from './access-text.ts';
-import { type LeaseSpan, leaseSpans } from './spans.ts';
+import { leaseSpans } from './spans.ts';
 import { eventText } from './step-text.ts';
 import { type Surroundings, surroundingsOf } from './surroundings.ts';
 
@@ -58,10 +58,9 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
  */
 export function essentialSteps(trace: Trace, options: StepOptions): readonly Step[] {
   const last = lastOfStory(trace, options.evidence);
-  const isTold = (step: Step): boolean => step.weight < 3;
   const steps = listSteps(trace, options);
   const end = steps.findIndex((step) => step.event === last);
-  return steps.slice(0, end + 1).filter(isTold);
+  return steps.slice(0, end + 1).filter(({ weight }) => weight < 3);
 }
 
 /** How many events a person would number, as `shrunk 812 → 9 events` counts them. */
@@ -74,6 +73,28 @@ export function lastOfStory(trace: Trace, evidence: readonly Evidence[]): number
   if (evidence.length > 0) return Math.max(...evidence.map(({ event }) => event));
   const healed = trace.events.findIndex((event) => event.kind === 'healed');
   return healed === -1 ? trace.events.length - 1 : healed;
+}
+
+/** What the step is and its part in the evidence: `alice writes x = 1 ← stale write`. */
+export function withPart(text: string, { part }: Pick<Step, 'part'>): string {
+  return part === '' ? text : `${text} ← ${part}`;
+}
+
+/** `sends write x = 1 → store` without what an arrow shows. */
+export function askedText(text: string): string {
+  return text.replace(/^sends /, '').replace(/ → [^→]*$/, '');
+}
+
+/** How little a step is needed: 0 for evidence, else its weight. */
+export function rankOf({ part, weight }: Step): 0 | Step['weight'] {
+  return part === '' ? weight : 0;
+}
+
+/** The rows by how much they are needed, as indices: of equals the late ones first. */
+export function byRank(ranks: readonly number[]): readonly number[] {
+  const ranked = ranks.map((rank, at) => ({ at, rank }));
+  ranked.sort((left, right) => left.rank - right.rank || right.at - left.at);
+  return ranked.map(({ at }) => at);
 }
 
 interface StepContext {
@@ -156,14 +177,10 @@ function struckMessages(trace: Trace, evidence: readonly Evidence[]): ReadonlySe
 
 function expirySteps(trace: Trace): readonly Step[] {
   return leaseSpans(trace)
-    .flatMap((lease) => (lease.ending === 'expired' ? expiryStep(lease) : []))
+    .flatMap(({ ending, untilUs: atUs, process, client, token }): Step[] => {
+      if (ending !== 'expired' || atUs === null) return [];
+      const text = `${client}'s lease${token === 0 ? '' : `, token ${token},`} is over`;
+      return [{ event: null, atUs, process, text, weight: 1, part: '' }];
+    })
     .sort((left, right) => left.atUs - right.atUs);
-}
-
-function expiryStep(lease: LeaseSpan): Step[] {
-  if (lease.untilUs === null) return [];
-  const { process, untilUs: atUs } = lease;
-  const token = lease.token === 0 ? '' : `, token ${lease.token},`;
-  const text = `${lease.client}'s lease${token} is over`;
-  return [{ event: null, atUs, process, text, weight: 1, part: '' }];
 }

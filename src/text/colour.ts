@@ -8,6 +8,18 @@ export interface Paint {
   readonly yellow: (text: string) => string;
 }
 
+/** Where text is to be shown. */
+export interface Terminal {
+  readonly colour: boolean;
+  /** Its columns; no line is longer. */
+  readonly width: number;
+}
+
+/** The same with its styles at hand. */
+export interface Screen extends Pick<Terminal, 'width'> {
+  readonly paint: Paint;
+}
+
 /** The text styles of a terminal that shows colour, or of one that does not. */
 export function paintFor(colour: boolean): Paint {
   const style = (on: number, off: number) => (text: string) =>

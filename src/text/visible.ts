@@ -77,6 +77,24 @@ export function pad(text: string, columns: number): string {
   return clipped + ' '.repeat(Math.max(0, columns - displayWidth(clipped)));
 }
 
+/** How wide each column of a table is, by its widest cell; the first row is its head. */
+export function columnWidths([head = [], ...rows]: readonly (readonly string[])[]): number[] {
+  return head.map((name, at) =>
+    Math.max(...[name, ...rows.map((row) => row[at] ?? '')].map(displayWidth)),
+  );
+}
+
+/** One row of a table, two spaces between its columns. */
+export function tableLine(row: readonly string[], widths: readonly number[]): string {
+  const cells = row.map((cell, at) => pad(cell, widths[at] ?? 0));
+  return cells.join('  ').trimEnd();
+}
+
+/** `wrap`, with the first line after `first` and the others after `rest`. */
+export function hang(text: string, columns: number, first: string, rest: string): string[] {
+  return wrap(text, columns).map((line, at) => `${at === 0 ? first : rest}${line}`);
+}
+
 /** Lines of at most `columns`, broken between words; a word that does not fit is clipped. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];

@@ -277,17 +277,8 @@ function drawDot(panel: Panel, cell: ComparedCell): Child {
 
 /** The corners of the marks that are polygons: a diamond and a triangle. */
 const CORNERS = [
-  [
-    [0, -6.2],
-    [6.2, 0],
-    [0, 6.2],
-    [-6.2, 0],
-  ],
-  [
-    [0, -6],
-    [5.8, 4.6],
-    [-5.8, 4.6],
-  ],
+  { dx: [0, 6.2, 0, -6.2], dy: [-6.2, 0, 6.2, 0] },
+  { dx: [0, 5.8, -5.8], dy: [-6, 4.6, 4.6] },
 ] as const;
 
 /** Systems differ in shape too, for those who do not tell the colours apart. */
@@ -298,8 +289,9 @@ function drawMark(system: number, { x, y }: Point, role: Role): Markup {
   if (shape === 1) {
     return element('rect', { x: x - 4.5, y: y - 4.5, width: 9, height: 9, ...paint });
   }
-  const points = CORNERS[shape - 2]?.map(([dx, dy]) => `${round(x + dx)},${round(y + dy)}`);
-  return element('polygon', { points: points?.join(' ') ?? '', ...paint });
+  const { dx, dy } = CORNERS[shape === 2 ? 0 : 1];
+  const points = dx.map((right, at) => `${round(x + right)},${round(y + (dy[at] ?? 0))}`);
+  return element('polygon', { points: points.join(' '), ...paint });
 }
 
 function round(value: number): number {

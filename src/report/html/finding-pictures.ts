@@ -197,15 +197,16 @@ function choice(attributes: Attributes, text: string): Markup {
 /**
  * The key to the pictures, a sample of each mark that there is; `id` begins the ids of its hatches.
  */
-export function renderKey(id: string, marks: ReadonlySet<MarkKind>): Markup {
-  const shown = SAMPLES.filter(([mark]) => marks.has(mark));
+export function renderKey(id: string, shownIn: ReadonlySet<string>): Markup {
+  const shown = Object.entries(samplesOf(id)).filter(([mark]) => shownIn.has(mark));
   return key(
     { width: 34, height: 18 },
-    shown.map(([, text, draw]) => [draw(id), text]),
+    shown.map(([, [text, shapes]]) => [shapes, text]),
   );
 }
 
 const BOX = { x: 1, y: 2, width: 32, height: 12 };
+const OWN_END = { x: 15, y: 1, width: 3, height: 16 };
 const ENDS = [
   { x: 1, y: 8 },
   { x: 33, y: 8 },
@@ -213,83 +214,46 @@ const ENDS = [
 const MIDDLE = { x: 17, y: 9 };
 const CLIENT = { role: 'client0' } as const;
 const BOLD = { anchor: 'middle', isBold: true } as const;
-const OUTLINED = { 'stroke-width': 1.4 };
 const DASHED = { 'stroke-dasharray': '3 3' };
 
-type Sample = readonly [mark: MarkKind, text: string, draw: (id: string) => Child];
-
-const SAMPLES: readonly Sample[] = [
-  [
-    'lease',
-    'what the lock service says: who holds the lock',
-    () => bar(BOX, ink({ fill: 'client0' }), ''),
-  ],
-  [
-    'belief',
-    'what a client believes: it acts as the holder',
-    (id) => hatched(`${id}-own`, 'client0', false),
-  ],
-  [
-    'overlap',
-    'the contradiction: it acts as the holder, but another one is',
-    (id) => hatched(`${id}-red`, 'danger', true),
-  ],
-  ['pause', 'paused: runs nothing', () => bar(BOX, ink({ fill: 'idle', stroke: 'soft' }), '')],
-  ['crash', 'down', () => bar(BOX, { ...ink({ fill: 'paper', stroke: 'danger' }), ...DASHED }, '')],
-  [
-    'partition',
-    'cut off',
-    () => bar(BOX, { ...ink({ fill: 'paper', stroke: 'caution' }), ...DASHED }, ''),
-  ],
-  [
-    'accepted',
-    '✓ write accepted, with its token, or the row’s version or timestamp',
-    () => flag({ x: 6, y: 9 }, { text: '1', ...CLIENT, isAccepted: true }),
-  ],
-  [
-    'refused',
-    '⊘ write refused',
-    () => flag({ x: 6, y: 9 }, { text: '1', ...CLIENT, isAccepted: false }),
-  ],
-  ['request', 'request', () => arrow(...ENDS, CLIENT)],
-  ['answer', 'answer', () => arrow(...ENDS, { ...CLIENT, isDashed: true, isThin: true })],
-  [
-    'lost',
-    'message lost',
-    () => label('✕', { x: 17, y: 8 }, { ...BOLD, role: 'danger', size: 14 }),
-  ],
-  [
-    'own end',
-    'its own clock ends the lease here',
-    () => bar({ x: 15, y: 1, width: 3, height: 16 }, ink({ fill: 'ink' }), ''),
-  ],
-  [
-    'duplicate',
-    'message that runs twice',
-    () =>
-      [6, 11].map((y) =>
-        arrow({ x: 1, y }, { x: 33, y }, { ...CLIENT, isThin: true, hasHead: y === 6 }),
-      ),
-  ],
-  [
-    'skew',
-    'its clock is off',
-    () => [
-      bar({ ...BOX, y: 3 }, ink({ fill: 'paper', stroke: 'caution' }), ''),
-      label('◷', MIDDLE, { ...BOLD, role: 'caution', hasHalo: false }),
+/** For each mark what it means, and how it looks. */
+function samplesOf(id: string): Readonly<Record<MarkKind, readonly [string, Child]>> {
+  const hatched = (hatchId: string, role: Role, isDense: boolean): Child => {
+    const paint = { ...ink({ stroke: role }), fill: `url(#${hatchId})`, 'stroke-width': 1.4 };
+    return [hatch(hatchId, role, isDense), bar(BOX, paint, '')];
+  };
+  const boxed = (fill: Role, stroke?: Role, more = {}, box = BOX): Markup =>
+    bar(box, { ...ink(stroke ? { fill, stroke } : { fill }), ...more }, '');
+  const flagged = (isAccepted: boolean): Markup =>
+    flag({ x: 6, y: 9 }, { text: '1', ...CLIENT, isAccepted });
+  const twice = [6, 11].map((y) =>
+    arrow({ x: 1, y }, { x: 33, y }, { ...CLIENT, isThin: true, hasHead: y === 6 }),
+  );
+  const sign = (text: string, role: Role): Markup =>
+    label(text, MIDDLE, { ...BOLD, role, hasHalo: false });
+  const skewed = [boxed('paper', 'caution', {}, { ...BOX, y: 3 }), sign('◷', 'caution')];
+  const dot = element('circle', { cx: 17, cy: 9, r: 8, ...ink({ fill: 'paper', stroke: 'ink' }) });
+  const acts = 'it acts as the holder';
+  const accepted = '✓ write accepted, with its token, or the row’s version or timestamp';
+  const cross = label('✕', { x: 17, y: 8 }, { ...BOLD, role: 'danger', size: 14 });
+  return {
+    lease: ['what the lock service says: who holds the lock', boxed('client0')],
+    belief: [`what a client believes: ${acts}`, hatched(`${id}-own`, 'client0', false)],
+    overlap: [
+      `the contradiction: ${acts}, but another one is`,
+      hatched(`${id}-red`, 'danger', true),
     ],
-  ],
-  [
-    'order',
-    'takes effect here, in the order that was found',
-    () => [
-      element('circle', { cx: 17, cy: 9, r: 8, ...ink({ fill: 'paper', stroke: 'ink' }) }),
-      label('1', MIDDLE, { ...BOLD, role: 'ink', hasHalo: false }),
-    ],
-  ],
-];
-
-function hatched(id: string, role: Role, isDense: boolean): Child {
-  const paint = { ...ink({ stroke: role }), fill: `url(#${id})`, ...OUTLINED };
-  return [hatch(id, role, isDense), bar(BOX, paint, '')];
+    pause: ['paused: runs nothing', boxed('idle', 'soft')],
+    crash: ['down', boxed('paper', 'danger', DASHED)],
+    partition: ['cut off', boxed('paper', 'caution', DASHED)],
+    accepted: [accepted, flagged(true)],
+    refused: ['⊘ write refused', flagged(false)],
+    request: ['request', arrow(...ENDS, CLIENT)],
+    answer: ['answer', arrow(...ENDS, { ...CLIENT, isDashed: true, isThin: true })],
+    lost: ['message lost', cross],
+    'own end': ['its own clock ends the lease here', boxed('ink', undefined, {}, OWN_END)],
+    duplicate: ['message that runs twice', twice],
+    skew: ['its clock is off', skewed],
+    order: ['takes effect here, in the order that was found', [dot, sign('1', 'ink')]],
+  };
 }

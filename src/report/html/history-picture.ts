@@ -5,7 +5,7 @@
  * since that is all that counts; every event gets a place of its own, and every bar is wide enough
  * for its words.
  */
-import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
+import { type Child, element, type Markup } from '../../text/markup.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import {
   badReturn,
@@ -26,7 +26,7 @@ import {
   label,
   type Point,
   type Role,
-  type SheetSize,
+  sheet,
   vertical,
 } from '../pictures/shapes.ts';
 import { key, scrolling } from './document.ts';
@@ -54,9 +54,10 @@ export function drawHistory(
   const { id, title, isLate } = options;
   const size = { width: Math.ceil(layout.width), height: Math.ceil(layout.height) };
   return scrolling(isLate ? 'scroll history late' : 'scroll history', title, [
-    canvas(
+    sheet(
       size,
-      { role: 'img', 'aria-label': title },
+      { 'font-family': FONT, role: 'img', 'aria-label': title },
+      [],
       element('defs', {}, fade(id)),
       drawGround(layout),
       drawMarks(layout),
@@ -307,16 +308,6 @@ function rankOf({ effect }: ReportedOperation): number {
   return effect?.rank ?? 0;
 }
 
-function canvas(size: SheetSize, attributes: Attributes, ...children: Child[]): Markup {
-  const viewBox = `0 0 ${size.width} ${size.height}`;
-  return element(
-    'svg',
-    { xmlns: 'http://www.w3.org/2000/svg', viewBox, ...size, 'font-family': FONT, ...attributes },
-    element('rect', { ...size, ...ink({ fill: 'paper' }) }),
-    ...children,
-  );
-}
-
 function drawHeads({ lanes, height }: Layout): Markup {
   const names = lanes.map(({ process }) => clip(visible(process), NAME_COLUMNS));
   const width = Math.max(52, ...names.map((name) => displayWidth(name) * HEAD_PX + 24));
@@ -334,7 +325,8 @@ function drawHeads({ lanes, height }: Layout): Markup {
   const line = { x: width - 10, y: height - 15 };
   const axis = label('line', line, { role: 'soft', anchor: 'end', size: 11, hasHalo: false });
   const size = { width: Math.ceil(width), height: Math.ceil(height) };
-  return canvas(size, { 'aria-hidden': 'true', class: 'heads' }, heads, axis);
+  const hidden = { 'font-family': FONT, 'aria-hidden': 'true', class: 'heads' };
+  return sheet(size, hidden, [], heads, axis);
 }
 
 function laneLine(y: number, width: number): Markup {

@@ -11,7 +11,17 @@ import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { callsOf, versionText } from '../access-text.ts';
 import { laneOrder } from '../sequence-text.ts';
-import { clockSpans, clockText, isLiveAt, type LeaseSpan, leaseSpans, offsetAt } from '../spans.ts';
+import {
+  clockSpans,
+  clockText,
+  FAULT_STATES,
+  isLiveAt,
+  type LeaseSpan,
+  lasts,
+  leaseSpans,
+  offsetAt,
+} from '../spans.ts';
+import { untilText } from '../step-text.ts';
 import type { Step } from '../steps.ts';
 import { type Surroundings, versionsIn } from '../surroundings.ts';
 import { list, nameMarkup } from './document.ts';
@@ -103,10 +113,8 @@ function clientsAfter(
 
 function strike(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' }>): void {
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
-  if (event.fault === 'pause') client.is = `paused${until}`;
-  if (event.fault === 'partition') client.is = `cut off${until}`;
+  if (lasts(event.fault)) client.is = `${FAULT_STATES[event.fault]}${until}`;
   if (event.fault !== 'crash') return;
-  client.is = `down${until}`;
   client.rows.clear();
   client.holds.clear();
   client.waits.clear();
@@ -125,9 +133,9 @@ function learn(client: ClientState, event: Return, { calls, versionsBy }: Known)
   const row = `${call.store}/${call.resource}/${call.key}`;
   if (answer.kind === 'refused') client.rows.delete(row);
   else {
-    const version =
-      answer.version === null ? 'never written' : versionText(versionsBy, answer.version);
-    client.rows.set(row, `${call.key} = ${value}, ${version}`);
+    const { version } = answer;
+    const seen = version === null ? 'never written' : versionText(versionsBy, version);
+    client.rows.set(row, `${call.key} = ${value}, ${seen}`);
   }
 }
 
@@ -154,9 +162,6 @@ function change(client: ClientState, event: TraceEvent, around: Known): void {
   if (event.kind === 'leave') client.holds.delete(event.lock);
 }
 
-/** Beyond any run, as the end of a lock that nothing but its release ends. */
-const NEVER_US = 1e15;
-
 function clientFacts(
   { rows, holds, waits }: ClientState,
   at: {
@@ -165,12 +170,10 @@ function clientFacts(
     readonly nowUs: number;
   },
 ): readonly Fact[] {
-  const held = [...holds].map(([lock, holding]) => {
-    const { token, untilUs } = holding;
-    const isOver = untilUs <= at.nowUs;
-    const until = untilUs > NEVER_US ? '' : ` until ${proseDuration(untilUs)} by its own clock`;
+  const held = [...holds].map(([lock, { token, untilUs }]) => {
+    const until = untilText(untilUs) && `${untilText(untilUs)} by its own clock`;
     const over = ` · its own clock ended it at ${proseDuration(untilUs)}`;
-    return `${lock}${tokenText(token)}${isOver ? over : until}`;
+    return `${lock}${tokenText(token)}${untilUs <= at.nowUs ? over : until}`;
   });
   const truth = [...holds].map(([lock, holding]) => truthOf(lock, holding, at));
   return [

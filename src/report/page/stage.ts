@@ -8,7 +8,7 @@ import { isOfKind, renderEvents } from '../html/event-table.ts';
 import { drawPictures, type PageData, stepOfViolation } from '../html/finding-pictures.ts';
 import { renderState, stateAfter } from '../html/process-state.ts';
 import { xAt } from '../pictures/glance.ts';
-import { listSteps, type Step } from '../steps.ts';
+import { listSteps, type Step, withPart } from '../steps.ts';
 import { all, one } from './elements.ts';
 
 /** Where a step stands in both pictures; null where it is not drawn. */
@@ -137,7 +137,7 @@ export class Stage {
     const isElsewhere = step.event !== null && !this.places.yOf.has(step.event);
     if (isElsewhere && this.steps.length > MOST_DRAWN) this.draw();
     const who = step.process === '' ? '' : `${step.process}: `;
-    const words = `${who}${step.text}${step.part === '' ? '' : ` ← ${step.part}`}`;
+    const words = `${who}${withPart(step.text, step)}`;
     const where = one(this.article, '[data-where]', HTMLElement);
     where.innerHTML = render([
       `${this.countOf(step)} · ${millisecondsOf(step.atUs)} ms · ${words}`,

@@ -15,6 +15,7 @@ import {
   beliefSpans,
   clockSpans,
   clockText,
+  FAULT_STATES,
   type FaultSpan,
   faultSpans,
   flightsOf,
@@ -31,10 +32,12 @@ import {
   drawMessage,
   flag,
   flagWidth,
+  hatched,
   hatches,
   horizontal,
   ink,
   label,
+  named,
   type Role,
   sheet,
   type TextStyle,
@@ -89,9 +92,8 @@ export function drawGlance(trace: Trace, options: GlanceOptions): GlancePicture 
   const roles = [...rows.values()].map(({ lane }) => lane.role);
   const svg = sheet(
     size,
-    { title: options.title, kind: 'scale' },
+    named(options.title, 'scale'),
     hatches(id, roles),
-    element('rect', { ...size, ...ink({ fill: 'paper' }) }),
     cursor({ x: 0, y: TOP - 4, width: 3, height: height - TOP - 4 }),
     drawAxis(scene),
     [...rows.values()].map(drawRow),
@@ -254,8 +256,7 @@ function drawFaults(scene: Scene): Child {
     const long = proseDuration((span.untilUs ?? scene.untilUs) - span.fromUs);
     const isCrash = span.kind === 'crash';
     const isEver = span.untilUs === null;
-    const names = { pause: 'paused', partition: 'cut off', crash: 'down' };
-    const text = `${names[span.kind]} for ${isCrash && isEver ? 'good' : long}`;
+    const text = `${FAULT_STATES[span.kind]} for ${isCrash && isEver ? 'good' : long}`;
     const dashes = span.kind === 'pause' ? {} : { 'stroke-dasharray': '3 3' };
     const shape = { ...box, y: y - 28, height: 42 };
     const sign = { role: 'danger', anchor: 'middle', size: 15, isBold: true } as const;
@@ -291,25 +292,23 @@ function drawLeases(scene: Scene): Child {
 function drawBeliefs(scene: Scene): Child {
   const beliefs = beliefSpans(scene.trace);
   const overlaps = overlapSpans(beliefs, leaseSpans(scene.trace));
-  const hatched = inRows(beliefs, scene, (span, { lane, y }, box) => {
+  const own = inRows(beliefs, scene, (span, { lane, y }, box) => {
     scene.marks.add('belief');
-    const fill = { fill: `url(#${scene.id}-${lane.role})`, 'stroke-width': 1.4 };
     const title = `${span.process} acts as holder${tokenText(span.token)}`;
     const shape = { ...box, y: y - BAR_PX / 2, height: BAR_PX };
-    return bar(shape, { ...ink({ stroke: lane.role }), ...fill }, title);
+    return bar(shape, hatched(scene.id, lane.role), title);
   });
-  return [hatched, inRows(overlaps, scene, (span, row, box) => drawOverlap(span, row, box, scene))];
+  return [own, inRows(overlaps, scene, (span, row, box) => drawOverlap(span, row, box, scene))];
 }
 
 function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Scene): Child {
   marks.add('overlap');
   const text = `still acts as holder, but ${clip(visible(span.other), 16)} holds it`;
-  const fill = { fill: `url(#${id}-danger)`, 'stroke-width': 1.6 };
   const shape = { ...box, y: row.y - BAR_PX / 2 - 1, height: BAR_PX + 2 };
   const needed = displayWidth(text) * COLUMN_PX;
   const x = Math.max(LEFT + needed / 2, Math.min(RIGHT - needed / 2, box.x + box.width / 2));
   return [
-    bar(shape, { ...ink({ stroke: 'danger' }), ...fill }, text),
+    bar(shape, hatched(id, 'danger'), text),
     label(text, { x, y: row.y + 23 }, { role: 'danger', anchor: 'middle', isBold: true }),
   ];
 }
@@ -439,29 +438,38 @@ function drawBad(scene: Scene, { bad }: Linearization): Child {
 
 function drawDifference(scene: Scene, atUs: number | null): Child {
   if (atUs === null || atUs < scene.fromUs || atUs > scene.untilUs) return [];
-  const x = xAt(scene, atUs);
-  const isRight = x > WIDTH / 2;
-  const dashes = { 'stroke-dasharray': '7 3', 'stroke-width': 1.5 };
-  const at = { x: x + (isRight ? -6 : 6), y: scene.height - 10 };
-  const style = { role: 'caution', anchor: isRight ? 'end' : 'start', isBold: true } as const;
-  return [
-    vertical(x, [TOP, scene.height - 4], { ...dashes, ...ink({ stroke: 'caution' }) }),
-    label('≠ first difference', at, style),
-  ];
+  const line = { dashes: '7 3', extent: [TOP, scene.height - 4], y: scene.height - 10 } as const;
+  const text = '≠ first difference';
+  return drawInstant(scene, atUs, { text, role: 'caution', inset: 6, ...line });
 }
 
 function drawViolation(scene: Scene, { evidence, claim }: GlanceOptions): Child {
   const last = evidence.reduce((latest, { event }) => Math.max(latest, event), -1);
   const event = scene.trace.events[last];
-  const role = evidence.find(({ event: at }) => at === last)?.role ?? '';
   if (event === undefined) return [];
-  const x = xAt(scene, event.atUs);
+  const part = evidence.find(({ event: at }) => at === last)?.role ?? '';
+  const line = { dashes: '2 3', extent: [30, scene.height - 8], y: 20, size: 13 } as const;
+  const text = `✗ ${part}: ${claim} breaks`;
+  return drawInstant(scene, event.atUs, { text, role: 'danger', inset: -6, ...line });
+}
+
+interface Instant extends TextStyle {
+  readonly text: string;
+  readonly dashes: string;
+  readonly extent: readonly [number, number];
+  /** Of the text. */
+  readonly y: number;
+  /** How far the text begins beyond the line, towards the farther edge. */
+  readonly inset: number;
+}
+
+/** A dashed line across all rows, and beside it what happens then. */
+function drawInstant(scene: Scene, atUs: number, instant: Instant): Child {
+  const { text, dashes, extent, y, inset, ...style } = instant;
+  const x = xAt(scene, atUs);
   const isRight = x > WIDTH / 2;
-  const at = { x: x + (isRight ? 6 : -6), y: 20 };
-  const dashes = { 'stroke-dasharray': '2 3', 'stroke-width': 1.5 };
+  const line = { 'stroke-dasharray': dashes, 'stroke-width': 1.5, ...ink({ stroke: style.role }) };
   const anchor = isRight ? 'end' : 'start';
-  return [
-    vertical(x, [30, scene.height - 8], { ...dashes, ...ink({ stroke: 'danger' }) }),
-    label(`✗ ${role}: ${claim} breaks`, at, { role: 'danger', anchor, size: 13, isBold: true }),
-  ];
+  const at = { x: x + (isRight ? -inset : inset), y };
+  return [vertical(x, extent, line), label(text, at, { ...style, anchor, isBold: true })];
 }

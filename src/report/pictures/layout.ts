@@ -9,7 +9,7 @@ import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { isReply } from '../access-text.ts';
 import { laneOrder } from '../sequence-text.ts';
 import { beliefSpans, leaseSpans, overlapSpans, type Span } from '../spans.ts';
-import { lastOfStory, listSteps, type Step, type StepOptions } from '../steps.ts';
+import { askedText, lastOfStory, listSteps, type Step, type StepOptions } from '../steps.ts';
 import { clientRole, type Role } from './shapes.ts';
 
 const AFTER_THE_STORY = 8;
@@ -158,21 +158,15 @@ function labelOf(step: Step, trace: Trace): Pick<Item, 'label' | 'tone'> {
   if (event.kind === 'send') {
     if (isReply(event.message)) return { label: '', tone: 'plain' };
     // The arrow says to whom.
-    const asked = visible(step.text)
-      .replace(/^sends /, '')
-      .replace(/ → [^→]*$/, '');
-    return { label: clip(asked, LABEL_COLUMNS), tone: step.part === '' ? 'plain' : 'danger' };
+    const asked = clip(visible(askedText(step.text)), LABEL_COLUMNS);
+    return { label: asked, tone: step.part === '' ? 'plain' : 'danger' };
   }
   const isShown = step.weight < 3 || event.kind === 'deny' || event.kind === 'mark';
   const shown = isShown || event.kind === 'healed' ? label : '';
   return { label: shown, tone: 'plain' };
 }
 
-function rowsOf(labelled: readonly Labelled[]): {
-  items: Item[];
-  waits: { y: number; forUs: number }[];
-  bottom: number;
-} {
+function rowsOf(labelled: readonly Labelled[]): Pick<Layout, 'items' | 'waits' | 'bottom'> {
   const unit = medianWaitUs(labelled);
   const items: Item[] = [];
   const waits: { y: number; forUs: number }[] = [];
@@ -210,7 +204,7 @@ function medianWaitUs(labelled: readonly Labelled[]): number {
 function lanesOf(
   processes: readonly ProcessInfo[],
   items: readonly Item[],
-): { lanes: ReadonlyMap<string, Lane>; width: number } {
+): Pick<Layout, 'lanes' | 'width'> {
   const lanes = new Map<string, Lane>();
   let right = AXIS_PX;
   let headEnd = 0;

@@ -15,6 +15,7 @@ import {
   beliefSpans,
   clockSpans,
   clockText,
+  FAULT_STATES,
   type FaultSpan,
   faultSpans,
   flightsOf,
@@ -40,10 +41,12 @@ import {
   drawMessage,
   flag,
   flagWidth,
+  hatched,
   hatches,
   horizontal,
   ink,
   label,
+  named,
   type Role,
   sheet,
   vertical,
@@ -77,12 +80,11 @@ export function drawSequence(trace: Trace, options: SequenceOptions): SequencePi
   const size = { width: Math.ceil(layout.width), height: Math.ceil(layout.height) };
   const svg = sheet(
     size,
-    { title, kind: 'sequence' },
+    named(title, 'sequence'),
     hatches(
       id,
       lanes.map(({ role }) => role),
     ),
-    element('rect', { ...size, ...ink({ fill: 'paper' }) }),
     violationBand(layout),
     cursor({ x: 6, y: 0, width: layout.width - 12, height: 22 }),
     drawAxis(layout),
@@ -165,20 +167,15 @@ function extentOf(span: Span, layout: Layout): Extent | null {
 /** Pauses and crashes as blocks behind their lane, partitions as a strip beside it. */
 function drawFault(span: FaultSpan, { x }: Lane, extent: Extent): Child {
   const until = span.untilUs === null ? '' : ` until ${proseDuration(span.untilUs)}`;
-  const names = { pause: 'paused', partition: 'cut off', crash: 'down' };
-  const title = `${span.process}: ${names[span.kind]}${until}`;
+  const title = `${span.process}: ${FAULT_STATES[span.kind]}${until}`;
   if (span.kind === 'partition') {
     return bar({ x: x - 24, width: 4, ...extent }, ink({ fill: 'caution' }), title);
   }
-  const paint = {
-    pause: { ...ink({ fill: 'idle', stroke: 'soft' }), 'stroke-width': 1 },
-    crash: {
-      ...ink({ fill: 'paper', stroke: 'danger' }),
-      'stroke-dasharray': '3 3',
-      'stroke-width': 1,
-    },
-  }[span.kind];
-  return bar({ x: x - 20, width: 40, ...extent }, paint, title);
+  const paint =
+    span.kind === 'pause'
+      ? ink({ fill: 'idle', stroke: 'soft' })
+      : { ...ink({ fill: 'paper', stroke: 'danger' }), 'stroke-dasharray': '3 3' };
+  return bar({ x: x - 20, width: 40, ...extent }, { ...paint, 'stroke-width': 1 }, title);
 }
 
 /** A strip at the left of each lane whose process's clocks are off. */
@@ -216,14 +213,13 @@ function drawBeliefs(scene: Scene): Child {
     const x = barLeft(lane, span.slot);
     const believed = `own clock ends the lease at ${proseDuration(span.believedUntilUs)}`;
     const title = `${span.process} acts as holder of ${span.lock}${tokenText(span.token)}; ${believed}`;
-    const paint = { ...ink({ stroke: lane.role }), fill: `url(#${scene.id}-${lane.role})` };
     const own = overlaps.filter(
       ({ process, ordinal }) => process === span.process && ordinal === span.ordinal,
     );
     const red = inLanes(own, scene, (overlap, _, within) =>
       drawOverlap(overlap, { x, ...within }, scene),
     );
-    return [bar({ x, width: BAR_PX, ...extent }, { ...paint, 'stroke-width': 1.4 }, title), red];
+    return [bar({ x, width: BAR_PX, ...extent }, hatched(scene.id, lane.role), title), red];
   });
 }
 
@@ -232,9 +228,8 @@ function drawOverlap(
   { x, ...extent }: Extent & { readonly x: number },
   { id }: Scene,
 ): Child {
-  const paint = { ...ink({ stroke: 'danger' }), fill: `url(#${id}-danger)`, 'stroke-width': 1.6 };
   const title = `${process} still acts as holder while ${other} holds it`;
-  return bar({ x: x - 2, width: BAR_PX + 4, ...extent }, paint, title);
+  return bar({ x: x - 2, width: BAR_PX + 4, ...extent }, hatched(id, 'danger'), title);
 }
 
 function drawFlights({ trace, layout }: Scene): Child {
@@ -274,8 +269,8 @@ function drawItem(item: Item, { trace, layout }: Scene): Child {
   if (event?.kind === 'healed') return drawHealed(y, item.label, layout);
   const lane = layout.lanes.get(step.process);
   if (lane === undefined || item.label === '') return [];
-  const isLeft =
-    lane.labelSide === 'left' || (event?.kind === 'send' && isLeftwards(event.to, lane, layout));
+  const targetX = event?.kind === 'send' ? layout.lanes.get(event.to)?.x : undefined;
+  const isLeft = lane.labelSide === 'left' || (targetX ?? lane.x) < lane.x;
   const isSend = event?.kind === 'send';
   const isWrite = event?.kind === 'write';
   const inset = isWrite ? 16 + flagWidth(flagText(event)) : 26;
@@ -293,11 +288,6 @@ function drawItem(item: Item, { trace, layout }: Scene): Child {
       )
     : [];
   return element('g', {}, element('title', {}, step.text), flown, text);
-}
-
-function isLeftwards(to: string, lane: Lane, layout: Layout): boolean {
-  const target = layout.lanes.get(to);
-  return target !== undefined && target.x < lane.x;
 }
 
 function drawHealed(y: number, text: string, { width }: Layout): Child {

@@ -4,7 +4,7 @@
  * attributes, which survive a policy that forbids styles, and classes that the style sheet
  * recolours.
  */
-import { type Child, element, type Markup } from '../../text/markup.ts';
+import { type Attributes, type Child, element, type Markup } from '../../text/markup.ts';
 
 /** `client…` tell clients apart; `danger` is kept for what broke, `cursor` lies behind text. */
 export const PALETTE = {
@@ -76,19 +76,28 @@ export interface SheetSize {
   readonly height: number;
 }
 
-/** A picture with its ground; `title` is its accessible name. */
+/** A picture with its ground, after what it defines. */
 export function sheet(
   size: SheetSize,
-  { title, kind }: { readonly title: string; readonly kind: string },
+  attributes: Attributes,
+  defined: Child,
   ...children: Child[]
 ): Markup {
   const viewBox = `0 0 ${size.width} ${size.height}`;
-  const name = { role: 'img', 'aria-label': title, 'font-family': FONT, class: kind };
-  return element(
-    'svg',
-    { xmlns: 'http://www.w3.org/2000/svg', viewBox, ...size, ...name },
-    ...children,
-  );
+  const ground = element('rect', { ...size, ...ink({ fill: 'paper' }) });
+  const all = { xmlns: 'http://www.w3.org/2000/svg', viewBox, ...size, ...attributes };
+  return element('svg', all, defined, ground, ...children);
+}
+
+/** Attributes of a picture that a reader who sees none hears the name of. */
+export function named(title: string, kind: string): Attributes {
+  return { role: 'img', 'aria-label': title, 'font-family': FONT, class: kind };
+}
+
+/** The paint of what a client believes, or, in `danger`, of where it is wrong. */
+export function hatched(id: string, role: Role): Paint {
+  const width = role === 'danger' ? 1.6 : 1.4;
+  return { ...ink({ stroke: role }), fill: `url(#${id}-${role})`, 'stroke-width': width };
 }
 
 export interface Point {
