@@ -12,7 +12,7 @@ import type {
   SayingRuling,
 } from '../search/compare/comparison.ts';
 import { type Estimate, RESAMPLES, type Share } from '../search/compare/statistics.ts';
-import { type Paint, paintFor, type Screen, type Terminal } from '../text/colour.ts';
+import { type Paint, paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { displayWidth, hang, pad, visible, wrap } from '../text/visible.ts';
 
@@ -170,7 +170,7 @@ export function methodNotes({ seeds, terms, faults }: Comparison): readonly stri
 }
 
 /** The comparison as lines joined by `\n`, without a final one. */
-export function renderComparison(comparison: Comparison, { width, colour }: Terminal): string {
+export function renderComparison(comparison: Comparison, { width, colour }: TerminalText): string {
   const paint = paintFor(colour);
   const blocks = conditionsOf(comparison.cells).flatMap((condition) => {
     const cells = comparison.cells.filter((cell) => cell.condition === condition);

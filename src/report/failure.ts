@@ -4,7 +4,7 @@
  * a pull request.
  */
 import type { Explanation } from '../check/verdict.ts';
-import { type Paint, paintFor, type Screen, type Terminal } from '../text/colour.ts';
+import { type Paint, paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits, lead, sentence } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
 import type { Finding, ShrunkSize } from './finding.ts';
@@ -13,7 +13,7 @@ import { renderSequence } from './sequence-text.ts';
 import { byRank, essentialSteps, rankOf, type Step } from './steps.ts';
 
 /** Lines are never longer than 100, however wide the terminal is. */
-export interface FailureOptions extends Terminal {
+export interface FailureOptions extends TerminalText {
   /** What is said otherwise where no `fencepost run` prints it. */
   readonly wording?: FailureWording;
 }
@@ -90,7 +90,7 @@ function headlineOf(finding: Finding, { width, paint }: Screen, otherwise?: stri
   return [paint.bold(paint.red(headline)), paint.faint(clip(visible(place), width))];
 }
 
-function screenFor({ width, colour }: Terminal): Screen {
+function screenFor({ width, colour }: TerminalText): Screen {
   return { width: Math.max(40, Math.min(MOST_COLUMNS, width)), paint: paintFor(colour) };
 }
 

@@ -3,7 +3,7 @@
  * line for the whole, and for each bad part why, with its core as lanes: a column per process, a
  * line per event of the file. As JSON: one line.
  */
-import { paintFor, type Screen, type Terminal } from '../text/colour.ts';
+import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, displayWidth, hang, pad, visible, wrap } from '../text/visible.ts';
 import { type Column, railsBeside } from './sequence-text.ts';
@@ -126,7 +126,7 @@ const MOST_EVENTS = 12;
 const MOST_STORY_LINES = 5;
 
 /** The lines, without a final line end; none has more than 100 columns, whatever the terminal. */
-export function renderHistory(report: HistoryReport, options: Terminal): string {
+export function renderHistory(report: HistoryReport, options: TerminalText): string {
   const width = Math.max(40, Math.min(MOST_COLUMNS, options.width));
   const setting = { width, paint: paintFor(options.colour) };
   const bad = report.parts.filter(({ verdict }) => verdict !== 'valid');

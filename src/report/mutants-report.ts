@@ -4,7 +4,7 @@
  */
 import type { Mutant } from '../search/mutants/mutant.ts';
 import { fateOf, type MutantTrial, type PlanSize } from '../search/mutants/trial.ts';
-import { type Paint, paintFor, type Terminal } from '../text/colour.ts';
+import { type Paint, paintFor, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import {
   clip,
@@ -23,7 +23,7 @@ export interface MutantRow {
   readonly size: PlanSize | null;
 }
 
-interface TableOptions extends Terminal {
+interface TableOptions extends TerminalText {
   /** How many mutants were to be judged; more than there are rows when it was interrupted. */
   readonly chosen: number;
 }

@@ -3,12 +3,12 @@
  * and words, which the page and the summary of a CI job share.
  */
 import { proseDuration } from '../core/plan/duration.ts';
-import { paintFor, type Screen, type Terminal } from '../text/colour.ts';
+import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from './summary.ts';
 
-export interface OverviewOptions extends Terminal {
+export interface OverviewOptions extends TerminalText {
   /** Whether every claim gets a row, and not only those that were expected or broke. */
   readonly isFull: boolean;
 }

@@ -9,14 +9,14 @@ export interface Paint {
 }
 
 /** Where text is to be shown. */
-export interface Terminal {
+export interface TerminalText {
   readonly colour: boolean;
   /** Its columns; no line is longer. */
   readonly width: number;
 }
 
 /** The same with its styles at hand. */
-export interface Screen extends Pick<Terminal, 'width'> {
+export interface Screen extends Pick<TerminalText, 'width'> {
   readonly paint: Paint;
 }
 
