@@ -87,10 +87,13 @@ export function readSaid(
   const isNo = saysNo(operation, dialect.answers?.get(name) ?? ONLY_YES);
   if (typeof isNo === 'string') return isNo;
   const plain = {
-    ...{ name, operation },
+    name,
+    operation,
     asked: operation.asked['value'],
     answered: operation.answered['value'],
-    ...{ isNo, isFromPair: false, isValueIgnored: false },
+    isNo,
+    isFromPair: false,
+    isValueIgnored: false,
   };
   const key = namedKey(operation, dialect.keys);
   if (key !== null) return { key, ...plain };

@@ -180,14 +180,11 @@ class EdnReader {
         return read + text.slice(from, at);
       }
       if (character !== '\\') continue;
-      const code = /^u([0-9a-fA-F]{4})/.exec(text.slice(at + 1, at + 6))?.[1];
-      const plain =
-        code === undefined
-          ? ESCAPES.get(text.charAt(at + 1))
-          : String.fromCharCode(Number.parseInt(code, 16));
-      if (plain === undefined) return this.fail(at, 'unknown escape in a string');
-      read += text.slice(from, at) + plain;
-      at += code === undefined ? 1 : 5;
+      const plain = ESCAPES.get(text.charAt(at + 1));
+      const code = plain ?? /^u([0-9a-fA-F]{4})/.exec(text.slice(at + 1, at + 6))?.[1];
+      if (code === undefined) return this.fail(at, 'unknown escape in a string');
+      read += text.slice(from, at) + (plain ?? String.fromCharCode(Number.parseInt(code, 16)));
+      at += plain === undefined ? 5 : 1;
       from = at + 1;
     }
     return this.fail(start, 'this string is not closed');
@@ -229,7 +226,8 @@ function valueOfToken(token: string): Json | undefined {
   // Clojure reads `:1` too.
   if (token.startsWith(':'))
     return isName(token.slice(1)) || /^:\d+$/.test(token) ? token : undefined;
-  if (/^[+-]?\d/.test(token)) return numberOf(token);
+  // No name begins with a digit, and few with a sign.
+  if (token.charAt(0) < 'A' && /^[+-]?\d/.test(token)) return numberOf(token);
   if (token === 'nil') return null;
   if (token === 'true' || token === 'false') return token === 'true';
   return isName(token) ? token : undefined;
@@ -251,11 +249,13 @@ function isSpace(code: number): boolean {
   return code <= 0x20 || code === 0x2c || (code >= 0x2000 && /\s/.test(String.fromCharCode(code)));
 }
 
-/** A bracket, a string or a comment. */
-const ENDS: ReadonlySet<number> = new Set([...'"();[]{}'].map((one) => one.charCodeAt(0)));
+/** By code: space, a bracket, a string or a comment. A table, since every character asks it. */
+const ENDS: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) => {
+  return isSpace(code) || '"();[]{}'.includes(String.fromCharCode(code));
+});
 
 function isTokenEnd(code: number): boolean {
-  return isSpace(code) || ENDS.has(code);
+  return ENDS[code] ?? isSpace(code);
 }
 
 /**
