@@ -23,7 +23,8 @@ interface Lent extends Asked {
 }
 
 interface Denied extends Asked {
-  readonly holder: string;
+  /** By default who was granted the lock last, '' where nobody was. */
+  readonly holder?: string;
   readonly waits?: true;
 }
 
@@ -36,6 +37,8 @@ interface Returned extends Asked {
 export class GrantBook {
   private readonly process: string;
   private ordinals: Map<string, number> = new Map();
+  /** To whom each lock was granted last. */
+  private holders: Map<string, string> = new Map();
 
   constructor(process: string) {
     this.process = process;
@@ -54,6 +57,7 @@ export class GrantBook {
     const { lock, token, ttlUs, untilUs, sentAtUs = turn.sentAtUs } = lent;
     const ordinal = turn.grant();
     this.ordinals.set(lock, ordinal);
+    this.holders.set(lock, lent.client);
     turn.observe({
       kind: 'grant',
       atUs,
@@ -79,7 +83,7 @@ export class GrantBook {
    * The server denies an acquire because of `holder`, '' when nobody holds the lock; one that
    * `waits` may be granted later.
    */
-  deny(turn: Turn, { lock, client, holder, waits }: Denied): void {
+  deny(turn: Turn, { lock, client, holder = this.holders.get(lock) ?? '', waits }: Denied): void {
     const denial: Draft<Deny> = {
       kind: 'deny',
       atUs: turn.atUs,
@@ -131,9 +135,17 @@ export class GrantBook {
 
   /** A copy of what it remembers, as a function that brings it back. */
   snapshot(): () => void {
-    const ordinals = new Map(this.ordinals);
+    const [ordinals, holders] = [new Map(this.ordinals), new Map(this.holders)];
     return () => {
       this.ordinals = new Map(ordinals);
+      this.holders = new Map(holders);
     };
   }
+}
+
+/** Brings back what several snapshots hold, in this order. */
+export function restoreAll(...restores: readonly (() => void)[]): () => void {
+  return () => {
+    for (const restore of restores) restore();
+  };
 }

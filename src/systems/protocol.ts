@@ -192,6 +192,23 @@ export interface OptionInfo {
   readonly about: string;
 }
 
+type OptionRange = Pick<OptionInfo, 'name' | 'values' | 'fallback' | 'range'>;
+
+/** An option with words for values, the first by default. */
+export function wordOption(name: string, first: string, ...others: string[]): OptionRange {
+  return { name, values: [first, ...others], fallback: first };
+}
+
+/** An option with an integer for its value. */
+export function numberOption(
+  name: string,
+  fallback: number,
+  range?: readonly [number, number],
+): OptionRange {
+  const values = 'integer';
+  return range === undefined ? { name, values, fallback } : { name, values, range, fallback };
+}
+
 /** A system's options with their defaults filled in. */
 export class Options {
   private readonly values: ReadonlyMap<string, string | number>;
@@ -219,6 +236,13 @@ export class Options {
   word(name: string): string {
     const value = this.values.get(name);
     assert(typeof value === 'string', `${name} is no option with words for values`);
+    return value;
+  }
+
+  /** The same, where `words` are all values that it may have. */
+  oneOf<Word extends string>(name: string, words: readonly Word[]): Word {
+    const value = words.find((word) => word === this.values.get(name));
+    assert(value !== undefined, `${name} is no option with these words for values`);
     return value;
   }
 

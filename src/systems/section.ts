@@ -37,18 +37,8 @@ export function* sections(
     const versions = servers.manners.hasVersions ? new Map<string, number>() : null;
     const opened = new Set<string>();
     const unanswered: Section['unanswered'] = [];
-    yield* runSection({
-      self,
-      plan,
-      section,
-      name,
-      driver,
-      servers,
-      unanswered,
-      opened,
-      versions,
-      end,
-    });
+    const at = { self, plan, section, name, driver, servers, unanswered, opened, versions, end };
+    yield* runSection(at);
   }
   driver.finish?.(self);
 }

@@ -5,7 +5,7 @@
 import type { Answer } from '../../core/history/trace.ts';
 import type { Server, Turn } from '../../core/world/server.ts';
 import { CacheItems } from '../cache/cache.ts';
-import { GrantBook } from '../grant-book.ts';
+import { GrantBook, restoreAll } from '../grant-book.ts';
 import { type CacheReply, type CacheRequest, execute } from './commands.ts';
 
 /** What the trace says of a reply to this request. */
@@ -79,12 +79,7 @@ export class CacheServer implements Server<CacheRequest, CacheReply> {
   }
 
   snapshot(): () => void {
-    const state = this.cache.save();
-    const restoreBook = this.book.snapshot();
-    return () => {
-      this.cache.load(state);
-      restoreBook();
-    };
+    return restoreAll(this.cache.snapshot(), this.book.snapshot());
   }
 
   evict(key: string): boolean {

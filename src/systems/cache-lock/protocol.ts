@@ -16,13 +16,15 @@ import { type Program, request, type Self } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { testLease } from '../lease.ts';
-import type {
-  LockDriver,
-  OptionInfo,
-  OptionProblem,
-  Options,
-  Protocol,
-  Section,
+import {
+  type LockDriver,
+  numberOption,
+  type OptionInfo,
+  type OptionProblem,
+  type Options,
+  type Protocol,
+  type Section,
+  wordOption,
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { CacheServer, describeCacheReply } from './cache-server.ts';
@@ -47,56 +49,39 @@ const LONGEST_MS = 1_000_000_000_000;
 
 const options: readonly OptionInfo[] = [
   {
-    name: 'blocking',
-    values: ['yes', 'no'],
-    fallback: 'yes',
+    ...wordOption('blocking', 'yes', 'no'),
     about: 'whether a busy lock is waited for, with the client’s backoff, or given up at once',
   },
   {
-    name: 'timeout',
-    values: 'integer',
-    range: [FOR_EVER, LONGEST_MS],
-    fallback: FOR_EVER,
+    ...numberOption('timeout', FOR_EVER, [FOR_EVER, LONGEST_MS]),
     about:
       'for how many ms a busy lock is waited for, within the client’s attempts; -1: as long as ' +
       'these last',
   },
   {
-    name: 'timeoutUs',
-    values: 'integer',
-    fallback: 0,
+    ...numberOption('timeoutUs', 0),
     about: 'the same in microseconds, as plans of fencepost 0.1 say it; 0: as long as these last',
   },
   {
-    name: 'countsFrom',
-    values: ['reply', 'request'],
-    fallback: 'reply',
+    ...wordOption('countsFrom', 'reply', 'request'),
     about: 'from when the holder counts its expiration; a reply may be arbitrarily late',
   },
   {
-    name: 'extends',
-    values: ['anyone', 'owner'],
-    fallback: 'anyone',
+    ...wordOption('extends', 'anyone', 'owner'),
     about: 'whether a touch prolongs whatever key is there, or only the holder’s own',
   },
   {
-    name: 'release',
-    values: RELEASES,
-    fallback: 'published',
+    ...wordOption('release', ...RELEASES),
     about:
       'touch, get and delete as three messages; or add the same key again, get and delete; or ' +
       'one that compares; or a plain delete',
   },
   {
-    name: 'expired',
-    values: ['after', 'at'],
-    fallback: 'after',
+    ...wordOption('expired', 'after', 'at'),
     about: 'whether a release does nothing only after its time (>), or from its very end on (>=)',
   },
   {
-    name: 'instance',
-    values: ['section', 'client'],
-    fallback: 'section',
+    ...wordOption('instance', 'section', 'client'),
     about: 'whether each section makes a lock of its own, or a client keeps one for all of them',
   },
 ];
@@ -166,14 +151,13 @@ function timeoutUsOf(given: Options): number {
 }
 
 function optionsOf(given: Options): CacheLockOptions {
-  const release = RELEASES.find((rule) => rule === given.word('release')) ?? 'published';
   return {
     blocks: given.word('blocking') === 'yes',
     timeoutUs: timeoutUsOf(given),
-    countsFrom: given.word('countsFrom') === 'request' ? 'request' : 'reply',
-    extends: given.word('extends') === 'owner' ? 'owner' : 'anyone',
-    release,
-    expired: given.word('expired') === 'at' ? 'at' : 'after',
+    countsFrom: given.oneOf('countsFrom', ['reply', 'request']),
+    extends: given.oneOf('extends', ['anyone', 'owner']),
+    release: given.oneOf('release', RELEASES),
+    expired: given.oneOf('expired', ['after', 'at']),
     isShared: given.word('instance') === 'client',
   };
 }
@@ -348,10 +332,6 @@ class CacheLockDriver implements LockDriver {
       next = commands.next(call.reply);
     }
     return next.value;
-  }
-
-  token(): number {
-    return 0;
   }
 
   /** The program ends: what it lost without releasing it is collected as garbage. */

@@ -207,6 +207,12 @@ export class CacheItems {
     for (const entry of state.entries) this.entries.set(entry.key, entry);
   }
 
+  /** A copy of its state, as a function that brings it back. */
+  snapshot(): () => void {
+    const state = this.save();
+    return () => this.load(state);
+  }
+
   private live(key: string, now: number): CacheEntry | null {
     const entry = this.entries.get(key);
     if (entry === undefined) return null;

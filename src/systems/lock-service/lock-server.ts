@@ -5,7 +5,7 @@
  */
 import type { Answer } from '../../core/history/trace.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
-import { GrantBook } from '../grant-book.ts';
+import { GrantBook, restoreAll } from '../grant-book.ts';
 import { LockLine } from './lock-line.ts';
 import { type Grant, hasExpired, type LockRules, LockService } from './lock-service.ts';
 
@@ -184,12 +184,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
   }
 
   snapshot(): () => void {
-    const restoreService = this.service.snapshot();
-    const restoreBook = this.book.snapshot();
-    return () => {
-      restoreService();
-      restoreBook();
-    };
+    return restoreAll(this.service.snapshot(), this.book.snapshot());
   }
 
   evict(key: string): boolean {

@@ -12,14 +12,16 @@ import { type Program, request } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { leaseEnd, testLease } from '../lease.ts';
-import type {
-  CheckToken,
-  LockDriver,
-  OptionInfo,
-  OptionProblem,
-  Options,
-  Protocol,
-  Section,
+import {
+  type CheckToken,
+  type LockDriver,
+  numberOption,
+  type OptionInfo,
+  type OptionProblem,
+  type Options,
+  type Protocol,
+  type Section,
+  wordOption,
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { LockClient } from './lock-client.ts';
@@ -30,60 +32,41 @@ const SOURCE = 'Kleppmann, Designing Data-Intensive Applications, chapters 8 and
 
 const options: readonly OptionInfo[] = [
   {
-    name: 'counter',
-    values: ['durable', 'volatile'],
-    fallback: 'durable',
+    ...wordOption('counter', 'durable', 'volatile'),
     about: 'whether the token counter survives a crash of the lock service',
   },
   {
-    name: 'clock',
-    values: ['monotonic', 'wall'],
-    fallback: 'monotonic',
+    ...wordOption('clock', 'monotonic', 'wall'),
     about: 'which clock of the lock service judges expiry',
   },
   {
-    name: 'firstToken',
-    values: 'integer',
-    range: [1, Number.MAX_SAFE_INTEGER],
-    fallback: 1,
+    ...numberOption('firstToken', 1, [1, Number.MAX_SAFE_INTEGER]),
     about: 'the token of the first grant',
   },
   {
-    name: 'tokens',
-    values: ['exact', 'double', '32-bit', 'random'],
-    fallback: 'exact',
+    ...wordOption('tokens', 'exact', 'double', '32-bit', 'random'),
     about: 'the counter is exact, passes through a double, wraps at 2^31, or is no counter at all',
   },
   {
-    name: 'attaches',
-    values: ['own', 'at-times', 'current'],
-    fallback: 'own',
+    ...wordOption('attaches', 'own', 'at-times', 'current'),
     about:
       'the token of an access: its client’s own, none in every 2nd section, or the current one',
   },
   {
-    name: 'renew',
-    values: ['keeps', 'raises'],
-    fallback: 'keeps',
+    ...wordOption('renew', 'keeps', 'raises'),
     about: 'whether a renew keeps the token, or gives a new one',
   },
   {
-    name: 'release',
-    values: ['named', 'by-client'],
-    fallback: 'named',
+    ...wordOption('release', 'named', 'by-client'),
     about: 'whether a release names its grant, or frees whatever its client holds by then',
   },
   {
-    name: 'waits',
-    values: ['retry', 'in-line', 'in-line-unverified'],
-    fallback: 'retry',
+    ...wordOption('waits', 'retry', 'in-line', 'in-line-unverified'),
     about:
       'a busy lock is asked for again, or waited for in line, with or without a look at one’s own entry at the front',
   },
   {
-    name: 'lockDelay',
-    values: 'integer',
-    fallback: 0,
+    ...numberOption('lockDelay', 0),
     about: 'for how many ms after the end of a lease that nobody released nobody gets the lock',
   },
 ];
@@ -142,36 +125,27 @@ function build(
   given: Options,
   isPublished: boolean,
 ): { driverOf: (client: ClientPlan) => LockDriver; check: CheckToken } {
-  const waits = oneOf(given.word('waits'), ['in-line', 'in-line-unverified'], 'retry');
+  const waits = given.oneOf('waits', ['retry', 'in-line', 'in-line-unverified']);
   const server = new LockServer(NAME, {
     isPublished,
-    counter: oneOf(given.word('counter'), ['volatile'], 'durable'),
-    clock: oneOf(given.word('clock'), ['wall'], 'monotonic'),
+    counter: given.oneOf('counter', ['durable', 'volatile']),
+    clock: given.oneOf('clock', ['monotonic', 'wall']),
     firstToken: given.whole('firstToken'),
     rules: {
-      numbering: oneOf(given.word('tokens'), ['double', '32-bit', 'random'], 'exact'),
+      numbering: given.oneOf('tokens', ['exact', 'double', '32-bit', 'random']),
       renewRaises: given.word('renew') === 'raises',
       lockDelay: given.whole('lockDelay') * 1000,
     },
-    release: isPublished ? 'by-client' : oneOf(given.word('release'), ['by-client'], 'named'),
+    release: isPublished ? 'by-client' : given.oneOf('release', ['named', 'by-client']),
     waits,
   });
   const host = world.addServer({ name: NAME, role: 'lock' }, server);
-  const attaches = oneOf(given.word('attaches'), ['at-times', 'current'], 'own');
+  const attaches = given.oneOf('attaches', ['own', 'at-times', 'current']);
   const manner: DriverManner = { attaches, waitsInLine: waits !== 'retry' };
   return {
     driverOf: (client) => new LockServiceDriver(client.name, host, manner),
     check: checkWith(host),
   };
-}
-
-/** The one of `others` that an option's value is, or else its default. */
-function oneOf<const Word extends string>(
-  value: string,
-  others: readonly Word[],
-  fallback: Word,
-): Word {
-  return others.find((word) => word === value) ?? fallback;
 }
 
 /** How long a store waits for the lock service before it refuses what it cannot verify. */

@@ -22,8 +22,4 @@ class NoLock implements LockDriver {
   }
 
   *release(): Generator<never, void, void> {}
-
-  token(): number {
-    return 0;
-  }
 }

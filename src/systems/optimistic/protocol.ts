@@ -4,14 +4,23 @@
  */
 import { under } from '../../core/kernel/name.ts';
 import { backOff, type Program, request } from '../../core/world/program.ts';
-import type { Change, LockDriver, OptionInfo, Protocol, Section } from '../protocol.ts';
+import {
+  type Change,
+  type LockDriver,
+  type OptionInfo,
+  type Protocol,
+  type Section,
+  wordOption,
+} from '../protocol.ts';
 import { conditionOf, labelOf, storeCall } from '../section-calls.ts';
+
+const POLICIES = ['read-again', 'give-up', 'retry-blindly'] as const;
+
+type Policy = (typeof POLICIES)[number];
 
 const options: readonly OptionInfo[] = [
   {
-    name: 'unknownCommit',
-    values: ['read-again', 'give-up', 'retry-blindly'],
-    fallback: 'read-again',
+    ...wordOption('unknownCommit', ...POLICIES),
     about:
       'after a write without an answer: try again under the same idempotency key, stop, or ' +
       'try again without a key',
@@ -27,7 +36,7 @@ export const optimistic: Protocol = {
   canRenew: false,
   unpromised: ['cross-key', 'single-flight'],
   build: (_world, given) => {
-    const policy = policyOf(given.word('unknownCommit'));
+    const policy = given.oneOf('unknownCommit', POLICIES);
     return () => new OptimisticDriver(policy);
   },
 };
@@ -48,15 +57,7 @@ class OptimisticDriver implements LockDriver {
     return true;
   }
 
-  *renew(): Program<boolean> {
-    return true;
-  }
-
   *release(): Program<void> {}
-
-  token(): number {
-    return 0;
-  }
 
   *change(at: Section, change: Change): Program<boolean> {
     const sent = { writes: 0 };
@@ -108,11 +109,4 @@ class OptimisticDriver implements LockDriver {
     const isOpen = write.mayHaveHappened || write.state === 'unknown';
     return isOpen ? 'unknown' : 'outrun';
   }
-}
-
-type Policy = 'read-again' | 'give-up' | 'retry-blindly';
-
-/** The policy that an option's word names; any other word is that of giving up. */
-function policyOf(word: string): Policy {
-  return word === 'read-again' || word === 'retry-blindly' ? word : 'give-up';
 }

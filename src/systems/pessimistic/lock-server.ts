@@ -8,7 +8,7 @@
  */
 import type { Answer } from '../../core/history/trace.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
-import { GrantBook } from '../grant-book.ts';
+import { GrantBook, restoreAll } from '../grant-book.ts';
 
 export type PessimisticRequest =
   | {
@@ -140,12 +140,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
   }
 
   snapshot(): () => void {
-    const state = this.table.save();
-    const restoreBook = this.book.snapshot();
-    return () => {
-      this.table.load(state);
-      restoreBook();
-    };
+    return restoreAll(this.table.snapshot(), this.book.snapshot());
   }
 
   evict(key: string, { atUs }: Boot): boolean {
@@ -172,22 +167,15 @@ interface Wait {
   readonly lock: string;
 }
 
-interface LockTableState {
-  readonly counter: number;
-  readonly held: readonly Held[];
-  readonly over: readonly string[];
-  readonly newest: readonly (readonly [client: string, sinceUs: number])[];
-}
-
 class LockTable {
   private counter = 0;
-  private readonly held: Map<string, Held> = new Map();
+  private held: Map<string, Held> = new Map();
   private readonly lines: Map<string, Ask[]> = new Map();
   /** Acquisitions that were given back or given up: what still comes for them is too late. */
-  private readonly over: Set<string> = new Set();
+  private over: Set<string> = new Set();
 
   /** By client: when it began with the newest thing that it asked for, by its own clock. */
-  private readonly newest: Map<string, number> = new Map();
+  private newest: Map<string, number> = new Map();
 
   holder(lock: string): Held | null {
     return this.held.get(lock) ?? null;
@@ -228,23 +216,16 @@ class LockTable {
   /** Takes the client out of every line, but for the one where it stands for `request`. */
   stepOut(client: string, request: string | null): void {
     for (const [lock, line] of this.lines) {
-      this.lines.set(
-        lock,
-        line.filter((ask) => ask.client !== client || ask.request === request),
-      );
+      const left = line.filter((ask) => ask.client !== client || ask.request === request);
+      this.lines.set(lock, left);
     }
   }
 
   /** Ends an acquisition, held or wished for; whether the client held the lock by it. */
   end({ lock, client, request }: Ask): boolean {
     this.over.add(request);
-    const line = this.lines.get(lock);
-    if (line !== undefined) {
-      this.lines.set(
-        lock,
-        line.filter((ask) => ask.request !== request),
-      );
-    }
+    const left = this.lines.get(lock)?.filter((ask) => ask.request !== request);
+    if (left !== undefined) this.lines.set(lock, left);
     const held = this.held.get(lock);
     if (held?.client !== client || held.request !== request) return false;
     this.held.delete(lock);
@@ -294,23 +275,15 @@ class LockTable {
     this.lines.clear();
   }
 
-  /** What is durable: all but the lines. */
-  save(): LockTableState {
-    return {
-      counter: this.counter,
-      held: [...this.held.values()],
-      over: [...this.over],
-      newest: [...this.newest],
+  /** A copy of what is durable, all but the lines, as a function that brings it back. */
+  snapshot(): () => void {
+    const { counter } = this;
+    const [held, over, newest] = [new Map(this.held), new Set(this.over), new Map(this.newest)];
+    return () => {
+      this.counter = counter;
+      this.held = new Map(held);
+      this.over = new Set(over);
+      this.newest = new Map(newest);
     };
-  }
-
-  load(state: LockTableState): void {
-    this.counter = state.counter;
-    this.held.clear();
-    for (const held of state.held) this.held.set(held.lock, held);
-    this.over.clear();
-    for (const request of state.over) this.over.add(request);
-    this.newest.clear();
-    for (const [client, sinceUs] of state.newest) this.newest.set(client, sinceUs);
   }
 }

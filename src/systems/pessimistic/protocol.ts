@@ -8,7 +8,13 @@ import { type Name, under } from '../../core/kernel/name.ts';
 import type { CallSetting } from '../../core/world/calls.ts';
 import { backOff, type Program, request } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
-import type { LockDriver, OptionInfo, Protocol, Section } from '../protocol.ts';
+import {
+  type LockDriver,
+  type OptionInfo,
+  type Protocol,
+  type Section,
+  wordOption,
+} from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import {
   describePessimisticReply,
@@ -21,9 +27,7 @@ const NAME = 'lock';
 
 const options: readonly OptionInfo[] = [
   {
-    name: 'onDeadlock',
-    values: ['wait', 'abort'],
-    fallback: 'wait',
+    ...wordOption('onDeadlock', 'wait', 'abort'),
     about:
       'whether a request that closes a circle waits for ever (a deadlock, seen only with lockTimeout: never), or is denied and tried again',
   },
@@ -39,7 +43,7 @@ export const pessimistic: Protocol = {
   canRenew: false,
   unpromised: [],
   build: (world, given) => {
-    const onDeadlock = given.word('onDeadlock') === 'abort' ? 'abort' : 'wait';
+    const onDeadlock = given.oneOf('onDeadlock', ['wait', 'abort']);
     const host = world.addServer(
       { name: NAME, role: 'lock' },
       new PessimisticServer(NAME, { onDeadlock }),
@@ -106,11 +110,6 @@ class PessimisticDriver implements LockDriver {
       this.round += 1;
       isTaken = yield* this.takeAll(at);
     }
-    return true;
-  }
-
-  /** Nothing ends by itself, so there is nothing to prolong. */
-  *renew(): Program<boolean> {
     return true;
   }
 

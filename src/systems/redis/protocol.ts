@@ -16,7 +16,14 @@ import type { ServerHost, Turn } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { GrantBook } from '../grant-book.ts';
 import { leaseEnd, testLease } from '../lease.ts';
-import type { LockDriver, OptionInfo, Options, Protocol, Section } from '../protocol.ts';
+import {
+  type LockDriver,
+  type OptionInfo,
+  type Options,
+  type Protocol,
+  type Section,
+  wordOption,
+} from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { randomValue } from './random-value.ts';
 import {
@@ -35,36 +42,28 @@ const NAME = 'lock';
 /** Those that every Redis node has, alone or as one of several. */
 export const nodeOptions: readonly OptionInfo[] = [
   {
-    name: 'persistence',
-    values: ['none', 'always'],
-    fallback: 'none',
+    ...wordOption('persistence', 'none', 'always'),
     about: 'whether a node finds its keys again after a crash: always is AOF with fsync=always',
   },
   {
-    name: 'expiry',
-    values: ['wall', 'monotonic'],
-    fallback: 'wall',
+    ...wordOption('expiry', 'wall', 'monotonic'),
     about: 'which clock of a node judges expiry; in Redis it is the wall clock',
   },
 ];
 
+const RELEASES = ['compare-and-delete', 'get-then-delete', 'delete'] as const;
+
 const options: readonly OptionInfo[] = [
   {
-    name: 'release',
-    values: ['compare-and-delete', 'get-then-delete', 'delete'],
-    fallback: 'compare-and-delete',
+    ...wordOption('release', ...RELEASES),
     about: 'how the lock is given back: by a script that compares, a GET and a DEL, or just a DEL',
   },
   {
-    name: 'renew',
-    values: ['compare', 'any'],
-    fallback: 'compare',
+    ...wordOption('renew', 'compare', 'any'),
     about: 'whether a renew compares the value in a script, or is a PEXPIRE of whatever is there',
   },
   {
-    name: 'token',
-    values: ['none', 'value'],
-    fallback: 'none',
+    ...wordOption('token', 'none', 'value'),
     about: 'whether the random value is sent along as if it were a fencing token',
   },
   ...nodeOptions,
@@ -81,12 +80,12 @@ export const redis: Protocol = {
 };
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
-  const token = given.word('token') === 'value' ? 'value' : 'none';
+  const token = given.oneOf('token', ['none', 'value']);
   const witness = new GrantWitness(NAME, token === 'value');
   const parts = nodeSettings(given, 'at-once');
   const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(parts, witness));
-  const renew = given.word('renew') === 'any' ? 'any' : 'compare';
-  const settings: RedisDriverOptions = { release: releaseOf(given), renew, token };
+  const renew = given.oneOf('renew', ['compare', 'any']);
+  const settings = { release: given.oneOf('release', RELEASES), renew, token };
   return () => new RedisDriver(settings, host);
 }
 
@@ -97,18 +96,13 @@ export function nodeSettings(
 ): RedisServerOptions {
   return {
     restart,
-    persistence: given.word('persistence') === 'always' ? 'always' : 'none',
-    expiry: given.word('expiry') === 'monotonic' ? 'monotonic' : 'wall',
+    persistence: given.oneOf('persistence', ['none', 'always']),
+    expiry: given.oneOf('expiry', ['wall', 'monotonic']),
   };
 }
 
-function releaseOf(given: Options): RedisDriverOptions['release'] {
-  const word = given.word('release');
-  return word === 'delete' || word === 'get-then-delete' ? word : 'compare-and-delete';
-}
-
 interface RedisDriverOptions {
-  readonly release: 'compare-and-delete' | 'get-then-delete' | 'delete';
+  readonly release: (typeof RELEASES)[number];
   readonly renew: 'compare' | 'any';
   /** Whether the random value is attached to accesses, as if it were a fencing token. */
   readonly token: 'none' | 'value';
@@ -205,7 +199,6 @@ class RedisDriver implements LockDriver {
 export class GrantWitness implements Witness {
   private readonly book: GrantBook;
   private readonly hasTokens: boolean;
-  private holders: Map<string, string> = new Map();
 
   /** `hasTokens`: whether the random value is the grant's token; else it has none, which is 0. */
   constructor(process: string, hasTokens: boolean) {
@@ -215,12 +208,11 @@ export class GrantWitness implements Witness {
 
   taken(turn: Turn, lock: string, { value, ttlUs, untilUs }: Kept): void {
     const { client } = turn;
-    this.holders.set(lock, client);
     this.book.grant(turn, { lock, client, token: this.token(value), ttlUs, untilUs });
   }
 
   denied(turn: Turn, lock: string): void {
-    this.book.deny(turn, { lock, client: turn.client, holder: this.holders.get(lock) ?? '' });
+    this.book.deny(turn, { lock, client: turn.client });
   }
 
   prolonged(turn: Turn, lock: string, kept: Kept | null): void {
@@ -243,11 +235,6 @@ export class GrantWitness implements Witness {
   }
 
   snapshot(): () => void {
-    const restoreBook = this.book.snapshot();
-    const holders = new Map(this.holders);
-    return () => {
-      restoreBook();
-      this.holders = new Map(holders);
-    };
+    return this.book.snapshot();
   }
 }

@@ -20,13 +20,15 @@ import { answerOf, type Program, request, send } from '../../core/world/program.
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { leaseEnd, testLease } from '../lease.ts';
-import type {
-  LockDriver,
-  OptionInfo,
-  OptionProblem,
-  Options,
-  Protocol,
-  Section,
+import {
+  type LockDriver,
+  numberOption,
+  type OptionInfo,
+  type OptionProblem,
+  type Options,
+  type Protocol,
+  type Section,
+  wordOption,
 } from '../protocol.ts';
 import { nodeOptions, nodeSettings } from '../redis/protocol.ts';
 import { randomValue } from '../redis/random-value.ts';
@@ -41,64 +43,43 @@ import { NodeKeys, NodeWitness } from './node-keys.ts';
 
 const options: readonly OptionInfo[] = [
   {
-    name: 'nodes',
-    values: 'integer',
-    range: [1, 100],
-    fallback: 5,
+    ...numberOption('nodes', 5, [1, 100]),
     about: 'how many Redis nodes there are, from 1 to 100: lock-1, lock-2, …',
   },
   {
-    name: 'asks',
-    values: ['together', 'in-turn'],
-    fallback: 'together',
+    ...wordOption('asks', 'together', 'in-turn'),
     about: 'whether all nodes are asked at once, as its page advises, or one after the other',
   },
   {
-    name: 'quorum',
-    values: ['majority', 'half'],
-    fallback: 'majority',
+    ...wordOption('quorum', 'majority', 'half'),
     about: 'how many nodes are enough: ⌊n/2⌋ + 1, or ⌊n/2⌋',
   },
   {
-    name: 'validity',
-    values: ['checked', 'unchecked'],
-    fallback: 'checked',
+    ...wordOption('validity', 'checked', 'unchecked'),
     about: 'whether answers that come when the ttl is used up still count (npm redlock 5: they do)',
   },
   {
-    name: 'drift',
-    values: ['counted', 'ignored'],
-    fallback: 'counted',
+    ...wordOption('drift', 'counted', 'ignored'),
     about: 'whether the lock ends for its client before its keys expire, by the margin for drift',
   },
   {
-    name: 'driftFactorPpm',
-    values: 'integer',
-    fallback: 10_000,
+    ...numberOption('driftFactorPpm', 10_000),
     about: 'the part of the margin for drift that grows with the ttl, in parts per million of it',
   },
   {
-    name: 'driftMarginUs',
-    values: 'integer',
-    fallback: 2_000,
+    ...numberOption('driftMarginUs', 2_000),
     about: 'the constant part of the margin for drift, in microseconds',
   },
   {
-    name: 'elapsed',
-    values: ['monotonic', 'wall'],
-    fallback: 'monotonic',
+    ...wordOption('elapsed', 'monotonic', 'wall'),
     about: 'by which of its clocks a client counts the time that asking took, and its lease',
   },
   {
-    name: 'partial',
-    values: ['released', 'kept'],
-    fallback: 'released',
+    ...wordOption('partial', 'released', 'kept'),
     about: 'whether an attempt that failed unlocks every node, or leaves its keys to expire',
   },
   {
-    name: 'restart',
-    values: ['delayed', 'at-once'],
-    fallback: 'delayed',
+    ...wordOption('restart', 'delayed', 'at-once'),
     about: 'whether a node that lost its keys stays out of service for the longest ttl in use',
   },
   ...nodeOptions,
@@ -135,7 +116,7 @@ function nodeNames(given: Options): readonly string[] {
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
   const nodeKeys = new NodeKeys();
-  const restart = given.word('restart') === 'at-once' ? 'at-once' : 'delayed';
+  const restart = given.oneOf('restart', ['delayed', 'at-once']);
   const parts = nodeSettings(given, restart);
   const nodes = nodeNames(given).map((name) =>
     world.addServer(
@@ -151,11 +132,11 @@ function build(world: World, given: Options): (client: ClientPlan) => LockDriver
   const settings = {
     nodes,
     quorum: isHalf ? Math.max(1, Math.floor(nodes.length / 2)) : majorityOf(nodes.length),
-    asks: given.word('asks') === 'in-turn' ? 'in-turn' : 'together',
-    validity: given.word('validity') === 'unchecked' ? 'unchecked' : 'checked',
-    partial: given.word('partial') === 'kept' ? 'kept' : 'released',
+    asks: given.oneOf('asks', ['together', 'in-turn']),
+    validity: given.oneOf('validity', ['checked', 'unchecked']),
+    partial: given.oneOf('partial', ['released', 'kept']),
     margin: given.word('drift') === 'ignored' ? null : margin,
-    elapsed: given.word('elapsed') === 'wall' ? 'wall' : 'monotonic',
+    elapsed: given.oneOf('elapsed', ['monotonic', 'wall']),
   } as const;
   return () => new RedlockDriver(settings, nodeKeys);
 }
@@ -211,21 +192,22 @@ class RedlockDriver implements LockDriver {
     const { self, plan, section } = at;
     const { lock } = section;
     const name = under(at.name, part('acquire', attempt));
-    const term = { value: randomValue(name), ttlUs: plan.ttlUs };
-    const { value, ttlUs } = term;
+    const { ttlUs } = plan;
+    const value = randomValue(name);
+    const term = { value, ttlUs };
     const ask = { kind: 'set', key: lock, value, ttlUs } as const;
     const round = yield* this.round(at, { verb: 'acquire', name, ask });
     if (!this.isEnough(at, round, term)) {
       const undo = under(at.name, part('undo', attempt));
-      if (this.settings.partial === 'released') yield* this.unlock(at, undo, term.value);
+      if (this.settings.partial === 'released') yield* this.unlock(at, undo, value);
       return false;
     }
     at.end = this.endOf(at, round, term);
     const { end } = at;
-    const heldUntilUs = this.nodeKeys.endUs(term.value, this.settings.quorum);
-    const given = { lock, token: 0, ttlUs: term.ttlUs, since: round.since, end, heldUntilUs };
+    const heldUntilUs = this.nodeKeys.endUs(value, this.settings.quorum);
+    const given = { lock, token: 0, ttlUs, since: round.since, end, heldUntilUs };
     const ordinal = self.quorum.grant(given);
-    this.held.set(lock, { value: term.value, ordinal });
+    this.held.set(lock, { value, ordinal });
     self.enter({ section: at.name, lock, ordinal, token: 0, end });
     return true;
   }
@@ -259,10 +241,6 @@ class RedlockDriver implements LockDriver {
     this.held.delete(lock);
     at.self.quorum.release({ lock, ordinal: held.ordinal });
     yield* this.unlock(at, under(at.name, 'release'), held.value);
-  }
-
-  token(): number {
-    return 0;
   }
 
   /** "Releasing the lock": on every node, whether or not it seemed to be taken there. */

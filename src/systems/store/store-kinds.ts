@@ -5,7 +5,7 @@
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
-import { type CheckToken, type OptionInfo, Options } from '../protocol.ts';
+import { type CheckToken, numberOption, type OptionInfo, Options } from '../protocol.ts';
 import type { Manners, StoreReply, StoreRequest } from './request.ts';
 import { isSqlLoaded, loadSqlEngine, ProductTable, SqlTable } from './sql-table.ts';
 import { type FenceRule, stores } from './store.ts';
@@ -66,17 +66,11 @@ const MOST_PIECES = 1_000_000_000_000;
 
 const stockOptions: readonly OptionInfo[] = [
   {
-    name: 'stock',
-    values: 'integer',
-    range: [0, MOST_PIECES],
-    fallback: 10,
+    ...numberOption('stock', 10, [0, MOST_PIECES]),
     about: 'how many pieces there are of each product at first',
   },
   {
-    name: 'version',
-    values: 'integer',
-    range: [1, MOST_PIECES],
-    fallback: 1,
+    ...numberOption('version', 1, [1, MOST_PIECES]),
     about: 'the version of each product at first',
   },
 ];

@@ -10,6 +10,7 @@ import type { CallSetting, PendingCall } from '../../core/world/calls.ts';
 import { type Program, request } from '../../core/world/program.ts';
 import type { Server, ServerHost, Turn } from '../../core/world/server.ts';
 import { CacheItems } from '../cache/cache.ts';
+import { restoreAll } from '../grant-book.ts';
 import type { Section } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './dispatch.ts';
@@ -199,12 +200,7 @@ export class LeaseCacheServer implements Server<LeaseCacheRequest, LeaseCacheRep
   }
 
   snapshot(): () => void {
-    const state = this.cache.save();
-    const restoreBook = this.book.snapshot();
-    return () => {
-      this.cache.load(state);
-      restoreBook();
-    };
+    return restoreAll(this.cache.snapshot(), this.book.snapshot());
   }
 
   evict(key: string): boolean {

@@ -34,7 +34,6 @@ export class LeaseBook {
   private readonly book: GrantBook;
   private readonly wishes: Map<string, Wish> = new Map();
   private readonly lent: Map<string, Lent> = new Map();
-  private holders: Map<string, string> = new Map();
 
   constructor(process: string, terms: LeaseTerms) {
     this.book = new GrantBook(process);
@@ -68,7 +67,6 @@ export class LeaseBook {
     const { client } = turn;
     const lent = this.lent.get(turn.operation);
     assert(lent !== undefined, 'a client notes which lease it takes');
-    this.holders.set(lock, client);
     const untilUs = trueEndUs(this.terms, record.expires, turn);
     const { ttlUs, since = turn } = lent;
     const { sentAtUs } = since;
@@ -76,8 +74,7 @@ export class LeaseBook {
   }
 
   deny(turn: Turn, lock: string): void {
-    const holder = this.holders.get(lock) ?? '';
-    this.book.deny(turn, { lock, client: turn.client, holder });
+    this.book.deny(turn, { lock, client: turn.client });
   }
 
   release(turn: Turn, lock: string, isEffective: boolean): void {
@@ -86,11 +83,6 @@ export class LeaseBook {
 
   /** Of what the back end did; what clients mean does not go back. */
   snapshot(): () => void {
-    const restoreBook = this.book.snapshot();
-    const holders = new Map(this.holders);
-    return () => {
-      restoreBook();
-      this.holders = new Map(holders);
-    };
+    return this.book.snapshot();
   }
 }

@@ -3,13 +3,21 @@
 import { QUEUE } from '../../core/plan/operation-names.ts';
 import type { QueuePlan } from '../../core/plan/plan.ts';
 import type { World } from '../../core/world/world.ts';
-import type { DriverOf, OptionInfo, OptionProblem, Options, Protocol } from '../protocol.ts';
+import {
+  type DriverOf,
+  numberOption,
+  type OptionInfo,
+  type OptionProblem,
+  type Options,
+  type Protocol,
+  wordOption,
+} from '../protocol.ts';
 import { CacheBackEnd, LeaseCacheServer, type LeaseCacheSetting } from './cache-back-end.ts';
 import { type DispatchManner, type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
 import { QueueWorkerDriver, WorkerLeaseDriver } from './driver.ts';
-import { type Idempotency, JobGuard, JobKeyServer } from './job-guard.ts';
+import { JobGuard, JobKeyServer } from './job-guard.ts';
 import { LeaseBook } from './lease-book.ts';
-import { type Counting, type LeaseTerms, LeaseTime } from './lease-rules.ts';
+import { type LeaseTerms, LeaseTime } from './lease-rules.ts';
 import { KEY_LIFE_SECONDS } from './leases.ts';
 import { QueueServer } from './queue-server.ts';
 import { LeaseTableServer, TableBackEnd } from './table-back-end.ts';
@@ -19,45 +27,31 @@ const KEYS = 'lock-keys';
 
 const shared: readonly OptionInfo[] = [
   {
-    name: 'clock',
-    values: ['client', 'server'],
-    fallback: 'client',
+    ...wordOption('clock', 'client', 'server'),
     about: 'whose clock judges whether a lease has timed out: as published, the asking client’s',
   },
   {
-    name: 'seconds',
-    values: ['whole', 'truncated', 'exact'],
-    fallback: 'whole',
+    ...wordOption('seconds', 'whole', 'truncated', 'exact'),
     about: 'how time is counted: whole seconds (a ttl rounded up, or truncated), or exactly',
   },
   {
-    name: 'takeover',
-    values: ['raises', 'keeps'],
-    fallback: 'raises',
+    ...wordOption('takeover', 'raises', 'keeps'),
     about: 'whether taking over a lease that timed out raises the fence token',
   },
   {
-    name: 'timeout',
-    values: ['recorded', 'own'],
-    fallback: 'recorded',
+    ...wordOption('timeout', 'recorded', 'own'),
     about: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
   },
   {
-    name: 'standby',
-    values: ['no', 'yes'],
-    fallback: 'no',
+    ...wordOption('standby', 'no', 'yes'),
     about: 'whether there is a secondary, with tokens of its own, for when the primary is away',
   },
   {
-    name: 'onDenied',
-    values: ['waits', 'flips'],
-    fallback: 'waits',
+    ...wordOption('onDenied', 'waits', 'flips'),
     about: 'whether a lease that somebody holds is waited for, or flips like a system error',
   },
   {
-    name: 'idempotency',
-    values: ['none', 'marked', 'step', 'step-fence'],
-    fallback: 'none',
+    ...wordOption('idempotency', 'none', 'marked', 'step', 'step-fence'),
     about: 'how a step that comes again is known: marked after it ran, or its key claimed before',
   },
 ];
@@ -65,16 +59,11 @@ const shared: readonly OptionInfo[] = [
 const ofCaches: readonly OptionInfo[] = [
   ...shared,
   {
-    name: 'keyLife',
-    values: 'integer',
-    range: [1, 1_000_000_000],
-    fallback: KEY_LIFE_SECONDS,
+    ...numberOption('keyLife', KEY_LIFE_SECONDS, [1, 1_000_000_000]),
     about: 'seconds that a key lives after it was stored; the published 24 hours by default',
   },
   {
-    name: 'absent',
-    values: ['one', 'clock'],
-    fallback: 'one',
+    ...wordOption('absent', 'one', 'clock'),
     about: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
   },
 ];
@@ -130,9 +119,7 @@ export const leaseMemcached: Protocol = {
   options: [
     ...ofCaches,
     {
-      name: 'vacant',
-      values: ['add', 'set'],
-      fallback: 'add',
+      ...wordOption('vacant', 'add', 'set'),
       about: 'how a first lease is stored: only where none is, or, as in early versions, over any',
     },
   ],
@@ -140,7 +127,7 @@ export const leaseMemcached: Protocol = {
 };
 
 function buildMemcached(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
-  const vacant = given.word('vacant') === 'set' ? 'set' : 'add';
+  const vacant = given.oneOf('vacant', ['add', 'set']);
   const cache = { isDurable: false, expiry: 'monotonic', vacant } as const;
   return build(world, given, { cache, ...dispatch });
 }
@@ -153,15 +140,11 @@ export const leaseRedis: Protocol = {
   options: [
     ...ofCaches,
     {
-      name: 'persistence',
-      values: ['none', 'always'],
-      fallback: 'none',
+      ...wordOption('persistence', 'none', 'always'),
       about: 'whether Redis finds its leases again after a crash',
     },
     {
-      name: 'expiry',
-      values: ['wall', 'monotonic'],
-      fallback: 'wall',
+      ...wordOption('expiry', 'wall', 'monotonic'),
       about: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
     },
   ],
@@ -170,7 +153,7 @@ export const leaseRedis: Protocol = {
 
 function buildRedis(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
   const isDurable = given.word('persistence') === 'always';
-  const expiry = given.word('expiry') === 'monotonic' ? 'monotonic' : 'wall';
+  const expiry = given.oneOf('expiry', ['wall', 'monotonic']);
   return build(world, given, { cache: { isDurable, expiry, vacant: 'add' }, ...dispatch });
 }
 
@@ -205,7 +188,7 @@ interface Kept {
 }
 
 function build(world: World, given: Options, { cache, isPublished, queue }: Kept): DriverOf {
-  const absent = cache === null ? 'one' : given.word('absent') === 'clock' ? 'clock' : 'one';
+  const absent = cache === null ? 'one' : given.oneOf('absent', ['one', 'clock']);
   const terms = { ...termsOf(given), absent } as const;
   const backEnds = backEndsOf(given).map((name): LeaseBackEnd => {
     const process = { name, role: 'lock' } as const;
@@ -218,7 +201,7 @@ function build(world: World, given: Options, { cache, isPublished, queue }: Kept
     const server = new LeaseCacheServer(setting, book);
     return new CacheBackEnd(world.addServer(process, server), terms, book);
   });
-  const idempotency = idempotencyOf(given.word('idempotency'));
+  const idempotency = given.oneOf('idempotency', ['none', 'marked', 'step', 'step-fence']);
   const guard =
     idempotency === 'none'
       ? null
@@ -227,7 +210,7 @@ function build(world: World, given: Options, { cache, isPublished, queue }: Kept
           idempotency,
         );
   const manner: DispatchManner = {
-    onDenied: given.word('onDenied') === 'flips' ? 'flips' : 'waits',
+    onDenied: given.oneOf('onDenied', ['waits', 'flips']),
     releases: isPublished ? 'always' : 'held',
   };
   const parts = { backEnds, guard, manner };
@@ -243,18 +226,10 @@ function build(world: World, given: Options, { cache, isPublished, queue }: Kept
 function termsOf(given: Options): Omit<LeaseTerms, 'absent'> {
   return {
     rules: {
-      takeover: given.word('takeover') === 'keeps' ? 'keeps' : 'raises',
-      timeout: given.word('timeout') === 'own' ? 'own' : 'recorded',
+      takeover: given.oneOf('takeover', ['raises', 'keeps']),
+      timeout: given.oneOf('timeout', ['recorded', 'own']),
     },
-    time: new LeaseTime(countingOf(given.word('seconds'))),
-    clock: given.word('clock') === 'server' ? 'server' : 'client',
+    time: new LeaseTime(given.oneOf('seconds', ['whole', 'truncated', 'exact'])),
+    clock: given.oneOf('clock', ['client', 'server']),
   };
-}
-
-function countingOf(word: string): Counting {
-  return word === 'exact' || word === 'truncated' ? word : 'whole';
-}
-
-function idempotencyOf(word: string): Idempotency {
-  return word === 'marked' || word === 'step' || word === 'step-fence' ? word : 'none';
 }

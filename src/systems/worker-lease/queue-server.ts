@@ -45,8 +45,9 @@ export function describeQueueReply(reply: QueueReply): Answer {
   }
 }
 
-interface Stored extends Message {
+interface Stored {
   readonly lock: string;
+  readonly message: Message;
   /** On the queue's own monotonic clock. */
   readonly visibleAtUs: number;
   /** Of its last delivery; 0 before the first. */
@@ -91,16 +92,14 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
   }
 
   private put(lock: string, message: Message, visibleAtUs: number): void {
-    const { steps, retries, backEnd } = message;
-    const fresh = (seenFromUs: number, isCopy: boolean): Stored => ({
-      steps,
-      retries,
-      backEnd,
+    const { steps, retries } = message;
+    const fresh = (fromUs: number, isCopy: boolean): Stored => ({
       lock,
+      message,
       receipt: 0,
       deliveries: 0,
       isCopy,
-      visibleAtUs: seenFromUs,
+      visibleAtUs: fromUs,
     });
     this.messages = [...this.messages, fresh(visibleAtUs, false)];
     const name = `${lock}/${steps}/${retries}`;
@@ -124,18 +123,10 @@ export class QueueServer implements Server<QueueRequest, QueueReply> {
     const receipt = this.receipts;
     const deliveries = found.deliveries + 1;
     const visibleAtUs = turn.monotonicUs + this.plan.visibilityUs;
-    const { steps, retries, backEnd, isCopy } = found;
-    const hidden: Stored = {
-      steps,
-      retries,
-      backEnd,
-      lock,
-      receipt,
-      deliveries,
-      isCopy,
-      visibleAtUs,
-    };
-    this.messages = this.messages.map((message) => (message === found ? hidden : message));
+    const { message, isCopy } = found;
+    const { steps, retries, backEnd } = message;
+    const hidden: Stored = { lock, message, receipt, deliveries, isCopy, visibleAtUs };
+    this.messages = this.messages.map((stored) => (stored === found ? hidden : stored));
     turn.observe({
       kind: 'deliver',
       atUs: turn.atUs,

@@ -7,6 +7,7 @@ import { under } from '../../core/kernel/name.ts';
 import type { CallSetting } from '../../core/world/calls.ts';
 import { type Program, request } from '../../core/world/program.ts';
 import type { Server, ServerHost, Turn } from '../../core/world/server.ts';
+import { restoreAll } from '../grant-book.ts';
 import type { Section } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './dispatch.ts';
@@ -137,12 +138,7 @@ export class LeaseTableServer implements Server<LeaseTableRequest, LeaseTableRep
   restart(): void {}
 
   snapshot(): () => void {
-    const restoreLeases = this.leases.snapshot();
-    const restoreBook = this.book.snapshot();
-    return () => {
-      restoreLeases();
-      restoreBook();
-    };
+    return restoreAll(this.leases.snapshot(), this.book.snapshot());
   }
 
   /** A table forgets nothing. */
