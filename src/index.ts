@@ -187,9 +187,9 @@ export {
   LockClient,
 } from './systems/lock-service/lock-client.ts';
 export {
-  type Grant,
   hasExpired,
   type LockAnswer,
+  type LockGrant as Grant,
   LockService,
 } from './systems/lock-service/lock-service.ts';
 export {

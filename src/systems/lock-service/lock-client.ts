@@ -11,7 +11,7 @@ import {
   requireObject,
 } from '../mistakes.ts';
 import { type Access, Store, type StoreAnswer } from '../store/store.ts';
-import { type Grant, type LockAnswer, LockService } from './lock-service.ts';
+import { type LockAnswer, type LockGrant, LockService } from './lock-service.ts';
 
 /** Where an access goes, and under which lock; the resource is called as the lock, by default. */
 export interface GuardedPlace {
@@ -80,7 +80,7 @@ export class LockClient {
   }
 
   /** Keeps the token of a grant; a later grant of the same lock replaces it. */
-  remember(grant: Pick<Grant, 'lock' | 'token'>): void {
+  remember(grant: Pick<LockGrant, 'lock' | 'token'>): void {
     requireObject('grant', grant);
     const { lock, token } = grant;
     requireName('lock', lock);

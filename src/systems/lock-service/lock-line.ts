@@ -6,10 +6,17 @@
  * whether nobody is ahead of the place that it once had takes the lock without holding it (etcd
  * 3.4.3).
  */
-import { type Grant, hasExpired, type LockAnswer } from './lock-service.ts';
+import {
+  type AcquireAsk,
+  hasExpired,
+  type LockAnswer,
+  type LockGrant,
+  type ReleaseAsk,
+  type RenewAsk,
+} from './lock-service.ts';
 
 /** A place in line is a grant from the moment that its client was told so. */
-interface Entry extends Grant {
+interface Entry extends LockGrant {
   readonly isHeld: boolean;
 }
 
@@ -20,7 +27,7 @@ interface Entry extends Grant {
 type LineAnswer =
   | LockAnswer
   | { kind: 'denied'; holder: string; place: number }
-  | { kind: 'granted'; grant: Grant; isAgain: true };
+  | { kind: 'granted'; grant: LockGrant; isAgain: true };
 
 export class LockLine {
   private readonly firstToken: number;
@@ -36,13 +43,7 @@ export class LockLine {
   }
 
   /** `place` is the one that the client was told, 0 at first. Its lease counts from `now` again. */
-  acquire(ask: {
-    lock: string;
-    client: string;
-    ttl: number;
-    now: number;
-    place: number;
-  }): LineAnswer {
+  acquire(ask: AcquireAsk & { readonly place: number }): LineAnswer {
     const { lock, client, ttl, now } = ask;
     this.entries = this.entries.filter((entry) => !hasExpired(entry, now));
     const own = this.entries.find((entry) => isOf(ask, entry));
@@ -79,13 +80,7 @@ export class LockLine {
   }
 
   /** As that of `LockService`; only who holds the lock may. */
-  renew(ask: {
-    lock: string;
-    client: string;
-    token: number | null;
-    ttl: number;
-    now: number;
-  }): LockAnswer {
+  renew(ask: RenewAsk): LockAnswer {
     const held = this.heldBy(ask);
     if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
     return { kind: 'renewed', grant: this.replace(held, ask) };
@@ -99,14 +94,14 @@ export class LockLine {
     return renewed;
   }
 
-  release(ask: { lock: string; client: string; token: number | null }): LockAnswer {
+  release(ask: ReleaseAsk): LockAnswer {
     const held = this.heldBy(ask);
     if (held === null) return this.denial(ask.lock);
     this.entries = this.entries.filter((entry) => entry !== held);
     return { kind: 'released' };
   }
 
-  private heldBy(ask: { lock: string; client: string; token: number | null }): Entry | null {
+  private heldBy(ask: ReleaseAsk): Entry | null {
     const held = this.entries.find((entry) => isOf(ask, entry) && entry.isHeld);
     return held !== undefined && (ask.token === null || ask.token === held.token) ? held : null;
   }
@@ -116,7 +111,7 @@ export class LockLine {
   }
 
   /** Who holds the lock, or held it last. */
-  current(lock: string): Grant | null {
+  current(lock: string): LockGrant | null {
     return this.entries.find((entry) => entry.lock === lock && entry.isHeld) ?? null;
   }
 

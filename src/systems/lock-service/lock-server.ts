@@ -7,40 +7,18 @@ import type { Answer } from '../../core/history/trace.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import { GrantBook, restoreAll } from '../grant-book.ts';
 import { LockLine } from './lock-line.ts';
-import { type Grant, hasExpired, type LockRules, LockService } from './lock-service.ts';
+import { hasExpired, type LockGrant, type LockRules, LockService } from './lock-service.ts';
+
+/** What every request of a client says, with its wall clock as it asks. */
+type Asked = { readonly lock: string; readonly client: string; readonly nowUs: number };
 
 export type LockRequest =
-  | {
-      readonly kind: 'acquire';
-      readonly lock: string;
-      readonly client: string;
-      readonly ttlUs: number;
-      readonly nowUs: number;
-      /** Its place in line, 0 while it has none; absent where nobody waits in line. */
-      readonly place?: number;
-    }
-  | {
-      readonly kind: 'renew';
-      readonly lock: string;
-      readonly client: string;
-      readonly token: number;
-      readonly ttlUs: number;
-      readonly nowUs: number;
-    }
-  | {
-      readonly kind: 'release';
-      readonly lock: string;
-      readonly client: string;
-      readonly token: number;
-      readonly nowUs: number;
-    }
-  | {
-      /** A store asks whether this is the token of a lease that still runs. */
-      readonly kind: 'check';
-      readonly lock: string;
-      readonly token: number;
-      readonly nowUs: number;
-    }
+  /** `place` in line, 0 while it has none; absent where nobody waits in line. */
+  | (Asked & { readonly kind: 'acquire'; readonly ttlUs: number; readonly place?: number })
+  | (Asked & { readonly kind: 'renew'; readonly token: number; readonly ttlUs: number })
+  | (Asked & { readonly kind: 'release'; readonly token: number })
+  /** A store asks whether this is the token of a lease that still runs. */
+  | (Omit<Asked, 'client'> & { readonly kind: 'check'; readonly token: number })
   /** Which token is the current one, whosesoever it is? */
   | { readonly kind: 'fetch'; readonly lock: string };
 
@@ -174,7 +152,7 @@ export class LockServer implements Server<LockRequest, LockReply> {
   /**
    * True time at which a grant ends; of the published scheme, by callers whose clocks are right.
    */
-  private endOf(grant: Grant, turn: Turn): number {
+  private endOf(grant: LockGrant, turn: Turn): number {
     const { isPublished, clock } = this.options;
     return turn.trueTimeOf(isPublished ? 'right' : clock, grant.issuedAt + grant.ttl);
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Grant, type LockAnswer, LockService } from './lock-service.ts';
+import { type LockAnswer, type LockGrant, LockService } from './lock-service.ts';
 
 type Step = { readonly client: string; readonly lock: string; readonly afterUs: number } & (
   | { readonly kind: 'acquire'; readonly ttl: number }
@@ -24,8 +24,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 interface Seen {
   readonly step: Step;
   readonly now: number;
-  readonly before: Grant | null;
-  readonly after: Grant | null;
+  readonly before: LockGrant | null;
+  readonly after: LockGrant | null;
   readonly answer: LockAnswer;
 }
 
@@ -50,7 +50,7 @@ function take(steps: readonly Step[]): readonly Seen[] {
   });
 }
 
-function isLive(grant: Grant | null, now: number): grant is Grant {
+function isLive(grant: LockGrant | null, now: number): grant is LockGrant {
   return grant !== null && now < grant.issuedAt + grant.ttl;
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../mistakes.ts';
 
 /** One acquisition. It has expired when `now >= issuedAt + ttl`: issued at 0 with ttl 10, at 10. */
-export interface Grant {
+export interface LockGrant {
   readonly token: number;
   readonly lock: string;
   readonly client: string;
@@ -25,7 +25,26 @@ export interface Grant {
   readonly ttl: number;
 }
 
-export function hasExpired(grant: Grant, now: number): boolean {
+/** Who asks about which lock. */
+interface LockAsker {
+  readonly lock: string;
+  readonly client: string;
+}
+
+/** For how long a lock is wanted, and what time it is. */
+interface Term {
+  readonly ttl: number;
+  readonly now: number;
+}
+
+export type AcquireAsk = LockAsker & Term;
+
+/** Only the grant with this token is meant; without one, null, whichever the client holds. */
+export type ReleaseAsk = LockAsker & { readonly token: number | null };
+
+export type RenewAsk = ReleaseAsk & Term;
+
+export function hasExpired(grant: LockGrant, now: number): boolean {
   return now >= grant.issuedAt + grant.ttl;
 }
 
@@ -34,8 +53,8 @@ export function hasExpired(grant: Grant, now: number): boolean {
  * holds.
  */
 export type LockAnswer =
-  | { readonly kind: 'granted'; readonly grant: Grant }
-  | { readonly kind: 'renewed'; readonly grant: Grant }
+  | { readonly kind: 'granted'; readonly grant: LockGrant }
+  | { readonly kind: 'renewed'; readonly grant: LockGrant }
   | { readonly kind: 'released' }
   | { readonly kind: 'denied'; readonly holder: string };
 
@@ -53,14 +72,14 @@ const BOOK: LockRules = { numbering: 'exact', renewRaises: false, lockDelay: 0 }
 interface LockServiceState {
   /** How many tokens were given. */
   readonly counter: number;
-  readonly grants: readonly Grant[];
+  readonly grants: readonly LockGrant[];
 }
 
 export class LockService {
   private counter = 0;
   private readonly firstToken: number;
   private readonly rules: LockRules;
-  private readonly grants: Map<string, Grant> = new Map();
+  private readonly grants: Map<string, LockGrant> = new Map();
 
   /** `firstToken` is the token of the first grant, 1 unless a picture needs another number. */
   constructor(firstToken: number = 1, rules: Partial<LockRules> = {}) {
@@ -75,7 +94,7 @@ export class LockService {
    * Grants `lock`, unless an unexpired grant of *another* client holds it. The holder itself is
    * given a new, higher token.
    */
-  acquire(ask: { lock: string; client: string; ttl: number; now: number }): LockAnswer {
+  acquire(ask: AcquireAsk): LockAnswer {
     requireAsked(ask);
     requireTimes(ask);
     const { lock, client, ttl, now } = ask;
@@ -83,12 +102,12 @@ export class LockService {
     if (held !== undefined && !this.isFreeFor(client, held, now)) {
       return { kind: 'denied', holder: held.client };
     }
-    const grant: Grant = { token: this.nextToken(), lock, client, issuedAt: now, ttl };
+    const grant: LockGrant = { token: this.nextToken(), lock, client, issuedAt: now, ttl };
     this.grants.set(lock, grant);
     return { kind: 'granted', grant };
   }
 
-  private isFreeFor(client: string, held: Grant, now: number): boolean {
+  private isFreeFor(client: string, held: LockGrant, now: number): boolean {
     if (!hasExpired(held, now)) return held.client === client;
     return now >= held.issuedAt + held.ttl + this.rules.lockDelay;
   }
@@ -99,37 +118,28 @@ export class LockService {
     return tokenOf(this.rules.numbering, { first: firstToken, before: counter });
   }
 
-  /**
-   * Prolongs a grant from `now` on; its token stays. Only the unexpired holder may. With a `token`,
-   * only that grant is meant; without one, whichever the client holds.
-   */
-  renew(ask: {
-    lock: string;
-    client: string;
-    token: number | null;
-    ttl: number;
-    now: number;
-  }): LockAnswer {
+  /** Prolongs a grant from `now` on; its token stays. Only the unexpired holder may. */
+  renew(ask: RenewAsk): LockAnswer {
     requireAsked(ask);
     requireTimes(ask);
     const held = this.heldBy(ask);
     if (held === null || hasExpired(held, ask.now)) return this.denial(ask.lock);
     const token = this.rules.renewRaises ? this.nextToken() : held.token;
     const { lock, client } = held;
-    const grant: Grant = { token, lock, client, issuedAt: ask.now, ttl: ask.ttl };
+    const grant: LockGrant = { token, lock, client, issuedAt: ask.now, ttl: ask.ttl };
     this.grants.set(lock, grant);
     return { kind: 'renewed', grant };
   }
 
-  /** Ends a grant. Only the holder may; `token` as for `renew`. */
-  release(ask: { lock: string; client: string; token: number | null }): LockAnswer {
+  /** Ends a grant. Only the holder may. */
+  release(ask: ReleaseAsk): LockAnswer {
     requireAsked(ask);
     if (this.heldBy(ask) === null) return this.denial(ask.lock);
     this.grants.delete(ask.lock);
     return { kind: 'released' };
   }
 
-  private heldBy(ask: { lock: string; client: string; token: number | null }): Grant | null {
+  private heldBy(ask: ReleaseAsk): LockGrant | null {
     if (ask.token !== null) requireInteger('token', ask.token);
     const held = this.grants.get(ask.lock);
     if (held === undefined || held.client !== ask.client) return null;
@@ -141,7 +151,7 @@ export class LockService {
   }
 
   /** The grant that was given last for `lock`, expired or not; null after its release. */
-  current(lock: string): Grant | null {
+  current(lock: string): LockGrant | null {
     requireName('lock', lock);
     return this.grants.get(lock) ?? null;
   }
@@ -192,7 +202,7 @@ function requireState(state: LockServiceState): void {
   }
 }
 
-function requireAsked(ask: { lock: string; client: string }): void {
+function requireAsked(ask: LockAsker): void {
   requireObject('ask', ask);
   const { lock, client } = ask;
   requireName('lock', lock);
@@ -200,7 +210,7 @@ function requireAsked(ask: { lock: string; client: string }): void {
 }
 
 /** A ttl lasts; what a clock says may be anything, also before its epoch. */
-function requireTimes({ ttl, now }: { ttl: number; now: number }): void {
+function requireTimes({ ttl, now }: Term): void {
   requireWhole('ttl', ttl, 1);
   requireTime('now', now);
 }

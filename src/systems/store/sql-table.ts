@@ -15,7 +15,7 @@
  */
 import type { Database, Engine, SqlValue, Statement } from 'sql.js';
 import { assert } from '../../core/kernel/assert.ts';
-import type { Cell, Commit, Outcome, Row, Stock, VersionTable } from './version-table.ts';
+import type { Cell, Commit, Row, Stock, VersionOutcome, VersionTable } from './version-table.ts';
 
 const IS_CELL = 'resource = ? AND name = ?';
 const FIND = `SELECT value, version FROM cells WHERE ${IS_CELL}`;
@@ -27,16 +27,10 @@ const INSERT = `INSERT INTO cells (resource, name, value, version) SELECT ?, ?, 
   WHERE NOT EXISTS (SELECT 1 FROM cells WHERE ${IS_CELL})`;
 
 export class SqlTable implements VersionTable {
-  private opened: SqlDatabase | null = null;
-
-  /** Opened by its first use, so that a table which is never used costs nothing. */
-  private get database(): SqlDatabase {
-    this.opened ??= openDatabase();
-    return this.opened;
-  }
+  private readonly sql: OwnDatabase = new OwnDatabase();
 
   find(cell: Cell): Row {
-    const [row] = this.database.rows(FIND, [cell.resource, cell.key]);
+    const [row] = this.sql.database.rows(FIND, [cell.resource, cell.key]);
     return { value: numberIn(row?.[0]), version: row === undefined ? null : numberIn(row[1]) };
   }
 
@@ -44,54 +38,32 @@ export class SqlTable implements VersionTable {
     return null;
   }
 
-  commit(commit: Commit): Outcome {
-    const { database } = this;
-    database.run('BEGIN');
-    const outcome = this.apply(database, commit);
-    database.run('COMMIT');
-    return outcome;
-  }
-
-  private apply(database: SqlDatabase, commit: Commit): Outcome {
-    const { once } = commit;
-    if (once !== null) {
-      const [known] = database.rows('SELECT 1 FROM applied WHERE once = ?', [once]);
-      if (known !== undefined) return 'repeated';
-    }
-    if (update(database, commit) === 0 && insert(database, commit) === 0) return 'refused';
-    if (once !== null) database.run('INSERT INTO applied (once) VALUES (?)', [once]);
-    return 'applied';
+  commit(commit: Commit): VersionOutcome {
+    return this.sql.transaction(commit, (database) =>
+      update(database, commit) === 0 && insert(database, commit) === 0 ? 'refused' : 'applied',
+    );
   }
 
   contents(resource: string): ReadonlyMap<string, number> {
     const query = 'SELECT name, value FROM cells WHERE resource = ? ORDER BY id';
-    const rows = this.database.rows(query, [resource]);
+    const rows = this.sql.database.rows(query, [resource]);
     return new Map(rows.map(([name, value]) => [textIn(name), numberIn(value)]));
   }
 
   forget(key: string): readonly string[] {
-    const rows = this.database.rows('SELECT resource FROM cells WHERE name = ? ORDER BY id', [key]);
-    this.database.run('DELETE FROM cells WHERE name = ?', [key]);
+    const rows = this.sql.database.rows('SELECT resource FROM cells WHERE name = ? ORDER BY id', [
+      key,
+    ]);
+    this.sql.database.run('DELETE FROM cells WHERE name = ?', [key]);
     return rows.map(([resource]) => textIn(resource));
   }
 
   snapshot(): () => void {
-    // One that was never used is empty; opening it would want the engine, which may not be loaded.
-    const read = (query: string) => this.opened?.rows(query) ?? [];
-    const cells = read('SELECT id, resource, name, value, version FROM cells');
-    const applied = read('SELECT once FROM applied');
-    return () => {
-      const { database } = this;
-      database.run('DELETE FROM cells');
-      database.run('DELETE FROM applied');
-      for (const row of cells) database.run('INSERT INTO cells VALUES (?, ?, ?, ?, ?)', row);
-      for (const row of applied) database.run('INSERT INTO applied VALUES (?)', row);
-    };
+    return this.sql.snapshot('cells', 'id, resource, name, value, version');
   }
 
   close(): void {
-    this.opened?.release();
-    this.opened = null;
+    this.sql.close();
   }
 }
 
@@ -122,11 +94,10 @@ function textIn(value: SqlValue | undefined): string {
 
 const FIND_PRODUCT = 'SELECT stock, version FROM products WHERE id = ?';
 const BEGIN = 'INSERT OR IGNORE INTO products (id, stock, version) VALUES (?, ?, ?)';
-const IF_ROW_VERSION = ' AND version = ?';
 
 export class ProductTable implements VersionTable {
   private readonly stock: Stock;
-  private opened: SqlDatabase | null = null;
+  private readonly sql: OwnDatabase = new OwnDatabase();
   /** What was ever asked for, by id. */
   private readonly cells: Map<string, Cell> = new Map();
 
@@ -134,48 +105,30 @@ export class ProductTable implements VersionTable {
     this.stock = stock;
   }
 
-  /** Opened by its first use, so that a table which is never used costs nothing. */
-  private get database(): SqlDatabase {
-    this.opened ??= openDatabase();
-    return this.opened;
-  }
-
   find(cell: Cell): Row {
-    const [row] = this.database.rows(FIND_PRODUCT, [this.idOf(cell)]);
+    const [row] = this.sql.database.rows(FIND_PRODUCT, [this.idOf(cell)]);
     return { value: numberIn(row?.[0]), version: row === undefined ? null : numberIn(row[1]) };
   }
 
   begin(cell: Cell): Row | null {
     const { pieces: value, version } = this.stock;
-    const inserted = this.database.run(BEGIN, [this.idOf(cell), value, version]);
+    const inserted = this.sql.database.run(BEGIN, [this.idOf(cell), value, version]);
     return inserted === 0 ? null : { value, version };
   }
 
-  commit(commit: Commit): Outcome {
-    const { database } = this;
-    database.run('BEGIN');
-    const outcome = this.apply(database, commit);
-    database.run(outcome === 'forbidden' ? 'ROLLBACK' : 'COMMIT');
-    return outcome;
-  }
-
-  private apply(database: SqlDatabase, commit: Commit): Outcome {
-    const { cell, once, expected } = commit;
-    if (once !== null) {
-      const [known] = database.rows('SELECT 1 FROM applied WHERE once = ?', [once]);
-      if (known !== undefined) return 'repeated';
-    }
-    if (expected === null) return 'refused';
-    const found = expected === undefined ? [] : [expected];
-    const rows = database.runChecked(updateOf(commit), [this.idOf(cell), ...found]);
-    if (rows === null) return 'forbidden';
-    if (rows === 0) return 'refused';
-    if (once !== null) database.run('INSERT INTO applied (once) VALUES (?)', [once]);
-    return 'applied';
+  commit(commit: Commit): VersionOutcome {
+    return this.sql.transaction(commit, (database) => {
+      const { cell, expected } = commit;
+      if (expected === null) return 'refused';
+      const found = expected === undefined ? [] : [expected];
+      const rows = database.runChecked(updateOf(commit), [this.idOf(cell), ...found]);
+      if (rows === null) return 'forbidden';
+      return rows === 0 ? 'refused' : 'applied';
+    });
   }
 
   contents(resource: string): ReadonlyMap<string, number> {
-    const rows = this.database.rows('SELECT id, stock FROM products ORDER BY rowid');
+    const rows = this.sql.database.rows('SELECT id, stock FROM products ORDER BY rowid');
     return new Map(
       rows.flatMap(([id, stock]) => {
         const cell = this.cells.get(textIn(id));
@@ -185,33 +138,21 @@ export class ProductTable implements VersionTable {
   }
 
   forget(key: string): readonly string[] {
-    const rows = this.database.rows('SELECT id FROM products ORDER BY rowid');
+    const rows = this.sql.database.rows('SELECT id FROM products ORDER BY rowid');
     return rows.flatMap(([id]) => {
       const cell = this.cells.get(textIn(id));
       if (cell?.key !== key) return [];
-      this.database.run('DELETE FROM products WHERE id = ?', [textIn(id)]);
+      this.sql.database.run('DELETE FROM products WHERE id = ?', [textIn(id)]);
       return [cell.resource];
     });
   }
 
   snapshot(): () => void {
-    // One that was never used is empty; opening it would want the engine, which may not be loaded.
-    const read = (query: string) => this.opened?.rows(query) ?? [];
-    const products = read('SELECT rowid, id, stock, version FROM products');
-    const applied = read('SELECT once FROM applied');
-    return () => {
-      const { database } = this;
-      database.run('DELETE FROM products');
-      database.run('DELETE FROM applied');
-      const insert = 'INSERT INTO products (rowid, id, stock, version) VALUES (?, ?, ?, ?)';
-      for (const row of products) database.run(insert, row);
-      for (const row of applied) database.run('INSERT INTO applied VALUES (?)', row);
-    };
+    return this.sql.snapshot('products', 'rowid, id, stock, version');
   }
 
   close(): void {
-    this.opened?.release();
-    this.opened = null;
+    this.sql.close();
   }
 
   private idOf(cell: Cell): string {
@@ -227,7 +168,56 @@ export class ProductTable implements VersionTable {
 function updateOf({ value, adds, expected }: Commit): string {
   const to = adds === null ? `${value}` : `stock ${adds < 0 ? '-' : '+'} ${Math.abs(adds)}`;
   const update = `UPDATE products SET stock = ${to}, version = version + 1 WHERE id = ?`;
-  return expected === undefined ? update : `${update}${IF_ROW_VERSION}`;
+  return expected === undefined ? update : `${update} ${IF_VERSION}`;
+}
+
+/** The database of one table, with the names under which something was applied to it. */
+class OwnDatabase {
+  private opened: SqlDatabase | null = null;
+
+  /** Opened by its first use, so that a table which is never used costs nothing. */
+  get database(): SqlDatabase {
+    this.opened ??= openDatabase();
+    return this.opened;
+  }
+
+  /** What is forbidden is rolled back; what has a name is applied once. */
+  transaction(
+    { once }: Commit,
+    apply: (database: SqlDatabase) => Exclude<VersionOutcome, 'repeated'>,
+  ): VersionOutcome {
+    const { database } = this;
+    database.run('BEGIN');
+    const isKnown =
+      once !== null && database.rows('SELECT 1 FROM applied WHERE once = ?', [once]).length > 0;
+    const outcome = isKnown ? 'repeated' : apply(database);
+    if (outcome === 'applied' && once !== null) {
+      database.run('INSERT INTO applied (once) VALUES (?)', [once]);
+    }
+    database.run(outcome === 'forbidden' ? 'ROLLBACK' : 'COMMIT');
+    return outcome;
+  }
+
+  /** A copy of one table and of all names, as a function that brings it back. */
+  snapshot(table: 'cells' | 'products', columns: string): () => void {
+    // One that was never used is empty; opening it would want the engine, which may not be loaded.
+    const read = (query: string) => this.opened?.rows(query) ?? [];
+    const rows = read(`SELECT ${columns} FROM ${table}`);
+    const applied = read('SELECT once FROM applied');
+    const insert = `INSERT INTO ${table} (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`;
+    return () => {
+      const { database } = this;
+      database.run(`DELETE FROM ${table}`);
+      database.run('DELETE FROM applied');
+      for (const row of rows) database.run(insert, row);
+      for (const row of applied) database.run('INSERT INTO applied VALUES (?)', row);
+    };
+  }
+
+  close(): void {
+    this.opened?.release();
+    this.opened = null;
+  }
 }
 
 let engine: Engine | null = null;

@@ -14,7 +14,7 @@ import { type Boot, LATER, type Server, type Turn } from '../../core/world/serve
 import type { CheckToken } from '../protocol.ts';
 import type { StoreReply, StoreRequest } from './request.ts';
 import { type FenceRule, Store, type StoreAnswer } from './store.ts';
-import { type Cell, MemoryTable, type Outcome, type VersionTable } from './version-table.ts';
+import { type Cell, MemoryTable, type VersionOutcome, type VersionTable } from './version-table.ts';
 import { StoreWitness } from './witness.ts';
 
 export class StoreServer implements Server<StoreRequest, StoreReply> {
@@ -226,7 +226,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
 /** The check of a table of products. */
 const NONE_LEFT = 'stock >= 0';
 
-function answerTo(outcome: Outcome, version: number | null): StoreReply {
+function answerTo(outcome: VersionOutcome, version: number | null): StoreReply {
   switch (outcome) {
     case 'applied':
       return { kind: 'accepted', version };
@@ -239,7 +239,7 @@ function answerTo(outcome: Outcome, version: number | null): StoreReply {
   }
 }
 
-function refusalOf(outcome: Outcome): Refusal | undefined {
+function refusalOf(outcome: VersionOutcome): Refusal | undefined {
   if (outcome === 'refused') return { kind: 'version' };
   return outcome === 'forbidden' ? { kind: 'check', rule: NONE_LEFT } : undefined;
 }

@@ -5,18 +5,18 @@ import { defineSystem } from '../../define-system.ts';
 import { examineSeed } from '../../harness.ts';
 import { loadScenario } from '../../load.ts';
 import { VersionServer } from './store-server.ts';
-import { type Commit, MemoryTable, type Outcome } from './version-table.ts';
+import { type Commit, MemoryTable, type VersionOutcome } from './version-table.ts';
 
 /** Takes every write, whatever version it expects. */
 class CarelessTable extends MemoryTable {
-  override commit(commit: Commit): Outcome {
+  override commit(commit: Commit): VersionOutcome {
     return super.commit({ ...commit, expected: undefined });
   }
 }
 
 /** Refuses every second write to a row, though the version is right. */
 class ReluctantTable extends MemoryTable {
-  override commit(commit: Commit): Outcome {
+  override commit(commit: Commit): VersionOutcome {
     const { version } = this.find(commit.cell);
     return version === 1 ? 'refused' : super.commit(commit);
   }

@@ -34,11 +34,11 @@ export interface Commit {
  * no row has the version that it expects; `forbidden`, the row does, and its value must not become
  * what it would.
  */
-export type Outcome = 'applied' | 'repeated' | 'refused' | 'forbidden';
+export type VersionOutcome = 'applied' | 'repeated' | 'refused' | 'forbidden';
 
 export interface VersionTable {
   find(cell: Cell): Row;
-  commit(commit: Commit): Outcome;
+  commit(commit: Commit): VersionOutcome;
   /** Puts the first row there where every row begins as one, and says which; null: it was there. */
   begin(cell: Cell): Row | null;
   /** The values of one resource by key. */
@@ -78,7 +78,7 @@ export class MemoryTable implements VersionTable {
     return this.rows.get(nameOf(cell)) ?? UNWRITTEN;
   }
 
-  commit({ cell, value: sent, adds, stamp, expected, once }: Commit): Outcome {
+  commit({ cell, value: sent, adds, stamp, expected, once }: Commit): VersionOutcome {
     if (once !== null && this.applied.has(once)) return 'repeated';
     const row = this.find(cell);
     if (expected !== undefined && expected !== row.version) return 'refused';
