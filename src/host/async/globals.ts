@@ -6,7 +6,7 @@
  */
 import { syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
-import { ambient } from './ambient.ts';
+import { ambient, type Inhabitant } from './ambient.ts';
 import { patchExits } from './escapes.ts';
 import { Patches } from './patches.ts';
 import { patchRandom } from './virtual-random.ts';
@@ -92,6 +92,11 @@ export async function loadVirtually<T>(load: () => Promise<T>): Promise<T> {
 
 const BILLION = 1_000_000_000n;
 
+/** What the simulated process at hand reads, and where none runs, what is real. */
+function either<T>(real: () => T, read: (current: Inhabitant) => T): () => T {
+  return () => (ambient.current === null ? real() : read(ambient.current));
+}
+
 /** `Date`, `performance.now`, `performance.timeOrigin`, `process.hrtime` and `process.uptime`. */
 function patchClocks(patches: Patches): void {
   patchDate(patches);
@@ -123,26 +128,17 @@ function patchPerformance(patches: Patches): void {
   const { performance } = globalThis;
   const realNow = performance.now.bind(performance);
   const { timeOrigin } = performance;
-  patches.set(performance, 'now', () => {
-    const { current } = ambient;
-    return current === null ? realNow() : current.monotonicUs() / 1000;
-  });
-  patches.define(performance, 'timeOrigin', {
-    get: () => {
-      const { current } = ambient;
-      return current === null ? timeOrigin : current.dateMs() - current.monotonicUs() / 1000;
-    },
-  });
+  const now = either(realNow, (current) => current.monotonicUs() / 1000);
+  patches.set(performance, 'now', now);
+  const began = (current: Inhabitant): number => current.dateMs() - current.monotonicUs() / 1000;
+  patches.define(performance, 'timeOrigin', { get: either(() => timeOrigin, began) });
 }
 
 function patchProcess(patches: Patches): void {
   const realHrtime = process.hrtime;
   const realBigint = process.hrtime.bigint;
   const realUptime = process.uptime.bind(process);
-  const bigint = (): bigint => {
-    const { current } = ambient;
-    return current === null ? realBigint() : BigInt(current.monotonicUs()) * 1000n;
-  };
+  const bigint = either(realBigint, (current) => BigInt(current.monotonicUs()) * 1000n);
   const hrtime = (since?: [number, number]): [number, number] => {
     if (ambient.current === null) return realHrtime(since);
     const [seconds, nanoseconds] = since ?? [0, 0];
@@ -151,8 +147,6 @@ function patchProcess(patches: Patches): void {
     return [Number((passed - rest) / BILLION), Number(rest)];
   };
   patches.set(process, 'hrtime', Object.assign(hrtime, { bigint }));
-  patches.set(process, 'uptime', () => {
-    const { current } = ambient;
-    return current === null ? realUptime() : current.monotonicUs() / 1_000_000;
-  });
+  const uptime = either(realUptime, (current) => current.monotonicUs() / 1_000_000);
+  patches.set(process, 'uptime', uptime);
 }

@@ -56,7 +56,7 @@ function whyUnreadable(error: unknown): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
   if (code === 'EISDIR') return 'this is a directory; name a file in it';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  return textOf(error);
+  return errorText(error);
 }
 
 /**
@@ -73,7 +73,7 @@ export async function importModule(module: LoadedModule): Promise<ModuleRead> {
     if (typeof definition === 'string') return problem(`${path} ${definition}`);
     return { kind: 'module', module, definition };
   } catch (error) {
-    return problem(`${path} cannot be loaded: ${textOf(error)}${placeIn(url, error)}`);
+    return problem(`${path} cannot be loaded: ${errorText(error)}${placeIn(url, error)}`);
   }
 }
 
@@ -107,10 +107,6 @@ function definitionOf(imported: unknown): SystemDefinition | string {
 function isDefinition(value: unknown): value is SystemDefinition {
   if (typeof value !== 'object' || value === null) return false;
   return 'kind' in value && value.kind === 'fencepost-system' && 'version' in value;
-}
-
-function textOf(error: unknown): string {
-  return errorText(error);
 }
 
 /** Where in the module's own file an error arose, ` (at line 3, column 7)`; else ''. */

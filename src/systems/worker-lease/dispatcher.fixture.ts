@@ -11,7 +11,7 @@ import { clientOf, MS, planOf } from '../plan.fixture.ts';
 import type { Section } from '../protocol.ts';
 import { CacheBackEnd, LeaseCacheServer } from './cache-back-end.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
-import { WorkerLeaseDriver } from './driver.ts';
+import { WorkerDriver } from './driver.ts';
 import { LeaseBook } from './lease-book.ts';
 import {
   type Delivery,
@@ -83,7 +83,7 @@ function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {
     calls += 1;
     const plan = { ...clientOf(self.name, []), ttlUs, lockTimeoutUs: SECOND };
     const manners = { needsOpen: false, comparesItself: false, hasVersions: false };
-    const driver = new WorkerLeaseDriver({ backEnds, guard: null, manner: MANNER });
+    const driver = new WorkerDriver({ backEnds, guard: null, manner: MANNER }, null);
     return {
       ...{ self, plan, driver, name: under(nameOf(self.name), String(calls)) },
       section: { id: calls, thinkUs: 0, lock: 'machine', work: [] },

@@ -30,61 +30,6 @@ interface WorkerParts {
   readonly manner: DispatchManner;
 }
 
-export class WorkerLeaseDriver implements LockDriver {
-  private readonly dispatch: Dispatch;
-  private readonly guard: JobGuard | null;
-  private readonly machines: Map<string, Machine> = new Map();
-  private lock = '';
-
-  constructor({ backEnds, guard, manner }: WorkerParts) {
-    this.dispatch = new Dispatch(backEnds, manner);
-    this.guard = guard;
-  }
-
-  /** A message that is retried says so: each attempt counts as one more retry. */
-  *acquire(at: Section, attempt: number): Program<boolean> {
-    const { steps, retries } = deliveryOf(at.section);
-    this.lock = at.section.lock;
-    const machine = this.machines.get(this.lock) ?? { backEnd: 0 };
-    this.machines.set(this.lock, machine);
-    const delivery = { steps, retries: retries + attempt - 1 };
-    const isLast = attempt >= at.plan.attempts;
-    const what = { machine, delivery, number: attempt, isLast };
-    return yield* this.dispatch.take(at, what, noRetry);
-  }
-
-  /** There is no renew: a lease lasts as long as was asked for at first. */
-  *renew(): Program<boolean> {
-    return true;
-  }
-
-  *release(at: Section): Program<void> {
-    yield* this.dispatch.giveBack(at);
-  }
-
-  token(lock: string): number {
-    return this.lock === lock ? this.dispatch.fence : 0;
-  }
-
-  *claimJob(at: Section, job: JobStep): Program<boolean> {
-    if (this.guard === null) return true;
-    return yield* this.guard.claim(at, job, this.token(at.section.lock));
-  }
-
-  *finishJob(at: Section, job: JobStep): Program<void> {
-    if (this.guard !== null) yield* this.guard.finish(at, job, this.token(at.section.lock));
-  }
-}
-
-/** The section itself tries again, as another attempt. */
-function* noRetry(): Program<void> {}
-
-/** Which step a section runs, and how often it failed before; by its first job. */
-function deliveryOf({ work }: SectionPlan): Delivery {
-  const job = work.find((step) => step.kind === 'job');
-  return { steps: job?.tick ?? 0, retries: job?.retries ?? 0 };
-}
-
 interface QueueParts {
   readonly server: ServerHost<QueueRequest, QueueReply>;
   readonly plan: QueuePlan;
@@ -96,33 +41,52 @@ interface Received {
   readonly delivery: Delivery;
   readonly receipt: number;
   readonly machine: Machine;
+  readonly queue: QueueParts;
   /** Whether what is to follow it lies in the queue. */
   isSettled: boolean;
 }
 
-export class QueueWorkerDriver implements LockDriver {
-  private readonly queue: QueueParts;
+export class WorkerDriver implements LockDriver {
   private readonly dispatch: Dispatch;
   private readonly guard: JobGuard | null;
+  private readonly queue: QueueParts | null;
+  /** By lock, where its messages come from no queue. */
+  private readonly machines: Map<string, Machine> = new Map();
+  private lock = '';
   private received: Received | null = null;
 
-  constructor(queue: QueueParts, { backEnds, guard, manner }: WorkerParts) {
-    this.queue = queue;
+  /** Without a queue it dispatches, in each section, the step of its first job. */
+  constructor({ backEnds, guard, manner }: WorkerParts, queue: QueueParts | null) {
     this.dispatch = new Dispatch(backEnds, manner);
     this.guard = guard;
+    this.queue = queue;
+  }
+
+  *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
+    this.lock = at.section.lock;
+    if (this.queue !== null) return yield* this.receive(at, attempt, this.queue);
+    const { steps, retries } = deliveryOf(at.section);
+    const machine = this.machines.get(this.lock) ?? { backEnd: 0 };
+    this.machines.set(this.lock, machine);
+    // A message that is retried says so: each attempt counts as one more retry.
+    const delivery = { steps, retries: retries + attempt - 1 };
+    const isLast = attempt >= at.plan.attempts;
+    const what = { machine, delivery, number: attempt, isLast };
+    return yield* this.dispatch.take(at, what, noRetry);
   }
 
   /** Another attempt only asks the queue again: a message that fails is retried by the queue. */
-  *acquire(at: Section, attempt: number): Program<boolean | 'given up'> {
+  private *receive(at: Section, attempt: number, queue: QueueParts): Program<boolean | 'given up'> {
     const { lock } = at.section;
-    const reply = yield* this.ask(at, part('receive', attempt), { kind: 'receive', lock });
+    const label = part('receive', attempt);
+    const reply = yield* this.ask(at, label, { kind: 'receive', lock }, queue);
     if (reply?.kind !== 'message') return false;
     const { steps, retries, receipt, backEnd } = reply;
     const delivery = { steps, retries };
     const machine = { backEnd };
-    const received: Received = { lock, delivery, receipt, machine, isSettled: false };
+    const received: Received = { lock, delivery, receipt, machine, queue, isSettled: false };
     this.received = received;
-    const isLast = retries >= this.queue.plan.retries;
+    const isLast = retries >= queue.plan.retries;
     const isTaken = yield* this.dispatch.take(at, { machine, delivery, number: 1, isLast }, () =>
       this.retry(at, received),
     );
@@ -143,7 +107,7 @@ export class QueueWorkerDriver implements LockDriver {
     if (!hasRun) return yield* this.retry(at, received);
     const steps = received.delivery.steps + 1;
     received.isSettled = true;
-    if (steps >= this.queue.plan.steps) return;
+    if (steps >= received.queue.plan.steps) return;
     const { backEnd } = received.machine;
     yield* this.send(at, 'next', { message: { steps, retries: 0, backEnd }, delayUs: 0, received });
   }
@@ -151,7 +115,7 @@ export class QueueWorkerDriver implements LockDriver {
   private *retry(at: Section, received: Received): Program<void> {
     const { steps, retries } = received.delivery;
     received.isSettled = true;
-    if (retries >= this.queue.plan.retries) {
+    if (retries >= received.queue.plan.retries) {
       at.self.log('queue', `gives up step ${steps} of ${received.lock} after ${retries} retries`);
       return;
     }
@@ -169,7 +133,7 @@ export class QueueWorkerDriver implements LockDriver {
     const { lock } = received;
     const { steps, retries, backEnd } = message;
     const ask = { kind: 'send', lock, delayUs, steps, retries, backEnd } as const;
-    const reply = yield* this.ask(at, label, ask);
+    const reply = yield* this.ask(at, label, ask, received.queue);
     received.isSettled = reply !== null;
     if (reply === null) at.self.log('queue', `no answer whether step ${steps} was sent`);
   }
@@ -181,19 +145,25 @@ export class QueueWorkerDriver implements LockDriver {
   *settle(at: Section): Program<void> {
     const { received } = this;
     this.received = null;
+    this.lock = '';
     if (received?.isSettled !== true) return;
-    const { lock, receipt, delivery } = received;
-    const reply = yield* this.ask(at, 'delete', { kind: 'delete', lock, receipt });
+    const { lock, receipt, delivery, queue } = received;
+    const reply = yield* this.ask(at, 'delete', { kind: 'delete', lock, receipt }, queue);
     if (reply?.kind === 'deleted') return;
     const why = reply === null ? 'no answer' : 'it was delivered again';
     at.self.log('queue', `could not delete step ${delivery.steps} of ${lock}: ${why}`);
   }
 
-  private *ask(at: Section, label: string, ask: QueueRequest): Program<QueueReply | null> {
+  private *ask(
+    at: Section,
+    label: string,
+    ask: QueueRequest,
+    { server }: QueueParts,
+  ): Program<QueueReply | null> {
     const call = yield* request(at.self, {
       operation: under(at.name, label),
       call: { verb: ask.kind, lock: ask.lock, token: 0 },
-      target: this.queue.server,
+      target: server,
       request: ask,
       timeoutUs: at.plan.lockTimeoutUs,
       tries: ask.kind === 'receive' ? 1 : at.plan.tries,
@@ -202,13 +172,8 @@ export class QueueWorkerDriver implements LockDriver {
     return call.reply;
   }
 
-  /** There is no renew: a lease lasts as long as was asked for at first. */
-  *renew(): Program<boolean> {
-    return true;
-  }
-
   token(lock: string): number {
-    return this.received?.lock === lock ? this.dispatch.fence : 0;
+    return this.lock === lock ? this.dispatch.fence : 0;
   }
 
   *claimJob(at: Section, job: JobStep): Program<boolean> {
@@ -219,4 +184,13 @@ export class QueueWorkerDriver implements LockDriver {
   *finishJob(at: Section, job: JobStep): Program<void> {
     if (this.guard !== null) yield* this.guard.finish(at, job, this.dispatch.fence);
   }
+}
+
+/** The section itself tries again, as another attempt. */
+function* noRetry(): Program<void> {}
+
+/** Which step a section runs, and how often it failed before; by its first job. */
+function deliveryOf({ work }: SectionPlan): Delivery {
+  const job = work.find((step) => step.kind === 'job');
+  return { steps: job?.tick ?? 0, retries: job?.retries ?? 0 };
 }

@@ -14,7 +14,7 @@ import {
 } from '../protocol.ts';
 import { CacheBackEnd, LeaseCacheServer, type LeaseCacheSetting } from './cache-back-end.ts';
 import { type DispatchManner, type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
-import { QueueWorkerDriver, WorkerLeaseDriver } from './driver.ts';
+import { WorkerDriver } from './driver.ts';
 import { JobGuard, JobKeyServer } from './job-guard.ts';
 import { LeaseBook } from './lease-book.ts';
 import { type LeaseTerms, LeaseTime } from './lease-rules.ts';
@@ -214,13 +214,13 @@ function build(world: World, given: Options, { cache, isPublished, queue }: Kept
     releases: isPublished ? 'always' : 'held',
   };
   const parts = { backEnds, guard, manner };
-  if (queue === undefined) return () => new WorkerLeaseDriver(parts);
+  if (queue === undefined) return () => new WorkerDriver(parts, null);
   const process = { name: QUEUE, role: 'lock' } as const;
   const server = world.addServer(process, new QueueServer(QUEUE, queue));
   return (_, role) =>
     role === 'probe'
-      ? new WorkerLeaseDriver(parts)
-      : new QueueWorkerDriver({ server, plan: queue }, parts);
+      ? new WorkerDriver(parts, null)
+      : new WorkerDriver(parts, { server, plan: queue });
 }
 
 function termsOf(given: Options): Omit<LeaseTerms, 'absent'> {
