@@ -16,7 +16,7 @@ type StoreAccess = Extract<Call, { readonly store: string }>;
 type WriteRequest = Extract<StoreRequest, { readonly kind: 'write' }>;
 
 /** What a store access is called, and what it is for. */
-export interface Place {
+export interface AccessPlace {
   readonly id: number;
   readonly label: string;
   readonly store: string;
@@ -31,7 +31,7 @@ export function part(verb: string, id: number): string {
 }
 
 /** `write`, `write-2` of step 2, and of what is tried again `write-again`, `write-2-again-2`. */
-export function labelOf(place: Pick<Place, 'label' | 'id' | 'again'>): string {
+export function labelOf(place: Pick<AccessPlace, 'label' | 'id' | 'again'>): string {
   const { again = 0 } = place;
   const first = part(place.label, place.id);
   return again === 0 ? first : `${first}-${part('again', again)}`;
@@ -58,7 +58,7 @@ type StoreAsk =
  */
 export function storeCall(
   at: Section,
-  place: Place,
+  place: AccessPlace,
   ask: StoreAsk,
 ): CallSetting<StoreRequest, StoreReply> {
   const target = at.servers.stores.get(place.store);

@@ -5,7 +5,7 @@ import type { Work } from '../core/plan/plan.ts';
 import { answerOf, type Program, request, send, sleep } from '../core/world/program.ts';
 import { leaseIsLive } from './lease.ts';
 import type { Change, JobStep, Section } from './protocol.ts';
-import { conditionOf, labelOf, type Place, part, storeCall } from './section-calls.ts';
+import { type AccessPlace, conditionOf, labelOf, part, storeCall } from './section-calls.ts';
 
 /** Does one step; false when the section must stop because the lease is over or lost. */
 export function* doWork(at: Section, work: Work): Program<boolean> {
@@ -58,10 +58,10 @@ const PLAIN: Change['labels'] = { read: 'read', write: 'write' };
 const FROM: Change['labels'] = { read: 'read-from', write: 'write-from' };
 const TO: Change['labels'] = { read: 'read-to', write: 'write-to' };
 
-type Kept = Pick<Place, 'id' | 'store' | 'key'>;
+type Kept = Pick<AccessPlace, 'id' | 'store' | 'key'>;
 
 /** Where a step's value is, for one of its operations. */
-export function placeOf({ id, store, key }: Kept, label: string): Place {
+export function placeOf({ id, store, key }: Kept, label: string): AccessPlace {
   return { id, label, store, key };
 }
 
@@ -92,13 +92,13 @@ function* transfer(at: Section, work: Extract<Work, { kind: 'transfer' }>): Prog
 }
 
 /** The value read; null when the read was refused or got no answer. */
-export function* read(at: Section, place: Place): Program<number | null> {
+export function* read(at: Section, place: AccessPlace): Program<number | null> {
   if (!(yield* open(at, place))) return null;
   return yield* look(at, place);
 }
 
 /** The same without announcing a token, for a read under no lock. */
-export function* look(at: Section, place: Place): Program<number | null> {
+export function* look(at: Section, place: AccessPlace): Program<number | null> {
   const ask = { kind: 'read', key: place.key, value: null, adds: null } as const;
   const call = yield* request(at.self, storeCall(at, place, ask));
   if (call.reply?.kind !== 'value') return null;
@@ -119,7 +119,7 @@ interface Put {
 }
 
 /** False when it was refused, or left out because the lease is over. */
-export function* write(at: Section, place: Place, put: Put): Program<boolean> {
+export function* write(at: Section, place: AccessPlace, put: Put): Program<boolean> {
   const { value, adds, awaits, testsLease = at.plan.checksLease } = put;
   if (!(yield* open(at, place))) return false;
   if (testsLease && !(yield* leaseIsLive(at))) return false;
@@ -141,7 +141,7 @@ export function* write(at: Section, place: Place, put: Put): Program<boolean> {
   return reply?.kind !== 'refused';
 }
 
-function versionName({ store, key }: Place): string {
+function versionName({ store, key }: AccessPlace): string {
   return JSON.stringify([store, key]);
 }
 
@@ -149,7 +149,7 @@ function versionName({ store, key }: Place): string {
  * The version that a write expects: the one that the section knows, if any. Until its answer has
  * come the section knows none.
  */
-function takeVersion({ versions }: Section, place: Place): number | null | undefined {
+function takeVersion({ versions }: Section, place: AccessPlace): number | null | undefined {
   if (versions === null) return undefined;
   const name = versionName(place);
   const version = versions.get(name);
@@ -158,7 +158,7 @@ function takeVersion({ versions }: Section, place: Place): number | null | undef
 }
 
 /** Asks for the store's highest token: whether the client's own is none of those below it. */
-function* passesFence(at: Section, place: Place): Program<boolean> {
+function* passesFence(at: Section, place: AccessPlace): Program<boolean> {
   const ask = { kind: 'fence', key: place.key, value: null, adds: null } as const;
   const asking = placeOf(place, place.label.replace('write', 'fence'));
   const call = yield* request(at.self, storeCall(at, asking, ask));
@@ -167,7 +167,7 @@ function* passesFence(at: Section, place: Place): Program<boolean> {
 }
 
 /** Announces the token to a store that wants it, once a section; false when it is too low. */
-function* open(at: Section, place: Place): Program<boolean> {
+function* open(at: Section, place: AccessPlace): Program<boolean> {
   if (!at.servers.manners.needsOpen || at.opened.has(place.store)) return true;
   at.opened.add(place.store);
   const label = at.opened.size === 1 ? 'open' : `open-${at.opened.size}`;

@@ -13,12 +13,12 @@ import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
 import { GrantWitness } from '../../systems/redis/protocol.ts';
 import {
   describeRedisReply,
-  type RedisReply,
-  type RedisRequest,
+  type LockNodeReply,
+  type LockNodeRequest,
   RedisServer,
 } from '../../systems/redis/server.ts';
 
-type RedisPort = Port<RedisRequest, RedisReply>;
+type RedisPort = Port<LockNodeRequest, LockNodeReply>;
 
 interface Lease {
   readonly key: string;

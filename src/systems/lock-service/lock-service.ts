@@ -5,6 +5,7 @@
  * is a value; an argument that cannot be meant, such as a ttl of NaN, throws (see `mistakes.ts`).
  */
 import { assert } from '../../core/kernel/assert.ts';
+import { mix } from '../../core/kernel/chance.ts';
 import {
   requireFlag,
   requireInteger,
@@ -239,14 +240,7 @@ export function tokenOf(
     case '32-bit':
       return (first + before) | 0;
     case 'random':
-      return scatter(first + before);
+      // One to one for 32 bits, and above 0.
+      return mix(first + before) + 1;
   }
-}
-
-/** A one-to-one mixing of 32 bits (MurmurHash3's last step), above 0. */
-function scatter(number: number): number {
-  let bits = number | 0;
-  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return ((bits ^ (bits >>> 16)) >>> 0) + 1;
 }

@@ -25,15 +25,15 @@ import {
   wordOption,
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
-import { randomValue } from './random-value.ts';
 import {
   describeRedisReply,
   type Kept,
   type LockKey,
-  type RedisReply,
-  type RedisRequest,
+  type LockNodeReply,
+  type LockNodeRequest,
   RedisServer,
   type RedisServerOptions,
+  randomValue,
   type Witness,
 } from './server.ts';
 
@@ -112,10 +112,10 @@ type Verb = 'acquire' | 'renew' | 'release';
 
 class RedisDriver implements LockDriver {
   private readonly options: RedisDriverOptions;
-  private readonly server: ServerHost<RedisRequest, RedisReply>;
+  private readonly server: ServerHost<LockNodeRequest, LockNodeReply>;
   private readonly values: Map<string, number> = new Map();
 
-  constructor(options: RedisDriverOptions, server: ServerHost<RedisRequest, RedisReply>) {
+  constructor(options: RedisDriverOptions, server: ServerHost<LockNodeRequest, LockNodeReply>) {
     this.options = options;
     this.server = server;
   }
@@ -179,8 +179,8 @@ class RedisDriver implements LockDriver {
 
   private call(
     at: Section,
-    sent: { verb: Verb; operation: Name; ask: RedisRequest; value: number },
-  ): CallSetting<RedisRequest, RedisReply> {
+    sent: { verb: Verb; operation: Name; ask: LockNodeRequest; value: number },
+  ): CallSetting<LockNodeRequest, LockNodeReply> {
     const { verb, operation, ask } = sent;
     const token = this.options.token === 'value' ? sent.value : 0;
     return {

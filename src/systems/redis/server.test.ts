@@ -1,17 +1,18 @@
 /** A Redis node by itself: what its commands do, and when a key is over. */
 import { describe, expect, test } from 'vitest';
-import { RedisNode } from './server.ts';
+import { nameOf } from '../../core/kernel/name.ts';
+import { LockNode, randomValue } from './server.ts';
 
 /** A node that holds `db` with value 7 from 0 on, for 10. */
-function held(): RedisNode {
-  const node = new RedisNode();
+function held(): LockNode {
+  const node = new LockNode();
   node.setIfAbsent('db', { value: 7, ttlUs: 10, nowUs: 0 });
   return node;
 }
 
 describe('SET NX PX', () => {
   test('takes a key that is not there, and no other', () => {
-    const node = new RedisNode();
+    const node = new LockNode();
     const set = (value: number): unknown => node.setIfAbsent('db', { value, ttlUs: 10, nowUs: 5 });
     expect(set(7)).toEqual({ value: 7, end: 15 });
     expect(set(8)).toBeNull();
@@ -74,4 +75,25 @@ test('what was saved is not changed by what comes later', () => {
   restore();
   expect(node.forget('db')).toBe(true);
   expect(node.forget('db')).toBe(false);
+});
+
+describe('the random values of acquisitions', () => {
+  const names = Array.from({ length: 20_000 }, (_, at) => `alice/${at % 100}/acquire-${at}`);
+
+  test('no two acquisitions of a long run have the same value', () => {
+    const values = names.map((name) => randomValue(nameOf(name)));
+    expect(new Set(values).size).toBe(names.length);
+    expect(values.every((value) => Number.isSafeInteger(value) && value > 0)).toBe(true);
+  });
+
+  test('an acquisition always has its value', () => {
+    expect(randomValue(nameOf('alice/1/acquire'))).toBe(randomValue(nameOf('alice/1/acquire')));
+  });
+
+  test('values have no order: about every second is lower than the one before', () => {
+    const values = names.map((name) => randomValue(nameOf(name)));
+    const falls = values.filter((value, at) => value < (values[at - 1] ?? 0)).length;
+    expect(falls / names.length).toBeGreaterThan(0.4);
+    expect(falls / names.length).toBeLessThan(0.6);
+  });
 });

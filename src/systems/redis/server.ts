@@ -5,11 +5,25 @@
  * keys; a replica that takes over has what it was sent in time.
  */
 import type { Answer } from '../../core/history/trace.ts';
+import { mix } from '../../core/kernel/chance.ts';
+import { type Name, under } from '../../core/kernel/name.ts';
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import { type KeyEntry, Keyspace } from './keyspace.ts';
 
+const HIGH_BITS = 20;
+
+/**
+ * The random value by which an acquisition is told from all others: a safe integer of 52 bits from
+ * 1, in no order. Redis' clients draw 20 random bytes; here it is a function of the acquisition's
+ * name, so that equal plans give equal runs. Two names with the same one are not to be met.
+ */
+export function randomValue(acquisition: Name): number {
+  const high = mix(under(acquisition, 'value').hash) >>> (32 - HIGH_BITS);
+  return high * 0x1_0000_0000 + mix(acquisition.hash) + 1;
+}
+
 /** A command; with `ifValue` a script, which compares and acts in one step. */
-export type RedisRequest =
+export type LockNodeRequest =
   | {
       readonly kind: 'set';
       readonly key: string;
@@ -25,7 +39,7 @@ export type RedisRequest =
       readonly ttlUs: number;
     };
 
-export type RedisReply =
+export type LockNodeReply =
   | { readonly kind: 'done' }
   /** Nothing was changed, or nothing is there. */
   | { readonly kind: 'nil' }
@@ -38,9 +52,9 @@ export type LockKey = KeyEntry<number> & { readonly end: number };
 
 /** What the trace says of a reply; `token` is what a granted `set` brings. */
 export function describeRedisReply(
-  request: RedisRequest,
+  request: LockNodeRequest,
   token: number,
-): (reply: RedisReply) => Answer {
+): (reply: LockNodeReply) => Answer {
   return (reply) => {
     if (reply.kind === 'value') return reply;
     if (reply.kind !== 'done') return { kind: 'denied', holder: '' };
@@ -84,7 +98,7 @@ export interface RedisServerOptions {
  * scripts that compare the value before a DEL or PEXPIRE, in one step. Each command is told the
  * time, in microseconds; a key that is expired comes back where the clock is set back.
  */
-export class RedisNode {
+export class LockNode {
   private readonly keys: Keyspace<number> = new Keyspace('hidden');
 
   /** What a key holds; null where it is absent or expired. */
@@ -149,12 +163,12 @@ export class RedisNode {
   }
 }
 
-type Ask<K extends RedisRequest['kind']> = Extract<RedisRequest, { kind: K }>;
+type Ask<K extends LockNodeRequest['kind']> = Extract<LockNodeRequest, { kind: K }>;
 
-export class RedisServer implements Server<RedisRequest, RedisReply> {
+export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
   private readonly options: RedisServerOptions;
   private readonly witness: Witness;
-  private readonly node: RedisNode = new RedisNode();
+  private readonly node: LockNode = new LockNode();
   /** Whoever runs the node knows the longest ttl in use: at most this one is what it forgot. */
   private longestTtlUs = 0;
   /** By its monotonic clock. */
@@ -166,7 +180,7 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
     this.witness = witness;
   }
 
-  handle(request: RedisRequest, turn: Turn): RedisReply {
+  handle(request: LockNodeRequest, turn: Turn): LockNodeReply {
     if (turn.monotonicUs < this.outOfServiceUntilUs) return { kind: 'unavailable' };
     switch (request.kind) {
       case 'set':
@@ -182,7 +196,7 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
     }
   }
 
-  private set({ key, value, ttlUs }: Ask<'set'>, turn: Turn): RedisReply {
+  private set({ key, value, ttlUs }: Ask<'set'>, turn: Turn): LockNodeReply {
     this.longestTtlUs = Math.max(this.longestTtlUs, ttlUs);
     const nowUs = this.nowUs(turn);
     const entry = this.node.setIfAbsent(key, { value, ttlUs, nowUs });
@@ -194,13 +208,13 @@ export class RedisServer implements Server<RedisRequest, RedisReply> {
     return { kind: 'done' };
   }
 
-  private delete({ key, ifValue }: Ask<'delete'>, turn: Turn): RedisReply {
+  private delete({ key, ifValue }: Ask<'delete'>, turn: Turn): LockNodeReply {
     const entry = this.node.delete(key, { ifValue, nowUs: this.nowUs(turn) });
     this.witness.deleted(turn, key, entry);
     return { kind: entry === null ? 'nil' : 'done' };
   }
 
-  private expire({ key, ifValue, ttlUs }: Ask<'expire'>, turn: Turn): RedisReply {
+  private expire({ key, ifValue, ttlUs }: Ask<'expire'>, turn: Turn): LockNodeReply {
     this.longestTtlUs = Math.max(this.longestTtlUs, ttlUs);
     const entry = this.node.expire(key, { ifValue, ttlUs, nowUs: this.nowUs(turn) });
     const kept = entry === null ? null : this.kept(turn, entry, ttlUs);

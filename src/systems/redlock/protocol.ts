@@ -31,12 +31,12 @@ import {
   wordOption,
 } from '../protocol.ts';
 import { nodeOptions, nodeSettings } from '../redis/protocol.ts';
-import { randomValue } from '../redis/random-value.ts';
 import {
   describeRedisReply,
-  type RedisReply,
-  type RedisRequest,
+  type LockNodeReply,
+  type LockNodeRequest,
   RedisServer,
+  randomValue,
 } from '../redis/server.ts';
 import { part } from '../section-calls.ts';
 import { NodeKeys, NodeWitness } from './node-keys.ts';
@@ -141,8 +141,8 @@ function build(world: World, given: Options): (client: ClientPlan) => LockDriver
   return () => new RedlockDriver(settings, nodeKeys);
 }
 
-type Node = ServerHost<RedisRequest, RedisReply>;
-type NodeCall = PendingCall<RedisRequest, RedisReply>;
+type Node = ServerHost<LockNodeRequest, LockNodeReply>;
+type NodeCall = PendingCall<LockNodeRequest, LockNodeReply>;
 
 interface RedlockSettings {
   readonly nodes: readonly Node[];
@@ -252,7 +252,7 @@ class RedlockDriver implements LockDriver {
   /** Asks every node, and waits until each has answered or its timeout is over. */
   private *round(
     at: Section,
-    asked: { verb: Extract<Call, { lock: string }>['verb']; name: Name; ask: RedisRequest },
+    asked: { verb: Extract<Call, { lock: string }>['verb']; name: Name; ask: LockNodeRequest },
   ): Program<Round> {
     const [sentUs, sentWallUs] = [at.self.monotonicUs(), at.self.wallUs()];
     const calls: NodeCall[] = [];
@@ -299,7 +299,7 @@ class RedlockDriver implements LockDriver {
   }
 }
 
-function countOf({ calls }: Round, kind: RedisReply['kind']): number {
+function countOf({ calls }: Round, kind: LockNodeReply['kind']): number {
   return calls.filter(({ reply }) => reply?.kind === kind).length;
 }
 

@@ -60,13 +60,11 @@ export class JobGuard {
   }
 }
 
+/** A step of a machine; `fence` null where the key leaves it out. */
+type JobKey = { readonly lock: string; readonly tick: number; readonly fence: number | null };
+
 /** `look` only asks; `mark` and `claim` take the key, and `claim` may be refused. */
-type KeyRequest = {
-  readonly kind: 'look' | 'mark' | 'claim';
-  readonly lock: string;
-  readonly tick: number;
-  readonly fence: number | null;
-};
+type KeyRequest = JobKey & { readonly kind: 'look' | 'mark' | 'claim' };
 
 type KeyReply = { readonly isNew: boolean };
 
@@ -75,35 +73,13 @@ function describeKeyReply({ isNew }: KeyReply): Answer {
   return isNew ? { kind: 'accepted' } : { kind: 'denied', holder: 'an earlier delivery' };
 }
 
-export class JobKeyServer implements Server<KeyRequest, KeyReply> {
-  private readonly keys: JobKeys = new JobKeys();
-
-  handle(request: KeyRequest): KeyReply {
-    if (request.kind === 'look') return { isNew: !this.keys.has(request) };
-    return { isNew: this.keys.claim(request) };
-  }
-
-  restart(): void {}
-
-  snapshot(): () => void {
-    return this.keys.snapshot();
-  }
-
-  evict(): boolean {
-    return false;
-  }
-}
-
-/** A step of a machine; `fence` null where the key leaves it out. */
-interface JobKey {
-  readonly lock: string;
-  readonly tick: number;
-  readonly fence: number | null;
-}
-
-export class JobKeys {
+export class JobKeys implements Server<KeyRequest, KeyReply> {
   private done: Set<string> = new Set();
   private highest: Map<string, number> = new Map();
+
+  handle(request: KeyRequest): KeyReply {
+    return { isNew: request.kind === 'look' ? !this.has(request) : this.claim(request) };
+  }
 
   has(key: JobKey): boolean {
     return this.done.has(textOf(key));
@@ -119,6 +95,12 @@ export class JobKeys {
     }
     this.done.add(textOf(key));
     return true;
+  }
+
+  restart(): void {}
+
+  evict(): boolean {
+    return false;
   }
 
   /** A copy of its state, as a function that brings it back. */

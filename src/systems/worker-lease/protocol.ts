@@ -15,7 +15,7 @@ import {
 import { CacheBackEnd, LeaseCacheServer, type LeaseCacheSetting } from './cache-back-end.ts';
 import { type DispatchManner, type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
 import { WorkerDriver } from './driver.ts';
-import { JobGuard, JobKeyServer } from './job-guard.ts';
+import { JobGuard, JobKeys } from './job-guard.ts';
 import { LeaseBook } from './lease-book.ts';
 import { type LeaseTerms, LeaseTime } from './lease-rules.ts';
 import { KEY_LIFE_SECONDS } from './leases.ts';
@@ -205,10 +205,7 @@ function build(world: World, given: Options, { cache, isPublished, queue }: Kept
   const guard =
     idempotency === 'none'
       ? null
-      : new JobGuard(
-          world.addServer({ name: KEYS, role: 'lock' }, new JobKeyServer()),
-          idempotency,
-        );
+      : new JobGuard(world.addServer({ name: KEYS, role: 'lock' }, new JobKeys()), idempotency);
   const manner: DispatchManner = {
     onDenied: given.oneOf('onDenied', ['waits', 'flips']),
     releases: isPublished ? 'always' : 'held',
