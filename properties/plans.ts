@@ -139,8 +139,7 @@ export function runnablePlans(setting: PlanSetting = {}): fc.Arbitrary<Plan> {
   const areApart = setting.areApart ?? false;
   const probe = setting.probe === undefined ? fc.boolean() : fc.constant(setting.probe);
   return clientsOf(areApart).chain((clients) => {
-    const arbitraries = faultsOf(targetsOf(clients));
-    const fault = fc.oneof(...kinds.map((kind) => arbitraries[kind]));
+    const fault = fc.oneof(...kinds.map(faultsOf(targetsOf(clients))));
     return fc.record({
       fencepost: fc.constant(1 as const),
       scenario: fc.constant('property'),

@@ -5,7 +5,7 @@
  */
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, settingsOver } from '../core/plan/client-text.ts';
-import type { FaultKind } from '../core/plan/fault.ts';
+import { type FaultKind, swarmBitOf } from '../core/plan/fault.ts';
 import type {
   ChancePlan,
   ClientPlan,
@@ -114,27 +114,10 @@ function hasDrawn({ latency, delay, drop, duplicate, lateTimer, jitter }: Chance
   return [latency, delay, drop, duplicate, lateTimer, jitter].some((drawn) => drawn !== null);
 }
 
-/**
- * Which bit of the draw enables a kind. Frozen: another one changes what every seed means.
- */
-const SWARM_BITS: { readonly [Kind in FaultKind]: number } = {
-  pause: 0,
-  delay: 1,
-  drop: 2,
-  duplicate: 3,
-  partition: 4,
-  clock: 5,
-  crash: 6,
-  reset: 7,
-  failover: 8,
-  evict: 9,
-  'late-timer': 10,
-};
-
 /** The kinds of fault that this seed may draw: with swarm a random subset, and never none. */
 function enabledKinds({ faults, isSwarm }: Scenario, bits: number): ReadonlySet<FaultKind> {
   const drawn = faults.flatMap(({ kind, odds }) => (odds === null ? [] : [kind]));
-  const enabled = drawn.filter((kind) => ((bits >>> SWARM_BITS[kind]) & 1) === 1);
+  const enabled = drawn.filter((kind) => ((bits >>> swarmBitOf(kind)) & 1) === 1);
   return new Set(isSwarm && enabled.length > 0 ? enabled : drawn);
 }
 

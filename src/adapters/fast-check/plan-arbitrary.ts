@@ -4,8 +4,18 @@
  */
 import fc from 'fast-check';
 import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
-import type { Fault, FaultKind, When, Which } from '../../core/plan/fault.ts';
-import { FAULT_KINDS } from '../../core/plan/fault.ts';
+import {
+  FAULT_KINDS,
+  type Fault,
+  type FaultField,
+  type FaultKind,
+  type FieldType,
+  type FieldTypes,
+  faultWith,
+  fieldsOfKind,
+  type When,
+  type Which,
+} from '../../core/plan/fault.ts';
 import type { Plan, RangeUs, Work } from '../../core/plan/plan.ts';
 
 const us = fc.oneof(
@@ -78,53 +88,42 @@ const which: fc.Arbitrary<Which> = fc.oneof(
   point.map((message): Which => ({ kind: 'message', message })),
   fc.record({ kind: fc.constant('link'), from: plainName, to: plainName, atUs: us }),
 );
-const group = fc.array(plainName, { minLength: 1, maxLength: 3 });
 
-/** One arbitrary for each kind of fault, with all its forms. */
-export const faultArbitraries: Readonly<Record<FaultKind, fc.Arbitrary<Fault>>> = {
-  pause: fc.record({
-    kind: fc.constant('pause'),
-    process: plainName,
-    when,
-    forUs: us,
-    clocks: fc.constantFrom('run', 'freeze'),
-  }),
-  crash: fc.record({
-    kind: fc.constant('crash'),
-    process: plainName,
-    when,
-    restartAfterUs: orNever,
-  }),
-  partition: fc.record({
-    kind: fc.constant('partition'),
-    from: group,
-    to: group,
-    direction: fc.constantFrom('both', 'one-way'),
-    when,
-    forUs: us,
-  }),
-  clock: fc.record({
-    kind: fc.constant('clock'),
-    process: plainName,
-    when,
-    stepUs,
-    ratePpm: fc.integer({ min: -999_999, max: 9_999_999 }),
-  }),
-  evict: fc.record({ kind: fc.constant('evict'), process: plainName, key: plainName, when }),
-  failover: fc.record({ kind: fc.constant('failover'), process: plainName, when, lagUs: us }),
-  reset: fc.record({ kind: fc.constant('reset'), from: plainName, to: plainName, when }),
-  delay: fc.record({ kind: fc.constant('delay'), which, byUs: us }),
-  drop: fc.record({ kind: fc.constant('drop'), which }),
-  duplicate: fc.record({ kind: fc.constant('duplicate'), which, byUs: us }),
-  'late-timer': fc.record({
-    kind: fc.constant('late-timer'),
-    which: fc.oneof(
-      fc.record({ kind: fc.constant('timer'), timer: point }),
-      fc.record({ kind: fc.constant('process'), process: plainName, atUs: us }),
-    ),
-    byUs: us,
-  }),
+const fieldArbitraries: {
+  readonly [Type in FieldType]: fc.Arbitrary<FieldTypes[Type]>;
+} = {
+  process: plainName,
+  group: fc.array(plainName, { minLength: 1, maxLength: 3 }),
+  message: which,
+  timer: fc.oneof(
+    fc.record({ kind: fc.constant('timer' as const), timer: point }),
+    fc.record({ kind: fc.constant('process' as const), process: plainName, atUs: us }),
+  ),
+  when,
+  duration: us,
+  durationOrNever: orNever,
+  step: stepUs,
+  rate: fc.integer({ min: -999_999, max: 9_999_999 }),
+  key: plainName,
+  direction: fc.constantFrom('both', 'one-way'),
+  clocks: fc.constantFrom('run', 'freeze'),
 };
+
+/** Any fault of a kind, in all its forms. */
+export function faultArbitrary(kind: FaultKind): fc.Arbitrary<Fault> {
+  return faultFrom(kind, ({ type }) => fieldArbitraries[type]);
+}
+
+/** A fault of a kind whose fields are drawn each by itself. */
+export function faultFrom(
+  kind: FaultKind,
+  drawn: (field: FaultField) => fc.Arbitrary<FieldTypes[FieldType]>,
+): fc.Arbitrary<Fault> {
+  const fields = fieldsOfKind(kind);
+  return fc
+    .tuple(...fields.map(drawn))
+    .map((values) => faultWith(kind, (field) => values[fields.indexOf(field)] ?? null));
+}
 
 const id = fc.integer({ min: 1, max: 1_000 });
 const work: fc.Arbitrary<Work> = fc.oneof(
@@ -243,7 +242,7 @@ const planFields = {
   }),
   clients: fc.uniqueArray(client, { maxLength: 3, selector: (one) => one.name }),
   network: fc.record({ link: fc.constantFrom('connection', 'datagram'), latencyUs: us }),
-  faults: fc.array(fc.oneof(...FAULT_KINDS.map((kind) => faultArbitraries[kind])), {
+  faults: fc.array(fc.oneof(...FAULT_KINDS.map(faultArbitrary)), {
     maxLength: 6,
   }),
   chance: nullable(

@@ -3,6 +3,7 @@
  * others. Times are texts, `20ms`, and ranges of them, `1ms..40ms`; what a field means, and what it
  * is where it is left out, the README says.
  */
+import type { FaultKind } from '../../core/plan/fault.ts';
 
 type Unit = 'us' | 'ms' | 's' | 'min' | 'h';
 /** `20ms`, `250us`, `1.5s`, `0`. */
@@ -200,15 +201,21 @@ interface LateTimer {
   readonly chance?: OddsText;
 }
 
-export type FaultOption =
-  | { readonly pause: Pause }
-  | { readonly delay: Message & { readonly by: TimeRange } }
-  | { readonly drop: Message }
-  | { readonly duplicate: Message & { readonly by: TimeRange } }
-  | { readonly partition: Partition }
-  | { readonly clock: Struck & { readonly step?: TimeRange; readonly rate?: RateRange } }
-  | { readonly crash: Struck & { readonly restart?: TimeRange | 'never' } }
-  | { readonly reset: At & Chance & { readonly from: Processes; readonly to: Processes } }
-  | { readonly failover: Struck & { readonly lag: TimeRange } }
-  | { readonly evict: Struck & { readonly key: string } }
-  | { readonly 'late-timer': LateTimer };
+interface FaultOptions {
+  readonly pause: Pause;
+  readonly delay: Message & { readonly by: TimeRange };
+  readonly drop: Message;
+  readonly duplicate: Message & { readonly by: TimeRange };
+  readonly partition: Partition;
+  readonly clock: Struck & { readonly step?: TimeRange; readonly rate?: RateRange };
+  readonly crash: Struck & { readonly restart?: TimeRange | 'never' };
+  readonly reset: At & Chance & { readonly from: Processes; readonly to: Processes };
+  readonly failover: Struck & { readonly lag: TimeRange };
+  readonly evict: Struck & { readonly key: string };
+  readonly 'late-timer': LateTimer;
+}
+
+/** A map of one key, the kind. */
+export type FaultOption = {
+  readonly [Kind in FaultKind]: { readonly [Only in Kind]: FaultOptions[Only] };
+}[FaultKind];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { faultArbitraries, planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
+import { faultArbitrary, planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
 import { renderProblem } from '../../text/problem.ts';
 import { FAULT_KINDS } from './fault.ts';
 import type { Plan } from './plan.ts';
@@ -20,7 +20,7 @@ describe('a plan as text', () => {
 
   test.each(FAULT_KINDS)('writes every form of a %s fault so that it reads back', (kind) => {
     fc.assert(
-      fc.property(faultArbitraries[kind], (fault) => {
+      fc.property(faultArbitrary(kind), (fault) => {
         const written = { ...zombie, faults: [fault] };
         const read = readPlan({ text: renderPlan(written), file: 'x.yaml' });
         expect(read).toStrictEqual({ kind: 'plan', plan: structuredClone(written) });
