@@ -1,0 +1,85 @@
+/**
+ * Each recipe of `docs/contributing.md`, followed word for word in a copy of the project: it
+ * compiles, is in the style of the house, and its own test passes. Where a recipe promises that the
+ * compiler leads on, leaving that step out does not compile.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { pageOf } from './pages.ts';
+import { type Block, Copy, edited, readRecipes } from './recipes.ts';
+
+const recipes = readRecipes();
+let copy: Copy;
+/** A copy is typed in 10 seconds where nothing else runs. */
+const SLOW = { timeout: 300_000 };
+
+beforeAll(() => {
+  copy = new Copy();
+  expect(copy.typeErrors()).toBe('');
+}, SLOW.timeout);
+afterEach(() => copy.restore());
+afterAll(() => copy.remove());
+
+function blocksOf(heading: string): readonly Block[] {
+  const blocks = recipes.get(heading);
+  if (blocks === undefined) throw new Error(`there is no recipe "${heading}"`);
+  return blocks;
+}
+
+/** Those that it adds or changes, else those that it names. */
+function testsOf(heading: string, blocks: readonly Block[]): readonly string[] {
+  const own = blocks.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
+  if (own.length > 0) return own;
+  const text = pageOf('docs/contributing.md').split(`## ${heading}\n`)[1] ?? '';
+  const [, named] = /`npx vitest run (\S+)`/.exec(text) ?? [];
+  if (named === undefined) throw new Error(`"${heading}" has no test`);
+  return [named];
+}
+
+test('there is a recipe for each thing that is added', () => {
+  expect([...recipes.keys()]).toEqual([
+    ...['A claim', 'A fault kind', 'A lock', 'A store', 'A report', 'A history format'],
+    ...['A plan field', 'A shrink pass'],
+  ]);
+});
+
+test('the page has at most 500 lines', () => {
+  expect(pageOf('docs/contributing.md').trimEnd().split('\n').length).toBeLessThanOrEqual(500);
+});
+
+test.each([...recipes])('%s is added by what the page says', SLOW, (heading, blocks) => {
+  copy.apply(blocks);
+  expect(copy.typeErrors()).toBe('');
+  expect(copy.styleErrors()).toBe('');
+  const { code, out } = copy.test(testsOf(heading, blocks));
+  expect(code, out).toBe(0);
+});
+
+describe('what is forgotten does not compile:', SLOW, () => {
+  test('the words of a claim', () => {
+    const words = /rules: \{.*\},/;
+    copy.apply(
+      blocksOf('A claim').map((block) => {
+        return { ...block, text: block.text.replace(words, 'rules: {},') };
+      }),
+    );
+    expect(copy.typeErrors()).toContain('src/check/at-most-one-write-per-grant.ts');
+  });
+
+  test.each([
+    'src/core/plan/fault-words.ts',
+    'src/core/world/injector.ts',
+    'src/adapters/vitest/scenario-fields.ts',
+  ])('what a fault kind adds to %s', (path) => {
+    const blocks = blocksOf('A fault kind');
+    copy.apply(blocks.filter((block) => block.path !== path));
+    expect(blocks.some((block) => block.path === path)).toBe(true);
+    expect(copy.typeErrors()).toContain(path);
+  });
+});
+
+test('an edit whose place is not there, or there twice, is refused', () => {
+  const edit = { path: 'x.ts', text: ' b\n+c\n' };
+  expect(edited('a\nb\n', edit)).toBe('a\nb\nc\n');
+  expect(() => edited('a\n', edit)).toThrow('x.ts does not have these lines');
+  expect(() => edited('b\nb\n', edit)).toThrow('or not only once');
+});

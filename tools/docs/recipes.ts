@@ -1,0 +1,130 @@
+/**
+ * The recipes of `docs/contributing.md`, applied to a copy of the project: its blocks are whole
+ * files, or edits that say by the lines around them where they go.
+ */
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pageOf } from './pages.ts';
+
+const root: string = fileURLToPath(new URL('../../', import.meta.url));
+
+/** One fenced block of a recipe. */
+export interface Block {
+  readonly path: string;
+  readonly isEdit: boolean;
+  readonly text: string;
+}
+
+/** The blocks of each recipe with a path, by its heading, in their order. */
+export function readRecipes(): ReadonlyMap<string, readonly Block[]> {
+  const sections = pageOf('docs/contributing.md').split(/^## /m).slice(1);
+  const recipes = sections.map((section): readonly [string, readonly Block[]] => {
+    const blocks = section.matchAll(/^```(\w+) (\S+)\n([\s\S]*?)^```$/gm);
+    const heading = section.slice(0, section.indexOf('\n'));
+    return [
+      heading,
+      [...blocks].map(([, language, path = '', text = '']) => {
+        return { path, isEdit: language === 'diff', text };
+      }),
+    ];
+  });
+  return new Map(recipes.filter(([, blocks]) => blocks.length > 0));
+}
+
+/** What an edit makes of a file; throws where the lines that it goes by do not occur just once. */
+export function edited(text: string, edit: Pick<Block, 'path' | 'text'>): string {
+  return edit.text.split(/^@@\n/m).reduce((now, hunk) => {
+    const lines = hunk.split('\n').slice(0, -1);
+    const side = (sign: string): string =>
+      lines.map((line) => (line.startsWith(sign) ? '' : `${line.slice(1)}\n`)).join('');
+    const [before, after] = [side('+'), side('-')] as const;
+    const whole = `\n${now}`;
+    const at = whole.indexOf(`\n${before}`) + 1;
+    if (at === 0 || whole.includes(`\n${before}`, at)) {
+      throw new Error(`${edit.path} does not have these lines, or not only once:\n${before}`);
+    }
+    return `${whole.slice(1, at)}${after}${whole.slice(at + before.length)}`;
+  }, text);
+}
+
+/** A copy of the project in a folder of its own. */
+export class Copy {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'fencepost-recipes-'));
+  private readonly touched: Set<string> = new Set();
+
+  constructor() {
+    for (const name of ['src', 'properties', 'tools', 'docs', 'fixtures/guide']) this.take(name);
+    for (const name of ['package.json', 'biome.json', 'vitest.config.ts']) this.take(name);
+    symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
+    this.take('tsconfig.json');
+  }
+
+  private take(name: string): void {
+    cpSync(join(root, name), join(this.folder, name), { recursive: true });
+  }
+
+  /** Adds what blocks say, and nothing else. */
+  apply(blocks: readonly Block[]): void {
+    for (const block of blocks) {
+      const file = join(this.folder, block.path);
+      this.touched.add(block.path);
+      mkdirSync(dirname(file), { recursive: true });
+      const text = block.isEdit ? edited(readFileSync(file, 'utf8'), block) : block.text;
+      writeFileSync(file, text);
+    }
+  }
+
+  /** Takes back all that was added. */
+  restore(): void {
+    for (const path of this.touched) {
+      rmSync(join(this.folder, path));
+      try {
+        this.take(path);
+      } catch {
+        // It is a file of the recipe.
+      }
+    }
+    this.touched.clear();
+  }
+
+  /** What the compiler has to say, '' for nothing. */
+  typeErrors(): string {
+    const cache = ['--incremental', '--tsBuildInfoFile', join(this.folder, 'types.json')];
+    return this.run('typescript/bin/tsc', ['--noEmit', ...cache]).stdout;
+  }
+
+  /** What the formatter and the linter have to say of what was added, '' for nothing. */
+  styleErrors(): string {
+    const files = [...this.touched].filter((path) => path.endsWith('.ts'));
+    const { status, stdout, stderr } = this.run('@biomejs/biome/bin/biome', [
+      ...['check', '--error-on-warnings', '--vcs-enabled=false', ...files],
+    ]);
+    return status === 0 ? '' : `${stdout}${stderr}`;
+  }
+
+  /** How its tests ended: the exit code, and what was printed. */
+  test(files: readonly string[]): { readonly code: number | null; readonly out: string } {
+    const { status, stdout, stderr } = this.run('vitest/vitest.mjs', ['run', ...files]);
+    return { code: status, out: `${stdout}${stderr}` };
+  }
+
+  private run(bin: string, args: readonly string[]): SpawnSyncReturns<string> {
+    const script = join(root, 'node_modules', bin);
+    return spawnSync('node', [script, ...args], { cwd: this.folder, encoding: 'utf8' });
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}
