@@ -2,6 +2,11 @@
  * A scenario, one of its systems and a seed give one plan. Everything is drawn from streams keyed
  * by the names of clients and servers, so all systems of a scenario get the same draws for one
  * seed, and taking one client away leaves what the others do as it was.
+ *
+ * Read on in `scenario.ts` (what is expanded), `draw.ts` (a stream of draws), `expand-work.ts` and
+ * `expand-faults.ts`. How a file becomes a scenario: `scenario-file.ts` (its schema), then
+ * `read-scenario.ts` with `build-clients.ts`, `build-systems.ts`, `build-limits.ts` and
+ * `read-faults.ts`, by the words of `vocabulary.ts`; `json-schema.ts` is for editors.
  */
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, settingsOver } from '../core/plan/client-text.ts';

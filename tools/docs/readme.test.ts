@@ -1,6 +1,6 @@
 /** What the README and docs show is what is printed, and their commands and links exist. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,6 +46,37 @@ function headingsOf(text: string): readonly string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+const architecture = pageOf('docs/architecture.md');
+
+test('every file that the page on architecture names is in src', () => {
+  const named = [...architecture.matchAll(/`([\w/-]+\.ts)`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((path) => !existsSync(join(root, 'src', path)))).toEqual([]);
+});
+
+const doors = [...architecture.matchAll(/^\| `(\w+)` \|.*\| `([\w/-]+\.ts)` \|$/gm)];
+
+test.each(doors.map(([, door = '', first = '']) => [door, first]))(
+  'the front door of %s, %s, names what to read next',
+  (door, first) => {
+    const text = readFileSync(join(root, 'src', first), 'utf8');
+    const named = [...text.slice(0, text.indexOf('*/')).matchAll(/`([\w/-]+\.ts)`/g)];
+    expect(named.length).toBeGreaterThanOrEqual(4);
+    for (const [, path = ''] of named) {
+      const folders = [dirname(first), dirname(dirname(first)), door, 'text'];
+      const found = folders.some((folder) => existsSync(join(root, 'src', folder, path)));
+      expect(found, path).toBe(true);
+    }
+  },
+);
+
+test('every door of src has a front door', () => {
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  expect(doors.map(([, door]) => door).sort()).toEqual(folders.sort());
+});
 
 test('the README leads to every page of docs', () => {
   for (const path of pages.keys()) {
