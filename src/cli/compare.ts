@@ -45,6 +45,7 @@ import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { makeFolder, writeText } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
+import type { RunOptions } from './stages.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface CompareFlags extends OutputFlags {
@@ -82,16 +83,14 @@ export function addCompare(command: Command, done: Done): void {
     });
 }
 
-export interface CompareOptions extends ModuleOptions {
-  readonly from: number;
-  readonly to: number;
+export interface CompareOptions
+  extends ModuleOptions,
+    Pick<RunOptions, 'from' | 'to' | 'isJson' | 'isQuiet'> {
   /** As it was typed; null for all there are. */
   readonly systems: string | null;
   /** The page; null for none. */
   readonly html: string | null;
   readonly output: string | null;
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
 }
 
 /** Compares the systems of a scenario file, or the familiar ones. */
@@ -177,9 +176,7 @@ interface Table {
   readonly exits: readonly Exit[];
 }
 
-interface Context {
-  readonly from: number;
-  readonly to: number;
+interface Context extends Pick<CompareOptions, 'from' | 'to'> {
   readonly catalogue: Catalogue;
   readonly terminal: Terminal;
 }
@@ -218,10 +215,8 @@ async function measureTrials(
   return { columns, seeds, exits: [...codes] };
 }
 
-interface SeedContext {
+interface SeedContext extends Omit<Context, 'from' | 'to'> {
   readonly codes: Set<Exit>;
-  readonly catalogue: Catalogue;
-  readonly terminal: Terminal;
   readonly isInterrupted: () => boolean;
 }
 

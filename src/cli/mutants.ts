@@ -44,6 +44,7 @@ import { findCounterexample } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder, writeText } from './files.ts';
 import { Interruption } from './interruption.ts';
+import type { RunOptions } from './stages.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface MutantsFlags extends OutputFlags {
@@ -72,17 +73,11 @@ export function addMutants(command: Command, done: Done): void {
     });
 }
 
-interface MutantsOptions {
-  /** Seeds of each system, both included. */
-  readonly from: number;
-  readonly to: number;
-  /** Worker threads; 0 runs in this thread, null takes one a core. */
-  readonly workers: number | null;
+interface MutantsOptions
+  extends Pick<RunOptions, 'from' | 'to' | 'workers' | 'isJson' | 'isQuiet'> {
   /** Where shrunk plans are written; null for nowhere. */
   readonly output: string | null;
   readonly isList: boolean;
-  readonly isJson: boolean;
-  readonly isQuiet: boolean;
 }
 
 interface Context {

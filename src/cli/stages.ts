@@ -155,7 +155,7 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
   await prepare(loaded.scenario.systems, loaded.catalogue);
   const journal = journalFor(loaded, context);
-  const keptPlans = await replayKeptPlans(loaded, context);
+  const keptPlans = await replayKeptOf(loaded, context);
   const { repeated, difference } = await selfCheck(loaded, part, context);
   const result = await sweepSeeds(loaded, part, context, journal);
   const examined: Examined = {
@@ -181,7 +181,7 @@ function journalFor(
 }
 
 /** Replays the kept plans of this scenario; of several shards the first does. */
-export async function replayKeptPlans(
+export async function replayKeptOf(
   loaded: LoadedScenario,
   { options, terminal, isInterrupted }: RunContext,
 ): Promise<readonly KeptOutcome[]> {

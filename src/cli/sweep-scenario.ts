@@ -36,7 +36,7 @@ import { readText, writeText } from './files.ts';
 import type { Interruption } from './interruption.ts';
 import { type OpenQueue, sweepCommandText } from './open-queue.ts';
 import type { LoadedScenario, ModuleOptions } from './sources.ts';
-import { type RunOptions, replayKeptPlans, selfCheck } from './stages.ts';
+import { type RunOptions, replayKeptOf, selfCheck } from './stages.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface FleetOptions
@@ -85,7 +85,7 @@ export async function sweepScenario(
   terminal.note(`${scenario.name}  ${loaded.file}`);
   await prepare(scenario.systems, loaded.catalogue);
   const stages = { pool: null, options: runOptions(options), terminal, isInterrupted };
-  const keptPlans = await replayKeptPlans(loaded, { ...stages, journals: [] });
+  const keptPlans = await replayKeptOf(loaded, { ...stages, journals: [] });
   const check = await selfCheck(loaded, range, { ...stages, journals: [] });
   const swept = await sweepOnQueue(loaded, context);
   const { alarm, shrunk } = swept.result;
