@@ -18,8 +18,8 @@ import type { Summary, SystemSummary } from './summary.ts';
 const MOST = 9;
 
 /**
- * One line each: `::error file=…,line=…,title=…::…`. `placeOf` gives a file as GitHub names it: from
- * the root of the repository; null where it lies outside.
+ * One line each: `::error file=…,line=…,title=…::…`. `placeOf` gives a file as GitHub names it:
+ * from the root of the repository; null where it lies outside.
  */
 export function githubAnnotations(
   results: readonly ScenarioResult[],
