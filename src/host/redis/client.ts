@@ -23,9 +23,6 @@ export interface RedisClientOptions {
   readonly means?: Means;
 }
 
-/** Sends one command with these arguments. */
-type Send = (...given: readonly Given[]) => Promise<RedisValue>;
-
 type Listener = (...given: readonly unknown[]) => void;
 
 /**
@@ -35,30 +32,6 @@ type Listener = (...given: readonly unknown[]) => void;
 export class RedisClient {
   private readonly events: EventEmitter = new EventEmitter();
   private readonly connection: Connection;
-
-  /** `set(key, value, 'PX', 30_000, 'NX')`: `OK`, or null where it was not set. */
-  readonly set: Send = this.sending('set');
-  readonly setnx: Send = this.sending('setnx');
-  readonly get: Send = this.sending('get');
-  readonly del: Send = this.sending('del');
-  readonly exists: Send = this.sending('exists');
-  readonly expire: Send = this.sending('expire');
-  readonly pexpire: Send = this.sending('pexpire');
-  readonly ttl: Send = this.sending('ttl');
-  readonly pttl: Send = this.sending('pttl');
-  readonly incr: Send = this.sending('incr');
-  readonly incrby: Send = this.sending('incrby');
-  readonly hset: Send = this.sending('hset');
-  readonly hget: Send = this.sending('hget');
-  readonly hdel: Send = this.sending('hdel');
-  readonly hincrby: Send = this.sending('hincrby');
-  /** `eval(script, numberOfKeys, ...keysAndArguments)`. */
-  readonly eval: Send = this.sending('eval');
-  readonly evalsha: Send = this.sending('evalsha');
-  /** `script('LOAD', text)`: its SHA-1. */
-  readonly script: Send = this.sending('script');
-  readonly ping: Send = this.sending('ping');
-  readonly time: Send = this.sending('time');
 
   /**
    * `caller` is whoever calls, such as the client of an asynchronous lock, or a section of it;
@@ -91,8 +64,87 @@ export class RedisClient {
     return settled;
   }
 
-  private sending(name: string): Send {
-    return (...given) => this.call(name, ...given);
+  /** `set(key, value, 'PX', 30_000, 'NX')`: `OK`, or null where it was not set. */
+  set(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('set', ...given);
+  }
+
+  setnx(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('setnx', ...given);
+  }
+
+  get(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('get', ...given);
+  }
+
+  del(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('del', ...given);
+  }
+
+  exists(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('exists', ...given);
+  }
+
+  expire(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('expire', ...given);
+  }
+
+  pexpire(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('pexpire', ...given);
+  }
+
+  ttl(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('ttl', ...given);
+  }
+
+  pttl(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('pttl', ...given);
+  }
+
+  incr(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('incr', ...given);
+  }
+
+  incrby(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('incrby', ...given);
+  }
+
+  hset(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('hset', ...given);
+  }
+
+  hget(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('hget', ...given);
+  }
+
+  hdel(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('hdel', ...given);
+  }
+
+  hincrby(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('hincrby', ...given);
+  }
+
+  /** `eval(script, numberOfKeys, ...keysAndArguments)`. */
+  eval(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('eval', ...given);
+  }
+
+  evalsha(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('evalsha', ...given);
+  }
+
+  /** `script('LOAD', text)`: its SHA-1. */
+  script(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('script', ...given);
+  }
+
+  ping(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('ping', ...given);
+  }
+
+  time(...given: readonly Given[]): Promise<RedisValue> {
+    return this.call('time', ...given);
   }
 
   /** Sends nothing more; what is under way is still answered. */
