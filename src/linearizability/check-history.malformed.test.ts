@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../properties/runs.ts';
 import { drawHistory, type Repertoire } from '../../tools/oracle/random-history.ts';
 import * as repertoires from '../../tools/oracle/repertoires.ts';
 import type { Json } from '../core/kernel/json.ts';
@@ -70,7 +71,7 @@ function expectKnown<State extends Json, Call extends CallData>(
 ): void {
   const model: Model<Json, CallData> = repertoire.model;
   const shape = { operations: 7, clients: 3, longest: 8, wrong: 18, unknown: 15, failed: 5 };
-  for (let seed = 0; seed < 200; seed++) {
+  for (let seed = 0; seed < runs(200); seed++) {
     for (const { call } of drawHistory(seed, repertoire, shape)) {
       expect(model.mistakeIn?.(call)).toBeNull();
       for (const field of Object.keys(call).filter((name) => name !== 'name')) {

@@ -1,5 +1,6 @@
 import alea from 'seedrandom/lib/alea.js';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../properties/runs.ts';
 import { isLinearizable } from '../../tools/oracle/naive.ts';
 import {
   drawHistory,
@@ -105,14 +106,14 @@ function forEachInvalid<State extends Json, Call extends CallData>(
   look: (history: History<Call>, reasons: Reasons<State>, seed: number) => void,
 ): void {
   let invalid = 0;
-  for (let seed = 0; seed < 150; seed++) {
+  for (let seed = 0; seed < runs(150); seed++) {
     const history = drawHistory(seed, repertoire, small);
     const reasons = explain(history, repertoire.model);
     if (reasons === null) continue;
     invalid += 1;
     look(history, reasons, seed);
   }
-  expect(invalid).toBeGreaterThan(20);
+  expect(invalid).toBeGreaterThan(runs(150) / 7.5);
 }
 
 function without(indices: readonly number[], index: number): readonly number[] {
@@ -156,7 +157,7 @@ function expectSoundTrials<State extends Json, Call extends CallData>(
   const { model } = repertoire;
   const isPure = (call: Call): boolean => model.isPure?.(call) ?? false;
   let valid = 0;
-  for (let seed = 0; seed < 150; seed++) {
+  for (let seed = 0; seed < runs(150); seed++) {
     const history = drawHistory(seed, repertoire, { ...small, wrong: 4 });
     if (!isLinearizable(history, model)) continue;
     const below = alea(`trials ${seed}`);
@@ -176,7 +177,7 @@ function expectSoundTrials<State extends Json, Call extends CallData>(
     }
     expect(trials.try(), `seed ${seed}`).toBe('valid');
   }
-  expect(valid).toBeGreaterThan(20);
+  expect(valid).toBeGreaterThan(runs(150) / 7.5);
 }
 
 describe('the reasons of an invalid history are sound, and its core is minimal', () => {

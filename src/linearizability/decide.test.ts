@@ -1,5 +1,6 @@
 /** Windows of a history that contradict themselves, by which a search is spared. */
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../properties/runs.ts';
 import { drawCasRegister } from '../../tools/oracle/long-history.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
 import type { History } from './model.ts';
@@ -34,7 +35,7 @@ function judgement(verdict: HistoryVerdict): string {
 describe('a contradiction in a window', () => {
   it('is one of the whole, and is found at the same return', () => {
     let invalid = 0;
-    for (let seed = 0; seed < 600; seed++) {
+    for (let seed = 0; seed < runs(600); seed++) {
       const history = misread(seed, 3 + (seed % 10), 40 + (seed % 60));
       const patient = decideHistory(history, model, { patience: Number.POSITIVE_INFINITY });
       const hasty = decideHistory(history, model, { patience: 3 });
@@ -44,7 +45,7 @@ describe('a contradiction in a window', () => {
       );
       if (patient.kind === 'invalid') invalid += 1;
     }
-    expect(invalid).toBeGreaterThan(200);
+    expect(invalid).toBeGreaterThan(runs(600) / 3);
   });
   it('spares the search of all that came before it', () => {
     const large = drawCasRegister(1, { operations: 4_000, clients: 20 }, 20);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../properties/runs.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { hashContent, hasSameContent, Interner } from './interner.ts';
 
@@ -32,7 +33,7 @@ describe('content', () => {
         if (isSame) expect(hashContent(a)).toBe(hashContent(b));
         expect(hasSameContent(a, structuredClone(a))).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
   it('does not depend on the order of fields', () => {

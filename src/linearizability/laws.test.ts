@@ -1,6 +1,7 @@
 /** What may be done to a history without a change of its verdict, and what must change it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../properties/runs.ts';
 import {
   drawCasRegister,
   drawLock,
@@ -52,10 +53,12 @@ function forAll<State extends Json, Call extends CallData>(
       met.set(kind, (met.get(kind) ?? 0) + 1);
       law(history, kind, pick);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
-  expect(met.get('valid')).toBeGreaterThan(60);
-  expect(met.get('invalid')).toBeGreaterThan(60);
+  // Of a hundred histories, by bad luck only two may be of one kind.
+  const least = runs(1_000) * 0.06 - 5;
+  expect(met.get('valid')).toBeGreaterThan(least);
+  expect(met.get('invalid')).toBeGreaterThan(least);
 }
 
 function forEachModel(
@@ -152,7 +155,7 @@ function placesOf<Call>(
   return [...history.keys()].filter((index) => history.slice(index, index + 1).some(fits));
 }
 
-const few = { numRuns: 25 };
+const few = { numRuns: runs(25) };
 
 describe('a history of hundreds of operations is caught with one', () => {
   it('stale read', () => {

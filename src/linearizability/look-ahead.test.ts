@@ -1,5 +1,6 @@
 /** The search that looks ahead against the same search without, on histories of medium length. */
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../properties/runs.ts';
 import {
   drawHistory,
   type HistoryShape,
@@ -15,7 +16,7 @@ import type { Json } from '../core/kernel/json.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
 import type { CallData } from './model.ts';
 
-const histories = 1_500;
+const histories = runs(1_500);
 const medium: HistoryShape = {
   operations: 26,
   clients: 5,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../properties/runs.ts';
 import { readPlan, renderPlan } from '../core/plan/plan-text.ts';
 import { renderProblem } from '../text/problem.ts';
 import { expand } from './expand.ts';
@@ -55,7 +56,7 @@ describe('expand', () => {
         const plan = expand(mixed, system, at);
         expect(readPlan({ text: renderPlan(plan), file: 'a' })).toEqual({ kind: 'plan', plan });
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

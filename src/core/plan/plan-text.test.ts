@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../properties/runs.ts';
 import { faultArbitrary, planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
 import { renderProblem } from '../../text/problem.ts';
 import { FAULT_KINDS } from './fault.ts';
@@ -14,7 +15,7 @@ describe('a plan as text', () => {
         const read = readPlan({ text, file: 'x.yaml' });
         expect(read).toStrictEqual({ kind: 'plan', plan: structuredClone(written) });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -25,7 +26,7 @@ describe('a plan as text', () => {
         const read = readPlan({ text: renderPlan(written), file: 'x.yaml' });
         expect(read).toStrictEqual({ kind: 'plan', plan: structuredClone(written) });
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -1,6 +1,7 @@
 /** What holds of every shrink, whatever the plan and whatever breaks. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../properties/runs.ts';
 import { planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readPlan, renderPlan } from '../plan/plan-text.ts';
@@ -37,17 +38,17 @@ function withoutOne(from: Plan): Plan[] {
 function audit(
   steps: Steps<ShrinkResult>,
   breaks: Predicate,
-): { result: ShrinkResult; runs: number; wasJudged: boolean } {
+): { result: ShrinkResult; asks: number; wasJudged: boolean } {
   const judged = new Set<string>();
-  let runs = 0;
+  let asks = 0;
   let step = steps.next();
   while (step.done !== true) {
     const answer = breaks(step.value);
-    runs += 1;
+    asks += 1;
     if (answer) judged.add(JSON.stringify(step.value));
     step = steps.next(answer);
   }
-  return { result: step.value, runs, wasJudged: judged.has(JSON.stringify(step.value.plan)) };
+  return { result: step.value, asks, wasJudged: judged.has(JSON.stringify(step.value.plan)) };
 }
 
 describe('shrinking any plan', () => {
@@ -59,7 +60,7 @@ describe('shrinking any plan', () => {
         expect(breaks(result.plan)).toBe(true);
         expect(isSimpler(original, result.plan)).toBe(false);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -72,7 +73,7 @@ describe('shrinking any plan', () => {
           expect(excessOf(smaller).size === 0 && breaks(smaller)).toBe(false);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -102,7 +103,7 @@ describe('what shrinking returns', () => {
         const read = readPlan({ file: 'x.yaml', text: renderPlan(least) });
         expect(read).toEqual({ kind: 'plan', plan: least });
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -112,15 +113,16 @@ describe('a shrinker', () => {
     fc.assert(
       fc.property(cases, fc.integer({ min: 1, max: 200 }), ([original, breaks], maxRuns) => {
         const asked: string[] = [];
-        const { result, runs, wasJudged } = audit(shrink(original, { maxRuns }), (candidate) => {
+        const { result, asks, wasJudged } = audit(shrink(original, { maxRuns }), (candidate) => {
           asked.push(JSON.stringify(candidate));
           return breaks(candidate);
         });
-        expect(runs).toBeLessThanOrEqual(maxRuns);
-        expect(result.runs).toBe(runs);
+        expect(asks).toBeLessThanOrEqual(maxRuns);
+        expect(result.runs).toBe(asks);
         expect(wasJudged).toBe(true);
         expect(new Set(asked).size).toBe(asked.length);
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -134,7 +136,7 @@ describe('a shrinker', () => {
           return breaks(candidate);
         });
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -149,7 +151,7 @@ describe('a shrinker', () => {
         });
         expect(wasJudged).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -199,7 +201,7 @@ describe('the drivers', () => {
         const later = await shrinkWithAsync(original, async (one) => breaks(one));
         expect(later).toEqual(shrinkWith(original, breaks));
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 });

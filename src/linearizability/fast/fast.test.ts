@@ -1,5 +1,6 @@
 /** The fast paths against the search, on many small histories to which they apply. */
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../properties/runs.ts';
 import { drawPairedLock } from '../../../tools/oracle/paired-locks.ts';
 import { drawHistory, type HistoryShape } from '../../../tools/oracle/random-history.ts';
 import { registers, versionedRegisters } from '../../../tools/oracle/repertoires.ts';
@@ -11,7 +12,7 @@ import { anonymousMutex, type MutexCall, mutex } from '../models/mutex.ts';
 import { type RegisterCall, register } from '../models/register.ts';
 import { refuteOrder } from '../verify-order.ts';
 
-const histories = 5_000;
+const histories = runs(5_000);
 const shape: HistoryShape = {
   operations: 12,
   clients: 4,

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../properties/runs.ts';
 import { tallyOf } from './tally.fixture.ts';
 import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
@@ -32,7 +33,7 @@ test('however a range is cut, and in whichever order its parts come, its bytes a
       expect(merged).toEqual(whole);
       expect(JSON.stringify(merged)).toBe(JSON.stringify(mergeTallies(EMPTY_TALLY, whole)));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
