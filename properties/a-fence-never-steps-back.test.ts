@@ -29,7 +29,7 @@ test('a fenced store keeps `fence-monotone` under any plan', () => {
 });
 
 test('an unfenced store breaks it under some of the plans under which a fenced one keeps it', () => {
-  const plans = samplePlans(runnablePlans({ kinds: KINDS }), runs(600), 2);
+  const plans = samplePlans(runnablePlans({ kinds: KINDS }), 600, 2);
   const broken = (store: string): number =>
     plans.filter((plan) => breaks(before(plan, store), 'fence-monotone')).length;
   expect(broken('fenced')).toBe(0);
@@ -47,7 +47,7 @@ test('tokens increase in the order of the grants under any plan', () => {
 });
 
 test('a failover brings tokens back and opens the fence in some plans', () => {
-  const plans = samplePlans(runnablePlans({ kinds: ['failover', 'pause'] }), runs(600), 4);
+  const plans = samplePlans(runnablePlans({ kinds: ['failover', 'pause'] }), 600, 4);
   expect(plans.filter((plan) => breaks(plan, 'tokens-increase')).length).toBeGreaterThan(0);
   expect(plans.filter((plan) => breaks(plan, 'fence-monotone')).length).toBeGreaterThan(0);
 });

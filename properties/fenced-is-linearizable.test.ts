@@ -1,7 +1,8 @@
 /**
  * A fenced store that compares tokens per register is a linearizable one, whatever happens to
  * processes, messages and clocks. Left out is what loses state: a failover or a crash of the lock
- * service gives tokens again, and a store that fails over forgets accepted writes.
+ * service gives tokens again, and a store that fails over forgets accepted writes. Left out are
+ * copies, too: that of a holder's first write may arrive after its second one, under the same token.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -11,8 +12,8 @@ import { ALL_KINDS } from './plan-faults.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
 import { runs } from './runs.ts';
 
-const LOSES_STATE: ReadonlySet<FaultKind> = new Set<FaultKind>(['failover', 'crash', 'evict']);
-const KINDS = ALL_KINDS.filter((kind) => !LOSES_STATE.has(kind));
+const LEFT_OUT: readonly FaultKind[] = ['failover', 'crash', 'evict', 'duplicate'];
+const KINDS = ALL_KINDS.filter((kind) => !LEFT_OUT.includes(kind));
 const STORES = ['fenced-reads', 'fenced'];
 
 test('a fenced store is linearizable under any plan', () => {
@@ -26,10 +27,10 @@ test('a fenced store is linearizable under any plan', () => {
 });
 
 test('many of these plans give the search a history to decide', () => {
-  const plans = samplePlans(runnablePlans({ kinds: KINDS, stores: STORES }), runs(100), 2);
+  const plans = samplePlans(runnablePlans({ kinds: KINDS, stores: STORES }), 100, 2);
   const decided = plans.filter((plan) => {
     const [verdict] = examine(plan, ['linearizable']).verdicts;
     return verdict?.kind === 'valid' && verdict.exercised > 0;
   });
-  expect(decided.length).toBeGreaterThan(20);
+  expect(decided.length).toBeGreaterThan(plans.length / 10);
 });

@@ -24,7 +24,7 @@ test('the same plan gives the same digest', () => {
     { seed: 1, numRuns: runs(150) },
   );
   // Were the digest blind to what happens, the law above would hold all the same.
-  expect(digests.size).toBeGreaterThan(130);
+  expect(digests.size).toBeGreaterThanOrEqual(runs(130));
 });
 
 const RUNNER: URL = new URL('../dist/run.js', import.meta.url);

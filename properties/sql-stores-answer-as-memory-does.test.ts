@@ -75,7 +75,7 @@ describe.each(PAIRS)('%s and %s', (memory, sql) => {
 
 test('what the plans do to these stores includes refusals, repetitions, crashes and failovers', () => {
   const system = { lock: 'optimistic', store: 'versioned', options: {} };
-  const plans = samplePlans(runnablePlans({ stores: ['versioned'] }), runs(250), 1);
+  const plans = samplePlans(runnablePlans({ stores: ['versioned'] }), 250, 1);
   const events = plans.flatMap((plan) => run(before(plan, system)).events);
   const count = (is: (event: (typeof events)[number]) => boolean): number =>
     events.filter(is).length;

@@ -2,11 +2,11 @@
  * The world of one run: processes, clocks, network, faults and the observer, put together from a
  * plan. A system fills it with servers and clients; `run` lets it happen and returns the trace.
  *
- * Read on in this order. Who lives in it: `process.ts` (whatever can be paused, crashed and skewed),
+ * Read on in this order. Who lives in it: `process.ts` (what can be paused, crashed and skewed),
  * `client.ts` with `program.ts` (what a program may do) and `client-view.ts` (what it takes to be
- * so), `server.ts`. What passes between them: `port.ts` and `calls.ts`, over `network.ts`. What goes
- * wrong: `injector.ts` at its time or at one of the `points.ts`; what is drawn or decided by name,
- * `choices.ts`, and `pinning.ts`, which writes that down. Who sees it: `recorder.ts`, and
+ * so), `server.ts`. What passes between them: `port.ts` and `calls.ts`, over `network.ts`. What
+ * goes wrong: `injector.ts`, at its time or at one of the `points.ts`; what is drawn or decided by
+ * name, `choices.ts`, and `pinning.ts`, which writes that down. Who sees it: `recorder.ts`, and
  * `failure.ts` where a system throws.
  */
 
