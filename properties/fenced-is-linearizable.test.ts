@@ -2,7 +2,7 @@
  * A fenced store that compares tokens per register is a linearizable one, whatever happens to
  * processes, messages and clocks. Left out is what loses state: a failover or a crash of the lock
  * service gives tokens again, and a store that fails over forgets accepted writes. Left out are
- * copies, too: that of a holder's first write may arrive after its second one, under the same token.
+ * copies, too: that of a holder's first write may arrive after its second one, under one token.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { copy } from './copy.ts';
+import type { Json } from './json.ts';
 
 describe('a copy', () => {
   test('equals its original and shares nothing with it', () => {
@@ -10,6 +11,11 @@ describe('a copy', () => {
     expect(twin).not.toBe(original);
     expect(twin.list).not.toBe(original.list);
     expect(twin.list[1]).not.toBe(original.list[1]);
+  });
+
+  test('keeps a key that is called as the prototype is', () => {
+    const value: Json = JSON.parse('{"__proto__":{"a":1},"b":[{"__proto__":0}]}');
+    expect(JSON.stringify(copy(value))).toBe(JSON.stringify(value));
   });
 
   test('survives JSON as its original does', () => {

@@ -8,11 +8,19 @@ export function copy(value: Json): Json {
   const twin: { [key: string]: Json } = {};
   for (const key in value) {
     const part = value[key];
-    if (part !== undefined) twin[key] = typeof part === 'object' ? copy(part) : part;
+    if (part === undefined) continue;
+    const same = typeof part === 'object' ? copy(part) : part;
+    // Set as others are, a key of this name would be the prototype, and no key.
+    if (key === '__proto__') Object.defineProperty(twin, key, own(same));
+    else twin[key] = same;
   }
   return twin;
 }
 
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
+}
+
+function own(value: Json): PropertyDescriptor {
+  return { value, configurable: true, enumerable: true, writable: true };
 }
