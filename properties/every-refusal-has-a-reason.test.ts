@@ -10,9 +10,14 @@ const stores = [...storeKinds.keys()];
 
 beforeAll(() => prepare(stores.map((store) => ({ store }))));
 
-/** Accesses that a store refuses in some runs, with the reason that is told of each. */
+/** Fewer show too few refusals. */
+const FEWEST_PLANS = 30;
+const told = new Map<string, readonly string[]>();
+
+/** Accesses that a store refuses in some runs, with the reason that each is given. */
 function reasonsOf(store: string): readonly string[] {
-  return samplePlans(runnablePlans({ stores: [store] }), runs(100), 1).flatMap((plan) =>
+  const plans = Math.max(FEWEST_PLANS, runs(100));
+  return samplePlans(runnablePlans({ stores: [store] }), plans, 1).flatMap((plan) =>
     run(plan).events.flatMap((event) =>
       (event.kind === 'write' || event.kind === 'read') && !event.isAccepted
         ? [refusalReason(event)]
@@ -22,10 +27,11 @@ function reasonsOf(store: string): readonly string[] {
 }
 
 test.each(stores)('%s says why it refuses', (store) => {
-  expect(reasonsOf(store)).not.toContain('');
+  told.set(store, reasonsOf(store));
+  expect(told.get(store)).not.toContain('');
 });
 
 test('most stores refuse something in these runs', () => {
-  const refusing = stores.filter((store) => reasonsOf(store).length > 0);
-  expect(refusing.length).toBeGreaterThan(stores.length / 2);
+  const refusing = [...told.values()].filter((reasons) => reasons.length > 0);
+  expect(refusing.length).toBeGreaterThan(told.size / 2);
 });

@@ -109,5 +109,5 @@ test('`grant-order` agrees with a replay by hand', () => {
     }),
     { seed: 1, numRuns: runs(1_500) },
   );
-  expect(broken).toBeGreaterThan(40);
+  expect(broken).toBeGreaterThanOrEqual(runs(40));
 });

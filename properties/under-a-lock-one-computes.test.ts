@@ -10,9 +10,8 @@ import type { FaultKind } from '../src/core/plan/fault.ts';
 import { examineSeed } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
-import { runs } from './runs.ts';
 
-const SEEDS = runs(60);
+const SEEDS = 60;
 
 const faults = ['stampede-pause', 'stampede-eviction'].flatMap((name) => scenarioOf(name).faults);
 

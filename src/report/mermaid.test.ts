@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import mermaid from 'mermaid';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { runs } from '../../properties/runs.ts';
 import { isRecord } from '../core/plan/document.ts';
 import { examine } from '../harness.ts';
 import { readPlanSource } from '../host/modules/load-files.ts';
@@ -101,7 +102,7 @@ describe('findingDiagram', () => {
         expect(read[1]).toBe(short === '' ? '\u00a0' : short);
         expect(texts).toEqual(meant(finding));
       }),
-      { seed: 1, numRuns: 150, examples: hostileExamples },
+      { seed: 1, numRuns: runs(150), examples: hostileExamples },
     );
   });
 
