@@ -5,7 +5,7 @@ import { errorText } from '../text/error-text.ts';
 import type { Checker, Claim } from './claim.ts';
 import { type Contradiction, explainBy, type Sentences, type Words } from './explanation.ts';
 import type { Terms } from './terms.ts';
-import { type Breach, conclude, type Evidence, type Verdict } from './verdict.ts';
+import { type Breach, conclude, type Evidence, type Explanation, type Verdict } from './verdict.ts';
 
 export interface ClaimDefinition {
   /** One line on what is promised. */
@@ -81,6 +81,12 @@ function allSentences({ headline, next = '', however = '', cure = '' }: OwnSente
   return { headline, next, however, cure };
 }
 
+/** In the order in which every explanation is written. */
+function ownExplanation(sentences: OwnSentences): Explanation {
+  const { headline, next, however, cure } = allSentences(sentences);
+  return { headline, given: '', next, however, cure };
+}
+
 /** The verdict brings its words along, since who prints it may not know the claim. */
 function verdictOf(
   { name, rules }: Pick<Claim, 'name' | 'rules'>,
@@ -92,7 +98,7 @@ function verdictOf(
   const rule = 'headline' in breach ? name : breach.rule;
   const explanation =
     'headline' in breach
-      ? { ...allSentences(breach), given: '' }
+      ? ownExplanation(breach)
       : explainBy(rules, trace, { claim: name, rule, evidence });
   const counted = Math.max(exercised, 1);
   return { kind: 'invalid', claim: name, exercised: counted, rule, evidence, explanation };
