@@ -1,7 +1,7 @@
 /**
  * Every argument of every public method of the classes that need no simulator: what it may be, and
  * a call in which it stands. Whoever adds a method or an argument adds its row; the laws are in
- * `plain-classes.test.ts`.
+ * `plain-classes-name-each-mistake.test.ts`.
  */
 import {
   Cache,

@@ -7,6 +7,7 @@
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { parseDuration } from '../core/plan/duration.ts';
+import { REPORTERS } from '../report/reporters.ts';
 import { suggest } from '../text/problem.ts';
 import { type Exit, UserError } from './exit.ts';
 
@@ -21,20 +22,10 @@ export function withExample(command: Command, example: string): Command {
   return command.addHelpText('after', `\nExample:\n  ${example}`);
 }
 
-/** Each reporter and the file that it writes into the folder of `--output`, or what else. */
-const WRITES = {
-  text: 'stdout',
-  html: '<scenario>.html',
-  junit: 'junit.xml',
-  github: 'annotations, $GITHUB_STEP_SUMMARY',
-  json: 'report.json',
-  mermaid: '<counterexample>.mmd',
-} as const;
-
-const REPORTERS: readonly string[] = Object.keys(WRITES);
+const REPORTER_NAMES: readonly string[] = Object.keys(REPORTERS);
 
 /** What `--help` says of `--reporter`. */
-const ABOUT_REPORTERS: string = `what is written, a list: ${Object.entries(WRITES)
+const ABOUT_REPORTERS: string = `what is written, a list: ${Object.entries(REPORTERS)
   .map(([name, what]) => `${name} (${what})`)
   .join(', ')}`;
 
@@ -123,12 +114,12 @@ export type Reporters = ReadonlySet<string>;
 /** The reporters of a list such as `text,junit`; refuses what is none of them. */
 export function parseReporters(text: string): Reporters {
   const names = text.split(',').map((name) => name.trim());
-  const unknown = names.filter((name) => !REPORTERS.includes(name));
+  const unknown = names.filter((name) => !REPORTER_NAMES.includes(name));
   if (unknown.length === 0) return new Set(names);
   throw new UserError(
     unknown.map((name) => {
-      const hint = suggest(name, REPORTERS);
-      const known = hint.includes('; known:') ? '' : `; known: ${REPORTERS.join(', ')}`;
+      const hint = suggest(name, REPORTER_NAMES);
+      const known = hint.includes('; known:') ? '' : `; known: ${REPORTER_NAMES.join(', ')}`;
       return `--reporter ${text}: unknown reporter "${name}"${hint}${known}`;
     }),
   );

@@ -1,5 +1,5 @@
 /**
- * Searches a history that takes more memory than it may, `node hard-search.mjs <which> <MB>`, and
+ * Searches a history that takes more memory than it may, `node hard-search.fixture.mjs <which> <MB>`, and
  * writes by how many megabytes the process grew meanwhile.
  */
 import { checkHistory } from '../../dist/linearizability/check-history.js';

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 /** What Mermaid's own parser reads out of a diagram: texts with its escapes turned back. */
 async function parsed(diagram: string): Promise<{ names: string[]; texts: string[] }> {
-  // For titles, and only for them, Mermaid needs a browser: mermaid-drawn.test.ts has one.
+  // For titles, and only for them, Mermaid needs a browser: mermaid-drawn.slow.test.ts has one.
   const untitled = diagram.replace(/\n {2}title [^;#\n]*(#\d+;[^;#\n]*)*\n/, '\n');
   const { db }: { db: unknown } = await mermaid.mermaidAPI.getDiagramFromText(untitled);
   if (!isRecord(db)) throw new Error('this is no diagram');

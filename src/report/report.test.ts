@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { REPORTS, type ReportedRun, type ReportPart, renderReports } from './report.ts';
+import { type ReportedRun, type ReportPart, renderReports } from './report.ts';
+import { REPORTERS } from './reporters.ts';
 import { sampleOverview, sampleResult } from './run-result.fixture.ts';
 
 const run: ReportedRun = {
@@ -46,8 +47,8 @@ describe('renderReports', () => {
     expect(new Set(goals(null))).toEqual(new Set(['log']));
   });
 
-  it.each([...REPORTS])('%s delivers something of a run that broke', (_, { render }) => {
-    const deliveries = [...render(run)];
+  it.each(Object.keys(REPORTERS))('%s delivers something of a run that broke', (name) => {
+    const deliveries = [...renderReports(new Set([name]), run)];
     expect(deliveries.length).toBeGreaterThan(0);
     for (const { text } of deliveries) expect(text).not.toBe('');
   });

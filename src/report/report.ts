@@ -1,7 +1,7 @@
 /**
  * What people and machines read of a run, and the front door of `report`: every report is a row of
- * `REPORTS`, made by one file from the same plain data. A report says what is to be written where;
- * the command has the terminal and the disk.
+ * `reporters.ts` and one of `REPORTS`, made by one file from the same plain data. A report says
+ * what is to be written where; the command has the terminal and the disk.
  *
  * Read on in this order. The data: `summary.ts` (a whole command), `cases.ts` (a scenario, and the
  * cases that it is cut into), `finding.ts` (a counterexample; `describe-finding.ts` makes it). Its
@@ -20,6 +20,7 @@ import { renderJunit } from './junit.ts';
 import { findingDiagram } from './mermaid.ts';
 import { renderOverview } from './overview.ts';
 import { renderReportJson } from './report-json.ts';
+import type { REPORTERS } from './reporters.ts';
 import type { Summary } from './summary.ts';
 
 /** What a report is made from. */
@@ -46,28 +47,24 @@ export type ReportPart =
   | { readonly to: 'terminal' | 'log' | 'step-summary'; readonly text: string }
   | { readonly to: 'file'; readonly file: string; readonly text: string };
 
-export interface Report {
-  /** Where `--help` says that it goes. */
-  readonly writes: string;
-  readonly render: (run: ReportedRun) => Iterable<ReportPart>;
-}
-
-/** By the names that `--reporter` takes, in the order of `--help`. */
-export const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
-  ['text', { writes: 'stdout', render: texts }],
-  ['html', { writes: '<scenario>.html', render: pages }],
-  ['junit', { writes: 'junit.xml', render: (run) => [oneFile(run, 'junit.xml', renderJunit)] }],
-  ['github', { writes: 'annotations, $GITHUB_STEP_SUMMARY', render: forGithub }],
-  ['json', { writes: 'report.json', render: (run) => [oneFile(run, 'report.json', asJson)] }],
-  ['mermaid', { writes: '<counterexample>.mmd', render: diagrams }],
-]);
+/** What makes each report of `reporters.ts`: one that is left out does not compile. */
+const REPORTS: Readonly<
+  Record<keyof typeof REPORTERS, (run: ReportedRun) => Iterable<ReportPart>>
+> = {
+  text: texts,
+  html: pages,
+  junit: (run) => [oneFile(run, 'junit.xml', renderJunit)],
+  github: forGithub,
+  json: (run) => [oneFile(run, 'report.json', asJson)],
+  mermaid: diagrams,
+};
 
 /** What the chosen reports deliver, one after the other; a name that is none is passed over. */
 export function* renderReports(
   chosen: ReadonlySet<string>,
   run: ReportedRun,
 ): Generator<ReportPart, void> {
-  for (const [name, { render }] of REPORTS) if (chosen.has(name)) yield* render(run);
+  for (const [name, render] of Object.entries(REPORTS)) if (chosen.has(name)) yield* render(run);
 }
 
 function oneFile(run: ReportedRun, name: string, render: (run: ReportedRun) => string): ReportPart {

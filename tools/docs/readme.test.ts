@@ -173,7 +173,7 @@ test('every example of a page is run by a test', () => {
   const run = [
     ...['shrinkFailure(plan', 'new LockService()', 'new LeaseTable()', 'planArbitrary('],
     'new OptimisticTable(',
-    // vitest.test.ts runs the first of these, readme-cache-lock.test.ts the second.
+    // vitest.slow.test.ts runs the first of these, readme-cache-lock.slow.test.ts the second.
     ...['checkHistory(', "'fencepost/vitest'", 'new CacheLock('],
   ];
   expect(examples.filter((text) => !run.some((words) => text.includes(words)))).toEqual([]);

@@ -1,7 +1,7 @@
 // The lot of a mutant, by which `npm run mutation` draws: it depends on the seed, the place and
 // the change alone, so that the same ones are tried again.
 const SEED = process.env['FENCEPOST_MUTATION_SEED'] ?? '1';
-const SHARE = Number(process.env['FENCEPOST_MUTATION_SHARE'] ?? '0.05');
+const SHARE = Number(process.env['FENCEPOST_MUTATION_SHARE'] ?? '0.01');
 
 /** FNV-1a, finished as murmur3 is. */
 function hashOf(text) {

@@ -18,18 +18,8 @@ import { isTest, nodesOf, type Source } from './source.ts';
 /** A file with fewer lines that one neighbour imports belongs into that neighbour. */
 const FEWEST_LINES = 60;
 
-/**
- * Folders whose files are rows of a registry: a claim, a lock, a store, a format is one file,
- * however short, so that another one is one file more.
- */
-const REGISTRIES: readonly RegExp[] = [
-  /^src\/check\/[^/]+\.ts$/,
-  /^src\/core\/shrink\/[^/]+\.ts$/,
-  /^src\/linearizability\/(formats|models)\/[^/]+\.ts$/,
-  /^src\/systems\/[^/]+\/[^/]+\.ts$/,
-  /^src\/report\/formats\/[^/]+\.ts$/,
-  /^src\/cli\/[^/]+\.ts$/,
-];
+/** What only these import are rows of a registry: one file each, however short. */
+const REGISTRIES: ReadonlySet<string> = new Set(['src/check/claims.ts', 'src/cli/program.ts']);
 
 /** Who imports whom: each module's path with those of the modules that it imports, types too. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
@@ -69,7 +59,7 @@ export function splintersIn(sources: readonly Source[]): readonly string[] {
     .flatMap(([path, [importer, ...others]]) => {
       if (importer === undefined || others.length > 0) return [];
       const isNeighbour = folderOf(path) === folderOf(importer);
-      const isRow = REGISTRIES.some((registry) => registry.test(path));
+      const isRow = REGISTRIES.has(importer);
       if (!isNeighbour || isRow || (lines.get(path) ?? FEWEST_LINES) >= FEWEST_LINES) return [];
       return [`${path}: ${lines.get(path)} lines that only ${importer} imports: move them there`];
     })

@@ -1,7 +1,7 @@
 /**
  * The fields of a scenario as they are typed in TypeScript: those of a scenario file, and no
  * others. Times are texts, `20ms`, and ranges of them, `1ms..40ms`; what a field means, and what it
- * is where it is left out, the README says.
+ * is where it is left out, `docs/scenarios.md` says.
  */
 import type { FaultKind } from '../../core/plan/fault.ts';
 
