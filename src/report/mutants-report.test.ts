@@ -15,10 +15,8 @@ import { outputLine } from './output-schema.ts';
 
 const mutant = row('unfenced', {
   change: 'no comparison at all',
-  caughtBy: 'fence-monotone',
-  needs: 'a pause',
+  caught: { by: 'fence-monotone', after: 'a pause' },
   mutant: { store: 'unfenced' },
-  world: {},
 });
 
 const held: MutantTrial['base'] = { verdict: 'held', broken: 0, why: [] };

@@ -38,15 +38,26 @@ export const BASE = 'base';
 export const MUTANT = 'mutant';
 
 /** What a row of the table says: the mutant differs from the base in what it names. */
-interface Row extends Omit<Mutant, 'name' | 'base' | 'mutant'> {
+interface Row {
+  readonly change: string;
+  /** The claim that has to find it, and what has to go wrong first, where anything has to. */
+  readonly caught: { readonly by: string; readonly after?: string };
   readonly base?: Partial<System>;
   readonly mutant: Partial<System>;
 }
 
-/** A row, on the lock service and a fenced store unless it says otherwise. */
-export function row(name: string, { base, mutant, ...rest }: Row): Mutant {
+/**
+ * A row, on the lock service and a fenced store unless it says otherwise. All other fields are those
+ * of the world.
+ */
+export function row(
+  name: string,
+  { change, caught, base, mutant, ...world }: Row & Fields,
+): Mutant {
   const system: System = { lock: 'lock-service', store: 'fenced', ...base };
-  return { name, ...rest, base: system, mutant: { ...system, ...mutant } };
+  const { by: caughtBy, after: needs = '' } = caught;
+  const mutated = { ...system, ...mutant };
+  return { name, change, caughtBy, needs, base: system, mutant: mutated, world };
 }
 
 /** The text of its scenario; JSON, which YAML contains. */
@@ -73,16 +84,23 @@ export function scenarioOf(mutant: Mutant): Scenario {
   return read.scenario;
 }
 
-/** Three clients that often want the lock at once and write one value each time. */
+/** Three clients that often want the lock at once. */
+export const TRIO: Fields = { count: 3, ttl: '10ms', sections: 3, think: '0ms..20ms' };
+
+/** They write one value each time. */
 export const CROWD: Fields = {
-  clients: { count: 3, ttl: '10ms', sections: 3, think: '0ms..20ms' },
+  clients: TRIO,
   workload: { kind: 'blind-writes' },
   network: { latency: '1ms..2ms' },
 };
 
-/** The same in seconds, for locks that count in them. */
+/** Two clients in seconds, for locks that count in them. */
+export const SLOW_PAIR: Fields = {
+  ...{ count: 2, ttl: '2s', sections: 3, think: '0s..4s', backoff: '500ms' },
+};
+
 export const SLOW_CROWD: Fields = {
-  clients: { count: 2, ttl: '2s', sections: 3, think: '0s..4s', backoff: '500ms' },
+  clients: SLOW_PAIR,
   workload: { kind: 'blind-writes' },
   network: { latency: '1ms..20ms' },
   slack: '10s',

@@ -5,13 +5,10 @@ import { type Block, cutIntoBlocks, judgeTrial, medianOf } from './trial.ts';
 
 const mutant = row('unfenced', {
   change: 'no comparison at all',
-  caughtBy: 'fence-monotone',
-  needs: 'a pause',
+  caught: { by: 'fence-monotone', after: 'a pause' },
   mutant: { store: 'unfenced' },
-  world: {
-    ...CROWD,
-    faults: [{ pause: { process: 'clients', before: 'write', for: '1ms..9ms', chance: '1/2' } }],
-  },
+  ...CROWD,
+  faults: [{ pause: { process: 'clients', before: 'write', for: '1ms..9ms', chance: '1/2' } }],
 });
 const scenario = scenarioOf(mutant);
 
