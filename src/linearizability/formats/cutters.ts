@@ -3,12 +3,15 @@
  * outermost maps, `{…}`, for EDN and JSON alike, one after the other or all in one list. So a list
  * of a million maps is never held as a whole.
  */
+import { readEdnFields } from './edn.ts';
+import { type FieldsRead, readJsonFields } from './json-fields.ts';
 import {
   type FilePlace,
   type Malformed,
   MOST_DEPTH,
   MOST_RECORD_CHARACTERS,
   malformed,
+  type TakeFields,
 } from './record.ts';
 
 export interface Line extends FilePlace {
@@ -295,8 +298,22 @@ export class MapCutter {
   }
 }
 
+const READERS: { readonly [Each in Syntax]: (text: string) => FieldsRead } = {
+  edn: readEdnFields,
+  json: readJsonFields,
+};
+
+/** Cuts a text into maps whose fields it reads. */
+export function cutFields(syntax: Syntax, take: TakeFields): MapCutter {
+  return new MapCutter(syntax, (map) => {
+    const read = READERS[syntax](map.text);
+    if (read.kind === 'fields') return take(read.fields, map);
+    return malformed(placeInMap(map, read.offset), read.what);
+  });
+}
+
 /** The place of an offset into the text of a map. */
-export function placeInMap(map: CutMap, offset: number): FilePlace {
+function placeInMap(map: CutMap, offset: number): FilePlace {
   const before = map.text.slice(0, offset).split('\n');
   const last = before.at(-1) ?? '';
   if (before.length === 1) return { line: map.line, column: map.column + last.length };

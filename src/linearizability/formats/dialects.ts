@@ -1,17 +1,131 @@
-/** The dialects by the name of their model, and which one a log is likely to speak. */
-import type { Dialect } from './dialect.ts';
-import { lockDialects } from './lock-dialects.ts';
-import type { RecordedOperation } from './record.ts';
-import { valueDialects } from './value-dialects.ts';
+/**
+ * How logs speak of each model, and which model a log is likely to speak of: of what holds values
+ * (registers, key-value maps, counters), and of locks, semaphores and leases.
+ */
+import type { Json } from '../../core/kernel/json.ts';
+import type { Beginning } from '../models.ts';
+import {
+  ANY_KEY,
+  type Answers,
+  type Dialect,
+  keyText,
+  knownAnswer,
+  type NamedFields,
+  type Said,
+  scalarOf,
+  words,
+} from './dialect.ts';
+import { ednText, isArray } from './edn.ts';
+import type { Fields, RecordedOperation } from './record.ts';
 
-const ALL: readonly Dialect[] = [...valueDialects, ...lockDialects];
+const READ = ['get', 'r'];
+const WRITE = ['put', 'set', 'w'];
+const CAS = ['compare-and-set', 'compare-and-swap', 'compareAndSet'];
+
+/** What a cas may answer, of whatever object. */
+const CAS_ANSWERS: Answers = {
+  yes: ['matched', 'swapped'],
+  no: ['missed', 'denied', 'refused', 'mismatch', 'mismatched'],
+  mayBeValue: true,
+};
+
+const FENCE: Answers = { yes: ['accepted'], no: ['refused', 'denied', 'rejected'] };
+
+const anyRegister = { words: words({ read: READ, write: WRITE }), keys: ANY_KEY, begin: beginWith };
+
+/** Its keys lie in a resource, and the resource has the fence. */
+const anyFenced = {
+  ...anyRegister,
+  words: words({ read: READ, write: WRITE, open: [] }),
+  keys: ['key'],
+  answers: new Map(['read', 'write', 'open'].map((name) => [name, FENCE])),
+  callOf: fencedOf,
+};
+const strictFenced: Dialect = { ...anyFenced, model: 'fenced-register-strict' };
+
+const ACQUIRE = ['lock', 'tryLock', 'try-lock', 'tryAcquire', 'try-acquire'];
+const RELEASE = ['unlock'];
+const NO = ['denied', 'refused', 'rejected', 'busy'];
+
+/** The first yes is the model's word for it. */
+const ANSWERS: ReadonlyMap<string, Answers> = new Map([
+  ['acquire', { yes: ['granted', 'acquired', 'locked'], no: NO, mayBeValue: true }],
+  ['renew', { yes: ['renewed', 'extended'], no: NO, mayBeValue: true }],
+  ['release', { yes: ['released', 'unlocked'], no: NO, mayBeValue: true }],
+]);
+
+const anyLock = {
+  words: words({ acquire: ACQUIRE, release: RELEASE }),
+  keys: ANY_KEY,
+  answers: ANSWERS,
+  isNamedByValue: true,
+  begin: beginFree,
+};
+
+const ALL: readonly Dialect[] = [
+  { ...anyRegister, model: 'register', callOf: readOrWrite },
+  {
+    ...anyRegister,
+    model: 'cas-register',
+    words: words({ read: READ, write: WRITE, cas: CAS }),
+    answers: new Map([['cas', CAS_ANSWERS]]),
+    callOf: readWriteOrCas,
+  },
+  {
+    ...anyRegister,
+    model: 'versioned-register',
+    answers: new Map([['write', FENCE]]),
+    callOf: versionedOf,
+  },
+  { ...anyFenced, model: 'fenced-register' },
+  strictFenced,
+  { ...anyFenced, model: 'fenced-register-with-reads' },
+  {
+    model: 'kv',
+    words: words({
+      get: ['read'],
+      put: ['write', 'set'],
+      append: [],
+      cas: ['compare-and-set', 'compare-and-swap'],
+      delete: ['remove'],
+    }),
+    keys: ANY_KEY,
+    answers: new Map([['cas', CAS_ANSWERS]]),
+    begin: (initial) => ({ text: initial === undefined ? '' : plainText(initial) }),
+    callOf: keyValueOf,
+  },
+  {
+    model: 'counter',
+    words: words({ increment: ['add', 'inc', 'incr'], decrement: ['dec', 'decr'], read: ['get'] }),
+    keys: ANY_KEY,
+    begin: beginCounter,
+    callOf: counterOf,
+  },
+  { ...anyLock, model: 'mutex', callOf: lockCallOf },
+  { ...anyLock, model: 'anonymous-mutex', callOf: lockCallOf },
+  { ...anyLock, model: 'reentrant-mutex', callOf: lockCallOf },
+  { ...anyLock, model: 'fenced-mutex', callOf: tokenOf },
+  { ...anyLock, model: 'reentrant-fenced-mutex', callOf: tokenOf },
+  {
+    ...anyLock,
+    model: 'semaphore',
+    // Its value is a number of permits.
+    isNamedByValue: false,
+    begin: beginSemaphore,
+    callOf: permitsOf,
+  },
+  {
+    ...anyLock,
+    model: 'lease',
+    words: words({ acquire: ACQUIRE, renew: ['extend'], release: RELEASE, expire: [] }),
+    callOf: leaseOf,
+  },
+];
 
 /** Under each name that `models` knows. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map([
   ...ALL.map((dialect) => [dialect.model, dialect] as const),
-  ...ALL.filter(({ model }) => model === 'fenced-register-strict').map(
-    (dialect) => ['strict-fenced-register', dialect] as const,
-  ),
+  ['strict-fenced-register', strictFenced],
 ]);
 
 /** Weaker models first: the first that knows every word of a log is the one to take. */
@@ -39,4 +153,177 @@ function registerOf(operations: readonly RecordedOperation[], hasTokens: boolean
     return 'versioned-register';
   }
   return operations.some(({ f }) => f === 'get' || f === 'put') ? 'kv' : 'register';
+}
+
+function beginWith(initial: Json | undefined): Beginning {
+  return { value: scalarOf(initial ?? null) };
+}
+
+function readOrWrite({ name, operation, key, asked, answered }: Said): NamedFields | string {
+  if (name === 'read') {
+    const value = operation.outcome === 'ok' ? answered : null;
+    if (value === undefined) return 'expected a value: what was read';
+    return { name, key, value: scalarOf(value) };
+  }
+  if (asked === undefined) return 'expected a value: what is written';
+  return { name, key, value: scalarOf(asked) };
+}
+
+function readWriteOrCas(said: Said): NamedFields | string {
+  const { name, operation, key, asked, isNo } = said;
+  if (name !== 'cas') return readOrWrite(said);
+  const pair = isArray(asked) ? asked : namedPair(operation.asked);
+  const [expected, value] = pair;
+  if (pair.length !== 2 || expected === undefined || value === undefined) {
+    return 'expected a value of two: [expected new]';
+  }
+  const answer = knownAnswer(said, isNo ? 'missed' : 'matched');
+  return { name, key, expected: scalarOf(expected), value: scalarOf(value), answer };
+}
+
+/** The same as fields: `from` and `to`, `expected` and `new`, `arg1` and `arg2`. */
+function namedPair(fields: Fields): readonly (Json | undefined)[] {
+  return [
+    fields['from'] ?? fields['expected'] ?? fields['arg1'],
+    fields['to'] ?? fields['new'] ?? fields['arg2'] ?? fields['value'],
+  ];
+}
+
+function versionedOf(said: Said): NamedFields | string {
+  const { name, operation } = said;
+  const plain = readOrWrite(said);
+  if (typeof plain === 'string') return plain;
+  const version = operation.answered['version'];
+  const isTold = Number.isSafeInteger(version);
+  if (operation.outcome === 'ok' && !isTold && !said.isNo) {
+    return 'expected a version, a whole number below 2^53';
+  }
+  const call = { ...plain, version: typeof version === 'number' ? version : null };
+  const expected = operation.asked['expected'] ?? null;
+  if (name === 'read' || (expected === null && !said.isNo)) return call;
+  if (typeof expected !== 'number' || !Number.isSafeInteger(expected)) {
+    return 'expected a version in "expected", a whole number below 2^53';
+  }
+  return { ...call, expected, ...(said.isNo ? { answer: 'refused' } : {}) };
+}
+
+function fencedOf(said: Said): NamedFields | string {
+  const { name, operation } = said;
+  const { asked, answered } = operation;
+  const token = asked['token'] ?? answered['token'];
+  if (typeof token !== 'number' || !Number.isSafeInteger(token)) {
+    return 'expected a token, a whole number below 2^53';
+  }
+  const resource = keyText(asked['resource'] ?? '');
+  const answer = knownAnswer(said, said.isNo ? 'refused' : 'accepted');
+  if (name === 'open') return { name, resource, token, answer };
+  // A refused read has no value, and needs none.
+  const plain = readOrWrite(said.isNo ? { ...said, answered: null } : said);
+  if (typeof plain === 'string') return plain;
+  if (name === 'write') return { ...plain, resource, token, answer };
+  if (operation.outcome === 'info') return { ...plain, resource, token, value: 'unknown' };
+  return said.isNo
+    ? { ...plain, resource, token, value: 'refused' }
+    : { ...plain, resource, token };
+}
+
+/** Strings stay as they are, because appends join them; null says that there is none. */
+function plainText(value: Json): string | null {
+  return value === null || typeof value === 'string' ? value : ednText(value);
+}
+
+function keyValueOf(said: Said): NamedFields | string {
+  const { name, operation, key, asked, answered } = said;
+  switch (name) {
+    case 'get': {
+      const value = operation.outcome === 'ok' ? answered : null;
+      return value === undefined
+        ? 'expected a value: what was read'
+        : { name, key, value: plainText(value) };
+    }
+    case 'delete':
+      return { name, key };
+    case 'cas':
+      return casOf(said);
+    default:
+      return asked === undefined || asked === null
+        ? 'expected a value: what is written'
+        : { name, key, value: plainText(asked) };
+  }
+}
+
+function casOf(said: Said): NamedFields | string {
+  const { key, asked, isNo } = said;
+  const { from, to } = said.operation.asked;
+  const [expected, value] = isArray(asked) && asked.length === 2 ? asked : [from, to];
+  if (expected === undefined || value === undefined || value === null) {
+    return 'expected a value of two: [expected new]';
+  }
+  const answer = knownAnswer(said, isNo ? 'missed' : 'matched');
+  return { name: 'cas', key, expected: plainText(expected), value: plainText(value), answer };
+}
+
+function beginCounter(initial: Json | undefined): Beginning | string {
+  const value = initial ?? 0;
+  return typeof value === 'number' ? { value } : 'expected a number';
+}
+
+function counterOf({ name, operation, key, asked, answered }: Said): NamedFields | string {
+  if (name === 'read') {
+    if (operation.outcome !== 'ok') return { name, key, value: 'unknown' };
+    return typeof answered === 'number'
+      ? { name, key, value: answered }
+      : 'expected a value: the number that was read';
+  }
+  const by = asked ?? 1;
+  if (typeof by !== 'number') return 'expected a value: the number that is added';
+  return { name: 'increment', key, by: name === 'decrement' ? -by : by };
+}
+
+function beginFree(initial: Json | undefined): Beginning | string {
+  return initial === undefined ? {} : 'it always begins free';
+}
+
+function beginSemaphore(initial: Json | undefined): Beginning | string {
+  const permits = initial ?? 1;
+  const isCount = typeof permits === 'number' && Number.isSafeInteger(permits) && permits > 0;
+  return isCount ? { permits } : 'expected a whole number of permits';
+}
+
+function lockCallOf(said: Said): NamedFields {
+  return { name: said.name, lock: said.key, owner: ownerOf(said.operation), answer: heard(said) };
+}
+
+function tokenOf(said: Said): NamedFields | string {
+  const call = lockCallOf(said);
+  if (said.name !== 'acquire') return call;
+  const { answered, outcome } = said.operation;
+  const token = answered['token'] ?? answered['fence'] ?? said.answered ?? null;
+  if (said.isNo || outcome !== 'ok') return { ...call, token: null };
+  return typeof token === 'number' && Number.isSafeInteger(token)
+    ? { ...call, token }
+    : 'expected a token, a whole number below 2^53';
+}
+
+function permitsOf(said: Said): NamedFields | string {
+  const permits = said.operation.asked['permits'] ?? said.asked ?? 1;
+  if (typeof permits !== 'number' || !Number.isSafeInteger(permits) || permits < 1) {
+    return 'expected permits, a whole number';
+  }
+  return { name: said.name, semaphore: said.key, permits, answer: heard(said) };
+}
+
+function leaseOf(said: Said): NamedFields {
+  const { name, key: lease, operation } = said;
+  if (name === 'expire') return { name, lease };
+  return { name, lease, owner: ownerOf(operation), answer: heard(said) };
+}
+
+function ownerOf({ asked, process }: RecordedOperation): string {
+  const owner = asked['owner'] ?? null;
+  return owner === null ? process : keyText(owner);
+}
+
+function heard(said: Said): string {
+  return knownAnswer(said, said.isNo ? 'denied' : (ANSWERS.get(said.name)?.yes[0] ?? ''));
 }

@@ -3,6 +3,7 @@
  * has no word for becomes text or a map with one field, so that different data stays different.
  */
 import type { Json } from '../../core/kernel/json.ts';
+import { type FieldsRead, isFields } from './json-fields.ts';
 import { MOST_DEPTH } from './record.ts';
 
 type EdnRead =
@@ -22,6 +23,15 @@ export function readEdn(text: string): EdnRead {
   return reader.problem === null
     ? { kind: 'forms', forms }
     : { kind: 'malformed', ...reader.problem };
+}
+
+/** The fields of a text that is one map. */
+export function readEdnFields(text: string): FieldsRead {
+  const read = readEdn(text);
+  if (read.kind === 'malformed') return read;
+  const [form = null] = read.forms;
+  if (isFields(form)) return { kind: 'fields', fields: form };
+  return { kind: 'malformed', offset: 0, what: `expected a map, found ${ednText(form)}` };
 }
 
 const ESCAPES: ReadonlyMap<string, string> = new Map(

@@ -15,6 +15,8 @@ import {
   malformed,
   type RecordedEvent,
   type RecordedMark,
+  type RecordedOperation,
+  type TakeFields,
   type TakeOperation,
 } from './record.ts';
 
@@ -26,9 +28,6 @@ interface RecordCutter {
   push(piece: string): Malformed | null;
   end(): Malformed | null;
 }
-
-/** Takes the fields of a record that stands at `place`. */
-export type TakeFields = (fields: Fields, place: FilePlace) => Malformed | null;
 
 /** The reader of a format whose records, as `open` cuts and reads them, are events. */
 export function readEvents(
@@ -110,18 +109,8 @@ class Pairing {
 
   /** What is open now never completed. */
   end(): Malformed | null {
-    for (const { event, position } of this.open.values()) {
-      const problem = this.take({
-        process: this.shared(event.process),
-        f: event.f,
-        asked: event.fields,
-        answered: {},
-        outcome: 'info',
-        invoke: position,
-        return: null,
-        invokedAt: event,
-        returnedAt: null,
-      });
+    for (const call of this.open.values()) {
+      const problem = this.take(this.operationOf(call, null));
       if (problem !== null) return problem;
     }
     return null;
@@ -156,17 +145,25 @@ class Pairing {
       return malformed(event, what);
     }
     this.open.delete(process);
-    return this.take({
-      process: this.shared(process),
+    return this.take(this.operationOf(call, event));
+  }
+
+  private operationOf(
+    { event: asked, position }: OpenCall,
+    answer: RecordedEvent | null,
+  ): RecordedOperation {
+    const type = answer?.type ?? 'info';
+    return {
+      process: this.shared(asked.process),
       f: asked.f,
       asked: asked.fields,
-      answered: event.fields,
+      answered: answer?.fields ?? {},
       outcome: type === 'invoke' ? 'info' : type,
-      invoke: call.position,
+      invoke: position,
       return: type === 'info' ? null : this.position,
       invokedAt: asked,
-      returnedAt: event,
-    });
+      returnedAt: answer,
+    };
   }
 
   private shared(name: string): string {

@@ -4,21 +4,20 @@
  * order:
  *
  * 1. `record.ts`: what every format is read into. `cutters.ts`: pieces of a file into records.
- * 2. `events.ts`: records that are events, paired to operations; `jepsen-log.ts`, `edn-events.ts`
- *    (with `edn.ts`) and `json-events.ts` (with `json-fields.ts`).
+ * 2. `events.ts`: records that are events, paired to operations; `jepsen-log.ts` and
+ *    `map-events.ts`, whose texts `edn.ts` and `json-fields.ts` read.
  * 3. `operations.ts`: records that are whole operations.
- * 4. `dialect.ts`: what a record says to a model. `value-dialects.ts`, `lock-dialects.ts`.
+ * 4. `dialect.ts`: what a record says to a model. `dialects.ts`: the dialect of each.
  * 5. `history-builder.ts`: the history, of the model that was named or that the log tells.
  */
 import type { Json } from '../../core/kernel/json.ts';
 import { suggest } from '../../text/problem.ts';
 import { dialects } from './dialects.ts';
-import { edn, porcupine } from './edn-events.ts';
 import { type BuildOptions, type BuiltHistory, HistoryBuilder } from './history-builder.ts';
 import { jepsenLog } from './jepsen-log.ts';
-import { json, jsonl } from './json-events.ts';
+import { edn, json, jsonl, porcupine } from './map-events.ts';
 import { operations } from './operations.ts';
-import { type Format, type HistoryReader, type Malformed, malformed } from './record.ts';
+import type { Format, HistoryReader, Malformed } from './record.ts';
 
 /** By name, as people read of them. */
 export const formats: readonly Format[] = [jepsenLog, porcupine, edn, json, operations, jsonl];
@@ -82,7 +81,8 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
   refuseUnknown('model', options.model, [...dialects.keys()]);
   const format = formats.find(({ name }) => name === options.format) ?? formatOf(text);
   if (format === null) {
-    return problem(malformed(start, `this begins like no history: ${names.join(', ')}`));
+    const what = `this begins like no history: ${names.join(', ')}`;
+    return { kind: 'malformed', line: 1, column: 1, what };
   }
   const { builder, reader } = openHistory({
     format,
@@ -91,7 +91,7 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
   });
   const wrong = reader.push(text) ?? reader.end();
   const built = wrong ?? builder.finish();
-  if ('what' in built) return problem(built);
+  if ('what' in built) return { kind: 'malformed', ...built };
   return {
     kind: 'history',
     format: format.name,
@@ -104,12 +104,6 @@ export function readHistory(text: string, options: ReadHistoryOptions = {}): His
     ignoredValues: built.ignoredValues,
     mayBeCut: reader.mayBeCut?.() ?? false,
   };
-}
-
-const start = { line: 1, column: 1 };
-
-function problem({ line, column, what }: Malformed): HistoryRead {
-  return { kind: 'malformed', line, column, what };
 }
 
 function refuseUnknown(what: string, name: string | undefined, known: readonly string[]): void {

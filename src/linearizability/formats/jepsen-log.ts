@@ -7,8 +7,8 @@
 import type { Json } from '../../core/kernel/json.ts';
 import { type Line, LineCutter } from './cutters.ts';
 import { readEdn } from './edn.ts';
-import { readEvents, type TakeFields } from './events.ts';
-import { type Format, type Malformed, malformed } from './record.ts';
+import { readEvents } from './events.ts';
+import { type Format, type Malformed, malformed, type TakeFields } from './record.ts';
 
 export const jepsenLog: Format = {
   name: 'jepsen-log',

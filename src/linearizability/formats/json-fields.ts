@@ -2,7 +2,8 @@
 import type { Json } from '../../core/kernel/json.ts';
 import { type Fields, MOST_DEPTH } from './record.ts';
 
-type FieldsRead =
+/** What a text holds that is one map. */
+export type FieldsRead =
   | { readonly kind: 'fields'; readonly fields: Fields }
   /** `offset` is where the mistake stands in the text. */
   | { readonly kind: 'malformed'; readonly offset: number; readonly what: string };

@@ -12,17 +12,16 @@
  * `{"unknown": true}`.
  */
 import type { Json } from '../../core/kernel/json.ts';
-import { type CutMap, MapCutter, placeInMap } from './cutters.ts';
+import { cutFields } from './cutters.ts';
 import { isArray } from './edn.ts';
 import { plainName } from './events.ts';
 import { decimalOf, isFields, readJsonFields, scaleUp } from './json-fields.ts';
 import {
   type Fields,
+  type FilePlace,
   type Format,
-  type Malformed,
   malformed,
   type RecordedOperation,
-  type TakeOperation,
 } from './record.ts';
 
 /** Unlike events, operations of one client may overlap: a client may stand for several threads. */
@@ -32,7 +31,10 @@ export const operations: Format = {
   begins: ({ record }) => /^\{\s*"/.test(record) && beginsWithOperation(record),
   open(take) {
     const times = new Times();
-    const cutter = new MapCutter('json', (map) => pushOperation(map, times, take));
+    const cutter = cutFields('json', (fields, place) => {
+      const built = operationOf(lowered(fields), times, place);
+      return typeof built === 'string' ? malformed(place, built) : take(built);
+    });
     return { push: (piece) => cutter.push(piece), end: () => cutter.end(), marks: [] };
   },
   hidesReads: false,
@@ -54,17 +56,14 @@ function firstObject(text: string): Fields {
   return {};
 }
 
-function pushOperation(map: CutMap, times: Times, take: TakeOperation): Malformed | null {
-  const read = readJsonFields(map.text);
-  if (read.kind === 'malformed') return malformed(placeInMap(map, read.offset), read.what);
-  const built = operationOf(lowered(read.fields), times, map);
-  return typeof built === 'string' ? malformed(map, built) : take(built);
-}
-
 const TIME = 'a time less than 2^53 from the first';
 
 /** The operation, or what is wrong with it. */
-function operationOf(fields: Fields, times: Times, map: CutMap): RecordedOperation | string {
+function operationOf(
+  fields: Fields,
+  times: Times,
+  { line, column }: FilePlace,
+): RecordedOperation | string {
   const invoke = times.of(fields['call']);
   if (invoke === null) return `expected Call, when it was called, ${TIME}`;
   const hasReturn = (fields['return'] ?? null) !== null && !isNever(fields['return']);
@@ -85,8 +84,8 @@ function operationOf(fields: Fields, times: Times, map: CutMap): RecordedOperati
     outcome,
     invoke,
     return: outcome === 'info' ? null : returned,
-    invokedAt: { line: map.line, column: map.column },
-    returnedAt: returned === null ? null : { line: map.line, column: map.column },
+    invokedAt: { line, column },
+    returnedAt: returned === null ? null : { line, column },
   };
 }
 

@@ -51,6 +51,9 @@ export interface RecordedOperation {
   readonly returnedAt: FilePlace | null;
 }
 
+/** Takes the fields of a record that stands at `place`. */
+export type TakeFields = (fields: Fields, place: FilePlace) => Malformed | null;
+
 /** Takes an operation; says what is wrong with it, and null when nothing is. */
 export type TakeOperation = (operation: RecordedOperation) => Malformed | null;
 

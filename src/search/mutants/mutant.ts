@@ -47,8 +47,8 @@ interface Row {
 }
 
 /**
- * A row, on the lock service and a fenced store unless it says otherwise. All other fields are those
- * of the world.
+ * A row, on the lock service and a fenced store unless it says otherwise. All its other fields are
+ * those of the world.
  */
 export function row(
   name: string,

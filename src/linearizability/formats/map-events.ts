@@ -1,6 +1,62 @@
 /**
- * Reads events that are JSON objects: in one array, as elle-cli takes them, or one a line, which is
- * fencepost's own format:
+ * Reads events that are maps. In EDN, as Jepsen, Knossos and Maelstrom write them, one after the
+ * other or all in one vector or list; Porcupine's key-value histories are such maps too, each with
+ * a `:key`. In JSON: in one array, as elle-cli takes them, or one a line.
+ */
+import { suggest } from '../../text/problem.ts';
+import { cutFields, LineCutter } from './cutters.ts';
+import { NEMESIS, plainName, readEvents } from './events.ts';
+import { readJsonFields } from './json-fields.ts';
+import { beginsWithOperation } from './operations.ts';
+import { type Fields, type Format, malformed } from './record.ts';
+
+/** `{:process 3, :type :invoke, :f :write, :value 4}`. */
+export const edn: Format = {
+  name: 'edn',
+  about: 'the events of Jepsen, Knossos, Maelstrom: a map each, or one vector of them',
+  begins: (head) =>
+    /^[(#]/.test(head.text) ||
+    head.record.startsWith('#') ||
+    (isEdnMap(head.record) && !porcupine.begins(head)),
+  open: (take) => readEvents(take, (takeFields) => cutFields('edn', takeFields)),
+  hidesReads: true,
+  readsPairs: true,
+};
+
+/** `{:process 3, :type :invoke, :f :put, :key "x", :value "4"}`. */
+export const porcupine: Format = {
+  name: 'porcupine',
+  about: '{:process 3, :type :invoke, :f :put, :key "x", :value "4"}',
+  // A `:key` of its own; records of others have it inside their value.
+  begins: ({ record, isList }) =>
+    !isList && isEdnMap(record) && /^\{[^{}\n]*:key[\s,]/.test(record),
+  open: (take) =>
+    readEvents(take, (takeFields) => {
+      return cutFields('edn', (fields, place) => {
+        if (fields['key'] !== undefined) return takeFields(fields, place);
+        return malformed(place, 'expected a :key, as every record of this format has');
+      });
+    }),
+  hidesReads: false,
+  readsPairs: true,
+};
+
+function isEdnMap(record: string): boolean {
+  return /^\{[\s,]*:/.test(record);
+}
+
+/** `[{"type":"invoke","f":"write","value":4,"process":3}, …]`. */
+export const json: Format = {
+  name: 'json',
+  about: '[{"process":3,"type":"invoke","f":"write","value":4}, …], as elle-cli takes it',
+  begins: ({ record, isList }) => isList && /^(\{\s*"|\]|$)/.test(record),
+  open: (take) => readEvents(take, (takeFields) => cutFields('json', takeFields)),
+  hidesReads: true,
+  readsPairs: true,
+};
+
+/**
+ * fencepost's own, an object a line:
  *
  *     {"process":"alice","type":"invoke","f":"write","value":4}
  *     {"process":"alice","type":"ok","f":"write"}
@@ -22,31 +78,6 @@
  * The process `nemesis` is no client: its events are the faults that the recorder put in, which are
  * drawn and not judged.
  */
-import { suggest } from '../../text/problem.ts';
-import { LineCutter, MapCutter, placeInMap } from './cutters.ts';
-import { NEMESIS, plainName, readEvents } from './events.ts';
-import { readJsonFields } from './json-fields.ts';
-import { beginsWithOperation } from './operations.ts';
-import { type Fields, type Format, malformed } from './record.ts';
-
-/** `[{"type":"invoke","f":"write","value":4,"process":3}, …]`. */
-export const json: Format = {
-  name: 'json',
-  about: '[{"process":3,"type":"invoke","f":"write","value":4}, …], as elle-cli takes it',
-  begins: ({ record, isList }) => isList && /^(\{\s*"|\]|$)/.test(record),
-  open: (take) =>
-    readEvents(take, (takeFields) => {
-      return new MapCutter('json', (map) => {
-        const read = readJsonFields(map.text);
-        if (read.kind === 'fields') return takeFields(read.fields, map);
-        return malformed(placeInMap(map, read.offset), read.what);
-      });
-    }),
-  hidesReads: true,
-  readsPairs: true,
-};
-
-/** `{"process":"alice","type":"invoke","f":"write","value":4}`, one a line. */
 export const jsonl: Format = {
   name: 'jsonl',
   about: 'fencepost’s own, a line an event, in the order in which they happened:',
