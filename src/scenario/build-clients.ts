@@ -128,7 +128,7 @@ function stepStores(step: ReadStep, stores: readonly string[]): readonly string[
 
 /** From where to where a transfer moves: as stated, else between the first two stores. */
 export function transferStores(
-  step: { readonly from: string | undefined; readonly to: string | undefined },
+  step: { readonly from?: string | undefined; readonly to?: string | undefined },
   stores: readonly string[],
 ): readonly [string, string] {
   const [first = 'store-a', second] = stores.length < 2 ? [] : stores;

@@ -188,9 +188,7 @@ function sectionTime(
   return { leasedUs: longestUs, wholeUs: releases ? endUs : Math.max(endUs, ttlUs + latencyUs) };
 }
 
-type Timed =
-  | Exclude<ReadStep, { readonly kind: 'memoize' }>
-  | { readonly kind: 'write'; readonly awaits: boolean };
+type Timed = Exclude<ReadStep, { readonly kind: 'memoize' }>;
 
 /** The steps of one section, as far as their time goes. */
 function stepsOf(workload: Workload): readonly Timed[] {
@@ -199,24 +197,19 @@ function stepsOf(workload: Workload): readonly Timed[] {
   const one: Timed =
     kind === 'blind-writes'
       ? { kind: 'write', awaits }
-      : kind === 'read-modify-write'
-        ? { kind: 'increment', ...{ id: 1, store: undefined, key: undefined, by: undefined } }
-        : {
-            kind: 'transfer',
-            ...{ id: 1, from: undefined, to: undefined, key: undefined, amount: undefined },
-          };
+      : { kind: kind === 'transfer' ? kind : 'increment' };
   return Array.from({ length: writesPerGrant }, () => one);
 }
 
 /** A memoize reads twice, and writes; of several pieces each has a write and a renew of its own. */
 function timedOf(step: ReadStep): readonly Timed[] {
   if (step.kind !== 'memoize') return [step];
-  const { id, forUs, pieces = 1, store, key } = step;
-  const read = { kind: 'read', id, store, key } as const;
-  const compute = { kind: 'compute', id, forUs } as const;
-  const write = { kind: 'write', awaits: true } as const;
+  const { forUs, pieces = 1 } = step;
+  const read = { kind: 'read' } as const;
+  const compute = { kind: 'compute', forUs } as const;
+  const write = { kind: 'write' } as const;
   if (pieces === 1) return [read, read, compute, write];
-  const piece = [compute, write, { kind: 'renew', id, ttlUs: undefined }] as const;
+  const piece = [compute, write, { kind: 'renew' }] as const;
   return [read, read, ...Array.from({ length: pieces }, () => piece).flat(), write];
 }
 

@@ -1,6 +1,7 @@
 /** The steps of one section: which keys and stores they use, and the values that they write. */
+import { assert } from '../core/kernel/assert.ts';
 import { WORK_DEFAULTS, type Work } from '../core/plan/plan.ts';
-import { byField, givesUp, type ReadStep } from '../core/plan/work-text.ts';
+import { completeStep, type Otherwise } from '../core/plan/work-text.ts';
 import { transferStores } from './build-clients.ts';
 import type { Draw } from './draw.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
@@ -47,13 +48,32 @@ interface WorkContext {
 
 export function expandWork(workload: Workload, context: WorkContext): readonly Work[] {
   if (workload.kind === 'steps') {
-    return workload.steps.map((step, at) => expandStep(step, at + 1, { workload, ...context }));
+    const otherwise = otherwiseDrawn(workload, context);
+    return workload.steps.map((step, at) => {
+      const work = completeStep(step, at + 1, otherwise);
+      assert(work !== undefined, 'a scenario has a value for all that a step leaves out');
+      return work;
+    });
   }
   const work: Work[] = [];
   for (let id = 1; id <= workload.writesPerGrant; id += 1) {
     work.push(oneStep(workload, id, context));
   }
   return work;
+}
+
+/** What a step has that its scenario leaves out: what is drawn, and values of its own. */
+function otherwiseDrawn(workload: Workload, context: WorkContext): Otherwise {
+  const { draw, values, ttlUs } = context;
+  return {
+    store: () => draw.oneOf(workload.stores) ?? WORK_DEFAULTS.store,
+    key: () => draw.oneOf(workload.keys) ?? WORK_DEFAULTS.key,
+    value: (_, id) => writtenValue(id, context),
+    ends: (step) => transferStores(step, workload.stores),
+    awaits: workload.awaits,
+    tick: values.section,
+    ttlUs,
+  };
 }
 
 function oneStep(workload: Workload, id: number, context: WorkContext): Work {
@@ -73,47 +93,4 @@ function oneStep(workload: Workload, id: number, context: WorkContext): Work {
 
 function writtenValue(step: number, { values: { scale, client, section } }: WorkContext): number {
   return client * scale.client + section * scale.section + (scale.section === 1 ? 0 : step);
-}
-
-interface StepContext extends WorkContext {
-  readonly workload: Workload;
-}
-
-/** A step as written, with what was left out drawn. */
-function expandStep(step: ReadStep, place: number, context: StepContext): Work {
-  const { draw, workload, ttlUs } = context;
-  const id = step.id ?? place;
-  switch (step.kind) {
-    case 'compute':
-    case 'transition':
-      return { kind: step.kind, id, forUs: step.forUs };
-    case 'renew':
-      return { kind: 'renew', id, ttlUs: step.ttlUs ?? ttlUs };
-    case 'transfer': {
-      const [from, to] = transferStores(step, workload.stores);
-      const key = step.key ?? draw.oneOf(workload.keys) ?? WORK_DEFAULTS.key;
-      return { kind: 'transfer', id, from, to, key, amount: step.amount ?? WORK_DEFAULTS.amount };
-    }
-    case 'lock':
-      return { kind: 'lock', id, lock: step.lock };
-    case 'job': {
-      const tick = step.tick ?? context.values.section;
-      return { kind: 'job', id, tick, retries: step.retries ?? 0, forUs: step.forUs };
-    }
-    default: {
-      const store = step.store ?? draw.oneOf(workload.stores) ?? WORK_DEFAULTS.store;
-      const key = step.key ?? draw.oneOf(workload.keys) ?? WORK_DEFAULTS.key;
-      if (step.kind === 'memoize') {
-        const value = step.value ?? writtenValue(id, context);
-        const { forUs, pieces = WORK_DEFAULTS.pieces } = step;
-        return { kind: 'memoize', id, store, key, value, forUs, pieces, ...givesUp(step) };
-      }
-      if (step.kind === 'read') return { kind: 'read', id, store, key };
-      if (step.kind === 'increment') {
-        return { kind: 'increment', id, store, key, ...byField(step.by) };
-      }
-      const value = step.value ?? writtenValue(id, context);
-      return { kind: 'write', id, store, key, value, awaits: step.awaits ?? workload.awaits };
-    }
-  }
 }

@@ -23,6 +23,7 @@ import {
   duration,
   durationOrNever,
   type FieldMap,
+  mapOfOne,
   name,
   point,
   rate,
@@ -134,15 +135,10 @@ function toWhichTimer({ timer, process, at: atUs }: Read): WhichTimer {
 }
 
 /** One fault of a plan file. */
-export const faultSchema: z.ZodType<Fault> = closed(
+export const faultSchema: z.ZodType<Fault> = mapOfOne(
   'fault',
   Object.fromEntries(FAULT_KINDS.map((kind) => [kind, schemaOf(kind).optional()])),
-).transform((entry, context) => {
-  const [only, ...others] = Object.values(entry).filter((fault) => fault !== undefined);
-  if (only !== undefined && others.length === 0) return only;
-  context.issues.push({ code: 'custom', input: entry, message: 'a fault is a map of one key' });
-  return z.NEVER;
-});
+);
 
 /** The one-key map that `faultSchema` reads back into the same fault. */
 export function faultFields(fault: Fault): FieldMap {

@@ -187,6 +187,11 @@ export function whole(min: number, max: number): z.ZodType<number, number> {
   return z.int().min(min).max(max);
 }
 
+/** A field that may be left out; `about` is for the schema's readers. */
+export function optional<S extends z.ZodType>(schema: S, about: string): z.ZodOptional<S> {
+  return z.optional(schema).describe(about);
+}
+
 /** A map with these fields and no others; `noun` is what an unknown one is called. */
 export function closed<Shape extends z.core.$ZodLooseShape>(
   noun: string,
@@ -195,5 +200,19 @@ export function closed<Shape extends z.core.$ZodLooseShape>(
   const known = Object.keys(shape).join(' ');
   return z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? `${noun}: ${known}` : undefined),
+  });
+}
+
+/** A map of one key, which says the kind of thing, `noun`, that stands under it. */
+export function mapOfOne<Value extends object>(
+  noun: string,
+  kinds: Readonly<Record<string, z.ZodType<Value | undefined>>>,
+): z.ZodType<Value> {
+  return closed(noun, kinds).transform((entry, context) => {
+    const [only, ...others] = Object.values(entry).filter((value) => value !== undefined);
+    if (only !== undefined && others.length === 0) return only;
+    const message = `a ${noun} is a map of one key`;
+    context.issues.push({ code: 'custom', input: entry, message });
+    return z.NEVER;
   });
 }

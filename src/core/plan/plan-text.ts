@@ -8,7 +8,7 @@ import { Document, isCollection, isScalar, visit } from 'yaml';
 import { z } from 'zod';
 import type { Problem } from '../../text/problem.ts';
 import type { Json } from '../kernel/json.ts';
-import { clientFields, settingsFields, settingsOver } from './client-text.ts';
+import { clientFields, settingsOver } from './client-text.ts';
 import { check, parseFile, type SourceFile } from './document.ts';
 import { formatDuration, formatInstant, formatRange } from './duration.ts';
 import { FAULT_KINDS, type FaultKind } from './fault.ts';
@@ -27,6 +27,7 @@ import {
   ratio,
   whole,
 } from './fields.ts';
+import { ALWAYS, completed, statedFields } from './left-out.ts';
 import {
   type Bounds,
   CAPS,
@@ -44,11 +45,10 @@ import {
   SECTION_DEFAULTS,
   type SectionPlan,
   type SystemPlan,
-  type Work,
 } from './plan.ts';
 import { planFindings } from './plan-findings.ts';
 import { completeQueue, fieldsOfQueue, queueFields } from './queue-text.ts';
-import { completeStep, stepFields, stepSchema } from './work-text.ts';
+import { completeStep, otherwiseInPlan, stepFields, stepSchema } from './work-text.ts';
 
 type PlanRead =
   | { readonly kind: 'plan'; readonly plan: Plan }
@@ -106,12 +106,12 @@ function planFields(plan: Plan): FieldMap {
     ...(plan.epochUs === undefined ? {} : { epoch: formatInstant(plan.epochUs) }),
     clients: plan.clients.map(clientPlanFields),
     ...(plan.queue === undefined ? {} : { queue: fieldsOfQueue(plan.queue) }),
-    ...unlessEmpty('network', networkFields(plan.network)),
+    ...unlessEmpty('network', statedFields(plan.network, NETWORK_DEFAULTS)),
     ...(plan.faults.length === 0 ? {} : { faults: plan.faults.map(faultFields) }),
     ...(plan.chance === null ? {} : { chance: chanceFields(plan.chance) }),
     ...unlessEmpty('decisions', decisionFields(plan.decisions)),
     ...(plan.order.length === 0 ? {} : { order: [...plan.order] }),
-    limits: limitFields(plan.limits),
+    limits: statedFields(plan.limits, { healAtUs: ALWAYS, ...LIMIT_DEFAULTS }),
     bounds: boundFields(plan.bounds),
     ...(plan.expect === undefined ? {} : { expect: { ...plan.expect } }),
   };
@@ -127,25 +127,12 @@ function systemFields({ name, lock, store, options }: SystemPlan): FieldMap {
 
 function clientPlanFields(client: ClientPlan): FieldMap {
   const sections = client.sections.map((section) => sectionFields(section, client.ttlUs));
-  return { name: client.name, ...settingsFields(client), sections };
+  return { name: client.name, ...statedFields(client, CLIENT_DEFAULTS), sections };
 }
 
 function sectionFields(section: SectionPlan, ttlUs: number): FieldMap {
-  const isAtOnce = section.thinkUs === SECTION_DEFAULTS.thinkUs;
-  return {
-    id: section.id,
-    ...(isAtOnce ? {} : { think: formatDuration(section.thinkUs) }),
-    ...(section.lock === SECTION_DEFAULTS.lock ? {} : { lock: section.lock }),
-    work: section.work.map((work, at) => stepFields(work, at + 1, ttlUs)),
-  };
-}
-
-function networkFields({ link, latencyUs }: NetworkPlan): FieldMap {
-  const isUsual = latencyUs === NETWORK_DEFAULTS.latencyUs;
-  return {
-    ...(link === NETWORK_DEFAULTS.link ? {} : { link }),
-    ...(isUsual ? {} : { latency: formatDuration(latencyUs) }),
-  };
+  const work = section.work.map((step, at) => stepFields(step, at + 1, ttlUs));
+  return { ...statedFields(section, { id: ALWAYS, ...SECTION_DEFAULTS }), work };
 }
 
 function chanceFields(chance: ChancePlan): FieldMap {
@@ -170,15 +157,6 @@ function decisionFields(decisions: Plan['decisions']): FieldMap {
   );
 }
 
-function limitFields(limits: Limits): FieldMap {
-  const fields: FieldMap = { healAt: formatDuration(limits.healAtUs) };
-  if (limits.probe !== LIMIT_DEFAULTS.probe) fields['probe'] = limits.probe;
-  if (limits.slackUs !== LIMIT_DEFAULTS.slackUs) fields['slack'] = formatDuration(limits.slackUs);
-  if (limits.endUs !== LIMIT_DEFAULTS.endUs) fields['end'] = formatDuration(limits.endUs);
-  if (limits.maxEvents !== LIMIT_DEFAULTS.maxEvents) fields['maxEvents'] = limits.maxEvents;
-  return fields;
-}
-
 function boundFields(bounds: Bounds): FieldMap {
   const { think } = bounds;
   const durations: FieldMap = {};
@@ -190,17 +168,14 @@ function boundFields(bounds: Bounds): FieldMap {
     latency: formatRange(bounds.latency),
     ...(think.minUs === 0 && think.maxUs === 0 ? {} : { think: formatRange(think) }),
     ...unlessEmpty('durations', durations),
-    ...clockFields(bounds),
-    ...(bounds.declared === undefined ? {} : { declared: clockFields(bounds.declared) }),
+    ...statedFields(bounds, NO_PROMISE),
+    ...(bounds.declared === undefined
+      ? {}
+      : { declared: statedFields(bounds.declared, NO_PROMISE) }),
   };
 }
 
-function clockFields({ skewUs, driftPpm }: ClockPromise): FieldMap {
-  return {
-    ...(skewUs === null ? {} : { skew: formatDuration(skewUs) }),
-    ...(driftPpm === null ? {} : { drift: `${driftPpm}ppm` }),
-  };
-}
+const NO_PROMISE: ClockPromise = { skewUs: null, driftPpm: null };
 
 const json: z.ZodType<Json> = z.json();
 
@@ -228,9 +203,10 @@ const client = closed('field', {
   sections: z.array(section).max(CAPS.sectionsPerClient).optional(),
 }).transform((fields, context): ClientPlan => {
   const settings = settingsOver(CLIENT_DEFAULTS, fields);
+  const otherwise = otherwiseInPlan(settings.ttlUs);
   const sections = (fields.sections ?? []).map((read, at): SectionPlan => {
     const steps = (read.work ?? []).map((step, place) => {
-      const work = completeStep(step, place + 1, settings.ttlUs);
+      const work = completeStep(step, place + 1, otherwise);
       if (work === undefined) {
         const path = ['sections', at, 'work', place];
         context.issues.push({
@@ -244,9 +220,8 @@ const client = closed('field', {
     });
     return {
       id: read.id ?? at + 1,
-      thinkUs: read.think ?? SECTION_DEFAULTS.thinkUs,
-      lock: read.lock ?? SECTION_DEFAULTS.lock,
-      work: steps.filter((work): work is Work => work !== undefined),
+      ...completed<Pick<SectionPlan, 'thinkUs' | 'lock'>>(SECTION_DEFAULTS, read),
+      work: steps.filter((work) => work !== undefined),
     };
   });
   return { name: fields.name, ...settings, sections };
@@ -301,19 +276,14 @@ const durationBounds = closed(
   Object.fromEntries(FAULT_KINDS.map((kind) => [kind, range.optional()])),
 );
 
-const promise = closed('field', {
-  skew: duration.optional(),
-  drift: driftPpm.optional(),
-}).transform(
-  ({ skew, drift }): ClockPromise => ({ skewUs: skew ?? null, driftPpm: drift ?? null }),
-);
+const clocks = { skew: duration.optional(), drift: driftPpm.optional() };
+const promise = closed('field', clocks).transform((read) => completed(NO_PROMISE, read));
 
 const bounds = closed('field', {
   latency: range,
   think: range.optional(),
   durations: durationBounds.optional(),
-  skew: duration.optional(),
-  drift: driftPpm.optional(),
+  ...clocks,
   declared: promise.optional(),
 }).transform((fields): Bounds => {
   const durations: { -readonly [Kind in FaultKind]?: RangeUs } = {};
@@ -325,8 +295,7 @@ const bounds = closed('field', {
     latency: fields.latency,
     think: fields.think ?? { minUs: 0, maxUs: 0 },
     durations,
-    skewUs: fields.skew ?? null,
-    driftPpm: fields.drift ?? null,
+    ...completed(NO_PROMISE, fields),
     ...(fields.declared === undefined ? {} : { declared: fields.declared }),
   };
 });
@@ -362,20 +331,14 @@ const planSchema: z.ZodType<Plan> = closed('field', {
     ...(fields.epoch === undefined ? {} : { epochUs: fields.epoch }),
     clients: fields.clients ?? [],
     ...(fields.queue === undefined ? {} : { queue: completeQueue(fields.queue, []) }),
-    network: {
-      link: fields.network?.link ?? NETWORK_DEFAULTS.link,
-      latencyUs: fields.network?.latency ?? NETWORK_DEFAULTS.latencyUs,
-    },
+    network: completed<NetworkPlan>(NETWORK_DEFAULTS, fields.network ?? {}),
     faults: fields.faults ?? [],
     chance: fields.chance ?? null,
     decisions: fields.decisions ?? {},
     order: fields.order ?? [],
     limits: {
       healAtUs: fields.limits.healAt,
-      probe: fields.limits.probe ?? LIMIT_DEFAULTS.probe,
-      slackUs: fields.limits.slack ?? LIMIT_DEFAULTS.slackUs,
-      endUs: fields.limits.end ?? LIMIT_DEFAULTS.endUs,
-      maxEvents: fields.limits.maxEvents ?? LIMIT_DEFAULTS.maxEvents,
+      ...completed<Omit<Limits, 'healAtUs'>>(LIMIT_DEFAULTS, fields.limits),
     },
     bounds: fields.bounds,
     ...(fields.expect === undefined ? {} : { expect: fields.expect }),

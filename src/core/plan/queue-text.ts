@@ -4,8 +4,16 @@
  */
 import { z } from 'zod';
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
-import { formatDuration } from './duration.ts';
-import { closed, duration, type FieldMap, name, positiveDuration, whole } from './fields.ts';
+import {
+  closed,
+  duration,
+  type FieldMap,
+  name,
+  optional,
+  positiveDuration,
+  whole,
+} from './fields.ts';
+import { ALWAYS, completed, type ReadOf, type ShapeOf, statedFields } from './left-out.ts';
 import {
   CAPS,
   type Plan,
@@ -16,111 +24,71 @@ import {
   type Work,
 } from './plan.ts';
 
-const stepOf = {
-  machine: name.optional().describe('The lock of the machine. Default db.'),
-  steps: whole(0, CAPS.sectionsPerClient).optional().describe('Which step. Default 0.'),
-  retries: whole(0, CAPS.sectionsPerClient).optional().describe('Default 0.'),
-};
+type Message = QueuePlan['messages'][number];
+type Copy = QueuePlan['copies'][number];
 
-/** Fields of a `closed` map, the same ones in scenarios and plans. */
-export const queueFields: QueueFields = {
-  steps: whole(1, CAPS.sectionsPerClient)
-    .optional()
-    .describe('How many steps each machine has; they count from 0. Default 1.'),
-  retries: whole(0, CAPS.sectionsPerClient)
-    .optional()
-    .describe('How often a step that failed is tried again, at most. Default 5.'),
-  visibility: positiveDuration
-    .optional()
-    .describe('How long a received message is hidden, until it comes again. Default 30s.'),
-  messages: z
-    .array(closed('field', { ...stepOf, at: duration.optional() }))
-    .max(CAPS.sectionsPerClient)
-    .optional()
-    .describe('What lies in it from the start. Default step 0 of each machine.'),
-  copies: z
-    .array(closed('field', { ...stepOf, after: duration.optional() }))
-    .max(CAPS.sectionsPerClient)
-    .optional()
-    .describe('Messages that it delivers twice, the copy so long after the first.'),
-};
+const STEP: StepOfMachine = { machine: SECTION_DEFAULTS.lock, steps: 0, retries: 0 };
+const MESSAGE: Message = { ...STEP, atUs: 0 };
+const COPY: Copy = { ...STEP, afterUs: 0 };
 
-interface ReadStepOf {
-  readonly machine?: string | undefined;
-  readonly steps?: number | undefined;
-  readonly retries?: number | undefined;
-}
+type QueueNumbers = Omit<QueuePlan, 'messages' | 'copies'>;
 
-type ReadMessage = ReadStepOf & { readonly at?: number | undefined };
-
-type Listed<Value> = z.ZodOptional<z.ZodType<readonly Value[]>>;
-
-/** The zod shape of `queueFields`. */
-export interface QueueFields {
-  readonly steps: z.ZodOptional<z.ZodType<number, number>>;
-  readonly retries: z.ZodOptional<z.ZodType<number, number>>;
-  readonly visibility: z.ZodOptional<z.ZodType<number, string | number>>;
-  readonly messages: Listed<ReadMessage>;
-  readonly copies: Listed<ReadStepOf & { readonly after?: number | undefined }>;
+interface Listed extends QueueNumbers {
+  readonly messages: readonly ReadOf<Message>[];
+  readonly copies: readonly ReadOf<Copy>[];
 }
 
 /** What a `closed` map of `queueFields` gives when it was read. */
-export interface ReadQueue {
-  readonly steps?: number | undefined;
-  readonly retries?: number | undefined;
-  readonly visibility?: number | undefined;
-  readonly messages?: readonly ReadMessage[] | undefined;
-  readonly copies?: readonly (ReadStepOf & { readonly after?: number | undefined })[] | undefined;
-}
+export type ReadQueue = ReadOf<Listed>;
+
+const stepOf = {
+  machine: optional(name, 'The lock of the machine. Default db.'),
+  steps: optional(whole(0, CAPS.sectionsPerClient), 'Which step. Default 0.'),
+  retries: optional(whole(0, CAPS.sectionsPerClient), 'Default 0.'),
+};
+
+/** Fields of a `closed` map, the same ones in scenarios and plans. */
+export const queueFields: ShapeOf<Listed> = {
+  steps: optional(
+    whole(1, CAPS.sectionsPerClient),
+    'How many steps each machine has; they count from 0. Default 1.',
+  ),
+  retries: optional(
+    whole(0, CAPS.sectionsPerClient),
+    'How often a step that failed is tried again, at most. Default 5.',
+  ),
+  visibility: optional(
+    positiveDuration,
+    'How long a received message is hidden, until it comes again. Default 30s.',
+  ),
+  messages: optional(
+    z.array(closed('field', { ...stepOf, at: duration.optional() })).max(CAPS.sectionsPerClient),
+    'What lies in it from the start. Default step 0 of each machine.',
+  ),
+  copies: optional(
+    z.array(closed('field', { ...stepOf, after: duration.optional() })).max(CAPS.sectionsPerClient),
+    'Messages that it delivers twice, the copy so long after the first.',
+  ),
+};
 
 /** The queue that was read; `machines` have a first message each where none is listed. */
 export function completeQueue(read: ReadQueue, machines: readonly string[]): QueuePlan {
-  const first = machines.map((machine): ReadMessage => ({ machine }));
+  const { messages = machines.map((machine) => ({ machine })), copies = [] } = read;
   return {
-    steps: read.steps ?? QUEUE_DEFAULTS.steps,
-    retries: read.retries ?? QUEUE_DEFAULTS.retries,
-    visibilityUs: read.visibility ?? QUEUE_DEFAULTS.visibilityUs,
-    messages: (read.messages ?? first).map(({ at = 0, ...step }) => ({
-      ...completeStepOf(step),
-      atUs: at,
-    })),
-    copies: (read.copies ?? []).map(({ after = 0, ...step }) => ({
-      ...completeStepOf(step),
-      afterUs: after,
-    })),
+    ...completed<QueueNumbers>(QUEUE_DEFAULTS, read),
+    messages: messages.map((one) => completed(MESSAGE, one)),
+    copies: copies.map((one) => completed(COPY, one)),
   };
-}
-
-function completeStepOf({ machine, steps, retries }: ReadStepOf): StepOfMachine {
-  return { machine: machine ?? SECTION_DEFAULTS.lock, steps: steps ?? 0, retries: retries ?? 0 };
 }
 
 /** The fields that read back into the same queue; the messages are always listed. */
 export function fieldsOfQueue(queue: QueuePlan): FieldMap {
-  const fields: FieldMap = {};
-  if (queue.steps !== QUEUE_DEFAULTS.steps) fields['steps'] = queue.steps;
-  if (queue.retries !== QUEUE_DEFAULTS.retries) fields['retries'] = queue.retries;
-  if (queue.visibilityUs !== QUEUE_DEFAULTS.visibilityUs) {
-    fields['visibility'] = formatDuration(queue.visibilityUs);
-  }
-  fields['messages'] = queue.messages.map((one) => ({
-    ...stepFieldsOf(one),
-    ...(one.atUs === 0 ? {} : { at: formatDuration(one.atUs) }),
-  }));
-  if (queue.copies.length > 0) {
-    fields['copies'] = queue.copies.map((one) => ({
-      ...stepFieldsOf(one),
-      ...(one.afterUs === 0 ? {} : { after: formatDuration(one.afterUs) }),
-    }));
-  }
-  return fields;
-}
-
-function stepFieldsOf({ machine, steps, retries }: StepOfMachine): FieldMap {
+  const messages = queue.messages.map((one) => statedFields(one, { ...MESSAGE, steps: ALWAYS }));
+  const copies = queue.copies.map((one) => statedFields(one, { ...COPY, steps: ALWAYS }));
   return {
-    ...(machine === SECTION_DEFAULTS.lock ? {} : { machine }),
-    steps,
-    ...(retries === 0 ? {} : { retries }),
+    ...statedFields(queue, QUEUE_DEFAULTS),
+    messages,
+    ...(copies.length === 0 ? {} : { copies }),
   };
 }
 

@@ -4,62 +4,31 @@
  */
 import { z } from 'zod';
 import { suggest } from '../../text/problem.ts';
-import { formatDuration } from './duration.ts';
-import { closed, duration, type FieldMap, name, positiveDuration, shown, whole } from './fields.ts';
+import {
+  closed,
+  duration,
+  type FieldMap,
+  mapOfOne,
+  name,
+  optional,
+  positiveDuration,
+  shown,
+  whole,
+} from './fields.ts';
+import { ALWAYS, statedFields } from './left-out.ts';
 import { CAPS, WORK_DEFAULTS, type Work } from './plan.ts';
 
+/** What a step says in any case. */
+type Needed = 'kind' | 'forUs' | 'lock';
+
 /** A step that was read: what is undefined was left out. */
-export type ReadStep =
-  | {
-      readonly kind: 'write';
-      readonly id: number | undefined;
-      readonly store: string | undefined;
-      readonly key: string | undefined;
-      readonly value: number | undefined;
-      readonly awaits: boolean | undefined;
+export type ReadStep = StepOf<Work>;
+
+type StepOf<Step> = Step extends Work
+  ? { readonly [Field in keyof Step & Needed]: Step[Field] } & {
+      readonly [Field in Exclude<keyof Step, Needed>]?: Step[Field] | undefined;
     }
-  | {
-      readonly kind: 'read';
-      readonly id: number | undefined;
-      readonly store: string | undefined;
-      readonly key: string | undefined;
-    }
-  | {
-      readonly kind: 'increment';
-      readonly id: number | undefined;
-      readonly store: string | undefined;
-      readonly key: string | undefined;
-      readonly by: number | undefined;
-    }
-  | {
-      readonly kind: 'transfer';
-      readonly id: number | undefined;
-      readonly from: string | undefined;
-      readonly to: string | undefined;
-      readonly key: string | undefined;
-      readonly amount: number | undefined;
-    }
-  | { readonly kind: 'compute'; readonly id: number | undefined; readonly forUs: number }
-  | { readonly kind: 'renew'; readonly id: number | undefined; readonly ttlUs: number | undefined }
-  | { readonly kind: 'lock'; readonly id: number | undefined; readonly lock: string }
-  | {
-      readonly kind: 'job';
-      readonly id: number | undefined;
-      readonly tick: number | undefined;
-      readonly retries: number | undefined;
-      readonly forUs: number;
-    }
-  | { readonly kind: 'transition'; readonly id: number | undefined; readonly forUs: number }
-  | {
-      readonly kind: 'memoize';
-      readonly id: number | undefined;
-      readonly store: string | undefined;
-      readonly key: string | undefined;
-      readonly value: number | undefined;
-      readonly forUs: number;
-      readonly pieces: number | undefined;
-      readonly withoutLock: 'computes' | 'gives-up' | undefined;
-    };
+  : never;
 
 const id = whole(1, CAPS.worksPerSection).optional();
 const store = name.optional();
@@ -71,64 +40,79 @@ const count = whole(0, CAPS.sectionsPerClient).optional();
 const pieces = whole(1, CAPS.pieces).optional();
 const withoutLock = z.enum(['computes', 'gives-up']).optional();
 
-const access = closed('field', { id, store, key }).optional();
-
-const kinds = {
-  write: closed('field', { id, store, key, value, awaits: z.boolean().optional() })
-    .optional()
-    .describe('Writes a value to a key; with awaits: false goes on before the answer.'),
-  read: access.describe('Reads a key.'),
-  increment: closed('field', { id, store, key, by: value })
-    .optional()
-    .describe('Reads a key, adds 1 and writes it back; with by: -1 takes one away.'),
-  transfer: closed('field', { id, from: store, to: store, key, amount: value })
-    .optional()
-    .describe('Takes an amount from a key of one store and adds it in another.'),
-  compute: z
-    .union([duration, closed('field', { id, for: duration })])
-    .optional()
-    .describe('Works for a time without a word to anybody: compute: 5ms.'),
-  renew: closed('field', { id, ttl: positiveDuration.optional() })
-    .optional()
-    .describe('Prolongs the lease; where that fails the section ends.'),
-  lock: z
-    .union([name, closed('field', { id, lock: name })])
-    .optional()
-    .describe(
-      'Takes another lock beside the section’s, where the protocol takes several: lock: b.',
-    ),
-  job: closed('field', { id, tick, retries: count, for: duration })
-    .optional()
-    .describe(
-      'Runs the body of one tick, which should run once; by default the tick has the section’s number.',
-    ),
-  transition: closed('field', { id, for: duration })
-    .optional()
-    .describe('Runs the step that the section’s message asks for, where there is a queue.'),
-  memoize: closed('field', { id, store, key, value, for: duration, pieces, withoutLock })
-    .optional()
-    .describe(
-      'Reads a cached value, or computes it under the lock for a time, in one or more pieces; withoutLock: gives-up where the lock cannot be had in time.',
-    ),
+const kinds: Readonly<Record<Work['kind'], z.ZodOptional<z.ZodType<ReadStep>>>> = {
+  write: kindOf(
+    closed('field', { id, store, key, value, awaits: z.boolean().optional() }),
+    (read) => ({ kind: 'write', ...read }),
+    'Writes a value to a key; with awaits: false goes on before the answer.',
+  ),
+  read: kindOf(
+    closed('field', { id, store, key }),
+    (read) => ({ kind: 'read', ...read }),
+    'Reads a key.',
+  ),
+  increment: kindOf(
+    closed('field', { id, store, key, by: value }),
+    (read) => ({ kind: 'increment', ...read }),
+    'Reads a key, adds 1 and writes it back; with by: -1 takes one away.',
+  ),
+  transfer: kindOf(
+    closed('field', { id, from: store, to: store, key, amount: value }),
+    (read) => ({ kind: 'transfer', ...read }),
+    'Takes an amount from a key of one store and adds it in another.',
+  ),
+  compute: kindOf(
+    z.union([duration, closed('field', { id, for: duration })]),
+    (read) => ({ kind: 'compute', ...timed(typeof read === 'number' ? { for: read } : read) }),
+    'Works for a time without a word to anybody: compute: 5ms.',
+  ),
+  renew: kindOf(
+    closed('field', { id, ttl: positiveDuration.optional() }),
+    (read) => ({ kind: 'renew', id: read.id, ttlUs: read.ttl }),
+    'Prolongs the lease; where that fails the section ends.',
+  ),
+  lock: kindOf(
+    z.union([name, closed('field', { id, lock: name })]),
+    (read) => ({ kind: 'lock', ...(typeof read === 'string' ? { lock: read } : read) }),
+    'Takes another lock beside the section’s, where the protocol takes several: lock: b.',
+  ),
+  job: kindOf(
+    closed('field', { id, tick, retries: count, for: duration }),
+    (read) => ({ kind: 'job', ...timed(read) }),
+    'Runs the body of one tick, which should run once; by default the tick has the section’s number.',
+  ),
+  transition: kindOf(
+    closed('field', { id, for: duration }),
+    (read) => ({ kind: 'transition', ...timed(read) }),
+    'Runs the step that the section’s message asks for, where there is a queue.',
+  ),
+  memoize: kindOf(
+    closed('field', { id, store, key, value, for: duration, pieces, withoutLock }),
+    ({ withoutLock: how, ...read }) => ({ kind: 'memoize', ...timed(read), ...givesUp(how) }),
+    'Reads a cached value, or computes it under the lock for a time, in one or more pieces; withoutLock: gives-up where the lock cannot be had in time.',
+  ),
 };
 
-type ReadKinds = z.output<z.ZodObject<typeof kinds>>;
+function kindOf<Read>(
+  schema: z.ZodType<Read>,
+  toStep: (read: Read) => ReadStep,
+  about: string,
+): z.ZodOptional<z.ZodType<ReadStep>> {
+  return optional(schema.transform(toStep), about);
+}
 
-const mapped = closed('step', kinds).transform((entry, context): ReadStep => {
-  const step = Object.keys(entry).length === 1 ? toStep(entry) : undefined;
-  if (step !== undefined) return step;
-  context.issues.push({ code: 'custom', input: entry, message: 'a step is a map of one key' });
-  return z.NEVER;
-});
+function timed<Read extends { readonly for: number }>({ for: forUs, ...read }: Read) {
+  return { ...read, forUs };
+}
+
+/** That a memoize computes without the lock all the same is not said. */
+function givesUp(how: 'computes' | 'gives-up' | undefined): { readonly withoutLock?: 'gives-up' } {
+  return how === 'gives-up' ? { withoutLock: how } : {};
+}
 
 const BARE = ['write', 'read', 'increment', 'transfer', 'renew'] as const;
 
-const bareStep = z.enum(BARE).transform((kind, context): ReadStep => {
-  const step = toStep({ [kind]: {} });
-  if (step !== undefined) return step;
-  context.issues.push({ code: 'custom', input: kind, message: 'a step is a map of one key' });
-  return z.NEVER;
-});
+const bareStep = z.enum(BARE).transform((kind): ReadStep => ({ kind }));
 
 /** Steps that mean nothing without a field or more. */
 const MAPPED: ReadonlyMap<unknown, string> = new Map([
@@ -140,7 +124,7 @@ const MAPPED: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** One step of a section: a map of one key, or the key alone (`- read`). */
-export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapped], {
+export const stepSchema: z.ZodType<ReadStep> = z.union([bareStep, mapOfOne('step', kinds)], {
   error: ({ input }) => (typeof input === 'string' ? wordProblem(input) : undefined),
 });
 
@@ -150,151 +134,108 @@ function wordProblem(word: string): string {
   return `unknown step ${shown(word)}${suggest(word, [...BARE, ...MAPPED.keys()].map(String))}`;
 }
 
-function toStep({
-  write,
-  read,
-  increment,
-  transfer,
-  compute,
-  renew,
-  lock,
-  job,
-  transition,
-  memoize,
-}: ReadKinds): ReadStep | undefined {
-  if (write !== undefined) {
-    const { id, store, key, value, awaits } = write;
-    return { kind: 'write', id, store, key, value, awaits };
-  }
-  if (read !== undefined) return { kind: 'read', id: read.id, store: read.store, key: read.key };
-  if (increment !== undefined) {
-    const { id, store, key, by } = increment;
-    return { kind: 'increment', id, store, key, by };
-  }
-  if (transfer !== undefined) {
-    const { id, from, to, key, amount } = transfer;
-    return { kind: 'transfer', id, from, to, key, amount };
-  }
-  if (typeof compute === 'number') return { kind: 'compute', id: undefined, forUs: compute };
-  if (compute !== undefined) return { kind: 'compute', id: compute.id, forUs: compute.for };
-  if (renew !== undefined) return { kind: 'renew', id: renew.id, ttlUs: renew.ttl };
-  if (transition !== undefined) {
-    return { kind: 'transition', id: transition.id, forUs: transition.for };
-  }
-  return toGuardedStep({ lock, job, memoize });
+/** What a step has instead of what it leaves out; undefined: it must say so itself. */
+export interface Otherwise {
+  readonly store: () => string;
+  readonly key: () => string;
+  readonly value: (step: ReadStep, id: number) => number | undefined;
+  /** From where to where a transfer moves that does not say both. */
+  readonly ends: (
+    step: Extract<ReadStep, { readonly kind: 'transfer' }>,
+  ) => readonly [string, string];
+  readonly awaits: boolean;
+  readonly tick: number | undefined;
+  readonly ttlUs: number;
 }
 
-/** The steps that only some locks know. */
-function toGuardedStep({
-  lock,
-  job,
-  memoize,
-}: Pick<ReadKinds, 'lock' | 'job' | 'memoize'>): ReadStep | undefined {
-  if (typeof lock === 'string') return { kind: 'lock', id: undefined, lock };
-  if (lock !== undefined) return { kind: 'lock', id: lock.id, lock: lock.lock };
-  if (job !== undefined) {
-    return { kind: 'job', id: job.id, tick: job.tick, retries: job.retries, forUs: job.for };
-  }
-  if (memoize === undefined) return undefined;
-  const { for: forUs, ...rest } = memoize;
-  const { id, store, key, value, pieces, withoutLock } = rest;
-  return { kind: 'memoize', id, store, key, value, forUs, pieces, withoutLock };
+/** What a step of a plan has: a write must name its value, and a job its tick. */
+export function otherwiseInPlan(ttlUs: number): Otherwise {
+  return {
+    store: () => WORK_DEFAULTS.store,
+    key: () => WORK_DEFAULTS.key,
+    value: ({ kind }) => (kind === 'memoize' ? WORK_DEFAULTS.amount : undefined),
+    ends: ({ from = 'store-a', to = 'store-b' }) => [from, to],
+    awaits: WORK_DEFAULTS.awaits,
+    tick: undefined,
+    ttlUs,
+  };
 }
 
-/**
- * A plan's step, complete: what was left out has its documented default, and a renew asks for the
- * client's ttl. Undefined when a write names no value, or a job no tick, which have no default.
- */
-export function completeStep(step: ReadStep, place: number, ttlUs: number): Work | undefined {
-  const stepId = step.id ?? place;
+/** The step, complete; undefined where it leaves out what `otherwise` has nothing for. */
+export function completeStep(
+  step: ReadStep,
+  place: number,
+  otherwise: Otherwise,
+): Work | undefined {
+  const { id: stepId = place } = step;
   switch (step.kind) {
-    case 'write': {
-      const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key, value: put } = step;
-      if (put === undefined) return undefined;
-      const awaits = step.awaits ?? WORK_DEFAULTS.awaits;
-      return { kind: 'write', id: stepId, store: at, key: of, value: put, awaits };
-    }
-    case 'read':
-    case 'increment': {
-      const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key } = step;
-      const by = step.kind === 'increment' ? byField(step.by) : {};
-      return { kind: step.kind, id: stepId, store: at, key: of, ...by };
-    }
-    case 'transfer': {
-      const { from = 'store-a', to = 'store-b', key: of = WORK_DEFAULTS.key } = step;
-      const amount = step.amount ?? WORK_DEFAULTS.amount;
-      return { kind: 'transfer', id: stepId, from, to, key: of, amount };
-    }
     case 'compute':
     case 'transition':
       return { kind: step.kind, id: stepId, forUs: step.forUs };
     case 'renew':
-      return { kind: 'renew', id: stepId, ttlUs: step.ttlUs ?? ttlUs };
+      return { kind: 'renew', id: stepId, ttlUs: step.ttlUs ?? otherwise.ttlUs };
     case 'lock':
       return { kind: 'lock', id: stepId, lock: step.lock };
     case 'job': {
-      const { tick, retries = WORK_DEFAULTS.retries, forUs } = step;
-      return tick === undefined ? undefined : { kind: 'job', id: stepId, tick, retries, forUs };
+      const { tick: at = otherwise.tick, retries = WORK_DEFAULTS.retries, forUs } = step;
+      return at === undefined ? undefined : { kind: 'job', id: stepId, tick: at, retries, forUs };
     }
-    case 'memoize': {
-      const { store: at = WORK_DEFAULTS.store, key: of = WORK_DEFAULTS.key, forUs } = step;
-      const { value: put = WORK_DEFAULTS.amount, pieces: cut = WORK_DEFAULTS.pieces } = step;
-      const placed = { id: stepId, store: at, key: of, value: put };
-      return { kind: 'memoize', ...placed, forUs, pieces: cut, ...givesUp(step) };
+    case 'transfer': {
+      const [from, to] = otherwise.ends(step);
+      const { key: of = otherwise.key(), amount = WORK_DEFAULTS.amount } = step;
+      return { kind: 'transfer', id: stepId, from, to, key: of, amount };
     }
+    default:
+      return completeAccess(step, stepId, otherwise);
   }
 }
 
-/** Whether a memoize gives up without the lock; that it computes all the same is not said. */
-export function givesUp(step: { readonly withoutLock?: 'computes' | 'gives-up' | undefined }): {
-  readonly withoutLock?: 'gives-up';
-} {
-  return step.withoutLock === 'gives-up' ? { withoutLock: 'gives-up' } : {};
+type Access = Extract<ReadStep, { readonly kind: 'write' | 'read' | 'increment' | 'memoize' }>;
+
+function completeAccess(step: Access, stepId: number, otherwise: Otherwise): Work | undefined {
+  const { store: at = otherwise.store(), key: of = otherwise.key() } = step;
+  const placed = { id: stepId, store: at, key: of };
+  if (step.kind === 'read') return { kind: 'read', ...placed };
+  if (step.kind === 'increment') {
+    const adds = step.by === undefined || step.by === 1 ? {} : { by: step.by };
+    return { kind: 'increment', ...placed, ...adds };
+  }
+  const { value: put = otherwise.value(step, stepId) } = step;
+  if (put === undefined) return undefined;
+  if (step.kind === 'write') {
+    return { kind: 'write', ...placed, value: put, awaits: step.awaits ?? otherwise.awaits };
+  }
+  const { forUs, pieces: cut = WORK_DEFAULTS.pieces } = step;
+  return {
+    kind: 'memoize',
+    ...placed,
+    value: put,
+    forUs,
+    pieces: cut,
+    ...givesUp(step.withoutLock),
+  };
 }
 
-/** The fields that `stepSchema` reads back into the same step. */
+const ACCESS = { store: WORK_DEFAULTS.store, key: ALWAYS } as const;
+
+/** What a plan says of a step, in this order, and what it need not say. */
+const STATED: Readonly<Record<Work['kind'], object>> = {
+  write: { ...ACCESS, value: ALWAYS, awaits: WORK_DEFAULTS.awaits },
+  read: ACCESS,
+  increment: { ...ACCESS, by: 1 },
+  transfer: { from: ALWAYS, to: ALWAYS, key: ALWAYS, amount: ALWAYS },
+  compute: { forUs: ALWAYS },
+  renew: {},
+  lock: { lock: ALWAYS },
+  job: { tick: ALWAYS, retries: WORK_DEFAULTS.retries, forUs: ALWAYS },
+  transition: { forUs: ALWAYS },
+  memoize: {
+    ...{ ...ACCESS, value: ALWAYS, forUs: ALWAYS },
+    ...{ pieces: WORK_DEFAULTS.pieces, withoutLock: ALWAYS },
+  },
+};
+
+/** The fields that `stepSchema` reads back into the same step; a renew has its client's ttl. */
 export function stepFields(work: Work, place: number, ttlUs: number): FieldMap {
-  const named: FieldMap = work.id === place ? {} : { id: work.id };
-  return { [work.kind]: { ...named, ...workFields(work, ttlUs) } };
-}
-
-function workFields(work: Work, ttlUs: number): FieldMap {
-  switch (work.kind) {
-    case 'write': {
-      const awaits = work.awaits === WORK_DEFAULTS.awaits ? {} : { awaits: work.awaits };
-      return { ...storeField(work.store), key: work.key, value: work.value, ...awaits };
-    }
-    case 'read':
-      return { ...storeField(work.store), key: work.key };
-    case 'increment':
-      return { ...storeField(work.store), key: work.key, ...byField(work.by) };
-    case 'transfer':
-      return { from: work.from, to: work.to, key: work.key, amount: work.amount };
-    case 'compute':
-    case 'transition':
-      return { for: formatDuration(work.forUs) };
-    case 'renew':
-      return work.ttlUs === ttlUs ? {} : { ttl: formatDuration(work.ttlUs) };
-    case 'lock':
-      return { lock: work.lock };
-    case 'job': {
-      const retries = work.retries === WORK_DEFAULTS.retries ? {} : { retries: work.retries };
-      return { tick: work.tick, ...retries, for: formatDuration(work.forUs) };
-    }
-    case 'memoize': {
-      const { key: of, value: put, forUs, pieces: cut } = work;
-      const several = cut === WORK_DEFAULTS.pieces ? {} : { pieces: cut };
-      const placed = { ...storeField(work.store), key: of, value: put };
-      return { ...placed, for: formatDuration(forUs), ...several, ...givesUp(work) };
-    }
-  }
-}
-
-/** What an increment adds, where that is not 1. */
-export function byField(by: number | undefined): { readonly by?: number } {
-  return by === undefined || by === 1 ? {} : { by };
-}
-
-function storeField(used: string): FieldMap {
-  return used === WORK_DEFAULTS.store ? {} : { store: used };
+  return { [work.kind]: statedFields(work, { id: place, ttlUs, ...STATED[work.kind] }) };
 }
