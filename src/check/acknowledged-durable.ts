@@ -84,12 +84,14 @@ function breachOf(
   { place, write, recovery }: Omit<Survival, 'key'>,
 ): Breach<Rule> {
   const span = { processes: [place.store], message: '', fromUs: write.event.atUs };
-  return accessBreach(indexed, 'lost-in-recovery', {
-    accesses: [['lost write', write]],
-    others: [
-      ['acknowledgement', indexed.operations.get(write.event.operation)?.return],
-      ...causesIn(indexed, { ...span, before: recovery.index }),
-      ['recovery', recovery],
-    ],
-  });
+  const acknowledgement = indexed.operations.get(write.event.operation)?.return;
+  return accessBreach(
+    indexed,
+    'lost-in-recovery',
+    { 'lost write': write },
+    {
+      others: { acknowledgement, recovery },
+      causes: causesIn(indexed, { ...span, before: recovery.index }),
+    },
+  );
 }

@@ -8,7 +8,7 @@
 import type { FaultStrikes, Job } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { causesIn, causesSince, type EvidencePart, evidenceOf } from './evidence.ts';
+import { breachShown, type Cause, causesIn, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach, Findings } from './verdict.ts';
@@ -80,35 +80,35 @@ function begin(indexed: TraceIndex, guarded: Guarded, later: Begun): Breach<Rule
   if (!first.has(tick)) first.set(tick, later);
   if (earlier === undefined) return null;
   const rule = rival === undefined ? 'ran-again' : 'ran-at-once';
-  return { rule, evidence: evidenceOf(parts(indexed, earlier, later)) };
+  return breachBetween(indexed, rule, earlier, later);
 }
 
-function parts(indexed: TraceIndex, earlier: Begun, later: Begun): readonly EvidencePart[] {
+function breachBetween(
+  indexed: TraceIndex,
+  rule: Rule,
+  earlier: Begun,
+  later: Begun,
+): Breach<Rule> {
   const lock = indexed.locks.get(later.event.lock);
   const grant = lock?.byNumber.get(earlier.event.ordinal);
-  return [
-    ['earlier grant', grant],
-    ['earlier run', earlier],
-    ['later grant', lock?.byNumber.get(later.event.ordinal)],
-    ['later run', later],
-    ...causes(indexed, { earlier, later, grant }),
-  ];
+  const next = lock?.byNumber.get(later.event.ordinal);
+  return breachShown(
+    rule,
+    { 'earlier grant': grant, 'earlier run': earlier, 'later grant': next, 'later run': later },
+    causes(indexed, { earlier, later, grant }),
+  );
 }
 
 /** The faults that struck whoever ran first, since it asked for its grant. */
 function causes(
   indexed: TraceIndex,
   runs: { readonly earlier: Begun; readonly later: Begun; readonly grant: GrantLog | undefined },
-): readonly EvidencePart[] {
+): readonly Cause[] {
   const { earlier, later, grant } = runs;
   if (grant !== undefined) return causesSince(indexed, grant, later);
   const { process, atUs } = earlier.event;
-  return causesIn(indexed, {
-    processes: [process],
-    message: '',
-    fromUs: atUs,
-    before: later.index,
-  });
+  const span = { processes: [process], message: '', fromUs: atUs };
+  return causesIn(indexed, { ...span, before: later.index });
 }
 
 function ranAgain(shown: Contradiction): Sentences {

@@ -10,7 +10,7 @@
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { contentsBefore, firstValue, isEffective, unheardReads } from './contents.ts';
-import { type AccessPart, accessBreach, causesSince } from './evidence.ts';
+import { accessBreach, causesSince } from './evidence.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import {
   type AccessEvent,
@@ -144,19 +144,15 @@ function breachShownBy(
   },
 ): Breach<Rule> {
   const last = found.before ?? found.reads.at(-1)?.index ?? 0;
-  const writes = shared.map(({ place, log }) => {
+  const writes = shared.flatMap(({ place, log }) => {
     const read = found.reads.find(({ event }) => event.process === place.store);
-    return contentsBefore(place, log, read?.index ?? last).write;
+    return contentsBefore(place, log, read?.index ?? last).write ?? [];
   });
-  const accesses: AccessPart[] = [
-    ...writes.map((write): AccessPart => ['write', write]),
-    ...found.reads.map((read): AccessPart => ['read', read]),
-  ];
-  const others = writes.flatMap((write) => {
-    const grant = write === null ? undefined : grantUnder(indexed, write.event);
+  const causes = writes.flatMap((write) => {
+    const grant = grantUnder(indexed, write.event);
     return grant === undefined ? [] : causesSince(indexed, grant, { index: last });
   });
-  return accessBreach(indexed, found.rule, { accesses, late: null, others });
+  return accessBreach(indexed, found.rule, { write: writes, read: found.reads }, { causes });
 }
 
 function sumBroken(shown: Contradiction): Sentences {

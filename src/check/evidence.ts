@@ -16,31 +16,41 @@ import {
   type PlaceLog,
   type TraceIndex,
 } from './trace-index.ts';
-import type { Breach, Evidence } from './verdict.ts';
+import type { Breach } from './verdict.ts';
 
-/** An event's number with the part that it plays; an event that was not found is null. */
-export type EvidencePart = readonly [
-  role: string,
-  found: { readonly index: number } | null | undefined,
-];
+/** A fault, or another cause, with the part that it plays. */
+export type Cause = readonly [role: string, found: { readonly index: number }];
 
-/**
- * The parts that were found, in the order of the trace; an event keeps the first part it is given.
- */
-export function evidenceOf(parts: readonly EvidencePart[]): readonly Evidence[] {
+/** Events by the part that they play; what was not found is null or undefined. */
+type Parts<Event> = Readonly<Record<string, Event | readonly Event[] | null | undefined>>;
+
+type AnyParts = Parts<{ readonly index: number }>;
+
+/** An access, or several, by the part that it plays. */
+export type AccessParts = Parts<Numbered<AccessEvent>>;
+
+/** A breach shown by `parts` and `causes`; an event keeps the first part that it is given. */
+export function breachShown<Rule extends string>(
+  rule: Rule,
+  parts: AnyParts,
+  causes: readonly Cause[] = [],
+): Breach<Rule> {
   const roles = new Map<number, string>();
-  for (const [role, found] of parts) {
-    if (found && !roles.has(found.index)) roles.set(found.index, role);
+  for (const [role, { index }] of [...eachOf(parts), ...causes]) {
+    if (!roles.has(index)) roles.set(index, role);
   }
-  return [...roles]
-    .map(([event, role]) => ({ role, event }))
-    .sort((one, other) => one.event - other.event);
+  const evidence = [...roles].map(([event, role]) => ({ role, event }));
+  return { rule, evidence: evidence.sort((one, other) => one.event - other.event) };
 }
 
-/** An access and the part that it plays; undefined where there is none. */
-export type AccessPart = readonly [role: string, access: Numbered<AccessEvent> | null | undefined];
-
-const grantRoles = ['earlier grant', 'later grant', 'third grant'] as const;
+function eachOf<Event extends { readonly index: number }>(
+  parts: Parts<Event>,
+): readonly (readonly [role: string, event: Event])[] {
+  return Object.entries(parts).flatMap(([role, found]) => {
+    const events = !found ? [] : 'index' in found ? [found] : found;
+    return events.map((event) => [role, event] as const);
+  });
+}
 
 /**
  * A breach shown by `accesses`. Their grants are added, `earlier grant` first (a single one is the
@@ -49,37 +59,42 @@ const grantRoles = ['earlier grant', 'later grant', 'third grant'] as const;
 export function accessBreach<Rule extends string>(
   indexed: TraceIndex,
   rule: Rule,
+  accesses: AccessParts,
   shown: {
-    readonly accesses: readonly AccessPart[];
-    readonly late?: Numbered<AccessEvent> | null;
-    readonly others?: readonly EvidencePart[];
-  },
+    readonly late?: Numbered<AccessEvent> | null | undefined;
+    readonly others?: AnyParts;
+    readonly causes?: readonly Cause[];
+  } = {},
 ): Breach<Rule> {
-  const { accesses, late = null, others = [] } = shown;
-  const causes = late === null ? [] : causesOfAccess(indexed, late);
-  const grants = grantParts(indexed, accesses);
-  return { rule, evidence: evidenceOf([...accesses, ...grants, ...others, ...causes]) };
+  const { late, others, causes = [] } = shown;
+  const ofLate = late ? causesOfAccess(indexed, late) : [];
+  const parts = { ...accesses, ...grantParts(indexed, accesses), ...others };
+  return breachShown(rule, parts, [...causes, ...ofLate]);
 }
 
 /** The recoveries of a place between two of its events, as evidence of what was forgotten there. */
 export function recoveriesBetween(
   place: PlaceLog,
   { after, before }: { readonly after: number; readonly before: number },
-): readonly EvidencePart[] {
-  return place.recoveries
-    .filter(({ index }) => index > after && index < before)
-    .map((recovery) => ['recovery', recovery]);
+): PlaceLog['recoveries'] {
+  return place.recoveries.filter(({ index }) => index > after && index < before);
 }
 
-function grantParts(indexed: TraceIndex, accesses: readonly AccessPart[]): readonly EvidencePart[] {
+function grantParts(indexed: TraceIndex, accesses: AccessParts): AnyParts {
   const grants = new Map<number, GrantLog>();
-  for (const [, access] of accesses) {
-    const grant = access ? grantUnder(indexed, access.event) : undefined;
+  for (const [, { event }] of eachOf(accesses)) {
+    const grant = grantUnder(indexed, event);
     if (grant !== undefined) grants.set(grant.index, grant);
   }
   const inOrder = [...grants.values()].sort((one, other) => one.index - other.index);
-  if (inOrder.length === 1) return [['grant', inOrder[0]]];
-  return inOrder.map((grant, place) => [grantRoles[place] ?? 'further grant', grant]);
+  if (inOrder.length === 1) return { grant: inOrder[0] };
+  const [earlier, later, third, ...further] = inOrder;
+  return {
+    'earlier grant': earlier,
+    'later grant': later,
+    'third grant': third,
+    'further grant': further,
+  };
 }
 
 /** The part of a run in which a fault counts as a cause. */
@@ -93,8 +108,8 @@ interface Span {
   readonly before: number;
 }
 
-/** The faults that overlap a span, as parts of a contradiction's evidence. */
-export function causesIn(indexed: TraceIndex, span: Span): readonly EvidencePart[] {
+/** The faults that overlap a span. */
+export function causesIn(indexed: TraceIndex, span: Span): readonly Cause[] {
   return indexed.faults
     .filter((fault) => overlaps(fault, span) && concerns(fault.event, span))
     .map((fault) => [fault.event.fault, fault]);
@@ -104,7 +119,7 @@ export function causesIn(indexed: TraceIndex, span: Span): readonly EvidencePart
 export function causesOfAccess(
   indexed: TraceIndex,
   access: Numbered<AccessEvent>,
-): readonly EvidencePart[] {
+): readonly Cause[] {
   const { client, process, message } = access.event;
   const fromUs = grantUnder(indexed, access.event)?.event.sentAtUs ?? 0;
   return causesIn(indexed, { processes: [client, process], message, fromUs, before: access.index });
@@ -115,13 +130,13 @@ export function causesSince(
   indexed: TraceIndex,
   grant: GrantLog,
   later: { readonly index: number },
-): readonly EvidencePart[] {
+): readonly Cause[] {
   const { client, sentAtUs, message } = grant.event;
   const span = { message, fromUs: sentAtUs, before: later.index };
-  const causes = new Map<number, EvidencePart>();
+  const causes = new Map<number, Cause>();
   for (const server of serversOf(indexed, grant.event)) {
     for (const cause of causesIn(indexed, { ...span, processes: [client, server] })) {
-      causes.set(cause[1]?.index ?? 0, cause);
+      causes.set(cause[1].index, cause);
     }
   }
   return [...causes].sort(([a], [b]) => a - b).map(([, cause]) => cause);
@@ -150,7 +165,7 @@ function concerns(fault: FaultStrikes, { processes, message }: Span): boolean {
 export function causesOfTaking(
   indexed: TraceIndex,
   { earlier, later }: { readonly earlier: GrantLog; readonly later: GrantLog | undefined },
-): readonly EvidencePart[] {
+): readonly Cause[] {
   if (later === undefined) return [];
   const { client } = later.event;
   const servers = serversOf(indexed, earlier.event);
@@ -169,7 +184,7 @@ export function causesOfTaking(
 function denialTakenForMore(
   { trace, locks }: TraceIndex,
   { earlier, later }: { readonly earlier: GrantLog; readonly later: GrantLog },
-): readonly EvidencePart[] {
+): readonly Cause[] {
   const { lock, client, process, sentAtUs } = later.event;
   const first = earlier.event.process;
   if (process === first || isQuorumGrant(later.event) || isQuorumGrant(earlier.event)) return [];

@@ -24,10 +24,9 @@ export const fenceDurable: Claim = defineClaim({
         if (recovery.event.highest >= highest.event.token) return { exercised: 1 };
         const span = { processes: [place.store], message: '', fromUs: highest.event.atUs };
         const causes = causesIn(indexed, { ...span, before: recovery.index });
-        const breach = accessBreach(indexed, 'fence-forgotten', {
-          accesses: [['highest write', highest]],
-          others: [...causes, ['recovery', recovery]],
-        });
+        const shown = { others: { recovery }, causes };
+        const accesses = { 'highest write': highest };
+        const breach = accessBreach(indexed, 'fence-forgotten', accesses, shown);
         return { exercised: 1, breach };
       }),
     ),

@@ -66,14 +66,9 @@ function breachBetween(
   },
 ): Breach<Rule> {
   const { place, earlier, write } = shown;
-  return accessBreach(indexed, rule, {
-    accesses: [
-      ['later write', earlier],
-      ['stale write', write],
-    ],
-    late: write,
-    others: recoveriesBetween(place, { after: earlier.index, before: write.index }),
-  });
+  const accesses = { 'later write': earlier, 'stale write': write };
+  const recovery = recoveriesBetween(place, { after: earlier.index, before: write.index });
+  return accessBreach(indexed, rule, accesses, { late: write, others: { recovery } });
 }
 
 function tokenLower(shown: Contradiction): Sentences {

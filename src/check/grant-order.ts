@@ -149,40 +149,19 @@ function breachAtRead(
 ) {
   if (expected !== undefined && expected.index > read.index) {
     if (expected.event.under === read.event.under) {
-      return accessBreach(indexed, 'read-before-own-write', {
-        accesses: [
-          ['early read', read],
-          ['late write', expected],
-        ],
-        late: expected,
-      });
+      const accesses = { 'early read': read, 'late write': expected };
+      return accessBreach(indexed, 'read-before-own-write', accesses, { late: expected });
     }
-    return accessBreach(indexed, 'write-after-read', {
-      accesses: [
-        ['later read', read],
-        ['stale write', expected],
-      ],
-      late: expected,
-    });
+    const accesses = { 'later read': read, 'stale write': expected };
+    return accessBreach(indexed, 'write-after-read', accesses, { late: expected });
   }
   const { write, value } = contentsBefore(place, key, read.index);
-  if (value !== read.event.value) {
-    return accessBreach(indexed, 'wrong-value', {
-      accesses: [
-        ['write', write],
-        ['read', read],
-      ],
-    });
-  }
+  if (value !== read.event.value) return accessBreach(indexed, 'wrong-value', { write, read });
   if (write !== null && comesBefore(read.event, write.event)) {
     const isSameSection = write.event.under === read.event.under;
-    return accessBreach(indexed, isSameSection ? 'read-of-own-later' : 'read-of-later', {
-      accesses: [
-        ['later write', write],
-        [isSameSection ? 'late read' : 'stale read', read],
-      ],
-      late: read,
-    });
+    const accesses = { 'later write': write, [isSameSection ? 'late read' : 'stale read']: read };
+    const rule = isSameSection ? 'read-of-own-later' : 'read-of-later';
+    return accessBreach(indexed, rule, accesses, { late: read });
   }
   return breachByOverwriting(indexed, { place, key, expected }, read);
 }
@@ -202,23 +181,15 @@ function breachByOverwriting(
 ) {
   const { write, recovery } = contentsBefore(place, key, read?.index ?? Number.POSITIVE_INFINITY);
   if (write === null) {
-    return accessBreach(indexed, 'lost-in-recovery', {
-      accesses: [
-        ['lost write', expected],
-        ['read', read],
-      ],
-      others: [['recovery', recovery]],
-    });
+    const lost = { 'lost write': expected, read };
+    return accessBreach(indexed, 'lost-in-recovery', lost, { others: { recovery } });
   }
   const isSameSection = write.event.under === (expected ?? write).event.under;
-  return accessBreach(indexed, isSameSection ? 'issue-order' : 'stale-write', {
-    accesses: [
-      [isSameSection ? 'newer write' : 'later write', expected],
-      [isSameSection ? 'older write' : 'stale write', write],
-      ['read', read],
-    ],
-    late: write,
-  });
+  const accesses = isSameSection
+    ? { 'newer write': expected, 'older write': write, read }
+    : { 'later write': expected, 'stale write': write, read };
+  const rule = isSameSection ? 'issue-order' : 'stale-write';
+  return accessBreach(indexed, rule, accesses, { late: write });
 }
 
 function readOfLater(shown: Contradiction): Sentences {

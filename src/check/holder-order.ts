@@ -58,14 +58,12 @@ function breachAt(indexed: TraceIndex, place: PlaceLog): Breach<Rule> | null {
       continue;
     }
     const first = applied.find(({ event }) => event.operation === operation);
-    const isRepeated = first !== undefined;
-    return accessBreach(indexed, isRepeated ? 'applied-twice' : 'issue-order', {
-      accesses: [
-        isRepeated ? ['first time', first] : ['newer write', newer],
-        [isRepeated ? 'second time' : 'older write', write],
-      ],
-      late: write,
-    });
+    const accesses =
+      first === undefined
+        ? { 'newer write': newer, 'older write': write }
+        : { 'first time': first, 'second time': write };
+    const rule = first === undefined ? 'issue-order' : 'applied-twice';
+    return accessBreach(indexed, rule, accesses, { late: write });
   }
   return null;
 }

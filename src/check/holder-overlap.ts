@@ -8,7 +8,7 @@
 import type { Enter } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { causesSince, evidenceOf } from './evidence.ts';
+import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
 import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
@@ -42,17 +42,12 @@ function breachOf(
   lock: LockLog,
   { earlier, later }: Overlap,
 ): Breach<'both-believe'> {
-  const grants = [earlier, later].map(({ event }) => lock.byNumber.get(event.ordinal));
-  return {
-    rule: 'both-believe',
-    evidence: evidenceOf([
-      ['earlier entry', earlier],
-      ['later entry', later],
-      ['earlier grant', grants[0]],
-      ['later grant', grants[1]],
-      ...(grants[0] === undefined ? [] : causesSince(indexed, grants[0], later)),
-    ]),
-  };
+  const [grant, next] = [earlier, later].map(({ event }) => lock.byNumber.get(event.ordinal));
+  return breachShown(
+    'both-believe',
+    { 'earlier entry': earlier, 'later entry': later, 'earlier grant': grant, 'later grant': next },
+    grant === undefined ? [] : causesSince(indexed, grant, later),
+  );
 }
 
 /** Times at which at least two programs believed at once, over all locks. */

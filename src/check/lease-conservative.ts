@@ -10,7 +10,7 @@ import type { Grant } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { causesSince, evidenceOf } from './evidence.ts';
+import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { actualEndUs, serversOf } from './leases.ts';
 import type { Terms } from './terms.ts';
@@ -102,16 +102,8 @@ function breachAt(
     (change) => change.event.kind === 'renew' && change.index < index,
   );
   const successor = lock.grants.find((other) => other.index > grant.index && other.index < index);
-  return {
-    rule,
-    evidence: evidenceOf([
-      ['grant', grant],
-      ['renewal', renewal],
-      ['successor', successor],
-      ['belief', belief],
-      ...causesSince(indexed, grant, belief),
-    ]),
-  };
+  const causes = causesSince(indexed, grant, belief);
+  return breachShown(rule, { grant, renewal, successor, belief }, causes);
 }
 
 function believesLonger(shown: Contradiction): Sentences {

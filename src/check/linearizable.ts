@@ -182,17 +182,9 @@ function breachAt(indexed: TraceIndex, operation: StoreOperation | undefined): B
   const accesses = placeAt(indexed, operation?.call ?? {})?.accesses ?? [];
   const handled = accesses.find(({ event }) => event.operation === log?.invoke.event.operation);
   const previous = accesses.findLast((access) => isPrevious(access, handled));
-  return accessBreach(indexed, 'no-order', {
-    accesses: [
-      ['previous write', previous],
-      ['handling', handled],
-    ],
-    late: handled ?? null,
-    others: [
-      ['call', log?.invoke],
-      ['return', log?.return],
-    ],
-  });
+  const shown = { late: handled, others: { call: log?.invoke, return: log?.return } };
+  const parts = { 'previous write': previous, handling: handled };
+  return accessBreach(indexed, 'no-order', parts, shown);
 }
 
 function isPrevious(

@@ -13,13 +13,7 @@ import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import {
-  causesIn,
-  causesOfTaking,
-  causesSince,
-  type EvidencePart,
-  evidenceOf,
-} from './evidence.ts';
+import { breachShown, type Cause, causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './leases.ts';
 import { NAMED_RELEASE } from './owner-only-release.ts';
@@ -157,25 +151,20 @@ function breachBetween(
     readonly renewal?: Numbered<Renew>;
   },
 ): Breach<Rule> {
-  return {
-    rule,
-    evidence: evidenceOf([
-      ['earlier grant', earlier.grant],
-      ['renewal', at.renewal ?? earlier.renewal],
-      ['foreign release', earlier.foreign],
-      ['later grant', at.later],
-      ...causesOfRelease(indexed, earlier.foreign),
-      ...causesSince(indexed, earlier.grant, at),
-      ...causesOfTaking(indexed, { earlier: earlier.grant, later: at.later }),
-    ]),
+  const { grant, foreign } = earlier;
+  const parts = {
+    ...{ 'earlier grant': grant, renewal: at.renewal ?? earlier.renewal },
+    ...{ 'foreign release': foreign, 'later grant': at.later },
   };
+  return breachShown(rule, parts, [
+    ...causesOfRelease(indexed, foreign),
+    ...causesSince(indexed, grant, at),
+    ...causesOfTaking(indexed, { earlier: grant, later: at.later }),
+  ]);
 }
 
 /** What made another client's release come when its own grant was over. */
-function causesOfRelease(
-  indexed: TraceIndex,
-  release: Numbered<Release> | null,
-): readonly EvidencePart[] {
+function causesOfRelease(indexed: TraceIndex, release: Numbered<Release> | null): readonly Cause[] {
   if (release === null) return [];
   const { client, process, message, lock, under } = release.event;
   const fromUs = indexed.locks.get(lock)?.byNumber.get(under)?.event.sentAtUs ?? 0;

@@ -22,7 +22,7 @@ import {
   isShared,
   repeatsOf,
 } from './contents.ts';
-import { type AccessPart, accessBreach } from './evidence.ts';
+import { type AccessParts, accessBreach } from './evidence.ts';
 import type { Contradiction, Sentences } from './explanation.ts';
 import {
   type AccessEvent,
@@ -167,45 +167,30 @@ function breachOf(
   if (value >= range.min && value <= range.max) return null;
   if (value > range.max) {
     const twice = appliedTwice(indexed, key);
-    if (twice !== null) {
-      return accessBreach(indexed, 'update-repeated', { accesses: twice });
-    }
+    if (twice !== null) return accessBreach(indexed, 'update-repeated', twice);
     const last = key.accesses.findLast(isEffective);
-    return accessBreach(indexed, 'update-invented', {
-      accesses: [['last write', last]],
-    });
+    return accessBreach(indexed, 'update-invented', { 'last write': last });
   }
   const overwriting = key.accesses.find((access) => overwrites(place, key, access));
   if (overwriting === undefined) {
-    return accessBreach(indexed, 'lost-in-recovery', {
-      accesses: [['lost write', key.accesses.findLast(isEffective)]],
-      others: [['recovery', recovery]],
-    });
+    const gone = { 'lost write': key.accesses.findLast(isEffective) };
+    return accessBreach(indexed, 'lost-in-recovery', gone, { others: { recovery } });
   }
   const { write: lost } = contentsBefore(place, key, overwriting.index);
-  return accessBreach(indexed, 'update-lost', {
-    accesses: [
-      ['read', readOf(key, overwriting)],
-      ['lost write', lost],
-      ['overwriting write', overwriting],
-    ],
-    late: lost !== null && lost.event.under < overwriting.event.under ? lost : overwriting,
-  });
+  const read = readOf(key, overwriting);
+  const accesses = { read, 'lost write': lost, 'overwriting write': overwriting };
+  const isOlder = lost !== null && lost.event.under < overwriting.event.under;
+  return accessBreach(indexed, 'update-lost', accesses, { late: isOlder ? lost : overwriting });
 }
 
 /** Two writes for one intent that both took effect, if there are such. */
-function appliedTwice(indexed: TraceIndex, key: KeyLog): readonly AccessPart[] | null {
+function appliedTwice(indexed: TraceIndex, key: KeyLog): AccessParts | null {
   const applied = new Map<string, LogEntry<AccessEvent>>();
   for (const access of key.accesses) {
     if (!isEffective(access)) continue;
     const intent = intentOf(indexed, access.event.operation);
     const first = applied.get(intent);
-    if (first !== undefined) {
-      return [
-        ['first write', first],
-        ['repeated write', access],
-      ];
-    }
+    if (first !== undefined) return { 'first write': first, 'repeated write': access };
     applied.set(intent, access);
   }
   return null;

@@ -21,11 +21,9 @@ export const noWriteAfterRelease: Claim = defineClaim({
         const isWrite = event.kind === 'write' && event.value !== null;
         if (!isWrite || answer === undefined || index < answer.index) return { exercised: 0 };
         if (!event.isAccepted) return { exercised: 1 };
-        const breach = accessBreach(indexed, 'write-after-release', {
-          accesses: [['late write', access]],
-          late: access,
-          others: [['released', answer]],
-        });
+        const shown = { late: access, others: { released: answer } };
+        const accesses = { 'late write': access };
+        const breach = accessBreach(indexed, 'write-after-release', accesses, shown);
         return { exercised: 1, breach };
       });
     }),

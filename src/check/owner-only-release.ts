@@ -6,7 +6,7 @@
  */
 import type { Release, Renew } from '../core/history/server-events.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { causesIn, evidenceOf } from './evidence.ts';
+import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
 import type { LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
@@ -54,15 +54,11 @@ export function foreignBreach<Rule extends string>(
   const meant = lock.byNumber.get(change.event.under);
   const fromUs = meant?.event.sentAtUs ?? 0;
   const span = { processes: [client, process], message, fromUs, before: change.index };
-  return {
-    rule,
-    evidence: evidenceOf([
-      ['grant meant', meant],
-      ['grant touched', lock.byNumber.get(touched)],
-      [change.event.kind === 'release' ? 'release' : 'renewal', change],
-      ...causesIn(indexed, span),
-    ]),
+  const parts = {
+    ...{ 'grant meant': meant, 'grant touched': lock.byNumber.get(touched) },
+    [change.event.kind === 'release' ? 'release' : 'renewal']: change,
   };
+  return breachShown(rule, parts, causesIn(indexed, span));
 }
 
 function foreignRelease(shown: Contradiction): Sentences {

@@ -12,7 +12,7 @@
 import type { Deadlock } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { isCarriedOut } from './contents.ts';
-import { accessBreach, causesSince, type EvidencePart, evidenceOf } from './evidence.ts';
+import { accessBreach, breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
 import type { Terms } from './terms.ts';
@@ -65,12 +65,9 @@ function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {
     exercised++;
     const grants = holdersIn(indexed, { event, index });
     if (!indexed.isComplete || !grants.every((grant) => staysHeld(indexed, grant, index))) continue;
-    const evidence = evidenceOf([
-      ...grants.map((grant) => ['holder grant', grant] as const),
-      ['circle', { index }],
-      ...grants.flatMap((grant) => causesSince(indexed, grant, { index })),
-    ]);
-    return { exercised, breach: { rule: 'deadlock', evidence } };
+    const causes = grants.flatMap((grant) => causesSince(indexed, grant, { index }));
+    const parts = { 'holder grant': grants, circle: { index } };
+    return { exercised, breach: breachShown('deadlock', parts, causes) };
   }
   return { exercised, breach: null };
 }
@@ -147,16 +144,12 @@ function breachOfWaiting(indexed: TraceIndex, terms: Terms, asked: Asked): Breac
   const endUs = indexed.trace.events.at(-1)?.atUs ?? 0;
   if (grant === undefined && !indexed.isComplete && endUs <= deadlineUs) return null;
   const denial = lock === undefined ? undefined : lastDenialOf(lock, first.process);
-  return {
-    rule: grant === undefined ? 'probe-not-granted' : 'probe-granted-late',
-    evidence: evidenceOf([
-      ['first try', { index }],
-      ['holder grant', lock?.byNumber.get(denial?.holderOrdinal ?? 0)],
-      ['denial', denial],
-      ['grant', grant],
-      ...causesOfHolding(indexed, lock?.byNumber.get(denial?.holderOrdinal ?? 0), index),
-    ]),
-  };
+  const holding = lock?.byNumber.get(denial?.holderOrdinal ?? 0);
+  return breachShown(
+    grant === undefined ? 'probe-not-granted' : 'probe-granted-late',
+    { 'first try': { index }, 'holder grant': holding, denial, grant },
+    holding === undefined ? [] : causesSince(indexed, holding, { index }),
+  );
 }
 
 /** The lock that a client takes itself, whatever its servers call what it asks them for. */
@@ -182,22 +175,7 @@ function breachOfNotWriting(indexed: TraceIndex, asked: Asked): Breach<Rule> | n
   const grants = indexed.locks.get(asked.lock)?.grants ?? [];
   const grant = grants.findLast(({ event }) => event.client === first.process);
   if (grant === undefined || !indexed.isComplete) return null;
-  return {
-    rule: 'probe-did-not-write',
-    evidence: evidenceOf([
-      ['first try', { index }],
-      ['grant', grant],
-    ]),
-  };
-}
-
-/** What kept a holder from giving its lock back. */
-function causesOfHolding(
-  indexed: TraceIndex,
-  grant: GrantLog | undefined,
-  before: number,
-): readonly EvidencePart[] {
-  return grant === undefined ? [] : causesSince(indexed, grant, { index: before });
+  return breachShown('probe-did-not-write', { 'first try': { index }, grant });
 }
 
 function lastDenialOf(
@@ -228,7 +206,7 @@ function breachOfFirstWrite(indexed: TraceIndex, operation: OperationLog): Breac
     }
   }
   if (!indexed.isComplete) return null;
-  return { rule: 'probe-unheard', evidence: evidenceOf([['first write', { index }]]) };
+  return breachShown('probe-unheard', { 'first write': { index } });
 }
 
 function judgePlace(indexed: TraceIndex, place: PlaceLog): Findings<Rule> {
@@ -259,12 +237,8 @@ function refusal(
     ({ event, index }) => index < refused.index && event.isAccepted && event.kind === 'write',
   );
   const highest = before.findLast(({ event }) => event.token >= refused.event.token);
-  return accessBreach(indexed, rule, {
-    accesses: [
-      ['earlier access', highest ?? before.at(-1)],
-      ['refused access', refused],
-    ],
-  });
+  const earlier = highest ?? before.at(-1);
+  return accessBreach(indexed, rule, { 'earlier access': earlier, 'refused access': refused });
 }
 
 function probeWaited(shown: Contradiction): Sentences {

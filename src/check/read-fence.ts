@@ -30,13 +30,8 @@ export const readFence: Claim = defineClaim({
         const isStale = latest !== null && event.under < latest.event.under;
         if (event.value === null || !isStale) return { exercised: 0 };
         if (!event.isAccepted) return { exercised: 1 };
-        const breach = accessBreach(indexed, 'write-after-read', {
-          accesses: [
-            ['later read', latest],
-            ['stale write', access],
-          ],
-          late: access,
-        });
+        const accesses = { 'later read': latest, 'stale write': access };
+        const breach = accessBreach(indexed, 'write-after-read', accesses, { late: access });
         return { exercised: 1, breach };
       });
     }),

@@ -7,7 +7,7 @@
 import type { Renew } from '../core/history/server-events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { evidenceOf } from './evidence.ts';
+import { breachShown } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
 import { foreignBreach, foreignRenewal } from './owner-only-release.ts';
@@ -47,12 +47,7 @@ function breachBy(
     ({ event, index }) => event.kind === 'release' && index < change.index,
   );
   if (release === undefined) return null;
-  const evidence = evidenceOf([
-    ['grant', touched],
-    ['release', release],
-    ['renewal', change],
-  ]);
-  return { rule: 'undid-release', evidence };
+  return breachShown('undid-release', { grant: touched, release, renewal: change });
 }
 
 function undidRelease(shown: Contradiction): Sentences {

@@ -9,7 +9,7 @@
 import type { Read } from '../core/history/server-events.ts';
 import type { FaultStrikes, Invoke, Log, Mark } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
-import { causesSince, evidenceOf } from './evidence.ts';
+import { breachShown, type Cause, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
 import type { GrantLog, Numbered, TraceIndex } from './trace-index.ts';
 import type { Breach } from './verdict.ts';
@@ -185,24 +185,24 @@ function placeOf(names: readonly [store: string, resource: string, key: string])
 
 function breachOf(indexed: TraceIndex, later: Computation): Breach<'computed-at-once'> {
   const [earlier] = later.rivals;
-  return {
-    rule: 'computed-at-once',
-    evidence: evidenceOf([
-      ['earlier grant', earlier?.grant],
-      [withoutRole(indexed, earlier), earlier?.without],
-      ['earlier computation', earlier?.began],
-      ['later grant', later.grant],
-      [withoutRole(indexed, later), later.without],
-      ['later computation', later.began],
+  const without = [earlier, later].flatMap((one): readonly Cause[] =>
+    one?.without === undefined ? [] : [[withoutRole(indexed, one.without), one.without]],
+  );
+  return breachShown(
+    'computed-at-once',
+    {
+      ...{ 'earlier grant': earlier?.grant, 'earlier computation': earlier?.began },
+      ...{ 'later grant': later.grant, 'later computation': later.began },
+    },
+    [
+      ...without,
       ...(earlier?.grant === undefined ? [] : causesSince(indexed, earlier.grant, later.began)),
-    ]),
-  };
+    ],
+  );
 }
 
 /** Whoever asked for the lock once, and was denied it, did not wait for it. */
-function withoutRole(indexed: TraceIndex, computation: Computation | undefined): string {
-  const without = computation?.without;
-  if (without === undefined) return 'wait in vain';
+function withoutRole(indexed: TraceIndex, without: Numbered<Log>): string {
   const { process } = without.event;
   const before = indexed.trace.events.slice(0, without.index);
   const asked = before.flatMap((event) =>

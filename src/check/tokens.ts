@@ -1,7 +1,7 @@
 /** Exercised: grants, of a lock with tokens, that had been granted before. */
 
 import { type Claim, defineClaim } from './claim.ts';
-import { accessBreach, causesOfTaking, causesSince, evidenceOf } from './evidence.ts';
+import { accessBreach, breachShown, causesOfTaking, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import {
   type AccessEvent,
@@ -64,11 +64,7 @@ export const tokenStable: Claim = defineClaim({
           const { event } = renewal;
           if (event.kind !== 'renew') return { exercised: 0 };
           if (event.token === grant.event.token) return { exercised: 1 };
-          const evidence = evidenceOf([
-            ['grant', grant],
-            ['renewal', renewal],
-          ]);
-          return { exercised: 1, breach: { rule: 'token-changed', evidence } };
+          return { exercised: 1, breach: breachShown('token-changed', { grant, renewal }) };
         }),
       ),
     ),
@@ -93,11 +89,9 @@ export const tokenBound: Claim = defineClaim({
         if (access.event.kind !== 'write' || grant === undefined) return { exercised: 0 };
         const exercised = leftAfterSuccessor(indexed, access) ? 1 : 0;
         if (carriesTokenOf(grant, access)) return { exercised };
-        const breach = accessBreach(indexed, 'token-foreign', {
-          accesses: [['write', access]],
-          late: access,
-          others: [['other grant', tokenDonor(indexed, access)]],
-        });
+        const others = { 'other grant': tokenDonor(indexed, access) };
+        const shown = { late: access, others };
+        const breach = accessBreach(indexed, 'token-foreign', { write: access }, shown);
         return { exercised, breach };
       }),
     ),
@@ -116,15 +110,10 @@ function breachBetween<Rule extends string>(
   rule: Rule,
   { earlier, later }: { readonly earlier: GrantLog; readonly later: GrantLog },
 ): Breach<Rule> {
-  return {
-    rule,
-    evidence: evidenceOf([
-      ['earlier grant', earlier],
-      ['later grant', later],
-      ...causesSince(indexed, earlier, later),
-      ...causesOfTaking(indexed, { earlier, later }),
-    ]),
-  };
+  return breachShown(rule, { 'earlier grant': earlier, 'later grant': later }, [
+    ...causesSince(indexed, earlier, later),
+    ...causesOfTaking(indexed, { earlier, later }),
+  ]);
 }
 
 function leftAfterSuccessor(indexed: TraceIndex, access: LogEntry<AccessEvent>): boolean {
