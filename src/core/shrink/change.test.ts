@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Fault } from '../plan/fault.ts';
 import type { Plan, Work } from '../plan/plan.ts';
 import { withoutClients, withoutSections, withoutWork } from './change.ts';
-import { pause, planWith } from './sample-plan.test.ts';
+import { pause, planWith } from './sample-plan.fixture.ts';
 
 describe('what is dropped', () => {
   test('takes along what names it, and nothing that only begins like it', () => {

@@ -11,7 +11,7 @@ import {
   narrowPartitions,
 } from './drop.ts';
 import { retime } from './retime.ts';
-import { pause, planWith } from './sample-plan.test.ts';
+import { pause, planWith } from './sample-plan.fixture.ts';
 import { type Pass, Search } from './search.ts';
 import { workOf } from './simpler.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { pause, planWith } from './sample-plan.test.ts';
+import { pause, planWith } from './sample-plan.fixture.ts';
 import { shrinkWith } from './shrink.ts';
 
 // An order by which each plan is simpler than any other, and than itself.

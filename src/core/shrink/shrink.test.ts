@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault, FaultOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
-import { client, pause, planWith } from './sample-plan.test.ts';
+import { client, pause, planWith } from './sample-plan.fixture.ts';
+import { excessOf } from './search.ts';
 import { shrinkWith } from './shrink.ts';
 import { isSimpler, workOf } from './simpler.ts';
 
@@ -192,4 +193,9 @@ describe('a shrink', () => {
     expect(workOf(plan).length).toBe(1);
     expect(plan.faults).toMatchObject([{ forUs: 70_000 }]);
   });
+});
+
+test('what exceeds its bounds is told by how much', () => {
+  expect(excessOf(planWith([pause('alice', 12_000)])).size).toBe(0);
+  expect(excessOf(planWith([pause('alice', 60_000)]))).toEqual(new Map([['pause', 10_000]]));
 });

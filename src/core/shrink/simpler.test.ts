@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pause, planWith } from './sample-plan.test.ts';
+import { pause, planWith } from './sample-plan.fixture.ts';
 import { isSimpler, scales } from './simpler.ts';
 
 describe('the order of plans', () => {
