@@ -9,7 +9,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** From the first to the last that a mutant must get past; what none names comes first. */
 const LATER = [
   /\/systems\//,
-  /laws|json-schema|expand|plan-text|recorded|wide|decide|fast\.test/,
+  /laws|json-schema|expand|plan-text|recorded|wide|decide|fast\.test|run\.test|mutants/,
+  /src\/(cli|report)\//,
   /properties\//,
 ];
 
@@ -30,11 +31,19 @@ export default defineConfig({
     include: [
       'src/{core,check,scenario,linearizability,systems}/**/*.test.ts',
       'src/search/{sweep,corpus}/*.test.ts',
-      'properties/{plain-classes,every-claim,no-false-alarm}*.test.ts',
+      'src/search/mutants/*.test.ts',
+      'src/{define-system,run}.test.ts',
+      'src/host/modules/load-files.test.ts',
+      'src/report/{access-text,failure,history-report,plain-words}.test.ts',
+      'src/cli/{conclude,stages,sweep-scenario}.test.ts',
+      // Slow for a unit test, but in one process.
+      'src/cli/check{,-ending,-mistakes,-reading}.slow.test.ts',
+      'properties/{plain-classes,every-claim,every-rule,kept-plans,no-false-alarm}*.test.ts',
     ],
     exclude: [
       // It mocks a module, for which each file would need its own copy of all modules.
-      ...['**/*.slow.test.ts', 'src/core/shrink/search.test.ts'],
+      'src/core/shrink/search.test.ts',
+      'src/{core,check,scenario,linearizability,systems,search}/**/*.slow.test.ts',
       'src/systems/{worker-lease/queue,store/version-server,lock-service/in-line}.test.ts',
     ],
     // All files share one copy of the modules: loading them is most of what a mutant costs.
