@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { outputLine } from '../report/output-schema.ts';
 import { runProgram } from './program.ts';
 
 export const root: string = fileURLToPath(new URL('../../', import.meta.url));
 export const folder: string = mkdtempSync(join(tmpdir(), 'fencepost-check-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// Not after all tests of a file: where files share their modules, this one runs once.
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 export interface Ended {
   readonly code: number;
