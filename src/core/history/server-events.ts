@@ -3,72 +3,64 @@
  * from which most claims are judged. See `trace.ts` for times and ordinals.
  */
 
-/** The lock service gives a grant. */
-export interface Grant {
-  readonly kind: 'grant';
+/** What every event has, and when it happened. */
+export interface Happening<Kind extends string> {
+  readonly kind: Kind;
   readonly atUs: number;
+}
+
+/** What one process does. */
+export interface Deed<Kind extends string> extends Happening<Kind> {
   readonly process: string;
+}
+
+/** The lock service handles a message of a client's. */
+interface AtService<Kind extends string> extends Deed<Kind> {
   readonly lock: string;
   readonly client: string;
-  readonly ordinal: number;
+  readonly message: string;
+}
+
+/** It gives a grant, or prolongs one. */
+interface Given<Kind extends string> extends AtService<Kind> {
   readonly token: number;
   readonly ttlUs: number;
   /** When the request that it answers left its sender. */
   readonly sentAtUs: number;
   /** True time at which the service's clock, as it now runs, ends the lease; null: never. */
   readonly untilUs: number | null;
-  readonly message: string;
+}
+
+/** The lock service gives a grant. */
+export interface Grant extends Given<'grant'> {
+  readonly ordinal: number;
 }
 
 /** The lock service denies an acquire. */
-export interface Deny {
-  readonly kind: 'deny';
-  readonly atUs: number;
-  readonly process: string;
-  readonly lock: string;
-  readonly client: string;
+export interface Deny extends AtService<'deny'> {
   readonly holder: string;
   /** The grant because of which it denies. */
   readonly holderOrdinal: number;
   /** It does not send the client away: the answer comes when the lock is free. */
   readonly waits?: true;
-  readonly message: string;
 }
 
 /** The lock service handles a renew. `under` is the grant that the caller meant. */
-export interface Renew {
-  readonly kind: 'renew';
-  readonly atUs: number;
-  readonly process: string;
-  readonly lock: string;
-  readonly client: string;
+export interface Renew extends Given<'renew'> {
   readonly under: number;
   /** The grant that it extended, 0 when it was denied. */
   readonly extended: number;
-  readonly token: number;
-  readonly ttlUs: number;
-  readonly sentAtUs: number;
-  readonly untilUs: number | null;
-  readonly message: string;
 }
 
 /** The lock service handles a release. `under` is the grant that the caller meant. */
-export interface Release {
-  readonly kind: 'release';
-  readonly atUs: number;
-  readonly process: string;
-  readonly lock: string;
-  readonly client: string;
+export interface Release extends AtService<'release'> {
   readonly under: number;
   /** The grant that it ended, 0 when it was denied. */
   readonly released: number;
-  readonly message: string;
 }
 
 /** A store handles an access. */
-interface Handled {
-  readonly atUs: number;
-  readonly process: string;
+interface Handled<Kind extends string> extends Deed<Kind> {
   readonly resource: string;
   readonly key: string;
   /** The token that it carries. */
@@ -117,8 +109,7 @@ export type Refusal =
   | { readonly kind: 'check'; readonly rule: string };
 
 /** A write, or an `open`, which changes no value and has `value: null`. */
-export interface Write extends Handled {
-  readonly kind: 'write';
+export interface Write extends Handled<'write'> {
   readonly value: number | null;
   /** The store's highest token for that comparison, before this write; 0 when it keeps none. */
   readonly highest: number;
@@ -130,8 +121,7 @@ export interface Write extends Handled {
 }
 
 /** A refused read serves nothing: `value` is null. */
-export interface Read extends Handled {
-  readonly kind: 'read';
+export interface Read extends Handled<'read'> {
   readonly value: number | null;
   /** Absent where the store has none. */
   readonly version?: RowVersion;
@@ -142,10 +132,7 @@ export interface Read extends Handled {
 /**
  * A store comes back after a crash or a failover, or forgot a key: what it holds of one resource.
  */
-export interface Recovered {
-  readonly kind: 'recovered';
-  readonly atUs: number;
-  readonly process: string;
+export interface Recovered extends Deed<'recovered'> {
   readonly resource: string;
   readonly highest: number;
   readonly values: Readonly<Record<string, number>>;

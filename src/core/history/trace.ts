@@ -8,7 +8,17 @@
  */
 import type { Json } from '../kernel/json.ts';
 import type { FaultKind } from '../plan/fault.ts';
-import type { Deny, Grant, Read, Recovered, Release, Renew, Write } from './server-events.ts';
+import type {
+  Deed,
+  Deny,
+  Grant,
+  Happening,
+  Read,
+  Recovered,
+  Release,
+  Renew,
+  Write,
+} from './server-events.ts';
 
 export interface Trace {
   readonly processes: readonly ProcessInfo[];
@@ -31,66 +41,37 @@ export type Ending =
   | { readonly kind: 'failed'; readonly process: string; readonly error: string };
 
 export type TraceEvent =
-  | Send
-  | Receive
-  | Lose
-  | Invoke
-  | Return
-  | FaultStrikes
-  | FaultEnds
-  | Healed
-  | Mark
-  | Enter
-  | Leave
-  | LeaseTest
-  | Job
-  | Log
-  | Deadlock
-  | Deliver
-  | Grant
-  | Deny
-  | Renew
-  | Release
-  | Write
-  | Read
-  | Recovered;
+  | (Send | Receive | Lose | Invoke | Return)
+  | (FaultStrikes | FaultEnds | Healed)
+  | (Mark | Enter | Leave | LeaseTest | Job | Log)
+  | (Grant | Deny | Renew | Release | Deadlock | Deliver)
+  | (Write | Read | Recovered);
 
-/** A message leaves. `message` is its name, e.g. `alice/1/write/1/request`. */
-export interface Send {
-  readonly kind: 'send';
-  readonly atUs: number;
+/** What happens to a message; `message` is its name, e.g. `alice/1/write/1/request`. */
+interface Transit<Kind extends string> extends Happening<Kind> {
   readonly from: string;
   readonly to: string;
   readonly message: string;
+}
+
+/** A message leaves. */
+export interface Send extends Transit<'send'> {
   readonly body: Json;
 }
 
 /** A message is handled by the process that it was sent to (after any pause of it). */
-export interface Receive {
-  readonly kind: 'receive';
-  readonly atUs: number;
-  readonly from: string;
-  readonly to: string;
-  readonly message: string;
+export interface Receive extends Transit<'receive'> {
   /** The message's second execution, under a `duplicate` fault. */
   readonly isCopy: boolean;
 }
 
 /** A message will never be handled, or is discarded. */
-export interface Lose {
-  readonly kind: 'lose';
-  readonly atUs: number;
-  readonly from: string;
-  readonly to: string;
-  readonly message: string;
+export interface Lose extends Transit<'lose'> {
   readonly cause: 'drop' | 'partition' | 'crash' | 'reset' | 'late';
 }
 
 /** A client's call leaves; `operation` is e.g. `alice/1/write`. One per operation, not per try. */
-export interface Invoke {
-  readonly kind: 'invoke';
-  readonly atUs: number;
-  readonly process: string;
+export interface Invoke extends Deed<'invoke'> {
   readonly operation: string;
   readonly call: Call;
 }
@@ -129,10 +110,7 @@ export type Call =
     };
 
 /** A client learns how its call ended. */
-export interface Return {
-  readonly kind: 'return';
-  readonly atUs: number;
-  readonly process: string;
+export interface Return extends Deed<'return'> {
   readonly operation: string;
   /**
    * `ok`: answered, `refused` and `denied` are answers too; `fail`: it was never executed; `info`:
@@ -166,9 +144,7 @@ export type Answer =
   | { readonly kind: 'value'; readonly value: number; readonly version?: number | null };
 
 /** A fault really strikes. `fault` is its index in the plan, null when it was drawn by chance. */
-export interface FaultStrikes {
-  readonly kind: 'fault';
-  readonly atUs: number;
+export interface FaultStrikes extends Happening<'fault'> {
   readonly fault: FaultKind;
   readonly index: number | null;
   /** Whom it strikes: one process, the ends of a link or message, or both groups of a partition. */
@@ -182,35 +158,28 @@ export interface FaultStrikes {
 }
 
 /** A pause, partition or crash is over: `resume`, `heal`, `restart`. */
-export interface FaultEnds {
-  readonly kind: 'resume' | 'heal' | 'restart';
-  readonly atUs: number;
+export interface FaultEnds extends Happening<'resume' | 'heal' | 'restart'> {
   readonly index: number | null;
   readonly processes: readonly string[];
 }
 
 /** The world heals: from here on no fault strikes. */
-export interface Healed {
-  readonly kind: 'healed';
-  readonly atUs: number;
-}
+export type Healed = Happening<'healed'>;
 
 /** A program passes a point that it named itself, e.g. `alice/1/checked`. */
-export interface Mark {
-  readonly kind: 'mark';
-  readonly atUs: number;
-  readonly process: string;
+export interface Mark extends Deed<'mark'> {
   readonly point: string;
 }
 
-/** A grant reaches the program: it believes that it holds the lock, until `believedUntilUs`. */
-export interface Enter {
-  readonly kind: 'enter';
-  readonly atUs: number;
-  readonly process: string;
-  readonly section: string;
+/** What a program does about a lock, under the grant that `ordinal` numbers. */
+interface UnderGrant<Kind extends string> extends Deed<Kind> {
   readonly lock: string;
   readonly ordinal: number;
+}
+
+/** A grant reaches the program: it believes that it holds the lock, until `believedUntilUs`. */
+export interface Enter extends UnderGrant<'enter'> {
+  readonly section: string;
   readonly token: number;
   /**
    * True time at which its own clock, as it now runs, reaches what it takes for the lease's end.
@@ -219,54 +188,35 @@ export interface Enter {
 }
 
 /** The program stops believing: it calls release, gives up, or is told of an abort. */
-export interface Leave {
-  readonly kind: 'leave';
-  readonly atUs: number;
-  readonly process: string;
+export interface Leave extends UnderGrant<'leave'> {
   readonly section: string;
-  readonly lock: string;
-  readonly ordinal: number;
 }
 
 /**
  * A guarded job begins or ends: the body that a lock is to keep from running twice. Or it is
  * skipped: it was delivered, and must not run again.
  */
-export interface Job {
-  readonly kind: 'job';
-  readonly atUs: number;
-  readonly process: string;
+export interface Job extends UnderGrant<'job'> {
   readonly phase: 'begin' | 'end' | 'skip';
   readonly section: string;
-  readonly lock: string;
   /** Which occurrence of the job it is: it should run once. */
   readonly tick: number;
-  readonly ordinal: number;
 }
 
 /** What a program or a server writes to its log. */
-export interface Log {
-  readonly kind: 'log';
-  readonly atUs: number;
-  readonly process: string;
+export interface Log extends Deed<'log'> {
   readonly topic: string;
   readonly text: string;
 }
 
 /** A lock service finds clients that wait for one another in a circle. */
-export interface Deadlock {
-  readonly kind: 'deadlock';
-  readonly atUs: number;
-  readonly process: string;
+export interface Deadlock extends Deed<'deadlock'> {
   /** `client` waits for `lock`, which the next one holds; for the last one, the first. */
   readonly waits: readonly { readonly client: string; readonly lock: string }[];
 }
 
 /** A queue delivers a message to a worker, and hides it from all others until `untilUs`. */
-export interface Deliver {
-  readonly kind: 'deliver';
-  readonly atUs: number;
-  readonly process: string;
+export interface Deliver extends Deed<'deliver'> {
   readonly client: string;
   /** The machine whose step it asks for, after so many retries. */
   readonly lock: string;
@@ -282,12 +232,7 @@ export interface Deliver {
 /**
  * A program tests its lease by its own clock. Also emitted, as `isLive`, when a renew is confirmed.
  */
-export interface LeaseTest {
-  readonly kind: 'lease-test';
-  readonly atUs: number;
-  readonly process: string;
-  readonly lock: string;
-  readonly ordinal: number;
+export interface LeaseTest extends UnderGrant<'lease-test'> {
   readonly isLive: boolean;
   readonly believedUntilUs: number;
 }
