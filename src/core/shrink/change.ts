@@ -4,9 +4,10 @@
  * match nothing. All else is shared with the plan they were made from. Ids stay, so the other names
  * stay valid.
  */
-import { type Fault, placeNamed, processesNamed } from '../plan/fault.ts';
+import { amountOf, type Fault, placeNamed, processesNamed, withAmount } from '../plan/fault.ts';
 import { type PlacedSection, sectionPointsOf, timersOf } from '../plan/operation-names.ts';
 import type {
+  Bounds,
   ClientPlan,
   Plan,
   QueuePlan,
@@ -59,6 +60,13 @@ export function changeFault(plan: Plan, index: number, change: (fault: Fault) =>
     ...plan,
     faults: plan.faults.map((fault, at) => (at === index ? change(fault) : fault)),
   };
+}
+
+/** The fault for `us`, or as long as the bounds allow; clocks have no length and stay. */
+export function asLongAs(us: number, fault: Fault, bounds: Bounds): Fault {
+  const range = fault.kind === 'clock' ? undefined : bounds.durations[fault.kind];
+  const stays = range === undefined || amountOf(fault) === null;
+  return stays ? fault : withAmount(fault, clamp(us, range));
 }
 
 /** The plan in which every message takes `latencyUs` one way and nothing is decided by name. */
@@ -124,31 +132,29 @@ function chosenSection(plan: Plan, client: ClientPlan): readonly [number, number
 
 /** The plan without the messages of machines whose last section is gone: nobody receives them. */
 function withoutUnreceived(plan: Plan): Plan {
-  if (plan.queue === undefined) return plan;
   const machines = machinesOf(plan);
   const isReceived = ({ machine }: StepOfMachine): boolean => machines.has(machine);
-  const { messages, copies } = plan.queue;
-  return {
-    ...plan,
-    queue: {
-      ...plan.queue,
-      messages: messages.filter(isReceived),
-      copies: copies.filter(isReceived),
-    },
-  };
+  return changeQueue(plan, ({ messages, copies, ...queue }) => ({
+    ...queue,
+    messages: messages.filter(isReceived),
+    copies: copies.filter(isReceived),
+  }));
 }
 
-/** The queue that goes without some of its messages; the objects themselves say which. */
-export function withoutMessages(plan: Plan, gone: QueuePlan['messages']): Plan {
-  if (plan.queue === undefined) return plan;
-  const messages = plan.queue.messages.filter((message) => !gone.includes(message));
-  return { ...plan, queue: { ...plan.queue, messages } };
+/** The queue goes without some of its messages or copies; the objects themselves say which. */
+export function withoutQueued<List extends 'messages' | 'copies'>(
+  plan: Plan,
+  list: List,
+  gone: QueuePlan[List],
+): Plan {
+  return changeQueue(plan, (queue) => ({
+    ...queue,
+    [list]: queue[list].filter((one) => !gone.some((other) => other === one)),
+  }));
 }
 
-export function withoutCopies(plan: Plan, gone: QueuePlan['copies']): Plan {
-  if (plan.queue === undefined) return plan;
-  const copies = plan.queue.copies.filter((copy) => !gone.includes(copy));
-  return { ...plan, queue: { ...plan.queue, copies } };
+export function changeQueue(plan: Plan, change: (queue: QueuePlan) => QueuePlan): Plan {
+  return plan.queue === undefined ? plan : { ...plan, queue: change(plan.queue) };
 }
 
 export function withoutWork(plan: Plan, keys: readonly WorkKey[]): Plan {

@@ -4,32 +4,36 @@
  * what is left would then run at other times, it goes with drawn latencies calmed, or the next one
  * waits in its place. Faults that are all needed may still give way to a stronger one of them.
  */
-import { amountOf, type Fault, withAmount } from '../plan/fault.ts';
+import { amountOf, type Fault } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
 import {
+  asLongAs,
   calmed,
   changeSection,
   roundLatency,
   type SectionKey,
   sectionKeys,
   withoutClients,
-  withoutCopies,
   withoutDecisions,
   withoutFaults,
-  withoutMessages,
   withoutOrder,
   withoutProbe,
+  withoutQueued,
   withoutSections,
   withoutWork,
   workKeys,
 } from './change.ts';
 import { clamp, rounderThan } from './round.ts';
-import type { Pass, Search, Steps } from './search.ts';
+import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 
 interface Droppable<Item> {
   readonly list: (plan: Plan) => readonly Item[];
   /** `plan` without the items given; equal to `plan` when they cannot go. */
   readonly without: (plan: Plan, items: readonly Item[]) => Plan;
+}
+
+function dropping<Item>(name: string, droppable: Droppable<Item>): Pass {
+  return { name, run: (search) => dropInChunks(search, droppable) };
 }
 
 /** When a turn accepts nothing, no single item of the current plan can go. */
@@ -62,12 +66,10 @@ export const dropClients: Pass = {
 /** With more faults than this, not every pair is tried. */
 const MAX_PAIRED = 5;
 
-export const dropFaults: Pass = {
-  name: 'drop faults',
-  *run(search: Search): Steps<void> {
-    yield* dropInChunks(search, { list: (plan) => plan.faults, without: withoutFaults });
-  },
-};
+export const dropFaults: Pass = dropping('drop faults', {
+  list: (plan) => plan.faults,
+  without: withoutFaults,
+});
 
 export const mergeFaults: Pass = {
   name: 'replace faults by one of them',
@@ -86,19 +88,15 @@ export const mergeFaults: Pass = {
 };
 
 function strengthened(plan: Plan, fault: Fault): Plan {
-  const amountUs = amountOf(fault);
-  const range = fault.kind === 'clock' ? undefined : plan.bounds.durations[fault.kind];
-  if (amountUs === null || range === undefined || amountUs >= range.maxUs) return plan;
-  const stronger = withAmount(fault, range.maxUs);
+  const stronger = asLongAs(Number.POSITIVE_INFINITY, fault, plan.bounds);
+  if ((amountOf(stronger) ?? 0) <= (amountOf(fault) ?? 0)) return plan;
   return { ...plan, faults: plan.faults.map((one) => (one === fault ? stronger : one)) };
 }
 
-export const narrowPartitions: Pass = {
-  name: 'narrow partitions',
-  *run(search: Search): Steps<void> {
-    yield* dropInChunks(search, { list: partitionMembers, without: withoutMembers });
-  },
-};
+export const narrowPartitions: Pass = dropping('narrow partitions', {
+  list: partitionMembers,
+  without: withoutMembers,
+});
 
 interface Member {
   readonly fault: number;
@@ -135,19 +133,15 @@ export const dropSections: Pass = {
     yield* dropInChunks(search, { list: sectionKeys, without: withoutSections });
     for (const key of sectionKeys(search.current)) {
       const rest = withoutSections(search.current, [key]);
-      for (const candidate of [...withLaterNext(search.current, rest, key)]) {
-        if (yield* search.attempt(candidate)) break;
-      }
+      yield* search.attemptFirst(withLaterNext(search.current, rest, key));
     }
   },
 };
 
-export const dropWork: Pass = {
-  name: 'drop steps of work',
-  *run(search: Search): Steps<void> {
-    yield* dropInChunks(search, { list: workKeys, without: withoutWork });
-  },
-};
+export const dropWork: Pass = dropping('drop steps of work', {
+  list: workKeys,
+  without: withoutWork,
+});
 
 /** `rest`, which `plan` is without the section `key`, with the section after it put later. */
 function withLaterNext(plan: Plan, rest: Plan, key: SectionKey): readonly Plan[] {
@@ -168,58 +162,37 @@ function withLaterNext(plan: Plan, rest: Plan, key: SectionKey): readonly Plan[]
   return [...delayed, calm];
 }
 
-export const dropChance: Pass = {
-  name: 'drop chance',
-  *run(search: Search): Steps<void> {
-    yield* search.attempt({ ...search.current, chance: null });
-  },
-};
+export const dropChance: Pass = tryingEach('drop chance', (plan) => [{ ...plan, chance: null }]);
 
-export const dropProbe: Pass = {
-  name: 'drop the probe',
-  *run(search: Search): Steps<void> {
-    yield* search.attempt(withoutProbe(search.current));
-  },
-};
+export const dropProbe: Pass = tryingEach('drop the probe', (plan) => [withoutProbe(plan)]);
 
-export const dropOrder: Pass = {
-  name: 'drop order entries',
-  *run(search: Search): Steps<void> {
-    yield* dropInChunks(search, { list: (plan) => plan.order, without: withoutOrder });
-  },
-};
+export const dropOrder: Pass = dropping('drop order entries', {
+  list: (plan) => plan.order,
+  without: withoutOrder,
+});
 
 export const dropMessages: Pass = {
   name: 'drop messages of the queue',
   *run(search: Search): Steps<void> {
     yield* dropInChunks(search, {
-      list: (plan) => plan.queue?.copies ?? [],
-      without: withoutCopies,
+      list: ({ queue }) => queue?.copies ?? [],
+      without: (plan, gone) => withoutQueued(plan, 'copies', gone),
     });
     yield* dropInChunks(search, {
-      list: (plan) => plan.queue?.messages ?? [],
-      without: withoutMessages,
+      list: ({ queue }) => queue?.messages ?? [],
+      without: (plan, gone) => withoutQueued(plan, 'messages', gone),
     });
   },
 };
 
-export const calmLatencies: Pass = {
-  name: 'calm latencies',
-  *run(search: Search): Steps<void> {
-    for (const latencyUs of constantsFor(search.current)) {
-      if (yield* search.attempt(calmed(search.current, latencyUs))) return;
-    }
-  },
-};
+export const calmLatencies: Pass = tryingEach('calm latencies', (plan) =>
+  constantsFor(plan).map((latencyUs) => calmed(plan, latencyUs)),
+);
 
-export const dropDecisions: Pass = {
-  name: 'drop decisions',
-  *run(search: Search): Steps<void> {
-    const without = (plan: Plan, names: readonly string[]): Plan =>
-      withLatencyInBounds(withoutDecisions(plan, names));
-    yield* dropInChunks(search, { list: (plan) => Object.keys(plan.decisions), without });
-  },
-};
+export const dropDecisions: Pass = dropping('drop decisions', {
+  list: (plan) => Object.keys(plan.decisions),
+  without: (plan, names) => withLatencyInBounds(withoutDecisions(plan, names)),
+});
 
 /** Messages that lose their own latency take the constant one, which nobody may have looked at. */
 function withLatencyInBounds(plan: Plan): Plan {

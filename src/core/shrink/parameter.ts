@@ -6,13 +6,14 @@ import {
   amountField,
   amountOf,
   type Fault,
+  type FaultOf,
   instantOf,
   targetOf,
   withAmount,
   withInstant,
 } from '../plan/fault.ts';
 import type { Bounds, Plan, QueuePlan, RangeUs } from '../plan/plan.ts';
-import { changeFault, changeSection } from './change.ts';
+import { changeFault, changeQueue, changeSection } from './change.ts';
 
 export type ParameterKind =
   | 'amount'
@@ -70,7 +71,9 @@ function faultParameters(plan: Plan): Parameter[] {
         write: (to, value) => changeFault(to, index, (old) => withAmount(old, value)),
       });
     }
-    if (fault.kind === 'clock' && fault.ratePpm !== 0) found.push(rateParameter(plan, index));
+    if (fault.kind === 'clock' && fault.ratePpm !== 0) {
+      found.push(rateParameter(fault, index, plan.bounds));
+    }
     const instant = instantOf(fault);
     if (instant !== null) {
       found.push({
@@ -93,19 +96,21 @@ export function amountRangeOf(fault: Fault, bounds: Bounds): RangeUs {
   return bounds.durations[fault.kind] ?? { minUs: 0, maxUs: amountUs };
 }
 
-function rateParameter(plan: Plan, index: number): Parameter {
-  const fault = plan.faults[index];
-  const rate = fault?.kind === 'clock' ? fault.ratePpm : 0;
-  const process = fault?.kind === 'clock' ? fault.process : '';
+function rateParameter(
+  { process, ratePpm: rate }: FaultOf<'clock'>,
+  index: number,
+  { driftPpm }: Bounds,
+): Parameter {
+  const value = Math.abs(rate);
   return {
     kind: 'rate',
     path: `faults[${index}].ratePpm`,
     what: `clock rate of ${process}`,
-    value: Math.abs(rate),
-    range: { minUs: 0, maxUs: plan.bounds.driftPpm ?? Math.abs(rate) },
-    write: (to, value) =>
+    value,
+    range: { minUs: 0, maxUs: driftPpm ?? value },
+    write: (to, ppm) =>
       changeFault(to, index, (old) =>
-        old.kind === 'clock' ? { ...old, ratePpm: value === 0 ? 0 : Math.sign(rate) * value } : old,
+        old.kind === 'clock' ? { ...old, ratePpm: ppm === 0 ? 0 : Math.sign(rate) * ppm } : old,
       ),
   };
 }
@@ -116,37 +121,31 @@ function rateParameter(plan: Plan, index: number): Parameter {
  */
 function queueParameters({ queue }: Plan): Parameter[] {
   if (queue === undefined) return [];
-  const messages = queue.messages.map(
-    ({ machine, steps, atUs }, at): Parameter => ({
-      kind: 'instant',
-      path: `queue.messages[${at}].atUs`,
-      what: `instant of the message for step ${steps} of ${machine}`,
-      value: atUs,
-      range: { minUs: 0, maxUs: atUs },
-      write: (to, value) =>
-        changeQueue(to, (old) => ({
-          ...old,
-          messages: old.messages.map((one, place) =>
-            place === at ? { ...one, atUs: value } : one,
-          ),
-        })),
+  const messages = queue.messages.map(({ machine, steps, atUs }, at) => ({
+    path: `queue.messages[${at}].atUs`,
+    what: `instant of the message for step ${steps} of ${machine}`,
+    value: atUs,
+    changed: (old: QueuePlan, us: number) => ({
+      ...old,
+      messages: old.messages.map((one, place) => (place === at ? { ...one, atUs: us } : one)),
+    }),
+  }));
+  const copies = queue.copies.map(({ machine, steps, afterUs }, at) => ({
+    path: `queue.copies[${at}].afterUs`,
+    what: `delay of the copy of step ${steps} of ${machine}`,
+    value: afterUs,
+    changed: (old: QueuePlan, us: number) => ({
+      ...old,
+      copies: old.copies.map((one, place) => (place === at ? { ...one, afterUs: us } : one)),
+    }),
+  }));
+  const instants = [...messages, ...copies].map(
+    ({ path, what, value, changed }): Parameter => ({
+      ...{ kind: 'instant', path, what, value, range: { minUs: 0, maxUs: value } },
+      write: (to, us) => changeQueue(to, (old) => changed(old, us)),
     }),
   );
-  const copies = queue.copies.map(
-    ({ machine, steps, afterUs }, at): Parameter => ({
-      kind: 'instant',
-      path: `queue.copies[${at}].afterUs`,
-      what: `delay of the copy of step ${steps} of ${machine}`,
-      value: afterUs,
-      range: { minUs: 0, maxUs: afterUs },
-      write: (to, value) =>
-        changeQueue(to, (old) => ({
-          ...old,
-          copies: old.copies.map((one, place) => (place === at ? { ...one, afterUs: value } : one)),
-        })),
-    }),
-  );
-  return [...messages, ...copies, ...queueCounts(queue)];
+  return [...instants, ...queueCounts(queue)];
 }
 
 function queueCounts({ steps, retries, messages, copies }: QueuePlan): Parameter[] {
@@ -170,10 +169,6 @@ function queueCounts({ steps, retries, messages, copies }: QueuePlan): Parameter
       write: (to, value) => changeQueue(to, (old) => ({ ...old, retries: value })),
     },
   ];
-}
-
-function changeQueue(plan: Plan, change: (queue: QueuePlan) => QueuePlan): Plan {
-  return plan.queue === undefined ? plan : { ...plan, queue: change(plan.queue) };
 }
 
 function clientParameters(plan: Plan): Parameter[] {

@@ -16,29 +16,29 @@ export type PointsOf = (plan: Plan) => readonly string[];
 const MAX_PLACES = 24;
 
 export function placeFaults(pointsOf: PointsOf | undefined): Pass {
-  return {
-    name: 'place faults at points',
-    *run(search: Search): Steps<void> {
-      for (let index = 0; index < search.current.faults.length; index += 1) {
-        for (const when of placesFor(search.current, index, pointsOf)) {
-          if (yield* search.attempt(placed(search.current, index, when))) break;
-        }
-      }
-    },
-  };
+  return forEachFault('place faults at points', (plan, index) =>
+    placesFor(plan, index, pointsOf).map((when) => placed(plan, index, when)),
+  );
 }
 
 /**
  * A step or section that only marks when a fault is injected goes; the fault is placed elsewhere.
  */
 export function moveFaults(pointsOf: PointsOf | undefined): Pass {
+  return forEachFault('move faults off what can go', (plan, index) =>
+    movedOff(plan, index, pointsOf),
+  );
+}
+
+function forEachFault(
+  name: string,
+  candidates: (plan: Plan, index: number) => readonly Plan[],
+): Pass {
   return {
-    name: 'move faults off what can go',
+    name,
     *run(search: Search): Steps<void> {
       for (let index = 0; index < search.current.faults.length; index += 1) {
-        for (const candidate of movedOff(search.current, index, pointsOf)) {
-          if (yield* search.attempt(candidate)) break;
-        }
+        yield* search.attemptFirst(candidates(search.current, index));
       }
     },
   };

@@ -6,9 +6,9 @@
  * client that comes when the first lease is over, or soon after. Later passes lower what is too
  * long.
  */
-import { amountOf, withAmount } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
 import {
+  asLongAs,
   calmed,
   roundLatency,
   type SectionKey,
@@ -20,7 +20,7 @@ import {
   workKeys,
 } from './change.ts';
 import { clamp } from './round.ts';
-import type { Pass, Search, Steps } from './search.ts';
+import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 
 /** With more pieces than this, none is tried: simpler passes have to come first. */
 const MAX_PIECES = 32;
@@ -31,23 +31,13 @@ export const dropAndRetime: Pass = {
     const { clients, faults } = search.current;
     const size = clients.length + faults.length + workKeys(search.current).length;
     if (size > MAX_PIECES) return;
-    for (const smaller of smallerByOne(search.current)) {
-      for (const candidate of retimings(smaller)) {
-        // The other candidates were made from a plan that is no longer the current one.
-        if (yield* search.attempt(candidate)) return;
-      }
-    }
+    yield* search.attemptFirst(smallerByOne(search.current).flatMap(retimings));
   },
 };
 
-export const retime: Pass = {
-  name: 'set all times anew',
-  *run(search: Search): Steps<void> {
-    for (const { name } of search.current.clients) {
-      if (yield* search.attempt(ledBy(search.current, name, 0))) return;
-    }
-  },
-};
+export const retime: Pass = tryingEach('set all times anew', (plan) =>
+  plan.clients.map(({ name }) => ledBy(plan, name, 0)),
+);
 
 /** `plan` without one fault, client, section or step of work, its decisions, or its order. */
 function smallerByOne(plan: Plan): readonly Plan[] {
@@ -63,7 +53,7 @@ function smallerByOne(plan: Plan): readonly Plan[] {
 }
 
 function retimings(plan: Plan): readonly Plan[] {
-  const strong = strongest(plan);
+  const strong = withAllAmounts(plan, Number.POSITIVE_INFINITY);
   const names = plan.clients.map(({ name }) => name);
   const marginUs = Math.floor(Math.max(0, ...plan.clients.map(({ ttlUs }) => ttlUs)) / 10);
   const led = latenciesFor(plan).flatMap((latencyUs) => {
@@ -91,18 +81,8 @@ function tiedWith(plan: Plan, leader: string): Plan {
   return { ...plan, order };
 }
 
-function strongest(plan: Plan): Plan {
-  return withAllAmounts(plan, Number.POSITIVE_INFINITY);
-}
-
-/** Every fault as long as `us`, or as its bounds allow; clocks have no length and stay. */
 function withAllAmounts(plan: Plan, us: number): Plan {
-  const faults = plan.faults.map((fault) => {
-    const amountUs = amountOf(fault);
-    const range = fault.kind === 'clock' ? undefined : plan.bounds.durations[fault.kind];
-    return range === undefined || amountUs === null ? fault : withAmount(fault, clamp(us, range));
-  });
-  return { ...plan, faults };
+  return { ...plan, faults: plan.faults.map((fault) => asLongAs(us, fault, plan.bounds)) };
 }
 
 /** The client `leader` starts at once, the others a ttl and `marginUs` later. */
@@ -136,9 +116,7 @@ export const keepTwoSections: Pass = {
     for (const first of keys) {
       for (const second of keys) {
         if (first.client === second.client) continue;
-        for (const candidate of duels(search.current, first, second)) {
-          if (yield* search.attempt(candidate)) return;
-        }
+        if (yield* search.attemptFirst(duels(search.current, first, second))) return;
       }
     }
   },

@@ -105,6 +105,14 @@ export class Search {
     return true;
   }
 
+  /** Tries one after the other until one is accepted; true when one was. */
+  *attemptFirst(candidates: Iterable<Plan>): Steps<boolean> {
+    for (const candidate of candidates) {
+      if (yield* this.attempt(candidate)) return true;
+    }
+    return false;
+  }
+
   isAllowed(plan: Plan): boolean {
     return isWithin(plan, this.allowed);
   }
@@ -120,6 +128,16 @@ export class Search {
       accepted: (count?.accepted ?? 0) + this.acceptCount - before.accepted,
     });
   }
+}
+
+/** A pass that tries candidates, all made from the plan that was current as it began. */
+export function tryingEach(name: string, candidates: (plan: Plan) => Iterable<Plan>): Pass {
+  return {
+    name,
+    *run(search: Search): Steps<void> {
+      yield* search.attemptFirst(candidates(search.current));
+    },
+  };
 }
 
 /** By how much a plan leaves each of its bounds; bounds that it keeps do not appear. */

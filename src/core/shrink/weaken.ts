@@ -9,7 +9,7 @@ import type { ClientPlan, Plan, Work } from '../plan/plan.ts';
 import { changeClient, changeSection, changeWork } from './change.ts';
 import { type Parameter, type ParameterKind, parameterAt, parametersOf } from './parameter.ts';
 import { clamp, digitsOf, rounderThan, roundestBetween, roundTo } from './round.ts';
-import type { Pass, Search, Steps } from './search.ts';
+import { type Pass, type Search, type Steps, tryingEach } from './search.ts';
 
 type Change = (client: ClientPlan) => ClientPlan;
 
@@ -94,9 +94,7 @@ export const waitInsteadOfRetrying: Pass = {
     for (const client of search.current.clients) {
       const { name, attempts } = client;
       if (attempts === 1 || worksWithoutLock(client)) continue;
-      for (const candidate of latecomers(search.current, name)) {
-        if (yield* search.attempt(candidate)) break;
-      }
+      yield* search.attemptFirst(latecomers(search.current, name));
     }
   },
 };
@@ -118,20 +116,17 @@ function latecomers(plan: Plan, name: string): readonly Plan[] {
   });
 }
 
-export const renumberValues: Pass = {
-  name: 'make written values small',
-  *run(search: Search): Steps<void> {
-    let count = 0;
-    const numbered = changeWork(search.current, (work) => {
-      if (work.kind === 'transfer') return { ...work, amount: 1 };
-      if (work.kind === 'increment') return byOne(work);
-      if (work.kind !== 'write' && work.kind !== 'memoize') return work;
-      count += 1;
-      return { ...work, value: count };
-    });
-    yield* search.attempt(numbered);
-  },
-};
+export const renumberValues: Pass = tryingEach('make written values small', (plan) => {
+  let count = 0;
+  const numbered = changeWork(plan, (work) => {
+    if (work.kind === 'transfer') return { ...work, amount: 1 };
+    if (work.kind === 'increment') return byOne(work);
+    if (work.kind !== 'write' && work.kind !== 'memoize') return work;
+    count += 1;
+    return { ...work, value: count };
+  });
+  return [numbered];
+});
 
 /** Adds 1, or takes 1 away; what adds nothing goes on so. */
 function byOne({ by, ...work }: Extract<Work, { readonly kind: 'increment' }>): Work {
@@ -203,9 +198,8 @@ function* lowerBySame(search: Search, paths: readonly string[]): Steps<void> {
   const most = Math.min(...found.map(({ value, range }) => value - range.minUs));
   if (most <= 0) return;
   const less = roundestBetween(0, most);
-  for (const by of less === null ? [most] : [most, less]) {
-    if (yield* search.attempt(loweredBy(search, found, by))) return;
-  }
+  const steps = less === null ? [most] : [most, less];
+  yield* search.attemptFirst(steps.map((by) => loweredBy(search, found, by)));
 }
 
 function loweredBy(search: Search, parameters: readonly Parameter[], by: number): Plan {
@@ -217,9 +211,8 @@ const GRIDS_US = [10_000, 5_000, 1_000] as const;
 export const roundNumbers: Pass = {
   name: 'round numbers',
   *run(search: Search): Steps<void> {
-    for (const gridUs of GRIDS_US) {
-      if (yield* search.attempt(roundedTo(search.current, gridUs))) break;
-    }
+    const plan = search.current;
+    yield* search.attemptFirst(GRIDS_US.map((gridUs) => roundedTo(plan, gridUs)));
     for (const { path } of parametersOf(search.current)) yield* round(search, path);
   },
 };
@@ -233,7 +226,7 @@ function roundedTo(plan: Plan, gridUs: number): Plan {
 function* round(search: Search, path: string): Steps<void> {
   const parameter = parameterAt(search.current, path);
   if (parameter === undefined) return;
-  for (const value of rounderThan(parameter.value, parameter.range)) {
-    if (yield* search.attempt(parameter.write(search.current, value))) return;
-  }
+  const plan = search.current;
+  const rounder = rounderThan(parameter.value, parameter.range);
+  yield* search.attemptFirst(rounder.map((value) => parameter.write(plan, value)));
 }
