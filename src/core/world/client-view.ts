@@ -190,6 +190,7 @@ export class Quorum {
   }
 }
 
-function trueTimeOf({ clock }: Process, end: LeaseEnd): number {
+/** True time at which a clock of the process, as it now runs, shows that. */
+export function trueTimeOf({ clock }: Process, end: LeaseEnd): number {
   return end.clock === 'wall' ? clock.trueTimeOfWall(end.us) : clock.trueTimeOfMonotonic(end.us);
 }

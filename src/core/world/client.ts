@@ -110,11 +110,6 @@ export class ClientHost implements Resident, Client, Self {
     this.start();
   }
 
-  /** A generator has no jobs. */
-  mustWait(): boolean {
-    return false;
-  }
-
   /** Tells the host that a section begins, so that a restart goes on behind it. */
   beginSection(): void {
     this.begun += 1;

@@ -5,11 +5,8 @@
 
 import type { FaultEnds } from '../history/trace.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
-import { type Name, nameOf } from '../kernel/name.ts';
-import type { Due } from '../kernel/queue.ts';
-import type { Scheduler } from '../kernel/scheduler.ts';
 import { type Fault, type FaultOf, type PlacedFault, processesNamed } from '../plan/fault.ts';
-import type { Choices } from './choices.ts';
+import type { Agenda } from './agenda.ts';
 import type { Client } from './client.ts';
 import type { Cut, Network } from './network.ts';
 import type { Process } from './process.ts';
@@ -27,11 +24,10 @@ interface Reach {
   readonly healAtUs: number;
 }
 
-/** What the trace says of an injected fault. */
+/** What the trace says of an injected fault, where there is something to say. */
 interface Effect {
-  readonly processes: readonly string[];
-  readonly untilUs: number | null;
-  readonly amount: number;
+  readonly untilUs?: number | null;
+  readonly amount?: number;
   readonly target?: string;
 }
 
@@ -129,7 +125,7 @@ export class Injector {
     const process = this.process(fault.process);
     if (!process.isUp) return false;
     const untilUs = this.endOf(fault.forUs);
-    this.note(fault.kind, index, { processes: [fault.process], untilUs, amount: fault.forUs });
+    this.note(fault, index, { untilUs, amount: fault.forUs });
     if (fault.clocks === 'freeze') process.freezeClock(this.nowUs, untilUs);
     process.pause(untilUs);
     this.reach.agenda.at(untilUs, `resume/${fault.process}`, () => {
@@ -144,8 +140,7 @@ export class Injector {
     const process = this.process(fault.process);
     if (!process.isUp) return false;
     const untilUs = this.restartOf(fault);
-    const amount = fault.restartAfterUs ?? 0;
-    this.note(fault.kind, index, { processes: [fault.process], untilUs, amount });
+    this.note(fault, index, { untilUs, amount: fault.restartAfterUs ?? 0 });
     process.crash(this.nowUs);
     this.tearConnectionsTo(fault.process);
     if (untilUs === null) return true;
@@ -167,19 +162,13 @@ export class Injector {
 
   private tearConnectionsTo(server: string): void {
     for (const host of this.reach.clients.values()) {
-      const client = host.name;
-      const name = nameOf(`${client}/${server}/torn`);
-      this.reach.network.tear(host.connectionsTo(server), { server, client, name });
+      this.reach.network.tear(host.connectionsTo(server), { server, client: host.name });
     }
   }
 
   private partition(fault: FaultOf<'partition'>, index: number): boolean {
     const untilUs = this.endOf(fault.forUs);
-    this.note(fault.kind, index, {
-      processes: [...fault.from, ...fault.to],
-      untilUs,
-      amount: fault.forUs,
-    });
+    this.note(fault, index, { untilUs, amount: fault.forUs });
     const cut: Cut = {
       from: new Set(fault.from),
       to: new Set(fault.to),
@@ -198,15 +187,12 @@ export class Injector {
   private clock(fault: FaultOf<'clock'>, index: number): boolean {
     const process = this.process(fault.process);
     const { stepUs, ratePpm } = fault;
-    const processes = [fault.process];
     if (stepUs !== 0) {
-      const step: Effect = { processes, untilUs: null, amount: stepUs, target: 'step' };
-      this.note(fault.kind, index, step);
+      this.note(fault, index, { amount: stepUs, target: 'step' });
       process.clock.step(stepUs);
     }
     if (stepUs === 0 || ratePpm !== 0) {
-      const rate: Effect = { processes, untilUs: null, amount: ratePpm, target: 'rate' };
-      this.note(fault.kind, index, rate);
+      this.note(fault, index, { amount: ratePpm, target: 'rate' });
       process.setClockRate(this.nowUs, ratePpm);
     }
     return true;
@@ -215,8 +201,7 @@ export class Injector {
   private evict(fault: FaultOf<'evict'>, index: number): boolean {
     const events = this.reach.servers.get(fault.process)?.evict(fault.key) ?? null;
     if (events === null) return false;
-    const effect = { processes: [fault.process], untilUs: null, amount: 0, target: fault.key };
-    this.note(fault.kind, index, effect);
+    this.note(fault, index, { target: fault.key });
     for (const event of events) this.reach.recorder.record(event);
     return true;
   }
@@ -225,11 +210,7 @@ export class Injector {
   private failover(fault: FaultOf<'failover'>, index: number): boolean {
     const server = this.reach.servers.get(fault.process);
     if (server === undefined) return false;
-    this.note(fault.kind, index, {
-      processes: [fault.process],
-      untilUs: null,
-      amount: fault.lagUs,
-    });
+    this.note(fault, index, { amount: fault.lagUs });
     const process = this.process(fault.process);
     process.crash(this.nowUs);
     this.tearConnectionsTo(fault.process);
@@ -246,7 +227,7 @@ export class Injector {
       ...(clients.get(to)?.connectionsTo(from) ?? []),
     ];
     if (!network.hasConnections || connections.length === 0) return false;
-    this.note(fault.kind, index, { processes: [from, to], untilUs: null, amount: 0 });
+    this.note(fault, index, {});
     network.reset(connections);
     return true;
   }
@@ -266,15 +247,14 @@ export class Injector {
     return process;
   }
 
-  private note(fault: Fault['kind'], index: number, effect: Effect): void {
-    const { processes, untilUs, target = '', amount } = effect;
-    const { nowUs: atUs } = this;
+  private note(fault: PlacedFault, index: number, effect: Effect): void {
+    const { untilUs = null, target = '', amount = 0 } = effect;
     this.reach.recorder.record({
       kind: 'fault',
-      atUs,
-      fault,
+      atUs: this.nowUs,
+      fault: fault.kind,
       index,
-      processes,
+      processes: processesNamed(fault).flat(),
       untilUs,
       target,
       amount,
@@ -283,54 +263,5 @@ export class Injector {
 
   private noteEnd(kind: FaultEnds['kind'], index: number, processes: readonly string[]): void {
     this.reach.recorder.record({ kind, atUs: this.nowUs, index, processes });
-  }
-}
-
-/** The tie of what happens before all else of its instant, whatever a plan orders. */
-export const FIRST: number = Number.MIN_SAFE_INTEGER;
-
-class Appointment implements Due {
-  readonly name: Name;
-  readonly timeUs: number;
-  readonly tie: number;
-  readonly isCancelled = false;
-  seq = 0;
-  private readonly action: () => void;
-
-  constructor(name: Name, timeUs: number, tie: number, action: () => void) {
-    this.name = name;
-    this.timeUs = timeUs;
-    this.tie = tie;
-    this.action = action;
-  }
-
-  fire(): void {
-    this.action();
-  }
-}
-
-export class Agenda {
-  private readonly scheduler: Scheduler;
-  private readonly choices: Choices;
-
-  constructor(scheduler: Scheduler, choices: Choices) {
-    this.scheduler = scheduler;
-    this.choices = choices;
-  }
-
-  get nowUs(): number {
-    return this.scheduler.nowUs;
-  }
-
-  /** Does `action` at `timeUs`, among the other events of that instant. */
-  at(timeUs: number, text: string, action: () => void): void {
-    const name = nameOf(text);
-    const tie = this.choices.tie(name);
-    this.scheduler.schedule(new Appointment(name, timeUs, tie, action));
-  }
-
-  /** The same, ahead of all else that happens at that instant. */
-  atOnce(timeUs: number, text: string, action: () => void): void {
-    this.scheduler.schedule(new Appointment(nameOf(text), timeUs, FIRST, action));
   }
 }

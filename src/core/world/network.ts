@@ -7,14 +7,16 @@
  */
 import type { Lose } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
-import { type Name, under } from '../kernel/name.ts';
+import type { Name } from '../kernel/name.ts';
 import type { Due } from '../kernel/queue.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
+import type { Agenda } from './agenda.ts';
 import type { Choices, Injection, MessageFault } from './choices.ts';
 import type { Process, Task } from './process.ts';
 import type { Recorder } from './recorder.ts';
 
 interface NetworkParts {
+  readonly agenda: Agenda;
   readonly scheduler: Scheduler;
   readonly choices: Choices;
   readonly recorder: Recorder;
@@ -107,7 +109,7 @@ export class Network {
   private drop(parcel: Parcel, latencyUs: number): void {
     this.lose(parcel, 'drop');
     if (this.isDatagram) return;
-    const name = under(parcel.name, 'loss');
+    const name = `${parcel.name.text}/loss`;
     const passengers = parcel.connection.close();
     this.cuts.whenOpen(parcel, this.nowUs, () =>
       this.notify(passengers, 'reset', { name, timeUs: this.nowUs + Math.max(latencyUs, 1) }),
@@ -166,7 +168,7 @@ export class Network {
     const { passenger, connection } = parcel;
     if (passenger === null || this.isDatagram) return;
     connection.passengers.delete(passenger);
-    const name = under(parcel.name, 'refusal');
+    const name = `${parcel.name.text}/refusal`;
     const others = connection.close();
     this.cuts.whenOpen({ from: parcel.to, to: parcel.from }, this.nowUs, () => {
       const timeUs = this.nowUs + this.latencyUs;
@@ -190,27 +192,29 @@ export class Network {
   /** Ends open connections to a server that went away; the client learns of it from afar. */
   tear(
     connections: readonly Connection[],
-    ends: { server: string; client: string; name: Name },
+    { server, client }: { readonly server: string; readonly client: string },
   ): void {
     if (this.isDatagram) return;
-    const way = { from: { name: ends.server }, to: { name: ends.client } };
+    const way = { from: { name: server }, to: { name: client } };
+    const name = `${client}/${server}/torn`;
     for (const connection of connections) {
       const passengers = connection.close();
       this.cuts.whenOpen(way, this.nowUs, () =>
-        this.notify(passengers, 'reset', { name: ends.name, timeUs: this.nowUs + this.latencyUs }),
+        this.notify(passengers, 'reset', { name, timeUs: this.nowUs + this.latencyUs }),
       );
     }
   }
 
+  /** Clients learn that their connection is gone, or that nobody took their request. */
   private notify(
     passengers: readonly Passenger[],
     news: 'reset' | 'refuse',
-    event: { name: Name; timeUs: number },
+    { name, timeUs }: { readonly name: string; readonly timeUs: number },
   ): void {
     if (passengers.length === 0) return;
-    const { name, timeUs } = event;
-    const { choices, scheduler } = this.parts;
-    scheduler.schedule(new Notice({ name, timeUs, tie: choices.tie(name) }, passengers, news));
+    this.parts.agenda.at(timeUs, name, () => {
+      for (const passenger of passengers) passenger[news]();
+    });
   }
 
   cut(cut: Cut): void {
@@ -373,38 +377,5 @@ class Delivery implements Due, Task {
 
   abandon(): void {
     this.network.lose(this.parcel, 'crash');
-  }
-}
-
-/**
- * The instant at which a client learns that its connection is gone, or that nobody took its
- * request.
- */
-class Notice implements Due {
-  readonly name: Name;
-  readonly timeUs: number;
-  readonly tie: number;
-  readonly isCancelled = false;
-  seq = 0;
-  private readonly passengers: readonly Passenger[];
-  private readonly news: 'reset' | 'refuse';
-
-  constructor(
-    event: { name: Name; timeUs: number; tie: number },
-    passengers: readonly Passenger[],
-    news: 'reset' | 'refuse',
-  ) {
-    this.name = event.name;
-    this.timeUs = event.timeUs;
-    this.tie = event.tie;
-    this.passengers = passengers;
-    this.news = news;
-  }
-
-  fire(): void {
-    for (const passenger of this.passengers) {
-      if (this.news === 'reset') passenger.reset();
-      else passenger.refuse();
-    }
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nameOf } from '../kernel/name.ts';
 import type { Due } from '../kernel/queue.ts';
-import { FIRST } from './injector.ts';
+import { FIRST } from './agenda.ts';
 import { OrderLog } from './pinning.ts';
 
 type Event = readonly [name: string, timeUs: number, tie: number, seq: number];

@@ -7,8 +7,8 @@
 import type { Due } from '../kernel/queue.ts';
 import type { Watcher } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';
+import { FIRST } from './agenda.ts';
 import type { DrawLog } from './choices.ts';
-import { FIRST } from './injector.ts';
 
 export class Pinning {
   /** For the world that is to be watched. */

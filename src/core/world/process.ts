@@ -23,14 +23,14 @@ export interface Task {
 /** Told when its process goes on after a pause, and when it crashes or starts again. */
 export interface Resident {
   /** Goes on with the step that the pause interrupted, if there is one. */
-  resume(): void;
+  resume?(): void;
   crash(): void;
   restart(): void;
   /**
    * Asked before each piece of work: whether jobs are to run first. Who says so has `goOn` called
-   * on its process once they have.
+   * on its process once they have. Absent: it has no jobs.
    */
-  mustWait(): boolean;
+  mustWait?(): boolean;
 }
 
 export class Process {
@@ -84,7 +84,7 @@ export class Process {
 
   /** Whether what comes now has to wait, for the end of a pause or of jobs. */
   get mustWait(): boolean {
-    return this.isPaused || this.resident?.mustWait() === true;
+    return this.isPaused || this.resident?.mustWait?.() === true;
   }
 
   /** Runs nothing until `untilUs`; a pause that would last longer goes on. */
@@ -102,7 +102,7 @@ export class Process {
   /** Runs what waited, as far as it gets. */
   goOn(): void {
     if (!this.isRunning) return;
-    this.resident?.resume();
+    this.resident?.resume?.();
     this.drain(this.messages);
     this.drain(this.dueTimers);
   }

@@ -65,12 +65,7 @@ export function* send<Q extends Json, R extends Json>(
   setting: CallSetting<Q, R>,
 ): Program<PendingCall<Q, R>> {
   const call = self.prepare(setting);
-  yield {
-    kind: 'send',
-    point: call.setting.operation,
-    launch: () => self.launch(call),
-    awaits: null,
-  };
+  yield sending(self, call, null);
   return call;
 }
 
@@ -88,13 +83,16 @@ export function* request<Q extends Json, R extends Json>(
   setting: CallSetting<Q, R>,
 ): Program<PendingCall<Q, R>> {
   const call = self.prepare(setting);
-  yield {
-    kind: 'send',
-    point: call.setting.operation,
-    launch: () => self.launch(call),
-    awaits: call,
-  };
+  yield sending(self, call, call);
   return call;
+}
+
+function sending<Q extends Json, R extends Json>(
+  self: Self,
+  call: PendingCall<Q, R>,
+  awaits: Awaitable | null,
+): Effect {
+  return { kind: 'send', point: call.setting.operation, launch: () => self.launch(call), awaits };
 }
 
 /** Waits `forUs` on the process's own monotonic clock. */

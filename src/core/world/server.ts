@@ -8,7 +8,7 @@
 import type { TraceEvent } from '../history/trace.ts';
 import { copy } from '../kernel/copy.ts';
 import type { Json } from '../kernel/json.ts';
-import { type Name, under } from '../kernel/name.ts';
+import { under } from '../kernel/name.ts';
 import {
   type Attempt,
   type Awaitable,
@@ -17,6 +17,7 @@ import {
   type CallsParts,
   PendingCall,
 } from './calls.ts';
+import { trueTimeOf } from './client-view.ts';
 import { SystemFailure, underTest } from './failure.ts';
 import type { Process, Resident } from './process.ts';
 import type { Recorder } from './recorder.ts';
@@ -108,7 +109,7 @@ export interface Replaceable {
 export class ServerHost<Q extends Json, R extends Json> implements Resident, Replaceable {
   readonly process: Process;
   private readonly server: Server<Q, R>;
-  private readonly parts: HostParts;
+  private readonly parts: CallsParts;
   private snapshots: Snapshot[] | null = null;
   /** Made by its first question; most servers never ask. */
   private calls: ServerCalls | null = null;
@@ -120,7 +121,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     });
   };
 
-  constructor(process: Process, server: Server<Q, R>, parts: HostParts) {
+  constructor(process: Process, server: Server<Q, R>, parts: CallsParts) {
     this.process = process;
     this.server = server;
     this.parts = parts;
@@ -143,8 +144,8 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
       if (!isAnswered && !isCopy) this.reply(attempt, reply);
       isAnswered = true;
     };
-    const parts = { process: this.process, recorder, nowUs, isCopy, answer, ask: this.asking };
-    const turn = new ServerTurn(attempt, parts);
+    const parts = { process: this.process, recorder, isCopy, ask: this.asking };
+    const turn = new ServerTurn(attempt, nowUs, answer, parts);
     const reply = underTest(this.process.name, () =>
       this.server.handle(copy(attempt.request), turn),
     );
@@ -207,12 +208,6 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     return { atUs, wallUs: clock.wallUs(atUs), monotonicUs: clock.monotonicUs(atUs), observe };
   }
 
-  resume(): void {}
-
-  mustWait(): boolean {
-    return false;
-  }
-
   crash(): void {
     this.calls?.crash();
   }
@@ -224,58 +219,43 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
   }
 }
 
-type HostParts = CallsParts;
-
-type Asked<Q extends Json, R extends Json> = { readonly operation: Name } & Omit<
-  Question<Q, R>,
-  'label'
->;
+type Asked<Q extends Json, R extends Json> = Omit<CallSetting<Q, R>, 'under'>;
 
 /** How a server's host asks another server. */
 type Asking = <Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>) => void;
 
+interface TurnParts {
+  readonly process: Process;
+  readonly recorder: Recorder;
+  readonly isCopy: boolean;
+  readonly ask: Asking;
+}
+
 class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   readonly atUs: number;
-  private readonly attempt: Attempt<Q, R>;
-  private readonly process: Process;
-  private readonly recorder: Recorder;
-  private readonly isCopy: boolean;
   readonly answer: (reply: R) => void;
-  private readonly asking: Asking;
+  private readonly attempt: Attempt<Q, R>;
+  private readonly parts: TurnParts;
 
-  constructor(
-    attempt: Attempt<Q, R>,
-    parts: {
-      process: Process;
-      recorder: Recorder;
-      nowUs: number;
-      isCopy: boolean;
-      answer: (reply: R) => void;
-      ask: Asking;
-    },
-  ) {
+  constructor(attempt: Attempt<Q, R>, atUs: number, answer: (reply: R) => void, parts: TurnParts) {
     this.attempt = attempt;
-    this.process = parts.process;
-    this.recorder = parts.recorder;
-    this.atUs = parts.nowUs;
-    this.isCopy = parts.isCopy;
-    this.answer = parts.answer;
-    this.asking = parts.ask;
+    this.atUs = atUs;
+    this.answer = answer;
+    this.parts = parts;
   }
 
   get wallUs(): number {
-    return this.process.clock.wallUs(this.atUs);
+    return this.parts.process.clock.wallUs(this.atUs);
   }
 
   get monotonicUs(): number {
-    return this.process.clock.monotonicUs(this.atUs);
+    return this.parts.process.clock.monotonicUs(this.atUs);
   }
 
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number {
-    if (clock === 'right') return us - this.process.epochUs;
-    return clock === 'wall'
-      ? this.process.clock.trueTimeOfWall(us)
-      : this.process.clock.trueTimeOfMonotonic(us);
+    const { process } = this.parts;
+    if (clock === 'right') return us - process.epochUs;
+    return trueTimeOf(process, { clock, us });
   }
 
   get client(): string {
@@ -309,24 +289,23 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
 
   ask<A extends Json, B extends Json>(question: Question<A, B>, told: Told<A, B>): void {
     const { label, call, target, request, timeoutUs, tries, describe } = question;
-    const operation = under(this.attempt.name, this.isCopy ? `${label}-copy` : label);
-    this.asking({ operation, call, target, request, timeoutUs, tries, describe }, told);
+    const operation = under(this.attempt.name, this.parts.isCopy ? `${label}-copy` : label);
+    this.parts.ask({ operation, call, target, request, timeoutUs, tries, describe }, told);
   }
 
   observe(event: TraceEvent): void {
-    this.recorder.record(event);
+    this.parts.recorder.record(event);
   }
 
   grant(again?: number): number {
-    const ordinal = again ?? this.recorder.nextOrdinal();
-    if (!this.isCopy) this.attempt.granted = ordinal;
+    const ordinal = again ?? this.parts.recorder.nextOrdinal();
+    if (!this.parts.isCopy) this.attempt.granted = ordinal;
     return ordinal;
   }
 }
 
 /** What a server asks another one; `label` says what for: `check` in `alice/1/write/1/check`. */
-interface Question<Q extends Json, R extends Json>
-  extends Omit<CallSetting<Q, R>, 'operation' | 'under'> {
+interface Question<Q extends Json, R extends Json> extends Omit<Asked<Q, R>, 'operation'> {
   readonly label: string;
 }
 
@@ -347,10 +326,7 @@ class ServerCalls {
     this.calls = new Calls(process, { pool: 1, whenSettled }, parts);
   }
 
-  ask<Q extends Json, R extends Json>(
-    question: { readonly operation: Name } & Omit<Question<Q, R>, 'label'>,
-    told: Told<Q, R>,
-  ): void {
+  ask<Q extends Json, R extends Json>(question: Asked<Q, R>, told: Told<Q, R>): void {
     this.issued += 1;
     const call = new PendingCall<Q, R>(question, 0, this.issued);
     this.waiting.set(call, () => told(call, this.parts.scheduler.nowUs));

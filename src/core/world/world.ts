@@ -5,7 +5,7 @@
  * Read on in this order. Who lives in it: `process.ts` (what can be paused, crashed and skewed),
  * `client.ts` with `program.ts` (what a program may do) and `client-view.ts` (what it takes to be
  * so), `server.ts`. What passes between them: `port.ts` and `calls.ts`, over `network.ts`. What
- * goes wrong: `injector.ts`, at its time or at one of the `points.ts`; what is drawn or decided by
+ * goes wrong: `injector.ts`, at its time (`agenda.ts`) or at one of the `points.ts`; what is drawn or decided by
  * name, `choices.ts`, and `pinning.ts`, which writes that down. Who sees it: `recorder.ts`, and
  * `failure.ts` where a system throws.
  */
@@ -15,10 +15,11 @@ import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
 import { Scheduler, type Watcher } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';
+import { Agenda } from './agenda.ts';
 import { Choices, type DrawLog } from './choices.ts';
 import { type Client, ClientHost, type ClientParts, type ProgramFactory } from './client.ts';
 import { SystemFailure } from './failure.ts';
-import { Agenda, Injector } from './injector.ts';
+import { Injector } from './injector.ts';
 import { Jobs } from './jobs.ts';
 import { Network } from './network.ts';
 import { Points } from './points.ts';
@@ -57,12 +58,13 @@ export class World {
     this.plan = plan;
     this.epochUs = epochUs;
     this.choices = new Choices(plan, log);
+    const agenda = new Agenda(scheduler, this.choices);
     this.network = new Network(
-      { scheduler, recorder, choices: this.choices },
+      { agenda, scheduler, recorder, choices: this.choices },
       { isDatagram: plan.network.link === 'datagram', latencyUs: plan.network.latencyUs },
     );
     this.injector = new Injector(plan.faults, {
-      agenda: new Agenda(scheduler, this.choices),
+      agenda,
       recorder,
       processes,
       clients,
