@@ -62,9 +62,7 @@ interface Survival {
   readonly recovery: Numbered<Recovered>;
 }
 
-/**
- * Whether the write, or one after it, is what the store came back with; or was gone before that.
- */
+/** Whether the write, or one after it, is what the store came back with; or was gone before. */
 function survives({ place, key, write, recovery }: Survival): boolean {
   const value = recoveredValue(place, recovery.event, key.key);
   for (const access of key.accesses) {

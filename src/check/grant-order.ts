@@ -93,9 +93,7 @@ function breachOf(
   return indexed.isComplete ? breachAtEnd(indexed, { place, key, expected: replay.at(-1) }) : null;
 }
 
-/**
- * The key's effective writes as if holders had taken turns; null when one was made under no grant.
- */
+/** The key's effective writes as if holders had taken turns; null if one was under no grant. */
 function replayOf(key: KeyLog): readonly WriteEntry[] | null {
   const replay: WriteEntry[] = [];
   let last: WriteEntry | null = null;
@@ -140,9 +138,7 @@ interface Mismatch {
   readonly expected: WriteEntry | undefined;
 }
 
-/**
- * Why a read did not see what the replay holds: what it missed, or what it should not have seen.
- */
+/** Why a read did not see what the replay holds: what it missed, or should not have seen. */
 function breachAtRead(
   indexed: TraceIndex,
   { place, key, expected, read }: Mismatch & { readonly read: LogEntry<AccessEvent> },

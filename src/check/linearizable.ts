@@ -144,9 +144,7 @@ export function firstRowOf(
   return [...(place?.firsts.values() ?? [])][0] ?? null;
 }
 
-/**
- * Calls made while one of another client was open; `operations` are in the order of their calls.
- */
+/** Calls made while one of another client was open; `operations` are in the order of calls. */
 function overlappingCalls(operations: readonly StoreOperation[]): number {
   let overlapping = 0;
   const openUntil = new Map<string, number>();
@@ -174,9 +172,7 @@ function exercisedBy(
   return overlapping + accesses.filter(({ event }) => event.refusal?.kind === 'version').length;
 }
 
-/**
- * The operation whose answer fits nowhere, how the store handled it, and what it had accepted last.
- */
+/** The operation whose answer fits nowhere, how the store handled it, what it accepted last. */
 function breachAt(indexed: TraceIndex, operation: StoreOperation | undefined): Breach<'no-order'> {
   const log = operation?.log;
   const accesses = placeAt(indexed, operation?.call ?? {})?.accesses ?? [];

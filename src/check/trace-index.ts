@@ -33,9 +33,7 @@ export interface Numbered<E> {
   readonly event: E;
 }
 
-/**
- * An event, its number, and the latest grant of its lock (or resource) that was given before it.
- */
+/** An event, its number, and the latest grant of its lock (or resource) given before it. */
 export interface LogEntry<E> extends Numbered<E> {
   readonly latest: GrantLog | null;
 }

@@ -129,9 +129,7 @@ export interface Read extends Handled<'read'> {
   readonly refusal?: Refusal;
 }
 
-/**
- * A store comes back after a crash or a failover, or forgot a key: what it holds of one resource.
- */
+/** A store comes back after a crash or failover, or forgot a key: what it holds of one resource. */
 export interface Recovered extends Deed<'recovered'> {
   readonly resource: string;
   readonly highest: number;

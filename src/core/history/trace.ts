@@ -181,9 +181,7 @@ interface UnderGrant<Kind extends string> extends Deed<Kind> {
 export interface Enter extends UnderGrant<'enter'> {
   readonly section: string;
   readonly token: number;
-  /**
-   * True time at which its own clock, as it now runs, reaches what it takes for the lease's end.
-   */
+  /** True time at which its own clock, as it now runs, shows what it takes for the lease's end. */
   readonly believedUntilUs: number;
 }
 
@@ -229,9 +227,7 @@ export interface Deliver extends Deed<'deliver'> {
   readonly untilUs: number;
 }
 
-/**
- * A program tests its lease by its own clock. Also emitted, as `isLive`, when a renew is confirmed.
- */
+/** A program tests its lease by its own clock. Also emitted, as `isLive`, at a confirmed renew. */
 export interface LeaseTest extends UnderGrant<'lease-test'> {
   readonly isLive: boolean;
   readonly believedUntilUs: number;

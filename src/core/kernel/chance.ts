@@ -7,9 +7,7 @@
 import alea from 'seedrandom/lib/alea.js';
 import type { Name } from './name.ts';
 
-/**
- * What is drawn about a name; each gives an independent draw. The numbers are part of the format.
- */
+/** What is drawn about a name, each independently. The numbers are part of the format. */
 export const draws = {
   latency: 1,
   delay: 2,

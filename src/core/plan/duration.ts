@@ -45,9 +45,7 @@ export function parseStep(text: string): number | undefined {
   return size === undefined || size === 0 ? size : -size;
 }
 
-/**
- * `1ms..5ms`, or one duration for a range of one value. Undefined when the ends are out of order.
- */
+/** `1ms..5ms`, or one duration for a range of one value. Undefined if the ends are out of order. */
 export function parseRange(text: string): RangeUs | undefined {
   return orderedRange(text, parseDuration);
 }

@@ -40,12 +40,7 @@ const group = z.union([name.transform((only) => [only]), z.array(name).min(1).ma
 const SHAPES: { readonly [Type in FieldType]: (field: string) => Shape } = {
   process: (field) => ({ [field]: name }),
   group: (field) => ({ [field]: group }),
-  message: () => ({
-    message: point.optional(),
-    from: name.optional(),
-    to: name.optional(),
-    at,
-  }),
+  message: () => ({ message: point.optional(), from: name.optional(), to: name.optional(), at }),
   timer: () => ({ timer: point.optional(), process: name.optional(), at }),
   when: () => ({ at, before: point.optional(), after: point.optional() }),
   duration: (field) => ({ [field]: duration }),

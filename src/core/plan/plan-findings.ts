@@ -1,6 +1,4 @@
-/**
- * What is wrong with a plan whose fields are each well-formed: names and ids that are used twice.
- */
+/** What is wrong with a plan whose fields are each well-formed: names and ids used twice. */
 
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
 import { isReserved } from './operation-names.ts';

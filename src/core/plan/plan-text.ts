@@ -65,9 +65,7 @@ export function readPlan(source: SourceFile): PlanRead {
   return { kind: 'problems', problems: parsed.locate(findings) };
 }
 
-/**
- * The text of a plan file; each line of `comment` (what it shows, how to replay it) stands above.
- */
+/** The text of a plan file; the lines of `comment` (what it shows, how to replay it) come first. */
 export function renderPlan(plan: Plan, comment = ''): string {
   const document = new Document(planFields(plan), { aliasDuplicateObjects: false });
   visit(document, {

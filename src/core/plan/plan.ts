@@ -44,9 +44,7 @@ export interface Plan {
    * no length, but which stream a process draws its own random values from. They win over `chance`.
    */
   readonly decisions: Readonly<Record<string, number>>;
-  /**
-   * Names of events; where several fall on one instant they happen in this order, before others.
-   */
+  /** Names of events; where several share an instant they happen in this order, before others. */
   readonly order: readonly string[];
   readonly limits: Limits;
   /** What the shrinker must stay inside; taken from the scenario. */
@@ -81,9 +79,7 @@ export interface ClientPlan {
   readonly pool: number;
   /** Whether the program tests its lease before each write, and skips the write when it is over. */
   readonly checksLease: boolean;
-  /**
-   * From when the client counts its lease: its request, the reply, or the grant's own issued-at.
-   */
+  /** From when it counts its lease: its request, the reply, or the grant's own issued-at. */
   readonly countsLeaseFrom: 'sent' | 'reply' | 'issued';
   /**
    * Whether a lease is over `at` its end (correct), only `after` it (off by one), or not before
@@ -237,9 +233,7 @@ export interface ChancePlan {
 }
 
 export interface Limits {
-  /**
-   * When chance faults stop, partitions lift, pauses end, servers restart, clock rates return to 1.
-   */
+  /** When chance faults stop, partitions lift, pauses end, servers restart, clocks run right. */
   readonly healAtUs: number;
   /** Whether a fresh client, `probe`, then takes each lock and writes. */
   readonly probe: boolean;
@@ -254,9 +248,7 @@ export interface Limits {
 export interface Bounds {
   readonly latency: RangeUs;
   readonly think: RangeUs;
-  /**
-   * Durations: of a pause, a delay, a partition, a restart, a failover's lag, a late timer, a copy.
-   */
+  /** Durations: of a pause, delay, partition, restart, failover's lag, late timer, copy. */
   readonly durations: Partial<Readonly<Record<FaultKind, RangeUs>>>;
   /** Largest absolute clock offset and rate that a process may have; `null` is unbounded. */
   readonly skewUs: number | null;
@@ -279,9 +271,7 @@ export interface Expectation {
   readonly outcome: 'reproduced' | 'fixed' | 'inert' | 'diverged';
 }
 
-/**
- * A careful client: it tests its lease before each write, counted from when it sent its request.
- */
+/** A careful client: tests its lease before each write, counted from when it sent its request. */
 export const CLIENT_DEFAULTS = {
   ttlUs: 10_000,
   lockTimeoutUs: 30_000,

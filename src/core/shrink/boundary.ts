@@ -95,8 +95,5 @@ function* bisect(search: Search, parameter: Parameter, end: number): Steps<Bound
   }
   const holdsPlan = parameter.write(search.current, holdsAtUs);
   const { what, path } = parameter;
-  return {
-    kind: 'found',
-    boundary: { what, parameter: path, breaksAtUs, holdsAtUs, holdsPlan },
-  };
+  return { kind: 'found', boundary: { what, parameter: path, breaksAtUs, holdsAtUs, holdsPlan } };
 }

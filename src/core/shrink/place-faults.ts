@@ -21,9 +21,7 @@ export function placeFaults(pointsOf: PointsOf | undefined): Pass {
   );
 }
 
-/**
- * A step or section that only marks when a fault is injected goes; the fault is placed elsewhere.
- */
+/** A step or section that only marks when a fault is injected goes; the fault moves elsewhere. */
 export function moveFaults(pointsOf: PointsOf | undefined): Pass {
   return forEachFault('move faults off what can go', (plan, index) =>
     movedOff(plan, index, pointsOf),

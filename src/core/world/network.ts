@@ -103,9 +103,7 @@ export class Network {
     });
   }
 
-  /**
-   * On a connection that is a reset, of which its calls learn when the message would have arrived.
-   */
+  /** On a connection a reset, of which its calls learn when the message would have arrived. */
   private drop(parcel: Parcel, latencyUs: number): void {
     this.lose(parcel, 'drop');
     if (this.isDatagram) return;

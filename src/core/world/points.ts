@@ -1,6 +1,4 @@
-/**
- * The named places of a run at which the plan puts faults: before or after an operation, at a mark.
- */
+/** The named places of a run at which a plan puts faults: around an operation, at a mark. */
 import type { Name } from '../kernel/name.ts';
 import type { Fault } from '../plan/fault.ts';
 

@@ -146,9 +146,7 @@ export class Process {
 
 const MILLION = 1_000_000;
 
-/**
- * floor(us × ppm / 10⁶) without leaving the safe integers, for |ppm| < 10⁷ and spans of centuries.
- */
+/** floor(us × ppm / 10⁶) inside the safe integers, for |ppm| < 10⁷ and spans of centuries. */
 function drift(us: number, ppm: number): number {
   const whole = Math.floor(us / MILLION);
   const rest = us - whole * MILLION;

@@ -128,9 +128,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     process.house(this);
   }
 
-  /**
-   * Keeps the states that a lagging replica may still be in; asked for before a run that needs it.
-   */
+  /** Keeps the states that a lagging replica may still be in; called before a run that needs it. */
   keepSnapshots(): void {
     this.snapshots = [{ atUs: 0, restore: this.snapshot() }];
   }
@@ -182,9 +180,7 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     return restore;
   }
 
-  /**
-   * Becomes a replica that knows what was durable `lagUs` ago; what came after is lost for good.
-   */
+  /** Becomes a replica that knows what was durable `lagUs` ago; what came later is lost. */
   loadReplica(lagUs: number): void {
     const { snapshots } = this;
     if (snapshots === null) return;
