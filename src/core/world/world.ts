@@ -5,9 +5,9 @@
  * Read on in this order. Who lives in it: `process.ts` (what can be paused, crashed and skewed),
  * `client.ts` with `program.ts` (what a program may do) and `client-view.ts` (what it takes to be
  * so), `server.ts`. What passes between them: `port.ts` and `calls.ts`, over `network.ts`. What
- * goes wrong: `injector.ts`, at its time (`agenda.ts`) or at one of the `points.ts`; what is drawn or decided by
- * name, `choices.ts`, and `pinning.ts`, which writes that down. Who sees it: `recorder.ts`, and
- * `failure.ts` where a system throws.
+ * goes wrong: `injector.ts`, at its time (`agenda.ts`) or at one of the `points.ts`; what is drawn
+ * or decided by name, `choices.ts`, and `pinning.ts`, which writes that down. Who sees it:
+ * `recorder.ts`, and `failure.ts` where a system throws.
  */
 
 import type { Ending, ProcessInfo, Trace } from '../history/trace.ts';
