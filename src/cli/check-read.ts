@@ -2,7 +2,6 @@
  * Reads a recorded history from a file, piece by piece, so that no large text is ever held; and
  * shows a part of it to people: its operations in words, with their lines, and which to draw.
  */
-
 import { createReadStream } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Json } from '../core/kernel/json.ts';

@@ -3,7 +3,6 @@
  * options and help, and each file from its reading to its report; `check-read.ts` reads it,
  * `check-judge.ts` judges and explains it part by part.
  */
-
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Json } from '../core/kernel/json.ts';

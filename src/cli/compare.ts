@@ -2,7 +2,6 @@
  * `fencepost compare`: measures systems side by side, and says what the folklore is worth. Each
  * seed goes through all systems and conditions, so that the columns differ in nothing else.
  */
-
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { builtIn, type Catalogue } from '../catalogue.ts';

@@ -4,7 +4,6 @@
  * not matter whether one machine examined the seeds or several. The names of the files that are
  * written are decided here too, so that a finding can say where it will lie.
  */
-
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plan } from '../core/plan/plan.ts';
@@ -172,14 +171,10 @@ interface Folders {
   readonly corpus: string | null;
 }
 
-/**
- * Seeds that are shrunk to find the simplest counterexample; one seed may be stuck with two faults.
- */
+/** Seeds that are shrunk to find the simplest plan: one may be stuck with two faults. */
 export const SEEDS_TRIED = 3;
 
-/**
- * The simplest counterexample that the first few seeds shrink to; null when none broke it again.
- */
+/** The simplest counterexample that the first few seeds shrink to; null when none broke it. */
 export async function findCounterexample(
   loaded: Pick<LoadedScenario, 'scenario' | 'file' | 'catalogue'>,
   failing: Failing,

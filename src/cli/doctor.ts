@@ -3,7 +3,6 @@
  * failure that is known to be there. `doctor/surroundings.ts` looks at the machine, the package and
  * the folder at hand, `doctor/canary.ts` at the pipeline; each look is a `Check`.
  */
-
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';

@@ -2,7 +2,6 @@
  * What `sweep` and `sweep resume` do: open the queue, have each scenario swept by its workers
  * (`sweep-scenario.ts`), and report all of them as `run` does.
  */
-
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';

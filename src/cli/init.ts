@@ -4,7 +4,6 @@
  * which `--dry-run` only prints; a `package.json` keeps every character that is not of the new
  * scripts, where that can be done. The files are real ones of the package (`fixtures/starter`).
  */
-
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -280,11 +279,7 @@ export const starterFiles: readonly StarterFile[] = [
     target: 'locks/my-lock.yaml',
     about: 'what is expected of it, and which faults may strike',
   },
-  {
-    part: 'vitest',
-    target: 'locks/locks.test.ts',
-    about: 'the same as tests of vitest',
-  },
+  { part: 'vitest', target: 'locks/locks.test.ts', about: 'the same as tests of vitest' },
   {
     part: 'github',
     target: '.github/workflows/fencepost.yml',

@@ -2,7 +2,6 @@
  * Hears Ctrl-C during a command, also during searches that keep the event loop waiting. Work that
  * can pause calls `breathe` between two pieces; work that cannot runs inside `Interruption.run`.
  */
-
 import { createContext, Script } from 'node:vm';
 import { inRealTurn } from '../host/async/ambient.ts';
 import { exits } from './exit.ts';

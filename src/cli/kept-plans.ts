@@ -3,7 +3,6 @@
  * each and which kind of failure it is. A plan that cannot be read is told with its place, and does
  * not keep the others from being replayed.
  */
-
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Expectation } from '../core/plan/plan.ts';

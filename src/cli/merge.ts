@@ -1,5 +1,4 @@
 /** `fencepost merge`: puts the shards of a run together; `shards.ts` does so. */
-
 import type { Command } from 'commander';
 import { type Done, type ReportFlags, reportOptions, shared, withExample } from './command.ts';
 

@@ -1,5 +1,4 @@
 /** `fencepost mutants`: runs systems with one mistake beside their bases: who is found? */
-
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';

@@ -1,5 +1,4 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
-
 import type { Command } from 'commander';
 import { explain } from '../check/explain.ts';
 import type { Plan } from '../core/plan/plan.ts';

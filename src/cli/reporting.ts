@@ -3,7 +3,6 @@
  * the terminal, the pages, the files for other programs (CI servers, GitHub, whatever reads JSON),
  * and the file of a shard, from which `merge` comes to the same.
  */
-
 import { appendFileSync, existsSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { type ScenarioResult, systemLines } from '../report/cases.ts';

@@ -1,5 +1,4 @@
 /** `fencepost run`: examines the seeds of scenarios and says what they came to. */
-
 import type { Command } from 'commander';
 import {
   type Done,

@@ -3,7 +3,6 @@
  * nothing is missing that `merge` needs to come to the same judgement, findings, reports and exit
  * code as the run on one machine; and the merge.
  */
-
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { renderPlan } from '../core/plan/plan-text.ts';
@@ -81,10 +80,9 @@ function counterexamplesOf(
     [...new Set([...expect.holds, ...expect.breaks])].flatMap((claim) => {
       const tally = tallies.get(system);
       const seeds = tally === undefined ? [] : claimTally(tally, claim).brokenSeeds;
-      return seeds.slice(0, SEEDS_TRIED).map((seed) => ({
-        ...{ system, claim, seed },
-        plan: drawnPlan(scenario, system, seed),
-      }));
+      return seeds
+        .slice(0, SEEDS_TRIED)
+        .map((seed) => ({ ...{ system, claim, seed }, plan: drawnPlan(scenario, system, seed) }));
     }),
   );
 }

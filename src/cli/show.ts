@@ -2,7 +2,6 @@
  * `fencepost show`: what happens in a plan, or in one seed of a scenario, and how every claim
  * fares.
  */
-
 import { type Command, Option } from 'commander';
 import { explain } from '../check/explain.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';

@@ -1,5 +1,4 @@
 /** `fencepost shrink`: makes a plan, or one seed of a scenario, as small as it gets. */
-
 import type { Command } from 'commander';
 import type { Catalogue } from '../catalogue.ts';
 import type { Plan } from '../core/plan/plan.ts';

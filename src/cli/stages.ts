@@ -4,7 +4,6 @@
  * writes what all of them came to. A shard leaves the judgement to `merge`, and a sweep over a
  * fleet has the same stages around its own.
  */
-
 import { availableParallelism } from 'node:os';
 import type { Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';

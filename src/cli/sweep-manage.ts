@@ -3,7 +3,6 @@
  * far a sweep is, in words or as a line of JSON; who gives no id, or how one begins, means the only
  * sweep that fits.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunksIn } from '../adapters/fleet/chunks.ts';
 import { progressLine, secondsLeft } from '../adapters/fleet/progress.ts';

@@ -4,7 +4,6 @@
  * told the very seed, if it does so on this machine too, and the command that shows it; where a
  * sweep ends before all is known, the command that goes on with it.
  */
-
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

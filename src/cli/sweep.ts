@@ -4,7 +4,6 @@
  * `sweep-scenario.ts` has the stages of one scenario, `sweep-manage.ts` what looks after sweeps,
  * `open-queue.ts` the queue; the workers are `worker.ts`.
  */
-
 import type { Command } from 'commander';
 import {
   type Done,

@@ -1,5 +1,4 @@
 /** `fencepost worker`: works for sweeps on a queue until it is told to end. */
-
 import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';

@@ -2,7 +2,6 @@
  * Turns a plan that was shrunk into a finding: run once more, explained, measured, with its text as
  * a file. Where it is to be written, and what one types to replay it, the caller says.
  */
-
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import { explain } from '../check/explain.ts';
 import { proseDuration } from '../core/plan/duration.ts';

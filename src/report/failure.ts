@@ -165,9 +165,7 @@ function pasteLine(label: string, words: readonly string[], paint: Paint): strin
   return lines.map((text) => text.replace(label, paint.faint(label)));
 }
 
-/**
- * The steps that fit `room` lines: evidence stays, lesser steps go first, and of equals the early.
- */
+/** The steps that fit `room` lines: evidence stays, lesser steps go first, of equals the early. */
 function fitSteps(steps: readonly Step[], room: number): readonly Step[] {
   if (steps.length <= room) return steps;
   const chosen = byRank(steps.map(rankOf)).slice(0, Math.max(2, room - 1));

@@ -26,9 +26,7 @@ export interface Finding {
   readonly plan: Plan;
   readonly planText: string;
   readonly size: ShrunkSize;
-  /**
-   * One clause: "breaks with a pause of 10.000 ms, holds with 9.999 ms"; null when none was found.
-   */
+  /** A clause: "breaks with a pause of 10.000 ms, holds with 9.999 ms"; null for none. */
   readonly boundary: string | null;
   /** The run that was shrunk, with the evidence against the same claim. Absent: not kept. */
   readonly original?: OtherRun;
@@ -42,9 +40,7 @@ export interface Finding {
   /** Paths as a person types them from the project's root. */
   readonly planFile: string;
   readonly pageFile: string;
-  /**
-   * The folder of kept plans of its scenario, with a final slash, and whether it has to be made.
-   */
+  /** Where plans of its scenario are kept, with a final slash, and whether that has to be made. */
   readonly keptIn: string;
   readonly isKeptInNew: boolean;
 }

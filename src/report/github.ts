@@ -3,7 +3,6 @@
  * file in a pull request, and on the page of the job a table of systems and claims, then each
  * counterexample in words and as a diagram.
  */
-
 import { codeBlock, codeSpan, markdownSentence, markdownText, render } from '../text/markup.ts';
 import { countOf } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';

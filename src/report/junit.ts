@@ -2,7 +2,6 @@
  * Writes the result of a run as JUnit XML, which CI servers show as tests: a suite a scenario, a
  * test each claim that is expected of a system. The body of a failure is the whole story.
  */
-
 import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
 import type { ScenarioResult } from './cases.ts';
 import { type Case, casesOf } from './cases.ts';

@@ -60,10 +60,7 @@ const counterexample = z.strictObject({
 
 const system = z.strictObject({
   name: z.string(),
-  expect: z.strictObject({
-    holds: texts.optional(),
-    breaks: texts.optional(),
-  }),
+  expect: z.strictObject({ holds: texts.optional(), breaks: texts.optional() }),
   met: z.boolean().nullable().describe('null where it could not be judged'),
   seeds: count,
   broken: count.describe('seeds that broke a claim of expect'),
@@ -259,12 +256,7 @@ const shrink = line('shrink', {
   isMinimal: z.boolean(),
   milliseconds: count,
   boundary: z
-    .object({
-      what: z.string(),
-      parameter: z.string(),
-      breaksAtUs: z.int(),
-      holdsAtUs: z.int(),
-    })
+    .object({ what: z.string(), parameter: z.string(), breaksAtUs: z.int(), holdsAtUs: z.int() })
     .nullable(),
   digest,
   plan: z.string().describe('the shrunk plan, as the text of a plan file'),

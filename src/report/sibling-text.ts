@@ -3,7 +3,6 @@
  * `same plan on fenced: 23 ms ⊘ refused, token 1, has seen 2; grant-order holds`. It says no more
  * than the two traces show: what was refused here and not there, and what the claim came to.
  */
-
 import type { Deny, Grant, Read, Release, Renew, Write } from '../core/history/server-events.ts';
 import type { Job, Trace, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';

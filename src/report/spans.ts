@@ -180,9 +180,7 @@ function isEndOf(event: TraceEvent, { fault, index, processes }: FaultStrikes): 
   return event.index === index && event.processes.some((name) => processes.includes(name));
 }
 
-/**
- * One flight of a message: events by index; `end` is null when it is still under way at the end.
- */
+/** One flight of a message: events by index; `end` is null while it is still under way. */
 export interface Flight {
   readonly message: string;
   readonly from: string;

@@ -1,7 +1,4 @@
-/**
- * Says in a few words what one event of a trace is, as seen from the process that it happens to.
- */
-
+/** Says in a few words what an event of a trace is, as seen from the process it happens to. */
 import type {
   Grant,
   Read,

@@ -33,9 +33,7 @@ export interface SystemSummary {
   readonly unknown: number;
   readonly claims: Readonly<Record<string, ClaimSummary>>;
   readonly measured: Measured;
-  /**
-   * Fault kinds that never fired or never met a held grant, and claims that were never exercised.
-   */
+  /** Fault kinds that never fired or met no held grant, and claims that were never exercised. */
   readonly vacuous: readonly string[];
   /** What each kind of fault really did, by its kind. */
   readonly faults: Readonly<Record<string, FaultTally>>;

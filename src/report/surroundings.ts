@@ -34,9 +34,7 @@ export interface Surroundings {
   readonly faults: readonly Fault[];
 }
 
-/**
- * `faults` are those of the plan that gave the trace; without them a clock's change stays vague.
- */
+/** `faults` are those of the trace's plan; without them a clock's change stays vague. */
 export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surroundings {
   const tokens = new Map<number, number>();
   const locks = new Set<string>();

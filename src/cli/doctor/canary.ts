@@ -3,7 +3,6 @@
  * pipeline that sweeps, judges, shrinks, reports and replays must raise the alarm for the one and
  * not for the other; each stage is looked at by itself, from outside, by what it left behind.
  */
-
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

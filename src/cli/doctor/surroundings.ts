@@ -3,7 +3,6 @@
  * a sweep needs, the folders it writes to, the terminal, and this package: is it whole, and which
  * copy of it is this? `examineSurroundings` gathers the facts; each check is given what it judges.
  */
-
 import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform, tmpdir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -66,11 +65,7 @@ function clocksSince(
   { wallMs, monotonicMs }: { readonly wallMs: number; readonly monotonicMs: number },
   fileMs: number | null,
 ): ClockFacts {
-  return {
-    wallMs: [wallMs, Date.now()],
-    monotonicMs: [monotonicMs, performance.now()],
-    fileMs,
-  };
+  return { wallMs: [wallMs, Date.now()], monotonicMs: [monotonicMs, performance.now()], fileMs };
 }
 
 /** `version` is that of Node, `wanted` the range in `engines`. */

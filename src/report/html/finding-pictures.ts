@@ -194,9 +194,7 @@ function choice(attributes: Attributes, text: string): Markup {
   return element('label', {}, element('input', attributes), ' ', nameMarkup(text));
 }
 
-/**
- * The key to the pictures, a sample of each mark that there is; `id` begins the ids of its hatches.
- */
+/** The key to the pictures, a sample of each mark in them; `id` begins the ids of its hatches. */
 export function renderKey(id: string, shownIn: ReadonlySet<string>): Markup {
   const shown = Object.entries(samplesOf(id)).filter(([mark]) => shownIn.has(mark));
   return key(

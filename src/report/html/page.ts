@@ -78,9 +78,7 @@ function renderHeader({ findings, overview, script }: PageReport): Child {
 
 const SCRIPT = new URL('../page/script.js', import.meta.url);
 
-/**
- * The script that the build makes of `../page`; null in the sources: the page then stands still.
- */
+/** What the build makes of `../page`; null in the sources: the page then stands still. */
 export function readPageScript(): string | null {
   return existsSync(SCRIPT) ? readFileSync(SCRIPT, 'utf8') : null;
 }

@@ -164,11 +164,7 @@ function change(client: ClientState, event: TraceEvent, around: Known): void {
 
 function clientFacts(
   { rows, holds, waits }: ClientState,
-  at: {
-    readonly name: string;
-    readonly leases: readonly LeaseSpan[];
-    readonly nowUs: number;
-  },
+  at: { readonly name: string; readonly leases: readonly LeaseSpan[]; readonly nowUs: number },
 ): readonly Fact[] {
   const held = [...holds].map(([lock, { token, untilUs }]) => {
     const until = untilText(untilUs) && `${untilText(untilUs)} by its own clock`;

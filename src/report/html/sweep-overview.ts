@@ -2,7 +2,6 @@
  * The sweep on the page: claims against systems with what was expected, what broke and how often;
  * what the faults really did, as bars; and how fast it went.
  */
-
 import type { FaultTally } from '../../search/sweep/tally.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { groupDigits } from '../../text/prose.ts';
