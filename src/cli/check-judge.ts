@@ -27,7 +27,6 @@ interface JudgeOptions {
   readonly file: string;
   /** As `CheckOptions` has it. */
   readonly failed: 'drop' | 'strict';
-  readonly maxConfigurations: number | null;
   readonly limits: CheckLimits;
   readonly interruption: Interruption;
   /** Whether valid parts are drawn too, the first few of them. */
@@ -59,10 +58,8 @@ export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryR
   };
 }
 
-type Split = readonly HistoryPart[];
-
 function judgeParts(
-  split: Split,
+  split: readonly HistoryPart[],
   read: ReadHistory,
   { limits, interruption, onProgress, ...options }: JudgeOptions,
 ): readonly PartReport[] {
@@ -73,8 +70,7 @@ function judgeParts(
     split.forEach((part, at) => {
       onProgress(at, split.length);
       const report = judgePart(part, read, {
-        ...{ limits, maxConfigurations: options.maxConfigurations },
-        ...{ drawsValid: left.valid > 0, explains: left.invalid > 0 },
+        ...{ limits, drawsValid: left.valid > 0, explains: left.invalid > 0 },
         onDecided: (decided) => {
           const because = `${decided.because} It was interrupted before it was explained.`;
           reports[at] = { ...decided, because };
@@ -115,7 +111,6 @@ function notesOf({ hiddenReads, keyedByPair, ignoredValues, mayBeCut }: ReadHist
 }
 
 interface PartOptions {
-  readonly maxConfigurations: number | null;
   readonly limits: CheckLimits;
   /** Whether it is drawn though it is valid. */
   readonly drawsValid: boolean;
@@ -128,7 +123,7 @@ interface PartOptions {
 function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): PartReport {
   const { model } = read;
   const { onDecided, limits } = options;
-  const check = checkOptions(options);
+  const check = limits.checkOptions();
   const decision = decide(part.history, model, check);
   const view = new PartView(part, read);
   const isPerhapsLate = decision.kind === 'invalid' && decision.isPerhapsLate === true;
@@ -169,15 +164,6 @@ function beforeDecision({ name, history }: HistoryPart): PartReport {
   const counts = { operations: history.length, configurations: 0, returns, satisfied: 0 };
   const nothing = { because: '', core: [], isMinimal: false, drawn: [], marks: [] };
   return { key: name, verdict: 'unknown', isPerhapsLate: false, ...counts, ...nothing };
-}
-
-function checkOptions({ maxConfigurations, limits }: PartOptions): CheckOptions {
-  const maxBytes = limits.bytesLeft();
-  return {
-    shouldStop: limits.shouldStop,
-    ...(maxConfigurations === null ? {} : { maxConfigurations }),
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-  };
 }
 
 /** A valid verdict is worth its order, which shares no code with what found it. */
@@ -221,7 +207,7 @@ type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | '
 function explainPart(view: PartView, bad: BadReturn, options: CheckOptions): Explained {
   const { at, isPerhapsLate } = bad;
   const indices = calledBefore(view, at);
-  const reasons = reasonsOf(view, { at, isPerhapsLate, indices }, options);
+  const reasons = reasonsOf(view, bad, indices, options);
   const { core } = reasons;
   const inContradiction = new Set([...core.required, ...core.optional]);
   const roleOf = (index: number): ReportedOperation['role'] => {
@@ -232,8 +218,8 @@ function explainPart(view: PartView, bad: BadReturn, options: CheckOptions): Exp
   const shown = view.around(at, [at, ...chosen.filter((index) => index !== at).slice(-MOST_CORE)]);
   const effects = view.effectsOf(reasons.prefix, new Set(shown));
   const drawn = shown.map((index) => {
-    const isPlaced = index !== at;
-    return view.reported(index, roleOf(index), isPlaced ? (effects.get(index) ?? null) : null);
+    const effect = index === at ? null : effects.get(index);
+    return view.reported(index, roleOf(index), effect ?? null);
   });
   const inCore = chosen.map((index) => view.reported(index, roleOf(index)));
   const around = { drawn, marks: view.marksAround(drawn) };
@@ -280,31 +266,19 @@ function calledBefore(view: PartView, at: number): readonly number[] {
 
 function reasonsOf(
   view: PartView,
-  {
-    at,
-    isPerhapsLate,
-    indices,
-  }: Pick<BadReturn, 'at' | 'isPerhapsLate'> & { readonly indices: readonly number[] },
+  { at, isPerhapsLate }: BadReturn,
+  indices: readonly number[],
   options: CheckOptions,
 ): Reasons<Json> {
   const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
   const history = indices.flatMap((index) => view.history[index] ?? []);
   const { partition: _, ...model } = view.model;
-  const verdict = {
-    kind: 'invalid',
-    at: indices.indexOf(at),
-    configurations: 0,
-    part: '',
-  } as const;
-  const reasons =
-    isPerhapsLate || history.length > MOST_SEARCHED
-      ? {
-          at: verdict.at,
-          prefix: [],
-          possible: [],
-          core: findCore(history, model, verdict.at, options),
-        }
-      : explainHistory(history, model, verdict, options);
+  const place = indices.indexOf(at);
+  const verdict = { kind: 'invalid', at: place, configurations: 0, part: '' } as const;
+  const onlyCore = isPerhapsLate || history.length > MOST_SEARCHED;
+  const reasons: Reasons<Json> = onlyCore
+    ? { at: place, prefix: [], possible: [], core: findCore(history, model, place, options) }
+    : explainHistory(history, model, verdict, options);
   const whole = (places: readonly number[]): number[] => places.map((place) => indices[place] ?? 0);
   const { core } = reasons;
   const possible = reasons.possible.map(({ order, witness, ...found }) => {
@@ -344,9 +318,9 @@ const MEGABYTE = 1_048_576;
 /** So much is allowed in any case, so that something begins. */
 const LEAST_BYTES = 1 << 24;
 
-type Limit = 'time' | 'memory';
-
 interface LimitOptions {
+  /** How many a search may meet for each part; null: as many as there are. */
+  readonly maxConfigurations: number | null;
   /** From the first decision on; null: for ever. */
   readonly timeMs: number | null;
   /** What the process may take; null: all that there is. */
@@ -357,13 +331,15 @@ interface LimitOptions {
 
 export class CheckLimits {
   /** The limit that `shouldStop` met last. */
-  reached: Limit | null = null;
+  reached: 'time' | 'memory' | null = null;
+  private readonly maxConfigurations: number | null;
   private readonly timeMs: number;
   private readonly memoryMb: number | null;
   private readonly mostBytes: number;
   private endMs: number = Number.POSITIVE_INFINITY;
 
-  constructor({ timeMs, memoryMb, leftBehind }: LimitOptions) {
+  constructor({ maxConfigurations, timeMs, memoryMb, leftBehind }: LimitOptions) {
+    this.maxConfigurations = maxConfigurations;
     this.timeMs = timeMs ?? Number.POSITIVE_INFINITY;
     this.memoryMb = memoryMb;
     const most = (memoryMb ?? Number.POSITIVE_INFINITY) * MEGABYTE + leftBehind;
@@ -382,14 +358,18 @@ export class CheckLimits {
     throw new UserError([`${file}:1:1: ${what}`]);
   }
 
-  /** What a search may fill, in bytes; undefined: as much as it likes. */
-  bytesLeft(): number | undefined {
-    if (this.memoryMb === null) return undefined;
-    return Math.max(LEAST_BYTES, this.mostBytes - process.memoryUsage.rss());
+  /** What is left for a search that begins now. */
+  checkOptions(): CheckOptions {
+    const { memoryMb, maxConfigurations, mostBytes, shouldStop } = this;
+    const maxBytes = Math.max(LEAST_BYTES, mostBytes - process.memoryUsage.rss());
+    return {
+      shouldStop,
+      ...(maxConfigurations === null ? {} : { maxConfigurations }),
+      ...(memoryMb === null ? {} : { maxBytes }),
+    };
   }
 
-  /** For `CheckOptions`. */
-  readonly shouldStop = (): boolean => {
+  private readonly shouldStop = (): boolean => {
     if (performance.now() > this.endMs) this.reached = 'time';
     else if (process.memoryUsage.rss() > this.mostBytes) this.reached = 'memory';
     else return false;

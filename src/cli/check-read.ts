@@ -187,7 +187,7 @@ export class PartView {
     return {
       index,
       process: operation?.client ?? '',
-      text: operation === undefined ? '' : this.describe(operation.call),
+      text: operation === undefined ? '' : this.textOf(operation.call),
       isKnown: operation?.outcome === 'ok',
       invoke: operation?.invoke ?? 0,
       return: operation?.return ?? null,
@@ -207,17 +207,10 @@ export class PartView {
     return `${where}; which of them is the first that fits into none was not found within the limits.`;
   }
 
-  describe(call: CallData): string {
-    return this.model.describe?.(call) ?? JSON.stringify(call);
-  }
-
   /** The beginning of a valid part, in the order that was found. */
   drawValid(order: readonly number[]): readonly ReportedOperation[] {
-    const happened = new Lowest(MOST_DRAWN, (index) => this.invokeOf(index));
-    this.history.forEach(({ outcome }, index) => {
-      if (outcome !== 'fail') happened.push(index);
-    });
-    const first = happened.take();
+    const happened = this.indicesOf(({ outcome }) => outcome !== 'fail');
+    const first = lowest(MOST_DRAWN, happened, (index) => this.invokeOf(index));
     const effects = this.effectsOf(order, new Set(first));
     return first.map((index) => this.reported(index, 'other', effects.get(index) ?? null));
   }
@@ -232,13 +225,11 @@ export class PartView {
     const end = this.history[at]?.return ?? Number.POSITIVE_INFINITY;
     const must = new Set(chosen);
     const room = Math.max(0, MOST_DRAWN - must.size);
-    const others = new Lowest(room, (index) => -this.lastOf(index));
-    this.history.forEach(({ invoke, outcome }, index) => {
-      if (invoke <= end && outcome !== 'fail' && !must.has(index)) others.push(index);
-    });
-    return [...chosen, ...others.take()].sort(
-      (left, right) => this.invokeOf(left) - this.invokeOf(right),
+    const before = this.indicesOf(
+      ({ invoke, outcome }, index) => invoke <= end && outcome !== 'fail' && !must.has(index),
     );
+    const others = lowest(room, before, (index) => -this.lastOf(index));
+    return [...chosen, ...others].sort((left, right) => this.invokeOf(left) - this.invokeOf(right));
   }
 
   marksAround(drawn: readonly ReportedOperation[]): readonly ReportedMark[] {
@@ -272,9 +263,21 @@ export class PartView {
     return effects;
   }
 
-  stateText(state: Json | undefined): string {
+  private textOf(call: CallData): string {
+    return this.model.describe?.(call) ?? JSON.stringify(call);
+  }
+
+  private stateText(state: Json | undefined): string {
     if (state === undefined) return '';
     return this.model.describeState?.(state) ?? `it is ${JSON.stringify(state)}`;
+  }
+
+  private *indicesOf(
+    isMeant: (operation: History<CallData>[number], index: number) => boolean,
+  ): Iterable<number> {
+    for (const [index, operation] of this.history.entries()) {
+      if (isMeant(operation, index)) yield index;
+    }
   }
 
   private invokeOf(index: number): number {
@@ -288,24 +291,14 @@ export class PartView {
   }
 }
 
-/** The few lowest of many, without sorting them all. */
-class Lowest {
-  private kept: number[] = [];
-  private readonly count: number;
-  private readonly rank: (item: number) => number;
-
-  constructor(count: number, rank: (item: number) => number) {
-    this.count = count;
-    this.rank = rank;
+/** The few lowest of many, in their order, without sorting them all; of equals the first. */
+function lowest(count: number, items: Iterable<number>, rank: (item: number) => number): number[] {
+  const best = (some: number[]): number[] =>
+    some.sort((left, right) => rank(left) - rank(right)).slice(0, count);
+  let kept: number[] = [];
+  for (const item of items) {
+    kept.push(item);
+    if (kept.length > 16 * count + 16) kept = best(kept);
   }
-
-  push(item: number): void {
-    this.kept.push(item);
-    if (this.kept.length > 16 * this.count + 16) this.kept = this.take();
-  }
-
-  /** In their order; of equals the first. */
-  take(): number[] {
-    return this.kept.sort((left, right) => this.rank(left) - this.rank(right)).slice(0, this.count);
-  }
+  return best(kept);
 }

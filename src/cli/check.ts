@@ -111,8 +111,8 @@ const VERDICT_EXITS = {
 /** Every file is judged, even when another cannot be read; Ctrl-C ends it with what is known. */
 async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<Exit> {
   const checker = prepare(flags);
-  const { isJson, isQuiet } = outputOptions(flags);
-  const terminal = openTerminal({ isJson, isQuiet });
+  const output = outputOptions(flags);
+  const terminal = openTerminal(output);
   const interruption = new Interruption();
   const codes: Exit[] = [];
   const reports: HistoryReport[] = [];
@@ -122,7 +122,9 @@ async function checkFiles(files: readonly string[], flags: CheckFlags): Promise<
     for (const file of files) {
       const report = await checkFile(file, { ...checker, terminal, interruption });
       if (report !== null) {
-        printReport(report, { isFirst: reports.length === 0, isJson, terminal });
+        if (output.isJson) process.stdout.write(`${historyLine(report)}\n`);
+        if (reports.length > 0) terminal.print('');
+        terminal.printLines(renderHistory(report, terminal));
         reports.push(report);
       }
       if (report !== null || !interruption.isInterrupted) left.shift();
@@ -232,15 +234,6 @@ async function judgeFile(file: string, options: FileOptions): Promise<HistoryRep
   });
   terminal.endProgress();
   return report;
-}
-
-function printReport(
-  report: HistoryReport,
-  { isFirst, isJson, terminal }: { isFirst: boolean; isJson: boolean; terminal: Terminal },
-): void {
-  if (isJson) process.stdout.write(`${historyLine(report)}\n`);
-  if (!isFirst) terminal.print('');
-  terminal.printLines(renderHistory(report, terminal));
 }
 
 function writePages(

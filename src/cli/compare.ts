@@ -106,7 +106,8 @@ export async function compare(file: string | null, options: CompareOptions): Pro
   const terminal = openTerminal(options);
   await prepare(systems, catalogue);
   requireRunnable(trials, catalogue);
-  const table = await measureTrials(trials, systems, { ...options, catalogue, terminal });
+  const context = { ...options, catalogue, terminal, interruption: new Interruption() };
+  const table = await measureTrials(trials, systems, context);
   const exit = worstOf(table.exits);
   if (table.seeds === 0) return exit;
   const comparison = comparisonOf(table, systems, catalogue);
@@ -144,17 +145,12 @@ function comparisonOf(
   catalogue: Catalogue,
 ): Comparison {
   const resamples = drawResamples(seeds);
-  const cells = columns.map(
-    ({ system, trial, runs }): ComparedCell => ({
-      ...{ system, condition: trial.condition, runs },
-      figures: figuresOf(runs, resamples),
-    }),
-  );
+  const cells = columns.map(({ system, trial, runs }): ComparedCell => {
+    return { system, condition: trial.condition, runs, figures: figuresOf(runs, resamples) };
+  });
+  const about = ({ lock, store }: SystemScenario): string => `lock ${lock}, store ${store}`;
   return {
-    systems: systems.map(({ name, lock, store }) => ({
-      name,
-      about: `lock ${lock}, store ${store}`,
-    })),
+    systems: systems.map((system) => ({ name: system.name, about: about(system) })),
     cells,
     folklore: judgeFolklore(cells, folkloreRolesOf(systems, catalogue), resamples),
     ...{ seeds, terms: TERMS_ABOUT, faults: FAULTS_ABOUT },
@@ -178,31 +174,29 @@ interface Table {
 interface Context extends Pick<CompareOptions, 'from' | 'to'> {
   readonly catalogue: Catalogue;
   readonly terminal: Terminal;
+  readonly interruption: Interruption;
 }
 
 /** Each seed goes through all systems and conditions, or counts in none. */
 async function measureTrials(
   trials: readonly ComparedTrial[],
   systems: readonly SystemScenario[],
-  { from, to, catalogue, terminal }: Context,
+  context: Context,
 ): Promise<Table> {
+  const { from, to, terminal, interruption } = context;
   const columns = trials.flatMap((trial) =>
     systems.map(({ name }): Column => ({ system: name, trial, runs: [] })),
   );
   const codes = new Set<Exit>();
-  const interruption = new Interruption();
   interruption.listen(() =>
     terminal.note('interrupted: this is what was measured so far (again to stop at once)'),
   );
-  const isInterrupted = (): boolean => interruption.isInterrupted;
   let seeds = 0;
   try {
-    for (let seed = from; seed <= to && !isInterrupted(); seed += 1) {
-      const row = await measureSeed(columns, seed, {
-        ...{ codes, catalogue, terminal, isInterrupted },
-      });
+    for (let seed = from; seed <= to && !interruption.isInterrupted; seed += 1) {
+      const row = await measureSeed(columns, seed, codes, context);
       if (row === null) break;
-      for (const { column, measures } of row) column.runs.push(measures);
+      for (const [at, measures] of row.entries()) columns[at]?.runs.push(measures);
       seeds += 1;
       terminal.progress(`seed ${seeds} of ${to - from + 1}`);
     }
@@ -210,39 +204,29 @@ async function measureTrials(
     interruption.end();
     terminal.endProgress();
   }
-  if (isInterrupted()) codes.add(exits.interrupted);
+  if (interruption.isInterrupted) codes.add(exits.interrupted);
   return { columns, seeds, exits: [...codes] };
-}
-
-interface SeedContext extends Omit<Context, 'from' | 'to'> {
-  readonly codes: Set<Exit>;
-  readonly isInterrupted: () => boolean;
-}
-
-interface Measured {
-  readonly column: Column;
-  readonly measures: RunMeasures;
 }
 
 /** One seed in all columns; null when it was interrupted. */
 async function measureSeed(
   columns: readonly Column[],
   seed: number,
-  { codes, catalogue, terminal, isInterrupted }: SeedContext,
-): Promise<readonly Measured[] | null> {
-  const row: Measured[] = [];
-  for (const column of columns) {
-    const { trial, system } = column;
+  codes: Set<Exit>,
+  { catalogue, terminal, interruption }: Context,
+): Promise<readonly RunMeasures[] | null> {
+  const row: RunMeasures[] = [];
+  for (const { trial, system } of columns) {
     const { measures, ending } = await runTrial(trial, system, seed, catalogue);
-    row.push({ column, measures });
+    row.push(measures);
     if (ending.kind === 'cut') codes.add(exits.incomplete);
     if (ending.kind === 'failed') {
       codes.add(exits.failed);
-      const where = `${column.system}, seed ${seed}`;
-      terminal.note(`${where}: \`${ending.process}\` failed: ${ending.error}`);
+      const { process, error } = ending;
+      terminal.note(`${system}, seed ${seed}: \`${process}\` failed: ${error}`);
     }
     await breathe();
-    if (isInterrupted()) return null;
+    if (interruption.isInterrupted) return null;
   }
   return row;
 }

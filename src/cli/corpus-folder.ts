@@ -13,7 +13,7 @@ import { examineAsync } from '../host/async/run-async.ts';
 import { admit, type Superfluous, superfluousIn } from '../search/corpus/entry.ts';
 import { type Replay, replay } from '../search/corpus/replay.ts';
 import { idOf, signatureOf } from '../search/corpus/signature.ts';
-import { type CorpusChange, changeWhole, createWhole } from '../search/corpus/write-whole.ts';
+import { changeWhole, createWhole } from '../search/corpus/write-whole.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
@@ -21,7 +21,7 @@ import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
 import { fileName } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import { makeFolder, systemMessage } from './files.ts';
+import { allowed, makeFolder } from './files.ts';
 import {
   type CorpusOptions,
   DAMAGED,
@@ -30,9 +30,9 @@ import {
   type FiledEntry,
   type KeptPlanFile,
   keptOutcomeOf,
-  keptPlanLine,
+  keptPlanFields,
+  type ReplayedPlan,
   replayCorpus,
-  replayFolder,
   signatureFields,
 } from './kept-plans.ts';
 import { loadPlan, type PlanFile, requireClaim } from './sources.ts';
@@ -40,25 +40,29 @@ import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
 /** Lists what is kept; a plan that cannot be read is told, and makes the exit code 2. */
 export async function listCorpus(options: CorpusOptions): Promise<Exit> {
-  const terminal = openTerminal({ ...options, isQuiet: false });
+  const terminal = openTerminal(options);
   let exit: Exit = exits.met;
   let plans = 0;
-  for await (const kept of replayCorpus(options)) {
+  for await (const kept of keptIn(options, terminal)) {
     plans += 1;
-    if (options.isJson) process.stdout.write(`${keptPlanLine(kept)}\n`);
-    if (kept.kind === 'damaged') {
-      exit = exits.usage;
-      for (const line of kept.lines) terminal.warn(line);
-    } else for (const line of listed(kept, terminal.width)) terminal.print(line);
+    terminal.printJson('kept-plan', keptPlanFields(kept));
+    if (kept.kind === 'damaged') exit = exits.usage;
+    else for (const line of listed(kept, terminal.width)) terminal.print(line);
   }
   terminal.note(`${countOf(plans, 'kept plan')} in ${options.corpus}`);
   return exit;
 }
 
-function listed(kept: KeptPlanFile, width: number): readonly string[] {
-  const entry = entryOf(kept);
-  if (entry === null) return [];
-  const { file, expected, signature } = entry;
+/** What is kept, each replayed as it is asked for; says why a plan cannot be read. */
+async function* keptIn(options: CorpusOptions, terminal: Terminal): AsyncGenerator<KeptPlanFile> {
+  for await (const kept of replayCorpus(options)) {
+    if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
+    yield kept;
+  }
+}
+
+function listed(kept: ReplayedPlan, width: number): readonly string[] {
+  const { file, expected, signature } = entryOf(kept);
   const roles = signature.roles === null ? [] : [signature.roles.join(', ')];
   return [
     `${file}: ${signature.claim} ${expected} (${idOf(signature)})`,
@@ -70,11 +74,11 @@ function listed(kept: KeptPlanFile, width: number): readonly string[] {
 
 /** Replays all that is kept and says which is not what it says of itself. */
 export async function checkCorpus(options: CorpusOptions): Promise<Exit> {
-  const terminal = openTerminal({ ...options, isQuiet: false });
+  const terminal = openTerminal(options);
   const outcomes: KeptOutcome[] = [];
-  for await (const kept of replayCorpus(options)) {
+  for await (const kept of keptIn(options, terminal)) {
     outcomes.push(keptOutcomeOf(kept));
-    if (options.isJson) process.stdout.write(`${keptPlanLine(kept)}\n`);
+    terminal.printJson('kept-plan', keptPlanFields(kept));
     printChecked(kept, terminal);
   }
   const exit = worstOf(exitsOfKept(outcomes));
@@ -82,17 +86,10 @@ export async function checkCorpus(options: CorpusOptions): Promise<Exit> {
     OUTCOMES.map((name) => [name, outcomes.filter(({ outcome }) => outcome === name).length]),
   );
   const met = outcomes.filter(({ outcome, expected }) => outcome === expected).length;
-  const parts = OUTCOMES.filter((name) => counts[name] !== 0).map((name) => {
-    return `${counts[name]} ${name}`;
-  });
-  terminal.print(
-    `${[countOf(outcomes.length, 'kept plan'), ...parts].join(', ')}; ${met} as expected`,
-  );
-  if (options.isJson) {
-    const { length: plans } = outcomes;
-    const line = { type: 'corpus-summary', version: 1, exit, plans, asExpected: met, ...counts };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-  }
+  const { length: plans } = outcomes;
+  const parts = OUTCOMES.flatMap((name) => (counts[name] === 0 ? [] : [`${counts[name]} ${name}`]));
+  terminal.print(`${[countOf(plans, 'kept plan'), ...parts].join(', ')}; ${met} as expected`);
+  terminal.printJson('corpus-summary', { exit, plans, asExpected: met, ...counts });
   return exit;
 }
 
@@ -100,7 +97,6 @@ const OUTCOMES = ['reproduced', 'fixed', 'inert', 'diverged', DAMAGED] as const;
 
 function printChecked(kept: KeptPlanFile, terminal: Terminal): void {
   if (kept.kind === 'damaged') {
-    for (const line of kept.lines) terminal.warn(line);
     terminal.print(`✗ ${kept.file}: damaged: it cannot be read`);
     return;
   }
@@ -110,15 +106,14 @@ function printChecked(kept: KeptPlanFile, terminal: Terminal): void {
   if (outcome === expected) {
     const role = outcome === 'fixed' ? ', kept as a guard' : '';
     terminal.print(`✓ ${file}: ${outcome}${role} (${claim})`);
-    return;
+  } else {
+    terminal.print(`✗ ${file}: ${outcome}, expected ${expected} (${claim})`);
+    terminal.print(`  ${adviceFor(kept)}`);
   }
-  terminal.print(`✗ ${file}: ${outcome}, expected ${expected} (${claim})`);
-  terminal.print(`  ${adviceFor(kept)}`);
 }
 
 /** What to do about a plan that is not what it says of itself. */
-function adviceFor(kept: Extract<KeptPlanFile, { kind: 'replayed' }>): string {
-  const { file, loaded, replay } = kept;
+function adviceFor({ file, loaded, replay }: ReplayedPlan): string {
   switch (replay.outcome) {
     case 'reproduced':
       return 'what it guards against is back';
@@ -142,40 +137,26 @@ function placeOf(file: string, { text }: PlanFile): string {
 
 /** Lists or deletes; a plan that cannot be read is told, left alone, and makes the exit code 2. */
 export async function pruneCorpus(options: CorpusOptions, isConfirmed: boolean): Promise<Exit> {
-  const { isJson } = options;
-  const terminal = openTerminal({ ...options, isQuiet: false });
+  const terminal = openTerminal(options);
   const entries: FiledEntry[] = [];
   let exit: Exit = exits.met;
-  for await (const kept of replayCorpus(options)) {
-    const entry = entryOf(kept);
-    if (entry !== null) entries.push(entry);
-    if (kept.kind !== 'damaged') continue;
-    exit = exits.usage;
-    for (const line of kept.lines) terminal.warn(line);
+  for await (const kept of keptIn(options, terminal)) {
+    if (kept.kind === 'damaged') exit = exits.usage;
+    else entries.push(entryOf(kept));
   }
   const superfluous = superfluousIn(entries);
   for (const one of superfluous) {
     const { file } = one.entry;
-    const isDeleted = isConfirmed && deleted(file, entries);
+    const isDeleted = isConfirmed && changed(file, entries, null);
     terminal.print(`${isDeleted ? 'deleted ' : ''}${file}: ${whyOf(one)}`);
     if (isConfirmed && !isDeleted) terminal.warn(`${file}:1:1: was changed meanwhile, and is kept`);
-    if (!isJson) continue;
     const of = one.kind === 'duplicate' ? one.of.file : null;
-    const line = { type: 'superfluous-plan', version: 1, file, why: one.kind, of, isDeleted };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
+    terminal.printJson('superfluous-plan', { file, why: one.kind, of, isDeleted });
   }
   const isListed = superfluous.length > 0 && !isConfirmed;
   const rest = isListed ? '; --yes deletes them' : '';
   terminal.note(`${superfluous.length} of ${countOf(entries.length, 'plan')} superfluous${rest}`);
   return exit;
-}
-
-/** Deletes a file that is still what was replayed. */
-function deleted(file: string, entries: readonly FiledEntry[]): boolean {
-  const before = entries.find((entry) => entry.file === file)?.text ?? '';
-  const change = written(file, () => changeWhole(file, before, null));
-  requireUnreserved(file, change);
-  return change.kind === 'done';
 }
 
 function whyOf(one: Superfluous): string {
@@ -194,20 +175,20 @@ export interface AddOptions extends CorpusOptions {
 
 /** Keeps a plan; 2 where one of its kind is kept, 1 or 4 where it does not break its claim. */
 export async function addToCorpus(file: string, options: AddOptions): Promise<Exit> {
-  const terminal = openTerminal({ ...options, isQuiet: false });
+  const terminal = openTerminal(options);
   const loaded = await loadPlan(file, options);
   await prepare([loaded.plan.system], loaded.catalogue);
   const claim = await claimFor(file, loaded, options);
   const result = await replay(loaded.plan, claim, loaded.catalogue);
   if (result.outcome !== 'reproduced' && !options.isForced) {
     const why = `${result.outcome}, so nothing was kept; --force keeps it as that`;
-    tell({ status: 'refused', file: null, why }, { file, result, loaded }, options, terminal);
+    tell({ status: 'refused', file: null, why }, { file, result, loaded }, terminal);
     return result.outcome === 'diverged' ? exits.nondeterministic : exits.broken;
   }
   makeFolder(options.corpus);
   const kept = keptAs(loaded, result);
   const added = await retrying(() => addOnce(kept, loaded, result, options));
-  tell(added, { file, result, loaded }, options, terminal);
+  tell(added, { file, result, loaded }, terminal);
   return added.status === 'refused' ? exits.usage : exits.met;
 }
 
@@ -255,20 +236,20 @@ async function addOnce(
   kept: Kept,
   loaded: PlanFile,
   result: Replay,
-  { corpus, modules, replaces }: AddOptions,
+  options: AddOptions,
 ): Promise<Added | null> {
-  const { scenario } = kept.plan;
   const entries: FiledEntry[] = [];
-  for await (const other of replayFolder(corpus, { modules, scenario, shouldStop: () => false })) {
-    const entry = entryOf(other);
-    if (entry !== null) entries.push(entry);
+  for await (const other of replayCorpus(options, kept.plan.scenario)) {
+    if (other.kind === 'replayed') entries.push(entryOf(other));
   }
   const signature = signatureOf(loaded.plan, result.verdict);
   const admission = admit({ plan: kept.plan, signature }, entries);
   switch (admission.kind) {
     case 'new': {
-      const file = freeName(corpus, kept.plan, result.claim);
-      const isCreated = written(file, () => createWhole(file, kept.text));
+      const file = freeName(options.corpus, kept.plan, result.claim);
+      const isCreated = allowed(`${file}:1:1: cannot be written`, () =>
+        createWhole(file, kept.text),
+      );
       return isCreated ? { status: 'added', file, why: null } : null;
     }
     case 'known': {
@@ -277,36 +258,26 @@ async function addOnce(
     }
     case 'simpler': {
       const { file } = admission.than;
-      if (replaces) return replaced(file, entries, kept.text);
+      if (options.replaces) {
+        return changed(file, entries, kept.text) ? { status: 'replaced', file, why: null } : null;
+      }
       const why = `${file} shows the same failure, less simply; --replace puts this in its place`;
       return { status: 'refused', file, why };
     }
   }
 }
 
-function replaced(file: string, entries: readonly FiledEntry[], text: string): Added | null {
+/**
+ * Whether a file that is still what was replayed got another text, or was deleted for null; refused
+ * where somebody else is changing it, or did not come to the end of that.
+ */
+function changed(file: string, entries: readonly FiledEntry[], text: string | null): boolean {
   const before = entries.find((entry) => entry.file === file)?.text ?? '';
-  const change = written(file, () => changeWhole(file, before, text));
-  if (change.kind === 'changed') return null;
-  requireUnreserved(file, change);
-  return { status: 'replaced', file, why: null };
-}
-
-/** Refuses a file that somebody else is changing, or did not come to the end of changing. */
-function requireUnreserved(file: string, change: CorpusChange): void {
-  if (change.kind !== 'reserved') return;
+  const change = allowed(`${file}:1:1: cannot be written`, () => changeWhole(file, before, text));
+  if (change.kind !== 'reserved') return change.kind === 'done';
   throw new UserError([
     `${file}:1:1: another process is changing it; if none is, it was killed: delete ${change.by}`,
   ]);
-}
-
-/** Tells what the file system refuses as a mistake of the user's. */
-function written<T>(file: string, write: () => T): T {
-  try {
-    return write();
-  } catch (error) {
-    throw new UserError([`${file}:1:1: cannot be written: ${systemMessage(error)}`]);
-  }
 }
 
 /** `<scenario>-<system>-<claim>.yaml`, numbered where another kind has the name. */
@@ -321,23 +292,11 @@ function freeName(folder: string, plan: Plan, claim: string): string {
 function tell(
   added: Added,
   { file, result, loaded }: { file: string; result: Replay; loaded: PlanFile },
-  { isJson }: AddOptions,
   terminal: Terminal,
 ): void {
   const { claim, outcome, verdict } = result;
-  if (isJson) {
-    const signature = signatureFields(signatureOf(loaded.plan, verdict));
-    const line = {
-      type: 'added-plan',
-      version: 1,
-      plan: file,
-      ...added,
-      claim,
-      outcome,
-      signature,
-    };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-  }
+  const signature = signatureFields(signatureOf(loaded.plan, verdict));
+  terminal.printJson('added-plan', { plan: file, ...added, claim, outcome, signature });
   if (added.status === 'refused') terminal.print(`✗ ${file} (${claim}): ${added.why}`);
   else terminal.print(`✓ ${file} (${claim}): ${outcome}, ${added.status} as ${added.file}`);
 }

@@ -34,7 +34,13 @@ export function addDoctor(command: Command, done: Done): void {
 /** Tries the canary only where nothing else is a problem; `--canary` looks at nothing else. */
 async function examineAll(flags: DoctorFlags): Promise<Exit> {
   const terminal = openTerminal(outputOptions(flags));
-  const checks = flags.canary === true ? [] : await examineHere(terminal);
+  const { colour, width } = terminal;
+  const schemas = {
+    'scenario.schema.json': scenarioJsonSchema(vocabulary),
+    'output.schema.json': outputJsonSchema(),
+  };
+  const here = { folder: process.cwd(), hasColour: colour, width, schemas };
+  const checks = flags.canary === true ? [] : await examineSurroundings(here);
   for (const check of checks) printCheck(check, terminal);
   const isRunnable = checks.every(({ status }) => status !== 'problem');
   const stages = isRunnable ? await tryCanary(terminal) : [];
@@ -43,11 +49,7 @@ async function examineAll(flags: DoctorFlags): Promise<Exit> {
   const exit = !isRunnable ? exits.usage : isSeen ? exits.met : exits.failed;
   const canary = !isRunnable ? 'not run' : isSeen ? 'seen' : 'not seen';
   terminal.print(`${exit === exits.met ? '✓' : '✗'} ${VERDICTS[canary]}`);
-  if (flags.json === true) {
-    const all = [...checks, ...stages];
-    const line = { type: 'doctor', version: 1, exit, canary, checks: all };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-  }
+  terminal.printJson('doctor', { exit, canary, checks: [...checks, ...stages] });
   return exit;
 }
 
@@ -56,18 +58,6 @@ const VERDICTS = {
   seen: 'all is well: the failure that is known to be there was seen',
   'not seen': 'the failure that is known to be there was not seen as it should be',
 } as const;
-
-async function examineHere({ colour, width }: Terminal): Promise<readonly Check[]> {
-  return await examineSurroundings({
-    folder: process.cwd(),
-    hasColour: colour,
-    width,
-    schemas: {
-      'scenario.schema.json': scenarioJsonSchema(vocabulary),
-      'output.schema.json': outputJsonSchema(),
-    },
-  });
-}
 
 async function tryCanary(terminal: Terminal): Promise<readonly Check[]> {
   const root = packageRoot();

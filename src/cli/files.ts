@@ -56,6 +56,15 @@ export function writeText(file: string, text: string): void {
   }
 }
 
+/** What `act` gives; a `UserError` that says what `failed`, and why, where the system refuses it. */
+export function allowed<T>(failed: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw new UserError([`${failed}: ${systemMessage(error)}`]);
+  }
+}
+
 /** The new file takes the place of the old one in one step, so that nobody sees half of it. */
 function writeWhole(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
@@ -70,11 +79,7 @@ function writeWhole(file: string, text: string): void {
 
 /** Makes a folder, and those above it, where there is none. */
 export function makeFolder(folder: string): void {
-  try {
-    makeWithAbove(resolve(folder));
-  } catch (error) {
-    throw new UserError([`${folder}:1:1: cannot be made a folder: ${systemMessage(error)}`]);
-  }
+  allowed(`${folder}:1:1: cannot be made a folder`, () => makeWithAbove(resolve(folder)));
 }
 
 /** What Node does with `recursive`, which never ends where a folder takes no others, as `/proc`. */
@@ -93,43 +98,31 @@ function makeWithAbove(folder: string): void {
 export function openFolder(folder: string): void {
   makeFolder(folder);
   const probe = join(folder, `.fencepost-${process.pid}.tmp`);
-  try {
+  allowed(`${folder}:1:1: takes no new files`, () => {
     writeFileSync(probe, '');
     rmSync(probe);
-  } catch (error) {
-    throw new UserError([`${folder}:1:1: takes no new files: ${systemMessage(error)}`]);
-  }
+  });
 }
 
 /** The files of a folder by name, sorted; none where there is no such folder. */
 export function listFolder(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
-  try {
-    return readdirSync(folder).sort();
-  } catch (error) {
-    throw new UserError([`${folder}:1:1: cannot be read as a folder: ${systemMessage(error)}`]);
-  }
+  return allowed(`${folder}:1:1: cannot be read as a folder`, () => readdirSync(folder).sort());
 }
+
+const MESSAGES: ReadonlyMap<unknown, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EISDIR', 'this is a directory; name a file in it'],
+  ['ENOTDIR', 'a part of the path is not a directory'],
+  ['EEXIST', 'a part of the path is not a directory'],
+  ['ELOOP', 'its links go round in a circle'],
+  ['ENOSPC', 'the disk is full'],
+]);
 
 /** What an error of the file system says to people. */
 export function systemMessage(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : '';
-  switch (code) {
-    case 'ENOENT':
-      return 'there is no such file';
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission denied';
-    case 'EISDIR':
-      return 'this is a directory; name a file in it';
-    case 'ENOTDIR':
-    case 'EEXIST':
-      return 'a part of the path is not a directory';
-    case 'ELOOP':
-      return 'its links go round in a circle';
-    case 'ENOSPC':
-      return 'the disk is full';
-    default:
-      return error instanceof Error ? error.message : String(error);
-  }
+  if (!(error instanceof Error)) return String(error);
+  return ('code' in error ? MESSAGES.get(error.code) : undefined) ?? error.message;
 }

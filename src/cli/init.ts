@@ -34,7 +34,7 @@ export function addInit(command: Command, done: Done): void {
 /** Begins in `folder`, which is made where there is none. */
 function begin(folder: string, flags: InitFlags): Exit {
   const isDryRun = flags.dryRun === true;
-  const terminal = openTerminal({ isQuiet: false, isJson: false });
+  const terminal = openTerminal();
   if (existsSync(folder) && !statSync(folder).isDirectory()) {
     throw new UserError([`${folder}:1:1: this is not a folder`]);
   }
@@ -149,8 +149,6 @@ type Step =
     }
   | { readonly kind: 'left'; readonly target: string; readonly why: string };
 
-const MANIFEST = 'package.json';
-
 /** The steps, in the order of the files. */
 export function planBeginning(facts: FolderFacts, options: BeginningOptions): readonly Step[] {
   const files = starterFiles
@@ -162,9 +160,8 @@ export function planBeginning(facts: FolderFacts, options: BeginningOptions): re
       const text = withSchema(readStarter(file), facts.schema);
       return { kind: exists ? 'overwritten' : 'written', target, about, text };
     });
-  return facts.manifest === null
-    ? files
-    : [...files, manifestStep(facts.manifest, options.isForced)];
+  if (facts.manifest === null) return files;
+  return [...files, manifestStep(facts.manifest, options.isForced)];
 }
 
 const EXISTS = 'exists already; --force overwrites it';
@@ -172,16 +169,16 @@ const EXISTS = 'exists already; --force overwrites it';
 function manifestStep(text: string, isForced: boolean): Step {
   const edit = addScripts(text, starterScripts, isForced);
   const names = Object.keys(starterScripts).join(', ');
-  switch (edit.kind) {
-    case 'edited': {
-      const about = `npm run ${edit.added.join(', npm run ')}`;
-      return { kind: 'extended', target: MANIFEST, about, text: edit.text };
-    }
-    case 'same':
-      return { kind: 'left', target: MANIFEST, why: `has a script ${names} already` };
-    case 'unreadable':
-      return { kind: 'left', target: MANIFEST, why: `cannot be read: it gets no script ${names}` };
+  const target = 'package.json';
+  if (edit.kind === 'edited') {
+    const about = `npm run ${edit.added.join(', npm run ')}`;
+    return { kind: 'extended', target, about, text: edit.text };
   }
+  const isThere = edit.kind === 'same';
+  const why = isThere
+    ? `has a script ${names} already`
+    : `cannot be read: it gets no script ${names}`;
+  return { kind: 'left', target, why };
 }
 
 const SCHEMA_LINE = /^(# yaml-language-server: \$schema=).*$/m;
@@ -193,23 +190,22 @@ function withSchema(text: string, schema: string | null): string {
 
 type ScriptsEdit =
   | { readonly kind: 'edited'; readonly text: string; readonly added: readonly string[] }
-  /** All scripts are there already, under these names. */
-  | { readonly kind: 'same'; readonly kept: readonly string[] }
-  | { readonly kind: 'unreadable' };
+  /** `same`: all scripts are there already. */
+  | { readonly kind: 'same' | 'unreadable' };
 
 type Scripts = Readonly<Record<string, string>>;
 type Manifest = Readonly<Record<string, unknown>>;
 
 /** Adds those scripts that the text has none of the name of; with `isForced` all of them. */
 export function addScripts(text: string, scripts: Scripts, isForced: boolean): ScriptsEdit {
-  const manifest = parseObject(text.replace(/^\uFEFF/, ''));
+  const manifest = parseObject(text);
   if (manifest === null) return { kind: 'unreadable' };
   const given = manifest['scripts'] ?? {};
   if (!isObject(given)) return { kind: 'unreadable' };
   const names = Object.keys(scripts).filter((name) =>
     isForced ? given[name] !== scripts[name] : !Object.hasOwn(given, name),
   );
-  if (names.length === 0) return { kind: 'same', kept: Object.keys(scripts) };
+  if (names.length === 0) return { kind: 'same' };
   const added = Object.fromEntries(names.map((name) => [name, scripts[name]]));
   const wanted = { ...manifest, scripts: { ...given, ...added } };
   return { kind: 'edited', text: editText(text, added, wanted), added: names };
@@ -230,15 +226,13 @@ function editText(text: string, added: Manifest, wanted: Manifest): string {
       () => `,${end}${indent}"scripts": {${end}${block}${end}${indent}}${end}}${end}`,
     ),
   ];
-  const fitting = candidates.find((candidate) => {
-    return isDeepStrictEqual(parseObject(candidate.replace(/^\uFEFF/, '')), wanted);
-  });
+  const fitting = candidates.find((candidate) => isDeepStrictEqual(parseObject(candidate), wanted));
   return fitting ?? `${JSON.stringify(wanted, null, indent)}\n`.replaceAll('\n', end);
 }
 
 function parseObject(text: string): Manifest | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     return isObject(value) ? value : null;
   } catch {
     return null;
@@ -303,8 +297,6 @@ export function templateOf({ target, template = target }: StarterFile): string {
 
 /** The text of a template; `fixtures` lies beside `src` and `dist`. */
 function readStarter(file: StarterFile): string {
-  return readFileSync(
-    new URL(`../../fixtures/starter/${templateOf(file)}`, import.meta.url),
-    'utf8',
-  );
+  const path = `../../fixtures/starter/${templateOf(file)}`;
+  return readFileSync(new URL(path, import.meta.url), 'utf8');
 }

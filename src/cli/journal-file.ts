@@ -25,7 +25,7 @@ import {
 import type { Tally } from '../search/sweep/tally.ts';
 import { countOf } from '../text/prose.ts';
 import { UserError } from './exit.ts';
-import { systemMessage, writeText } from './files.ts';
+import { allowed, systemMessage, writeText } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How much of a journal is read at once. */
@@ -72,19 +72,10 @@ function finishedIn(
   if (why !== null) throw new UserError([`${file}:1:1: this journal ${why}; ${anew}`]);
   if (read.isTorn) {
     terminal.warn(`warning: ${file}: the last line was cut off; its seeds are examined again`);
-    writing(file, () => truncateSync(file, wholeBytes));
+    allowed(`${file}:1:1: cannot be written`, () => truncateSync(file, wholeBytes));
   }
   terminal.note(`  resume: ${countOf(read.chunks.length, 'chunk')} of seeds done before`);
   return read.chunks;
-}
-
-/** What `write` gives; a `UserError` where the file system refuses it. */
-function writing<T>(file: string, write: () => T): T {
-  try {
-    return write();
-  } catch (error) {
-    throw new UserError([`${file}:1:1: cannot be written: ${systemMessage(error)}`]);
-  }
 }
 
 interface FileRead {
@@ -146,7 +137,7 @@ export class Journal {
     this.finished = finished;
     this.terminal = terminal;
     this.milliseconds = finished.reduce((most, chunk) => Math.max(most, chunk.milliseconds), 0);
-    this.descriptor = writing(file, () => openSync(file, 'a'));
+    this.descriptor = allowed(`${file}:1:1: cannot be written`, () => openSync(file, 'a'));
   }
 
   /** Adds a line; where that fails the sweep goes on, and cannot be resumed from there. */

@@ -16,20 +16,18 @@ import { listFolder } from './files.ts';
 import { breathe } from './interruption.ts';
 import { loadPlan, type ModuleOptions, type PlanFile } from './sources.ts';
 
+export interface ReplayedPlan {
+  readonly kind: 'replayed';
+  readonly file: string;
+  readonly loaded: PlanFile;
+  readonly replay: Replay;
+  readonly expected: Expectation['outcome'];
+}
+
+/** The `lines` say what keeps a plan from being read, each with its place in the file. */
 export type KeptPlanFile =
-  | {
-      readonly kind: 'replayed';
-      readonly file: string;
-      readonly loaded: PlanFile;
-      readonly replay: Replay;
-      readonly expected: Expectation['outcome'];
-    }
-  | {
-      readonly kind: 'damaged';
-      readonly file: string;
-      /** Each with its place in the file. */
-      readonly lines: readonly string[];
-    };
+  | ReplayedPlan
+  | { readonly kind: 'damaged'; readonly file: string; readonly lines: readonly string[] };
 
 /** The outcome of a kept plan that cannot be read. */
 export const DAMAGED = 'damaged';
@@ -40,25 +38,17 @@ interface KeptPlanOptions extends ModuleOptions {
   readonly shouldStop: () => boolean;
 }
 
-/** Replays the plans of a folder by name, each as it is asked for. */
-export async function* replayFolder(
-  folder: string,
+/** Replays the plans of folders, of each by name, every plan as it is asked for. */
+export async function* replayFolders(
+  folders: readonly string[],
   options: KeptPlanOptions,
 ): AsyncGenerator<KeptPlanFile> {
-  for (const file of plansIn(folder)) {
+  for (const file of folders.flatMap(plansIn)) {
     await breathe();
     if (options.shouldStop()) return;
     const kept = await replayFile(file, options);
     if (kept !== null) yield kept;
   }
-}
-
-/** The same for several folders, one after the other. */
-export async function* replayFolders(
-  folders: readonly string[],
-  options: KeptPlanOptions,
-): AsyncGenerator<KeptPlanFile> {
-  for (const folder of folders) yield* replayFolder(folder, options);
 }
 
 /** The plan files of a folder, sorted; names that begin with a dot are none. */
@@ -90,16 +80,13 @@ async function replayFile(file: string, options: KeptPlanOptions): Promise<KeptP
  * read any further, which for a folder of hundreds is most of the time that a run takes to start.
  */
 function isOfAnother(file: string, scenario: string): boolean {
-  const said = /^scenario:[ \t]+([\p{L}\p{N}._-]+)[ \t]*\r?$/mu.exec(readText(file))?.[1];
-  return said !== undefined && said !== scenario;
-}
-
-/** Empty where it cannot be read: whoever reads it next says why. */
-function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    const text = readFileSync(file, 'utf8');
+    const said = /^scenario:[ \t]+([\p{L}\p{N}._-]+)[ \t]*\r?$/mu.exec(text)?.[1];
+    return said !== undefined && said !== scenario;
   } catch {
-    return '';
+    // Whoever reads it next says why it cannot be read.
+    return false;
   }
 }
 
@@ -139,43 +126,38 @@ export interface FiledEntry extends CorpusEntry {
   readonly text: string;
 }
 
-/** Refuses a folder that is not there: a corpus that is looked for elsewhere would look empty. */
-function requireCorpus(folder: string): void {
-  if (existsSync(folder) && statSync(folder).isDirectory()) return;
-  throw new UserError([`${folder}:1:1: there is no such folder; name one with --corpus <folder>`]);
+/**
+ * Replays the plans of a corpus, or those of one scenario, one after the other. A folder that is
+ * not there is refused: a corpus that is looked for elsewhere would look empty.
+ */
+export function replayCorpus(
+  { corpus, modules }: CorpusOptions,
+  scenario: string | null = null,
+): AsyncGenerator<KeptPlanFile> {
+  if (!existsSync(corpus) || !statSync(corpus).isDirectory()) {
+    const advice = 'name one with --corpus <folder>';
+    throw new UserError([`${corpus}:1:1: there is no such folder; ${advice}`]);
+  }
+  return replayFolders([corpus], { modules, scenario, shouldStop: () => false });
 }
 
-/** Replays the plans of a corpus one after the other. */
-export function replayCorpus({ corpus, modules }: CorpusOptions): AsyncGenerator<KeptPlanFile> {
-  requireCorpus(corpus);
-  return replayFolder(corpus, { modules, scenario: null, shouldStop: () => false });
-}
-
-/** Null where the plan cannot be read. */
-export function entryOf(kept: KeptPlanFile): FiledEntry | null {
-  if (kept.kind === 'damaged') return null;
-  const { file, loaded, replay, expected } = kept;
+export function entryOf({ file, loaded, replay, expected }: ReplayedPlan): FiledEntry {
   const { plan, text } = loaded;
   const signature = signatureOf(plan, replay.verdict);
   return { file, plan, text, signature, outcome: replay.outcome, expected };
 }
 
-/** A kept plan as a line of `--json`. */
-export function keptPlanLine(kept: KeptPlanFile): string {
-  const head = { type: 'kept-plan', version: 1, file: kept.file };
-  const entry = entryOf(kept);
-  if (kept.kind === 'damaged' || entry === null) {
-    const problems = kept.kind === 'damaged' ? kept.lines : [];
-    return JSON.stringify({ ...head, outcome: DAMAGED, problems });
-  }
-  const { plan, outcome, expected, signature } = entry;
-  return JSON.stringify({
-    ...{ ...head, outcome, expected, claim: signature.claim },
+/** A kept plan in a line of `--json`. */
+export function keptPlanFields(kept: KeptPlanFile): object {
+  const { file } = kept;
+  if (kept.kind === 'damaged') return { file, outcome: DAMAGED, problems: kept.lines };
+  const { plan, outcome, expected, signature } = entryOf(kept);
+  const { divergedAt, digest } = kept.replay;
+  return {
+    ...{ file, outcome, expected, claim: signature.claim },
     ...{ scenario: plan.scenario, system: plan.system.name },
-    signature: signatureFields(signature),
-    divergedAt: kept.replay.divergedAt,
-    digest: kept.replay.digest,
-  });
+    ...{ signature: signatureFields(signature), divergedAt, digest },
+  };
 }
 
 /** A signature in a line of `--json`; the claim stands beside it. */

@@ -80,14 +80,11 @@ export interface OpenQueue {
 /** Connects to the queue at `url`. */
 export async function openQueue(url: string): Promise<OpenQueue> {
   const place = placeOf(url);
-  const terminal = openTerminal({ isQuiet: false, isJson: false });
+  const terminal = openTerminal();
   const queue = await reached(place, async () => {
     const { openBullQueue } = await import('../adapters/fleet/bull-queue.ts');
-    return await openBullQueue(
-      place.address,
-      () => {},
-      (line) => terminal.warn(`warning: ${line}`),
-    );
+    const warn = (line: string): void => terminal.warn(`warning: ${line}`);
+    return await openBullQueue(place.address, () => {}, warn);
   });
   const { shown, safe } = place;
   const explain = (error: Error): string => ownWords(safe(error.message));

@@ -43,19 +43,14 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
     const result = await replay(plan, claim ?? undefined, catalogue);
     const expected = plan.expect?.outcome ?? 'reproduced';
     const shown = { plan, result, expected, changedModules, isAlone: plans.length === 1 };
-    if (flags.json === true) printJson(file, result, loaded);
-    else printText(file, shown, terminal);
-    if (result.outcome === expected) codes.push(exits.met);
-    else codes.push(result.outcome === 'diverged' ? exits.nondeterministic : exits.broken);
+    const { outcome, claim: judged, digest, divergedAt } = result;
+    const modules = plan.use === undefined ? null : { changedModules };
+    terminal.printJson('replay', { file, outcome, claim: judged, digest, divergedAt, ...modules });
+    if (flags.json !== true) printText(file, shown, terminal);
+    if (outcome === expected) codes.push(exits.met);
+    else codes.push(outcome === 'diverged' ? exits.nondeterministic : exits.broken);
   }
   return worstOf(codes);
-}
-
-function printJson(file: string, result: Replay, { plan, changedModules }: LoadedPlan): void {
-  const { outcome, claim, digest, divergedAt } = result;
-  const modules = plan.use === undefined ? null : { changedModules };
-  const line = { type: 'replay', version: 1, file, outcome, claim, digest, divergedAt, ...modules };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 /** What each outcome means, for a person. */

@@ -79,7 +79,7 @@ async function show(file: string, flags: ShowFlags): Promise<Exit> {
   }
   const expected = plan.expect === undefined ? [] : [plan.expect.claim];
   const examined = await examineAsync(plan, claimsJudged(expected, catalogue), catalogue);
-  if (flags.json === true) printJson(examined);
+  if (flags.json === true) printJson(examined, terminal);
   else if (flags.format === 'mermaid') {
     const diagram = diagramOf({ plan, trace: examined.trace }, brokenIn(examined)[0]);
     process.stdout.write(`${diagram}\n`);
@@ -93,14 +93,10 @@ function brokenIn({ verdicts }: Pick<ExaminedPlan, 'verdicts'>): readonly Invali
   return verdicts.flatMap((verdict) => (verdict.kind === 'invalid' ? [verdict] : []));
 }
 
-function printJson({ trace, verdicts }: ExaminedPlan): void {
-  for (const event of trace.events) {
-    process.stdout.write(`${JSON.stringify({ type: 'event', version: 1, ...event })}\n`);
-  }
+function printJson({ trace, verdicts }: ExaminedPlan, terminal: Terminal): void {
+  for (const event of trace.events) terminal.printJson('event', event);
   const { ending, unmatched } = trace;
-  const head = { type: 'show', version: 1 };
-  const last = { ...head, digest: digestOf(trace), ending, unmatched, verdicts };
-  process.stdout.write(`${JSON.stringify(last)}\n`);
+  terminal.printJson('show', { digest: digestOf(trace), ending, unmatched, verdicts });
 }
 
 async function printText(

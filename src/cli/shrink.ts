@@ -62,24 +62,19 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const digest = digestOf((await examineAsync(result.plan, [claim], catalogue)).trace);
   const text = renderPlan(result.plan, `breaks ${claim}\n${digest}`);
   if (output !== null) writeText(output, text);
+  const { runs, isMinimal, boundary } = result;
+  const [before, after] = [sizeOf(plan), sizeOf(result.plan)];
   if (flags.json === true) {
-    const sizes = { before: sizeOf(plan), after: sizeOf(result.plan) };
-    const { runs, isMinimal } = result;
-    const boundary = boundaryJson(result.boundary);
-    const line = {
-      ...{ type: 'shrink', version: 1, claim, ...sizes, runs, isMinimal, milliseconds },
-      ...{ boundary, digest, plan: text },
-    };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-    return result.isMinimal ? exits.met : exits.incomplete;
+    const found = { claim, before, after, runs, isMinimal, milliseconds };
+    terminal.printJson('shrink', { ...found, boundary: fieldsOf(boundary), digest, plan: text });
+    return isMinimal ? exits.met : exits.incomplete;
   }
   if (output === null) process.stdout.write(`${text.trimEnd()}\n`);
-  const [before, after] = [sizeOf(plan), sizeOf(result.plan)];
   const counts = Object.keys(before).map((key) => `${before[key]} → ${after[key]} ${key}`);
-  terminal.note(`${counts.join(', ')} in ${groupDigits(result.runs)} runs, ${milliseconds} ms`);
-  if (result.boundary !== null) terminal.note(boundaryText(result.boundary));
-  if (!result.isMinimal) terminal.note('the budget of runs was spent: it may not be minimal');
-  return result.isMinimal ? exits.met : exits.incomplete;
+  terminal.note(`${counts.join(', ')} in ${groupDigits(runs)} runs, ${milliseconds} ms`);
+  if (boundary !== null) terminal.note(boundaryText(boundary));
+  if (!isMinimal) terminal.note('the budget of runs was spent: it may not be minimal');
+  return isMinimal ? exits.met : exits.incomplete;
 }
 
 /** The plan as one of its modules as they are now: that is what it is shrunk with. */
@@ -101,7 +96,7 @@ function sizeOf(plan: Plan): Record<string, number> {
   };
 }
 
-function boundaryJson(boundary: Boundary | null): object | null {
+function fieldsOf(boundary: Boundary | null): object | null {
   if (boundary === null) return null;
   const { what, parameter, breaksAtUs, holdsAtUs } = boundary;
   return { what, parameter, breaksAtUs, holdsAtUs };

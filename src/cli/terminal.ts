@@ -9,6 +9,8 @@ export interface Terminal {
   readonly width: number;
   /** Writes one line of results. */
   print(line: string): void;
+  /** Writes a line of JSON, of version 1 of the format, where nothing else goes to stdout. */
+  printJson(type: string, fields: object): void;
   /** Writes lines of results, each of which was made safe to show. */
   printLines(text: string): void;
   /** Writes one line about how things go. */
@@ -23,15 +25,15 @@ export interface Terminal {
 
 interface TerminalOptions {
   /** Only results and warnings: no notes, no progress. */
-  readonly isQuiet: boolean;
+  readonly isQuiet?: boolean;
   /** Only JSON lines on stdout; what `print` is given is dropped. */
-  readonly isJson: boolean;
+  readonly isJson?: boolean;
 }
 
 const PROGRESS_EVERY_MS = 10_000;
 const LIVE_EVERY_MS = 100;
 
-export function openTerminal(options: TerminalOptions): Terminal {
+export function openTerminal({ isQuiet, isJson }: TerminalOptions = {}): Terminal {
   const { stdout, stderr, env } = process;
   const isLive = stderr.isTTY === true && env['CI'] === undefined && env['TERM'] !== 'dumb';
   let shownMs = isLive ? 0 : performance.now();
@@ -43,25 +45,28 @@ export function openTerminal(options: TerminalOptions): Terminal {
   const colour = wantsColour();
   const print = (line: string): void => {
     clear();
-    if (!options.isJson) stdout.write(`${colour ? visibleInColour(line) : visible(line)}\n`);
+    if (isJson !== true) stdout.write(`${colour ? visibleInColour(line) : visible(line)}\n`);
   };
   return {
     colour,
     width: stdout.columns ?? 100,
     print,
+    printJson(type, fields) {
+      if (isJson === true) stdout.write(`${JSON.stringify({ type, version: 1, ...fields })}\n`);
+    },
     printLines(text) {
       for (const line of text.split('\n')) print(line);
     },
     note(line) {
       clear();
-      if (!options.isQuiet) stderr.write(`${visible(line)}\n`);
+      if (isQuiet !== true) stderr.write(`${visible(line)}\n`);
     },
     warn(line) {
       clear();
       stderr.write(`${visible(line)}\n`);
     },
     progress(line) {
-      if (options.isQuiet) return;
+      if (isQuiet === true) return;
       const nowMs = performance.now();
       if (nowMs - shownMs < (isLive ? LIVE_EVERY_MS : PROGRESS_EVERY_MS)) return;
       shownMs = nowMs;

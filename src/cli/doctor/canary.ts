@@ -107,20 +107,16 @@ export interface CanaryEvidence {
   readonly cured: Ended | null;
 }
 
+const count = z.number();
+
 const system = z.object({
   name: z.string(),
   met: z.boolean().nullable(),
-  seeds: z.number(),
-  claims: z.record(z.string(), z.object({ broken: z.number(), exercised: z.number() })),
+  seeds: count,
+  claims: z.record(z.string(), z.object({ broken: count, exercised: count })),
   counterexample: z
-    .object({
-      clients: z.number(),
-      faults: z.number(),
-      events: z.number(),
-      originalEvents: z.number(),
-      chance: z.number(),
-      digest: z.string(),
-    })
+    .object({ clients: count, faults: count, events: count, originalEvents: count, chance: count })
+    .extend({ digest: z.string() })
     .nullable(),
 });
 
@@ -174,9 +170,8 @@ function endOf({ code }: Ended): string {
 function checkBroken({ seeds }: CanaryEvidence, found: System | undefined): Check {
   const broken = found?.claims[CLAIM]?.broken ?? 0;
   const isSeen = found?.met === false && found.seeds === seeds && broken > 0;
-  const seen = `unfenced broke ${CLAIM} on ${broken} of ${seeds} seeds`;
-  const missed = `unfenced broke ${CLAIM} on ${broken} of ${found?.seeds ?? 0} seeds`;
-  return judge('sweep', isSeen, seen, `${missed}, and counts as ${verdictOf(found)}`);
+  const what = `unfenced broke ${CLAIM} on ${broken} of ${found?.seeds ?? 0} seeds`;
+  return judge('sweep', isSeen, what, `${what}, and counts as ${verdictOf(found)}`);
 }
 
 function checkCure({ seeds }: CanaryEvidence, found: System | undefined): Check {
@@ -205,10 +200,8 @@ function checkReports({ run, pages }: CanaryEvidence): Check {
   const words = ['Stale write accepted', 'Let A be', 'However', 'paused', 'replay: '];
   const missing = words.filter((word) => !run.out.includes(word));
   const isDrawn = pages.some((page) => page.includes('<svg') && page.includes('Stale write'));
-  const lacks = [
-    ...missing.map((word) => `text without "${word}"`),
-    ...(isDrawn ? [] : ['no page']),
-  ];
+  const lacks = missing.map((word) => `text without "${word}"`);
+  if (!isDrawn) lacks.push('no page');
   const seen = 'told in words, and drawn as a page';
   return judge('report', lacks.length === 0, seen, `not reported: ${lacks.join(', ')}`);
 }
@@ -228,12 +221,8 @@ function checkReplay({ replay }: CanaryEvidence, found: System | undefined): Che
   const isSame = digest !== '' && digest === found?.counterexample?.digest;
   const isSeen = replay?.code === 0 && outcome === 'reproduced' && isSame;
   const seen = 'replayed from its file: reproduced, with the same digest';
-  return judge(
-    'replay',
-    isSeen,
-    seen,
-    `replayed from its file: ${outcome}, same digest: ${isSame}`,
-  );
+  const missed = `replayed from its file: ${outcome}, same digest: ${isSame}`;
+  return judge('replay', isSeen, seen, missed);
 }
 
 function checkCuredReplay({ cured }: CanaryEvidence): Check {

@@ -34,7 +34,7 @@ export async function examineSurroundings(given: Surroundings): Promise<readonly
   if (manifest === null) {
     return [problem('package', `${root} has no package.json`, 'install fencepost again')];
   }
-  const before = { wallMs: Date.now(), monotonicMs: performance.now() };
+  const [wallMs, monotonicMs] = [Date.now(), performance.now()];
   const threads = await checkThreads(WORKER_MB);
   const sql = await checkSql();
   const work = checkFolder('folder', folder, 'or name one with --output');
@@ -50,7 +50,10 @@ export async function examineSurroundings(given: Surroundings): Promise<readonly
     checkMemory({ cores: availableParallelism(), memoryMb: memoryMb(), workerMb: WORKER_MB }),
     work.check,
     temporary.check,
-    checkClock(clocksSince(before, work.fileMs)),
+    checkClock({
+      ...{ wallMs: [wallMs, Date.now()], monotonicMs: [monotonicMs, performance.now()] },
+      fileMs: work.fileMs,
+    }),
   ];
 }
 
@@ -59,13 +62,6 @@ function memoryMb(): number {
   const limit = process.constrainedMemory();
   const total = totalmem();
   return (limit > 0 && limit < total ? limit : total) / 2 ** 20;
-}
-
-function clocksSince(
-  { wallMs, monotonicMs }: { readonly wallMs: number; readonly monotonicMs: number },
-  fileMs: number | null,
-): ClockFacts {
-  return { wallMs: [wallMs, Date.now()], monotonicMs: [monotonicMs, performance.now()], fileMs };
 }
 
 /** `version` is that of Node, `wanted` the range in `engines`. */
@@ -139,8 +135,10 @@ export async function checkThreads(
 ): Promise<Check> {
   const cell = new Float64Array(new SharedArrayBuffer(8));
   const startedMs = performance.now();
+  const resourceLimits = { maxOldGenerationSizeMb: workerMb };
   try {
-    await startThread(program, { cell, workerMb, limitMs });
+    const worker = new Worker(program, { eval: true, workerData: cell, resourceLimits });
+    await firstMessage(worker, limitMs);
     if (cell[0] !== 7) throw new Error('it shares no memory with this thread');
     const tookMs = Math.round(performance.now() - startedMs);
     return ok('threads', `worker threads start, in ${tookMs} ms`);
@@ -150,20 +148,12 @@ export async function checkThreads(
   }
 }
 
-async function startThread(
-  program: string,
-  setting: { readonly cell: Float64Array; readonly workerMb: number; readonly limitMs: number },
-): Promise<void> {
-  const worker = new Worker(program, {
-    eval: true,
-    workerData: setting.cell,
-    resourceLimits: { maxOldGenerationSizeMb: setting.workerMb },
-  });
+async function firstMessage(worker: Worker, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      const late = new Error(`none within ${setting.limitMs / 1000} s`);
-      timer = setTimeout(() => reject(late), setting.limitMs);
+      const late = new Error(`none within ${limitMs / 1000} s`);
+      timer = setTimeout(() => reject(late), limitMs);
       worker.once('message', () => resolve());
       worker.once('error', reject);
       worker.once('exit', () => reject(new Error('it ended without a word')));
