@@ -47,6 +47,24 @@ export interface FaultSpan extends Span {
 /** What a process is while such a fault lasts. */
 export const FAULT_STATES = { pause: 'paused', partition: 'cut off', crash: 'down' } as const;
 
+/** All that lasts in a trace, for those who draw it. */
+export interface TraceSpans {
+  readonly leases: readonly LeaseSpan[];
+  readonly beliefs: readonly BeliefSpan[];
+  readonly overlaps: readonly OverlapSpan[];
+  readonly faults: readonly FaultSpan[];
+  readonly clocks: readonly ClockSpan[];
+  readonly flights: readonly Flight[];
+}
+
+/** `faults` are those of the plan that gave the trace. */
+export function spansOf(trace: Trace, faults: readonly Fault[]): TraceSpans {
+  const [leases, beliefs] = [leaseSpans(trace), beliefSpans(trace)];
+  const overlaps = overlapSpans(beliefs, leases);
+  const [flights, clocks] = [flightsOf(trace), clockSpans(trace, faults)];
+  return { leases, beliefs, overlaps, faults: faultSpans(trace), clocks, flights };
+}
+
 /** The leases in the order of their grants. */
 export function leaseSpans(trace: Trace): readonly LeaseSpan[] {
   const leases = new Map<number, LeaseSpan>();
@@ -195,24 +213,23 @@ export interface Flight {
 export function flightsOf(trace: Trace): readonly Flight[] {
   const sendings = new Map<string, number>();
   const flights: Flight[] = [];
-  const ended = new Set<number>();
+  const underWay = new Map<number, Flight>();
   trace.events.forEach((event, at) => {
-    if (event.kind === 'send') sendings.set(event.message, at);
-    if (event.kind !== 'receive' && event.kind !== 'lose') return;
-    const sent = sendings.get(event.message);
-    if (sent === undefined) return;
+    if (event.kind !== 'send' && event.kind !== 'receive' && event.kind !== 'lose') return;
+    const { message, from, to } = event;
     const isLost = event.kind === 'lose';
     const isCopy = event.kind === 'receive' && event.isCopy;
-    const { message, from, to } = event;
+    if (event.kind === 'send') {
+      sendings.set(message, at);
+      underWay.set(at, { message, from, to, sent: at, end: null, isLost, isCopy });
+      return;
+    }
+    const sent = sendings.get(message);
+    if (sent === undefined) return;
     flights.push({ message, from, to, sent, end: at, isLost, isCopy });
-    ended.add(sent);
+    underWay.delete(sent);
   });
-  trace.events.forEach((event, at) => {
-    if (event.kind !== 'send' || ended.has(at)) return;
-    const { message, from, to } = event;
-    flights.push({ message, from, to, sent: at, end: null, isLost: false, isCopy: false });
-  });
-  return flights.sort((left, right) => left.sent - right.sent);
+  return [...flights, ...underWay.values()].sort((left, right) => left.sent - right.sent);
 }
 
 /** A time in which a process's clocks are off, or run wrong, in one way. */

@@ -13,7 +13,8 @@ import { type Child, element, lines, type Markup, sentenceMarkup } from '../../t
 import { countOf } from '../../text/prose.ts';
 import { shrunkText } from '../failure.ts';
 import { type Finding, keepCommand, type OtherRun, replayCommand, shellWords } from '../finding.ts';
-import { drawGlance, endOfGlance, type GlanceOptions } from '../pictures/glance.ts';
+import { drawGlance, type GlanceOptions, scaleOf } from '../pictures/glance.ts';
+import { layOut } from '../pictures/layout.ts';
 import { tellPlainly } from '../plain-words.ts';
 import { listSteps, type Step } from '../steps.ts';
 import { details, figure, list, nameMarkup } from './document.ts';
@@ -98,7 +99,10 @@ function renderTable(data: PageData, steps: readonly Step[], isLive: boolean): C
   );
 }
 
-type BesideOptions = Pick<GlanceOptions, 'id' | 'mostDrawn'>;
+interface BesideOptions {
+  readonly id: string;
+  readonly mostDrawn: number;
+}
 
 /** The nearest run that passes, on one scale of time with the finding; says where they part. */
 function renderNearest(finding: Finding, options: BesideOptions): Child {
@@ -106,13 +110,13 @@ function renderNearest(finding: Finding, options: BesideOptions): Child {
   if (nearest === undefined) return [];
   const parting = partingOf(trace, nearest.trace);
   const own = { trace, plan, evidence: finding.verdict.evidence };
-  const ends = [own, nearest].map((run) =>
-    endOfGlance(run.trace, { ...options, evidence: [], faults: run.plan.faults, claim: '' }),
-  );
-  const common = {
-    ...{ claim, mostDrawn: options.mostDrawn, untilUs: Math.max(...ends) },
-    differsAtUs: parting?.atUs ?? null,
-  };
+  const { mostDrawn } = options;
+  const ends = [own, nearest].map((run) => {
+    const shown = { evidence: [], faults: run.plan.faults, claim: '', mostDrawn };
+    return scaleOf(layOut(run.trace, shown), 0).untilUs;
+  });
+  const untilUs = Math.max(...ends);
+  const common = { claim, mostDrawn, untilUs, differsAtUs: parting?.atUs ?? null };
   return element(
     'details',
     { open: true, class: 'beside' },
@@ -150,9 +154,11 @@ function renderOriginal(finding: Finding, options: BesideOptions): Child {
 function runFigure(
   title: string,
   { trace, plan, evidence }: OtherRun,
-  options: Omit<GlanceOptions, 'title' | 'evidence' | 'faults'>,
+  { mostDrawn, ...options }: Omit<GlanceOptions, 'title' | 'evidence'> & BesideOptions,
 ): Markup {
-  const picture = drawGlance(trace, { ...options, title, evidence, faults: plan.faults }).svg;
+  const { claim } = options;
+  const layout = layOut(trace, { claim, mostDrawn, evidence, faults: plan.faults });
+  const picture = drawGlance(layout, { ...options, title, evidence }).svg;
   return figure({ caption: element('b', {}, title), name: title, picture });
 }
 

@@ -13,6 +13,7 @@ import { type Attributes, type Child, element, type Markup, trusted } from '../.
 import { groupDigits } from '../../text/prose.ts';
 import type { Finding } from '../finding.ts';
 import { drawGlance, type GlancePicture, type MarkKind } from '../pictures/glance.ts';
+import { layOut } from '../pictures/layout.ts';
 import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
 import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
@@ -92,10 +93,10 @@ export function drawPictures(
   { trace, plan, linearization, claim, evidence, title }: Drawn,
   { id, ...drawing }: Drawing,
 ): { readonly glance: GlancePicture; readonly sequence: SequencePicture } {
-  const options = { ...drawing, claim, evidence, faults: plan.faults, title };
+  const layout = layOut(trace, { ...drawing, claim, evidence, faults: plan.faults });
   return {
-    glance: drawGlance(trace, { ...options, linearization, id: `${id}-s` }),
-    sequence: drawSequence(trace, { ...options, id: `${id}-w` }),
+    glance: drawGlance(layout, { claim, evidence, title, linearization, id: `${id}-s` }),
+    sequence: drawSequence(layout, { title, id: `${id}-w` }),
   };
 }
 

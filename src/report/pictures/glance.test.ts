@@ -4,11 +4,13 @@ import { render } from '../../text/markup.ts';
 import { renderKey } from '../html/finding-pictures.ts';
 import { zombieTrace } from '../sample.fixture.ts';
 import { drawGlance } from './glance.ts';
+import { layOut } from './layout.ts';
 
 const options = { evidence: [], faults: [], claim: 'c', id: 'p', title: 'A run', mostDrawn: 400 };
 
 function marksIn(trace: Trace, hidden: readonly string[] = []): readonly string[] {
-  return [...drawGlance(trace, { ...options, hidden: new Set(hidden) }).marks].sort();
+  const layout = layOut(trace, { ...options, hidden: new Set(hidden) });
+  return [...drawGlance(layout, options).marks].sort();
 }
 
 describe('the marks of a picture', () => {

@@ -3,28 +3,13 @@
  * Nothing is labelled that the sequence says better; what remains is who held what when, and what
  * came late. Whatever draws a kind of mark notes it, so that the key explains no others.
  */
-import type { Trace } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
-import type { Fault } from '../../core/plan/fault.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { changeText, flagText, isReply, refusalReason } from '../access-text.ts';
-import {
-  type BeliefSpan,
-  beliefSpans,
-  clockSpans,
-  clockText,
-  FAULT_STATES,
-  type FaultSpan,
-  faultSpans,
-  flightsOf,
-  leaseSpans,
-  type OverlapSpan,
-  overlapSpans,
-  type Span,
-} from '../spans.ts';
-import { inSlots, type Lane, type LayoutOptions, layOut } from './layout.ts';
+import { clockText, FAULT_STATES, type FaultSpan, type OverlapSpan, type Span } from '../spans.ts';
+import { inSlots, type Lane, type Layout, type LayoutOptions } from './layout.ts';
 import type { Linearization, LinearPoint } from './linearization.ts';
 import {
   bar,
@@ -50,7 +35,7 @@ export type MarkKind =
   | ('lease' | 'belief' | 'overlap' | 'own end' | 'skew' | 'order')
   | ('accepted' | 'refused' | 'request' | 'answer' | 'lost' | 'duplicate');
 
-export interface GlanceOptions extends LayoutOptions {
+export interface GlanceOptions extends Pick<LayoutOptions, 'claim' | 'evidence'> {
   /** Begins the ids of the hatches. */
   readonly id: string;
   /** The accessible name. */
@@ -85,15 +70,14 @@ const ROW_WITH_CLOCK_PX = 84;
 const COLUMN_PX = 6.6;
 
 /** The picture as one SVG element, and from when to when it goes. */
-export function drawGlance(trace: Trace, options: GlanceOptions): GlancePicture {
-  const scene = sceneOf(trace, options);
+export function drawGlance(layout: Layout, options: GlanceOptions): GlancePicture {
+  const scene = sceneOf(layout, options);
   const { rows, height, fromUs, untilUs, marks, id } = scene;
   const size = { width: WIDTH, height };
-  const roles = [...rows.values()].map(({ lane }) => lane.role);
   const svg = sheet(
     size,
     named(options.title, 'scale'),
-    hatches(id, roles),
+    hatches(id, layout.lanes.values()),
     cursor({ x: 0, y: TOP - 4, width: 3, height: height - TOP - 4 }),
     drawAxis(scene),
     [...rows.values()].map(drawRow),
@@ -111,9 +95,10 @@ export function drawGlance(trace: Trace, options: GlanceOptions): GlancePicture 
   return { svg, fromUs, untilUs, marks };
 }
 
-/** Where the picture of a trace ends. */
-export function endOfGlance(trace: Trace, options: Omit<GlanceOptions, 'id' | 'title'>): number {
-  return sceneOf(trace, { ...options, id: '', title: '' }).untilUs;
+/** From when to when the picture goes; not before `atLeastUs`. */
+export function scaleOf({ items }: Layout, atLeastUs: number): Scale {
+  const fromUs = items[0]?.step.atUs ?? 0;
+  return { fromUs, untilUs: Math.max(fromUs + 1, items.at(-1)?.step.atUs ?? 0, atLeastUs) };
 }
 
 /** Where an instant stands; those outside of the picture stand at its edge. */
@@ -128,9 +113,7 @@ interface Row {
 }
 
 /** A trace in its place. */
-interface Scene extends Scale {
-  readonly trace: Trace;
-  readonly faults: readonly Fault[];
+interface Scene extends Scale, Pick<Layout, 'trace' | 'spans'> {
   readonly rows: ReadonlyMap<string, Row>;
   readonly height: number;
   readonly id: string;
@@ -140,20 +123,17 @@ interface Scene extends Scale {
 }
 
 /** The scene of the part of the trace that tells the story. */
-function sceneOf(trace: Trace, options: GlanceOptions): Scene {
-  const layout = layOut(trace, options);
+function sceneOf(layout: Layout, { id, untilUs = 0 }: GlanceOptions): Scene {
+  const { trace, spans, yOf } = layout;
   const lanes = [...layout.lanes.values()];
   const isSkewed = trace.events.some((event) => event.kind === 'fault' && event.fault === 'clock');
   const rowPx = isSkewed ? ROW_WITH_CLOCK_PX : ROW_PX;
   const rows = lanes.map(
     (lane, at) => [lane.process.name, { lane, y: TOP + rowPx - 24 + at * rowPx }] as const,
   );
-  const fromUs = layout.items[0]?.step.atUs ?? 0;
-  const lastUs = Math.max(layout.items.at(-1)?.step.atUs ?? 0, options.untilUs ?? 0);
   return {
-    ...{ trace, faults: options.faults, rows: new Map(rows), id: options.id, marks: new Set() },
-    ...{ fromUs, untilUs: Math.max(fromUs + 1, lastUs), height: TOP + 14 + lanes.length * rowPx },
-    isDrawn: (event) => layout.yOf.has(event),
+    ...{ trace, spans, rows: new Map(rows), id, marks: new Set(), ...scaleOf(layout, untilUs) },
+    ...{ height: TOP + 14 + lanes.length * rowPx, isDrawn: (event) => yOf.has(event) },
   };
 }
 
@@ -231,7 +211,7 @@ function fitted(text: string, { x, width }: Extent, y: number, style: TextStyle)
 /** A strip over the row of each process whose clocks are off, with how far. */
 function drawClocks(scene: Scene): Child {
   const paint = ink({ fill: 'paper', stroke: 'caution' });
-  return inRows(clockSpans(scene.trace, scene.faults), scene, (span, row, extent) => {
+  return inRows(scene.spans.clocks, scene, (span, row, extent) => {
     scene.marks.add('skew');
     const text = `◷ ${clockText(span)}`;
     const x = Math.max(LEFT, Math.min(extent.x + 6, RIGHT - displayWidth(text) * COLUMN_PX));
@@ -251,7 +231,7 @@ const FAULT_INKS = {
 
 /** Pauses as blocks, crashes as dashed ones from ✖ to ↻, partitions as dashed outlines. */
 function drawFaults(scene: Scene): Child {
-  return inRows(faultSpans(scene.trace), scene, (span, { y }, box) => {
+  return inRows(scene.spans.faults, scene, (span, { y }, box) => {
     scene.marks.add(span.kind);
     const long = proseDuration((span.untilUs ?? scene.untilUs) - span.fromUs);
     const isCrash = span.kind === 'crash';
@@ -277,7 +257,7 @@ function roleIn({ rows }: Scene, process: string): Role {
 
 /** The leases in the rows of the services, in the colours of their clients. */
 function drawLeases(scene: Scene): Child {
-  return inRows(inSlots(leaseSpans(scene.trace)), scene, (span, { lane, y }, box) => {
+  return inRows(inSlots(scene.spans.leases), scene, (span, { lane, y }, box) => {
     if (lane.process.role === 'lock') scene.marks.add('lease');
     const top = y - BAR_PX / 2 + span.slot * (BAR_PX + 2);
     const text = `${visible(clip(span.client, 16))} holds it${tokenText(span.token)}`;
@@ -290,8 +270,7 @@ function drawLeases(scene: Scene): Child {
 
 /** The sections in their programs' rows, in red where another client holds the lock. */
 function drawBeliefs(scene: Scene): Child {
-  const beliefs = beliefSpans(scene.trace);
-  const overlaps = overlapSpans(beliefs, leaseSpans(scene.trace));
+  const { beliefs, overlaps } = scene.spans;
   const own = inRows(beliefs, scene, (span, { lane, y }, box) => {
     scene.marks.add('belief');
     const title = `${span.process} acts as holder${tokenText(span.token)}`;
@@ -318,8 +297,8 @@ function drawOverlap(span: OverlapSpan, row: Row, box: Extent, { id, marks }: Sc
  * whatever else is there.
  */
 function drawOwnEnds(scene: Scene): Child {
-  const { fromUs, untilUs } = scene;
-  return beliefSpans(scene.trace).map((span: BeliefSpan) => {
+  const { fromUs, untilUs, spans } = scene;
+  return spans.beliefs.map((span) => {
     const row = scene.rows.get(span.process);
     const endUs = span.believedUntilUs;
     const isAfter = span.untilUs !== null && endUs > span.untilUs;
@@ -333,8 +312,8 @@ function drawOwnEnds(scene: Scene): Child {
 
 /** Messages; one that is still under way where the picture ends leaves it without a head. */
 function drawFlights(scene: Scene): Child {
-  const { trace, rows, untilUs, marks, isDrawn } = scene;
-  return flightsOf(trace).map((flight) => {
+  const { trace, spans, rows, untilUs, marks, isDrawn } = scene;
+  return spans.flights.map((flight) => {
     const from = rows.get(flight.from);
     const to = rows.get(flight.to);
     if (from === undefined || to === undefined || !isDrawn(flight.sent)) return [];

@@ -8,7 +8,7 @@ import { proseDuration } from '../../core/plan/duration.ts';
 import { clip, displayWidth, visible } from '../../text/visible.ts';
 import { isReply } from '../access-text.ts';
 import { laneOrder } from '../sequence-text.ts';
-import { beliefSpans, leaseSpans, overlapSpans, type Span } from '../spans.ts';
+import { type Span, spansOf, type TraceSpans } from '../spans.ts';
 import { askedText, lastOfStory, listSteps, type Step, type StepOptions } from '../steps.ts';
 import { clientRole, type Role } from './shapes.ts';
 
@@ -44,6 +44,8 @@ export interface Item {
 }
 
 export interface Layout {
+  readonly trace: Trace;
+  readonly spans: TraceSpans;
   readonly lanes: ReadonlyMap<string, Lane>;
   readonly items: readonly Item[];
   /** Where an event, by its index, stands; events that are not drawn are absent. */
@@ -71,7 +73,8 @@ export interface LayoutOptions extends StepOptions {
 /** The layout of the part of the trace that tells the story. */
 export function layOut(trace: Trace, options: LayoutOptions): Layout {
   const { hidden = new Set() } = options;
-  const steps = drawnSteps(trace, options).filter(({ process }) => !hidden.has(process));
+  const spans = spansOf(trace, options.faults);
+  const steps = drawnSteps(trace, spans, options).filter(({ process }) => !hidden.has(process));
   const labelled = steps.map((step) => ({ step, ...labelOf(step, trace) }));
   const { items, waits, bottom } = rowsOf(labelled);
   const used = new Set(items.map(({ step }) => step.process));
@@ -79,7 +82,8 @@ export function layOut(trace: Trace, options: LayoutOptions): Layout {
   const { lanes, width } = lanesOf(processes, items);
   const events = items.flatMap(({ step, y }) => (step.event === null ? [] : [[step.event, y]]));
   const yOf = new Map(events.map(([event = 0, y = 0]) => [event, y]));
-  return { lanes, items, yOf, waits, width, height: bottom + 34, bottom, drawn: yOf.size };
+  const size = { width, height: bottom + 34, bottom, drawn: yOf.size };
+  return { trace, spans, lanes, items, yOf, waits, ...size };
 }
 
 /** The y of an instant; one that no row stands for lies between its neighbours. */
@@ -98,7 +102,7 @@ export function yAt(layout: Layout, atUs: number): number {
 }
 
 /** The steps to draw, with two kinds that no event records: overlaps and the violation itself. */
-function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
+function drawnSteps(trace: Trace, spans: TraceSpans, options: LayoutOptions): readonly Step[] {
   const steps = options.steps ?? listSteps(trace, options);
   const story = lastOfStory(trace, options.evidence);
   const healed = trace.events.findIndex((event) => event.kind === 'healed');
@@ -112,7 +116,7 @@ function drawnSteps(trace: Trace, options: LayoutOptions): readonly Step[] {
   const shown = windowOf(steps, lastEvent, options);
   const violation = shown.findIndex((step) => step.event === story && step.part !== '');
   if (violation >= 0) shown.splice(violation + 1, 0, violationStep(shown, violation, options));
-  for (const step of overlapSteps(trace)) {
+  for (const step of overlapSteps(spans)) {
     const at = shown.findIndex(({ atUs }) => atUs > step.atUs);
     if (at > 0) shown.splice(at, 0, step);
   }
@@ -139,8 +143,7 @@ function violationStep(shown: readonly Step[], at: number, options: LayoutOption
   return { event: null, atUs, process, text, weight: 1, part: 'violation' };
 }
 
-function overlapSteps(trace: Trace): readonly Step[] {
-  const overlaps = overlapSpans(beliefSpans(trace), leaseSpans(trace));
+function overlapSteps({ overlaps }: TraceSpans): readonly Step[] {
   return overlaps.map(({ process, fromUs, other }) => {
     const text = `now ${other} holds it too`;
     return { event: null, atUs: fromUs, process, text, weight: 1, part: 'overlap' };

@@ -4,6 +4,7 @@ import { render } from '../../text/markup.ts';
 import { zombieFinding, zombieTrace } from '../sample.fixture.ts';
 import { stormTrace } from '../storm.fixture.ts';
 import { drawGlance } from './glance.ts';
+import { layOut } from './layout.ts';
 import { drawSequence } from './sequence.ts';
 import { PALETTE } from './shapes.ts';
 
@@ -32,7 +33,8 @@ const sheets: readonly Sheet[] = [
   { trace: unended, evidence: [] },
 ].flatMap(({ trace, evidence: parts }) => {
   const options = { ...base, evidence: parts };
-  return [drawSequence(trace, options), drawGlance(trace, options)].map(({ svg }) =>
+  const layout = layOut(trace, options);
+  return [drawSequence(layout, options), drawGlance(layout, options)].map(({ svg }) =>
     sheetOf(render(svg)),
   );
 });

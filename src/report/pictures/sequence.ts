@@ -4,37 +4,13 @@
  * contradict. Pauses, crashes and partitions lie behind them; `layout.ts` says where all of it
  * goes.
  */
-import type { Trace } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
-import type { Fault } from '../../core/plan/fault.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
 import { tokenText } from '../../text/prose.ts';
 import { clip, visible } from '../../text/visible.ts';
 import { flagText, isReply } from '../access-text.ts';
-import {
-  beliefSpans,
-  clockSpans,
-  clockText,
-  FAULT_STATES,
-  type FaultSpan,
-  faultSpans,
-  flightsOf,
-  leaseSpans,
-  type OverlapSpan,
-  overlapSpans,
-  type Span,
-} from '../spans.ts';
-import {
-  axisOf,
-  HEAD_COLUMNS,
-  type Item,
-  inSlots,
-  type Lane,
-  type Layout,
-  type LayoutOptions,
-  layOut,
-  yAt,
-} from './layout.ts';
+import { clockText, FAULT_STATES, type FaultSpan, type OverlapSpan, type Span } from '../spans.ts';
+import { axisOf, HEAD_COLUMNS, type Item, inSlots, type Lane, type Layout, yAt } from './layout.ts';
 import {
   bar,
   cursor,
@@ -62,7 +38,7 @@ export interface SequencePicture {
   readonly xOf: ReadonlyMap<string, number>;
 }
 
-interface SequenceOptions extends LayoutOptions {
+interface SequenceOptions {
   /** Begins every id in the picture, so that several fit one page. */
   readonly id: string;
   /** The accessible name. */
@@ -72,29 +48,25 @@ interface SequenceOptions extends LayoutOptions {
 const LANE_TOP = 58;
 
 /** The sequence as one SVG element. */
-export function drawSequence(trace: Trace, options: SequenceOptions): SequencePicture {
-  const layout = layOut(trace, options);
-  const { id, title, faults } = options;
-  const scene = { trace, layout, id, faults };
+export function drawSequence(layout: Layout, { id, title }: SequenceOptions): SequencePicture {
+  const scene = { ...layout, id };
+  const { spans } = layout;
   const lanes = [...layout.lanes.values()];
   const size = { width: Math.ceil(layout.width), height: Math.ceil(layout.height) };
   const svg = sheet(
     size,
     named(title, 'sequence'),
-    hatches(
-      id,
-      lanes.map(({ role }) => role),
-    ),
+    hatches(id, lanes),
     violationBand(layout),
     cursor({ x: 6, y: 0, width: layout.width - 12, height: 22 }),
     drawAxis(layout),
     lanes.map(({ x }) => vertical(x, [LANE_TOP, layout.bottom + 14], LANE_PAINT)),
-    inLanes(faultSpans(trace), scene, drawFault),
+    inLanes(spans.faults, scene, drawFault),
     drawClocks(scene),
     drawLeases(scene),
     drawBeliefs(scene),
-    drawFlights(scene),
-    layout.items.map((item) => drawItem(item, scene)),
+    drawFlights(layout),
+    layout.items.map((item) => drawItem(item, layout)),
     lanes.map(drawHead),
   );
   const xOf = new Map([...layout.lanes].map(([name, { x }]) => [name, x]));
@@ -103,12 +75,9 @@ export function drawSequence(trace: Trace, options: SequenceOptions): SequencePi
 
 const LANE_PAINT = { 'stroke-width': 1.5, ...ink({ stroke: 'line' }) };
 
-/** A trace in its place; `id` begins the ids of the hatches. */
-interface Scene {
-  readonly trace: Trace;
-  readonly layout: Layout;
+/** `id` begins the ids of the hatches. */
+interface Scene extends Layout {
   readonly id: string;
-  readonly faults: readonly Fault[];
 }
 
 const BAND_PX = 50;
@@ -146,7 +115,7 @@ interface Extent {
 /** Draws each span that has a lane and lies inside the drawing. */
 function inLanes<S extends Span>(
   spans: readonly S[],
-  { layout }: Scene,
+  layout: Layout,
   draw: (span: S, lane: Lane, extent: Extent) => Child,
 ): Child {
   return spans.map((span) => {
@@ -182,7 +151,7 @@ function drawFault(span: FaultSpan, { x }: Lane, extent: Extent): Child {
 function drawClocks(scene: Scene): Child {
   const dashes = { 'stroke-dasharray': '2 2', 'stroke-width': 1.4 };
   const paint = { ...ink({ fill: 'paper', stroke: 'caution' }), ...dashes };
-  return inLanes(clockSpans(scene.trace, scene.faults), scene, (span, { x }, extent) =>
+  return inLanes(scene.spans.clocks, scene, (span, { x }, extent) =>
     bar({ x: x - 32, width: 6, ...extent }, paint, `clock of ${span.process} ${clockText(span)}`),
   );
 }
@@ -195,20 +164,19 @@ function barLeft({ x }: Lane, slot: number): number {
 
 /** The leases in the lock services' lanes, in the colours of their clients. */
 function drawLeases(scene: Scene): Child {
-  return inLanes(inSlots(leaseSpans(scene.trace)), scene, (span, lane, extent) => {
+  return inLanes(inSlots(scene.spans.leases), scene, (span, lane, extent) => {
     const until = span.untilUs === null ? '' : ` to ${proseDuration(span.untilUs)}`;
     const what = `${span.lock}${tokenText(span.token)}`;
     const from = proseDuration(span.fromUs);
     const title = `${span.client} holds ${what}: ${from}${until} (${span.ending})`;
-    const fill = ink({ fill: scene.layout.lanes.get(span.client)?.role ?? 'soft' });
+    const fill = ink({ fill: scene.lanes.get(span.client)?.role ?? 'soft' });
     return bar({ x: barLeft(lane, span.slot), width: BAR_PX, ...extent }, fill, title);
   });
 }
 
 /** The sections in the clients' lanes, and in red where another client holds the lock. */
 function drawBeliefs(scene: Scene): Child {
-  const beliefs = beliefSpans(scene.trace);
-  const overlaps = overlapSpans(beliefs, leaseSpans(scene.trace));
+  const { beliefs, overlaps } = scene.spans;
   return inLanes(inSlots(beliefs), scene, (span, lane, extent) => {
     const x = barLeft(lane, span.slot);
     const believed = `own clock ends the lease at ${proseDuration(span.believedUntilUs)}`;
@@ -232,13 +200,13 @@ function drawOverlap(
   return bar({ x: x - 2, width: BAR_PX + 4, ...extent }, hatched(id, 'danger'), title);
 }
 
-function drawFlights({ trace, layout }: Scene): Child {
-  return flightsOf(trace).map((flight) => {
-    const from = layout.lanes.get(flight.from);
-    const to = layout.lanes.get(flight.to);
-    const y = layout.yOf.get(flight.sent);
+function drawFlights({ spans, lanes, yOf, bottom }: Layout): Child {
+  return spans.flights.map((flight) => {
+    const from = lanes.get(flight.from);
+    const to = lanes.get(flight.to);
+    const y = yOf.get(flight.sent);
     if (from === undefined || to === undefined || y === undefined) return [];
-    const endY = flight.end === null ? undefined : layout.yOf.get(flight.end);
+    const endY = flight.end === null ? undefined : yOf.get(flight.end);
     const isUnderWay = endY === undefined;
     const side = to.x > from.x ? 1 : -1;
     const ends = [
@@ -246,7 +214,7 @@ function drawFlights({ trace, layout }: Scene): Child {
       { x: to.x - side * 10, y: endY ?? y },
     ] as const;
     const cut = isUnderWay
-      ? { x: from.x + (to.x - from.x) * 0.6, y: Math.max(y + 6, layout.bottom + 8) }
+      ? { x: from.x + (to.x - from.x) * 0.6, y: Math.max(y + 6, bottom + 8) }
       : { x: from.x + (to.x - from.x) * 0.55, y: y + (endY - y) * 0.55 };
     const { role } = from.process.role === 'client' ? from : to;
     const isAnswer = isReply(flight.message);
@@ -263,9 +231,9 @@ const TONES: Readonly<Record<Item['tone'], Role>> = {
   danger: 'danger',
 };
 
-function drawItem(item: Item, { trace, layout }: Scene): Child {
+function drawItem(item: Item, layout: Layout): Child {
   const { step, y } = item;
-  const event = step.event === null ? undefined : trace.events[step.event];
+  const event = step.event === null ? undefined : layout.trace.events[step.event];
   if (event?.kind === 'healed') return drawHealed(y, item.label, layout);
   const lane = layout.lanes.get(step.process);
   if (lane === undefined || item.label === '') return [];

@@ -176,9 +176,10 @@ export function hatch(id: string, role: Role, isDense: boolean): Markup {
   );
 }
 
-/** A hatch for each role, `<id>-<role>`, and `<id>-danger`, which is dense. */
-export function hatches(id: string, roles: readonly Role[]): Markup {
-  const own = [...new Set(roles)].map((role) => hatch(`${id}-${role}`, role, false));
+/** A hatch for the role of each lane, `<id>-<role>`, and `<id>-danger`, which is dense. */
+export function hatches(id: string, lanes: Iterable<{ readonly role: Role }>): Markup {
+  const roles = new Set([...lanes].map(({ role }) => role));
+  const own = [...roles].map((role) => hatch(`${id}-${role}`, role, false));
   return element('defs', {}, own, hatch(`${id}-danger`, 'danger', true));
 }
 
