@@ -75,18 +75,18 @@ const NO_MORE = { details: '', finding: null };
 function systemCases(system: SystemSummary, result: ScenarioResult): readonly Case[] {
   const { holds = [], breaks = [] } = system.expect;
   const tally = result.tallies.get(system.name) ?? EMPTY_TALLY;
-  const findingOf = (claim: string): Finding | null =>
-    result.findings.find((found) => found.system === system.name && found.claim === claim) ?? null;
   const at = placeOf(system.name, result);
-  const toBreak = breaks.map((claim): Case => {
-    const judged = judgeBreak(claim, tally, result);
-    return { ...at, name: `${claim} breaks`, ...judged, details: '', finding: findingOf(claim) };
-  });
-  const toHold = holds.map((claim): Case => {
-    const judged = judgeHold(claim, { tally, system });
-    return { ...at, name: `${claim} holds`, ...judged, details: '', finding: findingOf(claim) };
-  });
-  return [...toBreak, ...toHold, ...vacuityCase(system, at), ...errorCase(tally, at)];
+  const caseOf = (claim: string, verb: 'breaks' | 'holds', judged: Judged): Case => {
+    const isMeant = (one: Finding): boolean => one.system === system.name && one.claim === claim;
+    const finding = result.findings.find(isMeant) ?? null;
+    return { ...at, name: `${claim} ${verb}`, ...judged, details: '', finding };
+  };
+  return [
+    ...breaks.map((claim) => caseOf(claim, 'breaks', judgeBreak(claim, tally, result))),
+    ...holds.map((claim) => caseOf(claim, 'holds', judgeHold(claim, tally, system))),
+    ...vacuityCase(system, at),
+    ...errorCase(tally, at),
+  ];
 }
 
 type Place = Pick<Case, 'system' | 'file' | 'line'>;
@@ -106,10 +106,7 @@ function judgeBreak(claim: string, tally: Tally, { seeds }: ScenarioResult): Jud
   return { outcome: 'held', message: held };
 }
 
-function judgeHold(
-  claim: string,
-  { tally, system }: { readonly tally: Tally; readonly system: SystemSummary },
-): Judged {
+function judgeHold(claim: string, tally: Tally, { vacuous }: SystemSummary): Judged {
   const { broken, brokenSeeds, unknown, firstUnknown } = claimTally(tally, claim);
   if (broken > 0) {
     const share = `${groupDigits(broken)} of ${countOf(tally.seeds, 'seed')}`;
@@ -121,8 +118,8 @@ function judgeHold(
     const where = `${countOf(unknown, 'seed')}, first on ${firstUnknown.seed}`;
     return { outcome: 'open', message: `unknown on ${where}: ${firstUnknown.reason}` };
   }
-  if (system.vacuous.length === 0) return PASSED;
-  return { outcome: 'open', message: `not put to the test: ${system.vacuous.join(', ')}` };
+  if (vacuous.length === 0) return PASSED;
+  return { outcome: 'open', message: `not put to the test: ${vacuous.join(', ')}` };
 }
 
 /** What should hold says nothing where nothing was tested; that is a case of its own. */
@@ -137,10 +134,8 @@ function errorCase({ failed, failures, seeds }: Tally, at: Place): readonly Case
   const told = failures.map(({ seed, error }) => `seed ${seed}: ${error}`);
   if (failed > failures.length) told.push(`and ${groupDigits(failed - failures.length)} more`);
   const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, 'seed')}`;
-  const details = told.join('\n');
-  return [
-    { ...at, name: 'runs on every seed', outcome: 'failed', message, details, finding: null },
-  ];
+  const name = 'runs on every seed';
+  return [{ ...at, name, outcome: 'failed', message, details: told.join('\n'), finding: null }];
 }
 
 function keptCase({ file, outcome, expected, divergedAt }: KeptOutcome): Case {
@@ -168,12 +163,10 @@ export function systemLines(
 ): ReadonlyMap<string, number> {
   const parsed = parseFile(source);
   if (parsed.kind === 'problems') return new Map();
-  const { locate } = parsed;
-  return new Map(
-    systems.flatMap((name) =>
-      locate([{ path: ['systems', name], isKey: true, what: name }]).map(
-        ({ line }): [string, number] => [name, line],
-      ),
-    ),
-  );
+  const lines = new Map<string, number>();
+  for (const name of systems) {
+    const places = parsed.locate([{ path: ['systems', name], isKey: true, what: name }]);
+    for (const { line } of places) lines.set(name, line);
+  }
+  return lines;
 }

@@ -16,12 +16,14 @@ export interface OverviewOptions extends TerminalText {
 /** The overview as lines joined by `\n`, without a final one. */
 export function renderOverview(summary: Summary, options: OverviewOptions): string {
   const setting = { ...options, paint: paintFor(options.colour) };
-  const scenarios = summary.scenarios.flatMap((scenario) => [
-    ...scenarioLines(scenario, setting),
-    '',
-  ]);
-  const speed = `${groupDigits(summary.seedsPerSecond)} seeds/s, ${groupDigits(summary.eventsPerSecond)} events/s`;
-  return [...scenarios, clip(`${metText(summary)}; ${speed}`, options.width)].join('\n');
+  const scenarios = summary.scenarios.flatMap((scenario) => scenarioLines(scenario, setting));
+  const outcome = `${metText(summary)}; ${speedText(summary)}`;
+  return [...scenarios, clip(outcome, options.width)].join('\n');
+}
+
+/** `1,000 seeds/s, 20,000 events/s`. */
+export function speedText({ seedsPerSecond, eventsPerSecond }: Summary): string {
+  return `${groupDigits(seedsPerSecond)} seeds/s, ${groupDigits(eventsPerSecond)} events/s`;
 }
 
 /** `1 of 2 expectations met, 1 not judged`. */
@@ -41,7 +43,8 @@ interface Setting extends Screen, Pick<OverviewOptions, 'isFull'> {}
 function scenarioLines(scenario: ScenarioSummary, setting: Setting): string[] {
   const { width, paint } = setting;
   const title = clip(visible(`${scenario.name}  ${scenario.file}`), width);
-  return [paint.bold(title), ...scenario.systems.flatMap((system) => systemLines(system, setting))];
+  const systems = scenario.systems.flatMap((system) => systemLines(system, setting));
+  return [paint.bold(title), ...systems, ''];
 }
 
 function systemLines(system: SystemSummary, setting: Setting): string[] {
@@ -93,9 +96,8 @@ export interface ClaimRow {
 /** A row a claim: the expected ones in the scenario's order, then the others that broke, or all. */
 export function claimRows(system: SystemSummary, isFull: boolean): readonly ClaimRow[] {
   const { holds = [], breaks = [] } = system.expect;
-  const others = unlistedClaims(system).filter(
-    (claim) => isFull || (system.claims[claim]?.broken ?? 0) > 0,
-  );
+  const isTold = (claim: string): boolean => isFull || (system.claims[claim]?.broken ?? 0) > 0;
+  const others = unlistedClaims(system).filter(isTold);
   return [...new Set([...breaks, ...holds, ...others])].map((claim) => claimRow(system, claim));
 }
 
@@ -121,13 +123,11 @@ function claimRow(system: SystemSummary, claim: string): ClaimRow {
   };
 }
 
-interface MetMark {
+/** Whether the expectation was met, as a sign and in words. */
+export function markOf(met: boolean | null): {
   readonly sign: '✓' | '✗' | '?';
   readonly word: 'met' | 'not met' | 'not judged';
-}
-
-/** Whether the expectation was met, as a sign and in words. */
-export function markOf(met: boolean | null): MetMark {
+} {
   if (met === null) return { sign: '?', word: 'not judged' };
   return met ? { sign: '✓', word: 'met' } : { sign: '✗', word: 'not met' };
 }

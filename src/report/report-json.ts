@@ -15,11 +15,8 @@ export function renderReportJson(summary: Summary, findings: readonly Finding[])
 
 /** What machines may know of a finding; the rest is for people, and grows with the trace. */
 export interface FindingLine
-  extends Pick<
-      Finding,
-      'scenario' | 'system' | 'claim' | 'seed' | 'explanation' | 'digest' | 'siblings'
-    >,
-    Pick<Finding, 'planFile' | 'pageFile' | 'boundary' | 'size'> {
+  extends Pick<Finding, 'scenario' | 'system' | 'claim' | 'seed' | 'explanation' | 'digest'>,
+    Pick<Finding, 'planFile' | 'pageFile' | 'boundary' | 'size' | 'siblings'> {
   readonly type: 'finding';
   readonly version: 1;
 }

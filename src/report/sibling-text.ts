@@ -31,10 +31,8 @@ export function siblingLine(sibling: Sibling, broken: Trace): SiblingLine {
   const verdict = `${claim} ${WORDS[outcome]}`;
   if (difference !== null) return line(outcome, `${difference}; ${verdict}`);
   const times = countOf(replay.verdict.exercised, 'time');
-  return line(
-    outcome,
-    `no refusal of its own; ${verdict}${outcome === 'holds' ? `, exercised ${times}` : ''}`,
-  );
+  const exercised = outcome === 'holds' ? `, exercised ${times}` : '';
+  return line(outcome, `no refusal of its own; ${verdict}${exercised}`);
 }
 
 /** What becomes of the claim there. */
@@ -60,9 +58,8 @@ function isHandled(event: TraceEvent): event is Handled & TraceEvent {
 
 /** What the sibling's servers refused and the other's did not, with its time; null for nothing. */
 function differenceIn(trace: Trace, broken: Trace): string | null {
-  const before = new Map(
-    broken.events.filter(isHandled).map((event) => [event.message, isGiven(event)]),
-  );
+  const handled = broken.events.filter(isHandled);
+  const before = new Map(handled.map((event) => [event.message, isGiven(event)]));
   const refused = trace.events
     .filter(isHandled)
     .filter((event) => !isGiven(event) && before.get(event.message) !== false);
@@ -101,23 +98,13 @@ function isGiven(event: Handled): boolean {
 }
 
 function refusalText(event: Handled): string {
-  switch (event.kind) {
-    case 'write':
-      return `⊘ refused${tokenText(event.token)}${reasonText(event)}`;
-    case 'read':
-      return `⊘ read refused${tokenText(event.token)}${reasonText(event)}`;
-    case 'deny':
-      return `⊘ ${event.client} denied${event.holder === '' ? '' : `, ${event.holder} holds it`}`;
-    case 'renew':
-      return `⊘ renew of ${event.client} denied`;
-    case 'release':
-      return `⊘ release of ${event.client} denied`;
-    case 'grant':
-      return '';
+  if (event.kind === 'write' || event.kind === 'read') {
+    const why = refusalReason(event);
+    const what = event.kind === 'read' ? 'read refused' : 'refused';
+    return `⊘ ${what}${tokenText(event.token)}${why === '' ? '' : `, ${why}`}`;
   }
-}
-
-function reasonText(event: Read | Write): string {
-  const why = refusalReason(event);
-  return why === '' ? '' : `, ${why}`;
+  if (event.kind === 'deny') {
+    return `⊘ ${event.client} denied${event.holder === '' ? '' : `, ${event.holder} holds it`}`;
+  }
+  return event.kind === 'grant' ? '' : `⊘ ${event.kind} of ${event.client} denied`;
 }

@@ -12,6 +12,8 @@ import { tokenText } from '../../text/prose.ts';
 import { callsOf, versionText } from '../access-text.ts';
 import { laneOrder } from '../sequence-text.ts';
 import {
+  type BeliefSpan,
+  beliefSpans,
   clockSpans,
   clockText,
   FAULT_STATES,
@@ -56,6 +58,7 @@ export function stateAfter(
   const nowUs = steps[at]?.atUs ?? 0;
   const known = { ...trace, events };
   const leases = leaseSpans(known).filter((lease) => isLiveAt(lease, nowUs));
+  const held = beliefSpans(known).filter(({ untilUs }) => untilUs === null);
   const clients = clientsAfter(events, { calls: callsOf(trace), versionsBy: versionsIn(trace) });
   const contents = contentsAfter(events);
   const clocks = clockSpans(known, faults).filter(({ untilUs }) => untilUs === null);
@@ -66,7 +69,10 @@ export function stateAfter(
     const client = clients.get(name) ?? newClient();
     const facts: Fact[] = [{ name: 'is', value: client.is }];
     if (role === 'store') facts.push(...storeFacts(contents.get(name), isFenced));
-    else if (role !== 'lock') facts.push(...clientFacts(client, { name, leases, nowUs }));
+    else if (role !== 'lock') {
+      const own = held.filter(({ process }) => process === name);
+      facts.push(...clientFacts(client, own, { leases, nowUs }));
+    }
     // Where no single server grants a lock, its clients do.
     facts.push(...locksOf(trace, name, leases));
     if (skew !== '') facts.push({ name: 'clock', value: skew });
@@ -74,22 +80,15 @@ export function stateAfter(
   });
 }
 
-interface Holding {
-  readonly ordinal: number;
-  readonly token: number;
-  readonly untilUs: number;
-}
-
 interface ClientState {
   is: string;
   /** What it knows of keys of stores with versions, by store, resource and key. */
   readonly rows: Map<string, string>;
-  readonly holds: Map<string, Holding>;
   readonly waits: Map<string, string>;
 }
 
 function newClient(): ClientState {
-  return { is: 'running', rows: new Map(), holds: new Map(), waits: new Map() };
+  return { is: 'running', rows: new Map(), waits: new Map() };
 }
 
 function clientsAfter(
@@ -116,7 +115,6 @@ function strike(client: ClientState, event: Extract<TraceEvent, { kind: 'fault' 
   if (lasts(event.fault)) client.is = `${FAULT_STATES[event.fault]}${until}`;
   if (event.fault !== 'crash') return;
   client.rows.clear();
-  client.holds.clear();
   client.waits.clear();
 }
 
@@ -149,44 +147,30 @@ function change(client: ClientState, event: TraceEvent, around: Known): void {
     client.waits.delete(event.operation);
     learn(client, event, around);
   }
-  if (event.kind === 'enter') {
-    const { lock, ordinal, token, believedUntilUs: untilUs } = event;
-    client.holds.set(lock, { ordinal, token, untilUs });
-  }
-  if (event.kind === 'lease-test' && event.isLive) {
-    const held = client.holds.get(event.lock);
-    if (held !== undefined) {
-      client.holds.set(event.lock, { ...held, untilUs: event.believedUntilUs });
-    }
-  }
-  if (event.kind === 'leave') client.holds.delete(event.lock);
 }
 
 function clientFacts(
-  { rows, holds, waits }: ClientState,
-  at: { readonly name: string; readonly leases: readonly LeaseSpan[]; readonly nowUs: number },
+  { rows, waits }: ClientState,
+  held: readonly BeliefSpan[],
+  { leases, nowUs }: { readonly leases: readonly LeaseSpan[]; readonly nowUs: number },
 ): readonly Fact[] {
-  const held = [...holds].map(([lock, { token, untilUs }]) => {
+  const believed = held.map(({ lock, token, believedUntilUs: untilUs }) => {
     const until = untilText(untilUs) && `${untilText(untilUs)} by its own clock`;
     const over = ` · its own clock ended it at ${proseDuration(untilUs)}`;
-    return `${lock}${tokenText(token)}${untilUs <= at.nowUs ? over : until}`;
+    return `${lock}${tokenText(token)}${untilUs <= nowUs ? over : until}`;
   });
-  const truth = [...holds].map(([lock, holding]) => truthOf(lock, holding, at));
+  const truth = held.map((belief) => truthOf(belief, leases));
   return [
-    { name: 'believes it holds', value: held.length === 0 ? 'nothing' : held.join('; ') },
+    { name: 'believes it holds', value: believed.join('; ') || 'nothing' },
     ...(truth.length === 0 ? [] : [{ name: 'in truth', value: truth.join('; ') }]),
     ...(rows.size === 0 ? [] : [{ name: 'remembers', value: [...rows.values()].join('; ') }]),
-    { name: 'waits for', value: waits.size === 0 ? 'nothing' : [...waits.values()].join('; ') },
+    { name: 'waits for', value: [...waits.values()].join('; ') || 'nothing' },
   ];
 }
 
-function truthOf(
-  lock: string,
-  { ordinal }: Holding,
-  { name, leases }: { readonly name: string; readonly leases: readonly LeaseSpan[] },
-): string {
+function truthOf({ lock, ordinal, process }: BeliefSpan, leases: readonly LeaseSpan[]): string {
   if (leases.some((lease) => lease.lock === lock && lease.ordinal === ordinal)) return '✓ it does';
-  const other = leases.find((lease) => lease.lock === lock && lease.client !== name);
+  const other = leases.find((lease) => lease.lock === lock && lease.client !== process);
   if (other === undefined) return '✗ its lease is over';
   return `✗ ${other.client} holds it${tokenText(other.token)}`;
 }
@@ -203,7 +187,7 @@ function locksOf(trace: Trace, service: string, leases: readonly LeaseSpan[]): r
       const until = untilUs === null ? '' : ` until ${proseDuration(untilUs)}`;
       return `${client}${tokenText(token)}${until}`;
     });
-    return { name: `${lock} is held by`, value: value.length === 0 ? 'nobody' : value.join('; ') };
+    return { name: `${lock} is held by`, value: value.join('; ') || 'nobody' };
   });
 }
 
@@ -259,10 +243,9 @@ function recovered(event: Extract<TraceEvent, { kind: 'recovered' }>): StoreCont
   const { values, highest, begins } = event;
   const version = (key: string): string =>
     begins?.key === key ? `, ${versionText(COUNTED, begins.version)}` : '';
-  const kept = Object.entries(values).map(
-    ([key, value]) => [key, `${value}${version(key)}`] as const,
-  );
-  return { values: new Map(kept), highest, hasTokens: highest > 0 };
+  const kept = new Map<string, string>();
+  for (const [key, value] of Object.entries(values)) kept.set(key, `${value}${version(key)}`);
+  return { values: kept, highest, hasTokens: highest > 0 };
 }
 
 /** A card per process. `before` is the state after the step before, null where there is none. */
@@ -270,16 +253,12 @@ export function renderState(
   now: readonly ProcessState[],
   before: readonly ProcessState[] | null,
 ): Markup {
-  const cards = now.map((state) => {
-    const known = before?.find(({ process }) => process === state.process);
-    return renderCard(state, known ?? null);
+  const cards = now.map(({ process, facts }) => {
+    const known = before?.find((state) => state.process === process) ?? null;
+    const rows = facts.map((fact) => renderFact(fact, known));
+    return [element('b', {}, nameMarkup(process)), element('dl', {}, rows)];
   });
   return list('state', cards);
-}
-
-function renderCard(state: ProcessState, before: ProcessState | null): Child {
-  const facts = state.facts.map((fact) => renderFact(fact, before));
-  return [element('b', {}, nameMarkup(state.process)), element('dl', {}, facts)];
 }
 
 function renderFact({ name, value }: Fact, before: ProcessState | null): Child {

@@ -12,6 +12,7 @@ import {
   markOf,
   metText,
   noteLines,
+  speedText,
 } from '../overview.ts';
 import { bar, ink } from '../pictures/shapes.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from '../summary.ts';
@@ -19,9 +20,7 @@ import { card, column, faint, list, nameMarkup, scrolling, table, tableRow } fro
 
 /** The section, with an anchor `overview`. */
 export function renderSweepOverview(summary: Summary): Markup {
-  const { seedsPerSecond, eventsPerSecond } = summary;
-  const speed = `${groupDigits(seedsPerSecond)} seeds/s, ${groupDigits(eventsPerSecond)} events/s`;
-  const outcome = faint(`${metText(summary)}; ${speed}.`);
+  const outcome = faint(`${metText(summary)}; ${speedText(summary)}.`);
   return card('overview', 'Overview of the sweep', outcome, summary.scenarios.map(renderScenario));
 }
 
@@ -58,45 +57,32 @@ function renderMatrix(systems: readonly SystemSummary[]): Child {
     return { system, rows, told: claimRows(system, false).map(({ claim }) => claim) };
   });
   const claims = [...new Set(bySystem.flatMap(({ told }) => told))];
-  return matrix(
-    'Claims and systems',
-    'What each claim did in each system, and what was expected of it.',
-    {
-      head: ['Claim', ...systems.map(({ name }) => nameMarkup(name))],
-      rows: claims.map((claim) => [
-        claim,
-        ...bySystem.map(({ system, rows }) => claimCell(rows.get(claim), system)),
-      ]),
-    },
-  );
+  const rows = claims.map((claim) => {
+    const cells = bySystem.map((one) => claimCell(one.rows.get(claim), one.system));
+    return tableRow(claim, ...cells);
+  });
+  const caption = 'What each claim did in each system, and what was expected of it.';
+  return matrix('Claims and systems', caption, ['Claim', systems], rows);
 }
 
-interface MatrixParts {
-  readonly head: readonly Child[];
-  /** The head of each row, then its cells. */
-  readonly rows: readonly (readonly [Child, ...Markup[]])[];
-}
-
-/** A table with a column per system; nothing where it has no rows. */
-function matrix(name: string, caption: string, { head, rows }: MatrixParts): Child {
+/** A table with a column per system after that of `first`; nothing where it has no rows. */
+function matrix(
+  name: string,
+  caption: string,
+  [first, systems]: readonly [string, readonly SystemSummary[]],
+  rows: readonly Markup[],
+): Child {
   if (rows.length === 0) return [];
-  const parts = {
-    head: head.map((one) => column(one)),
-    rows: rows.map((cells) => tableRow(...cells)),
-  };
-  return scrolling('table', name, table({ class: 'matrix', caption, ...parts }));
+  const head = [column(first), ...systems.map((system) => column(nameMarkup(system.name)))];
+  return scrolling('table', name, table({ class: 'matrix', caption, head, rows }));
 }
 
 function claimCell(claim: ClaimRow | undefined, system: SystemSummary): Markup {
   if (claim === undefined) return element('td', { class: 'faint' }, '– not judged');
   const broken = system.claims[claim.claim]?.broken ?? 0;
   const isTested = claim.exercised !== 'never';
-  const [word, tone] =
-    broken > 0
-      ? (['✗ broke', 'bad'] as const)
-      : isTested
-        ? (['✓ held', 'good'] as const)
-        : (['– not tested', 'faint'] as const);
+  const held = isTested ? ['✓ held', 'good'] : ['– not tested', 'faint'];
+  const [word = '', tone = ''] = broken > 0 ? ['✗ broke', 'bad'] : held;
   const expected = { holds: ' · must hold', breaks: ' · must break', '–': '' }[claim.expected];
   return element(
     'td',
@@ -128,13 +114,10 @@ function renderFaults(systems: readonly SystemSummary[]): Child {
   const caption =
     'What the faults really did, in seeds. ' +
     'Dark: struck while some client held a grant; light: struck at all.';
-  return matrix('Faults', caption, {
-    head: ['Fault', ...systems.map(({ name }) => nameMarkup(name))],
-    rows: kinds.map((kind) => [
-      kind,
-      ...systems.map(({ faults, seeds }) => faultCell(faults[kind], seeds)),
-    ]),
+  const rows = kinds.map((kind) => {
+    return tableRow(kind, ...systems.map(({ faults, seeds }) => faultCell(faults[kind], seeds)));
   });
+  return matrix('Faults', caption, ['Fault', systems], rows);
 }
 
 const BAR = { width: 140, height: 10 };
