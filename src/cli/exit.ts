@@ -36,6 +36,25 @@ export class UserError extends Error {
   }
 }
 
+/** What `act` makes of each item; every mistake of the user's in any of them is told at once. */
+export async function makeAll<Item, Made>(
+  items: readonly Item[],
+  act: (item: Item) => Made | Promise<Made>,
+): Promise<readonly Made[]> {
+  const made: Made[] = [];
+  const lines: string[] = [];
+  for (const item of items) {
+    try {
+      made.push(await act(item));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      lines.push(...error.lines);
+    }
+  }
+  if (lines.length > 0) throw new UserError(lines);
+  return made;
+}
+
 /** A line of a `UserError` as people see it: it shows no credentials, and steers no terminal. */
 export function shownLine(line: string): string {
   return visible(withoutCredentials(line));

@@ -19,26 +19,19 @@ import { UserError } from './exit.ts';
 /** Larger files are refused before they are read. */
 const MOST_BYTES = 1_000_000;
 
-/** `error` begins with the place. */
-export type TextRead =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'error'; readonly error: string };
-
 /** The text of a file of at most so many bytes; `-` is standard input. */
-export function readText(file: string, mostBytes: number = MOST_BYTES): TextRead {
-  if (file === '-') return { kind: 'text', text: readFileSync(0, 'utf8') };
-  const fail = (what: string): TextRead => ({ kind: 'error', error: `${file}:1:1: ${what}` });
-  try {
-    const stat = statSync(file);
-    if (stat.isDirectory()) return fail('this is a directory; name a file in it');
-    if (!stat.isFile()) return fail('this is not a regular file');
-    if (stat.size > mostBytes) {
-      return fail(`the file has ${stat.size} bytes; at most ${mostBytes} are read`);
-    }
-    return { kind: 'text', text: readFileSync(file, 'utf8') };
-  } catch (error) {
-    return fail(systemMessage(error));
+export function readText(file: string, mostBytes: number = MOST_BYTES): string {
+  if (file === '-') return readFileSync(0, 'utf8');
+  const refuse = (what: string): never => {
+    throw new UserError([`${file}:1:1: ${what}`]);
+  };
+  const stat = allowed(`${file}:1:1`, () => statSync(file));
+  if (stat.isDirectory()) refuse('this is a directory; name a file in it');
+  if (!stat.isFile()) refuse('this is not a regular file');
+  if (stat.size > mostBytes) {
+    refuse(`the file has ${stat.size} bytes; at most ${mostBytes} are read`);
   }
+  return allowed(`${file}:1:1`, () => readFileSync(file, 'utf8'));
 }
 
 /** Writes a file whole or not at all, with the folders above it. */

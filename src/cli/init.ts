@@ -57,14 +57,23 @@ function begin(folder: string, flags: InitFlags): Exit {
 }
 
 function factsOf(folder: string): FolderFacts {
-  const manifest = join(folder, 'package.json');
-  const read = existsSync(manifest) ? readText(manifest) : null;
   const schema = findAbove(folder, 'node_modules/fencepost/dist/scenario.schema.json');
   return {
     has: (target) => existsSync(join(folder, target)),
-    manifest: read === null ? null : read.kind === 'text' ? read.text : '',
+    manifest: manifestIn(folder),
     schema: schema === null ? null : pathFrom(resolve(folder, 'locks'), schema),
   };
+}
+
+/** '' for one that cannot be read. */
+function manifestIn(folder: string): string | null {
+  const file = join(folder, 'package.json');
+  try {
+    return existsSync(file) ? readText(file) : null;
+  } catch (error) {
+    if (error instanceof UserError) return '';
+    throw error;
+  }
 }
 
 /** `path` in the folder or in the nearest one above that has it; null where none does. */

@@ -26,8 +26,8 @@ import { claimTally } from '../search/sweep/tally.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { concludeScenario, type Examined, type ScenarioOutcome, SEEDS_TRIED } from './conclude.ts';
-import { type Exit, exits, UserError, worstOf } from './exit.ts';
-import { openFolder, readText, systemMessage, writeText } from './files.ts';
+import { type Exit, exits, makeAll, UserError, worstOf } from './exit.ts';
+import { allowed, openFolder, readText, writeText } from './files.ts';
 import { Interruption } from './interruption.ts';
 import { keptLine } from './kept-plans.ts';
 import { differenceLine, type ReportOptions, report, summaryOf } from './reporting.ts';
@@ -99,7 +99,7 @@ export interface MergeOptions extends ReportOptions, ModuleOptions {
 /** Merges the shards in files and folders. */
 export async function mergePaths(paths: readonly string[], options: MergeOptions): Promise<Exit> {
   const terminal = openTerminal(options);
-  const merge = mergeShards(readShards(filesIn(paths)));
+  const merge = mergeShards(await makeAll(filesIn(paths), shardIn));
   if (merge.kind === 'refused') throw new UserError(merge.problems);
   if (merge.kind === 'missing') {
     terminal.warn(`${missingText(merge)}: nothing was merged`);
@@ -141,11 +141,8 @@ async function conclude(
   { options, terminal }: { readonly options: MergeOptions; readonly terminal: Terminal },
 ): Promise<Exit> {
   const interruption = new Interruption();
-  const context = {
-    output: options.output,
-    terminal,
-    isInterrupted: () => interruption.isInterrupted,
-  };
+  const isInterrupted = (): boolean => interruption.isInterrupted;
+  const context = { output: options.output, terminal, isInterrupted };
   const outcomes: ScenarioOutcome[] = [];
   interruption.listen();
   try {
@@ -196,35 +193,22 @@ function filesIn(paths: readonly string[]): readonly string[] {
 const SHARD_NAME = /^shard-\d+-of-\d+\.json$/;
 
 function filesAt(path: string): readonly string[] {
-  try {
+  return allowed(`${path}:1:1`, () => {
     if (!statSync(path).isDirectory()) return [path];
     return readdirSync(path, { recursive: true, encoding: 'utf8' })
       .filter((name) => SHARD_NAME.test(basename(name)))
       .sort()
       .map((name) => join(path, name));
-  } catch (error) {
-    throw new UserError([`${path}:1:1: ${systemMessage(error)}`]);
-  }
+  });
 }
 
 /** Larger files are refused: a shard keeps counts, and few plans. */
 const MOST_BYTES = 100_000_000;
 
-/** Reads every file; all that cannot be relied on are told at once. */
-function readShards(files: readonly string[]): readonly FiledShard[] {
-  const problems: string[] = [];
-  const shards: FiledShard[] = [];
-  for (const file of files) {
-    const text = readText(file, MOST_BYTES);
-    if (text.kind === 'error') problems.push(text.error);
-    else {
-      const read = readShard(text.text);
-      if (read.kind === 'problem') problems.push(`${file}:1:1: this file ${read.what}`);
-      else shards.push({ file, shard: read.shard });
-    }
-  }
-  if (problems.length > 0) throw new UserError(problems);
-  return shards;
+function shardIn(file: string): FiledShard {
+  const read = readShard(readText(file, MOST_BYTES));
+  if (read.kind === 'problem') throw new UserError([`${file}:1:1: this file ${read.what}`]);
+  return { file, shard: read.shard };
 }
 
 /** The scenario of a shard, from the text in it; refused where it means something else here. */

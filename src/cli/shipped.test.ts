@@ -28,7 +28,7 @@ afterEach(() => {
 describe('a name', () => {
   test('is the scenario or the kept plan of the package', async () => {
     const file = join(packageRoot(), 'fixtures/six-steps.yaml');
-    expect(fileMeant('six-steps')).toEqual({ kind: 'file', file });
+    expect(fileMeant('six-steps')).toBe(file);
     const [loaded] = await loadScenarios(['six-steps'], { modules: null });
     expect(loaded).toMatchObject({ file, scenario: { name: 'six-steps' } });
     expect(isPlanFile('six-steps')).toBe(false);
@@ -39,7 +39,7 @@ describe('a name', () => {
 
   test('is a path that can be read, in the project itself', () => {
     vi.spyOn(process, 'cwd').mockReturnValue(packageRoot());
-    expect(fileMeant('six-steps')).toEqual({ kind: 'file', file: 'fixtures/six-steps.yaml' });
+    expect(fileMeant('six-steps')).toBe('fixtures/six-steps.yaml');
   });
 
   test('that nothing has is refused, with what was probably meant', async () => {
@@ -53,13 +53,13 @@ describe('a name', () => {
 
   test('with a slash or an ending is a path, and so is that of a file that is there', () => {
     for (const path of ['./six-steps', 'six-steps.yaml', '-', '../six-steps']) {
-      expect(fileMeant(path)).toEqual({ kind: 'file', file: path });
+      expect(fileMeant(path)).toBe(path);
     }
     const name = `own-${process.pid}`;
-    expect(fileMeant(name).kind).toBe('error');
+    expect(() => fileMeant(name)).toThrow(`${name}:1:1: there is no such file`);
     onTestFinished(() => rmSync(join(before, name)));
     writeFileSync(join(before, name), '');
-    expect(fileMeant(name)).toEqual({ kind: 'file', file: name });
+    expect(fileMeant(name)).toBe(name);
   });
 });
 
@@ -79,7 +79,7 @@ test('every scenario that is listed can be run by its name, and says what it is 
   const listed = shippedScenarios();
   expect(listed.length).toBeGreaterThan(50);
   for (const { name, about } of listed) {
-    expect(fileMeant(name).kind).toBe('file');
+    expect(fileMeant(name)).toBe(name);
     expect(about.length, name).toBeGreaterThan(40);
     expect(about, name).not.toMatch(/[#\n]/);
   }

@@ -8,6 +8,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DescribedWord } from '../scenario/json-schema.ts';
 import { suggest } from '../text/problem.ts';
+import { UserError } from './exit.ts';
 
 /** The folder of kept plans, where nothing else is said. */
 const PLANS = 'plans';
@@ -15,24 +16,19 @@ const PLANS = 'plans';
 /** Names of scenarios and plans have neither a slash nor an ending. */
 const NAME = /^[\p{L}\p{N}_-]+$/u;
 
-export type FileMeant =
-  | { readonly kind: 'file'; readonly file: string }
-  /** `error` begins with the place. */
-  | { readonly kind: 'error'; readonly error: string };
-
 /**
  * The file that is meant: `file` itself where there is one or where it is no name, else the
  * scenario or kept plan of that name in the package.
  */
-export function fileMeant(file: string): FileMeant {
-  if (file === '-' || !NAME.test(file) || isFile(file)) return { kind: 'file', file };
+export function fileMeant(file: string): string {
+  if (file === '-' || !NAME.test(file) || isFile(file)) return file;
   const folders = [scenarios(), join(scenarios(), PLANS)];
   const found = folders.map((folder) => join(folder, `${file}.yaml`)).find(isFile);
-  if (found !== undefined) return { kind: 'file', file: shortest(found) };
-  if (isUnreadable(file)) return { kind: 'file', file };
+  if (found !== undefined) return shortest(found);
+  if (isUnreadable(file)) return file;
   const hint = suggest(file, folders.flatMap(namesIn));
   const what = 'there is no such file, and fencepost has no scenario or plan of that name';
-  return { kind: 'error', error: `${file}:1:1: ${what}${hint}` };
+  throw new UserError([`${file}:1:1: ${what}${hint}`]);
 }
 
 /** The scenarios that are in the package, each with the comment that its file begins with. */

@@ -17,8 +17,8 @@ import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { renderProblem, suggest } from '../text/problem.ts';
-import { UserError } from './exit.ts';
-import { readText, type TextRead } from './files.ts';
+import { makeAll, UserError } from './exit.ts';
+import { readText } from './files.ts';
 import { fileMeant } from './shipped.ts';
 
 const IS_PLAN = /^[\uFEFF{\s]*["']?fencepost["']?\s*:/m;
@@ -52,51 +52,25 @@ export async function loadScenarios(
   files: readonly string[],
   options: ModuleOptions,
 ): Promise<readonly LoadedScenario[]> {
-  const problems: string[] = [];
-  const loaded: LoadedScenario[] = [];
-  for (const named of files) {
-    const meant = readMeant(named);
-    if (meant.kind === 'error') problems.push(meant.error);
-    else if (IS_PLAN.test(meant.text)) {
-      problems.push(`${meant.file}:1:1: this is a plan; \`fencepost replay\` takes it`);
-    } else {
-      const read = await readScenarioText(meant, options);
-      if (read.kind === 'problems') problems.push(...read.problems);
-      else loaded.push(read.loaded);
-    }
-  }
-  if (problems.length > 0) throw new UserError(problems);
-  return loaded;
+  return await makeAll(files, (named) => {
+    const meant = textMeant(named);
+    if (!IS_PLAN.test(meant.text)) return loadScenarioText(meant, options);
+    throw new UserError([`${meant.file}:1:1: this is a plan; \`fencepost replay\` takes it`]);
+  });
 }
 
 /** A scenario from its text; the file need not be there, but its modules are looked for beside. */
 export async function loadScenarioText(
-  source: SourceFile,
-  options: ModuleOptions,
-): Promise<LoadedScenario> {
-  const read = await readScenarioText(source, options);
-  if (read.kind === 'problems') throw new UserError(read.problems);
-  return read.loaded;
-}
-
-type ScenarioTextRead =
-  | { readonly kind: 'loaded'; readonly loaded: LoadedScenario }
-  | { readonly kind: 'problems'; readonly problems: readonly string[] };
-
-async function readScenarioText(
   { file, text }: SourceFile,
   options: ModuleOptions,
-): Promise<ScenarioTextRead> {
+): Promise<LoadedScenario> {
   const source = moduleSource(file, dirname(file), options);
   const read = await readScenarioSource({ file, text }, source);
-  if (read.kind === 'problems') {
-    return { kind: 'problems', problems: read.problems.map(renderProblem) };
-  }
+  if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
   const problems = refusals(file, read);
-  if (problems.length > 0) return { kind: 'problems', problems };
+  if (problems.length > 0) throw new UserError(problems);
   const { scenario, catalogue } = read;
-  const warnings = read.warnings.map(renderProblem);
-  return { kind: 'loaded', loaded: { file, text, scenario, catalogue, warnings } };
+  return { file, text, scenario, catalogue, warnings: read.warnings.map(renderProblem) };
 }
 
 /** Systems whose parts do not go together, or cannot be built. */
@@ -123,19 +97,9 @@ export function isPlanFile(file: string): boolean {
 }
 
 /** The file that a person means by a path or a name, with its text. */
-function readMeant(named: string): TextMeant | Extract<TextRead, { kind: 'error' }> {
-  const meant = fileMeant(named);
-  if (meant.kind === 'error') return meant;
-  const read = readText(meant.file);
-  return read.kind === 'error' ? read : { kind: 'text', file: meant.file, text: read.text };
-}
-
-type TextMeant = SourceFile & { readonly kind: 'text' };
-
-function textMeant(named: string): TextMeant {
-  const read = readMeant(named);
-  if (read.kind === 'error') throw new UserError([read.error]);
-  return read;
+function textMeant(named: string): SourceFile {
+  const file = fileMeant(named);
+  return { file, text: readText(file) };
 }
 
 export interface LoadedPlan {

@@ -234,9 +234,7 @@ async function begin(loaded: LoadedScenario, context: FleetContext): Promise<Beg
 
 function readCheckpointFile(file: string, id: string): Checkpoint | null {
   if (!existsSync(file)) return null;
-  const text = readText(file, MOST_BYTES);
-  if (text.kind === 'error') throw new UserError([text.error]);
-  const read = readCheckpoint(text.text, id);
+  const read = readCheckpoint(readText(file, MOST_BYTES), id);
   if (read.kind === 'checkpoint') return read.checkpoint;
   throw new UserError([`${file}:1:1: this checkpoint ${read.what}; without it all is done again`]);
 }
