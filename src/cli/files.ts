@@ -49,7 +49,7 @@ export function writeText(file: string, text: string): void {
   }
 }
 
-/** What `act` gives; a `UserError` that says what `failed`, and why, where the system refuses it. */
+/** What `act` gives; a `UserError` that says what `failed`, and why, if the system refuses it. */
 export function allowed<T>(failed: string, act: () => T): T {
   try {
     return act();
