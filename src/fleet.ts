@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { ChunkResult } from './adapters/fleet/jobs.ts';
 import { readQueueUrl } from './adapters/fleet/queue-url.ts';
+import type { ChunkResult } from './adapters/fleet/sweep-queue.ts';
 import { type ChunkPlace, type FleetWorker, startFleetWorker } from './adapters/fleet/worker.ts';
 
-export type { ChunkResult } from './adapters/fleet/jobs.ts';
+export type { ChunkResult } from './adapters/fleet/sweep-queue.ts';
 export type { ChunkPlace, FleetWorker } from './adapters/fleet/worker.ts';
 
 export interface StartWorkerOptions {

@@ -1,9 +1,9 @@
 /** How files are called after what is in them, and what is taken over that was shrunk before. */
 
 import { describe, expect, test } from 'vitest';
-import type { ShrinkJob, ShrunkKind } from '../adapters/fleet/jobs.ts';
 import { readShrunk, shrinkKind } from '../adapters/fleet/shrink-kind.ts';
 import { smallScenario } from '../adapters/fleet/sweep.fixture.ts';
+import type { ShrinkJob, ShrunkKind } from '../adapters/fleet/sweep-queue.ts';
 import { builtIn } from '../catalogue.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Finding } from '../report/finding.ts';

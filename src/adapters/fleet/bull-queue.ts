@@ -5,25 +5,26 @@
 import type { JobsOptions } from 'bullmq';
 import {
   type AnyJob,
-  isUnreadable,
   lateQueueOf,
   type OpenedQueue,
   openConnection,
   type QueueConnection,
   RECORDS,
+  readJob,
   readRefusals,
   workQueueOf,
 } from './connection.ts';
-import { sweepEntrySchema, sweepProgressSchema } from './jobs.ts';
 import type { QueueAddress } from './queue-url.ts';
-import type {
-  AddedJob,
-  EndedJob,
-  FailedJob,
-  ListedSweep,
-  QueueCounts,
-  SweepQueue,
-  Wanted,
+import {
+  type AddedJob,
+  type EndedJob,
+  type FailedJob,
+  type ListedSweep,
+  type QueueCounts,
+  type SweepQueue,
+  sweepEntrySchema,
+  sweepProgressSchema,
+  type Wanted,
 } from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 
@@ -82,8 +83,7 @@ class BullSweepQueue implements SweepQueue {
   }
 
   async sweep(id: string): Promise<ListedSweep | null> {
-    const job = await read(this.records, id);
-    return job === 'unreadable' ? null : listed(job);
+    return listed(await readJob(this.records, id));
   }
 
   async sweeps(): Promise<readonly ListedSweep[]> {
@@ -93,10 +93,9 @@ class BullSweepQueue implements SweepQueue {
   }
 
   async setState(id: string, state: 'running' | 'stopped'): Promise<void> {
-    const job = await read(this.records, id);
-    if (job === undefined || job === 'unreadable') return;
+    const job = await readJob(this.records, id);
     const known = listed(job);
-    if (known !== null) await job.updateData({ ...known.entry, state });
+    if (known !== null && typeof job === 'object') await job.updateData({ ...known.entry, state });
   }
 
   async tell(id: string, progress: object): Promise<void> {
@@ -125,49 +124,27 @@ class BullSweepQueue implements SweepQueue {
   }
 
   async ended(id: string, wanted: Wanted): Promise<readonly EndedJob[]> {
-    const work = this.work(id);
-    const ids = await idsIn(work, 'completed', wanted);
-    const jobs = await Promise.all(
-      ids.map(async (jobId): Promise<EndedJob[]> => {
-        const job = await read(work, jobId);
-        if (job === undefined) return [];
-        return [{ id: jobId, returned: job === 'unreadable' ? null : job.returnvalue }];
-      }),
-    );
-    return jobs.flat();
+    return await jobsIn(this.work(id), 'completed', wanted, (jobId, job) => {
+      return { id: jobId, returned: job === 'unreadable' ? null : job.returnvalue };
+    });
   }
 
   async failed(id: string): Promise<readonly FailedJob[]> {
-    const work = this.work(id);
-    const ids = await idsIn(work, 'failed', { atMost: MOST_FAILED, known: new Set() });
-    const jobs = await Promise.all(
-      ids.map(async (jobId): Promise<FailedJob[]> => {
-        const job = await read(work, jobId);
-        if (job === undefined) return [];
-        if (job === 'unreadable') return [{ id: jobId, why: 'it cannot be read' }];
-        return [{ id: jobId, why: job.failedReason ?? 'no reason given' }];
-      }),
-    );
-    return jobs.flat();
+    const wanted = { atMost: MOST_FAILED, known: new Set<string>() };
+    return await jobsIn(this.work(id), 'failed', wanted, (jobId, job) => {
+      if (job === 'unreadable') return { id: jobId, why: 'it cannot be read' };
+      return { id: jobId, why: job.failedReason ?? 'no reason given' };
+    });
   }
 
   async late(id: string, { atMost, known }: Wanted): Promise<readonly EndedJob[]> {
-    const lates = this.lates(id);
-    const ids = await idsIn(lates, 'waiting', {
-      atMost,
-      known: this.unreadable.size === 0 ? known : new Set([...known, ...this.unreadable]),
+    const others = this.unreadable.size === 0 ? known : new Set([...known, ...this.unreadable]);
+    const wanted = { atMost, known: others };
+    return await jobsIn(this.lates(id), 'waiting', wanted, async (jobId, job) => {
+      if (job !== 'unreadable') return { id: jobId, returned: job.data };
+      await this.discardLate(id, jobId);
+      return null;
     });
-    const jobs = await Promise.all(
-      ids.map(async (jobId): Promise<EndedJob[]> => {
-        const job = await read(lates, jobId);
-        if (job !== undefined && job !== 'unreadable') {
-          return [{ id: jobId, returned: job.data }];
-        }
-        if (job === 'unreadable') await this.discardLate(id, jobId);
-        return [];
-      }),
-    );
-    return jobs.flat();
   }
 
   async remove(id: string, jobIds: readonly string[]): Promise<void> {
@@ -212,11 +189,10 @@ class BullSweepQueue implements SweepQueue {
   private async jobsOf(id: string): Promise<JobCounts> {
     const states = ['waiting', 'active', 'delayed', 'completed', 'failed'] as const;
     const counts = await this.work(id).getJobCounts(...states);
-    const of = (state: (typeof states)[number]): number => counts[state] ?? 0;
-    return {
-      ...{ waiting: of('waiting'), active: of('active'), delayed: of('delayed') },
-      ended: of('completed') + of('failed'),
-    };
+    const [waiting = 0, active = 0, delayed = 0, completed = 0, failed = 0] = states.map(
+      (state) => counts[state],
+    );
+    return { waiting, active, delayed, ended: completed + failed };
   }
 
   private work(id: string): OpenedQueue {
@@ -242,20 +218,29 @@ class BullSweepQueue implements SweepQueue {
   }
 }
 
-/** A job; undefined where it is gone. */
-async function read(queue: OpenedQueue, id: string): Promise<AnyJob | 'unreadable' | undefined> {
-  try {
-    return await queue.getJob(id);
-  } catch (error) {
-    if (isUnreadable(error)) return 'unreadable';
-    throw error;
-  }
+/** What `told` makes of the jobs in one state; of one that is gone, or of null, nothing. */
+async function jobsIn<Told>(
+  queue: OpenedQueue,
+  state: JobState,
+  wanted: Wanted,
+  told: (id: string, job: AnyJob | 'unreadable') => Told | null | Promise<Told | null>,
+): Promise<readonly Told[]> {
+  const ids = await idsIn(queue, state, wanted);
+  const jobs = await Promise.all(
+    ids.map(async (id) => {
+      const job = await readJob(queue, id);
+      return job === undefined ? null : await told(id, job);
+    }),
+  );
+  return jobs.filter((one) => one !== null);
 }
+
+type JobState = 'completed' | 'failed' | 'waiting';
 
 /** Ids of jobs in one state; what moves meanwhile is found next time. */
 async function idsIn(
   queue: OpenedQueue,
-  state: 'completed' | 'failed' | 'waiting',
+  state: JobState,
   { atMost, known }: Wanted,
 ): Promise<readonly string[]> {
   const found: string[] = [];
@@ -275,9 +260,9 @@ async function removeFrom(queue: OpenedQueue, ids: readonly string[]): Promise<v
 }
 
 /** Null where what is there is no record, or says that it is another sweep's. */
-function listed(job: AnyJob | undefined): ListedSweep | null {
-  const id = job?.id;
-  if (job === undefined || id === undefined) return null;
+function listed(job: AnyJob | 'unreadable' | undefined): ListedSweep | null {
+  if (typeof job !== 'object' || job.id === undefined) return null;
+  const { id } = job;
   const entry = sweepEntrySchema.safeParse(job.data);
   if (!entry.success || sweepIdOf(entry.data.sweep) !== id) return null;
   const progress = sweepProgressSchema.safeParse(job.progress);

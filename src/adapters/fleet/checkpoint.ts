@@ -10,7 +10,7 @@ import { type Form, seal, unseal } from '../../search/sweep/sealed.ts';
 import { countSchema, tallySchema } from '../../search/sweep/tally.ts';
 import type { CountsState } from './chunk-counts.ts';
 import { chunksIn } from './chunks.ts';
-import { type ShrunkKind, shrunkKindSchema } from './jobs.ts';
+import { type ShrunkKind, shrunkKindSchema } from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf, sweepRecordSchema } from './sweep-record.ts';
 import { type TwoResults, twoResultsSchema } from './two-results.ts';
 
@@ -64,20 +64,21 @@ export function readCheckpoint(text: string, sweepId: string): CheckpointRead {
   const read = unseal(head, FORM);
   if (read.kind === 'problem') return read;
   const checked = check(schema, read.content);
-  if (checked.kind !== 'value') return { kind: 'problem', what: 'is none that fencepost wrote' };
+  if (checked.kind !== 'value') return problem('is none that fencepost wrote');
   const { digests, tallies, ...rest } = checked.value;
-  if (sweepIdOf(rest.sweep) !== sweepId) return { kind: 'problem', what: 'is of another sweep' };
+  if (sweepIdOf(rest.sweep) !== sweepId) return problem('is of another sweep');
   const bytes = Buffer.from(body, 'base64');
   if (checksumOf(bytes) !== digests) {
-    return {
-      kind: 'problem',
-      what: 'is damaged: its chunks are not those that it was written with',
-    };
+    return problem('is damaged: its chunks are not those that it was written with');
   }
   if (bytes.length !== 2 * chunksIn(rest.sweep) * Object.keys(tallies).length) {
-    return { kind: 'problem', what: 'has not one digest a chunk and system' };
+    return problem('has not one digest a chunk and system');
   }
   const words = new Uint16Array(bytes.length / 2);
   Buffer.from(words.buffer).set(bytes);
   return { kind: 'checkpoint', checkpoint: { ...rest, counts: { digests: words, tallies } } };
+}
+
+function problem(what: string): CheckpointRead {
+  return { kind: 'problem', what };
 }

@@ -6,8 +6,8 @@ import { MOST_TEXT } from '../../text/error-text.ts';
 import { type Checkpoint, readCheckpoint, renderCheckpoint } from './checkpoint.ts';
 import { boundsOf, ChunkCounts, isPlausible } from './chunk-counts.ts';
 import { chunksIn } from './chunks.ts';
-import { type ChunkResult, chunkResultSchema, type ShrunkKind } from './jobs.ts';
 import { resultOf, smallScenario, smallSweep } from './sweep.fixture.ts';
+import { type ChunkResult, chunkResultSchema, type ShrunkKind } from './sweep-queue.ts';
 import { sweepIdOf } from './sweep-record.ts';
 import { digestOfTally, type TwoResults } from './two-results.ts';
 

@@ -19,7 +19,7 @@ import {
   type Tally,
 } from '../../search/sweep/tally.ts';
 import { chunksIn, MOST_CHUNKS, rangeOfChunk } from './chunks.ts';
-import type { ChunkResult } from './jobs.ts';
+import type { ChunkResult } from './sweep-queue.ts';
 import type { SweepRecord } from './sweep-record.ts';
 import { areDifferent, type DifferingSystem, digestOfTally } from './two-results.ts';
 

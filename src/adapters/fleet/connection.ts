@@ -11,8 +11,8 @@ import { randomUUID } from 'node:crypto';
 import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { jobIdOf } from './chunks.ts';
-import type { ChunkResult } from './jobs.ts';
 import type { QueueAddress } from './queue-url.ts';
+import type { ChunkResult } from './sweep-queue.ts';
 
 export type AnyJob = Job<unknown, unknown, string>;
 export type OpenedQueue = Queue<unknown, unknown, string>;
@@ -112,10 +112,18 @@ export function lateQueueOf(sweep: string): string {
   return `late-${sweep}`;
 }
 
-/** Whether an error says so; any other is of the queue or its connection. */
-export function isUnreadable(error: unknown): boolean {
-  if (error instanceof SyntaxError || error instanceof TypeError) return true;
-  return error instanceof Error && error.message.includes('WRONGTYPE');
+/** A job; undefined where it is gone. Any other error is of the queue or its connection. */
+export async function readJob(
+  queue: OpenedQueue,
+  id: string,
+): Promise<AnyJob | 'unreadable' | undefined> {
+  try {
+    return await queue.getJob(id);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return 'unreadable';
+    if (error instanceof Error && error.message.includes('WRONGTYPE')) return 'unreadable';
+    throw error;
+  }
 }
 
 /** So many lines are kept; the same one may come from several workers. */
@@ -143,32 +151,22 @@ function harmless(line: string): string {
   return line.replace(/\p{Cc}+/gu, ' ').slice(0, MOST_LETTERS);
 }
 
-export class LateResults {
-  private readonly connection: QueueConnection;
-  private readonly records: OpenedQueue;
-
-  constructor(connection: QueueConnection, records: OpenedQueue) {
-    this.connection = connection;
-    this.records = records;
-  }
-
-  /** False where the sweep is not on the queue any more, and nothing of it may stay there. */
-  async add(sweepId: string, result: ChunkResult): Promise<boolean> {
-    if (!(await this.isThere(sweepId))) return false;
-    const queue = this.connection.queue(lateQueueOf(sweepId));
-    try {
-      const jobId = `${jobIdOf(sweepId, result.chunk)}-${randomUUID()}`;
-      await queue.add('late', result, { jobId });
-      if (await this.isThere(sweepId)) return true;
-      // Whoever ended the sweep looked for late results before this one was there.
-      await queue.obliterate({ force: true });
-      return false;
-    } finally {
-      await queue.close();
-    }
-  }
-
-  private async isThere(sweepId: string): Promise<boolean> {
-    return (await this.records.getJob(sweepId)) !== undefined;
+/** False where the sweep is not on the queue any more, and nothing of it may stay there. */
+export async function leaveLate(
+  { connection, records }: { readonly connection: QueueConnection; readonly records: OpenedQueue },
+  sweepId: string,
+  result: ChunkResult,
+): Promise<boolean> {
+  const isThere = async (): Promise<boolean> => (await records.getJob(sweepId)) !== undefined;
+  if (!(await isThere())) return false;
+  const queue = connection.queue(lateQueueOf(sweepId));
+  try {
+    await queue.add('late', result, { jobId: `${jobIdOf(sweepId, result.chunk)}-${randomUUID()}` });
+    if (await isThere()) return true;
+    // Whoever ended the sweep looked for late results before this one was there.
+    await queue.obliterate({ force: true });
+    return false;
+  } finally {
+    await queue.close();
   }
 }

@@ -1,10 +1,10 @@
 /** What a coordinator tells while it counts: results that differ, and kinds of failure. */
 import { expect, test } from 'vitest';
 import { id, type Kept, requireWhole, run, sweep, timing, work } from './coordinate.fixture.ts';
-import type { ShrunkKind } from './jobs.ts';
 import { MemoryQueue } from './memory-queue.fixture.ts';
 import { shrinkJobIdOf } from './shrinking.ts';
 import { resultOf } from './sweep.fixture.ts';
+import type { ShrunkKind } from './sweep-queue.ts';
 
 test('a late result that is equal changes nothing, and one that differs is the alarm', async () => {
   const queue = new MemoryQueue();

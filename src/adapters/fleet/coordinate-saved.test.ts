@@ -11,9 +11,9 @@ import {
   timing,
   work,
 } from './coordinate.fixture.ts';
-import type { ShrunkKind } from './jobs.ts';
 import { MemoryQueue } from './memory-queue.fixture.ts';
 import { resultOf } from './sweep.fixture.ts';
+import type { ShrunkKind } from './sweep-queue.ts';
 
 /** Nothing is saved but at the end. */
 const rarely = { timing: { ...timing, saveMs: 1e9 } };

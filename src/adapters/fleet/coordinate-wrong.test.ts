@@ -13,10 +13,10 @@ import {
   until,
   work,
 } from './coordinate.fixture.ts';
-import type { ChunkJob, ShrinkJob } from './jobs.ts';
 import { MemoryQueue } from './memory-queue.fixture.ts';
 import { shrinkJobIdOf } from './shrinking.ts';
 import { resultOf } from './sweep.fixture.ts';
+import type { ChunkJob, ShrinkJob } from './sweep-queue.ts';
 
 const KIND = { system: 'unfenced', claim: 'fence-monotone' };
 const FIRST_OF_KIND = shrinkJobIdOf(id, KIND);

@@ -8,9 +8,9 @@ import {
   coordinate,
   type FleetResult,
 } from './coordinate.ts';
-import type { ChunkJob, ShrinkJob } from './jobs.ts';
 import type { MemoryQueue } from './memory-queue.fixture.ts';
 import { resultOf, smallScenario, smallSweep } from './sweep.fixture.ts';
+import type { ChunkJob, ShrinkJob } from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 
 export const sweep: SweepRecord = smallSweep();

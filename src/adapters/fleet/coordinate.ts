@@ -20,9 +20,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tally } from '../../search/sweep/tally.ts';
 import { countOf } from '../../text/prose.ts';
 import { Coordinator, type CoordinatorOptions, Unsaved } from './coordinator.ts';
-import type { ShrunkKind, SweepProgress } from './jobs.ts';
 import { OnceNoter, QueueAway, QueueReach, tellingAway } from './progress.ts';
-import type { QueueCounts } from './sweep-queue.ts';
+import type { QueueCounts, ShrunkKind, SweepProgress } from './sweep-queue.ts';
 import type { TwoResults } from './two-results.ts';
 
 export interface FleetResult {

@@ -15,9 +15,8 @@ import { EMPTY_TALLY } from '../../search/sweep/tally.ts';
 import { type Checkpoint, renderCheckpoint } from './checkpoint.ts';
 import { boundsOf, ChunkCounts, isPlausible, type ResultBounds } from './chunk-counts.ts';
 import { chunkOfJobId, jobIdOf, rangeOfChunk } from './chunks.ts';
-import { chunkResultSchema, type ShrunkKind } from './jobs.ts';
 import { brokenByKind, Shrinking, type ShrinkingOptions } from './shrinking.ts';
-import type { AddedJob, EndedJob } from './sweep-queue.ts';
+import { type AddedJob, chunkResultSchema, type EndedJob, type ShrunkKind } from './sweep-queue.ts';
 import { sweepIdOf } from './sweep-record.ts';
 import { type TwoResults, twoResultsText } from './two-results.ts';
 

@@ -3,13 +3,16 @@
  * and whoever holds it decides when jobs end, are lost, or come back twice. The id of a job begins
  * with that of its sweep.
  */
-import type { ChunkJob, ShrinkJob, SweepEntry, SweepProgress } from './jobs.ts';
 import type {
   AddedJob,
+  ChunkJob,
   EndedJob,
   FailedJob,
   ListedSweep,
   QueueCounts,
+  ShrinkJob,
+  SweepEntry,
+  SweepProgress,
   SweepQueue,
   Wanted,
 } from './sweep-queue.ts';

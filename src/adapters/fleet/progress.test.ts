@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { SweepProgress } from './jobs.ts';
 import { OnceNoter, progressLine, QueueReach } from './progress.ts';
+import type { SweepProgress } from './sweep-queue.ts';
 
 test('a queue that is away is told once until it answers again, and nothing else of it', () => {
   const told: string[] = [];

@@ -6,8 +6,7 @@
 
 import { Defect } from '../../core/kernel/assert.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
-import type { SweepProgress } from './jobs.ts';
-import type { SweepQueue } from './sweep-queue.ts';
+import type { SweepProgress, SweepQueue } from './sweep-queue.ts';
 
 const MOST_LINES = 1_000;
 

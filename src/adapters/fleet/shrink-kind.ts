@@ -17,7 +17,7 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { cutText } from '../../text/error-text.ts';
-import type { ShrinkJob, ShrunkKind } from './jobs.ts';
+import type { ShrinkJob, ShrunkKind } from './sweep-queue.ts';
 
 /** What is to be shrunk, and of what. */
 export interface ShrinkOrder {

@@ -8,9 +8,13 @@ import { createHash } from 'node:crypto';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { claimsToShrink } from '../../search/sweep/expectation.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
-import { type ShrunkKind, shrunkKindSchema } from './jobs.ts';
 import { OnceNoter } from './progress.ts';
-import type { SweepQueue } from './sweep-queue.ts';
+import {
+  type FailureKind,
+  type ShrunkKind,
+  type SweepQueue,
+  shrunkKindSchema,
+} from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 
 export interface ShrinkingOptions {
@@ -28,8 +32,8 @@ export class Shrinking {
   private readonly id: string;
   /** Says once what is ignored. */
   private readonly noter: OnceNoter;
-  /** What each job is about, by its id. */
-  private readonly jobs: ReadonlyMap<string, Pick<Kind, 'system' | 'claim'>>;
+  /** The jobs that may have to shrink what broke, by their ids: what each is about. */
+  private readonly jobs: ReadonlyMap<string, NamedKind>;
   private readonly kinds: Map<string, ShrunkKind>;
   /** The ids of jobs that were added, and of those that will not be again. */
   private readonly asked: Set<string> = new Set();
@@ -40,7 +44,8 @@ export class Shrinking {
     this.options = options;
     this.id = sweepIdOf(options.sweep);
     this.noter = new OnceNoter(options.note);
-    this.jobs = shrinkJobsOf(this.id, options.scenario);
+    const kinds = kindsIn(options.scenario.systems);
+    this.jobs = new Map(kinds.map((kind) => [shrinkJobIdOf(this.id, kind), kind]));
     this.kinds = new Map(known.map((kind) => [kindName(kind), kind]));
   }
 
@@ -96,27 +101,21 @@ export class Shrinking {
     this.givenUp.add(id);
   }
 
-  private isOf({ system, claim, seed }: Kind, asked: Pick<Kind, 'system' | 'claim'>): boolean {
+  private isOf({ system, claim, seed }: FailureKind, asked: NamedKind): boolean {
     const { from, to } = this.options.sweep.range;
-    const isAsked = system === asked.system && claim === asked.claim;
-    return isAsked && seed >= from && seed <= to;
+    return system === asked.system && claim === asked.claim && seed >= from && seed <= to;
   }
 }
 
-interface Kind {
-  readonly system: string;
-  readonly claim: string;
-  /** The lowest seed that is known to break the claim. */
-  readonly seed: number;
-}
+type NamedKind = Pick<FailureKind, 'system' | 'claim'>;
 
 type Tallies = ReadonlyMap<string, Tally>;
 
 /** What a run on one machine would shrink, each by its lowest seed. */
-function kindsToShrink({ systems }: Scenario, tallies: Tallies): readonly Kind[] {
+function kindsToShrink({ systems }: Scenario, tallies: Tallies): readonly FailureKind[] {
   return systems.flatMap((system) => {
     const tally = tallies.get(system.name) ?? EMPTY_TALLY;
-    return claimsToShrink(system, tally).flatMap((claim): Kind[] => {
+    return claimsToShrink(system, tally).flatMap((claim): FailureKind[] => {
       const [seed] = claimTally(tally, claim).brokenSeeds;
       return seed === undefined ? [] : [{ system: system.name, claim, seed }];
     });
@@ -126,34 +125,26 @@ function kindsToShrink({ systems }: Scenario, tallies: Tallies): readonly Kind[]
 /** How many seeds broke each claim that the scenario lists, by `system claim`. */
 export function brokenByKind({ systems }: Scenario, tallies: Tallies): Record<string, number> {
   const kinds: Record<string, number> = {};
-  for (const { name, expect } of systems) {
-    const tally = tallies.get(name) ?? EMPTY_TALLY;
-    for (const claim of new Set([...expect.holds, ...expect.breaks])) {
-      const { broken } = claimTally(tally, claim);
-      if (broken > 0) kinds[kindName({ system: name, claim })] = broken;
-    }
+  for (const kind of kindsIn(systems)) {
+    const { broken } = claimTally(tallies.get(kind.system) ?? EMPTY_TALLY, kind.claim);
+    if (broken > 0) kinds[kindName(kind)] = broken;
   }
   return kinds;
 }
 
 /** `unfenced grant-order`. */
-function kindName({ system, claim }: Pick<Kind, 'system' | 'claim'>): string {
+function kindName({ system, claim }: NamedKind): string {
   return `${system} ${claim}`;
 }
 
-/** The jobs that a sweep may have to shrink what broke: their ids, and what each is about. */
-function shrinkJobsOf(
-  sweep: string,
-  { systems }: Scenario,
-): ReadonlyMap<string, Pick<Kind, 'system' | 'claim'>> {
-  const kinds = systems.flatMap(({ name: system, expect }) =>
+function kindsIn(systems: Scenario['systems']): readonly NamedKind[] {
+  return systems.flatMap(({ name: system, expect }) =>
     [...expect.holds, ...expect.breaks].map((claim) => ({ system, claim })),
   );
-  return new Map(kinds.map((kind) => [shrinkJobIdOf(sweep, kind), kind]));
 }
 
 /** The id of the job that shrinks a kind: there is one a sweep. */
-export function shrinkJobIdOf(sweep: string, kind: Pick<Kind, 'system' | 'claim'>): string {
+export function shrinkJobIdOf(sweep: string, kind: NamedKind): string {
   const digest = createHash('sha256').update(JSON.stringify([kind.system, kind.claim]));
   return `${sweep}-k${digest.digest('hex').slice(0, 12)}`;
 }

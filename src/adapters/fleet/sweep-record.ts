@@ -14,7 +14,7 @@ import { readScenarioSource } from '../../host/modules/load-files.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Origin, originOf, originSchema, whyForeign } from '../../search/sweep/sealed.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
-import { countSchema } from '../../search/sweep/tally.ts';
+import { rangeSchema } from '../../search/sweep/tally.ts';
 import { type Problem, renderProblem } from '../../text/problem.ts';
 import { chunksIn, MOST_CHUNKS } from './chunks.ts';
 
@@ -33,7 +33,7 @@ export const sweepRecordSchema: z.ZodType<SweepRecord> = z
     origin: originSchema,
     file: z.string(),
     text: z.string(),
-    range: z.strictObject({ from: countSchema, to: countSchema }),
+    range: rangeSchema,
     chunkSeeds: z.int().min(1),
   })
   .refine(({ range }) => range.from <= range.to, { error: 'the range ends before it begins' })

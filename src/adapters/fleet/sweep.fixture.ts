@@ -4,7 +4,7 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import { originOf } from '../../search/sweep/sealed.ts';
 import { EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
 import { rangeOfChunk } from './chunks.ts';
-import type { ChunkResult } from './jobs.ts';
+import type { ChunkResult } from './sweep-queue.ts';
 import type { SweepRecord } from './sweep-record.ts';
 
 const TEXT = `

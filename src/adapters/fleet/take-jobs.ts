@@ -6,16 +6,16 @@
  */
 import {
   type AnyJob,
-  isUnreadable,
   leaveRefusal,
   type OpenedQueue,
   type OpenedWorker,
   type QueueConnection,
+  readJob,
   refusalText,
   workQueueOf,
 } from './connection.ts';
-import { sweepEntrySchema } from './jobs.ts';
 import type { OnceNoter } from './progress.ts';
+import { sweepEntrySchema } from './sweep-queue.ts';
 import { type LoadedSweep, type LoadOptions, loadSweep } from './sweep-record.ts';
 
 export interface TakenJob {
@@ -272,7 +272,8 @@ class KnownSweeps {
   /** Reads a record now; null where its jobs are not to be done here. */
   async read(id: string): Promise<Loaded | null> {
     const { timing } = this.parts;
-    const entry = sweepEntrySchema.safeParse((await this.job(id))?.data);
+    const job = await readJob(this.parts.records, id);
+    const entry = sweepEntrySchema.safeParse(typeof job === 'object' ? job.data : undefined);
     if (!entry.success || entry.data.state !== 'running') {
       return this.keep(id, null, timing.againMs);
     }
@@ -287,12 +288,16 @@ class KnownSweeps {
     if (this.known.get(id)?.refusal !== refusal) {
       await leaveRefusal(this.parts.records, id, refusal);
     }
-    this.known.set(id, { loaded: null, refusal, againAtMs: performance.now() + timing.refusedMs });
-    return null;
+    return this.keep(id, null, timing.refusedMs, refusal);
   }
 
-  private keep(id: string, loaded: Loaded | null, forMs: number): Loaded | null {
-    this.known.set(id, { loaded, refusal: null, againAtMs: performance.now() + forMs });
+  private keep(
+    id: string,
+    loaded: Loaded | null,
+    forMs: number,
+    refusal: string | null = null,
+  ): Loaded | null {
+    this.known.set(id, { loaded, refusal, againAtMs: performance.now() + forMs });
     return loaded;
   }
 
@@ -302,15 +307,6 @@ class KnownSweeps {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       return { kind: 'refused', why: `cannot be loaded here: ${error.message}` };
-    }
-  }
-
-  private async job(id: string): Promise<AnyJob | undefined> {
-    try {
-      return await this.parts.records.getJob(id);
-    } catch (error) {
-      if (isUnreadable(error)) return undefined;
-      throw error;
     }
   }
 }

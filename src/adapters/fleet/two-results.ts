@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { SeedRange } from '../../search/sweep/shards.ts';
-import { countSchema, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
+import { counts, EMPTY_TALLY, mergeTallies, type Tally } from '../../search/sweep/tally.ts';
 import { groupDigits } from '../../text/prose.ts';
 
 /** A system that came to two tallies, by their digests: the one that is counted, and the other. */
@@ -26,12 +26,8 @@ export interface TwoResults extends SeedRange {
 }
 
 export const twoResultsSchema: z.ZodType<TwoResults> = z.strictObject({
-  chunk: countSchema,
-  from: countSchema,
-  to: countSchema,
-  systems: z
-    .array(z.strictObject({ system: z.string(), counted: countSchema, other: countSchema }))
-    .min(1),
+  ...counts('chunk', 'from', 'to'),
+  systems: z.array(z.strictObject({ system: z.string(), ...counts('counted', 'other') })).min(1),
 });
 
 /** `chunk 3, seeds 24..30 of unfenced, came to two results`. */

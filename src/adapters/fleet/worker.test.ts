@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ShrinkJob } from './jobs.ts';
 import { smallScenario } from './sweep.fixture.ts';
+import type { ShrinkJob } from './sweep-queue.ts';
 import { shrinkApart } from './worker.ts';
 
 const job: ShrinkJob = {

@@ -13,13 +13,16 @@ import type { Pool } from '../../search/sweep/pool.ts';
 import { openPool, sweep } from '../../search/sweep/sweep.ts';
 import { chunksIn, jobIdOf, rangeOfChunk } from './chunks.ts';
 import {
-  LateResults,
+  leaveLate,
   type OpenedQueue,
   type OpenedWorker,
   openConnection,
   type QueueConnection,
   RECORDS,
 } from './connection.ts';
+import { OnceNoter, QueueReach } from './progress.ts';
+import { type QueueAddress, withoutSecrets } from './queue-url.ts';
+import { noneShrunk, type ShrinkSetting } from './shrink-kind.ts';
 import {
   type ChunkJob,
   type ChunkResult,
@@ -28,10 +31,7 @@ import {
   type ShrinkJob,
   type ShrunkKind,
   shrunkKindSchema,
-} from './jobs.ts';
-import { OnceNoter, QueueReach } from './progress.ts';
-import { type QueueAddress, withoutSecrets } from './queue-url.ts';
-import { noneShrunk, type ShrinkSetting } from './shrink-kind.ts';
+} from './sweep-queue.ts';
 import {
   JobTaker,
   type Loaded,
@@ -76,35 +76,25 @@ interface FleetWorkerParts {
 }
 
 export class FleetWorker {
-  private readonly timing: WorkerTiming;
-  private readonly reach: QueueReach;
-  private readonly connection: QueueConnection;
+  private readonly parts: FleetWorkerParts;
+  private readonly noter: OnceNoter;
   private readonly pool: Pool;
   private readonly records: OpenedQueue;
   /** Takes nothing: by it a worker is counted, whatever sweeps it can do. */
   private readonly counted: OpenedWorker;
   private readonly taker: JobTaker;
-  private readonly doer: JobDoer;
   private readonly closing: AbortController = new AbortController();
   private readonly running: Promise<void>;
 
-  constructor({ options, timing, connection, reach }: FleetWorkerParts) {
-    const { onBegun = () => {}, onChunk = () => {} } = options;
-    const noter = new OnceNoter(options.note);
-    this.timing = timing;
-    this.reach = reach;
-    this.connection = connection;
+  constructor(parts: FleetWorkerParts) {
+    const { options, timing, connection } = parts;
+    this.parts = parts;
+    this.noter = new OnceNoter(options.note);
     this.pool = openPool({ workers: options.threads });
     this.records = connection.queue(RECORDS);
     this.counted = connection.worker(RECORDS, {});
-    const { records, pool } = this;
-    const taker = new JobTaker({ connection, records, options, timing, noter });
-    this.taker = taker;
-    this.doer = new JobDoer({
-      ...{ pool, noter, onBegun, onChunk },
-      late: new LateResults(connection, records),
-      readAgain: (sweepId) => taker.sweeps.read(sweepId),
-    });
+    const { records, noter } = this;
+    this.taker = new JobTaker({ connection, records, options, timing, noter });
     this.running = this.run();
   }
 
@@ -116,63 +106,36 @@ export class FleetWorker {
     this.taker.close();
     await this.counted.close(true);
     await this.records.close();
-    await this.connection.close();
+    await this.parts.connection.close();
   }
 
   private async run(): Promise<void> {
+    const { timing, reach } = this.parts;
     while (!this.closing.signal.aborted) {
       try {
-        if (!(await this.turn())) await this.pause(this.timing.idleMs);
+        if (!(await this.turn())) await this.pause(timing.idleMs);
       } catch (error) {
         if (error instanceof Defect || !(error instanceof Error)) throw error;
-        this.reach.away(error);
-        await this.pause(this.timing.retryMs);
+        reach.away(error);
+        await this.pause(timing.retryMs);
       }
     }
   }
 
   /** Takes a job and does it; whether there was one. */
   private async turn(): Promise<boolean> {
-    if (await this.taker.look()) this.reach.answers();
+    if (await this.taker.look()) this.parts.reach.answers();
     const taken = await this.taker.next();
-    if (taken !== null) await this.doer.do(taken);
+    if (taken !== null) await this.do(taken);
     return taken !== null;
   }
 
   private async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.closing.signal }).catch(() => {});
   }
-}
-
-/** A chunk, and which sweep it is of. */
-export interface ChunkPlace {
-  readonly sweep: string;
-  readonly scenario: string;
-  /** From 1 to `chunks`. */
-  readonly number: number;
-  readonly chunks: number;
-}
-
-interface JobDoerParts {
-  readonly pool: Pool;
-  readonly late: LateResults;
-  readonly noter: OnceNoter;
-  /** Reads the record of a sweep again. */
-  readonly readAgain: (sweepId: string) => Promise<Loaded | null>;
-  readonly onBegun: (job: ChunkJob, place: ChunkPlace) => void;
-  readonly onChunk: (result: ChunkResult, place: ChunkPlace) => void;
-}
-
-/** Does a job that was taken, and gives what came of it to whom it belongs. */
-class JobDoer {
-  private readonly parts: JobDoerParts;
-
-  constructor(parts: JobDoerParts) {
-    this.parts = parts;
-  }
 
   /** Does a job to its end, good or bad; rejects where the queue takes neither. */
-  async do(taken: TakenJob): Promise<void> {
+  private async do(taken: TakenJob): Promise<void> {
     const { held } = taken;
     try {
       if (held.whyGivenUp !== null) throw new UnrecoverableError(held.whyGivenUp);
@@ -188,19 +151,20 @@ class JobDoer {
   }
 
   private async examine(job: ChunkJob, { sweepId, loaded, held }: TakenJob): Promise<void> {
-    const { pool, onBegun, onChunk } = this.parts;
+    const { pool } = this;
+    const { options } = this.parts;
     const { scenario, catalogue } = loaded;
     const { chunk, from, to } = job;
     const chunks = chunksIn(loaded.sweep);
     const place = { sweep: sweepId, scenario: scenario.name, number: chunk + 1, chunks };
-    onBegun(job, place);
+    options.onBegun?.(job, place);
     const { tallies, milliseconds } = await sweep(scenario, { from, to, catalogue, pool });
     const result: ChunkResult = {
       ...{ chunk, from, to },
       tallies: Object.fromEntries(tallies),
       milliseconds: Math.round(milliseconds),
     };
-    if (await held.complete(result)) onChunk(result, place);
+    if (await held.complete(result)) options.onChunk?.(result, place);
     else await this.keepApart(sweepId, result);
   }
 
@@ -212,10 +176,11 @@ class JobDoer {
 
   /** A result whose job was given to another is still one of its chunk, to be compared. */
   private async keepApart(sweepId: string, result: ChunkResult): Promise<void> {
-    if (!(await this.parts.late.add(sweepId, result))) return;
+    const { connection } = this.parts;
+    if (!(await leaveLate({ connection, records: this.records }, sweepId, result))) return;
     const { from, to } = result;
     const whose = 'were given to another worker: ours are only compared';
-    this.parts.noter.tell(`seeds ${from}..${to} ${whose}`);
+    this.noter.tell(`seeds ${from}..${to} ${whose}`);
   }
 
   /** What the job asks for; throws where it is none of its sweep. */
@@ -229,12 +194,21 @@ class JobDoer {
     }
     if (isOf(loaded, job, held.id)) return job;
     // The sweep may have been begun anew meanwhile, with other chunks.
-    const now = await this.parts.readAgain(sweepId);
+    const now = await this.taker.sweeps.read(sweepId);
     if (now === null || !isOf(now, job, held.id)) {
       throw new UnrecoverableError('it is for other seeds than its sweep has');
     }
     return job;
   }
+}
+
+/** A chunk, and which sweep it is of. */
+export interface ChunkPlace {
+  readonly sweep: string;
+  readonly scenario: string;
+  /** From 1 to `chunks`. */
+  readonly number: number;
+  readonly chunks: number;
 }
 
 /** Whether a job asks for nothing but what its sweep has. */

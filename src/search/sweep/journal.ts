@@ -8,7 +8,7 @@ import { check } from '../../core/plan/document.ts';
 import type { FinishedRange } from './chunk.ts';
 import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from './sealed.ts';
 import type { SeedRange, Shard } from './shards.ts';
-import { countSchema, type Tally, tallySchema } from './tally.ts';
+import { countSchema, counts, rangeSchema, type Tally, tallySchema } from './tally.ts';
 
 /** What the chunks of a journal are part of. */
 export interface JournalHead {
@@ -30,14 +30,13 @@ const CHUNK: Form = { type: 'chunk', version: 1 };
 
 const headSchema: z.ZodType<JournalHead> = z.strictObject({
   origin: originSchema,
-  range: z.strictObject({ from: countSchema, to: countSchema }),
-  shard: z.strictObject({ index: countSchema, of: countSchema }).nullable(),
+  range: rangeSchema,
+  shard: z.strictObject(counts('index', 'of')).nullable(),
 });
 
 const chunkSchema: z.ZodType<FinishedChunk> = z.strictObject({
   system: z.string(),
-  from: countSchema,
-  to: countSchema,
+  ...counts('from', 'to'),
   tally: tallySchema,
   milliseconds: countSchema,
 });

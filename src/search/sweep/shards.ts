@@ -11,7 +11,14 @@ import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
 import { renderPath } from '../../text/problem.ts';
 import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from './sealed.ts';
-import { countSchema, EMPTY_TALLY, mergeTallies, type Tally, tallySchema } from './tally.ts';
+import {
+  countSchema,
+  EMPTY_TALLY,
+  mergeTallies,
+  rangeSchema,
+  type Tally,
+  tallySchema,
+} from './tally.ts';
 
 /** Seeds, both included; `to` is `from - 1` where there are none. */
 export interface SeedRange {
@@ -278,7 +285,7 @@ const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
 const shardFile: z.ZodType<ShardFile> = z
   .strictObject({
     shard: z.strictObject({ index: z.int().min(1), of: z.int().min(1) }),
-    range: z.strictObject({ from: countSchema, to: countSchema }),
+    range: rangeSchema,
     scenarios: z.array(scenarioShard),
   })
   .refine(({ shard }) => shard.index <= shard.of, { error: 'there is no such shard' });

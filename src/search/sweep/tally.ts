@@ -161,6 +161,14 @@ export function claimTally(tally: Tally, claim: string): ClaimTally {
 /** A number of things, or a seed. */
 export const countSchema: z.ZodType<number> = z.int().min(0);
 
+type Counts<Name extends string> = Readonly<Record<Name, typeof countSchema>>;
+
+/** Fields of a schema that are such numbers. */
+export function counts<const Name extends string>(...names: readonly Name[]): Counts<Name>;
+export function counts(...names: readonly string[]): Counts<string> {
+  return Object.fromEntries(names.map((name) => [name, countSchema]));
+}
+
 /** What was cut to be kept. */
 export const cutTextSchema: z.ZodType<string> = z.string().max(MOST_TEXT);
 
@@ -169,30 +177,22 @@ const claimTallySchema: z.ZodType<ClaimTally> = z.strictObject({
   brokenSeeds: z.array(countSchema).max(KEPT_SEEDS),
   unknown: countSchema,
   firstUnknown: z.strictObject({ seed: countSchema, reason: cutTextSchema }).nullable(),
-  exercised: countSchema,
-  times: countSchema,
+  ...counts('exercised', 'times'),
 });
-
-const faultTallySchema: z.ZodType<FaultTally> = z.strictObject({
-  fired: countSchema,
-  overlapped: countSchema,
-});
-
-const faultKind: z.ZodType<FaultKind, FaultKind> = z.enum(FAULT_KINDS);
 
 export const tallySchema: z.ZodType<Tally> = z.strictObject({
-  seeds: countSchema,
-  events: countSchema,
-  broken: countSchema,
-  unknown: countSchema,
+  ...counts('seeds', 'events', 'broken', 'unknown'),
   claims: z.record(z.string(), claimTallySchema),
-  faults: z.partialRecord(faultKind, faultTallySchema),
-  overlap: z.strictObject({ seeds: countSchema, longestUs: countSchema }),
-  stampede: z.strictObject({ seeds: countSchema, computations: countSchema, most: countSchema }),
+  faults: z.partialRecord(z.enum(FAULT_KINDS), z.strictObject(counts('fired', 'overlapped'))),
+  overlap: z.strictObject(counts('seeds', 'longestUs')),
+  stampede: z.strictObject(counts('seeds', 'computations', 'most')),
   failures: z.array(z.strictObject({ seed: countSchema, error: cutTextSchema })).max(KEPT_SEEDS),
-  failed: countSchema,
-  killed: countSchema,
+  ...counts('failed', 'killed'),
 });
+
+/** Seeds, both included. */
+export const rangeSchema: z.ZodType<{ readonly from: number; readonly to: number }> =
+  z.strictObject(counts('from', 'to'));
 
 /** The modules of a scenario: from paths to digests. */
 export const modulesSchema: z.ZodType<Readonly<Record<string, string>>> = z.record(
