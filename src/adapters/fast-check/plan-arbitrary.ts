@@ -41,40 +41,8 @@ const safe = fc.maxSafeInteger();
 
 /** Names that YAML could take for something else. */
 const name = fc.constantFrom(
-  ...[
-    'alice',
-    'bob',
-    'true',
-    'null',
-    '~',
-    '1e3',
-    '0x1F',
-    '-',
-    '*a',
-    '&a',
-    '!b',
-    '#c',
-    'a:',
-    '{',
-    '1/2',
-  ],
-  ...[
-    'yes',
-    '=',
-    '<<',
-    "it's",
-    '"',
-    'ключ',
-    '.inf',
-    '2001-01-01',
-    '%',
-    '@',
-    '`',
-    '[]',
-    '>',
-    '|',
-    '?',
-  ],
+  ...'alice bob true null ~ 1e3 0x1F - *a &a !b #c a: { 1/2 yes = <<'.split(' '),
+  ...'it\'s " ключ .inf 2001-01-01 % @ ` [] > | ?'.split(' '),
 );
 const plainName = name.filter((text) => !text.includes('/'));
 const point = fc.oneof(fc.constantFrom('alice/1/write', 'lock/expire'), name);
@@ -89,9 +57,7 @@ const which: fc.Arbitrary<Which> = fc.oneof(
   fc.record({ kind: fc.constant('link'), from: plainName, to: plainName, atUs: us }),
 );
 
-const fieldArbitraries: {
-  readonly [Type in FieldType]: fc.Arbitrary<FieldTypes[Type]>;
-} = {
+const fieldArbitraries: { readonly [Type in FieldType]: fc.Arbitrary<FieldTypes[Type]> } = {
   process: plainName,
   group: fc.array(plainName, { minLength: 1, maxLength: 3 }),
   message: which,
@@ -126,55 +92,34 @@ export function faultFrom(
 }
 
 const id = fc.integer({ min: 1, max: 1_000 });
+const place = { store: plainName, key: plainName };
 const work: fc.Arbitrary<Work> = fc.oneof(
+  fc.record({ kind: fc.constant('write'), id, ...place, value: safe, awaits: fc.boolean() }),
+  fc.record({ kind: fc.constantFrom('read', 'increment'), id, ...place }),
   fc.record({
-    kind: fc.constant('write'),
-    id,
-    store: plainName,
-    key: plainName,
-    value: safe,
-    awaits: fc.boolean(),
-  }),
-  fc.record({ kind: fc.constantFrom('read', 'increment'), id, store: plainName, key: plainName }),
-  fc.record({
-    kind: fc.constant('increment'),
-    id,
-    store: plainName,
-    key: plainName,
+    ...{ kind: fc.constant('increment'), id, ...place },
     // 1 is not written down.
     by: fc.oneof(fc.integer({ min: -9, max: 9 }), safe).map((by) => (by === 1 ? 2 : by)),
   }),
   fc
     .record({
-      kind: fc.constant('transfer'),
-      id,
-      from: plainName,
-      to: plainName,
-      key: plainName,
-      amount: safe,
+      ...{ kind: fc.constant('transfer'), id, from: plainName, to: plainName },
+      ...{ key: plainName, amount: safe },
     })
     .filter(({ from, to }) => from !== to),
   fc.record({ kind: fc.constant('compute'), id, forUs: us }),
   fc.record({ kind: fc.constant('renew'), id, ttlUs: positiveUs }),
   fc.record({ kind: fc.constant('lock'), id, lock: plainName }),
   fc.record({
-    kind: fc.constant('job'),
-    id,
-    tick: fc.maxSafeNat().map((tick) => Math.max(1, tick)),
-    retries: fc.nat(9),
-    forUs: us,
+    ...{ kind: fc.constant('job'), id, tick: fc.maxSafeNat().map((tick) => Math.max(1, tick)) },
+    ...{ retries: fc.nat(9), forUs: us },
   }),
   fc.record({
-    kind: fc.constant('memoize'),
-    id,
-    store: plainName,
-    key: plainName,
-    value: safe,
-    forUs: us,
-    pieces: fc.integer({ min: 1, max: 100 }),
+    ...{ kind: fc.constant('memoize'), id, ...place, value: safe },
+    ...{ forUs: us, pieces: fc.integer({ min: 1, max: 100 }) },
   }),
   fc.record({
-    ...{ kind: fc.constant('memoize'), id, store: plainName, key: plainName, value: safe },
+    ...{ kind: fc.constant('memoize'), id, ...place, value: safe },
     ...{ forUs: us, pieces: fc.constant(1), withoutLock: fc.constant('gives-up') },
   }),
 );
@@ -214,9 +159,7 @@ const clocks = { skewUs: nullable(us), driftPpm: nullable(fc.nat(1_000_000)) };
 const boundFields = {
   latency: range,
   think: range,
-  durations: fc
-    .dictionary(fc.constantFrom(...FAULT_KINDS), range)
-    .map((entries) => ({ ...entries })),
+  durations: fc.dictionary(fc.constantFrom(...FAULT_KINDS), range).map((all) => ({ ...all })),
   ...clocks,
 };
 const bounds = fc.oneof(
@@ -242,9 +185,7 @@ const planFields = {
   }),
   clients: fc.uniqueArray(client, { maxLength: 3, selector: (one) => one.name }),
   network: fc.record({ link: fc.constantFrom('connection', 'datagram'), latencyUs: us }),
-  faults: fc.array(fc.oneof(...FAULT_KINDS.map(faultArbitrary)), {
-    maxLength: 6,
-  }),
+  faults: fc.array(fc.oneof(...FAULT_KINDS.map(faultArbitrary)), { maxLength: 6 }),
   chance: nullable(
     fc.record({
       seed: fc.maxSafeNat(),
@@ -290,15 +231,15 @@ const planWithQueue = fc
     });
     const clients = plan.clients.map((one) => ({ ...one, sections }));
     const fitting = lists.filter((one) => one.steps < steps && one.retries <= retries);
-    const of = (isCopy: boolean): typeof fitting => fitting.filter((it) => it.isCopy === isCopy);
-    const messages = of(false).map((it) => ({
-      ...{ machine: it.machine, steps: it.steps, retries: it.retries },
-      atUs: it.us,
-    }));
-    const copies = of(true).map((it) => ({
-      ...{ machine: it.machine, steps: it.steps, retries: it.retries },
-      afterUs: it.us,
-    }));
+    const bring = ({ machine, steps: at, retries: again }: (typeof lists)[number]) => {
+      return { machine, steps: at, retries: again };
+    };
+    const messages = fitting
+      .filter(({ isCopy }) => !isCopy)
+      .map((one) => ({ ...bring(one), atUs: one.us }));
+    const copies = fitting
+      .filter(({ isCopy }) => isCopy)
+      .map((one) => ({ ...bring(one), afterUs: one.us }));
     const queue = { steps, retries, visibilityUs, messages, copies };
     return clients.length === 0 ? plan : { ...plan, clients, queue };
   });

@@ -3,12 +3,15 @@
  * with what one types to run this test again.
  */
 import type { Verdict } from '../../check/verdict.ts';
+import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { renderPlan } from '../../core/plan/plan-text.ts';
 import { describeShrunk, type Shrunk } from '../../report/describe-finding.ts';
 import { type FailureWording, renderFailure } from '../../report/failure.ts';
-import type { Finding } from '../../report/finding.ts';
-import { shellWords } from '../../report/finding.ts';
+import { type Finding, shellWords } from '../../report/finding.ts';
+import { renderSequence } from '../../report/sequence-text.ts';
+import { essentialSteps } from '../../report/steps.ts';
+import { paintFor } from '../../text/colour.ts';
 import type { SimRun } from './sim-run.ts';
 import { commandWith, replayCommandOf } from './test-place.ts';
 
@@ -24,8 +27,7 @@ export function seedBlock(finding: Finding, run: SimRun, keptAs: string | null):
     ['seed:  ', again],
     keptAs === null ? ['keep:  ', keep] : ['replay:', replayCommandOf(keptAs, run.place)],
   ];
-  const { claim, system, seed } = finding;
-  const place = `${claim} of ${system}, seed ${seed}`;
+  const place = `${finding.claim} of ${finding.system}, seed ${finding.seed}`;
   return renderFailure(finding, { colour: false, width: WIDTH, wording: { place, next } });
 }
 
@@ -50,10 +52,19 @@ export function findingOf(found: Found, run: SimRun): Promise<Finding | null> {
 /** The plan of a finding as it is kept in `file`. */
 export function keptText(finding: Finding, run: SimRun, file: string): string {
   const command = shellWords(replayCommandOf(file, run.place)).join(' ');
-  return renderPlan(
-    finding.plan,
-    [finding.explanation.headline, command, finding.digest].join('\n'),
-  );
+  const { plan, explanation, digest } = finding;
+  return renderPlan(plan, [explanation.headline, command, digest].join('\n'));
+}
+
+/** What matters of a run, as a sequence, for a breach's evidence or without one. */
+export function sequenceLines(
+  { faults }: Plan,
+  trace: Trace,
+  verdict: Verdict | undefined,
+): readonly string[] {
+  const evidence = verdict?.kind === 'invalid' ? verdict.evidence : [];
+  const steps = essentialSteps(trace, { evidence, faults });
+  return renderSequence(steps, trace.processes, { width: WIDTH, paint: paintFor(false) });
 }
 
 /** `✓ grant-order held, exercised 3 times`. */

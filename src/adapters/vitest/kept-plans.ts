@@ -10,16 +10,20 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { wordsOf } from '../../load.ts';
 import { type Finding, shellWords } from '../../report/finding.ts';
-import { renderSequence } from '../../report/sequence-text.ts';
-import { essentialSteps } from '../../report/steps.ts';
 import { whyRefused } from '../../run.ts';
 import { planWordFindings } from '../../scenario/build-systems.ts';
 import { type Replay, replay } from '../../search/corpus/replay.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../../search/corpus/write-whole.ts';
-import { paintFor } from '../../text/colour.ts';
 import { renderProblem } from '../../text/problem.ts';
-import { asShrunk, findingOf, keptBlock, keptText, verdictLine } from './failure-block.ts';
+import {
+  asShrunk,
+  findingOf,
+  keptBlock,
+  keptText,
+  sequenceLines,
+  verdictLine,
+} from './failure-block.ts';
 import { letOthersRun, type SimRun } from './sim-run.ts';
 import { commandWith, corpusFolderOf, SimTestError, typedPath } from './test-place.ts';
 
@@ -51,9 +55,8 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<Replay | null
   if (outcome === 'reproduced') {
     if (expect?.holds.includes(claim) !== true) return result;
     const finding = await findingOf(asShrunk(plan, claim), run);
-    if (finding === null)
-      throw new SimTestError([`✗ kept plan ${typedPath(file)} breaks ${claim}`]);
-    throw new SimTestError([keptBlock(finding, run, file)]);
+    const breaks = `✗ kept plan ${typedPath(file)} breaks ${claim}`;
+    throw new SimTestError([finding === null ? breaks : keptBlock(finding, run, file)]);
   }
   const isGuard = outcome === 'fixed' && expect?.breaks.includes(claim) !== true;
   if (isGuard || outcome === plan.expect?.outcome) return null;
@@ -69,7 +72,7 @@ function meaningOf({ outcome, claim, divergedAt }: Replay): string {
 /** A plan that guards nothing is taken out if that is wished for, else the test fails. */
 function stale(kept: KeptTestPlan, run: SimRun, why: string): null {
   if (run.wishes.isUpdate && run.wishes.planFile === null) {
-    takeOut(kept, run);
+    if (changed(kept, null)) run.print(`fencepost: took out ${typedPath(kept.file)}`);
     return null;
   }
   const command = shellWords(commandWith('FENCEPOST_UPDATE=1', run.place)).join(' ');
@@ -87,9 +90,7 @@ export async function replayWished(file: string, run: SimRun): Promise<boolean> 
   if (kept.plan.scenario !== run.slug) return false;
   if (whyUnrunnable(kept, run) === null) {
     const { trace, verdict, outcome } = await replay(kept.plan, undefined, run.catalogue);
-    const evidence = verdict.kind === 'invalid' ? verdict.evidence : [];
-    const steps = essentialSteps(trace, { evidence, faults: kept.plan.faults });
-    const lines = renderSequence(steps, trace.processes, { width: 100, paint: paintFor(false) });
+    const lines = sequenceLines(kept.plan, trace, verdict);
     run.print([...lines, '', `${outcome}: ${verdictLine(verdict)}`].join('\n'));
   }
   await replayOne(kept, run);
@@ -144,11 +145,6 @@ export function keep(finding: Finding, run: SimRun): string {
     run.print(`fencepost: changed ${typedPath(file)}`);
   }
   return file;
-}
-
-/** Takes a plan out that guards nothing. */
-function takeOut(kept: KeptTestPlan, run: SimRun): void {
-  if (changed(kept, null)) run.print(`fencepost: took out ${typedPath(kept.file)}`);
 }
 
 /** Whether there was something to change; throws where another writes the same file. */

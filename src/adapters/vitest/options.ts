@@ -25,10 +25,11 @@ export interface TestOptions {
   readonly use?: SystemDefinition | readonly SystemDefinition[];
 }
 
+/** Fields that belong to other forms of a test. */
+type Without<Field extends string> = { readonly [Each in Field]?: never };
+
 /** A scenario that is written here. */
-export interface WrittenHere extends ScenarioFields {
-  readonly scenario?: never;
-  readonly system?: never;
+export interface WrittenHere extends ScenarioFields, Without<'scenario' | 'system'> {
   /** What may go wrong; `[]` where nothing does. */
   readonly faults: NonNullable<ScenarioFields['faults']>;
   /** What the lock guards. Default `unfenced`. */
@@ -40,21 +41,15 @@ export interface WrittenHere extends ScenarioFields {
 }
 
 /** A scenario that is written elsewhere. */
-interface WrittenElsewhere {
+interface WrittenElsewhere extends Without<'faults' | 'store' | 'holds' | 'breaks'> {
   /** A file beside the test, `./lock.yaml`, or the text of one; it lists its own expectations. */
   readonly scenario: string;
   /** One of its systems; all of them, if absent. */
   readonly system?: string;
-  readonly faults?: never;
-  readonly store?: never;
-  readonly holds?: never;
-  readonly breaks?: never;
 }
 
 /** A lock whose client is the body of the test. */
-export interface BodyParts<S extends object, T extends object> {
-  readonly lock?: never;
-  readonly options?: never;
+export interface BodyParts<S extends object, T extends object> extends Without<'lock' | 'options'> {
   /**
    * Adds the lock's servers to the world of one run: `lock`, or `lock-…` where there are several.
    * The body is handed what it returns.
@@ -70,29 +65,20 @@ export interface BodyParts<S extends object, T extends object> {
 }
 
 /** A lock that fencepost has, or that is defined with `build` or `buildAsync`. */
-interface LockParts {
+interface LockParts extends Without<PartOfBody> {
   readonly lock: string | LockDefinition;
   /** Options of the lock: `{ release: 'own' }`. */
   readonly options?: Readonly<Record<string, string | number>>;
-  readonly servers?: never;
-  readonly start?: never;
-  readonly operations?: never;
 }
+
+type PartOfBody = 'servers' | 'start' | 'operations';
 
 export type BodyOptions<S extends object, T extends object> = TestOptions &
   BodyParts<S, T> &
   (WrittenHere | WrittenElsewhere);
 
-/** Nothing but what the scenario says. */
-interface NoParts {
-  readonly lock?: never;
-  readonly options?: never;
-  readonly servers?: never;
-  readonly start?: never;
-  readonly operations?: never;
-}
-
-export type LockOptions = TestOptions & ((WrittenHere & LockParts) | (WrittenElsewhere & NoParts));
+export type LockOptions = TestOptions &
+  ((WrittenHere & LockParts) | (WrittenElsewhere & Without<'lock' | 'options' | PartOfBody>));
 
 /** What a body uses beside its section. */
 export type Handles<S extends object, T extends object> = S & T & { readonly client: AsyncClient };
@@ -111,26 +97,12 @@ export type Body<S extends object, T extends object, A extends readonly unknown[
 /** Options whose handles are not known any more. */
 export type AnyOptions = TestOptions &
   (WrittenHere | WrittenElsewhere) &
-  Partial<Pick<LockParts, 'lock' | 'options'>> & {
-    readonly servers?: unknown;
-    readonly start?: unknown;
-    readonly operations?: unknown;
-  };
+  Partial<Pick<LockParts, 'lock' | 'options'> & Record<PartOfBody, unknown>>;
 
 /** The fields of a scenario that a test may write. */
 export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
-  ...([
-    'description',
-    'clients',
-    'workload',
-    'network',
-    'jitter',
-    'faults',
-    'swarm',
-    'epoch',
-    'queue',
-  ] as const),
-  ...(['clocks', 'time', 'slack', 'probe', 'maxEvents'] as const),
+  ...(['description', 'clients', 'workload', 'network', 'jitter', 'faults', 'swarm'] as const),
+  ...(['epoch', 'queue', 'clocks', 'time', 'slack', 'probe', 'maxEvents'] as const),
 ];
 
 /** The fields that stand in a scenario's `systems`, and here beside the others. */

@@ -7,16 +7,13 @@ import { dirname } from 'node:path';
 import timers, { setTimeout } from 'node:timers';
 import { virtualizeGlobals } from '../../host/async/globals.ts';
 import { examineAsync } from '../../host/async/run-async.ts';
-import { renderSequence } from '../../report/sequence-text.ts';
-import { essentialSteps } from '../../report/steps.ts';
 import { expand } from '../../scenario/expand.ts';
 import { repeatSeed } from '../../search/sweep/examiner.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import { isAsync } from '../../systems/assemble.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
-import { paintFor } from '../../text/colour.ts';
 import { examineSeeds } from './examine-seeds.ts';
-import { verdictLine } from './failure-block.ts';
+import { sequenceLines, verdictLine } from './failure-block.ts';
 import { replayKeptPlans, replayWished } from './kept-plans.ts';
 import type { CheckedOptions } from './options.ts';
 import { letOthersRun, type SimRun, Stopwatch } from './sim-run.ts';
@@ -88,17 +85,14 @@ async function checkDeterminism(run: SimRun, { from, to }: SeedRange): Promise<v
       if (run.stopwatch.isOver) return;
       const difference = await repeatSeed(run.scenario, name, seed, run.catalogue);
       if (difference === null) continue;
+      const shown = difference.slice(0, LONGEST) + (difference.length > LONGEST ? '…' : '');
       throw new SimTestError([
         `✗ not deterministic: two runs of seed ${seed} of ${name} differ`,
-        `  ${clipped(difference)}`,
+        `  ${shown}`,
         'what a test keeps between runs, or imports during one, is shared by all of them',
       ]);
     }
   }
-}
-
-function clipped(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
 /** Prints the sequence of a seed of each system, and how what was expected turned out. */
@@ -108,9 +102,7 @@ async function showSeed(run: SimRun, seed: number): Promise<void> {
     const claims = [...expect.holds, ...expect.breaks];
     const { trace, verdicts } = await examineAsync(plan, claims, run.catalogue);
     const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
-    const evidence = broken?.kind === 'invalid' ? broken.evidence : [];
-    const steps = essentialSteps(trace, { evidence, faults: plan.faults });
-    const lines = renderSequence(steps, trace.processes, { width: 100, paint: paintFor(false) });
+    const lines = sequenceLines(plan, trace, broken);
     const found = verdicts.map(verdictLine);
     run.print([`seed ${seed} of ${name}`, '', ...lines, '', ...found].join('\n'));
   }

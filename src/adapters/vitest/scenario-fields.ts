@@ -19,6 +19,8 @@ type Names = number | readonly string[];
 /** `clients`, `stores`, `locks` or the name of a process; or several. */
 type Processes = string | readonly string[];
 
+type Optional<Fields> = Readonly<Partial<Fields>>;
+
 /** What a scenario says beside its systems. */
 export interface ScenarioFields {
   readonly description?: string;
@@ -58,11 +60,7 @@ interface QueueField {
   readonly duplicates?: { readonly chance: OddsText; readonly after?: TimeRange };
 }
 
-interface MessageField {
-  readonly machine?: string;
-  readonly steps?: number;
-  readonly retries?: number;
-}
+type MessageField = Optional<{ machine: string; steps: number; retries: number }>;
 
 interface ClientSettingsField {
   /** How long a grant lasts. Default 10ms. */
@@ -106,11 +104,9 @@ interface WorkloadField {
   readonly steps?: readonly StepField[];
 }
 
-interface Access {
-  readonly id?: number;
-  readonly store?: string;
-  readonly key?: string;
-}
+type Access = Optional<{ id: number; store: string; key: string }>;
+type Transfer = Optional<{ id: number; from: string; to: string; key: string; amount: number }>;
+type Id = Optional<{ id: number }>;
 
 type StepField =
   | 'write'
@@ -118,31 +114,16 @@ type StepField =
   | 'increment'
   | 'transfer'
   | 'renew'
-  | { readonly write: Access & { readonly value?: number; readonly awaits?: boolean } }
+  | { readonly write: Access & Optional<{ value: number; awaits: boolean }> }
   | { readonly read: Access }
   | { readonly increment: Access & { readonly by?: number } }
   | { readonly transfer: Transfer }
-  | { readonly compute: Time | { readonly id?: number; readonly for: Time } }
-  | { readonly renew: { readonly id?: number; readonly ttl?: Time } }
-  | { readonly lock: string | { readonly id?: number; readonly lock: string } }
-  | { readonly job: Job }
-  | { readonly transition: { readonly id?: number; readonly for: Time } }
+  | { readonly compute: Time | (Id & { readonly for: Time }) }
+  | { readonly renew: Id & { readonly ttl?: Time } }
+  | { readonly lock: string | (Id & { readonly lock: string }) }
+  | { readonly job: Id & Optional<{ tick: number; retries: number }> & { readonly for: Time } }
+  | { readonly transition: Id & { readonly for: Time } }
   | { readonly memoize: Memoize };
-
-interface Transfer {
-  readonly id?: number;
-  readonly from?: string;
-  readonly to?: string;
-  readonly key?: string;
-  readonly amount?: number;
-}
-
-interface Job {
-  readonly id?: number;
-  readonly tick?: number;
-  readonly retries?: number;
-  readonly for: Time;
-}
 
 interface Memoize extends Access {
   readonly value?: number;
@@ -193,12 +174,11 @@ interface Pause extends At, Chance {
   readonly clocks?: 'run' | 'freeze';
 }
 
-interface LateTimer {
+interface LateTimer extends Chance {
   readonly timer?: string;
   readonly process?: Processes;
   readonly at?: TimeRange;
   readonly by: TimeRange;
-  readonly chance?: OddsText;
 }
 
 interface FaultOptions {
