@@ -8,7 +8,7 @@
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
-import { type ClientSettings, settingsOver } from '../../core/plan/client-text.ts';
+import { settingsOver } from '../../core/plan/client-text.ts';
 import type { ClientPlan, Expectation, Plan } from '../../core/plan/plan.ts';
 import { examineAsync } from '../../host/async/run-async.ts';
 import { digestOf, whyRefused } from '../../run.ts';
@@ -64,19 +64,14 @@ export interface Sibling {
     | { readonly kind: 'cannot-run'; readonly why: string };
 }
 
-/** What broke: one of the scenario's systems, by a plan that was drawn or shrunk from it. */
-interface Broken {
-  readonly plan: Plan;
-  readonly claim: string;
-}
-
 /**
- * Runs the plan on every sibling that must hold the claim, in the order of the scenario; none where
- * the claim was not expected to break. The stores of all systems must be prepared.
+ * Runs a plan that broke a claim, drawn or shrunk from the scenario, on every sibling that must hold
+ * it, in the order of the scenario; none where the claim was not expected to break. The stores of
+ * all systems must be prepared.
  */
 export async function runSiblings(
   scenario: Scenario,
-  { plan, claim }: Broken,
+  { plan, claim }: { readonly plan: Plan; readonly claim: string },
   catalogue: Catalogue = builtIn,
 ): Promise<readonly Sibling[]> {
   const own = scenario.systems.find(({ name }) => name === plan.system.name);
@@ -118,23 +113,8 @@ function planOn(plan: Plan, move: Move): Plan {
 function clientOn(client: ClientPlan, { scenario, from, to }: Move): ClientPlan {
   const written = scenario.clients.find(({ name }) => name === client.name);
   if (written === undefined) return client;
-  const before = settingsOver(written.settings, from.clients);
-  const after = settingsOver(written.settings, to.clients);
-  const own = <Key extends keyof ClientSettings>(key: Key): ClientSettings[Key] =>
-    before[key] === after[key] ? client[key] : after[key];
-  return {
-    name: client.name,
-    ttlUs: own('ttlUs'),
-    lockTimeoutUs: own('lockTimeoutUs'),
-    storeTimeoutUs: own('storeTimeoutUs'),
-    pool: own('pool'),
-    checksLease: own('checksLease'),
-    countsLeaseFrom: own('countsLeaseFrom'),
-    leaseEnds: own('leaseEnds'),
-    tries: own('tries'),
-    backoffUs: own('backoffUs'),
-    attempts: own('attempts'),
-    releases: own('releases'),
-    sections: client.sections,
-  };
+  const before = new Map(Object.entries(settingsOver(written.settings, from.clients)));
+  const after = Object.entries(settingsOver(written.settings, to.clients));
+  const theirs = after.filter(([name, value]) => value !== before.get(name));
+  return { ...client, ...Object.fromEntries(theirs) };
 }
