@@ -90,26 +90,20 @@ function keepIfPossible(rounds: Rounds): void {
 }
 
 /** How long things take; people change none of it. */
-export interface CoordinatorTiming {
+const COORDINATOR_TIMING = {
   /** Between two rounds. */
-  readonly pollMs: number;
-  /** Between two beats, by which others see that this coordinator is alive. */
-  readonly beatMs: number;
-  /** A checkpoint is written that often while there is something new. */
-  readonly saveMs: number;
-  /** All that is under way is added again that often, lest the queue lost a part of it. */
-  readonly addAgainMs: number;
-  /** Without a result for so long, and with no chunk at work, no worker of ours is there. */
-  readonly quietMs: number;
-}
-
-const COORDINATOR_TIMING: CoordinatorTiming = {
   pollMs: 200,
+  /** Between two beats, by which others see that this coordinator is alive. */
   beatMs: 1_000,
+  /** A checkpoint is written that often while there is something new. */
   saveMs: 3_000,
+  /** All that is under way is added again that often, lest the queue lost a part of it. */
   addAgainMs: 60_000,
+  /** Without a result for so long, and with no chunk at work, no worker of ours is there. */
   quietMs: 60_000,
 };
+
+export type CoordinatorTiming = Readonly<typeof COORDINATOR_TIMING>;
 
 export interface CoordinateOptions extends CoordinatorOptions {
   /** Another one each time. */

@@ -312,34 +312,24 @@ class KnownSweeps {
 }
 
 /** How long things take on a worker; people change none of it. */
-export interface WorkerTiming {
+export const WORKER_TIMING = {
   /** A worker that does not renew within this time has lost its job to another. */
-  readonly lockMs: number;
-  /** How often is looked for jobs whose worker is gone. */
-  readonly stalledMs: number;
-  /** So many times a job may lose its worker. */
-  readonly mostStalls: number;
-  /** How often is looked which sweeps there are. */
-  readonly lookMs: number;
-  /** How often the record of a sweep is read again, and that of one which is left to others. */
-  readonly againMs: number;
-  readonly refusedMs: number;
-  /** A sweep that had no job for so long gives its place to another, where places are short. */
-  readonly placeMs: number;
-  /** How long to wait where no sweep had a job. */
-  readonly idleMs: number;
-  /** Until the next try where the queue refuses what it is asked. */
-  readonly retryMs: number;
-}
-
-export const WORKER_TIMING: WorkerTiming = {
   lockMs: 60_000,
+  /** How often is looked for jobs whose worker is gone. */
   stalledMs: 30_000,
+  /** So many times a job may lose its worker. */
   mostStalls: 10,
+  /** How often is looked which sweeps there are. */
   lookMs: 1_000,
+  /** How often the record of a sweep is read again, and that of one which is left to others. */
   againMs: 5_000,
   refusedMs: 30_000,
+  /** A sweep that had no job for so long gives its place to another, where places are short. */
   placeMs: 5_000,
+  /** How long to wait where no sweep had a job. */
   idleMs: 250,
+  /** Until the next try where the queue refuses what it is asked. */
   retryMs: 5_000,
 };
+
+export type WorkerTiming = Readonly<typeof WORKER_TIMING>;

@@ -53,24 +53,26 @@ export interface ComparedCell {
 /** The figures of the runs, whose number is that of the resamples' weights. */
 export function figuresOf(runs: readonly RunMeasures[], resamples: Resamples): Figures {
   const each = (of: (run: RunMeasures) => number): readonly number[] => runs.map(of);
-  const begun = each((run) => run.begun);
   const waits = runs.map(({ waitsUs }) => waitsUs);
-  const perSection = (of: (run: RunMeasures) => number): Estimate =>
-    estimate(ratioOf(each(of), begun), resamples);
-  const acknowledged = each((run) => run.acknowledged);
-  const perAcknowledged = (of: (run: RunMeasures) => number): Estimate =>
-    estimate(ratioOf(each(of), acknowledged), resamples);
+  const per = (whole: 'begun' | 'acknowledged', of: (run: RunMeasures) => number): Estimate =>
+    estimate(
+      ratioOf(
+        each(of),
+        each((run) => run[whole]),
+      ),
+      resamples,
+    );
   return {
     throughput: estimate(meanOf(each(throughputOf)), resamples),
     waitP50: estimate(quantileOf(waits, 0.5), resamples),
     waitP99: estimate(quantileOf(waits, 0.99), resamples),
     commitP99: estimate(commitP99Of(runs), resamples),
-    retries: perSection((run) => run.retries),
-    aborts: perSection((run) => run.aborts),
-    deadlocks: perSection((run) => run.deadlocks),
-    stuck: perSection((run) => run.stuck),
-    lost: perAcknowledged((run) => run.lost),
-    repeated: perAcknowledged((run) => run.repeated),
+    retries: per('begun', (run) => run.retries),
+    aborts: per('begun', (run) => run.aborts),
+    deadlocks: per('begun', (run) => run.deadlocks),
+    stuck: per('begun', (run) => run.stuck),
+    lost: per('acknowledged', (run) => run.lost),
+    repeated: per('acknowledged', (run) => run.repeated),
     wrong: wilson(runs.filter(isWrong).length, runs.length),
   };
 }

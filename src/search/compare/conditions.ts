@@ -68,19 +68,11 @@ export function trialsAsWritten(scenario: Scenario): readonly ComparedTrial[] {
   const limits = { ...scenario.limits, probe: false };
   const { length } = scenario.clients;
   const about = `${length} ${length === 1 ? 'client' : 'clients'} as in ${scenario.name}`;
-  const condition = { contention: 'as written', about };
-  const calm = { condition: { ...condition, hasFaults: false }, scenario: withoutFaults(scenario) };
-  if (scenario.faults.length === 0) {
-    return [{ ...calm, scenario: { ...calm.scenario, limits } }];
-  }
-  return [
-    { ...calm, scenario: { ...calm.scenario, limits } },
-    { condition: { ...condition, hasFaults: true }, scenario: { ...scenario, limits } },
-  ];
-}
-
-function withoutFaults(scenario: Scenario): Scenario {
-  return { ...scenario, faults: [] };
+  const withFaults = scenario.faults.length === 0 ? [false] : [false, true];
+  return withFaults.map((hasFaults) => ({
+    condition: { contention: 'as written', hasFaults, about },
+    scenario: { ...scenario, faults: hasFaults ? scenario.faults : [], limits },
+  }));
 }
 
 /** `6 clients, 4 rows, think time 0–20 ms`. */

@@ -176,21 +176,11 @@ function noteOperations(
       section.writtenUs ??= answer.event.atUs;
       section.committedUs = answer.event.atUs;
     }
-    noteWrite(section, call, {
-      operation,
-      fate: isTaken ? 'yes' : answer?.event.outcome === 'info' ? 'perhaps' : 'no',
-    });
+    const intent = call.repeats ?? operation;
+    const before = section.writes.get(intent) ?? 'no';
+    const fate = isTaken ? 'yes' : answer?.event.outcome === 'info' ? 'perhaps' : before;
+    section.writes.set(intent, before === 'yes' ? before : fate);
   }
-}
-
-function noteWrite(
-  { writes }: Seen,
-  call: Extract<Call, { adds: number | null }>,
-  { operation, fate }: { operation: string; fate: 'yes' | 'perhaps' | 'no' },
-): void {
-  const intent = call.repeats ?? operation;
-  const before = writes.get(intent) ?? 'no';
-  writes.set(intent, before === 'yes' || fate === 'no' ? before : fate);
 }
 
 function isYes(answer: Return | null): boolean {

@@ -8,7 +8,7 @@ import type { LoadedModule } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, killedTally } from './chunk.ts';
-import { mergeTallies, type Tally } from './tally.ts';
+import { mergeTallies, type SeedFailure, type Tally } from './tally.ts';
 
 export interface PoolOptions {
   readonly workers: number;
@@ -21,7 +21,7 @@ export interface PoolOptions {
 }
 
 /** What a pool is to do: `next` gives chunks until it gives null, `onTally` takes each result. */
-interface PoolJob {
+export interface PoolJob {
   readonly scenario: Scenario;
   /** Where the scenario's own words come from. */
   readonly modules: readonly LoadedModule[];
@@ -87,11 +87,6 @@ export interface ChunkDone {
   readonly milliseconds: number;
 }
 
-/** How a worker came back from a chunk. */
-type Attempt =
-  | { readonly kind: 'done'; readonly done: ChunkDone }
-  | { readonly kind: 'lost'; readonly seed: number; readonly error: string };
-
 /** Chunks are sized to take about this long. */
 const CHUNK_MS = 100;
 const FIRST_CHUNK = 8;
@@ -129,17 +124,17 @@ class Lane {
   private async examine(order: ChunkOrder): Promise<Tally> {
     const { chunk } = order;
     const attempt = await this.attempt(order);
-    if (attempt.kind === 'done') {
-      this.resize(attempt.done.milliseconds, chunk);
-      return attempt.done.tally;
+    if ('tally' in attempt) {
+      this.resize(attempt.milliseconds, chunk);
+      return attempt.tally;
     }
-    const { seed, error } = attempt;
-    const skip = [...chunk.skip, seed];
+    const skip = [...chunk.skip, attempt.seed];
     const rest = await this.examine({ ...order, chunk: { ...chunk, skip } });
-    return mergeTallies(killedTally({ seed, error }), rest);
+    return mergeTallies(killedTally(attempt), rest);
   }
 
-  private attempt(order: ChunkOrder): Promise<Attempt> {
+  /** What the worker answers, or the seed that it was lost at. */
+  private attempt(order: ChunkOrder): Promise<ChunkDone | SeedFailure> {
     this.worker ??= this.start();
     const { worker } = this;
     this.seedCell[0] = Number.NaN;
@@ -151,12 +146,12 @@ class Lane {
         const seed = this.seedCell[0] ?? Number.NaN;
         void worker.terminate().then(() => {
           if (Number.isNaN(seed)) reject(new Error(`a worker did not start: ${error}`));
-          else resolve({ kind: 'lost', seed, error });
+          else resolve({ seed, error });
         });
       };
       const onDone = (done: ChunkDone): void => {
         stop();
-        resolve({ kind: 'done', done });
+        resolve(done);
       };
       const onError = (error: Error): void => lose(error.message);
       const stop = (): void => {

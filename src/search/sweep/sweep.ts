@@ -14,14 +14,11 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, examineChunk, type FinishedRange } from './chunk.ts';
 import { examinerOf, prepareScenario } from './examiner.ts';
 import type { FinishedChunk } from './journal.ts';
-import { Pool, type PoolOptions } from './pool.ts';
+import { Pool, type PoolJob, type PoolOptions } from './pool.ts';
 import type { SeedRange } from './shards.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
-export interface SweepOptions {
-  /** Seeds, both included. */
-  readonly from: number;
-  readonly to: number;
+export interface SweepOptions extends SeedRange {
   /**
    * Opened and closed by the caller; null is this thread, which does not survive a seed that hangs.
    */
@@ -92,7 +89,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   };
   const next = (seeds: number): Chunk | null =>
     options.shouldStop?.() === true ? null : chunks.next(seeds);
-  if (options.pool === null) await sweepHere(scenario, { next, catalogue, onTally });
+  if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally });
   else await options.pool.run({ scenario, modules, next, onTally });
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
 }
@@ -101,15 +98,8 @@ const SEEDS_AT_ONCE = 64;
 
 async function sweepHere(
   scenario: Scenario,
-  {
-    next,
-    catalogue,
-    onTally,
-  }: {
-    readonly next: (seeds: number) => Chunk | null;
-    readonly catalogue: Catalogue;
-    readonly onTally: (tally: Tally, chunk: Chunk) => void;
-  },
+  catalogue: Catalogue,
+  { next, onTally }: Pick<PoolJob, 'next' | 'onTally'>,
 ): Promise<void> {
   await prepareScenario(scenario, catalogue);
   const examiner = examinerOf(scenario, catalogue);
@@ -131,15 +121,9 @@ export class ChunkSource {
     range: SeedRange,
     finished: readonly FinishedRange[] = [],
   ) {
-    this.left = new Map(
-      systems.map((name) => [
-        name,
-        without(
-          range,
-          finished.filter(({ system }) => system === name),
-        ),
-      ]),
-    );
+    const doneOf = (name: string): readonly SeedRange[] =>
+      finished.filter(({ system }) => system === name);
+    this.left = new Map(systems.map((name) => [name, without(range, doneOf(name))]));
   }
 
   /** At most so many seeds of the system that is furthest behind; null when all are handed out. */
@@ -161,13 +145,10 @@ export class ChunkSource {
 
 /** What is left of a range, in pieces, when others are taken away. */
 function without(range: SeedRange, taken: readonly SeedRange[]): SeedRange[] {
-  let pieces: readonly SeedRange[] = [range];
-  for (const { from, to } of taken) {
-    pieces = pieces.flatMap((piece) => [
+  const pieces = (whole: readonly SeedRange[], { from, to }: SeedRange): SeedRange[] =>
+    whole.flatMap((piece) => [
       { from: piece.from, to: Math.min(piece.to, from - 1) },
       { from: Math.max(piece.from, to + 1), to: piece.to },
     ]);
-    pieces = pieces.filter((piece) => piece.from <= piece.to);
-  }
-  return pieces.filter((piece) => piece.from <= piece.to);
+  return taken.reduce(pieces, [range]).filter((piece) => piece.from <= piece.to);
 }
