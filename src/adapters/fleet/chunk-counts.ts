@@ -5,7 +5,6 @@
  * chunk has, no seed that is not in it, and no number so large that all chunks could not be added
  * up.
  */
-
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Scenario } from '../../scenario/scenario.ts';

@@ -3,7 +3,6 @@
  * follows from the sweep alone, so that adding a chunk twice adds it once; only how many seeds make
  * a chunk is measured, once, by a short sweep on the machine that begins.
  */
-
 import type { Catalogue } from '../../catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { Pool } from '../../search/sweep/pool.ts';

@@ -6,7 +6,6 @@
  * Queues share one connection, which connects again by itself; each worker has one more, by which
  * it is counted.
  */
-
 import { randomUUID } from 'node:crypto';
 import { type Job, Queue, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';

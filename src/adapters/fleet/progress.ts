@@ -3,7 +3,6 @@
  * and one line that says how far it is. Only what a queue itself rejects with is waited out; all
  * other errors end a coordinator.
  */
-
 import { Defect } from '../../core/kernel/assert.ts';
 import { countOf, groupDigits } from '../../text/prose.ts';
 import type { SweepProgress, SweepQueue } from './sweep-queue.ts';

@@ -4,7 +4,6 @@
  * job. A chunk is examined by the sweep's pool; a seed is shrunk in a thread apart, where a plan
  * that hangs or uses up the memory ends the thread and not the worker.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { UnrecoverableError } from 'bullmq';

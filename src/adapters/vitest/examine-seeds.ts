@@ -4,7 +4,6 @@
  * not, it says what to do about it: a fault is placed where no client comes by, or a claim's hazard
  * never arose.
  */
-
 import { sectionPointsOf } from '../../core/plan/operation-names.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { shrinkFailureAsync } from '../../host/async/run-async.ts';

@@ -3,7 +3,6 @@
  * checked here as far as it is no part of a scenario, since the code that gives it may be plain
  * JavaScript: every mistake is told at once, with the option that it is in.
  */
-
 import type { SystemDefinition } from '../../catalogue.ts';
 import { shown } from '../../core/plan/fields.ts';
 import type { World } from '../../core/world/world.ts';

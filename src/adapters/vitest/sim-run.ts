@@ -3,7 +3,6 @@
  * is real here: how long the test may still go on, and turns for the rest of the thread, by clocks
  * and timers that no test replaces.
  */
-
 import { inRealTurn } from '../../host/async/ambient.ts';
 import type { Mistakes, Subject } from './subject.ts';
 import type { TestPlace, Wishes } from './test-place.ts';

@@ -82,12 +82,8 @@ function textOf({ fields, scenario }: CheckedOptions, source: SubjectSource): Sc
     return { file: 'scenario', text: scenario, isWrittenHere: false, folder };
   }
   const file = resolve(folder, scenario);
-  return {
-    file: scenario,
-    text: readText(file, scenario),
-    isWrittenHere: false,
-    folder: dirname(file),
-  };
+  const text = readText(file, scenario);
+  return { file: scenario, text, isWrittenHere: false, folder: dirname(file) };
 }
 
 function readText(file: string, given: string): string {
@@ -279,17 +275,12 @@ const EMPTY: Plan = {
   system: { name: 'empty', lock: OWN_LOCK, store: 'unfenced', options: {} },
   clients: [],
   network: { link: 'connection', latencyUs: 0 },
-  faults: [],
-  chance: null,
-  decisions: {},
-  order: [],
+  ...{ faults: [], chance: null, decisions: {}, order: [] },
   limits: { ...LIMIT_DEFAULTS, probe: false, healAtUs: 0, endUs: 1, maxEvents: 1 },
   bounds: {
     latency: { minUs: 0, maxUs: 0 },
     think: { minUs: 0, maxUs: CLIENT_DEFAULTS.ttlUs },
-    durations: {},
-    skewUs: null,
-    driftPpm: null,
+    ...{ durations: {}, skewUs: null, driftPpm: null },
   },
 };
 

@@ -5,7 +5,6 @@
  * Plans are written with `FENCEPOST_UPDATE=1` and not with vitest's `-u`: that makes a test pass by
  * accepting what is new, while a kept plan goes on failing until the lock is mended.
  */
-
 import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';

@@ -80,6 +80,14 @@ const MATTERS: ReadonlyMap<Mode, RegExp> = new Map([
   ['comment', /\n/g],
 ]);
 
+/** After a character inside a string, a comment or a character of EDN. */
+function modeAfter(mode: Mode, character: string): Mode {
+  if (mode === 'comment') return character === '\n' ? 'code' : mode;
+  if (mode === 'string' && character === '\\') return 'escape';
+  if (mode === 'escape' || (mode === 'string' && character !== '"')) return 'string';
+  return 'code';
+}
+
 export class MapCutter {
   private readonly syntax: Syntax;
   private readonly take: (map: CutMap) => Malformed | null;
@@ -163,50 +171,21 @@ export class MapCutter {
       this.line += 1;
       this.lineStart = this.base + at + 1;
     }
-    switch (this.mode) {
-      case 'code':
-        return this.stepInCode(character, at);
-      case 'string':
-        if (character === '"') this.mode = 'code';
-        else if (character === '\\') this.mode = 'escape';
-        return null;
-      case 'escape':
-        this.mode = 'string';
-        return null;
-      case 'comment':
-        if (character === '\n') this.mode = 'code';
-        return null;
-      case 'character':
-        this.mode = 'code';
-        return null;
-      case 'tag':
-        return this.stepInTag(character, at);
-    }
+    if (this.mode === 'tag') return this.stepInTag(character, at);
+    if (this.mode === 'code') return this.stepInCode(character, at);
+    this.mode = modeAfter(this.mode, character);
+    return null;
   }
 
   private stepInCode(character: string, at: number): Malformed | null {
     if (this.closers.length === 0) return this.stepOutside(character, at);
-    switch (character) {
-      case '{':
-      case '[':
-      case '(':
-        return this.open(character, at);
-      case '}':
-      case ']':
-      case ')':
-        return this.close(character, at);
-      case '"':
-        this.mode = 'string';
-        return null;
-      case ';':
-        if (this.syntax === 'edn') this.mode = 'comment';
-        return null;
-      case '\\':
-        if (this.syntax === 'edn') this.mode = 'character';
-        return null;
-      default:
-        return null;
-    }
+    if ('{[('.includes(character)) return this.open(character, at);
+    if ('}])'.includes(character)) return this.close(character, at);
+    const isEdn = this.syntax === 'edn';
+    if (character === '"') this.mode = 'string';
+    else if (isEdn && character === ';') this.mode = 'comment';
+    else if (isEdn && character === '\\') this.mode = 'character';
+    return null;
   }
 
   private open(character: string, at: number): Malformed | null {

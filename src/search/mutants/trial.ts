@@ -2,7 +2,6 @@
  * What became of a mutant and its base on the same seeds. The seeds are cut into blocks, each of
  * which is a search of its own: how many seeds it takes to find the mutant is their median.
  */
-
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Share, wilson } from '../compare/statistics.ts';
 import { judgeSystem } from '../sweep/expectation.ts';

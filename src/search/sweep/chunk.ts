@@ -2,7 +2,6 @@
  * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the
  * range, so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
  */
-
 import type { Trace } from '../../core/history/trace.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 import type { Examination } from '../../harness.ts';

@@ -6,7 +6,6 @@
  * shards judges and shrinks. A shard that is missing, is there twice, or belongs to another run is
  * refused.
  */
-
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
 import { renderPath } from '../../text/problem.ts';

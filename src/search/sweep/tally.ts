@@ -3,7 +3,6 @@
  * the result of a sweep does not depend on how it was cut into chunks or which worker was faster.
  * The schema reads tallies, and what else a sweep writes, from files.
  */
-
 import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
