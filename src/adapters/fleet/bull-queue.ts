@@ -28,11 +28,10 @@ import {
 } from './sweep-queue.ts';
 import { type SweepRecord, sweepIdOf } from './sweep-record.ts';
 
-/** Ids read at once. */
+/** Ids that are read at once. */
 const PAGE = 1_000;
 const MOST_RECORDS = 1_000;
 const MOST_FAILED = 100;
-/** Jobs removed at once. */
 const REMOVED_AT_ONCE = 1_000;
 /** What nobody collects, since its coordinator never came back, goes after a week. */
 const KEPT = { age: 7 * 24 * 3600 };

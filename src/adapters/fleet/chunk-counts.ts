@@ -163,11 +163,7 @@ function areCountsPlausible(tally: Tally, place: Place): boolean {
   const struck = Object.values(faults);
   return (
     areSeeds([broken, unknown, overlap.seeds, stampede.seeds], place) &&
-    areSeeds(
-      struck.map(({ fired }) => fired),
-      place,
-    ) &&
-    struck.every(({ fired, overlapped }) => overlapped <= fired) &&
+    struck.every(({ fired, overlapped }) => overlapped <= fired && areSeeds([fired], place)) &&
     areSums([tally.events, stampede.computations], place)
   );
 }

@@ -35,9 +35,8 @@ interface ConnectionOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** The prefix of every key. */
+/** Of every key. */
 const PREFIX = 'fencepost';
-/** How long to try for a first connection. */
 const FIRST_CONNECTION_MS = 5_000;
 
 /** Connects; rejects where nothing answers, or what answers lets us not in. */
@@ -47,7 +46,8 @@ export async function openConnection(
 ): Promise<QueueConnection> {
   await requireRedis(address);
   const maxRetriesPerRequest = isPatient ? null : 3;
-  const connection = new Redis({ ...address, retryStrategy: retryAfterMs, maxRetriesPerRequest });
+  const retryStrategy = (times: number): number => Math.min(100 * times, 2_000);
+  const connection = new Redis({ ...address, retryStrategy, maxRetriesPerRequest });
   connection.on('error', onError);
   // It is the same server for all of them, whose version and settings are looked at once.
   let skipVersionCheck = false;
@@ -67,11 +67,6 @@ export async function openConnection(
     },
     close: async () => connection.disconnect(),
   };
-}
-
-/** How long to wait before the next try to connect again. */
-function retryAfterMs(times: number): number {
-  return Math.min(100 * times, 2_000);
 }
 
 async function requireRedis(address: QueueAddress): Promise<void> {

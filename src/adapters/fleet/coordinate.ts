@@ -21,18 +21,12 @@ import type { Tally } from '../../search/sweep/tally.ts';
 import { countOf } from '../../text/prose.ts';
 import { Coordinator, type CoordinatorOptions, Unsaved } from './coordinator.ts';
 import { OnceNoter, QueueAway, QueueReach, tellingAway } from './progress.ts';
-import type { QueueCounts, ShrunkKind, SweepProgress } from './sweep-queue.ts';
-import type { TwoResults } from './two-results.ts';
+import type { QueueCounts, SweepProgress } from './sweep-queue.ts';
 
-export interface FleetResult {
+export interface FleetResult extends Readonly<Pick<Coordinator, 'lost' | 'alarm' | 'shrunk'>> {
   readonly end: FleetEnd;
   /** By system, in the scenario's order. */
   readonly tallies: ReadonlyMap<string, Tally>;
-  readonly lost: ReadonlyMap<number, string>;
-  /** The first chunk that came to two results; null for none. */
-  readonly alarm: TwoResults | null;
-  /** What workers have shrunk, one a kind of failure; of some there is no plan. */
-  readonly shrunk: readonly ShrunkKind[];
   /** All attempts together. */
   readonly milliseconds: number;
 }

@@ -3,12 +3,11 @@
  * round reads what ended, counts it, and adds what is next; whatever a round did may be done again.
  *
  * Start here to read the fleet. What a sweep is: `sweep-record.ts`, cut by `chunks.ts` into the
- * jobs of `jobs.ts`. What comes back is added up in `chunk-counts.ts` and kept in `checkpoint.ts`;
- * `two-results.ts` raises the alarm, and `shrinking.ts` asks workers to shrink what broke.
- * `coordinate.ts` goes round until all is counted, on a `sweep-queue.ts`, which `bull-queue.ts` is
- * on Redis (`queue-url.ts`, `connection.ts`), and `progress.ts` says how far it is. On the other
- * side `worker.ts` does the jobs that `take-jobs.ts` takes, and `shrink-kind.ts` shrinks in a
- * thread.
+ * jobs of `sweep-queue.ts`. What comes back is added up in `chunk-counts.ts` and kept in
+ * `checkpoint.ts`; `two-results.ts` raises the alarm, and `shrinking.ts` asks workers to shrink what
+ * broke. `coordinate.ts` goes round until all is counted, on a queue, which `bull-queue.ts` is on
+ * Redis (`queue-url.ts`, `connection.ts`), and `progress.ts` says how far it is. On the other side
+ * `worker.ts` does the jobs that `take-jobs.ts` takes, and `shrink-kind.ts` shrinks in a thread.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { EMPTY_TALLY } from '../../search/sweep/tally.ts';
@@ -147,10 +146,8 @@ export class Coordinator {
   keep(milliseconds: number): void {
     const { sweep, save } = this.options;
     const { alarm, shrunk } = this;
-    const text = renderCheckpoint({
-      ...{ sweep, counts: this.counts.state() },
-      ...{ milliseconds, shrunk, alarm },
-    });
+    const counts = this.counts.state();
+    const text = renderCheckpoint({ sweep, counts, milliseconds, shrunk, alarm });
     try {
       save(text);
     } catch (error) {

@@ -1,7 +1,7 @@
 /**
  * What a coordinator needs of a queue, and what travels over it: the jobs, what comes back of them,
- * and what a sweep's record says. All of that is data, never code: numbers, names and the scenario's
- * text; whoever takes one checks it before use.
+ * and what a sweep's record says. All of that is data, never code: numbers, names and the text of
+ * the scenario; whoever takes one checks it before use.
  */
 import { z } from 'zod';
 import type { Boundary } from '../../core/shrink/boundary.ts';

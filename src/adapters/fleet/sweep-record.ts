@@ -8,7 +8,6 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Catalogue } from '../../catalogue.ts';
-import type { ModuleDigests } from '../../core/plan/plan.ts';
 import type { ModuleSource } from '../../host/modules/load-catalogue.ts';
 import { readScenarioSource } from '../../host/modules/load-files.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -80,7 +79,12 @@ export async function loadSweep(
   if (origin.fencepost !== options.version) {
     return refused(`is of fencepost ${origin.fencepost}, not ${options.version}`);
   }
-  const read = await readScenarioSource({ file, text }, moduleSource(options, origin.modules));
+  // Nothing of a module is run before its file is known to be the one that the coordinator has.
+  const source: ModuleSource =
+    options.modules === null
+      ? { kind: 'refused', why: 'code does not travel; name its folder here with --modules' }
+      : { kind: 'folder', folder: options.modules, digests: origin.modules };
+  const read = await readScenarioSource({ file, text }, source);
   if (read.kind === 'problems') {
     const [first] = read.problems;
     const what = first === undefined ? '' : renderProblem(first);
@@ -93,12 +97,6 @@ export async function loadSweep(
 
 function refused(why: string): LoadedSweep {
   return { kind: 'refused', why };
-}
-
-/** Nothing of a module is run before its file is known to be the one that the coordinator has. */
-function moduleSource({ modules }: LoadOptions, digests: ModuleDigests): ModuleSource {
-  if (modules !== null) return { kind: 'folder', folder: modules, digests };
-  return { kind: 'refused', why: 'code does not travel; name its folder here with --modules' };
 }
 
 /** Where the modules were looked for, if it is one of them that is wrong. */

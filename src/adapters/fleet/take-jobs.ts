@@ -281,7 +281,7 @@ class KnownSweeps {
     const before = this.get(id);
     // What a sweep is follows from its id; only how it is cut may have changed.
     if (before !== null) return this.keep(id, { ...before, sweep }, timing.againMs);
-    const loaded = await this.load(id, sweep);
+    const loaded = await loadSweep(id, sweep, this.parts.options).catch(whyUnloadable);
     if (loaded.kind === 'loaded') return this.keep(id, loaded, timing.againMs);
     const refusal = refusalText(id, loaded.why);
     this.parts.noter.tell(refusal);
@@ -300,15 +300,11 @@ class KnownSweeps {
     this.known.set(id, { loaded, refusal, againAtMs: performance.now() + forMs });
     return loaded;
   }
+}
 
-  private async load(id: string, sweep: Loaded['sweep']): Promise<LoadedSweep> {
-    try {
-      return await loadSweep(id, sweep, this.parts.options);
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      return { kind: 'refused', why: `cannot be loaded here: ${error.message}` };
-    }
-  }
+function whyUnloadable(error: unknown): LoadedSweep {
+  if (!(error instanceof Error)) throw error;
+  return { kind: 'refused', why: `cannot be loaded here: ${error.message}` };
 }
 
 /** How long things take on a worker; people change none of it. */

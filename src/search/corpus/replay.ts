@@ -65,9 +65,9 @@ export interface Sibling {
 }
 
 /**
- * Runs a plan that broke a claim, drawn or shrunk from the scenario, on every sibling that must hold
- * it, in the order of the scenario; none where the claim was not expected to break. The stores of
- * all systems must be prepared.
+ * Runs a plan that broke a claim, drawn or shrunk from the scenario, on every sibling that must
+ * hold it, in the order of the scenario; none where the claim was not expected to break. The stores
+ * of all systems must be prepared.
  */
 export async function runSiblings(
   scenario: Scenario,
