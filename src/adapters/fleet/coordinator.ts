@@ -4,10 +4,10 @@
  *
  * Start here to read the fleet. What a sweep is: `sweep-record.ts`, cut by `chunks.ts` into the
  * jobs of `sweep-queue.ts`. What comes back is added up in `chunk-counts.ts` and kept in
- * `checkpoint.ts`; `two-results.ts` raises the alarm, and `shrinking.ts` asks workers to shrink what
- * broke. `coordinate.ts` goes round until all is counted, on a queue, which `bull-queue.ts` is on
- * Redis (`queue-url.ts`, `connection.ts`), and `progress.ts` says how far it is. On the other side
- * `worker.ts` does the jobs that `take-jobs.ts` takes, and `shrink-kind.ts` shrinks in a thread.
+ * `checkpoint.ts`; `two-results.ts` raises the alarm, and `shrinking.ts` asks workers to shrink
+ * what broke. `coordinate.ts` goes round until all is counted, on a queue, which `bull-queue.ts` is
+ * on Redis (`queue-url.ts`, `connection.ts`), and `progress.ts` says how far it is. On the other
+ * side `worker.ts` does the jobs that `take-jobs.ts` takes; `shrink-kind.ts` shrinks in a thread.
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { EMPTY_TALLY } from '../../search/sweep/tally.ts';

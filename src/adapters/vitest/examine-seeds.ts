@@ -22,10 +22,8 @@ import { letOthersRun, type SimRun } from './sim-run.ts';
 import { OWN_LOCK } from './subject.ts';
 import { commandWith, SimTestError } from './test-place.ts';
 
-/** What is known before: claims that a kept plan broke, as `<system> <claim>`. */
-interface Known {
-  readonly broken: ReadonlySet<string>;
-}
+/** Claims that a kept plan broke, as `<system> <claim>`. */
+type Known = ReadonlySet<string>;
 
 /** Throws a `SimTestError` unless every expectation is met. */
 export async function examineSeeds(run: SimRun, seeds: SeedRange, known: Known): Promise<void> {
@@ -75,15 +73,10 @@ function requireTime({ stopwatch }: SimRun, { done, of }: { done: number; of: nu
   ]);
 }
 
-interface SeedTally {
-  readonly seed: number;
-  readonly tally: Tally;
-}
-
 async function requireUnbroken(
   run: SimRun,
   system: SystemScenario,
-  { seed, tally }: SeedTally,
+  { seed, tally }: { seed: number; tally: Tally },
 ): Promise<void> {
   const [failure] = tally.failures;
   if (failure !== undefined) {
@@ -105,11 +98,11 @@ async function requireUnbroken(
 async function keepBroken(
   run: SimRun,
   { name: system, expect }: SystemScenario,
-  { seed, tally, before, known }: SeedTally & { readonly before: Tally; readonly known: Known },
+  { seed, tally, before, known }: { seed: number; tally: Tally; before: Tally; known: Known },
 ): Promise<void> {
   if (!run.wishes.isUpdate) return;
   for (const claim of expect.breaks) {
-    const isNew = claimTally(before, claim).broken === 0 && !known.broken.has(`${system} ${claim}`);
+    const isNew = claimTally(before, claim).broken === 0 && !known.has(`${system} ${claim}`);
     if (!isNew || claimTally(tally, claim).broken === 0) continue;
     keep(await shrunkFinding(run, { system, claim, seed }), run);
   }
@@ -120,14 +113,11 @@ async function shrunkFinding(
   run: SimRun,
   { system, claim, seed }: { system: string; claim: string; seed: number },
 ): Promise<Finding> {
-  const { catalogue, stopwatch } = run;
+  const { catalogue } = run;
   const original = expand(run.scenario, system, seed);
-  const shouldStop = (): boolean => stopwatch.isOver;
-  const result = await shrinkFailureAsync(original, claim, {
-    catalogue,
-    shouldStop,
-    breathe: letOthersRun,
-  });
+  const shouldStop = (): boolean => run.stopwatch.isOver;
+  const options = { catalogue, shouldStop, breathe: letOthersRun };
+  const result = await shrinkFailureAsync(original, claim, options);
   const finding = await findingOf({ claim, seed, original, result }, run);
   if (finding !== null) return finding;
   const what = `seed ${seed} broke ${claim} of ${system}, and does not when it is run again`;
@@ -138,12 +128,12 @@ async function shrunkFinding(
 function isSettled(
   { systems }: SimRun,
   tallies: ReadonlyMap<string, Tally>,
-  { broken }: Known,
+  known: Known,
 ): boolean {
   return systems.every(({ name, expect: { holds, breaks } }) => {
     const tally = tallies.get(name) ?? EMPTY_TALLY;
     const isBroken = (claim: string): boolean =>
-      claimTally(tally, claim).broken > 0 || broken.has(`${name} ${claim}`);
+      claimTally(tally, claim).broken > 0 || known.has(`${name} ${claim}`);
     return holds.length === 0 && breaks.every(isBroken);
   });
 }
@@ -158,7 +148,7 @@ function judge(
   const { name, expect } = system;
   const examined = countOf(tally.seeds, 'seed');
   const lines = missing
-    .filter((claim) => !known.broken.has(`${name} ${claim}`))
+    .filter((claim) => !known.has(`${name} ${claim}`))
     .map((claim) => `✗ ${claim} of ${name} should break, and did not on ${examined}`);
   if (expect.holds.length > 0 && vacuous.length > 0) {
     lines.push(`? ${name} is not judged on ${examined}`);

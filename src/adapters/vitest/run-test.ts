@@ -60,7 +60,7 @@ async function goThroughStages(run: SimRun, seeds: SeedRange): Promise<TestEnd> 
   }
   const broken = await replayKeptPlans(run);
   await checkDeterminism(run, seeds);
-  await examineSeeds(run, seeds, { broken });
+  await examineSeeds(run, seeds, broken);
   return 'passed';
 }
 
@@ -71,7 +71,7 @@ async function examineOne(run: SimRun, seed: number): Promise<void> {
     ...system,
     expect: { ...system.expect, breaks: [] },
   }));
-  await examineSeeds({ ...run, systems }, { from: seed, to: seed }, { broken: new Set() });
+  await examineSeeds({ ...run, systems }, { from: seed, to: seed }, new Set());
 }
 
 const SEEDS = 3;

@@ -87,10 +87,8 @@ function throughputOf({ acknowledged, doneUs }: RunMeasures): number {
 }
 
 function commitP99Of(runs: readonly RunMeasures[]): Statistic {
-  return quantileOf(
-    runs.map(({ commitsUs }) => commitsUs),
-    0.99,
-  );
+  const commits = runs.map(({ commitsUs }) => commitsUs);
+  return quantileOf(commits, 0.99);
 }
 
 /**
@@ -169,14 +167,11 @@ export function judgeFolklore(
 ): readonly Saying[] {
   const atHigh = { contention: 'high', ours: pessimistic, theirs: optimistic };
   const atLow = { contention: 'low', ours: optimistic, theirs: pessimistic };
+  const fences = safer(cells, { ours: fenced, theirs: unfenced });
   return [
     sayingOf('pessimistic locking for high contention', faster(cells, atHigh, resamples), false),
     sayingOf('optimistic locking for low contention', faster(cells, atLow, resamples), false),
-    sayingOf(
-      'fencing for safety across services',
-      safer(cells, { ours: fenced, theirs: unfenced }),
-      true,
-    ),
+    sayingOf('fencing for safety across services', fences, true),
   ];
 }
 
@@ -263,12 +258,9 @@ function saferRuling(ours: Share, theirs: Share): SayingRuling {
 }
 
 function pooled(cells: readonly ComparedCell[]): Share {
-  const sum = (of: (share: Share) => number): number =>
-    cells.reduce((total, { figures }) => total + of(figures.wrong), 0);
-  return wilson(
-    sum(({ hits }) => hits),
-    sum(({ runs }) => runs),
-  );
+  const sum = (what: 'hits' | 'runs'): number =>
+    cells.reduce((total, { figures }) => total + figures.wrong[what], 0);
+  return wilson(sum('hits'), sum('runs'));
 }
 
 /** The cells of both systems under the same conditions, in the order of the cells. */

@@ -14,10 +14,9 @@ import type { Examiner } from './chunk.ts';
 /** Examines with all claims that cost little, and with those that the scenario lists. */
 export function examinerOf(scenario: Scenario, catalogue: Catalogue = builtIn): Examiner {
   const bySystem = new Map(
-    scenario.systems.map((system) => [
-      system.name,
-      claimsJudged([...system.expect.holds, ...system.expect.breaks], catalogue),
-    ]),
+    scenario.systems.map(({ name, expect: { holds, breaks } }) => {
+      return [name, claimsJudged([...holds, ...breaks], catalogue)];
+    }),
   );
   return (system, seed) => {
     const claims = bySystem.get(system) ?? claimsJudged([], catalogue);
@@ -38,10 +37,8 @@ export function claimsJudged(
   listed: readonly string[],
   { claims }: Pick<Catalogue, 'claims'> = builtIn,
 ): readonly string[] {
-  const plain = [...claims.keys()].filter(
-    (name) => !name.includes('(') && name !== 'holder-overlap',
-  );
-  return [...new Set([...listed, ...plain])];
+  const isPlain = (name: string): boolean => !name.includes('(') && name !== 'holder-overlap';
+  return [...new Set([...listed, ...[...claims.keys()].filter(isPlain)])];
 }
 
 /** Null when both runs gave the same events; else what differs first, in words. */

@@ -45,13 +45,8 @@ export function judgeSystem(
   const isFailed = unexpected.length > 0 || (isFull && missing.length > 0);
   const isUntried = tally.seeds === 0 || missing.length > 0;
   const isOpen = isIncomplete || isUntried || tally.failed > 0;
-  return {
-    met: isFailed ? false : isOpen ? null : true,
-    unexpected,
-    missing,
-    vacuous,
-    isIncomplete,
-  };
+  const met = isFailed ? false : isOpen ? null : true;
+  return { met, unexpected, missing, vacuous, isIncomplete };
 }
 
 /** What is shrunk of a system: each claim that should hold, else the first that should break. */

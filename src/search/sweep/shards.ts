@@ -112,13 +112,9 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
   const tooMany = counts.filter(({ examined, seeds }) => examined > seeds);
   if (tooMany.length > 0) return { kind: 'refused', problems: tooMany.map(tooManyText) };
   const cut = counts.filter(({ examined, seeds }) => examined < seeds);
-  const parts = sorted.map(({ shard }) => shard.scenarios);
-  const scenarios = first.shard.scenarios.map((scenario, at) =>
-    mergeScenario(
-      scenario,
-      parts.flatMap((part) => part.slice(at, at + 1)),
-    ),
-  );
+  const partsAt = (at: number): readonly ScenarioShard[] =>
+    sorted.flatMap(({ shard }) => shard.scenarios.slice(at, at + 1));
+  const scenarios = first.shard.scenarios.map((one, at) => mergeScenario(one, partsAt(at)));
   return { kind: 'merged', merged: { range: first.shard.range, scenarios, cut } };
 }
 

@@ -24,14 +24,10 @@ async function work({ examinerUrl, seedCell }: WorkerSetting): Promise<void> {
     const startedMs = performance.now();
     const system = scenario.systems.find(({ name }) => name === chunk.system);
     const expect = system?.expect ?? { holds: [], breaks: [] };
-    const tally = await examineChunk(
-      chunk,
-      expect,
-      module.examinerOf(scenario, catalogue),
-      (seed) => {
-        seedCell[0] = seed;
-      },
-    );
+    const examiner = module.examinerOf(scenario, catalogue);
+    const tally = await examineChunk(chunk, expect, examiner, (seed) => {
+      seedCell[0] = seed;
+    });
     const done: ChunkDone = { tally, milliseconds: performance.now() - startedMs };
     parentPort?.postMessage(done);
   });
