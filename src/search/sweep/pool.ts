@@ -12,6 +12,8 @@ import { mergeTallies, type SeedFailure, type Tally } from './tally.ts';
 
 export interface PoolOptions {
   readonly workers: number;
+  /** What a worker thread runs, which is `worker.ts`, built. */
+  readonly workerUrl: URL;
   /** A module that exports `examinerOf`, as a URL. */
   readonly examinerUrl: string;
   /** How long one seed may take before it counts as hung. */
@@ -182,9 +184,9 @@ class Lane {
   }
 
   private start(): Worker {
-    const { examinerUrl, memoryMb } = this.options;
+    const { workerUrl, examinerUrl, memoryMb } = this.options;
     const setting: WorkerSetting = { examinerUrl, seedCell: this.seedCell };
-    return new Worker(new URL('./worker.js', import.meta.url), {
+    return new Worker(workerUrl, {
       workerData: setting,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });

@@ -1,0 +1,23 @@
+// A worker of the pool that answers what the scenario's name asks for, and examines nothing.
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+
+const { seedCell, examinerUrl } = workerData;
+if (examinerUrl === 'dies') throw new Error('no examiner');
+
+parentPort.on('message', async ({ scenario, chunk }) => {
+  let seeds = 0;
+  for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
+    if (chunk.skip.includes(seed)) continue;
+    seedCell[0] = seed;
+    if (scenario.name === 'hangs' && seed % 10 === 3) for (;;);
+    if (scenario.name === 'dies' && seed % 10 === 4) throw new Error(`dies of ${seed}`);
+    seeds += 1;
+  }
+  const claims = {};
+  const tally = {
+    ...{ seeds, events: threadId, broken: 0, unknown: 0, claims, faults: {}, failures: [] },
+    ...{ overlap: { seeds: 0, longestUs: 0 }, stampede: { seeds: 0, computations: 0, most: 0 } },
+    ...{ failed: 0, killed: 0 },
+  };
+  parentPort.postMessage({ tally, milliseconds: scenario.name === 'slow' ? 1000 : 0.5 });
+});

@@ -1,0 +1,115 @@
+/** Laws of the pool alone, with a worker that does as the name of its scenario says. */
+import { afterEach, expect, test } from 'vitest';
+import { loadScenario } from '../../load.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import type { Chunk } from './chunk.ts';
+import { Pool, type PoolOptions } from './pool.ts';
+import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+
+let pool: Pool | null = null;
+afterEach(() => pool?.close());
+
+function open(options: Partial<PoolOptions> = {}): Pool {
+  const workerUrl = new URL('./pool-worker.fixture.mjs', import.meta.url);
+  const limits = { seedTimeoutMs: 300, memoryMb: 64 };
+  pool = new Pool({ workers: 1, workerUrl, examinerUrl: '', ...limits, ...options });
+  return pool;
+}
+
+interface Done {
+  readonly sizes: readonly number[];
+  readonly ranges: readonly string[];
+  readonly tally: Tally;
+}
+
+/** Its worker looks at nothing but the name. */
+function scenarioNamed(name: string): Scenario {
+  const text =
+    'systems: { fenced: { lock: lock-service, store: fenced } }\nclients: { count: 1, ttl: 20ms, sections: 1 }\nworkload: { steps: [write: {}] }\n';
+  const read = loadScenario(`name: ${name}\n${text}`, 'a.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.scenario;
+}
+
+/** Has the seeds from 0 to 29 examined, in chunks of ten at most. */
+async function examine(name: string, on: Pool, size = 10): Promise<Done> {
+  const sizes: number[] = [];
+  const ranges: string[] = [];
+  let tally = EMPTY_TALLY;
+  let from = 0;
+  await on.run({
+    scenario: scenarioNamed(name),
+    modules: [],
+    next: (seeds): Chunk | null => {
+      sizes.push(seeds);
+      if (from >= 30) return null;
+      const chunk = { system: 'fenced', from, to: from + size - 1, skip: [] };
+      from += size;
+      return chunk;
+    },
+    onTally: (one, chunk) => {
+      ranges.push(`${chunk.from}..${chunk.to}`);
+      tally = mergeTallies(tally, one);
+    },
+  });
+  return { sizes, ranges, tally };
+}
+
+test('every chunk is examined once, and the next is as long as the last took', async () => {
+  const { ranges, sizes, tally } = await examine('quick', open());
+  expect(ranges).toEqual(['0..9', '10..19', '20..29']);
+  expect(tally.seeds).toBe(30);
+  // From eight to four times ten: half a millisecond would allow 200 times as many.
+  expect(sizes).toEqual([8, 40, 40, 40]);
+});
+
+test('a worker that took long gets fewer seeds, but one', async () => {
+  expect((await examine('slow', open())).sizes).toEqual([8, 1, 1, 1]);
+});
+
+test('no chunk has more than 8,192 seeds', async () => {
+  expect((await examine('quick', open(), 5000)).sizes).toEqual([8, 8192]);
+});
+
+test('seeds that hang are findings, and the rest of their chunks is examined', async () => {
+  const { tally, ranges } = await examine('hangs', open({ workers: 2 }));
+  expect([tally.seeds, tally.failed, tally.killed]).toEqual([30, 3, 3]);
+  const error = 'it did not end within 0.3 s';
+  expect(tally.failures).toEqual([3, 13, 23].map((seed) => ({ seed, error })));
+  expect([...ranges].sort()).toEqual(['0..9', '10..19', '20..29']);
+});
+
+test('seeds of which a worker dies are findings', async () => {
+  const { tally } = await examine('dies', open());
+  expect([tally.seeds, tally.failed, tally.killed]).toEqual([30, 3, 3]);
+  expect(tally.failures.map(({ error }) => error)).toEqual([
+    'dies of 4',
+    'dies of 14',
+    'dies of 24',
+  ]);
+});
+
+test('a worker stays from one job to the next, and is another one after it died', async () => {
+  const one = open();
+  const threadsOf = async (name: string): Promise<number> =>
+    (await examine(name, one)).tally.events;
+  const first = await threadsOf('quick');
+  expect(await threadsOf('quick')).toBe(first);
+  await threadsOf('dies');
+  expect(await threadsOf('quick')).toBeGreaterThan(first);
+  await one.close();
+});
+
+test('a worker that cannot start fails the job, which gives out no more chunks', async () => {
+  const one = open({ examinerUrl: 'dies' });
+  await expect(examine('quick', one)).rejects.toThrow('a worker did not start: no examiner');
+  // Nobody is at the job any more: the next one may begin.
+  await expect(examine('quick', one)).rejects.toThrow('a worker did not start');
+});
+
+test('a pool has one job at a time', async () => {
+  const one = open();
+  const first = examine('quick', one);
+  await expect(examine('quick', one)).rejects.toThrow('a pool has two jobs at once');
+  await first;
+});
