@@ -66,15 +66,7 @@ export function storeCall(
   const resource = at.section.lock;
   const token = at.driver.token?.(resource) ?? 0;
   const { kind: verb, key, value, adds } = ask;
-  const call: Draft<StoreAccess> = {
-    verb,
-    store: place.store,
-    resource,
-    key,
-    value,
-    token,
-    adds,
-  };
+  const call: Draft<StoreAccess> = { verb, store: place.store, resource, key, value, token, adds };
   if (ask.kind === 'write') {
     const version = ask.condition?.version;
     if (version !== undefined) call.version = version;

@@ -45,10 +45,7 @@ export class Life implements Inhabitant, JobOwner {
     this.ordinal = ordinal;
     const root = nameOf(process.name);
     this.root = ordinal === 1 ? root : under(root, `life-${ordinal}`);
-    this.timers = new Timers(process, parts, {
-      root: this.root,
-      run: (code) => this.run(code),
-    });
+    this.timers = new Timers(process, parts, { root: this.root, run: (code) => this.run(code) });
   }
 
   get name(): string {

@@ -23,12 +23,7 @@ type AnyCache = Cache | CacheItems;
 
 /** `onlyIf` compares with the value that is there; null takes whatever is there. */
 export type CacheRequest =
-  | {
-      readonly kind: 'add';
-      readonly key: string;
-      readonly value: string;
-      readonly ttlUs: number;
-    }
+  | { readonly kind: 'add'; readonly key: string; readonly value: string; readonly ttlUs: number }
   | {
       readonly kind: 'touch';
       readonly key: string;

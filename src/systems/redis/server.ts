@@ -24,12 +24,7 @@ export function randomValue(acquisition: Name): number {
 
 /** A command; with `ifValue` a script, which compares and acts in one step. */
 export type LockNodeRequest =
-  | {
-      readonly kind: 'set';
-      readonly key: string;
-      readonly value: number;
-      readonly ttlUs: number;
-    }
+  | { readonly kind: 'set'; readonly key: string; readonly value: number; readonly ttlUs: number }
   | { readonly kind: 'get'; readonly key: string }
   | { readonly kind: 'delete'; readonly key: string; readonly ifValue: number | null }
   | {

@@ -151,11 +151,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     if (request.kind === 'write') return this.write(request, turn);
     const { value, version } = this.table.find(request);
     const answer = { kind: 'value', value, version } as const;
-    this.witness.read(turn, {
-      request,
-      answer,
-      version: this.rowVersion(turn, version),
-    });
+    this.witness.read(turn, { request, answer, version: this.rowVersion(turn, version) });
     return answer;
   }
 

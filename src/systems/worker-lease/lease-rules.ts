@@ -25,16 +25,10 @@ export type LeaseRecord = {
 };
 
 /** Step `steps` of a machine, in its delivery after `retries` failed ones. */
-export type Delivery = {
-  readonly steps: number;
-  readonly retries: number;
-};
+export type Delivery = { readonly steps: number; readonly retries: number };
 
 /** A worker asks for a lease. */
-export type LeaseAsk = Delivery & {
-  readonly now: number;
-  readonly timeout: number;
-};
+export type LeaseAsk = Delivery & { readonly now: number; readonly timeout: number };
 
 /**
  * A worker gives a lease back: only that very lease is meant. The published one also gives back

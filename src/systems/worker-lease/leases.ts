@@ -190,10 +190,7 @@ export class TableLeases {
 export const KEY_LIFE_SECONDS: number = 86_400;
 
 /** A record as it was read; `unique` names that storing. Both are null where nothing was. */
-export type Seen = {
-  readonly record: LeaseRecord | null;
-  readonly unique: number | null;
-};
+export type Seen = { readonly record: LeaseRecord | null; readonly unique: number | null };
 
 /**
  * How a record is stored where none was. Early versions of the scheme used `cas` there too, which
