@@ -2,10 +2,12 @@
  * What drivers of locks have in common: they ask the lock's server, enter the section under the
  * grant that came back, and know by the client's own clock when the lease is over.
  */
-import type { Answer } from '../core/history/trace.ts';
+import type { Answer, Call } from '../core/history/trace.ts';
+import type { Draft } from '../core/kernel/draft.ts';
 import type { Json } from '../core/kernel/json.ts';
-import { under } from '../core/kernel/name.ts';
+import { type Name, under } from '../core/kernel/name.ts';
 import type { ClientPlan } from '../core/plan/plan.ts';
+import type { CallSetting, PendingCall } from '../core/world/calls.ts';
 import type { LeaseEnd } from '../core/world/client-view.ts';
 import { mark, type Program, request } from '../core/world/program.ts';
 import type { ServerHost } from '../core/world/server.ts';
@@ -45,19 +47,59 @@ export function* askLock<Q extends Json, R extends Json>(
   at: Section,
   ask: LockAsk<Q, R>,
 ): Program<LockOutcome<R>> {
-  const { self, plan, section } = at;
-  const { verb, id = 1, server, token = 0 } = ask;
+  const { self, plan } = at;
+  const { verb, id = 1, server: target, request: what, token = 0, means: describe } = ask;
   const [sentUs, sentWallUs] = [self.monotonicUs(), self.wallUs()];
-  const call = yield* request(self, {
-    operation: under(at.name, part(verb, id)),
-    call: { verb, lock: section.lock, token },
-    target: server,
-    request: ask.request,
-    timeoutUs: plan.lockTimeoutUs,
-    tries: verb === 'acquire' ? 1 : plan.tries,
-    describe: ask.means,
-  });
+  const tries = verb === 'acquire' ? 1 : plan.tries;
+  const question = { verb, token, target, request: what, tries, describe };
+  const call = yield* askServer(at, under(at.name, part(verb, id)), question);
   return { reply: call.reply, ordinal: call.granted, sentUs, sentWallUs };
+}
+
+/** What is asked of one of the servers that a lock has, and how. */
+interface ServerQuestion<Q extends Json, R extends Json>
+  extends Pick<CallSetting<Q, R>, 'target' | 'request' | 'describe'> {
+  readonly verb: Extract<Call, { lock: string }>['verb'];
+  /** By default the section's. */
+  readonly lock?: string;
+  /** The token that it names, for the trace; 0, for none, if absent. */
+  readonly token?: number;
+  /** If absent as many as the client makes. */
+  readonly tries?: number;
+  /** The grant that it is asked under, where that is not the one that was entered last. */
+  readonly under?: number | undefined;
+}
+
+/** What is to be sent to ask it: it waits for an answer as long as the client's `lockTimeout`. */
+export function questionOf<Q extends Json, R extends Json>(
+  { plan, section }: Section,
+  operation: Name,
+  question: ServerQuestion<Q, R>,
+): CallSetting<Q, R> {
+  const { verb, lock = section.lock, token = 0, target, request, describe } = question;
+  const { tries = plan.tries, under: ordinal } = question;
+  const { lockTimeoutUs: timeoutUs } = plan;
+  const call = { verb, lock, token };
+  const setting: Draft<CallSetting<Q, R>> = {
+    operation,
+    call,
+    target,
+    request,
+    timeoutUs,
+    tries,
+    describe,
+  };
+  if (ordinal !== undefined) setting.under = ordinal;
+  return setting;
+}
+
+/** Asks, and waits for the answer. */
+export function askServer<Q extends Json, R extends Json>(
+  at: Section,
+  operation: Name,
+  question: ServerQuestion<Q, R>,
+): Program<PendingCall<Q, R>> {
+  return request(at.self, questionOf(at, operation, question));
 }
 
 /**
@@ -67,7 +109,7 @@ export function* askLock<Q extends Json, R extends Json>(
  */
 export function enterLock<R extends Json>(
   at: Section,
-  { ordinal, sentUs, sentWallUs }: LockOutcome<R>,
+  { ordinal, sentUs, sentWallUs }: Omit<LockOutcome<R>, 'reply'>,
   { ttlUs = at.plan.ttlUs, token = 0 }: { readonly ttlUs?: number; readonly token?: number } = {},
 ): void {
   at.end = leaseEnd(at, { sentUs, issuedAtUs: sentWallUs, ttlUs });
@@ -88,6 +130,12 @@ export function leaseEnd(
     case 'issued':
       return { clock: 'wall', us: lease.issuedAtUs + lease.ttlUs };
   }
+}
+
+/** The lease was prolonged. If that is confirmed too late there is nothing left to count on. */
+export function prolongLease(at: Section, lease: Parameters<typeof leaseEnd>[1]): void {
+  at.end = leaseEnd(at, lease);
+  testLease(at);
 }
 
 /** The same before a write: after a passed test it sets the mark `checked`. */

@@ -192,21 +192,49 @@ export interface OptionInfo {
   readonly about: string;
 }
 
-type OptionRange = Pick<OptionInfo, 'name' | 'values' | 'fallback' | 'range'>;
+/** What may be chosen, by option: one of some words, by default the first, or a number. */
+type Choices = Readonly<
+  Record<
+    string,
+    readonly [string, ...string[]] | (Pick<OptionInfo, 'range'> & { fallback: number })
+  >
+>;
 
-/** An option with words for values, the first by default. */
-export function wordOption(name: string, first: string, ...others: string[]): OptionRange {
-  return { name, values: [first, ...others], fallback: first };
+/** The options by which these choices are made, each with what it is about. */
+export function optionsFor<C extends Choices>(
+  choices: C,
+  about: Readonly<Record<keyof C & string, string>>,
+): readonly OptionInfo[] {
+  return Object.entries<string>(about).map(([name, text]) => {
+    const choice = choices[name];
+    const values: OptionInfo['values'] = 'integer';
+    assert(choice !== undefined, `${name} is one of the choices`);
+    if (!('fallback' in choice)) {
+      return { name, values: choice, fallback: choice[0], about: text };
+    }
+    return Object.assign({ name, values }, choice, { about: text });
+  });
 }
 
-/** An option with an integer for its value. */
-export function numberOption(
-  name: string,
-  fallback: number,
-  range?: readonly [number, number],
-): OptionRange {
-  const values = 'integer';
-  return range === undefined ? { name, values, fallback } : { name, values, range, fallback };
+/** What was chosen, by the names of options. */
+export type Chosen<C extends Choices> = {
+  readonly [Name in keyof C]: C[Name] extends readonly (infer Word)[] ? Word : number;
+};
+
+/** What `given` says of each of these choices. */
+export function chosenFrom<C extends Choices>(given: Options, choices: C): Chosen<C> {
+  const values = Object.fromEntries(
+    Object.entries(choices).map(([name, choice]) => [
+      name,
+      'fallback' in choice ? given.whole(name) : given.oneOf(name, choice),
+    ]),
+  );
+  assert(areChosen(values, choices), 'each was read by its name');
+  return values;
+}
+
+function areChosen<C extends Choices>(values: object, choices: C): values is Chosen<C> {
+  return Object.keys(choices).every((name) => name in values);
 }
 
 /** A system's options with their defaults filled in. */

@@ -33,10 +33,7 @@ const ONCE_PER_PLAN: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/systems/lock-service/lock-service.ts', ['constructor']],
   ['src/systems/store/store.ts', ['like', 'requireRule']],
   ['src/systems/store/store-kinds.ts', ['fenceKind', 'storeKindOf']],
-  [
-    'src/systems/worker-lease/protocol.ts',
-    ['published', 'build', 'buildMemcached', 'buildRedis', 'buildDynamodb'],
-  ],
+  ['src/systems/worker-lease/protocol.ts', ['published']],
 ]);
 
 /** What runs for each event makes its objects with literals. */

@@ -7,24 +7,23 @@
  * `commands.ts` has what it asks of the cache, `cache-server.ts` the cache in the simulated world,
  * and `cache-lock.ts` the same lock as a class that needs no simulator.
  */
-import type { Draft } from '../../core/kernel/draft.ts';
-import { type Name, under } from '../../core/kernel/name.ts';
+import { under } from '../../core/kernel/name.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import { CLIENT_DEFAULTS, type ClientPlan } from '../../core/plan/plan.ts';
-import type { CallSetting, PendingCall } from '../../core/world/calls.ts';
-import { type Program, request, type Self } from '../../core/world/program.ts';
+import type { PendingCall } from '../../core/world/calls.ts';
+import type { Program, Self } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import { testLease } from '../lease.ts';
+import { askServer, testLease } from '../lease.ts';
 import {
+  type Chosen,
+  chosenFrom,
   type LockDriver,
-  numberOption,
-  type OptionInfo,
   type OptionProblem,
   type Options,
+  optionsFor,
   type Protocol,
   type Section,
-  wordOption,
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { CacheServer, describeCacheReply } from './cache-server.ts';
@@ -37,7 +36,6 @@ import {
   notAcquired,
   RELEASES,
   type ReleaseCommand,
-  type ReleaseRule,
   type Remainder,
   refusalsOf,
 } from './commands.ts';
@@ -47,44 +45,31 @@ const NAME = 'lock';
 /** So many ms are still a safe number of microseconds. */
 const LONGEST_MS = 1_000_000_000_000;
 
-const options: readonly OptionInfo[] = [
-  {
-    ...wordOption('blocking', 'yes', 'no'),
-    about: 'whether a busy lock is waited for, with the client’s backoff, or given up at once',
-  },
-  {
-    ...numberOption('timeout', FOR_EVER, [FOR_EVER, LONGEST_MS]),
-    about:
-      'for how many ms a busy lock is waited for, within the client’s attempts; -1: as long as ' +
-      'these last',
-  },
-  {
-    ...numberOption('timeoutUs', 0),
-    about: 'the same in microseconds, as plans of fencepost 0.1 say it; 0: as long as these last',
-  },
-  {
-    ...wordOption('countsFrom', 'reply', 'request'),
-    about: 'from when the holder counts its expiration; a reply may be arbitrarily late',
-  },
-  {
-    ...wordOption('extends', 'anyone', 'owner'),
-    about: 'whether a touch prolongs whatever key is there, or only the holder’s own',
-  },
-  {
-    ...wordOption('release', ...RELEASES),
-    about:
-      'touch, get and delete as three messages; or add the same key again, get and delete; or ' +
-      'one that compares; or a plain delete',
-  },
-  {
-    ...wordOption('expired', 'after', 'at'),
-    about: 'whether a release does nothing only after its time (>), or from its very end on (>=)',
-  },
-  {
-    ...wordOption('instance', 'section', 'client'),
-    about: 'whether each section makes a lock of its own, or a client keeps one for all of them',
-  },
-];
+const choices = {
+  blocking: ['yes', 'no'],
+  timeout: { range: [FOR_EVER, LONGEST_MS], fallback: FOR_EVER },
+  timeoutUs: { fallback: 0 },
+  countsFrom: ['reply', 'request'],
+  extends: ['anyone', 'owner'],
+  release: RELEASES,
+  expired: ['after', 'at'],
+  instance: ['section', 'client'],
+} as const;
+
+const options = optionsFor(choices, {
+  blocking: 'whether a busy lock is waited for, with the client’s backoff, or given up at once',
+  timeout:
+    'for how many ms a busy lock is waited for, within the client’s attempts; -1: as long as ' +
+    'these last',
+  timeoutUs: 'the same in microseconds, as plans of fencepost 0.1 say it; 0: as long as these last',
+  countsFrom: 'from when the holder counts its expiration; a reply may be arbitrarily late',
+  extends: 'whether a touch prolongs whatever key is there, or only the holder’s own',
+  release:
+    'touch, get and delete as three messages; or add the same key again, get and delete; or ' +
+    'one that compares; or a plain delete',
+  expired: 'whether a release does nothing only after its time (>), or from its very end on (>=)',
+  instance: 'whether each section makes a lock of its own, or a client keeps one for all of them',
+});
 
 export const cacheLock: Protocol = {
   about: 'a lossy lock on a cache: add, touch, get, delete; the cache may evict it at any time',
@@ -98,9 +83,9 @@ export const cacheLock: Protocol = {
   unpromised: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
   build: (world: World, given: Options) => {
     const host = world.addServer({ name: NAME, role: 'lock' }, new CacheServer(NAME));
-    const settings = optionsOf(given);
+    const settings = { ...chosenFrom(given, choices), timeoutUs: timeoutUsOf(given) };
     // What the probe is to find out is whether the lock can be had, not how long one waits for it.
-    const patient = { ...settings, blocks: true, timeoutUs: FOR_EVER };
+    const patient = { ...settings, blocking: 'yes', timeoutUs: FOR_EVER } as const;
     return (_client, role) => new CacheLockDriver(role === 'probe' ? patient : settings, host);
   },
 };
@@ -124,8 +109,7 @@ function problem(
 
 /** Which of the options that say how long it waits cannot be meant. */
 function waitProblem(given: Options): OptionProblem | null {
-  const timeout = given.whole('timeout');
-  const timeoutUs = given.whole('timeoutUs');
+  const { blocking, timeout, timeoutUs } = chosenFrom(given, choices);
   if (timeout === 0) {
     const what = `a timeout is longer than 0, or ${FOR_EVER} for ever; blocking: no does not wait at all`;
     return { option: 'timeout', what };
@@ -133,47 +117,20 @@ function waitProblem(given: Options): OptionProblem | null {
   if (timeoutUs > 0 && timeout !== FOR_EVER) {
     return { option: 'timeoutUs', what: 'timeout says it already' };
   }
-  if (given.word('blocking') === 'yes') return null;
-  if (timeout !== FOR_EVER) {
-    return { option: 'timeout', what: 'timeout means nothing with blocking: no' };
-  }
-  if (timeoutUs > 0) {
-    return { option: 'timeoutUs', what: 'timeoutUs means nothing with blocking: no' };
-  }
-  return null;
+  if (blocking === 'yes') return null;
+  const option = timeout !== FOR_EVER ? 'timeout' : timeoutUs > 0 ? 'timeoutUs' : null;
+  return option && { option, what: `${option} means nothing with blocking: no` };
 }
 
+/** `FOR_EVER`, or how long a busy lock is waited for. */
 function timeoutUsOf(given: Options): number {
-  const timeout = given.whole('timeout');
+  const { timeout, timeoutUs } = chosenFrom(given, choices);
   if (timeout !== FOR_EVER) return timeout * 1000;
-  const timeoutUs = given.whole('timeoutUs');
   return timeoutUs === 0 ? FOR_EVER : timeoutUs;
 }
 
-function optionsOf(given: Options): CacheLockOptions {
-  return {
-    blocks: given.word('blocking') === 'yes',
-    timeoutUs: timeoutUsOf(given),
-    countsFrom: given.oneOf('countsFrom', ['reply', 'request']),
-    extends: given.oneOf('extends', ['anyone', 'owner']),
-    release: given.oneOf('release', RELEASES),
-    expired: given.oneOf('expired', ['after', 'at']),
-    isShared: given.word('instance') === 'client',
-  };
-}
-
-interface CacheLockOptions {
-  readonly blocks: boolean;
-  /** `FOR_EVER`, or how long a busy lock is waited for. */
-  readonly timeoutUs: number;
-  readonly countsFrom: 'reply' | 'request';
-  readonly extends: 'anyone' | 'owner';
-  readonly release: ReleaseRule;
-  /** Whether its time is over for a release only after its end (`>`), or at it (`>=`). */
-  readonly expired: 'after' | 'at';
-  /** Whether all sections of a client use one lock, or each makes its own. */
-  readonly isShared: boolean;
-}
+/** What was chosen, with `timeoutUs` by either of its options. */
+type CacheLockOptions = Chosen<typeof choices>;
 
 type Verb = 'acquire' | 'renew' | 'release';
 type Sent = PendingCall<CacheRequest, CacheReply>;
@@ -213,9 +170,8 @@ class CacheLockDriver implements LockDriver {
     if (attempt === 1 && !this.mayAcquire(at)) return 'refused';
     const value = at.name.text;
     const sentUs = self.monotonicUs();
-    const operation = under(at.name, part('acquire', attempt));
     const ask = { kind: 'add', key, value, ttlUs } as const;
-    const call = yield* this.ask(at, { verb: 'acquire', operation, ask });
+    const call = yield* this.ask(at, { verb: 'acquire', label: part('acquire', attempt), ask });
     if (call.reply?.kind !== 'done') return this.goesOnWaiting(at) ? false : 'given up';
     this.held.set(key, { lock: key, value });
     this.countOn(at, { sentUs, ttlUs });
@@ -235,7 +191,7 @@ class CacheLockDriver implements LockDriver {
     const { lock } = section;
     const held = this.held.get(lock);
     if (held === undefined) return refusals.length === 0;
-    if (this.options.isShared) {
+    if (this.options.instance === 'client') {
       self.log(TOPIC, `refused: ${acquiredAlready(lock)}`);
       return false;
     }
@@ -246,15 +202,15 @@ class CacheLockDriver implements LockDriver {
   }
 
   private goesOnWaiting({ self, section }: Section): boolean {
-    const { blocks, timeoutUs } = this.options;
-    if (!blocks) return false;
+    const { blocking, timeoutUs } = this.options;
+    if (blocking === 'no') return false;
     if (timeoutUs === FOR_EVER || self.monotonicUs() - this.sinceUs < timeoutUs) return true;
     self.log(TOPIC, `timed out waiting for ${section.lock}`);
     return false;
   }
 
   holds(lock: string): boolean {
-    return this.options.isShared && this.held.has(lock);
+    return this.options.instance === 'client' && this.held.has(lock);
   }
 
   *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
@@ -262,10 +218,9 @@ class CacheLockDriver implements LockDriver {
     const { lock: key } = section;
     if (!this.mustBeHeld(at, 'extended')) return false;
     const sentUs = self.monotonicUs();
-    const operation = under(at.name, part('renew', id));
     const onlyIf = this.options.extends === 'owner' ? at.name.text : null;
     const ask = { kind: 'touch', key, ttlUs, onlyIf } as const;
-    const call = yield* this.ask(at, { verb: 'renew', operation, ask });
+    const call = yield* this.ask(at, { verb: 'renew', label: part('renew', id), ask });
     if (call.reply === null) return true;
     if (call.reply.kind !== 'done') {
       self.log(TOPIC, `${key} fell out of the cache; the lock is no longer valid`);
@@ -321,13 +276,11 @@ class CacheLockDriver implements LockDriver {
     const { release, extends: whose } = this.options;
     const commands = giveBack({ key, value, ttlUs, extends: whose, release });
     // The grant that it had, unless it got another by adding its key again.
-    let returned: number | null = null;
+    let returned: number | undefined;
     let next = commands.next();
     while (next.done !== true) {
-      const { name, ask } = next.value;
-      const operation = under(at.name, name);
-      const verb = VERBS[name];
-      const call: Sent = yield* this.ask(at, { verb, operation, ask, under: returned });
+      const { name: label, ask } = next.value;
+      const call: Sent = yield* this.ask(at, { verb: VERBS[label], label, ask, under: returned });
       if (call.granted > 0) returned = call.granted;
       next = commands.next(call.reply);
     }
@@ -348,19 +301,11 @@ class CacheLockDriver implements LockDriver {
 
   private ask(
     at: Section,
-    asked: { verb: Verb; operation: Name; under?: number | null; ask: CacheRequest },
+    asked: { verb: Verb; label: string; under?: number | undefined; ask: CacheRequest },
   ): Program<Sent> {
-    const { verb, operation, under: ordinal = null, ask } = asked;
-    const setting: Draft<CallSetting<CacheRequest, CacheReply>> = {
-      operation,
-      call: { verb, lock: ask.key, token: 0 },
-      target: this.server,
-      request: ask,
-      timeoutUs: at.plan.lockTimeoutUs,
-      tries: at.plan.tries,
-      describe: describeCacheReply(ask),
-    };
-    if (ordinal !== null) setting.under = ordinal;
-    return request(at.self, setting);
+    const { verb, label, under: ordinal, ask } = asked;
+    const describe = describeCacheReply(ask);
+    const question = { verb, target: this.server, request: ask, describe, under: ordinal };
+    return askServer(at, under(at.name, label), question);
   }
 }

@@ -5,23 +5,22 @@
  * clients wait in line; what a client remembers, `lock-client.ts` keeps.
  */
 import type { Draft } from '../../core/kernel/draft.ts';
-import { type Name, under } from '../../core/kernel/name.ts';
+import { under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
-import type { CallSetting } from '../../core/world/calls.ts';
-import { type Program, request } from '../../core/world/program.ts';
+import type { PendingCall } from '../../core/world/calls.ts';
+import type { Program } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import { leaseEnd, testLease } from '../lease.ts';
+import { askServer, enterLock, prolongLease } from '../lease.ts';
 import {
   type CheckToken,
+  chosenFrom,
   type LockDriver,
-  numberOption,
-  type OptionInfo,
   type OptionProblem,
   type Options,
+  optionsFor,
   type Protocol,
   type Section,
-  wordOption,
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { LockClient } from './lock-client.ts';
@@ -30,46 +29,31 @@ import { describeLockReply, type LockReply, type LockRequest, LockServer } from 
 const NAME = 'lock';
 const SOURCE = 'Kleppmann, Designing Data-Intensive Applications, chapters 8 and 9';
 
-const options: readonly OptionInfo[] = [
-  {
-    ...wordOption('counter', 'durable', 'volatile'),
-    about: 'whether the token counter survives a crash of the lock service',
-  },
-  {
-    ...wordOption('clock', 'monotonic', 'wall'),
-    about: 'which clock of the lock service judges expiry',
-  },
-  {
-    ...numberOption('firstToken', 1, [1, Number.MAX_SAFE_INTEGER]),
-    about: 'the token of the first grant',
-  },
-  {
-    ...wordOption('tokens', 'exact', 'double', '32-bit', 'random'),
-    about: 'the counter is exact, passes through a double, wraps at 2^31, or is no counter at all',
-  },
-  {
-    ...wordOption('attaches', 'own', 'at-times', 'current'),
-    about:
-      'the token of an access: its client’s own, none in every 2nd section, or the current one',
-  },
-  {
-    ...wordOption('renew', 'keeps', 'raises'),
-    about: 'whether a renew keeps the token, or gives a new one',
-  },
-  {
-    ...wordOption('release', 'named', 'by-client'),
-    about: 'whether a release names its grant, or frees whatever its client holds by then',
-  },
-  {
-    ...wordOption('waits', 'retry', 'in-line', 'in-line-unverified'),
-    about:
-      'a busy lock is asked for again, or waited for in line, with or without a look at one’s own entry at the front',
-  },
-  {
-    ...numberOption('lockDelay', 0),
-    about: 'for how many ms after the end of a lease that nobody released nobody gets the lock',
-  },
-];
+const choices = {
+  counter: ['durable', 'volatile'],
+  clock: ['monotonic', 'wall'],
+  firstToken: { range: [1, Number.MAX_SAFE_INTEGER], fallback: 1 },
+  tokens: ['exact', 'double', '32-bit', 'random'],
+  attaches: ['own', 'at-times', 'current'],
+  renew: ['keeps', 'raises'],
+  release: ['named', 'by-client'],
+  waits: ['retry', 'in-line', 'in-line-unverified'],
+  lockDelay: { fallback: 0 },
+} as const;
+
+const options = optionsFor(choices, {
+  counter: 'whether the token counter survives a crash of the lock service',
+  clock: 'which clock of the lock service judges expiry',
+  firstToken: 'the token of the first grant',
+  tokens: 'the counter is exact, passes through a double, wraps at 2^31, or is no counter at all',
+  attaches:
+    'the token of an access: its client’s own, none in every 2nd section, or the current one',
+  renew: 'whether a renew keeps the token, or gives a new one',
+  release: 'whether a release names its grant, or frees whatever its client holds by then',
+  waits:
+    'a busy lock is asked for again, or waited for in line, with or without a look at one’s own entry at the front',
+  lockDelay: 'for how many ms after the end of a lease that nobody released nobody gets the lock',
+});
 
 export const lockService: Protocol = {
   about: 'leases with fencing tokens; its own clock, a renew or release names its grant',
@@ -88,19 +72,15 @@ const GRANTS = 1_000_000_000;
 
 /** A line counts its tokens and hands over by itself; exact tokens need room to grow. */
 function problem(given: Options): OptionProblem | null {
+  const { firstToken, tokens, waits, lockDelay, renew } = chosenFrom(given, choices);
   const highest = Number.MAX_SAFE_INTEGER - GRANTS;
-  if (given.whole('firstToken') > highest && given.word('tokens') === 'exact') {
+  if (firstToken > highest && tokens === 'exact') {
     const what = `firstToken may be at most ${highest}, but with tokens: double`;
     return { option: 'firstToken', what };
   }
-  const waits = given.word('waits');
   if (waits === 'retry') return null;
-  const idle = [
-    ['lockDelay', given.whole('lockDelay') !== 0],
-    ['tokens', given.word('tokens') !== 'exact'],
-    ['renew', given.word('renew') !== 'keeps'],
-  ] as const;
-  const found = idle.find(([, isGiven]) => isGiven);
+  const idle = { lockDelay: lockDelay !== 0, tokens: tokens !== 'exact', renew: renew !== 'keeps' };
+  const found = Object.entries(idle).find(([, isGiven]) => isGiven);
   if (found === undefined) return null;
   const [option] = found;
   return { option, what: `${option} means nothing with waits: ${waits}` };
@@ -125,22 +105,16 @@ function build(
   given: Options,
   isPublished: boolean,
 ): { driverOf: (client: ClientPlan) => LockDriver; check: CheckToken } {
-  const waits = given.oneOf('waits', ['retry', 'in-line', 'in-line-unverified']);
-  const server = new LockServer(NAME, {
-    isPublished,
-    counter: given.oneOf('counter', ['durable', 'volatile']),
-    clock: given.oneOf('clock', ['monotonic', 'wall']),
-    firstToken: given.whole('firstToken'),
-    rules: {
-      numbering: given.oneOf('tokens', ['exact', 'double', '32-bit', 'random']),
-      renewRaises: given.word('renew') === 'raises',
-      lockDelay: given.whole('lockDelay') * 1000,
-    },
-    release: isPublished ? 'by-client' : given.oneOf('release', ['named', 'by-client']),
-    waits,
-  });
-  const host = world.addServer({ name: NAME, role: 'lock' }, server);
-  const attaches = given.oneOf('attaches', ['own', 'at-times', 'current']);
+  const chosen = chosenFrom(given, choices);
+  const { counter, clock, firstToken, attaches, waits } = chosen;
+  const rules = {
+    numbering: chosen.tokens,
+    renewRaises: chosen.renew === 'raises',
+    lockDelay: chosen.lockDelay * 1000,
+  };
+  const release = isPublished ? 'by-client' : chosen.release;
+  const setting = { isPublished, counter, clock, firstToken, rules, release, waits };
+  const host = world.addServer({ name: NAME, role: 'lock' }, new LockServer(NAME, setting));
   const manner: DriverManner = { attaches, waitsInLine: waits !== 'retry' };
   return {
     driverOf: (client) => new LockServiceDriver(client.name, host, manner),
@@ -201,65 +175,44 @@ class LockServiceDriver implements LockDriver {
     const { self, plan, section } = at;
     const { lock } = section;
     const { ttlUs } = plan;
-    const sentUs = self.monotonicUs();
-    const operation = under(at.name, part('acquire', attempt));
-    const nowUs = self.wallUs();
-    const ask: Draft<AcquireRequest> = {
-      kind: 'acquire',
-      lock,
-      client: this.client.id,
-      ttlUs,
-      nowUs,
-    };
+    const [sentUs, nowUs] = [self.monotonicUs(), self.wallUs()];
+    const { id: client } = this.client;
+    const ask: Draft<AcquireRequest> = { kind: 'acquire', lock, client, ttlUs, nowUs };
     if (attempt === 1) this.place = 0;
     if (this.manner.waitsInLine) ask.place = this.place;
-    const call = yield* request(self, this.call(at, operation, ask));
-    if (call.reply?.kind === 'denied') this.place = call.reply.place ?? 0;
-    if (call.reply?.kind !== 'granted') return false;
-    const { token, issuedAtUs } = call.reply;
+    const { reply, granted: ordinal } = yield* this.ask(at, part('acquire', attempt), ask);
+    if (reply?.kind === 'denied') this.place = reply.place ?? 0;
+    if (reply?.kind !== 'granted') return false;
+    const { token, issuedAtUs } = reply;
     this.client.remember({ lock, token });
     this.isForgetful = this.manner.attaches === 'at-times' && section.id % 2 === 0;
     this.fetched = null;
-    at.end = leaseEnd(at, { sentUs, issuedAtUs, ttlUs });
-    self.enter({ section: at.name, lock, ordinal: call.granted, token, end: at.end });
+    enterLock(at, { ordinal, sentUs, sentWallUs: issuedAtUs }, { token });
     return true;
   }
 
   *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
-    const { self, section } = at;
-    const { lock } = section;
-    const sentUs = self.monotonicUs();
-    const ask = {
-      kind: 'renew',
-      lock,
-      client: this.client.id,
-      token: this.client.token(lock),
-      ttlUs,
-      nowUs: self.wallUs(),
-    } as const;
-    const call = yield* request(self, this.call(at, under(at.name, part('renew', id)), ask));
-    if (call.reply?.kind === 'denied') return false;
-    if (call.reply?.kind !== 'renewed') return true;
-    const { token, issuedAtUs } = call.reply;
+    const sentUs = at.self.monotonicUs();
+    const { lock, client, token: held, nowUs } = this.holding(at);
+    const ask = { kind: 'renew', lock, client, token: held, ttlUs, nowUs } as const;
+    const { reply } = yield* this.ask(at, part('renew', id), ask);
+    if (reply?.kind === 'denied') return false;
+    if (reply?.kind !== 'renewed') return true;
+    const { token, issuedAtUs } = reply;
     if (token !== undefined) this.client.remember({ lock, token });
-    at.end = leaseEnd(at, { sentUs, issuedAtUs, ttlUs });
-    // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
-    testLease(at);
+    prolongLease(at, { sentUs, issuedAtUs, ttlUs });
     return true;
   }
 
   *release(at: Section): Program<void> {
-    const { self, section } = at;
-    const { lock } = section;
-    const ask = {
-      kind: 'release',
-      lock,
-      client: this.client.id,
-      token: this.client.token(lock),
-      nowUs: self.wallUs(),
-    } as const;
-    yield* request(self, this.call(at, under(at.name, 'release'), ask));
+    const { lock, client, token, nowUs } = this.holding(at);
+    yield* this.ask(at, 'release', { kind: 'release', lock, client, token, nowUs });
     this.client.forget(lock);
+  }
+
+  /** What a request says of the grant that its client remembers. */
+  private holding({ self, section: { lock } }: Section) {
+    return { lock, client: this.client.id, token: this.client.token(lock), nowUs: self.wallUs() };
   }
 
   token(lock: string): number {
@@ -269,25 +222,19 @@ class LockServiceDriver implements LockDriver {
   *beforeWrite(at: Section, label: string): Program<void> {
     if (this.manner.attaches !== 'current') return;
     const { lock } = at.section;
-    const operation = under(at.name, label.replace('write', 'fetch'));
-    const call = yield* request(at.self, this.call(at, operation, { kind: 'fetch', lock }));
-    this.fetched = call.reply?.kind === 'token' ? call.reply.token : null;
+    const { reply } = yield* this.ask(at, label.replace('write', 'fetch'), { kind: 'fetch', lock });
+    this.fetched = reply?.kind === 'token' ? reply.token : null;
   }
 
-  private call(
+  private ask(
     at: Section,
-    operation: Name,
-    ask: Exclude<LockRequest, { kind: 'check' }>,
-  ): CallSetting<LockRequest, LockReply> {
-    const token = 'token' in ask ? ask.token : 0;
-    return {
-      operation,
-      call: { verb: ask.kind, lock: ask.lock, token },
-      target: this.server,
-      request: ask,
-      timeoutUs: at.plan.lockTimeoutUs,
-      tries: at.plan.tries,
-      describe: describeLockReply,
-    };
+    label: string,
+    request: Exclude<LockRequest, { kind: 'check' }>,
+  ): Program<PendingCall<LockRequest, LockReply>> {
+    const { kind: verb } = request;
+    const token = 'token' in request ? request.token : 0;
+    const { server: target } = this;
+    const question = { verb, token, target, request, describe: describeLockReply };
+    return askServer(at, under(at.name, label), question);
   }
 }

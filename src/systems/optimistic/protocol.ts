@@ -6,26 +6,24 @@ import { under } from '../../core/kernel/name.ts';
 import { backOff, type Program, request } from '../../core/world/program.ts';
 import {
   type Change,
+  type Chosen,
+  chosenFrom,
   type LockDriver,
-  type OptionInfo,
+  optionsFor,
   type Protocol,
   type Section,
-  wordOption,
 } from '../protocol.ts';
 import { conditionOf, labelOf, storeCall } from '../section-calls.ts';
 
-const POLICIES = ['read-again', 'give-up', 'retry-blindly'] as const;
+const choices = { unknownCommit: ['read-again', 'give-up', 'retry-blindly'] } as const;
 
-type Policy = (typeof POLICIES)[number];
+type Policy = Chosen<typeof choices>['unknownCommit'];
 
-const options: readonly OptionInfo[] = [
-  {
-    ...wordOption('unknownCommit', ...POLICIES),
-    about:
-      'after a write without an answer: try again under the same idempotency key, stop, or ' +
-      'try again without a key',
-  },
-];
+const options = optionsFor(choices, {
+  unknownCommit:
+    'after a write without an answer: try again under the same idempotency key, stop, or ' +
+    'try again without a key',
+});
 
 export const optimistic: Protocol = {
   about: 'no lock: a write names the version it was computed from; if refused, it reads again',
@@ -36,8 +34,8 @@ export const optimistic: Protocol = {
   canRenew: false,
   unpromised: ['cross-key', 'single-flight'],
   build: (_world, given) => {
-    const policy = given.oneOf('unknownCommit', POLICIES);
-    return () => new OptimisticDriver(policy);
+    const { unknownCommit } = chosenFrom(given, choices);
+    return () => new OptimisticDriver(unknownCommit);
   },
 };
 

@@ -5,15 +5,16 @@
  * the first: a new *round*. The server is in `lock-server.ts`.
  */
 import { type Name, under } from '../../core/kernel/name.ts';
-import type { CallSetting } from '../../core/world/calls.ts';
-import { backOff, type Program, request } from '../../core/world/program.ts';
+import type { PendingCall } from '../../core/world/calls.ts';
+import { backOff, type Program } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
+import { askServer } from '../lease.ts';
 import {
+  chosenFrom,
   type LockDriver,
-  type OptionInfo,
+  optionsFor,
   type Protocol,
   type Section,
-  wordOption,
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import {
@@ -25,13 +26,12 @@ import {
 
 const NAME = 'lock';
 
-const options: readonly OptionInfo[] = [
-  {
-    ...wordOption('onDeadlock', 'wait', 'abort'),
-    about:
-      'whether a request that closes a circle waits for ever (a deadlock, seen only with lockTimeout: never), or is denied and tried again',
-  },
-];
+const choices = { onDeadlock: ['wait', 'abort'] } as const;
+
+const options = optionsFor(choices, {
+  onDeadlock:
+    'whether a request that closes a circle waits for ever (a deadlock, seen only with lockTimeout: never), or is denied and tried again',
+});
 
 export const pessimistic: Protocol = {
   about: 'held until released, no ttl; who waits stands in line, and circles are detected',
@@ -43,11 +43,8 @@ export const pessimistic: Protocol = {
   canRenew: false,
   unpromised: [],
   build: (world, given) => {
-    const onDeadlock = given.oneOf('onDeadlock', ['wait', 'abort']);
-    const host = world.addServer(
-      { name: NAME, role: 'lock' },
-      new PessimisticServer(NAME, { onDeadlock }),
-    );
+    const server = new PessimisticServer(NAME, chosenFrom(given, choices));
+    const host = world.addServer({ name: NAME, role: 'lock' }, server);
     return (client) => new PessimisticDriver(client.name, host);
   },
 };
@@ -135,7 +132,7 @@ class PessimisticDriver implements LockDriver {
     const sinceUs = at.self.monotonicUs();
     const { client } = this;
     const ask = { kind: 'acquire', lock, client, request: operation.text, sinceUs } as const;
-    const call = yield* request(at.self, this.call(at, { operation, ask, token: 0, under: 0 }));
+    const call = yield* this.ask(at, operation, ask);
     if (call.state === 'unknown') yield* this.giveUp(at, operation, lock);
     if (call.reply?.kind !== 'granted') return false;
     const { token } = call.reply;
@@ -154,7 +151,7 @@ class PessimisticDriver implements LockDriver {
     const operation = under(at.name, `${acquire.text.split('/').at(-1) ?? ''}-cancel`);
     const { client } = this;
     const ask = { kind: 'release', lock, client, request: acquire.text } as const;
-    yield* request(at.self, this.call(at, { operation, ask, token: 0, under: 0 }));
+    yield* this.ask(at, operation, ask);
   }
 
   private *giveAllBack(at: Section): Program<void> {
@@ -163,7 +160,7 @@ class PessimisticDriver implements LockDriver {
     for (const { lock, giveBack, request: named, ordinal, token } of given) {
       const operation = this.nameOf(at, giveBack);
       const ask = { kind: 'release', lock, client: this.client, request: named } as const;
-      yield* request(at.self, this.call(at, { operation, ask, token, under: ordinal }));
+      yield* this.ask(at, operation, ask, { token, ordinal });
     }
   }
 
@@ -172,20 +169,16 @@ class PessimisticDriver implements LockDriver {
     return under(at.name, this.round === 1 ? label : `${label}-round-${this.round}`);
   }
 
-  private call(
+  private ask(
     at: Section,
-    asked: { operation: Name; ask: PessimisticRequest; token: number; under: number },
-  ): CallSetting<PessimisticRequest, PessimisticReply> {
-    const { operation, ask, token, under: ordinal } = asked;
-    return {
-      operation,
-      call: { verb: ask.kind, lock: ask.lock, token },
-      target: this.server,
-      request: ask,
-      timeoutUs: at.plan.lockTimeoutUs,
-      tries: at.plan.tries,
-      describe: describePessimisticReply,
-      under: ordinal,
-    };
+    operation: Name,
+    ask: PessimisticRequest,
+    { token, ordinal }: Pick<Holding, 'token' | 'ordinal'> = { token: 0, ordinal: 0 },
+  ): Program<PendingCall<PessimisticRequest, PessimisticReply>> {
+    const { kind: verb, lock } = ask;
+    const { server: target } = this;
+    const describe = describePessimisticReply;
+    const question = { verb, lock, token, target, request: ask, describe, under: ordinal };
+    return askServer(at, operation, question);
   }
 }

@@ -10,19 +10,21 @@
  */
 import { type Name, under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
-import type { CallSetting } from '../../core/world/calls.ts';
-import { type Program, request } from '../../core/world/program.ts';
+import type { PendingCall } from '../../core/world/calls.ts';
+import type { Program } from '../../core/world/program.ts';
 import type { ServerHost, Turn } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { GrantBook } from '../grant-book.ts';
-import { leaseEnd, testLease } from '../lease.ts';
+import { askServer, enterLock, prolongLease } from '../lease.ts';
 import {
+  type Chosen,
+  chosenFrom,
   type LockDriver,
   type OptionInfo,
   type Options,
+  optionsFor,
   type Protocol,
   type Section,
-  wordOption,
 } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import {
@@ -32,7 +34,6 @@ import {
   type LockNodeReply,
   type LockNodeRequest,
   RedisServer,
-  type RedisServerOptions,
   randomValue,
   type Witness,
 } from './server.ts';
@@ -40,39 +41,32 @@ import {
 const NAME = 'lock';
 
 /** Those that every Redis node has, alone or as one of several. */
-export const nodeOptions: readonly OptionInfo[] = [
-  {
-    ...wordOption('persistence', 'none', 'always'),
-    about: 'whether a node finds its keys again after a crash: always is AOF with fsync=always',
-  },
-  {
-    ...wordOption('expiry', 'wall', 'monotonic'),
-    about: 'which clock of a node judges expiry; in Redis it is the wall clock',
-  },
-];
+export const nodeChoices = {
+  persistence: ['none', 'always'],
+  expiry: ['wall', 'monotonic'],
+} as const;
 
-const RELEASES = ['compare-and-delete', 'get-then-delete', 'delete'] as const;
+export const nodeOptions: readonly OptionInfo[] = optionsFor(nodeChoices, {
+  persistence: 'whether a node finds its keys again after a crash: always is AOF with fsync=always',
+  expiry: 'which clock of a node judges expiry; in Redis it is the wall clock',
+});
 
-const options: readonly OptionInfo[] = [
-  {
-    ...wordOption('release', ...RELEASES),
-    about: 'how the lock is given back: by a script that compares, a GET and a DEL, or just a DEL',
-  },
-  {
-    ...wordOption('renew', 'compare', 'any'),
-    about: 'whether a renew compares the value in a script, or is a PEXPIRE of whatever is there',
-  },
-  {
-    ...wordOption('token', 'none', 'value'),
-    about: 'whether the random value is sent along as if it were a fencing token',
-  },
-  ...nodeOptions,
-];
+const choices = {
+  release: ['compare-and-delete', 'get-then-delete', 'delete'],
+  renew: ['compare', 'any'],
+  token: ['none', 'value'],
+} as const;
+
+const ownOptions = optionsFor(choices, {
+  release: 'how the lock is given back: by a script that compares, a GET and a DEL, or just a DEL',
+  renew: 'whether a renew compares the value in a script, or is a PEXPIRE of whatever is there',
+  token: 'whether the random value is sent along as if it were a fencing token',
+});
 
 export const redis: Protocol = {
   about: 'one Redis instance: SET NX PX with a random value, deleted by a script that compares it',
   source: 'redis.io, Distributed Locks with Redis: Correct Implementation with a Single Instance',
-  options,
+  options: [...ownOptions, ...nodeOptions],
   servers: () => [NAME],
   takesSeveral: false,
   unpromised: ['tokens-unique', 'tokens-increase'],
@@ -80,42 +74,20 @@ export const redis: Protocol = {
 };
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
-  const token = given.oneOf('token', ['none', 'value']);
-  const witness = new GrantWitness(NAME, token === 'value');
-  const parts = nodeSettings(given, 'at-once');
-  const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(parts, witness));
-  const renew = given.oneOf('renew', ['compare', 'any']);
-  const settings = { release: given.oneOf('release', RELEASES), renew, token };
-  return () => new RedisDriver(settings, host);
+  const chosen = chosenFrom(given, choices);
+  const witness = new GrantWitness(NAME, chosen.token === 'value');
+  const { persistence, expiry } = chosenFrom(given, nodeChoices);
+  const node = { persistence, expiry, restart: 'at-once' } as const;
+  const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(node, witness));
+  return () => new RedisDriver(chosen, host);
 }
-
-/** How a node is run by the values of `nodeOptions`. */
-export function nodeSettings(
-  given: Options,
-  restart: RedisServerOptions['restart'],
-): RedisServerOptions {
-  return {
-    restart,
-    persistence: given.oneOf('persistence', ['none', 'always']),
-    expiry: given.oneOf('expiry', ['wall', 'monotonic']),
-  };
-}
-
-interface RedisDriverOptions {
-  readonly release: (typeof RELEASES)[number];
-  readonly renew: 'compare' | 'any';
-  /** Whether the random value is attached to accesses, as if it were a fencing token. */
-  readonly token: 'none' | 'value';
-}
-
-type Verb = 'acquire' | 'renew' | 'release';
 
 class RedisDriver implements LockDriver {
-  private readonly options: RedisDriverOptions;
+  private readonly options: Chosen<typeof choices>;
   private readonly server: ServerHost<LockNodeRequest, LockNodeReply>;
   private readonly values: Map<string, number> = new Map();
 
-  constructor(options: RedisDriverOptions, server: ServerHost<LockNodeRequest, LockNodeReply>) {
+  constructor(options: Chosen<typeof choices>, server: ServerHost<LockNodeRequest, LockNodeReply>) {
     this.options = options;
     this.server = server;
   }
@@ -123,17 +95,14 @@ class RedisDriver implements LockDriver {
   *acquire(at: Section, attempt: number): Program<boolean> {
     const { self, plan, section } = at;
     const { lock: key } = section;
-    const { ttlUs } = plan;
-    const [sentUs, issuedAtUs] = [self.monotonicUs(), self.wallUs()];
+    const [sentUs, sentWallUs] = [self.monotonicUs(), self.wallUs()];
     const operation = under(at.name, part('acquire', attempt));
     const value = randomValue(operation);
-    const ask = { kind: 'set', key, value, ttlUs } as const;
-    const call = yield* request(self, this.call(at, { verb: 'acquire', operation, ask, value }));
+    const ask = { kind: 'set', key, value, ttlUs: plan.ttlUs } as const;
+    const call = yield* this.ask(at, 'acquire', { operation, ask, value });
     if (call.reply?.kind !== 'done') return false;
     this.values.set(key, value);
-    at.end = leaseEnd(at, { sentUs, issuedAtUs, ttlUs });
-    const token = this.token(key);
-    self.enter({ section: at.name, lock: key, ordinal: call.granted, token, end: at.end });
+    enterLock(at, { ordinal: call.granted, sentUs, sentWallUs }, { token: this.token(key) });
     return true;
   }
 
@@ -145,54 +114,51 @@ class RedisDriver implements LockDriver {
     const operation = under(at.name, part('renew', id));
     const ifValue = this.options.renew === 'compare' ? value : null;
     const ask = { kind: 'expire', key, ifValue, ttlUs } as const;
-    const call = yield* request(self, this.call(at, { verb: 'renew', operation, ask, value }));
-    if (call.reply === null) return true;
-    if (call.reply.kind !== 'done') return false;
-    at.end = leaseEnd(at, { sentUs, issuedAtUs, ttlUs });
-    // A renewal that is confirmed too late has nothing left to count on; the next test will say so.
-    testLease(at);
+    const { reply } = yield* this.ask(at, 'renew', { operation, ask, value });
+    if (reply === null) return true;
+    if (reply.kind !== 'done') return false;
+    prolongLease(at, { sentUs, issuedAtUs, ttlUs });
     return true;
   }
 
   *release(at: Section): Program<void> {
-    const { self, section } = at;
-    const { lock: key } = section;
+    const { lock: key } = at.section;
     const value = this.values.get(key) ?? 0;
     this.values.delete(key);
     const { release } = this.options;
-    const verb = 'release';
     if (release === 'get-then-delete') {
       const operation = under(at.name, 'release-get');
-      const ask = { kind: 'get', key } as const;
-      const call = yield* request(self, this.call(at, { verb, value, operation, ask }));
-      if (call.reply?.kind !== 'value' || call.reply.value !== value) return;
+      const { reply } = yield* this.ask(at, 'release', {
+        value,
+        operation,
+        ask: { kind: 'get', key },
+      });
+      if (reply?.kind !== 'value' || reply.value !== value) return;
     }
     const operation = under(at.name, 'release');
     const ifValue = release === 'compare-and-delete' ? value : null;
-    const ask = { kind: 'delete', key, ifValue } as const;
-    yield* request(self, this.call(at, { verb, value, operation, ask }));
+    yield* this.ask(at, 'release', { value, operation, ask: { kind: 'delete', key, ifValue } });
   }
 
   token(lock: string): number {
     return this.options.token === 'value' ? (this.values.get(lock) ?? 0) : 0;
   }
 
-  private call(
+  private ask(
     at: Section,
-    sent: { verb: Verb; operation: Name; ask: LockNodeRequest; value: number },
-  ): CallSetting<LockNodeRequest, LockNodeReply> {
-    const { verb, operation, ask } = sent;
-    const token = this.options.token === 'value' ? sent.value : 0;
-    return {
-      operation,
-      call: { verb, lock: ask.key, token: verb === 'acquire' ? 0 : token },
+    verb: 'acquire' | 'renew' | 'release',
+    { operation, ask, value }: { operation: Name; ask: LockNodeRequest; value: number },
+  ): Program<PendingCall<LockNodeRequest, LockNodeReply>> {
+    const granted = this.options.token === 'value' ? value : 0;
+    return askServer(at, operation, {
+      verb,
+      token: verb === 'acquire' ? 0 : granted,
       target: this.server,
       request: ask,
-      timeoutUs: at.plan.lockTimeoutUs,
       // A second SET NX would be denied because of the first, and might be handled after its DEL.
       tries: ask.kind === 'set' ? 1 : at.plan.tries,
-      describe: describeRedisReply(ask, token),
-    };
+      describe: describeRedisReply(ask, granted),
+    });
   }
 }
 

@@ -19,18 +19,18 @@ import type { LeaseEnd } from '../../core/world/client-view.ts';
 import { answerOf, type Program, request, send } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
-import { leaseEnd, testLease } from '../lease.ts';
+import { leaseEnd, questionOf, testLease } from '../lease.ts';
 import {
+  type Chosen,
+  chosenFrom,
   type LockDriver,
-  numberOption,
-  type OptionInfo,
   type OptionProblem,
   type Options,
+  optionsFor,
   type Protocol,
   type Section,
-  wordOption,
 } from '../protocol.ts';
-import { nodeOptions, nodeSettings } from '../redis/protocol.ts';
+import { nodeChoices, nodeOptions } from '../redis/protocol.ts';
 import {
   describeRedisReply,
   type LockNodeReply,
@@ -41,54 +41,38 @@ import {
 import { part } from '../section-calls.ts';
 import { NodeKeys, NodeWitness } from './node-keys.ts';
 
-const options: readonly OptionInfo[] = [
-  {
-    ...numberOption('nodes', 5, [1, 100]),
-    about: 'how many Redis nodes there are, from 1 to 100: lock-1, lock-2, …',
-  },
-  {
-    ...wordOption('asks', 'together', 'in-turn'),
-    about: 'whether all nodes are asked at once, as its page advises, or one after the other',
-  },
-  {
-    ...wordOption('quorum', 'majority', 'half'),
-    about: 'how many nodes are enough: ⌊n/2⌋ + 1, or ⌊n/2⌋',
-  },
-  {
-    ...wordOption('validity', 'checked', 'unchecked'),
-    about: 'whether answers that come when the ttl is used up still count (npm redlock 5: they do)',
-  },
-  {
-    ...wordOption('drift', 'counted', 'ignored'),
-    about: 'whether the lock ends for its client before its keys expire, by the margin for drift',
-  },
-  {
-    ...numberOption('driftFactorPpm', 10_000),
-    about: 'the part of the margin for drift that grows with the ttl, in parts per million of it',
-  },
-  {
-    ...numberOption('driftMarginUs', 2_000),
-    about: 'the constant part of the margin for drift, in microseconds',
-  },
-  {
-    ...wordOption('elapsed', 'monotonic', 'wall'),
-    about: 'by which of its clocks a client counts the time that asking took, and its lease',
-  },
-  {
-    ...wordOption('partial', 'released', 'kept'),
-    about: 'whether an attempt that failed unlocks every node, or leaves its keys to expire',
-  },
-  {
-    ...wordOption('restart', 'delayed', 'at-once'),
-    about: 'whether a node that lost its keys stays out of service for the longest ttl in use',
-  },
-  ...nodeOptions,
-];
+const choices = {
+  nodes: { range: [1, 100], fallback: 5 },
+  asks: ['together', 'in-turn'],
+  quorum: ['majority', 'half'],
+  validity: ['checked', 'unchecked'],
+  drift: ['counted', 'ignored'],
+  driftFactorPpm: { fallback: 10_000 },
+  driftMarginUs: { fallback: 2_000 },
+  elapsed: ['monotonic', 'wall'],
+  partial: ['released', 'kept'],
+  restart: ['delayed', 'at-once'],
+} as const;
+
+const ownOptions = optionsFor(choices, {
+  nodes: 'how many Redis nodes there are, from 1 to 100: lock-1, lock-2, …',
+  asks: 'whether all nodes are asked at once, as its page advises, or one after the other',
+  quorum: 'how many nodes are enough: ⌊n/2⌋ + 1, or ⌊n/2⌋',
+  validity:
+    'whether answers that come when the ttl is used up still count (npm redlock 5: they do)',
+  drift: 'whether the lock ends for its client before its keys expire, by the margin for drift',
+  driftFactorPpm:
+    'the part of the margin for drift that grows with the ttl, in parts per million of it',
+  driftMarginUs: 'the constant part of the margin for drift, in microseconds',
+  elapsed: 'by which of its clocks a client counts the time that asking took, and its lease',
+  partial: 'whether an attempt that failed unlocks every node, or leaves its keys to expire',
+  restart: 'whether a node that lost its keys stays out of service for the longest ttl in use',
+});
 
 export const redlock: Protocol = {
   about: 'Redlock as specified: a majority of independent Redis nodes, within the time of validity',
   source: 'redis.io, Distributed Locks with Redis: The Redlock Algorithm',
-  options,
+  options: [...ownOptions, ...nodeOptions],
   servers: nodeNames,
   takesSeveral: false,
   // "After a random delay", says its page, and not how long: up to twice the backoff.
@@ -98,15 +82,11 @@ export const redlock: Protocol = {
   build,
 };
 
-const MARGIN = [
-  ['driftFactorPpm', 10_000],
-  ['driftMarginUs', 2_000],
-] as const;
-
 function problem(given: Options): OptionProblem | null {
-  const margin = MARGIN.find(([option, fallback]) => given.whole(option) !== fallback);
-  if (margin === undefined || given.word('drift') !== 'ignored') return null;
-  const [option] = margin;
+  const chosen = chosenFrom(given, choices);
+  const margins = ['driftFactorPpm', 'driftMarginUs'] as const;
+  const option = margins.find((name) => chosen[name] !== choices[name].fallback);
+  if (option === undefined || chosen.drift !== 'ignored') return null;
   return { option, what: `${option} means nothing with drift: ignored` };
 }
 
@@ -116,45 +96,31 @@ function nodeNames(given: Options): readonly string[] {
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
   const nodeKeys = new NodeKeys();
-  const restart = given.oneOf('restart', ['delayed', 'at-once']);
-  const parts = nodeSettings(given, restart);
-  const nodes = nodeNames(given).map((name) =>
-    world.addServer(
-      { name, role: 'lock' },
-      new RedisServer(parts, new NodeWitness(name, nodeKeys)),
-    ),
-  );
-  const isHalf = given.word('quorum') === 'half';
-  const margin = {
-    factorPpm: given.whole('driftFactorPpm'),
-    constantUs: given.whole('driftMarginUs'),
-  };
-  const settings = {
-    nodes,
-    quorum: isHalf ? Math.max(1, Math.floor(nodes.length / 2)) : majorityOf(nodes.length),
-    asks: given.oneOf('asks', ['together', 'in-turn']),
-    validity: given.oneOf('validity', ['checked', 'unchecked']),
-    partial: given.oneOf('partial', ['released', 'kept']),
-    margin: given.word('drift') === 'ignored' ? null : margin,
-    elapsed: given.oneOf('elapsed', ['monotonic', 'wall']),
-  } as const;
+  const chosen = chosenFrom(given, choices);
+  const { restart, driftFactorPpm: factorPpm, driftMarginUs: constantUs } = chosen;
+  const { persistence, expiry } = chosenFrom(given, nodeChoices);
+  const parts = { persistence, expiry, restart };
+  const nodes = nodeNames(given).map((name) => {
+    const server = new RedisServer(parts, new NodeWitness(name, nodeKeys));
+    return world.addServer({ name, role: 'lock' }, server);
+  });
+  const half = Math.max(1, Math.floor(nodes.length / 2));
+  const quorum = chosen.quorum === 'half' ? half : majorityOf(nodes.length);
+  const margin = chosen.drift === 'ignored' ? null : { factorPpm, constantUs };
+  const { asks, validity, partial, elapsed } = chosen;
+  const settings = { nodes, quorum, asks, validity, partial, margin, elapsed };
   return () => new RedlockDriver(settings, nodeKeys);
 }
 
 type Node = ServerHost<LockNodeRequest, LockNodeReply>;
 type NodeCall = PendingCall<LockNodeRequest, LockNodeReply>;
 
-interface RedlockSettings {
+interface RedlockSettings
+  extends Pick<Chosen<typeof choices>, 'asks' | 'validity' | 'partial' | 'elapsed'> {
   readonly nodes: readonly Node[];
   readonly quorum: number;
-  /** All nodes at once, or each when the one before has answered. */
-  readonly asks: 'together' | 'in-turn';
-  readonly validity: 'checked' | 'unchecked';
-  /** What becomes of the keys of an attempt that failed. */
-  readonly partial: 'released' | 'kept';
   /** Null counts no drift. */
   readonly margin: DriftMargin | null;
-  readonly elapsed: 'monotonic' | 'wall';
 }
 
 /** A lock that this client holds, or once held and has not given back. */
@@ -258,16 +224,14 @@ class RedlockDriver implements LockDriver {
     const calls: NodeCall[] = [];
     for (const [index, node] of this.settings.nodes.entries()) {
       const { verb, name, ask } = asked;
-      const setting = {
-        operation: index === 0 ? name : under(name, node.process.name),
-        call: { verb, lock: ask.key, token: 0 },
+      const setting = questionOf(at, index === 0 ? name : under(name, node.process.name), {
+        verb,
         target: node,
         request: ask,
-        timeoutUs: at.plan.lockTimeoutUs,
+        describe: describeRedisReply(ask, 0),
         // A second SET NX would be denied because of the first.
         tries: ask.kind === 'set' ? 1 : at.plan.tries,
-        describe: describeRedisReply(ask, 0),
-      };
+      });
       const isTogether = this.settings.asks === 'together';
       calls.push(yield* isTogether ? send(at.self, setting) : request(at.self, setting));
     }

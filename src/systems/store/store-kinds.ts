@@ -5,7 +5,7 @@
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
-import { type CheckToken, numberOption, type OptionInfo, Options } from '../protocol.ts';
+import { type CheckToken, chosenFrom, type OptionInfo, Options, optionsFor } from '../protocol.ts';
 import type { Manners, StoreReply, StoreRequest } from './request.ts';
 import { isSqlLoaded, loadSqlEngine, ProductTable, SqlTable } from './sql-table.ts';
 import { type FenceRule, stores } from './store.ts';
@@ -64,16 +64,15 @@ const checkSequencer: StoreKind = {
 /** Far enough from the end of the safe integers that no run gets there. */
 const MOST_PIECES = 1_000_000_000_000;
 
-const stockOptions: readonly OptionInfo[] = [
-  {
-    ...numberOption('stock', 10, [0, MOST_PIECES]),
-    about: 'how many pieces there are of each product at first',
-  },
-  {
-    ...numberOption('version', 1, [1, MOST_PIECES]),
-    about: 'the version of each product at first',
-  },
-];
+const stockChoices = {
+  stock: { range: [0, MOST_PIECES], fallback: 10 },
+  version: { range: [1, MOST_PIECES], fallback: 1 },
+} as const;
+
+const stockOptions = optionsFor(stockChoices, {
+  stock: 'how many pieces there are of each product at first',
+  version: 'the version of each product at first',
+});
 
 /** All stores: those that go by tokens, and those that go by versions. */
 export const storeKinds: ReadonlyMap<string, StoreKind> = new Map<string, StoreKind>([
@@ -137,7 +136,8 @@ function stockKind(isSql: boolean): StoreKind {
     build: (name, _check, given) => {
       const options = given ?? Options.read(stockOptions, {});
       assert(typeof options !== 'string', 'the defaults are right');
-      const stock = { pieces: options.whole('stock'), version: options.whole('version') };
+      const { stock: pieces, version } = chosenFrom(options, stockChoices);
+      const stock = { pieces, version };
       const table = isSql ? new ProductTable(stock) : new MemoryTable(stock);
       return new VersionServer(name, 'count', table);
     },

@@ -4,13 +4,12 @@ import { QUEUE } from '../../core/plan/operation-names.ts';
 import type { QueuePlan } from '../../core/plan/plan.ts';
 import type { World } from '../../core/world/world.ts';
 import {
+  chosenFrom,
   type DriverOf,
-  numberOption,
-  type OptionInfo,
   type OptionProblem,
   type Options,
+  optionsFor,
   type Protocol,
-  wordOption,
 } from '../protocol.ts';
 import { CacheBackEnd, LeaseCacheServer, type LeaseCacheSetting } from './cache-back-end.ts';
 import { type DispatchManner, type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
@@ -25,58 +24,49 @@ import { LeaseTableServer, TableBackEnd } from './table-back-end.ts';
 /** Keeps the idempotency keys. */
 const KEYS = 'lock-keys';
 
-const shared: readonly OptionInfo[] = [
-  {
-    ...wordOption('clock', 'client', 'server'),
-    about: 'whose clock judges whether a lease has timed out: as published, the asking client’s',
-  },
-  {
-    ...wordOption('seconds', 'whole', 'truncated', 'exact'),
-    about: 'how time is counted: whole seconds (a ttl rounded up, or truncated), or exactly',
-  },
-  {
-    ...wordOption('takeover', 'raises', 'keeps'),
-    about: 'whether taking over a lease that timed out raises the fence token',
-  },
-  {
-    ...wordOption('timeout', 'recorded', 'own'),
-    about: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
-  },
-  {
-    ...wordOption('standby', 'no', 'yes'),
-    about: 'whether there is a secondary, with tokens of its own, for when the primary is away',
-  },
-  {
-    ...wordOption('onDenied', 'waits', 'flips'),
-    about: 'whether a lease that somebody holds is waited for, or flips like a system error',
-  },
-  {
-    ...wordOption('idempotency', 'none', 'marked', 'step', 'step-fence'),
-    about: 'how a step that comes again is known: marked after it ran, or its key claimed before',
-  },
-];
+const shared = {
+  clock: ['client', 'server'],
+  seconds: ['whole', 'truncated', 'exact'],
+  takeover: ['raises', 'keeps'],
+  timeout: ['recorded', 'own'],
+  standby: ['no', 'yes'],
+  onDenied: ['waits', 'flips'],
+  idempotency: ['none', 'marked', 'step', 'step-fence'],
+} as const;
 
-const ofCaches: readonly OptionInfo[] = [
-  ...shared,
-  {
-    ...numberOption('keyLife', KEY_LIFE_SECONDS, [1, 1_000_000_000]),
-    about: 'seconds that a key lives after it was stored; the published 24 hours by default',
-  },
-  {
-    ...wordOption('absent', 'one', 'clock'),
-    about: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
-  },
-];
+const sharedOptions = optionsFor(shared, {
+  clock: 'whose clock judges whether a lease has timed out: as published, the asking client’s',
+  seconds: 'how time is counted: whole seconds (a ttl rounded up, or truncated), or exactly',
+  takeover: 'whether taking over a lease that timed out raises the fence token',
+  timeout: 'whether a lease lasts as it was recorded, or as the asking worker’s own ttl says',
+  standby: 'whether there is a secondary, with tokens of its own, for when the primary is away',
+  onDenied: 'whether a lease that somebody holds is waited for, or flips like a system error',
+  idempotency:
+    'how a step that comes again is known: marked after it ran, or its key claimed before',
+});
 
-const common: Omit<Protocol, 'about' | 'options' | 'build'> = {
-  source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
-  servers,
-  takesSeveral: false,
-  canRenew: false,
-  takesMessages: true,
-  problem,
-  unpromised: ['at-most-once'],
-};
+const ofCaches = {
+  keyLife: { range: [1, 1_000_000_000], fallback: KEY_LIFE_SECONDS },
+  absent: ['one', 'clock'],
+} as const;
+
+const cacheOptions = optionsFor(ofCaches, {
+  keyLife: 'seconds that a key lives after it was stored; the published 24 hours by default',
+  absent: 'what the fence of an absent lease begins at: 1, or the time in microseconds',
+});
+
+const ofMemcached = { vacant: ['add', 'set'] } as const;
+
+const memcachedOptions = optionsFor(ofMemcached, {
+  vacant: 'how a first lease is stored: only where none is, or, as in early versions, over any',
+});
+
+const ofRedis = { persistence: ['none', 'always'], expiry: ['wall', 'monotonic'] } as const;
+
+const redisOptions = optionsFor(ofRedis, {
+  persistence: 'whether Redis finds its leases again after a crash',
+  expiry: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
+});
 
 function problem(given: Options): OptionProblem | null {
   if (given.word('onDenied') === 'waits' || given.word('standby') === 'yes') return null;
@@ -93,8 +83,32 @@ const LOST_BY_FLIPPING: readonly string[] = [
   ...['grant-order', 'fence-monotone', 'read-fence', 'no-lost-update', 'cross-key', 'linearizable'],
 ];
 
+/** What keeps leases, and how that is chosen. */
+interface Kept extends Pick<Protocol, 'about' | 'options'> {
+  /** Null where a table keeps them. */
+  readonly cacheOf: (given: Options) => LeaseCacheSetting | null;
+}
+
+/** Leases with a dispatch that is right, unless options say otherwise. */
+function leases({ about, options, cacheOf }: Kept): Protocol {
+  return {
+    about,
+    source: 'https://github.com/Workiva/aws-lambda-fsm-workflows',
+    options: [...sharedOptions, ...options],
+    servers,
+    takesSeveral: false,
+    canRenew: false,
+    takesMessages: true,
+    problem,
+    unpromised: ['at-most-once'],
+    build: (world, given, queue) =>
+      build(world, given, { cache: cacheOf(given), releases: 'held', queue }),
+  };
+}
+
 /** The same back end under the dispatch as it was published. */
-function published(lock: Protocol, build: BuildLeases): Protocol {
+function published(kept: Kept): Protocol {
+  const lock = leases(kept);
   return {
     ...lock,
     about: `${lock.about.split(':')[0]}, to the letter: a held lease flips too, release always`,
@@ -103,74 +117,46 @@ function published(lock: Protocol, build: BuildLeases): Protocol {
       fallback: PUBLISHED[option.name] ?? option.fallback,
     })),
     unpromised: [...lock.unpromised, ...LOST_BY_FLIPPING],
-    build: (world, given, queue) => build(world, given, { isPublished: true, queue }),
+    build: (world, given, queue) =>
+      build(world, given, { cache: kept.cacheOf(given), releases: 'always', queue }),
   };
 }
 
-type BuildLeases = (
-  world: World,
-  given: Options,
-  dispatch: Pick<Kept, 'isPublished' | 'queue'>,
-) => DriverOf;
-
-export const leaseMemcached: Protocol = {
-  ...common,
+const memcached: Kept = {
   about: 'leases of at-least-once workers in memcached (gets, cas, add), which may evict them',
-  options: [
-    ...ofCaches,
-    {
-      ...wordOption('vacant', 'add', 'set'),
-      about: 'how a first lease is stored: only where none is, or, as in early versions, over any',
-    },
-  ],
-  build: (world, given, queue) => buildMemcached(world, given, { isPublished: false, queue }),
+  options: [...cacheOptions, ...memcachedOptions],
+  cacheOf: (given) => {
+    const { vacant } = chosenFrom(given, ofMemcached);
+    return { keyLifeUs: keyLifeUs(given), isDurable: false, expiry: 'monotonic', vacant };
+  },
 };
 
-function buildMemcached(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
-  const vacant = given.oneOf('vacant', ['add', 'set']);
-  const cache = { isDurable: false, expiry: 'monotonic', vacant } as const;
-  return build(world, given, { cache, ...dispatch });
-}
-
-export const leaseMemcachedPublished: Protocol = published(leaseMemcached, buildMemcached);
-
-export const leaseRedis: Protocol = {
-  ...common,
+const onRedis: Kept = {
   about: 'leases of at-least-once workers on one Redis node (WATCH, MULTI)',
-  options: [
-    ...ofCaches,
-    {
-      ...wordOption('persistence', 'none', 'always'),
-      about: 'whether Redis finds its leases again after a crash',
-    },
-    {
-      ...wordOption('expiry', 'wall', 'monotonic'),
-      about: 'which clock of Redis counts the life of a key; in Redis it is the wall clock',
-    },
-  ],
-  build: (world, given, queue) => buildRedis(world, given, { isPublished: false, queue }),
+  options: [...cacheOptions, ...redisOptions],
+  cacheOf: (given) => {
+    const { persistence, expiry } = chosenFrom(given, ofRedis);
+    const isDurable = persistence === 'always';
+    return { keyLifeUs: keyLifeUs(given), isDurable, expiry, vacant: 'add' };
+  },
 };
 
-function buildRedis(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
-  const isDurable = given.word('persistence') === 'always';
-  const expiry = given.oneOf('expiry', ['wall', 'monotonic']);
-  return build(world, given, { cache: { isDurable, expiry, vacant: 'add' }, ...dispatch });
-}
-
-export const leaseRedisPublished: Protocol = published(leaseRedis, buildRedis);
-
-export const leaseDynamodb: Protocol = {
-  ...common,
+const dynamodb: Kept = {
   about: 'leases of at-least-once workers in DynamoDB: one conditional update, tokens are kept',
-  options: shared,
-  build: (world, given, queue) => buildDynamodb(world, given, { isPublished: false, queue }),
+  options: [],
+  cacheOf: () => null,
 };
 
-function buildDynamodb(...[world, given, dispatch]: Parameters<BuildLeases>): DriverOf {
-  return build(world, given, { cache: null, ...dispatch });
-}
+export const leaseMemcached: Protocol = leases(memcached);
+export const leaseMemcachedPublished: Protocol = published(memcached);
+export const leaseRedis: Protocol = leases(onRedis);
+export const leaseRedisPublished: Protocol = published(onRedis);
+export const leaseDynamodb: Protocol = leases(dynamodb);
+export const leaseDynamodbPublished: Protocol = published(dynamodb);
 
-export const leaseDynamodbPublished: Protocol = published(leaseDynamodb, buildDynamodb);
+function keyLifeUs(given: Options): number {
+  return chosenFrom(given, ofCaches).keyLife * 1_000_000;
+}
 
 function backEndsOf(given: Options): readonly string[] {
   return given.word('standby') === 'yes' ? [PRIMARY, STANDBY] : [PRIMARY];
@@ -180,16 +166,17 @@ function servers(given: Options): readonly string[] {
   return given.word('idempotency') === 'none' ? backEndsOf(given) : [...backEndsOf(given), KEYS];
 }
 
-interface Kept {
-  /** Null where a table keeps the leases. */
-  readonly cache: Omit<LeaseCacheSetting, 'keyLifeUs'> | null;
-  readonly isPublished: boolean;
+interface Built {
+  readonly cache: LeaseCacheSetting | null;
+  readonly releases: DispatchManner['releases'];
   readonly queue: QueuePlan | undefined;
 }
 
-function build(world: World, given: Options, { cache, isPublished, queue }: Kept): DriverOf {
-  const absent = cache === null ? 'one' : given.oneOf('absent', ['one', 'clock']);
-  const terms = { ...termsOf(given), absent } as const;
+function build(world: World, given: Options, { cache, releases, queue }: Built): DriverOf {
+  const { takeover, timeout, seconds, clock, idempotency, onDenied } = chosenFrom(given, shared);
+  const absent = cache === null ? 'one' : chosenFrom(given, ofCaches).absent;
+  const rules = { takeover, timeout };
+  const terms: LeaseTerms = { rules, time: new LeaseTime(seconds), clock, absent };
   const backEnds = backEndsOf(given).map((name): LeaseBackEnd => {
     const process = { name, role: 'lock' } as const;
     const book = new LeaseBook(name, terms);
@@ -197,36 +184,16 @@ function build(world: World, given: Options, { cache, isPublished, queue }: Kept
       const server = new LeaseTableServer(terms, book);
       return new TableBackEnd(world.addServer(process, server), terms, book);
     }
-    const setting = { keyLifeUs: given.whole('keyLife') * 1_000_000, ...cache };
-    const server = new LeaseCacheServer(setting, book);
+    const server = new LeaseCacheServer(cache, book);
     return new CacheBackEnd(world.addServer(process, server), terms, book);
   });
-  const idempotency = given.oneOf('idempotency', ['none', 'marked', 'step', 'step-fence']);
   const guard =
     idempotency === 'none'
       ? null
       : new JobGuard(world.addServer({ name: KEYS, role: 'lock' }, new JobKeys()), idempotency);
-  const manner: DispatchManner = {
-    onDenied: given.oneOf('onDenied', ['waits', 'flips']),
-    releases: isPublished ? 'always' : 'held',
-  };
-  const parts = { backEnds, guard, manner };
+  const parts = { backEnds, guard, manner: { onDenied, releases } };
   if (queue === undefined) return () => new WorkerDriver(parts, null);
   const process = { name: QUEUE, role: 'lock' } as const;
   const server = world.addServer(process, new QueueServer(QUEUE, queue));
-  return (_, role) =>
-    role === 'probe'
-      ? new WorkerDriver(parts, null)
-      : new WorkerDriver(parts, { server, plan: queue });
-}
-
-function termsOf(given: Options): Omit<LeaseTerms, 'absent'> {
-  return {
-    rules: {
-      takeover: given.oneOf('takeover', ['raises', 'keeps']),
-      timeout: given.oneOf('timeout', ['recorded', 'own']),
-    },
-    time: new LeaseTime(given.oneOf('seconds', ['whole', 'truncated', 'exact'])),
-    clock: given.oneOf('clock', ['client', 'server']),
-  };
+  return (_, role) => new WorkerDriver(parts, role === 'probe' ? null : { server, plan: queue });
 }
