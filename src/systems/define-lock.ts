@@ -2,7 +2,6 @@
 import type { ClientPlan } from '../core/plan/plan.ts';
 import type { World } from '../core/world/world.ts';
 import {
-  type BuildAsync,
   type LockDriver,
   type OptionInfo,
   type Options,
@@ -12,41 +11,23 @@ import {
 
 /**
  * A lock: what it adds to the world, and how a client uses it. All but `about` and `build` or
- * `buildAsync` has a default.
+ * `buildAsync` has a default; what it does not say to promise it promises, and it takes one lock
+ * a section, whose acquire is answered at once. With `buildAsync` it has no `renew`, `lock` and
+ * `memoize` steps: its code does as it does.
  */
-export interface LockDefinition extends Pick<Protocol, 'canRenew' | 'jitter' | 'problem'> {
-  /** One line on what it is. */
-  readonly about: string;
-  /** Where its rules are written down. */
-  readonly source?: string;
-  /** What scenarios may set, each with the values it may have. */
-  readonly options?: readonly OptionInfo[];
+export interface LockDefinition
+  extends Pick<Protocol, 'about' | 'canRenew' | 'jitter' | 'problem' | 'buildAsync' | 'operations'>,
+    Partial<Pick<Protocol, 'source' | 'options' | 'takesSeveral' | 'waitsInLine' | 'unpromised'>> {
   /**
    * The names of its servers, `lock` or `lock-…`, so that faults can name them; by default one,
    * `lock`. A function where they depend on options.
    */
   readonly servers?: readonly string[] | ((options: Options) => readonly string[]);
-  /** Whether its driver has `also`, for sections that take a second lock. Default false. */
-  readonly takesSeveral?: boolean;
-  /** Whether an acquire is answered only when its turn has come. Default false. */
-  readonly waitsInLine?: boolean;
-  /** Claims that it does not promise, even where nothing goes wrong. */
-  readonly unpromised?: readonly string[];
   /**
    * Adds its servers to the world of one run (`world.addServer({ name: 'lock', role: 'lock' },
    * server)`), and returns what makes the driver of a client: anew for each life of its program.
    */
   readonly build?: (world: World, options: Options) => (client: ClientPlan) => LockDriver;
-  /**
-   * The same where the client is real asynchronous code; give this or `build`. Such a lock has no
-   * `renew`, `lock` and `memoize` steps: its code does as it does.
-   */
-  readonly buildAsync?: BuildAsync;
-  /**
-   * With `buildAsync`: what its clients call their operations at the lock (`set` of `alice/1/set`)
-   * and the marks that they pass, so that scenarios can place faults at them.
-   */
-  readonly operations?: readonly string[];
 }
 
 const ONE_SERVER: readonly string[] = ['lock'];

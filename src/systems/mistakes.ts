@@ -5,46 +5,69 @@
  * `RangeError`. Either says which argument, what was expected and what was given.
  */
 
-/** Refuses what is not a text with at least one character. */
-export function requireName(name: string, value: unknown): void {
-  if (typeof value === 'string' && value !== '') return;
-  const what = `${name} must be a text that is not empty, not ${shownValue(value)}`;
-  throw new TypeError(what);
+/** Refuses an argument, by its name, that cannot be meant. */
+type Refusal = (name: string, value: unknown) => void;
+
+function refusing(
+  expected: string,
+  isMeant: (value: unknown) => boolean,
+  errorOf: typeof errorFor = (_, what) => new TypeError(what),
+): Refusal {
+  return (name, value) => {
+    if (isMeant(value)) return;
+    throw errorOf(value, `${name} must be ${expected}, not ${shownValue(value)}`);
+  };
 }
+
+/** A text with at least one character. */
+export const requireName: Refusal = refusing(
+  'a text that is not empty',
+  (value) => typeof value === 'string' && value !== '',
+);
+
+/** An integer of any sign and size. */
+export const requireInteger: Refusal = refusing('a whole number', Number.isInteger, errorFor);
+
+/** A safe integer of any sign. */
+export const requireSafe: Refusal = refusing('a whole number', Number.isSafeInteger, errorFor);
+
+/** A time: a clock may show anything, also what is before its epoch. */
+export const requireTime: Refusal = requireSafe;
+
+/** A number that is finite. */
+export const requireFinite: Refusal = refusing('a finite number', Number.isFinite, errorFor);
+
+/** Any number; whether it can be meant is for others to say. */
+export const requireNumber: Refusal = refusing('a number', (value) => typeof value === 'number');
+
+/** Not what only looks like yes or no, such as `0` and `'false'`. */
+export const requireFlag: Refusal = refusing(
+  'true or false',
+  (value) => typeof value === 'boolean',
+);
+
+/** What has named arguments in it. */
+export const requireObject: Refusal = refusing(
+  'an object',
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
+
+export const requireList: Refusal = refusing('a list', Array.isArray);
+
+/** What can be called. */
+export const requireFunction: Refusal = refusing(
+  'a function',
+  (value) => typeof value === 'function',
+);
+
+/** What survives `JSON.stringify` as it is, so not NaN. */
+export const requireJson: Refusal = refusing('plain JSON data', isJson, errorFor);
 
 /** Refuses what is not a safe integer from `least` on. */
 export function requireWhole(name: string, value: unknown, least: number): void {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return;
-  const from = least === Number.MIN_SAFE_INTEGER ? '' : ` from ${least} on`;
-  throw errorFor(value, `${name} must be a whole number${from}, not ${shownValue(value)}`);
-}
-
-/** Refuses what is no integer of any sign and size. */
-export function requireInteger(name: string, value: unknown): void {
-  if (Number.isInteger(value)) return;
-  throw errorFor(value, `${name} must be a whole number, not ${shownValue(value)}`);
-}
-
-/** Refuses what is no safe integer of any sign. */
-export function requireSafe(name: string, value: unknown): void {
-  requireWhole(name, value, Number.MIN_SAFE_INTEGER);
-}
-
-/** Refuses what is no time: a clock may show anything, also what is before its epoch. */
-export function requireTime(name: string, value: unknown): void {
-  requireSafe(name, value);
-}
-
-/** Refuses what is no number, or not a finite one. */
-export function requireFinite(name: string, value: unknown): void {
-  if (Number.isFinite(value)) return;
-  throw errorFor(value, `${name} must be a finite number, not ${shownValue(value)}`);
-}
-
-/** Refuses what is no number; whether it can be meant is for others to say. */
-export function requireNumber(name: string, value: unknown): void {
-  if (typeof value === 'number') return;
-  throw new TypeError(`${name} must be a number, not ${shownValue(value)}`);
+  const what = `${name} must be a whole number from ${least} on, not ${shownValue(value)}`;
+  throw errorFor(value, what);
 }
 
 /** Refuses everything but the words that there are. */
@@ -52,24 +75,6 @@ export function requireWord(name: string, value: unknown, words: readonly string
   if (words.some((word) => word === value)) return;
   const what = `${name} must be one of ${words.join(', ')}, not ${shownValue(value)}`;
   throw typeof value === 'string' ? new RangeError(what) : new TypeError(what);
-}
-
-/** Refuses what only looks like yes or no, such as `0` and `'false'`. */
-export function requireFlag(name: string, value: unknown): void {
-  if (typeof value === 'boolean') return;
-  throw new TypeError(`${name} must be true or false, not ${shownValue(value)}`);
-}
-
-/** Refuses what has no named arguments in it. */
-export function requireObject(name: string, value: unknown): void {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
-  throw new TypeError(`${name} must be an object, not ${shownValue(value)}`);
-}
-
-/** Refuses what is no array. */
-export function requireList(name: string, value: unknown): void {
-  if (Array.isArray(value)) return;
-  throw new TypeError(`${name} must be a list, not ${shownValue(value)}`);
 }
 
 /** Refuses what was not made by this class. */
@@ -80,18 +85,6 @@ export function requireMade(
 ): void {
   if (value instanceof by) return;
   throw new TypeError(`${name} must be a ${by.name}, not ${shownValue(value)}`);
-}
-
-/** Refuses what cannot be called. */
-export function requireFunction(name: string, value: unknown): void {
-  if (typeof value === 'function') return;
-  throw new TypeError(`${name} must be a function, not ${shownValue(value)}`);
-}
-
-/** Refuses what does not survive `JSON.stringify` as it is, among it NaN. */
-export function requireJson(name: string, value: unknown): void {
-  if (isJson(value)) return;
-  throw errorFor(value, `${name} must be plain JSON data, not ${shownValue(value)}`);
 }
 
 function isJson(value: unknown): boolean {

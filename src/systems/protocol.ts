@@ -26,10 +26,11 @@ import type { World } from '../core/world/world.ts';
 import type { Manners, StoreReply, StoreRequest } from './store/request.ts';
 
 export interface Protocol {
-  /** One line for `fencepost list`. */
+  /** One line on what it is. */
   readonly about: string;
   /** Where its rules are written down. */
   readonly source: string;
+  /** What scenarios may set, each with the values it may have. */
   readonly options: readonly OptionInfo[];
   /**
    * The processes that serve its lock under these options, in a fixed order. The first is `lock` or

@@ -8,51 +8,31 @@ import { syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
 import { ambient, type Inhabitant } from './ambient.ts';
 import { patchExits } from './escapes.ts';
-import { Patches } from './patches.ts';
+import { Patches, Shared } from './patches.ts';
 import { patchRandom } from './virtual-random.ts';
 import { patchTimers, patchWaits } from './virtual-timers.ts';
 
 /** Patches that several may want at the same time. */
-class Layer {
-  private readonly patches: Patches = new Patches();
-  private readonly fill: (patches: Patches) => void;
-  private users = 0;
-
-  constructor(fill: (patches: Patches) => void) {
-    this.fill = fill;
-  }
-
-  /** Puts them in place until what it returns is called. */
-  use(): () => void {
-    this.users += 1;
-    if (this.users === 1) this.putInPlace();
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      this.users -= 1;
-      if (this.users === 0) this.restore();
-    };
-  }
-
-  private putInPlace(): void {
+function layerOf(fill: (patches: Patches) => void): Shared {
+  const patches = new Patches();
+  const restore = (): void => {
+    patches.restore();
+    syncBuiltinESMExports();
+  };
+  const putInPlace = (): void => {
     try {
-      this.fill(this.patches);
+      fill(patches);
       // `import { randomBytes } from 'node:crypto'` sees it from here on.
       syncBuiltinESMExports();
     } catch (error) {
-      this.restore();
+      restore();
       throw error;
     }
-  }
-
-  private restore(): void {
-    this.patches.restore();
-    syncBuiltinESMExports();
-  }
+  };
+  return new Shared(putInPlace, restore);
 }
 
-const sources = new Layer((patches) => {
+const sources = layerOf((patches) => {
   // Waits first: `promisify(setTimeout)` is to be theirs.
   patchWaits(patches);
   patchTimers(patches);
@@ -60,7 +40,7 @@ const sources = new Layer((patches) => {
   patchRandom(patches);
 });
 
-const exits = new Layer(patchExits);
+const exits = layerOf(patchExits);
 
 export interface GlobalsOptions {
   /** Whether leaving the simulated world is an error; true if absent. */

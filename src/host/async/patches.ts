@@ -1,5 +1,36 @@
 /** Replaces properties of objects that belong to others, and puts every one back as it was. */
 
+export type AnyFunction = (...args: unknown[]) => unknown;
+
+export function isFunction(value: unknown): value is AnyFunction {
+  return typeof value === 'function';
+}
+
+/** Something that is changed while at least one wants it so. */
+export class Shared {
+  private readonly begin: () => void;
+  private readonly end: () => void;
+  private users = 0;
+
+  constructor(begin: () => void, end: () => void) {
+    this.begin = begin;
+    this.end = end;
+  }
+
+  /** Changes it until what this returns is called. */
+  use(): () => void {
+    this.users += 1;
+    if (this.users === 1) this.begin();
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.users -= 1;
+      if (this.users === 0) this.end();
+    };
+  }
+}
+
 interface Replaced {
   readonly target: object;
   readonly key: PropertyKey;

@@ -26,6 +26,7 @@ import { World } from '../../core/world/world.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
+import { type AnyFunction, isFunction, Shared } from './patches.ts';
 
 /** Where a system puts its servers and clients. */
 export class AsyncWorld {
@@ -118,7 +119,7 @@ async function runIn(
   const asyncWorld = new AsyncWorld(world);
   const empty = fill(plan, asyncWorld);
   const restoreGlobals = virtualizeGlobals(options);
-  const restoreFailures = routeFailures();
+  const restoreFailures = routedFailures.use();
   try {
     return asyncWorld.withFailure(await drive(world.runInTurns(watcher)));
   } finally {
@@ -162,54 +163,33 @@ function drive(turns: Generator<void, Trace, void>): Promise<Trace> {
 
 const EVENTS = ['unhandledRejection', 'uncaughtException'] as const;
 
-type Listener = (...args: unknown[]) => unknown;
+const emitter: NodeJS.EventEmitter = process;
 
-/** How many ask for it, and who listened before the first of them did. */
-let users = 0;
-let before: ReadonlyMap<string, readonly Listener[]> = new Map();
+/** Who listened before anybody asked for it. */
+let before: ReadonlyMap<string, readonly AnyFunction[]> = new Map();
 
-/** Listens until what it returns is called. */
-export function routeFailures(): () => void {
-  users += 1;
-  if (users === 1) listen();
-  let isOver = false;
-  return () => {
-    if (isOver) return;
-    isOver = true;
-    users -= 1;
-    if (users === 0) stopListening();
-  };
-}
-
-const routers: ReadonlyMap<string, Listener> = new Map(
+const routers: ReadonlyMap<string, AnyFunction> = new Map(
   EVENTS.map((event) => [event, (...args: unknown[]) => route(event, args)]),
 );
 
 function listen(): void {
-  const emitter: NodeJS.EventEmitter = process;
-  before = new Map(
-    EVENTS.map((event) => {
-      const listeners = emitter.rawListeners(event).filter(isListener);
-      return [event, listeners];
-    }),
-  );
+  before = new Map(EVENTS.map((event) => [event, emitter.rawListeners(event).filter(isFunction)]));
   for (const [event, router] of routers) {
     emitter.removeAllListeners(event);
     emitter.on(event, router);
   }
 }
 
-function isListener(value: unknown): value is Listener {
-  return typeof value === 'function';
-}
-
 function stopListening(): void {
-  const emitter: NodeJS.EventEmitter = process;
   for (const [event, router] of routers) {
     emitter.off(event, router);
     for (const listener of before.get(event) ?? []) emitter.on(event, listener);
   }
+  before = new Map();
 }
+
+/** Failures that nobody caught go to whoever is simulated. */
+const routedFailures = new Shared(listen, stopListening);
 
 function route(event: string, args: readonly unknown[]): void {
   const { current } = ambient;
@@ -221,7 +201,6 @@ function route(event: string, args: readonly unknown[]): void {
   for (const listener of listeners) Reflect.apply(listener, process, args);
   if (listeners.length > 0) return;
   // Nobody listened, so Node is to do what it does then.
-  users = 0;
   stopListening();
   inRealTurn(() => {
     throw args[0];

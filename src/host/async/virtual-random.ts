@@ -3,14 +3,8 @@ import { Buffer } from 'node:buffer';
 import crypto from 'node:crypto';
 import process from 'node:process';
 import { ambient } from './ambient.ts';
-import type { Patches } from './patches.ts';
+import { isFunction, type Patches } from './patches.ts';
 import type { Randomness } from './randomness.ts';
-
-type AnyFunction = (...args: unknown[]) => unknown;
-
-function isFunction(value: unknown): value is AnyFunction {
-  return typeof value === 'function';
-}
 
 /** What a call draws; undefined where its arguments are wrong, which Node's own version says. */
 type Draw = (randomness: Randomness, args: readonly unknown[]) => unknown;

@@ -8,10 +8,8 @@ import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ambient, type Inhabitant } from './ambient.ts';
-import type { Patches } from './patches.ts';
+import { type AnyFunction, isFunction, type Patches } from './patches.ts';
 import { delayOf, type TimerSetting, VirtualTimer } from './timers.ts';
-
-type AnyFunction = (...args: unknown[]) => unknown;
 
 const SETTERS = [
   ['setTimeout', 'timeout'],
@@ -36,10 +34,6 @@ export function patchTimers(patches: Patches): void {
     patches.set(globalThis, name, clear);
     patches.set(timers, name, clear);
   }
-}
-
-function isFunction(value: unknown): value is AnyFunction {
-  return typeof value === 'function';
 }
 
 function setterOf(kind: TimerSetting['kind'], real: object): AnyFunction {

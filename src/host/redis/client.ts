@@ -25,6 +25,9 @@ export interface RedisClientOptions {
 
 type Listener = (...given: readonly unknown[]) => void;
 
+/** Sends the command that it is called by. */
+type Command = (...given: readonly Given[]) => Promise<RedisValue>;
+
 /**
  * Each command may be given a callback as its last argument, beside the promise that it returns. An
  * error reply rejects with a `ReplyError`, a lost connection with `Connection is closed.`
@@ -65,86 +68,31 @@ export class RedisClient {
   }
 
   /** `set(key, value, 'PX', 30_000, 'NX')`: `OK`, or null where it was not set. */
-  set(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('set', ...given);
-  }
-
-  setnx(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('setnx', ...given);
-  }
-
-  get(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('get', ...given);
-  }
-
-  del(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('del', ...given);
-  }
-
-  exists(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('exists', ...given);
-  }
-
-  expire(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('expire', ...given);
-  }
-
-  pexpire(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('pexpire', ...given);
-  }
-
-  ttl(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('ttl', ...given);
-  }
-
-  pttl(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('pttl', ...given);
-  }
-
-  incr(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('incr', ...given);
-  }
-
-  incrby(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('incrby', ...given);
-  }
-
-  hset(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('hset', ...given);
-  }
-
-  hget(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('hget', ...given);
-  }
-
-  hdel(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('hdel', ...given);
-  }
-
-  hincrby(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('hincrby', ...given);
-  }
-
+  readonly set: Command = this.command('set');
+  readonly setnx: Command = this.command('setnx');
+  readonly get: Command = this.command('get');
+  readonly del: Command = this.command('del');
+  readonly exists: Command = this.command('exists');
+  readonly expire: Command = this.command('expire');
+  readonly pexpire: Command = this.command('pexpire');
+  readonly ttl: Command = this.command('ttl');
+  readonly pttl: Command = this.command('pttl');
+  readonly incr: Command = this.command('incr');
+  readonly incrby: Command = this.command('incrby');
+  readonly hset: Command = this.command('hset');
+  readonly hget: Command = this.command('hget');
+  readonly hdel: Command = this.command('hdel');
+  readonly hincrby: Command = this.command('hincrby');
   /** `eval(script, numberOfKeys, ...keysAndArguments)`. */
-  eval(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('eval', ...given);
-  }
-
-  evalsha(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('evalsha', ...given);
-  }
-
+  readonly eval: Command = this.command('eval');
+  readonly evalsha: Command = this.command('evalsha');
   /** `script('LOAD', text)`: its SHA-1. */
-  script(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('script', ...given);
-  }
+  readonly script: Command = this.command('script');
+  readonly ping: Command = this.command('ping');
+  readonly time: Command = this.command('time');
 
-  ping(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('ping', ...given);
-  }
-
-  time(...given: readonly Given[]): Promise<RedisValue> {
-    return this.call('time', ...given);
+  private command(name: string): Command {
+    return (...given) => this.call(name, ...given);
   }
 
   /** Sends nothing more; what is under way is still answered. */

@@ -4,7 +4,7 @@
  */
 import type { Answer } from '../../core/history/trace.ts';
 import type { Server, Turn } from '../../core/world/server.ts';
-import { CacheItems } from '../cache/cache.ts';
+import { Cache, cacheSnapshot } from '../cache/cache.ts';
 import { GrantBook, restoreAll } from '../grant-book.ts';
 import { type CacheReply, type CacheRequest, execute } from './commands.ts';
 
@@ -26,7 +26,7 @@ export function ownerOf(value: string | null): string {
 type Ask<K extends CacheRequest['kind']> = Extract<CacheRequest, { kind: K }>;
 
 export class CacheServer implements Server<CacheRequest, CacheReply> {
-  private readonly cache: CacheItems = new CacheItems();
+  private readonly cache: Cache = new Cache();
   private readonly book: GrantBook;
 
   constructor(name: string) {
@@ -79,7 +79,7 @@ export class CacheServer implements Server<CacheRequest, CacheReply> {
   }
 
   snapshot(): () => void {
-    return restoreAll(this.cache.snapshot(), this.book.snapshot());
+    return restoreAll(cacheSnapshot(this.cache), this.book.snapshot());
   }
 
   evict(key: string): boolean {

@@ -16,10 +16,7 @@
  * - `delete`: delete whatever is there.
  * - `compare-and-delete`: what a cache would need to have, in one command.
  */
-import type { Cache, CacheItems } from '../cache/cache.ts';
-
-/** With its arguments checked, or, in the simulator, without. */
-type AnyCache = Cache | CacheItems;
+import type { Cache } from '../cache/cache.ts';
 
 /** `onlyIf` compares with the value that is there; null takes whatever is there. */
 export type CacheRequest =
@@ -40,7 +37,7 @@ export type CacheReply =
   | { readonly kind: 'value'; readonly value: string | null };
 
 /** Executes one command; `now` and the command's ttl are in the cache's unit. */
-export function execute(cache: AnyCache, request: CacheRequest, now: number): CacheReply {
+export function execute(cache: Cache, request: CacheRequest, now: number): CacheReply {
   const there = textAt(cache, request.key, now);
   if (request.kind === 'get') return { kind: 'value', value: there };
   return isDone(cache, request, { there, now })
@@ -49,7 +46,7 @@ export function execute(cache: AnyCache, request: CacheRequest, now: number): Ca
 }
 
 function isDone(
-  cache: AnyCache,
+  cache: Cache,
   request: Exclude<CacheRequest, { kind: 'get' }>,
   { there, now }: { readonly there: string | null; readonly now: number },
 ): boolean {
@@ -59,7 +56,7 @@ function isDone(
   return request.kind === 'touch' ? cache.touch(key, request.ttlUs, now) : cache.delete(key, now);
 }
 
-function textAt(cache: AnyCache, key: string, now: number): string | null {
+function textAt(cache: Cache, key: string, now: number): string | null {
   const value = cache.get(key, now)?.value;
   return typeof value === 'string' ? value : null;
 }

@@ -1,10 +1,7 @@
 /**
  * A cache with the commands of memcached that locks are built on: pure state and rules, no clock
  * and no network. Times are integers in one unit of the caller's; fencepost counts microseconds.
- *
- * `CacheItems` is what the simulated caches run on, which ask for nothing that cannot be meant.
- * `Cache`, for programs, is the same behind a check of every argument: that nothing is there is an
- * answer; what cannot be meant throws (see `mistakes.ts`).
+ * That nothing is there is an answer; what cannot be meant throws (see `mistakes.ts`).
  */
 import type { Json } from '../../core/kernel/json.ts';
 import {
@@ -17,69 +14,98 @@ import {
 } from '../mistakes.ts';
 
 export class Cache {
-  private readonly items: CacheItems = new CacheItems();
+  private unique: number = 0;
+  private readonly entries: Map<string, CacheEntry> = new Map();
 
   get(key: string, now: number): CacheItem | null {
-    requireAsked(key, now);
-    return this.items.get(key, now);
+    const entry = liveIn(this.entries, { key, now });
+    return entry === null ? null : { value: entry.value, unique: entry.unique };
   }
 
   /** When the key's item ends; null where it never does, or where there is none. */
   endOf(key: string, now: number): number | null {
-    requireAsked(key, now);
-    return this.items.endOf(key, now);
+    return liveIn(this.entries, { key, now })?.end ?? null;
   }
 
   /** Stores only where nothing is; `ttl` null never ends. */
   add(key: string, value: Json, ttl: number | null, now: number): boolean {
     requireStored({ key, value, ttl, now });
-    return this.items.add(key, value, ttl, now);
+    if (liveIn(this.entries, { key, now }) !== null) return false;
+    this.set(key, value, ttl, now);
+    return true;
   }
 
   set(key: string, value: Json, ttl: number | null, now: number): void {
     requireStored({ key, value, ttl, now });
-    this.items.set(key, value, ttl, now);
+    this.unique += 1;
+    this.entries.set(key, { key, value, unique: this.unique, end: endOf(ttl, now) });
   }
 
   /** Stores only over the item with this `unique`. */
   cas(key: string, value: Json, unique: number, ttl: number | null, now: number): CasAnswer {
     requireStored({ key, value, ttl, now });
     requireWhole('unique', unique, 0);
-    return this.items.cas(key, value, unique, ttl, now);
+    const entry = liveIn(this.entries, { key, now });
+    if (entry === null) return 'not-found';
+    if (entry.unique !== unique) return 'exists';
+    this.set(key, value, ttl, now);
+    return 'stored';
   }
 
   /** Gives the item a new end, whoever stored it; value and `unique` stay. */
   touch(key: string, ttl: number | null, now: number): boolean {
     requireAsked(key, now);
     requireLife(ttl);
-    return this.items.touch(key, ttl, now);
+    const entry = liveIn(this.entries, { key, now });
+    if (entry === null) return false;
+    const { value, unique } = entry;
+    this.entries.set(key, { key, value, unique, end: endOf(ttl, now) });
+    return true;
   }
 
   /** Removes the item, whoever stored it. */
   delete(key: string, now: number): boolean {
-    requireAsked(key, now);
-    return this.items.delete(key, now);
+    return liveIn(this.entries, { key, now }) !== null && this.entries.delete(key);
   }
 
   /** Evicts the key, whether its item is over or not; false where nothing was kept. */
   forget(key: string): boolean {
     requireName('key', key);
-    return this.items.forget(key);
+    return this.entries.delete(key);
   }
 
   /** Loses everything, as in a crash. A cas id is never given twice all the same. */
   clear(): void {
-    this.items.clear();
+    this.entries.clear();
   }
 
   save(): CacheState {
-    return this.items.save();
+    return { unique: this.unique, entries: [...this.entries.values()] };
   }
 
   load(state: CacheState): void {
     requireState(state);
-    this.items.load(state);
+    this.unique = state.unique;
+    this.entries.clear();
+    for (const entry of state.entries) this.entries.set(entry.key, entry);
   }
+}
+
+/** The item of a key that is not over. */
+function liveIn(
+  entries: ReadonlyMap<string, CacheEntry>,
+  { key, now }: { readonly key: string; readonly now: number },
+): CacheEntry | null {
+  requireAsked(key, now);
+  const entry = entries.get(key);
+  if (entry === undefined) return null;
+  return entry.end !== null && now >= entry.end ? null : entry;
+}
+
+/** A copy of what a cache holds, as a function that brings it back. */
+export function cacheSnapshot(cache: Cache): () => void {
+  const state = cache.save();
+  return () => cache.load(state);
 }
 
 function requireAsked(key: string, now: number): void {
@@ -137,88 +163,6 @@ interface CacheState {
 
 /** How a `cas` ended: somebody stored in between, or nothing is there any more. */
 export type CasAnswer = 'stored' | 'exists' | 'not-found';
-
-export class CacheItems {
-  private unique: number = 0;
-  private readonly entries: Map<string, CacheEntry> = new Map();
-
-  get(key: string, now: number): CacheItem | null {
-    const entry = this.live(key, now);
-    return entry === null ? null : { value: entry.value, unique: entry.unique };
-  }
-
-  /** When the key's item ends; null where it never does, or where there is none. */
-  endOf(key: string, now: number): number | null {
-    return this.live(key, now)?.end ?? null;
-  }
-
-  /** Stores only where nothing is; `ttl` null never ends. */
-  add(key: string, value: Json, ttl: number | null, now: number): boolean {
-    if (this.live(key, now) !== null) return false;
-    this.set(key, value, ttl, now);
-    return true;
-  }
-
-  set(key: string, value: Json, ttl: number | null, now: number): void {
-    this.unique += 1;
-    this.entries.set(key, { key, value, unique: this.unique, end: endOf(ttl, now) });
-  }
-
-  /** Stores only over the item with this `unique`. */
-  cas(key: string, value: Json, unique: number, ttl: number | null, now: number): CasAnswer {
-    const entry = this.live(key, now);
-    if (entry === null) return 'not-found';
-    if (entry.unique !== unique) return 'exists';
-    this.set(key, value, ttl, now);
-    return 'stored';
-  }
-
-  /** Gives the item a new end, whoever stored it; value and `unique` stay. */
-  touch(key: string, ttl: number | null, now: number): boolean {
-    const entry = this.live(key, now);
-    if (entry === null) return false;
-    const { value, unique } = entry;
-    this.entries.set(key, { key, value, unique, end: endOf(ttl, now) });
-    return true;
-  }
-
-  /** Removes the item, whoever stored it. */
-  delete(key: string, now: number): boolean {
-    return this.live(key, now) !== null && this.entries.delete(key);
-  }
-
-  /** Evicts the key, whether its item is over or not; false where nothing was kept. */
-  forget(key: string): boolean {
-    return this.entries.delete(key);
-  }
-
-  /** Loses everything, as in a crash. A cas id is never given twice all the same. */
-  clear(): void {
-    this.entries.clear();
-  }
-
-  save(): CacheState {
-    return { unique: this.unique, entries: [...this.entries.values()] };
-  }
-
-  load(state: CacheState): void {
-    this.unique = state.unique;
-    this.entries.clear();
-    for (const entry of state.entries) this.entries.set(entry.key, entry);
-  }
-
-  /** A copy of its state, as a function that brings it back. */
-  snapshot(): () => void {
-    const state = this.save();
-    return () => this.load(state);
-  }
-
-  private live(key: string, now: number): CacheEntry | null {
-    const entry = this.entries.get(key);
-    if (entry === undefined) return null;
-    return entry.end !== null && now >= entry.end ? null : entry;
-  }
-}
 
 function endOf(ttl: number | null, now: number): number | null {
   return ttl === null ? null : now + ttl;

@@ -10,22 +10,14 @@ import type { Answer } from '../../core/history/trace.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
 import { GrantBook, restoreAll } from '../grant-book.ts';
 
-export type PessimisticRequest =
-  | {
-      readonly kind: 'acquire';
-      readonly lock: string;
-      readonly client: string;
-      readonly request: string;
-      /** When its client began to ask, by its monotonic clock: a later request supersedes it. */
-      readonly sinceUs: number;
-    }
-  /** Gives the lock back, or up: `request` names the acquisition that is meant. */
-  | {
-      readonly kind: 'release';
-      readonly lock: string;
-      readonly client: string;
-      readonly request: string;
-    };
+/** One acquisition, or the wish for it. `request` names it, the same in every try. */
+type Ask = { readonly lock: string; readonly client: string; readonly request: string };
+
+/** `sinceUs`: when its client began to ask, by its monotonic clock; a later one supersedes it. */
+type Acquire = Ask & { readonly kind: 'acquire'; readonly sinceUs: number };
+
+/** A release gives the lock back, or up: that acquisition is meant. */
+export type PessimisticRequest = Acquire | (Ask & { readonly kind: 'release' });
 
 export type PessimisticReply =
   | { readonly kind: 'granted'; readonly token: number }
@@ -42,7 +34,6 @@ interface PessimisticServerOptions {
   readonly onDeadlock: 'wait' | 'abort';
 }
 
-type Acquire = Extract<PessimisticRequest, { kind: 'acquire' }>;
 type LockTurn = Turn<PessimisticReply>;
 
 export class PessimisticServer implements Server<PessimisticRequest, PessimisticReply> {
@@ -150,16 +141,7 @@ export class PessimisticServer implements Server<PessimisticRequest, Pessimistic
   }
 }
 
-/** One acquisition, or the wish for it. `request` names it, the same in every try. */
-interface Ask {
-  readonly lock: string;
-  readonly client: string;
-  readonly request: string;
-}
-
-interface Held extends Ask {
-  readonly token: number;
-}
+type Held = Ask & { readonly token: number };
 
 /** `client` waits for `lock`, which the next one holds; for the last one, the first. */
 interface Wait {

@@ -2,7 +2,7 @@
 import type { Answer } from '../../core/history/trace.ts';
 
 /** What else a write to a store with versions says. */
-export interface Condition {
+export type Condition = {
   /**
    * The version that the key must still have, null that of a key that was never written; absent:
    * whichever it has.
@@ -14,30 +14,18 @@ export interface Condition {
   readonly wallUs: number;
   /** What the store is to add to the value that it finds; absent: it takes the value as it is. */
   readonly adds?: number;
-}
+};
 
-export type StoreRequest =
-  | {
-      readonly kind: 'write';
-      readonly resource: string;
-      readonly key: string;
-      readonly value: number;
-      readonly token: number;
-      readonly sequence: number;
-      /** Of a `Condition`. */
-      readonly version?: number | null;
-      readonly once?: string | null;
-      readonly wallUs?: number;
-      readonly adds?: number;
-    }
-  | {
-      /** `fence` asks for the highest token. */
-      readonly kind: 'read' | 'open' | 'fence';
-      readonly resource: string;
-      readonly key: string;
-      readonly token: number;
-      readonly sequence: number;
-    };
+export type StoreRequest = {
+  readonly resource: string;
+  readonly key: string;
+  readonly token: number;
+  readonly sequence: number;
+} & (
+  | ({ readonly kind: 'write'; readonly value: number } & Partial<Condition>)
+  /** `fence` asks for the highest token. */
+  | { readonly kind: 'read' | 'open' | 'fence' }
+);
 
 /** A version is that which the key now has, null where it was never written. */
 export type StoreReply =

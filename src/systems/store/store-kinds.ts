@@ -16,7 +16,7 @@ import { MemoryTable } from './version-table.ts';
 type AnyStoreServer = Server<StoreRequest, StoreReply> & { readonly close?: () => void };
 
 export interface StoreKind {
-  /** One line for `fencepost list`. */
+  /** One line on what it is. */
   readonly about: string;
   /** Where its rule is written down. */
   readonly source: string;
@@ -162,22 +162,14 @@ export function isPrepared(kind: StoreKind): boolean {
   return !kind.needsSql || isSqlLoaded();
 }
 
-/** What a lock guards. All but `about` and `build` has a default. */
-export interface StoreDefinition {
-  /** One line on what it is. */
-  readonly about: string;
-  /** Where its rule is written down. */
-  readonly source?: string;
-  /** Claims that it does not promise, even where nothing goes wrong. */
-  readonly unpromised?: readonly string[];
+/** What a lock guards. All but `about` and `build` has a default; of what is a claim, false. */
+export interface StoreDefinition
+  extends Pick<StoreKind, 'about'>,
+    Partial<Pick<StoreKind, 'source' | 'unpromised' | 'isFenced' | 'asksLock'>> {
   /** What clients must do for it, each false by default. */
   readonly manners?: Partial<Manners>;
   /** The model that `linearizable` means for it, by its name; without one, the claim is unknown. */
   readonly model?: string;
-  /** Whether it is meant to remember the highest token. Default false. */
-  readonly isFenced?: boolean;
-  /** Whether it asks the lock about tokens: `build` is then told how. Default false. */
-  readonly asksLock?: boolean;
   /**
    * Makes the server called `name` for one run. It tells the observer of each access, and of what
    * is left after a restart, with a `StoreWitness`; without that no claim about the data is tested.

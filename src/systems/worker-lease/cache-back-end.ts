@@ -8,13 +8,14 @@ import type { Answer } from '../../core/history/trace.ts';
 import { under } from '../../core/kernel/name.ts';
 import type { CallSetting, PendingCall } from '../../core/world/calls.ts';
 import { type Program, request } from '../../core/world/program.ts';
-import type { Server, ServerHost, Turn } from '../../core/world/server.ts';
-import { CacheItems } from '../cache/cache.ts';
+import type { Server, ServerHost } from '../../core/world/server.ts';
+import type { World } from '../../core/world/world.ts';
+import { Cache, cacheSnapshot } from '../cache/cache.ts';
 import { restoreAll } from '../grant-book.ts';
+import { questionOf } from '../lease.ts';
 import type { Section } from '../protocol.ts';
-import { part } from '../section-calls.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './dispatch.ts';
-import type { LeaseBook, Wish } from './lease-book.ts';
+import { LeaseBook, type Wish } from './lease-book.ts';
 import {
   beginningAt,
   type Delivery,
@@ -26,7 +27,6 @@ import {
 } from './lease-rules.ts';
 import { CacheLeases, type Seen, type Vacant } from './leases.ts';
 
-type Host = ServerHost<LeaseCacheRequest, LeaseCacheReply>;
 type LeaseCacheCall = PendingCall<LeaseCacheRequest, LeaseCacheReply>;
 type Setting = CallSetting<LeaseCacheRequest, LeaseCacheReply>;
 
@@ -38,43 +38,36 @@ interface Storing {
 }
 
 export class CacheBackEnd implements LeaseBackEnd {
-  private readonly server: Host;
+  private readonly name: string;
   private readonly terms: LeaseTerms;
   private readonly book: LeaseBook;
+  private readonly server: ServerHost<LeaseCacheRequest, LeaseCacheReply>;
 
-  /** `book` is the one of its server. */
-  constructor(server: Host, terms: LeaseTerms, book: LeaseBook) {
-    this.server = server;
+  /** Adds the cache to the world. */
+  constructor(world: World, name: string, terms: LeaseTerms, setting: LeaseCacheSetting) {
+    this.name = name;
     this.terms = terms;
-    this.book = book;
-  }
-
-  get name(): string {
-    return this.server.process.name;
+    this.book = new LeaseBook(name, terms);
+    this.server = world.addServer({ name, role: 'lock' }, cacheServer(setting, this.book));
   }
 
   *acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0> {
     const { self, plan } = at;
     const { time, clock, rules } = this.terms;
-    const sentUs = self.monotonicUs();
-    const wallUs = self.wallUs();
+    const [sentUs, wallUs] = [self.monotonicUs(), self.wallUs()];
     const timeout = time.timeoutOf(plan.ttlUs);
     const { steps, retries } = delivery;
     const wish = { kind: 'acquire', steps, retries, now: time.timeOf(wallUs), timeout } as const;
-    const label = part(labelAt(this.name, 'acquire'), attempt);
-    const look = yield* request(self, this.look(at, label, wish));
+    const look = yield* request(self, this.look(at, attempt, wish));
     if (look.reply?.kind !== 'seen') return 0;
-    const issuedAtUs = clock === 'client' ? wallUs : look.reply.wallUs;
+    const { reply: seen } = look;
+    const issuedAtUs = clock === 'client' ? wallUs : seen.wallUs;
     const ask = { steps, retries, now: time.timeOf(issuedAtUs), timeout };
-    const taken = takenBy(look.reply.record, ask, rules);
+    const taken = takenBy(seen.record, ask, rules);
     if (taken === null) return false;
-    const isSeeded = look.reply.record === null && this.terms.absent === 'clock';
+    const isSeeded = seen.record === null && this.terms.absent === 'clock';
     const record = isSeeded ? beginningAt(taken, issuedAtUs) : taken;
-    const storing = { record, seen: look.reply, look };
-    const put = yield* request(
-      self,
-      this.put(at, part(labelAt(this.name, 'take'), attempt), storing),
-    );
+    const put = yield* request(self, this.put(at, attempt, { record, seen, look }));
     if (put.reply === null) return 0;
     if (put.reply.kind !== 'stored') return false;
     return { fence: record.fence, ordinal: put.granted, sentUs, issuedAtUs };
@@ -82,50 +75,47 @@ export class CacheBackEnd implements LeaseBackEnd {
 
   *release(at: Section, lease: LeaseReturn, attempt: number): Program<boolean | 0> {
     const { steps, retries, fence } = lease;
-    const wish = { kind: 'release', steps, retries, fence } as const;
-    const label = part(labelAt(this.name, 'release'), attempt);
-    const look = yield* request(at.self, this.look(at, label, wish));
+    const look = yield* request(
+      at.self,
+      this.look(at, attempt, { kind: 'release', steps, retries, fence }),
+    );
     if (look.reply?.kind !== 'seen') return 0;
     const record = freedBy(look.reply.record, lease);
     if (record === null) return false;
     const storing = { record, seen: look.reply, look };
-    const free = part(labelAt(this.name, 'free'), attempt);
-    const put = yield* request(at.self, this.put(at, free, storing));
+    const put = yield* request(at.self, this.put(at, attempt, storing));
     return put.reply === null ? 0 : put.reply.kind === 'stored';
   }
 
-  private look(at: Section, label: string, wish: Wish): Setting {
+  private look(at: Section, attempt: number, wish: Wish): Setting {
     const token = wish.kind === 'acquire' ? 0 : Number(wish.fence);
     const ask = { kind: 'look', lock: at.section.lock } as const;
-    const setting = this.call(at, { verb: wish.kind, label, token }, ask);
+    const label = labelAt(this.name, wish.kind, attempt);
+    const setting = this.question(at, { verb: wish.kind, label, token }, ask);
     this.book.noteWish(setting.operation.text, wish);
     return setting;
   }
 
-  private put(at: Section, label: string, { record, seen, look }: Storing): Setting {
+  private put(at: Section, attempt: number, { record, seen, look }: Storing): Setting {
     const ask = { kind: 'put', lock: at.section.lock, record, unique: seen.unique } as const;
     if (record.state === 'open') {
-      return this.call(at, { verb: 'release', label, token: record.fence }, ask);
+      const label = labelAt(this.name, 'free', attempt);
+      return this.question(at, { verb: 'release', label, token: record.fence }, ask);
     }
-    const setting = this.call(at, { verb: 'acquire', label, token: 0 }, ask);
+    const label = labelAt(this.name, 'take', attempt);
+    const setting = this.question(at, { verb: 'acquire', label, token: 0 }, ask);
     this.book.noteLease(setting.operation.text, { ttlUs: at.plan.ttlUs, since: look });
     return setting;
   }
 
-  private call(
+  private question(
     at: Section,
     { verb, label, token }: { verb: 'acquire' | 'release'; label: string; token: number },
     ask: LeaseCacheRequest,
   ): Setting {
-    return {
-      operation: under(at.name, label),
-      call: { verb, lock: ask.lock, token },
-      target: this.server,
-      request: ask,
-      timeoutUs: at.plan.lockTimeoutUs,
-      tries: at.plan.tries,
-      describe: describeLeaseCacheReply(ask),
-    };
+    const describe = describeLeaseCacheReply(ask);
+    const question = { verb, token, target: this.server, request: ask, describe };
+    return questionOf(at, under(at.name, label), question);
   }
 }
 
@@ -163,47 +153,32 @@ export interface LeaseCacheSetting {
   readonly vacant: Vacant;
 }
 
-export class LeaseCacheServer implements Server<LeaseCacheRequest, LeaseCacheReply> {
-  private readonly setting: LeaseCacheSetting;
-  private readonly book: LeaseBook;
-  private readonly cache: CacheItems = new CacheItems();
-  private readonly leases: CacheLeases;
-
-  constructor(setting: LeaseCacheSetting, book: LeaseBook) {
-    this.setting = setting;
-    this.book = book;
-    this.leases = new CacheLeases(this.cache, setting.keyLifeUs, setting.vacant);
-  }
-
-  handle(request: LeaseCacheRequest, turn: Turn): LeaseCacheReply {
-    if (request.kind === 'put') return this.put(request, turn);
-    const seen = this.leases.look(request.lock, this.nowUs(turn));
-    this.book.looked(turn, request.lock, seen.record);
-    return { kind: 'seen', record: seen.record, unique: seen.unique, wallUs: turn.wallUs };
-  }
-
-  private put(request: Extract<LeaseCacheRequest, { kind: 'put' }>, turn: Turn): LeaseCacheReply {
-    const { lock, record } = request;
-    const isStored = this.leases.put(lock, record, request, this.nowUs(turn));
-    if (record.state === 'open') this.book.release(turn, lock, isStored);
-    else if (isStored) this.book.grant(turn, lock, record);
-    else this.book.deny(turn, lock);
-    return { kind: isStored ? 'stored' : 'not-stored' };
-  }
-
-  private nowUs(turn: Turn): number {
-    return this.setting.expiry === 'wall' ? turn.wallUs : turn.monotonicUs;
-  }
-
-  restart(): void {
-    if (!this.setting.isDurable) this.cache.clear();
-  }
-
-  snapshot(): () => void {
-    return restoreAll(this.cache.snapshot(), this.book.snapshot());
-  }
-
-  evict(key: string): boolean {
-    return this.cache.forget(key);
-  }
+function cacheServer(
+  { expiry, keyLifeUs, isDurable, vacant }: LeaseCacheSetting,
+  book: LeaseBook,
+): Server<LeaseCacheRequest, LeaseCacheReply> {
+  const cache = new Cache();
+  const leases = new CacheLeases(cache, keyLifeUs, vacant);
+  return {
+    handle(request, turn) {
+      const { lock } = request;
+      const nowUs = expiry === 'wall' ? turn.wallUs : turn.monotonicUs;
+      if (request.kind === 'look') {
+        const { record, unique } = leases.look(lock, nowUs);
+        book.looked(turn, lock, record);
+        return { kind: 'seen', record, unique, wallUs: turn.wallUs };
+      }
+      const { record } = request;
+      const isStored = leases.put(lock, record, request, nowUs);
+      if (record.state === 'open') book.release(turn, lock, isStored);
+      else if (isStored) book.grant(turn, lock, record);
+      else book.deny(turn, lock);
+      return { kind: isStored ? 'stored' : 'not-stored' };
+    },
+    restart: () => {
+      if (!isDurable) cache.clear();
+    },
+    snapshot: () => restoreAll(cacheSnapshot(cache), book.snapshot()),
+    evict: (key) => cache.forget(key),
+  };
 }

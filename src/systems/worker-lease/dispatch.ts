@@ -16,8 +16,9 @@
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Program } from '../../core/world/program.ts';
-import { leaseEnd } from '../lease.ts';
+import { enterLock } from '../lease.ts';
 import type { Section } from '../protocol.ts';
+import { part } from '../section-calls.ts';
 import type { Delivery, LeaseReturn } from './lease-rules.ts';
 
 /** What a dispatch does where the published one is wrong. */
@@ -75,7 +76,8 @@ export class Dispatch {
       }
     }
     if (taken !== false && taken !== 0) {
-      enter(at, taken);
+      const { fence: token, ordinal, sentUs, issuedAtUs: sentWallUs } = taken;
+      enterLock(at, { ordinal, sentUs, sentWallUs }, { token });
       const releaseNumber = this.manner.releases === 'always' ? number : 1;
       const lease = { steps, retries, fence: taken.fence };
       this.held = { machine, lease, number: releaseNumber };
@@ -126,16 +128,7 @@ function isPrimary({ backEnd }: Machine): boolean {
   return backEnd === 0;
 }
 
-function enter(at: Section, { fence, ordinal, sentUs, issuedAtUs }: TakenLease): void {
-  const { ttlUs } = at.plan;
-  at.end = leaseEnd(at, { sentUs, issuedAtUs, ttlUs });
-  const { lock } = at.section;
-  at.self.enter({ section: at.name, lock, ordinal, token: fence, end: at.end });
-}
-
 export interface LeaseBackEnd {
-  /** Its process. */
-  readonly name: string;
   /** The lease; false when somebody holds it; 0 on a system error: no answer came. */
   acquire(at: Section, delivery: Delivery, attempt: number): Program<TakenLease | false | 0>;
   /** True when it was that very lease; false when it was not; 0 on a system error. */
@@ -152,9 +145,9 @@ export interface TakenLease {
   readonly issuedAtUs: number;
 }
 
-/** What a lease's operations are called at one back end: `acquire`, `acquire-standby`. */
-export function labelAt(name: string, verb: string): string {
-  return name === PRIMARY ? verb : `${verb}-standby`;
+/** What a lease's operations are called at one back end: `acquire`, `acquire-standby`, `take-2`. */
+export function labelAt(name: string, verb: string, attempt: number): string {
+  return part(name === PRIMARY ? verb : `${verb}-standby`, attempt);
 }
 
 export const PRIMARY = 'lock';

@@ -9,10 +9,9 @@ import { type Program, type Self, sleep } from '../../core/world/program.ts';
 import { World } from '../../core/world/world.ts';
 import { clientOf, MS, planOf } from '../plan.fixture.ts';
 import type { Section } from '../protocol.ts';
-import { CacheBackEnd, LeaseCacheServer } from './cache-back-end.ts';
+import { CacheBackEnd } from './cache-back-end.ts';
 import { type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
 import { WorkerDriver } from './driver.ts';
-import { LeaseBook } from './lease-book.ts';
 import {
   type Delivery,
   type LeaseReturn,
@@ -21,7 +20,7 @@ import {
   PUBLISHED_RULES,
 } from './lease-rules.ts';
 import { KEY_LIFE_SECONDS } from './leases.ts';
-import { LeaseTableServer, TableBackEnd } from './table-back-end.ts';
+import { tableBackEnd } from './table-back-end.ts';
 
 export const SECOND: number = 1000 * MS;
 
@@ -66,15 +65,10 @@ export function dispatch(
 }
 
 function backEndOf(world: World, keeper: Keeper, name: string): LeaseBackEnd {
-  const info = { name, role: 'lock' } as const;
-  const book = new LeaseBook(name, terms);
-  if (keeper === 'a table') {
-    return new TableBackEnd(world.addServer(info, new LeaseTableServer(terms, book)), terms, book);
-  }
+  if (keeper === 'a table') return tableBackEnd(world, name, terms);
   const expiry = keeper === 'Redis' ? 'wall' : 'monotonic';
   const life = { keyLifeUs: KEY_LIFE_SECONDS * SECOND, expiry } as const;
-  const server = new LeaseCacheServer({ ...life, isDurable: false, vacant: 'add' }, book);
-  return new CacheBackEnd(world.addServer(info, server), terms, book);
+  return new CacheBackEnd(world, name, terms, { ...life, isDurable: false, vacant: 'add' });
 }
 
 function workerOf(self: Self, backEnds: readonly LeaseBackEnd[]): Dispatcher {

@@ -8,8 +8,9 @@
  */
 import { under } from '../../core/kernel/name.ts';
 import type { QueuePlan, SectionPlan } from '../../core/plan/plan.ts';
-import { type Program, request } from '../../core/world/program.ts';
+import type { Program } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
+import { askServer } from '../lease.ts';
 import type { JobStep, LockDriver, Section } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { Dispatch, type DispatchManner, type LeaseBackEnd, type Machine } from './dispatch.ts';
@@ -160,12 +161,11 @@ export class WorkerDriver implements LockDriver {
     ask: QueueRequest,
     { server }: QueueParts,
   ): Program<QueueReply | null> {
-    const call = yield* request(at.self, {
-      operation: under(at.name, label),
-      call: { verb: ask.kind, lock: ask.lock, token: 0 },
+    const call = yield* askServer(at, under(at.name, label), {
+      verb: ask.kind,
+      lock: ask.lock,
       target: server,
       request: ask,
-      timeoutUs: at.plan.lockTimeoutUs,
       tries: ask.kind === 'receive' ? 1 : at.plan.tries,
       describe: describeQueueReply,
     });

@@ -9,8 +9,10 @@
  */
 import type { Answer } from '../../core/history/trace.ts';
 import { under } from '../../core/kernel/name.ts';
-import { type Program, request } from '../../core/world/program.ts';
+import type { Program } from '../../core/world/program.ts';
 import type { Server, ServerHost } from '../../core/world/server.ts';
+import type { World } from '../../core/world/world.ts';
+import { askServer } from '../lease.ts';
 import type { JobStep, Section } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 
@@ -20,8 +22,9 @@ export class JobGuard {
   private readonly keys: ServerHost<KeyRequest, KeyReply>;
   private readonly idempotency: Exclude<Idempotency, 'none'>;
 
-  constructor(keys: ServerHost<KeyRequest, KeyReply>, idempotency: Exclude<Idempotency, 'none'>) {
-    this.keys = keys;
+  /** Adds a server of keys, `name`, to the world. */
+  constructor(world: World, name: string, idempotency: Exclude<Idempotency, 'none'>) {
+    this.keys = world.addServer({ name, role: 'lock' }, new JobKeys());
     this.idempotency = idempotency;
   }
 
@@ -47,13 +50,11 @@ export class JobGuard {
     const { kind, job } = what;
     const { lock } = at.section;
     const fence = this.idempotency === 'step-fence' ? what.fence : null;
-    const call = yield* request(at.self, {
-      operation: under(at.name, part(kind, job.id)),
-      call: { verb: 'claim', lock, token: what.fence },
+    const call = yield* askServer(at, under(at.name, part(kind, job.id)), {
+      verb: 'claim',
+      token: what.fence,
       target: this.keys,
       request: { kind, lock, tick: job.tick, fence },
-      timeoutUs: at.plan.lockTimeoutUs,
-      tries: at.plan.tries,
       describe: describeKeyReply,
     });
     return call.reply?.isNew ?? null;
@@ -95,12 +96,6 @@ export class JobKeys implements Server<KeyRequest, KeyReply> {
     }
     this.done.add(textOf(key));
     return true;
-  }
-
-  restart(): void {}
-
-  evict(): boolean {
-    return false;
   }
 
   /** A copy of its state, as a function that brings it back. */

@@ -10,7 +10,7 @@
  * `gets`, `cas` and `add`, Redis with WATCH and MULTI. A key that was not stored for `keyLife` is
  * gone, and its fence token with it.
  */
-import { CacheItems } from '../cache/cache.ts';
+import { Cache } from '../cache/cache.ts';
 import { requireName, requireObject, requireWhole } from '../mistakes.ts';
 import {
   freedBy,
@@ -96,7 +96,7 @@ export class LeaseTable {
  * that was evicted, begins anew with fence 1.
  */
 export class LeaseCache {
-  private readonly cache: CacheItems = new CacheItems();
+  private readonly cache: Cache = new Cache();
   private readonly leases: CacheLeases;
   /** Set it to false to see what a worker does when the cache is away. */
   isUp = true;
@@ -199,12 +199,12 @@ export type Seen = { readonly record: LeaseRecord | null; readonly unique: numbe
 export type Vacant = 'add' | 'set';
 
 export class CacheLeases {
-  private readonly cache: CacheItems;
+  private readonly cache: Cache;
   private readonly keyLife: number;
   private readonly vacant: Vacant;
 
   /** `keyLife` is in the unit of the cache's clock. */
-  constructor(cache: CacheItems, keyLife: number, vacant: Vacant) {
+  constructor(cache: Cache, keyLife: number, vacant: Vacant) {
     this.cache = cache;
     this.keyLife = keyLife;
     this.vacant = vacant;

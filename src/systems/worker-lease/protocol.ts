@@ -11,15 +11,14 @@ import {
   optionsFor,
   type Protocol,
 } from '../protocol.ts';
-import { CacheBackEnd, LeaseCacheServer, type LeaseCacheSetting } from './cache-back-end.ts';
-import { type DispatchManner, type LeaseBackEnd, PRIMARY, STANDBY } from './dispatch.ts';
+import { CacheBackEnd, type LeaseCacheSetting } from './cache-back-end.ts';
+import { type DispatchManner, PRIMARY, STANDBY } from './dispatch.ts';
 import { WorkerDriver } from './driver.ts';
-import { JobGuard, JobKeys } from './job-guard.ts';
-import { LeaseBook } from './lease-book.ts';
+import { JobGuard } from './job-guard.ts';
 import { type LeaseTerms, LeaseTime } from './lease-rules.ts';
 import { KEY_LIFE_SECONDS } from './leases.ts';
 import { QueueServer } from './queue-server.ts';
-import { LeaseTableServer, TableBackEnd } from './table-back-end.ts';
+import { tableBackEnd } from './table-back-end.ts';
 
 /** Keeps the idempotency keys. */
 const KEYS = 'lock-keys';
@@ -177,20 +176,10 @@ function build(world: World, given: Options, { cache, releases, queue }: Built):
   const absent = cache === null ? 'one' : chosenFrom(given, ofCaches).absent;
   const rules = { takeover, timeout };
   const terms: LeaseTerms = { rules, time: new LeaseTime(seconds), clock, absent };
-  const backEnds = backEndsOf(given).map((name): LeaseBackEnd => {
-    const process = { name, role: 'lock' } as const;
-    const book = new LeaseBook(name, terms);
-    if (cache === null) {
-      const server = new LeaseTableServer(terms, book);
-      return new TableBackEnd(world.addServer(process, server), terms, book);
-    }
-    const server = new LeaseCacheServer(cache, book);
-    return new CacheBackEnd(world.addServer(process, server), terms, book);
-  });
-  const guard =
-    idempotency === 'none'
-      ? null
-      : new JobGuard(world.addServer({ name: KEYS, role: 'lock' }, new JobKeys()), idempotency);
+  const backEnds = backEndsOf(given).map((name) =>
+    cache === null ? tableBackEnd(world, name, terms) : new CacheBackEnd(world, name, terms, cache),
+  );
+  const guard = idempotency === 'none' ? null : new JobGuard(world, KEYS, idempotency);
   const parts = { backEnds, guard, manner: { onDenied, releases } };
   if (queue === undefined) return () => new WorkerDriver(parts, null);
   const process = { name: QUEUE, role: 'lock' } as const;
