@@ -104,12 +104,6 @@ function requestOf(
   const { key } = ask;
   if (ask.kind !== 'write') return { kind: ask.kind, resource, key, token, sequence };
   const { kind, value, condition } = ask;
-  const sent: Draft<WriteRequest> = { kind, resource, key, token, sequence, value };
-  if (condition === undefined) return sent;
-  const { version, once, wallUs, adds } = condition;
-  if (version !== undefined) sent.version = version;
-  sent.once = once;
-  sent.wallUs = wallUs;
-  if (adds !== undefined) sent.adds = adds;
-  return sent;
+  const sent: WriteRequest = { kind, resource, key, token, sequence, value };
+  return Object.assign(sent, condition);
 }

@@ -10,7 +10,7 @@ import type { Port } from '../../core/world/port.ts';
 import { defineSystem } from '../../define-system.ts';
 import { clientOf, type PlanSetup, planOf } from '../../systems/plan.fixture.ts';
 import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
-import { GrantWitness } from '../../systems/redis/protocol.ts';
+import { grantWitness } from '../../systems/redis/protocol.ts';
 import {
   describeRedisReply,
   type LockNodeReply,
@@ -47,7 +47,7 @@ async function acquire(
 const buildAsync: BuildAsync = (world) => {
   const server = new RedisServer(
     { persistence: 'none', expiry: 'wall', restart: 'at-once' },
-    new GrantWitness('lock', false),
+    grantWitness('lock', false),
   );
   const redis: RedisPort = {
     host: world.addServer({ name: 'lock', role: 'lock' }, server),

@@ -1,14 +1,6 @@
-/**
- * A section of a plan as asynchronous code sees it, and the guard under which it works: by itself,
- * or by the steps that the plan gives it, which are generators and run in the midst of that code,
- * each at its own point.
- */
-import type { Job } from '../../core/history/trace.ts';
 import type { Json } from '../../core/kernel/json.ts';
-import type { Name } from '../../core/kernel/name.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
-import { type Awaitable, type CallSetting, PendingCall } from '../../core/world/calls.ts';
-import type { LeaseEnd, Quorum } from '../../core/world/client-view.ts';
+import { type Awaitable, PendingCall } from '../../core/world/calls.ts';
 import type { CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import { Alarm } from '../../core/world/process.ts';
 import { type Effect, type Program, request, type Self } from '../../core/world/program.ts';
@@ -37,25 +29,19 @@ interface Place {
 }
 
 export class PlannedSection implements AsyncSection {
+  readonly id: number;
+  readonly lock: string;
+  readonly ttlMs: number;
   private readonly at: Place;
   private readonly section: SectionPlan;
   private leaseHold: LeaseHold | null = null;
 
   constructor(section: SectionPlan, at: Place) {
+    this.id = section.id;
+    this.lock = section.lock;
+    this.ttlMs = at.client.plan.ttlUs / 1000;
     this.section = section;
     this.at = at;
-  }
-
-  get id(): number {
-    return this.section.id;
-  }
-
-  get lock(): string {
-    return this.section.lock;
-  }
-
-  get ttlMs(): number {
-    return this.at.client.plan.ttlUs / 1000;
   }
 
   /** Whether its program said that it had the lock. */
@@ -79,7 +65,7 @@ export class PlannedSection implements AsyncSection {
     requireNumber('token', token);
     requireNumber('untilMs', term.untilMs ?? 0);
     this.leaseHold = this.at.calls.enter({ lock: this.lock, token, ...term });
-    return new PlannedGuard(this.section, { ...this.at, leaseHold: this.leaseHold });
+    return new PlannedGuard(this.section, this.at, this.leaseHold);
   }
 
   /** Its program has ended. */
@@ -95,23 +81,18 @@ function requireNumber(field: string, value: unknown): void {
   throw new TypeError(`guard: ${field} is to be a number, not ${given}`);
 }
 
-/** What a guard is made of. */
-interface Guarded extends Place {
-  readonly leaseHold: LeaseHold;
-}
-
 class PlannedGuard implements Guard {
   private readonly leaseHold: LeaseHold;
   private readonly place: Place;
   private readonly at: Section;
 
-  constructor(section: SectionPlan, { leaseHold, ...place }: Guarded) {
-    const { host, calls, client } = place;
+  constructor(section: SectionPlan, place: Place, leaseHold: LeaseHold) {
+    const { calls, client } = place;
     const { stores, manners, plan } = client;
     const driver = driverWith(leaseHold);
     this.leaseHold = leaseHold;
     this.place = place;
-    const self = new PlainSelf({ host, calls, ordinal: leaseHold.ordinal });
+    const self = selfUnder(leaseHold.ordinal, place);
     this.at = {
       ...{ self, plan, section, name: calls.name, driver },
       servers: { driverOf: () => driver, stores, manners },
@@ -170,71 +151,33 @@ function driverWith({ token }: LeaseHold): LockDriver {
   return { acquire: isNone, *release() {}, token: () => token };
 }
 
-/** Where the steps of a guard run. */
-interface PlainPlace {
-  readonly host: AsyncHost;
-  readonly calls: SectionCalls;
-  /** The grant under which they are, also when the program has come to another section. */
-  readonly ordinal: number;
-}
-
-/** The steps of a workload neither begin sections nor enter them: asynchronous code does. */
-class PlainSelf implements Self {
-  private readonly host: AsyncHost;
-  private readonly calls: SectionCalls;
-  private readonly ordinal: number;
-
-  constructor({ host, calls, ordinal }: PlainPlace) {
-    this.host = host;
-    this.calls = calls;
-    this.ordinal = ordinal;
-  }
-
-  get name(): string {
-    return this.host.name;
-  }
-
-  monotonicUs(): number {
-    return this.host.process.clock.monotonicUs(this.host.nowUs);
-  }
-
-  wallUs(): number {
-    return this.host.process.clock.wallUs(this.host.nowUs);
-  }
-
-  get nextIssue(): number {
-    return this.calls.nextIssue;
-  }
-
-  prepare<Q extends Json, R extends Json>(setting: CallSetting<Q, R>): PendingCall<Q, R> {
-    const operation = this.calls.nameFor(setting.operation);
-    const ordinal = setting.under ?? this.ordinal;
-    return new PendingCall({ ...setting, operation }, ordinal, this.calls.takeIssue());
-  }
-
-  launch<Q extends Json, R extends Json>(call: PendingCall<Q, R>): void {
-    this.host.launch(call);
-  }
-
-  get quorum(): Quorum {
-    return this.host.ownGrants;
-  }
-
-  testLease(test: { isLive: boolean; end: LeaseEnd }): void {
-    this.host.belief.testLease(test);
-  }
-
-  job(phase: Job['phase'], job: { section: Name; lock: string; tick: number }): void {
-    this.host.belief.noteJob(phase, job);
-  }
-
-  log(topic: string, text: string): void {
-    this.host.log(topic, text);
-  }
-
-  beginSection(): void {}
-  enter(): void {}
-  leave(): void {}
+/**
+ * Whoever takes the steps of a workload under this grant, also when the program has come to another
+ * section. These neither begin sections nor enter them: asynchronous code does.
+ */
+function selfUnder(ordinal: number, { host, calls }: Place): Self {
+  const { clock } = host.process;
+  return {
+    name: host.name,
+    quorum: host.ownGrants,
+    monotonicUs: () => clock.monotonicUs(host.nowUs),
+    wallUs: () => clock.wallUs(host.nowUs),
+    get nextIssue() {
+      return calls.nextIssue;
+    },
+    prepare: (setting) => {
+      const operation = calls.nameFor(setting.operation);
+      const under = setting.under ?? ordinal;
+      return new PendingCall({ ...setting, operation }, under, calls.takeIssue());
+    },
+    launch: (call) => host.launch(call),
+    testLease: (test) => host.belief.testLease(test),
+    job: (phase, job) => host.belief.noteJob(phase, job),
+    log: (topic, text) => host.log(topic, text),
+    beginSection: () => {},
+    enter: () => {},
+    leave: () => {},
+  };
 }
 
 /** What the program returns; for ever pending where its process does not live to see it. */

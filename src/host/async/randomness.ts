@@ -8,19 +8,13 @@ import { nameOf } from '../../core/kernel/name.ts';
 /** An odd number, so that the counter passes through all 32-bit integers. */
 const STEP = 0x9e3779b9;
 
-class Stream {
-  private readonly root: number;
-  private drawn = 0;
-
-  constructor(root: number) {
-    this.root = root;
-  }
-
-  /** An unsigned 32-bit integer. */
-  next(): number {
-    this.drawn += 1;
-    return mix(mix(this.root + Math.imul(this.drawn, STEP)) ^ this.root);
-  }
+/** Unsigned 32-bit integers, one after the other. */
+function streamOf(root: number): () => number {
+  let drawn = 0;
+  return () => {
+    drawn += 1;
+    return mix(mix(root + Math.imul(drawn, STEP)) ^ root);
+  };
 }
 
 const KINDS = ['number', 'bytes', 'uuid', 'integer'] as const;
@@ -31,20 +25,20 @@ const TWO_21 = 0x200000;
 const TWO_32 = 0x100000000;
 
 export class Randomness {
-  private readonly streams: ReadonlyMap<DrawKind, Stream>;
+  private readonly streams: ReadonlyMap<DrawKind, () => number>;
 
   /** The `number`-th streams of one life of a process. */
   constructor(process: string, { number, life }: { number: number; life: number }) {
     this.streams = new Map(
       KINDS.map((kind) => [
         kind,
-        new Stream(mix(nameOf(`${process}/${life}/${kind}`).hash ^ number)),
+        streamOf(mix(nameOf(`${process}/${life}/${kind}`).hash ^ number)),
       ]),
     );
   }
 
   private bits(kind: DrawKind): number {
-    return this.streams.get(kind)?.next() ?? 0;
+    return this.streams.get(kind)?.() ?? 0;
   }
 
   /** From 0 to below 1, with 53 bits. */

@@ -16,7 +16,7 @@ interface Armed {
   readonly round: number;
 }
 
-export class Timers implements TimerKeeper {
+export class Timers {
   private readonly process: Process;
   private readonly parts: AlarmParts;
   private readonly root: Name;
@@ -88,6 +88,7 @@ export class Timers implements TimerKeeper {
     if (this.armed.get(timer)?.round === round) this.armAs(timer, { name, round: round + 1 });
   }
 
+  /** From now on again, as if it had just been set. */
   arm(timer: VirtualTimer): void {
     const armed = this.armed.get(timer);
     armed?.alarm.cancel();
@@ -105,6 +106,7 @@ export class Timers implements TimerKeeper {
     this.unreferenced.delete(timer);
   }
 
+  /** Its process may end while it is set, or may not any more. */
   setRef(timer: VirtualTimer, hasRef: boolean): void {
     if (hasRef || !this.armed.has(timer)) this.unreferenced.delete(timer);
     else this.unreferenced.add(timer);
@@ -136,22 +138,12 @@ export interface TimerSetting {
   readonly callback: () => void;
 }
 
-/** What keeps a timer and lets it go. */
-interface TimerKeeper {
-  /** From now on again, as if it had just been set. */
-  arm(timer: VirtualTimer): void;
-  drop(timer: VirtualTimer): void;
-  /** Its process may end while it is set, or may not any more. */
-  setRef(timer: VirtualTimer, hasRef: boolean): void;
-  idOf(timer: VirtualTimer): number;
-}
-
 export class VirtualTimer {
   readonly setting: TimerSetting;
-  private readonly keeper: TimerKeeper;
+  private readonly keeper: Timers;
   private isReferenced = true;
 
-  constructor(setting: TimerSetting, keeper: TimerKeeper) {
+  constructor(setting: TimerSetting, keeper: Timers) {
     this.setting = setting;
     this.keeper = keeper;
   }

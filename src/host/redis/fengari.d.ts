@@ -64,7 +64,6 @@ declare module 'fengari' {
     luaL_ref(state: LuaState, table: number): number;
     luaL_requiref(state: LuaState, name: Uint8Array, open: LuaFunction, isGlobal: boolean): void;
     luaL_tolstring(state: LuaState, index: number): Uint8Array;
-    luaL_typename(state: LuaState, index: number): Uint8Array;
     luaL_where(state: LuaState, level: number): void;
   }
 

@@ -1,5 +1,5 @@
 /** No lock at all: what happens when nobody takes turns, to compare the locks with. */
-import type { LockDriver, Protocol, Section } from '../protocol.ts';
+import type { LockDriver, Protocol } from '../protocol.ts';
 
 export const none: Protocol = {
   about: 'no lock: everybody works at once',
@@ -8,18 +8,16 @@ export const none: Protocol = {
   servers: () => [],
   takesSeveral: false,
   unpromised: ['no-lost-update', 'cross-key', 'single-flight', 'linearizable'],
-  build: () => () => new NoLock(),
+  build: () => () => noLock,
 };
 
-class NoLock implements LockDriver {
-  *acquire(at: Section): Generator<never, boolean, void> {
+const noLock: LockDriver = {
+  *acquire(at) {
     at.end = { clock: 'monotonic', us: Number.POSITIVE_INFINITY };
     return true;
-  }
-
-  *renew(): Generator<never, boolean, void> {
+  },
+  *renew() {
     return true;
-  }
-
-  *release(): Generator<never, void, void> {}
-}
+  },
+  *release() {},
+};

@@ -12,7 +12,7 @@ import { type Name, under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
 import type { PendingCall } from '../../core/world/calls.ts';
 import type { Program } from '../../core/world/program.ts';
-import type { ServerHost, Turn } from '../../core/world/server.ts';
+import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { GrantBook } from '../grant-book.ts';
 import { askServer, enterLock, prolongLease } from '../lease.ts';
@@ -29,8 +29,6 @@ import {
 import { part } from '../section-calls.ts';
 import {
   describeRedisReply,
-  type Kept,
-  type LockKey,
   type LockNodeReply,
   type LockNodeRequest,
   RedisServer,
@@ -75,7 +73,7 @@ export const redis: Protocol = {
 
 function build(world: World, given: Options): (client: ClientPlan) => LockDriver {
   const chosen = chosenFrom(given, choices);
-  const witness = new GrantWitness(NAME, chosen.token === 'value');
+  const witness = grantWitness(NAME, chosen.token === 'value');
   const { persistence, expiry } = chosenFrom(given, nodeChoices);
   const node = { persistence, expiry, restart: 'at-once' } as const;
   const host = world.addServer({ name: NAME, role: 'lock' }, new RedisServer(node, witness));
@@ -162,45 +160,26 @@ class RedisDriver implements LockDriver {
   }
 }
 
-export class GrantWitness implements Witness {
-  private readonly book: GrantBook;
-  private readonly hasTokens: boolean;
-
-  /** `hasTokens`: whether the random value is the grant's token; else it has none, which is 0. */
-  constructor(process: string, hasTokens: boolean) {
-    this.book = new GrantBook(process);
-    this.hasTokens = hasTokens;
-  }
-
-  taken(turn: Turn, lock: string, { value, ttlUs, untilUs }: Kept): void {
-    const { client } = turn;
-    this.book.grant(turn, { lock, client, token: this.token(value), ttlUs, untilUs });
-  }
-
-  denied(turn: Turn, lock: string): void {
-    this.book.deny(turn, { lock, client: turn.client });
-  }
-
-  prolonged(turn: Turn, lock: string, kept: Kept | null): void {
-    const { client } = turn;
-    const { value, ttlUs, untilUs } = kept ?? { value: 0, ttlUs: 0, untilUs: null };
-    const isEffective = kept !== null;
-    const token = this.token(value);
-    this.book.renew(turn, { lock, client, token, ttlUs, untilUs, isEffective });
-  }
-
-  deleted(turn: Turn, lock: string, entry: LockKey | null): void {
-    this.book.release(turn, { lock, client: turn.client, isEffective: entry !== null });
-  }
-
-  /** What a node forgets ends no grant: its client still counts on it. */
-  lost(): void {}
-
-  private token(value: number): number {
-    return this.hasTokens ? value : 0;
-  }
-
-  snapshot(): () => void {
-    return this.book.snapshot();
-  }
+/** `hasTokens`: whether the random value is the grant's token; else it has none, which is 0. */
+export function grantWitness(process: string, hasTokens: boolean): Witness {
+  const book = new GrantBook(process);
+  const tokenOf = (value: number): number => (hasTokens ? value : 0);
+  return {
+    taken: (turn, lock, { value, ttlUs, untilUs }) => {
+      const { client } = turn;
+      book.grant(turn, { lock, client, token: tokenOf(value), ttlUs, untilUs });
+    },
+    denied: (turn, lock) => book.deny(turn, { lock, client: turn.client }),
+    prolonged: (turn, lock, kept) => {
+      const { client } = turn;
+      const { value, ttlUs, untilUs } = kept ?? { value: 0, ttlUs: 0, untilUs: null };
+      const isEffective = kept !== null;
+      book.renew(turn, { lock, client, token: tokenOf(value), ttlUs, untilUs, isEffective });
+    },
+    deleted: (turn, lock, entry) =>
+      book.release(turn, { lock, client: turn.client, isEffective: entry !== null }),
+    // What a node forgets ends no grant: its client still counts on it.
+    lost: () => {},
+    snapshot: () => book.snapshot(),
+  };
 }

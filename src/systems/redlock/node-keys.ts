@@ -3,7 +3,6 @@
  * A lock that several nodes give together ends when fewer than a quorum still hold its key: a node
  * lets go of it at its end, or when it forgets it and may give it again.
  */
-import type { Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
 import type { Kept, LockKey, Witness } from '../redis/server.ts';
 
@@ -39,59 +38,45 @@ export class NodeKeys {
 }
 
 /** Watches one node: it gives no grant, but it denies, and it holds keys for a time. */
-export class NodeWitness implements Witness {
-  private readonly process: string;
-  private readonly nodeKeys: NodeKeys;
-  private readonly book: GrantBook;
-  private readonly holders: Map<string, string> = new Map();
+export function nodeWitness(process: string, nodeKeys: NodeKeys): Witness {
+  const book = new GrantBook(process);
+  const holders = new Map<string, string>();
   /** By lock: the last that the node kept of it; it may have expired since. */
-  private kept: Map<string, Kept> = new Map();
-
-  constructor(process: string, nodeKeys: NodeKeys) {
-    this.process = process;
-    this.nodeKeys = nodeKeys;
-    this.book = new GrantBook(process);
-  }
-
-  taken(turn: Turn, lock: string, kept: Kept): void {
-    this.holders.set(lock, turn.client);
-    this.note(lock, kept);
-  }
-
-  denied(turn: Turn, lock: string): void {
-    this.book.deny(turn, { lock, client: turn.client, holder: this.holders.get(lock) ?? '' });
-  }
-
-  prolonged(_turn: Turn, lock: string, kept: Kept | null): void {
-    if (kept !== null) this.note(lock, kept);
-  }
-
-  deleted(_turn: Turn, lock: string, entry: LockKey | null): void {
-    if (entry === null) return;
-    this.kept.delete(lock);
-    this.nodeKeys.forget(this.process, entry);
-  }
-
-  lost(key: string | null, atUs: number): void {
-    for (const [lock, { value }] of [...this.kept]) {
-      if (key !== null && lock !== key) continue;
-      this.kept.delete(lock);
-      this.nodeKeys.lose(this.process, value, atUs);
-    }
-  }
-
-  /** A replica that takes over holds what it was sent in time, and nothing else. */
-  snapshot(): () => void {
-    const kept = new Map(this.kept);
-    return () => {
-      for (const { value } of this.kept.values()) this.nodeKeys.forget(this.process, { value });
-      this.kept = new Map();
-      for (const [lock, one] of kept) this.note(lock, one);
-    };
-  }
-
-  private note(lock: string, kept: Kept): void {
-    this.kept.set(lock, kept);
-    this.nodeKeys.note(this.process, kept);
-  }
+  const kept = new Map<string, Kept>();
+  const note = (lock: string, one: Kept): void => {
+    kept.set(lock, one);
+    nodeKeys.note(process, one);
+  };
+  return {
+    taken: (turn, lock, one) => {
+      holders.set(lock, turn.client);
+      note(lock, one);
+    },
+    denied: (turn, lock) =>
+      book.deny(turn, { lock, client: turn.client, holder: holders.get(lock) ?? '' }),
+    prolonged: (_turn, lock, one) => {
+      if (one !== null) note(lock, one);
+    },
+    deleted: (_turn, lock, entry) => {
+      if (entry === null) return;
+      kept.delete(lock);
+      nodeKeys.forget(process, entry);
+    },
+    lost: (key, atUs) => {
+      for (const [lock, { value }] of [...kept]) {
+        if (key !== null && lock !== key) continue;
+        kept.delete(lock);
+        nodeKeys.lose(process, value, atUs);
+      }
+    },
+    // A replica that takes over holds what it was sent in time, and nothing else.
+    snapshot: () => {
+      const sent = [...kept];
+      return () => {
+        for (const { value } of kept.values()) nodeKeys.forget(process, { value });
+        kept.clear();
+        for (const [lock, one] of sent) note(lock, one);
+      };
+    },
+  };
 }

@@ -39,7 +39,7 @@ import {
   randomValue,
 } from '../redis/server.ts';
 import { part } from '../section-calls.ts';
-import { NodeKeys, NodeWitness } from './node-keys.ts';
+import { NodeKeys, nodeWitness } from './node-keys.ts';
 
 const choices = {
   nodes: { range: [1, 100], fallback: 5 },
@@ -101,7 +101,7 @@ function build(world: World, given: Options): (client: ClientPlan) => LockDriver
   const { persistence, expiry } = chosenFrom(given, nodeChoices);
   const parts = { persistence, expiry, restart };
   const nodes = nodeNames(given).map((name) => {
-    const server = new RedisServer(parts, new NodeWitness(name, nodeKeys));
+    const server = new RedisServer(parts, nodeWitness(name, nodeKeys));
     return world.addServer({ name, role: 'lock' }, server);
   });
   const half = Math.max(1, Math.floor(nodes.length / 2));

@@ -9,7 +9,7 @@ import { type CheckToken, chosenFrom, type OptionInfo, Options, optionsFor } fro
 import type { Manners, StoreReply, StoreRequest } from './request.ts';
 import { isSqlLoaded, loadSqlEngine, ProductTable, SqlTable } from './sql-table.ts';
 import { type FenceRule, stores } from './store.ts';
-import { AskingServer, StoreServer, type Version, VersionServer } from './store-server.ts';
+import { askingServer, StoreServer, type Version, VersionServer } from './store-server.ts';
 import { MemoryTable } from './version-table.ts';
 
 /** A store's server; what it holds outside of the run is given back with `close`. */
@@ -57,7 +57,7 @@ const checkSequencer: StoreKind = {
   asksLock: true,
   build: (name, check) => {
     assert(check !== null, 'a store that asks is told how');
-    return new AskingServer(name, check);
+    return askingServer(name, check);
   },
 };
 

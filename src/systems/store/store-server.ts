@@ -2,7 +2,7 @@
  * Stores as servers of the world: each answers accesses, and tells the observer what it did.
  *
  * - `StoreServer` goes by tokens: the rules of `store.ts`.
- * - `AskingServer` compares nothing itself: before each write it asks the lock service whether the
+ * - `askingServer` compares nothing itself: before each write it asks the lock service whether the
  *   write's token is that of a lease which still runs, and refuses what it cannot verify. Chubby's
  *   sequencers are checked so. What the answer says may be over by the time that it arrives.
  * - `VersionServer` accepts a write if the row still has the version that it expects. What is a
@@ -65,60 +65,42 @@ export class StoreServer implements Server<StoreRequest, StoreReply> {
 
 type WriteRequest = Extract<StoreRequest, { kind: 'write' }>;
 
-export class AskingServer implements Server<StoreRequest, StoreReply> {
-  private readonly check: CheckToken;
-  private readonly table: MemoryTable = new MemoryTable();
-  private readonly witness: StoreWitness;
-
-  constructor(name: string, check: CheckToken) {
-    this.check = check;
-    this.witness = new StoreWitness(name, (resource) => ({
-      highest: 0,
-      values: this.table.contents(resource),
-    }));
-  }
-
-  handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply | typeof LATER {
-    if (request.kind === 'write') {
-      const { resource: lock, token } = request;
-      this.check(turn, { lock, token }, (isCurrent, atUs) =>
-        this.finish(turn, { request, isCurrent: isCurrent === true, atUs }),
-      );
-      return LATER;
-    }
-    if (request.kind !== 'read') return { kind: 'accepted' };
-    const { value } = this.table.find(request);
-    const answer = { kind: 'value', value } as const;
-    this.witness.read(turn, { request, answer });
-    return answer;
-  }
-
+export function askingServer(name: string, check: CheckToken): Server<StoreRequest, StoreReply> {
+  const table = new MemoryTable();
+  const witness = tableWitness(name, table);
   /** The write is applied, or refused, now that its token is known to be right or not. */
-  private finish(
-    turn: Turn<StoreReply>,
-    checked: { readonly request: WriteRequest; readonly isCurrent: boolean; readonly atUs: number },
-  ): void {
-    const { request, isCurrent, atUs } = checked;
+  const finish = (request: WriteRequest, isCurrent: boolean): StoreReply => {
+    if (!isCurrent) return { kind: 'refused', highest: 0 };
     const { resource, key, value } = request;
-    const cell = { resource, key };
-    if (isCurrent) this.table.commit({ cell, value, adds: null, stamp: 0, once: null });
-    const answer: StoreReply = isCurrent ? { kind: 'accepted' } : { kind: 'refused', highest: 0 };
-    const refusal: Refusal | undefined = isCurrent ? undefined : { kind: 'lease' };
-    this.witness.write(turn, { request, answer, atUs, refusal });
-    turn.answer(answer);
-  }
+    table.commit({ cell: { resource, key }, value, adds: null, stamp: 0, once: null });
+    return { kind: 'accepted' };
+  };
+  return {
+    handle(request, turn) {
+      if (request.kind === 'write') {
+        const { resource: lock, token } = request;
+        check(turn, { lock, token }, (isCurrent, atUs) => {
+          const answer = finish(request, isCurrent === true);
+          const refusal = answer.kind === 'refused' ? ({ kind: 'lease' } as const) : undefined;
+          witness.write(turn, { request, answer, atUs, refusal });
+          turn.answer(answer);
+        });
+        return LATER;
+      }
+      if (request.kind !== 'read') return { kind: 'accepted' };
+      const answer = { kind: 'value', value: table.find(request).value } as const;
+      witness.read(turn, { request, answer });
+      return answer;
+    },
+    restart: (boot) => witness.restart(boot),
+    snapshot: () => table.snapshot(),
+    evict: (key, boot) => witness.evict(table.forget(key), boot),
+  };
+}
 
-  restart(boot: Boot): void {
-    this.witness.restart(boot);
-  }
-
-  snapshot(): () => void {
-    return this.table.snapshot();
-  }
-
-  evict(key: string, boot: Boot): boolean {
-    return this.witness.evict(this.table.forget(key), boot);
-  }
+/** Of a table the observer is told its values: it goes by no tokens. */
+function tableWitness(name: string, table: VersionTable): StoreWitness {
+  return new StoreWitness(name, (resource) => ({ highest: 0, values: table.contents(resource) }));
 }
 
 /**
@@ -139,10 +121,7 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     this.name = name;
     this.version = version;
     this.table = table;
-    this.witness = new StoreWitness(name, (resource) => ({
-      highest: 0,
-      values: table.contents(resource),
-    }));
+    this.witness = tableWitness(name, table);
   }
 
   handle(request: StoreRequest, turn: Turn<StoreReply>): StoreReply {

@@ -21,6 +21,15 @@ export interface Contents {
   readonly values: ReadonlyMap<string, number>;
 }
 
+/** An access, and what became of it. */
+interface Answered<Version> {
+  readonly request: StoreRequest;
+  readonly answer: StoreReply;
+  readonly version?: Version | undefined;
+  /** Why it was refused, where that is not that its token is below the highest. */
+  readonly refusal?: Refusal | undefined;
+}
+
 export class StoreWitness {
   private readonly process: string;
   private readonly contentsOf: (resource: string) => Contents;
@@ -34,20 +43,7 @@ export class StoreWitness {
   }
 
   /** The store answers a read. */
-  read(
-    turn: Turn<StoreReply>,
-    {
-      request,
-      answer,
-      version,
-      refusal,
-    }: {
-      readonly request: StoreRequest;
-      readonly answer: StoreReply;
-      readonly version?: RowVersion | undefined;
-      readonly refusal?: Refusal | undefined;
-    },
-  ): void {
+  read(turn: Turn<StoreReply>, { request, answer, version, refusal }: Answered<RowVersion>): void {
     this.known.add(request.resource);
     const event: Draft<Read> = {
       kind: 'read',
@@ -80,17 +76,12 @@ export class StoreWitness {
       value = request.kind === 'write' ? request.value : null,
       version,
       refusal,
-    }: {
-      readonly request: StoreRequest;
-      readonly answer: StoreReply;
+    }: Answered<WriteVersion> & {
       readonly highest?: number;
       /** When it took effect, if that was not as it came. */
       readonly atUs?: number;
       /** What stands there now, if the store did not take the value as it came. */
       readonly value?: number | null;
-      readonly version?: WriteVersion | undefined;
-      /** Why it was refused, where that is not that its token is below the highest. */
-      readonly refusal?: Refusal | undefined;
     },
   ): void {
     this.known.add(request.resource);
