@@ -1,14 +1,8 @@
 /** The public names of the package, one by one, in the order in which data flows. */
 
 // What there is by name, and how to define more.
-export {
-  builtIn,
-  type Catalogue,
-  type ClaimAbout,
-  extend,
-  type LoadedModule,
-  type SystemDefinition,
-} from './catalogue.ts';
+export type { Catalogue, ClaimAbout, LoadedModule, SystemDefinition } from './catalogue.ts';
+export { builtIn, extend } from './catalogue.ts';
 // Judging a trace.
 export type { Checker } from './check/claim.ts';
 export { claims, judge } from './check/claims.ts';
@@ -35,39 +29,19 @@ export type {
 } from './core/plan/plan.ts';
 export { readPlan, renderPlan } from './core/plan/plan-text.ts';
 export type { Boundary } from './core/shrink/boundary.ts';
-export {
-  type ShrinkOptions,
-  type ShrinkResult,
-  shrink,
-  shrinkWith,
-  shrinkWithAsync,
-} from './core/shrink/shrink.ts';
+export type { ShrinkOptions, ShrinkResult } from './core/shrink/shrink.ts';
+export { shrink, shrinkWith, shrinkWithAsync } from './core/shrink/shrink.ts';
 export type { CallSetting, PendingCall } from './core/world/calls.ts';
 export type { LeaseEnd } from './core/world/client-view.ts';
 export type { Caller, CallOptions, Outcome, Port } from './core/world/port.ts';
-export {
-  answerOf,
-  backOff,
-  mark,
-  type Program,
-  request,
-  type Self,
-  send,
-  sleep,
-} from './core/world/program.ts';
+export type { Program, Self } from './core/world/program.ts';
+export { answerOf, backOff, mark, request, send, sleep } from './core/world/program.ts';
 export { type Boot, LATER, type Server, type ServerHost, type Turn } from './core/world/server.ts';
 export type { World } from './core/world/world.ts';
 export { type Definitions, defineSystem } from './define-system.ts';
 // The whole way: examine, shrink, sweep, replay.
-export {
-  breaks,
-  type Examination,
-  examine,
-  examineSeed,
-  judgeRun,
-  type ShrinkFailureOptions,
-  shrinkFailure,
-} from './harness.ts';
+export type { Examination, ShrinkFailureOptions } from './harness.ts';
+export { breaks, examine, examineSeed, judgeRun, shrinkFailure } from './harness.ts';
 export { type GlobalsOptions, loadVirtually } from './host/async/globals.ts';
 export { EPOCH_MS } from './host/async/life.ts';
 // Systems whose clients are real asynchronous code, and all others.
@@ -79,37 +53,22 @@ export {
   type ShrinkAsyncOptions,
   shrinkFailureAsync,
 } from './host/async/run-async.ts';
-export {
-  loadPlanFile,
-  loadScenarioFile,
-  type PlanFileRead,
-  type ScenarioFileRead,
-} from './host/modules/load-files.ts';
-export type { HistoryVerdict, PartVerdict } from './linearizability/check-history.ts';
+export type { PlanFileRead, ScenarioFileRead } from './host/modules/load-files.ts';
+export { loadPlanFile, loadScenarioFile } from './host/modules/load-files.ts';
 // The linearizability checker by itself.
+export type { HistoryVerdict, PartVerdict } from './linearizability/check-history.ts';
 export { checkHistory, checkParts, MalformedOperation } from './linearizability/check-history.ts';
 export type { Core } from './linearizability/core.ts';
 export type { CheckOptions, Decision } from './linearizability/decide.ts';
-export {
-  type ExplainedState,
-  explainHistory,
-  explainInWords,
-  type Reasons,
-} from './linearizability/explain.ts';
-export {
-  type HistoryRead,
-  type ReadHistoryOptions,
-  readHistory,
-} from './linearizability/formats/formats.ts';
+export type { ExplainedState, Reasons } from './linearizability/explain.ts';
+export { explainHistory, explainInWords } from './linearizability/explain.ts';
+export type { HistoryRead, ReadHistoryOptions } from './linearizability/formats/formats.ts';
+export { readHistory } from './linearizability/formats/formats.ts';
 export type { CallData, History, Operation } from './linearizability/model.ts';
 export { type FastDecision, illegal, type Model } from './linearizability/model.ts';
 export { type CounterCall, counter } from './linearizability/models/counter.ts';
-export {
-  type FencedHold,
-  type FencedMutexCall,
-  fencedMutex,
-  reentrantFencedMutex,
-} from './linearizability/models/fenced-mutex.ts';
+export type { FencedHold, FencedMutexCall } from './linearizability/models/fenced-mutex.ts';
+export { fencedMutex, reentrantFencedMutex } from './linearizability/models/fenced-mutex.ts';
 export {
   type FencedCall,
   type FencedOptions,
@@ -120,27 +79,13 @@ export {
 export { type KeyValueCall, keyValue, type Text } from './linearizability/models/key-value.ts';
 export { type LeaseCall, lease } from './linearizability/models/lease.ts';
 // Its models, and the calls and states that each knows.
-export {
-  anonymousMutex,
-  type Hold,
-  type MutexCall,
-  mutex,
-  type ReentrantOptions,
-  reentrantMutex,
-} from './linearizability/models/mutex.ts';
-export {
-  type CasRegisterCall,
-  casRegister,
-  type RegisterCall,
-  register,
-  type Value,
-} from './linearizability/models/register.ts';
+export type { Hold, MutexCall, ReentrantOptions } from './linearizability/models/mutex.ts';
+export { anonymousMutex, mutex, reentrantMutex } from './linearizability/models/mutex.ts';
+export type { CasRegisterCall, RegisterCall, Value } from './linearizability/models/register.ts';
+export { casRegister, register } from './linearizability/models/register.ts';
 export { type SemaphoreCall, semaphore } from './linearizability/models/semaphore.ts';
-export {
-  type Versioned,
-  type VersionedCall,
-  versionedRegister,
-} from './linearizability/models/versioned-register.ts';
+export type { Versioned, VersionedCall } from './linearizability/models/versioned-register.ts';
+export { versionedRegister } from './linearizability/models/versioned-register.ts';
 export { type Beginning, models } from './linearizability/models.ts';
 export { refuteOrder } from './linearizability/verify-order.ts';
 // Scenarios and plans, and their texts.
@@ -153,45 +98,24 @@ export type { Scenario, SystemScenario } from './scenario/scenario.ts';
 export { type Replay, replay } from './search/corpus/replay.ts';
 export { type Judgement, judgeSystem } from './search/sweep/expectation.ts';
 export type { Pool, PoolOptions } from './search/sweep/pool.ts';
-export {
-  openPool,
-  type Progress,
-  type SweepOptions,
-  type SweepResult,
-  sweep,
-} from './search/sweep/sweep.ts';
+export type { Progress, SweepOptions, SweepResult } from './search/sweep/sweep.ts';
+export { openPool, sweep } from './search/sweep/sweep.ts';
 export type { ClaimTally, Tally } from './search/sweep/tally.ts';
-export type { CacheItem, CasAnswer } from './systems/cache/cache.ts';
 // A cache and djblets' lock on it by themselves, without the simulator.
+export type { CacheItem, CasAnswer } from './systems/cache/cache.ts';
 export { Cache } from './systems/cache/cache.ts';
-export {
-  CacheLock,
-  type CacheLockAnswer,
-  type CacheLockSettings,
-} from './systems/cache-lock/cache-lock.ts';
+export type { CacheLockAnswer, CacheLockSettings } from './systems/cache-lock/cache-lock.ts';
+export { CacheLock } from './systems/cache-lock/cache-lock.ts';
 export type { ReleaseRule } from './systems/cache-lock/commands.ts';
 export type { LockDefinition } from './systems/define-lock.ts';
 export { GrantBook } from './systems/grant-book.ts';
-export {
-  askLock,
-  enterLock,
-  type LockAsk,
-  type LockOutcome,
-  leaseEnd,
-  testLease,
-} from './systems/lease.ts';
+export type { LockAsk, LockOutcome } from './systems/lease.ts';
+export { askLock, enterLock, leaseEnd, testLease } from './systems/lease.ts';
 // The lock service, its client and the stores by themselves, without the simulator.
-export {
-  type GuardedAnswer,
-  type GuardedPlace,
-  LockClient,
-} from './systems/lock-service/lock-client.ts';
-export {
-  hasExpired,
-  type LockAnswer,
-  type LockGrant as Grant,
-  LockService,
-} from './systems/lock-service/lock-service.ts';
+export type { GuardedAnswer, GuardedPlace } from './systems/lock-service/lock-client.ts';
+export { LockClient } from './systems/lock-service/lock-client.ts';
+export type { LockAnswer, LockGrant as Grant } from './systems/lock-service/lock-service.ts';
+export { hasExpired, LockService } from './systems/lock-service/lock-service.ts';
 export {
   OptimisticTable,
   type OptimisticTableSetting,
@@ -222,13 +146,8 @@ export {
 } from './systems/protocol.ts';
 export { part } from './systems/section-calls.ts';
 export type { Manners, StoreReply, StoreRequest } from './systems/store/request.ts';
-export {
-  type Access,
-  type FenceRule,
-  Store,
-  type StoreAnswer,
-  stores,
-} from './systems/store/store.ts';
+export type { Access, FenceRule, StoreAnswer } from './systems/store/store.ts';
+export { Store, stores } from './systems/store/store.ts';
 export type { StoreDefinition } from './systems/store/store-kinds.ts';
 export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';
 export { StoreServer } from './systems/store/store-server.ts';

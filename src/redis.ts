@@ -1,13 +1,8 @@
 /** The public names of `fencepost/redis`: a simulated Redis for unmodified client libraries. */
 export type { Argument, Callback, Given } from './host/redis/client.ts';
 export { RedisClient, type RedisClientOptions } from './host/redis/client.ts';
-export {
-  type Meaning,
-  type Means,
-  type RedisHost,
-  redlockMeaning,
-  type ScriptCall,
-} from './host/redis/meaning.ts';
+export type { Meaning, Means, RedisHost, ScriptCall } from './host/redis/meaning.ts';
+export { redlockMeaning } from './host/redis/meaning.ts';
 export { RedisNode, type RedisNodeOptions } from './host/redis/node.ts';
 export type {
   RedisCommand,

@@ -36,10 +36,5 @@ export type {
   Time,
   TimeRange,
 } from './adapters/vitest/scenario-fields.ts';
-export {
-  type CaseOf,
-  type SimTest,
-  type SimTestCall,
-  type SimTestEach,
-  simTest,
-} from './adapters/vitest/sim-test.ts';
+export type { CaseOf, SimTest, SimTestCall, SimTestEach } from './adapters/vitest/sim-test.ts';
+export { simTest } from './adapters/vitest/sim-test.ts';

@@ -1,13 +1,8 @@
 /** A lock protocol as people define one of their own, and the protocol that it becomes. */
 import type { ClientPlan } from '../core/plan/plan.ts';
 import type { World } from '../core/world/world.ts';
-import {
-  type LockDriver,
-  type OptionInfo,
-  type Options,
-  Options as OptionValues,
-  type Protocol,
-} from './protocol.ts';
+import type { LockDriver, OptionInfo, Options, Protocol } from './protocol.ts';
+import { Options as OptionValues } from './protocol.ts';
 
 /**
  * A lock: what it adds to the world, and how a client uses it. All but `about` and `build` or

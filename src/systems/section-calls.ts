@@ -5,12 +5,8 @@ import type { Draft } from '../core/kernel/draft.ts';
 import { under } from '../core/kernel/name.ts';
 import type { CallSetting } from '../core/world/calls.ts';
 import type { Section } from './protocol.ts';
-import {
-  type Condition,
-  describeStoreReply,
-  type StoreReply,
-  type StoreRequest,
-} from './store/request.ts';
+import type { Condition, StoreReply, StoreRequest } from './store/request.ts';
+import { describeStoreReply } from './store/request.ts';
 
 type StoreAccess = Extract<Call, { readonly store: string }>;
 type WriteRequest = Extract<StoreRequest, { readonly kind: 'write' }>;

@@ -7,13 +7,8 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
-import {
-  type Examination,
-  examine,
-  expectsBreach,
-  judgeRun,
-  type ShrinkFailureOptions,
-} from '../../harness.ts';
+import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
+import { examine, expectsBreach, judgeRun } from '../../harness.ts';
 import { pin, run } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';

@@ -6,17 +6,8 @@
  */
 import type { Draft } from '../../core/kernel/draft.ts';
 import type { KeyEntry, Keyspace } from '../../systems/redis/keyspace.ts';
-import {
-  errorOf,
-  NIL,
-  NOT_AN_INTEGER,
-  OK,
-  type RedisCommand,
-  type RedisError,
-  type RedisReply,
-  SYNTAX_ERROR,
-  WRONG_TYPE,
-} from './reply.ts';
+import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
+import { errorOf, NIL, NOT_AN_INTEGER, OK, SYNTAX_ERROR, WRONG_TYPE } from './reply.ts';
 
 /** What a key holds: a string, or the fields of a hash. */
 export type RedisData = string | ReadonlyMap<string, string>;

@@ -6,13 +6,8 @@
  */
 
 import fengari from 'fengari';
-import {
-  formatWith,
-  type LuaChance,
-  libraryFunctions,
-  protectedCall,
-  repeatWith,
-} from './lua-library.ts';
+import type { LuaChance } from './lua-library.ts';
+import { formatWith, libraryFunctions, protectedCall, repeatWith } from './lua-library.ts';
 import { type LuaFunction, type LuaState, nameInLua, pushText, textAt } from './lua-values.ts';
 
 const { lua, lauxlib, lualib } = fengari;

@@ -7,13 +7,8 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Answer } from '../../core/history/trace.ts';
 import type { Port } from '../../core/world/port.ts';
 import type { ServerHost } from '../../core/world/server.ts';
-import {
-  isRedisError,
-  isRedisNil,
-  isRedisStatus,
-  type RedisCommand,
-  type RedisReply,
-} from './reply.ts';
+import type { RedisCommand, RedisReply } from './reply.ts';
+import { isRedisError, isRedisNil, isRedisStatus } from './reply.ts';
 
 /** A node as it is called over the simulated network. */
 export type RedisHost = ServerHost<RedisCommand, RedisReply>;

@@ -8,25 +8,13 @@
  */
 import type { Boot, Server, Turn } from '../../core/world/server.ts';
 import { Keyspace } from '../../systems/redis/keyspace.ts';
-import {
-  callCommand,
-  callFromScript,
-  type RedisData,
-  readInteger,
-  type Setting,
-  wrongCount,
-} from './commands.ts';
+import type { RedisData, Setting } from './commands.ts';
+import { callCommand, callFromScript, readInteger, wrongCount } from './commands.ts';
 import { checkScript, runScript } from './lua-engine.ts';
 import { LuaChance } from './lua-library.ts';
 import { shaOf } from './meaning.ts';
-import {
-  errorOf,
-  NOT_AN_INTEGER,
-  OK,
-  type RedisCommand,
-  type RedisError,
-  type RedisReply,
-} from './reply.ts';
+import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
+import { errorOf, NOT_AN_INTEGER, OK } from './reply.ts';
 
 export interface RedisNodeOptions {
   /**

@@ -15,16 +15,8 @@ import type { Program, Self } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { askServer, testLease } from '../lease.ts';
-import {
-  type Chosen,
-  chosenFrom,
-  type LockDriver,
-  type OptionProblem,
-  type Options,
-  optionsFor,
-  type Protocol,
-  type Section,
-} from '../protocol.ts';
+import type { Chosen, LockDriver, OptionProblem, Options, Protocol, Section } from '../protocol.ts';
+import { chosenFrom, optionsFor } from '../protocol.ts';
 import { part } from '../section-calls.ts';
 import { CacheServer, describeCacheReply } from './cache-server.ts';
 import {

@@ -6,14 +6,9 @@
  * whether nobody is ahead of the place that it once had takes the lock without holding it (etcd
  * 3.4.3).
  */
-import {
-  type AcquireAsk,
-  hasExpired,
-  type LockAnswer,
-  type LockGrant,
-  type ReleaseAsk,
-  type RenewAsk,
-} from './lock-service.ts';
+
+import type { AcquireAsk, LockAnswer, LockGrant, ReleaseAsk, RenewAsk } from './lock-service.ts';
+import { hasExpired } from './lock-service.ts';
 
 /** A place in line is a grant from the moment that its client was told so. */
 interface Entry extends LockGrant {

@@ -4,15 +4,8 @@
  */
 import { under } from '../../core/kernel/name.ts';
 import { backOff, type Program, request } from '../../core/world/program.ts';
-import {
-  type Change,
-  type Chosen,
-  chosenFrom,
-  type LockDriver,
-  optionsFor,
-  type Protocol,
-  type Section,
-} from '../protocol.ts';
+import type { Change, Chosen, LockDriver, Protocol, Section } from '../protocol.ts';
+import { chosenFrom, optionsFor } from '../protocol.ts';
 import { conditionOf, labelOf, storeCall } from '../section-calls.ts';
 
 const choices = { unknownCommit: ['read-again', 'give-up', 'retry-blindly'] } as const;

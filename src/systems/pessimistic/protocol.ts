@@ -9,20 +9,11 @@ import type { PendingCall } from '../../core/world/calls.ts';
 import { backOff, type Program } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import { askServer } from '../lease.ts';
-import {
-  chosenFrom,
-  type LockDriver,
-  optionsFor,
-  type Protocol,
-  type Section,
-} from '../protocol.ts';
+import type { LockDriver, Protocol, Section } from '../protocol.ts';
+import { chosenFrom, optionsFor } from '../protocol.ts';
 import { part } from '../section-calls.ts';
-import {
-  describePessimisticReply,
-  type PessimisticReply,
-  type PessimisticRequest,
-  PessimisticServer,
-} from './lock-server.ts';
+import type { PessimisticReply, PessimisticRequest } from './lock-server.ts';
+import { describePessimisticReply, PessimisticServer } from './lock-server.ts';
 
 const NAME = 'lock';
 

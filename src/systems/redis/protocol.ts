@@ -16,25 +16,11 @@ import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { GrantBook } from '../grant-book.ts';
 import { askServer, enterLock, prolongLease } from '../lease.ts';
-import {
-  type Chosen,
-  chosenFrom,
-  type LockDriver,
-  type OptionInfo,
-  type Options,
-  optionsFor,
-  type Protocol,
-  type Section,
-} from '../protocol.ts';
+import type { Chosen, LockDriver, OptionInfo, Options, Protocol, Section } from '../protocol.ts';
+import { chosenFrom, optionsFor } from '../protocol.ts';
 import { part } from '../section-calls.ts';
-import {
-  describeRedisReply,
-  type LockNodeReply,
-  type LockNodeRequest,
-  RedisServer,
-  randomValue,
-  type Witness,
-} from './server.ts';
+import type { LockNodeReply, LockNodeRequest, Witness } from './server.ts';
+import { describeRedisReply, RedisServer, randomValue } from './server.ts';
 
 const NAME = 'lock';
 

@@ -20,24 +20,11 @@ import { answerOf, type Program, request, send } from '../../core/world/program.
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { leaseEnd, questionOf, testLease } from '../lease.ts';
-import {
-  type Chosen,
-  chosenFrom,
-  type LockDriver,
-  type OptionProblem,
-  type Options,
-  optionsFor,
-  type Protocol,
-  type Section,
-} from '../protocol.ts';
+import type { Chosen, LockDriver, OptionProblem, Options, Protocol, Section } from '../protocol.ts';
+import { chosenFrom, optionsFor } from '../protocol.ts';
 import { nodeChoices, nodeOptions } from '../redis/protocol.ts';
-import {
-  describeRedisReply,
-  type LockNodeReply,
-  type LockNodeRequest,
-  RedisServer,
-  randomValue,
-} from '../redis/server.ts';
+import type { LockNodeReply, LockNodeRequest } from '../redis/server.ts';
+import { describeRedisReply, RedisServer, randomValue } from '../redis/server.ts';
 import { part } from '../section-calls.ts';
 import { NodeKeys, nodeWitness } from './node-keys.ts';
 

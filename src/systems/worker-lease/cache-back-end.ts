@@ -16,15 +16,8 @@ import { questionOf } from '../lease.ts';
 import type { Section } from '../protocol.ts';
 import { type LeaseBackEnd, labelAt, type TakenLease } from './dispatch.ts';
 import { LeaseBook, type Wish } from './lease-book.ts';
-import {
-  beginningAt,
-  type Delivery,
-  freedBy,
-  type LeaseRecord,
-  type LeaseReturn,
-  type LeaseTerms,
-  takenBy,
-} from './lease-rules.ts';
+import type { Delivery, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
+import { beginningAt, freedBy, takenBy } from './lease-rules.ts';
 import { CacheLeases, type Seen, type Vacant } from './leases.ts';
 
 type LeaseCacheCall = PendingCall<LeaseCacheRequest, LeaseCacheReply>;

@@ -16,12 +16,8 @@ import { part } from '../section-calls.ts';
 import { Dispatch, type DispatchManner, type LeaseBackEnd, type Machine } from './dispatch.ts';
 import type { JobGuard } from './job-guard.ts';
 import type { Delivery } from './lease-rules.ts';
-import {
-  describeQueueReply,
-  type Message,
-  type QueueReply,
-  type QueueRequest,
-} from './queue-server.ts';
+import type { Message, QueueReply, QueueRequest } from './queue-server.ts';
+import { describeQueueReply } from './queue-server.ts';
 
 /** What all workers of a system have in common. */
 interface WorkerParts {

@@ -6,16 +6,8 @@
 import { assert } from '../../core/kernel/assert.ts';
 import type { Turn } from '../../core/world/server.ts';
 import { GrantBook } from '../grant-book.ts';
-import {
-  freedBy,
-  judgedAt,
-  type LeaseAsk,
-  type LeaseRecord,
-  type LeaseReturn,
-  type LeaseTerms,
-  takenBy,
-  trueEndUs,
-} from './lease-rules.ts';
+import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
+import { freedBy, judgedAt, takenBy, trueEndUs } from './lease-rules.ts';
 
 /** What a client looks for. */
 export type Wish =

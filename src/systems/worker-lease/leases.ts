@@ -12,14 +12,8 @@
  */
 import { Cache } from '../cache/cache.ts';
 import { requireName, requireObject, requireWhole } from '../mistakes.ts';
-import {
-  freedBy,
-  type LeaseAsk,
-  type LeaseRecord,
-  type LeaseReturn,
-  type LeaseRules,
-  takenBy,
-} from './lease-rules.ts';
+import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseRules } from './lease-rules.ts';
+import { freedBy, takenBy } from './lease-rules.ts';
 
 /** One delivery of one step of a machine: who asks for a lease, or gives it back. */
 export interface LeaseHolder {

@@ -3,14 +3,8 @@
 import { QUEUE } from '../../core/plan/operation-names.ts';
 import type { QueuePlan } from '../../core/plan/plan.ts';
 import type { World } from '../../core/world/world.ts';
-import {
-  chosenFrom,
-  type DriverOf,
-  type OptionProblem,
-  type Options,
-  optionsFor,
-  type Protocol,
-} from '../protocol.ts';
+import type { DriverOf, OptionProblem, Options, Protocol } from '../protocol.ts';
+import { chosenFrom, optionsFor } from '../protocol.ts';
 import { CacheBackEnd, type LeaseCacheSetting } from './cache-back-end.ts';
 import { type DispatchManner, PRIMARY, STANDBY } from './dispatch.ts';
 import { WorkerDriver } from './driver.ts';
