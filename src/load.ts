@@ -5,10 +5,8 @@ import { readScenario, type ScenarioRead } from './scenario/read-scenario.ts';
 import type { LockWord, OptionWord, Vocabulary } from './scenario/vocabulary.ts';
 import { type OptionInfo, Options, type Protocol } from './systems/protocol.ts';
 
-/** What fencepost itself provides. */
 export const vocabulary: Vocabulary = vocabularyOf(builtIn);
 
-/** The words of a catalogue. */
 export function wordsOf(catalogue: Catalogue): Vocabulary {
   return catalogue === builtIn ? vocabulary : vocabularyOf(catalogue);
 }

@@ -74,7 +74,6 @@ export function canonical(event: object): string {
   return objectOf(Object.entries(event).filter(([key]) => key !== 'index'));
 }
 
-/** The fields of one object. */
 function objectOf(fields: [string, unknown][]): string {
   fields.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${fields.map(([key, value]) => `${JSON.stringify(key)}:${jsonOf(value)}`).join()}}`;

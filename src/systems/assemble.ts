@@ -35,7 +35,6 @@ export function isAsync({ system }: Pick<Plan, 'system'>, { locks }: SystemParts
   return locks.get(system.lock)?.buildAsync !== undefined;
 }
 
-/** Adds a client whose code is asynchronous. */
 type AddAsync = (setting: AsyncClientSetting) => void;
 
 const CANNOT_ADD: AddAsync = ({ plan }) => {
@@ -104,7 +103,6 @@ export function assemble(
   };
 }
 
-/** What a system may choose of its lock and its store. */
 function optionsOf(protocol: Protocol, { options = [] }: StoreKind): readonly OptionInfo[] {
   return [...protocol.options, ...options];
 }
@@ -231,7 +229,6 @@ function probeOf(plan: Plan): ClientPlan {
   };
 }
 
-/** The lengths of all leases that a client asks for. */
 function ttlsOf({ ttlUs, sections }: ClientPlan): readonly number[] {
   const works = sections.flatMap(({ work }) => work);
   return [ttlUs, ...works.flatMap((step) => (step.kind === 'renew' ? [step.ttlUs] : []))];

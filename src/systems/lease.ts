@@ -93,7 +93,6 @@ export function questionOf<Q extends Json, R extends Json>(
   return setting;
 }
 
-/** Asks, and waits for the answer. */
 export function askServer<Q extends Json, R extends Json>(
   at: Section,
   operation: Name,

@@ -158,9 +158,7 @@ export interface Change {
   readonly by: { readonly adds: number } | { readonly value: number };
 }
 
-/** The servers that a client talks to. */
 export interface Servers {
-  /** The lock protocol's driver for a client. */
   readonly driverOf: DriverOf;
   readonly stores: ReadonlyMap<string, ServerHost<StoreRequest, StoreReply>>;
   /** What all of these stores want of a client. */

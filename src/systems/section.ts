@@ -79,7 +79,6 @@ function* underLock(
   if (at.driver.settle !== undefined) yield* at.driver.settle(at);
 }
 
-/** Waits for the answers to what was sent and not waited for. */
 export function* awaitAnswers(at: Section): Program<void> {
   for (const call of at.unanswered) yield* answerOf(call);
 }
@@ -104,7 +103,6 @@ type Memoize = Extract<Work, { kind: 'memoize' }>;
 /** What a store holds where nothing was stored. */
 const MISSING = 0;
 
-/** Does the whole section, whose only step this is. */
 function* memoize(at: Section, work: Memoize): Program<void> {
   const { lock } = at.section;
   if (at.driver.holds?.(lock) === true) {

@@ -51,7 +51,6 @@ export class AsyncHost implements Resident, Client {
   private lives = 0;
   private pointsPassed = 0;
   private pointsAtUs = 0;
-  /** How many sections have begun. */
   begun = 0;
   /** The time in which it counts on its lock, if it was ever given one in this life. */
   leaseHold: LeaseHold | null = null;
@@ -216,7 +215,6 @@ export class Context implements Caller {
     this.current = new SectionCalls(host, life, under(life.root, 'start'));
   }
 
-  /** The name of its process. */
   get name(): string {
     return this.host.name;
   }

@@ -10,7 +10,6 @@ import { errorText } from '../../text/error-text.ts';
 import type { AsyncProgram, Context } from './async-host.ts';
 import { PlannedSection, perform } from './planned-section.ts';
 
-/** The program of a process. */
 export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
   const { plan, role, programOf } = setting;
   return async (context) => {

@@ -20,7 +20,6 @@ import type { StoreReply, StoreRequest } from '../../systems/store/request.ts';
 import type { AsyncHost, LeaseHold, SectionCalls } from './async-host.ts';
 import type { Life } from './life.ts';
 
-/** Where it runs. */
 interface Place {
   readonly host: AsyncHost;
   readonly life: Life;
@@ -68,7 +67,6 @@ export class PlannedSection implements AsyncSection {
     return new PlannedGuard(this.section, this.at, this.leaseHold);
   }
 
-  /** Its program has ended. */
   end(): void {
     this.leaseHold?.leave();
   }

@@ -47,7 +47,6 @@ export class Randomness {
     return (high * TWO_32 + this.bits(kind)) / (TWO_21 * TWO_32);
   }
 
-  /** Fills `bytes`. */
   fill(bytes: Uint8Array, kind: DrawKind = 'bytes'): void {
     let word = 0;
     for (let at = 0; at < bytes.length; at += 1) {

@@ -123,7 +123,6 @@ export class Timers {
     return this.numbered.get(id);
   }
 
-  /** No timer is left. */
   clear(): void {
     for (const { alarm } of this.armed.values()) alarm.cancel();
     this.armed.clear();

@@ -19,7 +19,6 @@ const SETTERS = [
 
 const CLEARERS = ['clearTimeout', 'clearInterval', 'clearImmediate'] as const;
 
-/** All that sets or clears a timer with a callback. */
 export function patchTimers(patches: Patches): void {
   for (const [name, kind] of SETTERS) {
     const setter = setterOf(kind, timers[name]);

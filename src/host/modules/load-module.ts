@@ -92,7 +92,6 @@ async function inTime<T>(loading: Promise<T>): Promise<T> {
 
 const WANTED = 'what `defineSystem` returns';
 
-/** The default export, or what is wrong with it. */
 function definitionOf(imported: unknown): SystemDefinition | string {
   if (typeof imported !== 'object' || imported === null || !('default' in imported)) {
     return `has no default export; export ${WANTED}`;

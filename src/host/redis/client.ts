@@ -134,7 +134,6 @@ interface Setting {
   readonly limits: Pick<RedisClientOptions, 'commandTimeout' | 'tries'>;
 }
 
-/** Is told what happens, as listeners of a client are. */
 type Tell = (event: string, ...given: readonly unknown[]) => void;
 
 /** A process counts its time in microseconds, and reads it in milliseconds. */

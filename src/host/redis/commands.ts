@@ -30,7 +30,6 @@ interface Command {
   readonly run: (given: readonly string[], setting: Setting) => RedisReply;
 }
 
-/** Commands by their names in lower case. */
 type Commands = readonly (readonly [name: string, command: Command])[];
 
 /** A key with as many further arguments as `rest` says. */
@@ -148,7 +147,6 @@ function add(sign: 1n | -1n, fixed: string | null): Command {
   });
 }
 
-/** Counts the keys for which `isCounted` is true. */
 function counting(isCounted: (key: string, setting: Setting) => boolean): Command {
   const run: Command['run'] = (keys, setting) =>
     keys.filter((key) => isCounted(key, setting)).length;
@@ -348,7 +346,6 @@ export function readInteger(text: string): bigint | null {
   return isInRange(value) ? value : null;
 }
 
-/** Whether it has 64 bits or fewer. */
 function isInRange(value: bigint): boolean {
   return value >= LEAST && value <= MOST;
 }
@@ -372,7 +369,6 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ...serverCommands,
 ]);
 
-/** Commands of a server that a script may not call. */
 const NOT_IN_SCRIPTS: ReadonlySet<string> = new Set(['eval', 'evalsha', 'script']);
 
 /** How many characters of arguments an error repeats. */

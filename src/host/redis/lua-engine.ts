@@ -32,7 +32,6 @@ import { errorOf, isRedisError, NIL, type RedisCommand, type RedisReply } from '
 
 const { lua, lauxlib } = fengari;
 
-/** What one run of a script is given. */
 export interface ScriptRun {
   readonly text: string;
   readonly sha: string;

@@ -244,7 +244,6 @@ const START = 0x1234_abcd_330en;
 export class LuaChance {
   private current: bigint = START;
 
-  /** Begins anew. */
   seed(seed: number): void {
     this.current = (BigInt.asUintN(32, BigInt(Math.trunc(seed))) << 16n) | LOW_WORD;
   }

@@ -128,7 +128,6 @@ function lookedUp(reply: RedisReply): Answer {
   return isInteger ? { kind: 'value', value: Number(reply) } : { kind: 'accepted' };
 }
 
-/** SHA-1 of a text, in hexadecimal. */
 export function shaOf(text: string): string {
   return bytesToHex(sha1(utf8ToBytes(text)));
 }

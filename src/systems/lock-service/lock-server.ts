@@ -31,7 +31,6 @@ export type LockReply =
   | { readonly kind: 'denied'; readonly holder: string; readonly place?: number }
   | { readonly kind: 'token'; readonly token: number };
 
-/** What the trace says of a reply. */
 export function describeLockReply(reply: LockReply): Answer {
   switch (reply.kind) {
     case 'granted':
@@ -47,7 +46,6 @@ export function describeLockReply(reply: LockReply): Answer {
 
 export interface LockServerOptions {
   readonly isPublished: boolean;
-  /** Whether the token counter survives a crash. */
   readonly counter: 'durable' | 'volatile';
   /** Which of its clocks judges expiry; the published scheme uses neither. */
   readonly clock: 'monotonic' | 'wall';

@@ -26,7 +26,6 @@ export interface LockGrant {
   readonly ttl: number;
 }
 
-/** Who asks about which lock. */
 interface LockAsker {
   readonly lock: string;
   readonly client: string;

@@ -144,7 +144,6 @@ function checkWith(target: ServerHost<LockRequest, LockReply>): CheckToken {
 
 type AcquireRequest = Extract<LockRequest, { readonly kind: 'acquire' }>;
 
-/** What a client of the lock service may do differently. */
 interface DriverManner {
   /**
    * Its own token; or none in sections with an even number; or the lock's current one, whosesoever

@@ -32,7 +32,6 @@ export const optimistic: Protocol = {
   },
 };
 
-/** How one attempt at a change ended. */
 type Attempted = 'written' | 'outrun' | 'unread' | 'unknown' | 'forbidden';
 
 const TOPIC = 'optimistic';

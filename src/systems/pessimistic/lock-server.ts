@@ -24,7 +24,6 @@ export type PessimisticReply =
   | { readonly kind: 'released' }
   | { readonly kind: 'denied'; readonly holder: string };
 
-/** What the trace says of a reply. */
 export function describePessimisticReply(reply: PessimisticReply): Answer {
   return reply;
 }

@@ -59,7 +59,6 @@ export class Keyspace<Value> {
     this.entries.clear();
   }
 
-  /** A copy of its state, as a function that brings it back. */
   snapshot(): () => void {
     const entries = new Map(this.entries);
     return () => {

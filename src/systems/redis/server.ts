@@ -82,7 +82,6 @@ export interface Kept {
 
 export interface RedisServerOptions {
   readonly persistence: 'always' | 'none';
-  /** Which of the node's clocks judges expiry. */
   readonly expiry: 'wall' | 'monotonic';
   /** Whether it serves again at once after it lost its keys, or only when they would be expired. */
   readonly restart: 'at-once' | 'delayed';
@@ -144,7 +143,6 @@ export class LockNode {
     return { value, end };
   }
 
-  /** Evicts a key; false where there was none. */
   forget(key: string): boolean {
     return this.keys.forget(key);
   }

@@ -192,7 +192,6 @@ export class VersionServer implements Server<StoreRequest, StoreReply> {
     return this.witness.evict(this.table.forget(key), boot);
   }
 
-  /** The run is over. */
   close(): void {
     this.table.close();
   }

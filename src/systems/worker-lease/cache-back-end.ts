@@ -23,7 +23,6 @@ import { CacheLeases, type Seen, type Vacant } from './leases.ts';
 type LeaseCacheCall = PendingCall<LeaseCacheRequest, LeaseCacheReply>;
 type Setting = CallSetting<LeaseCacheRequest, LeaseCacheReply>;
 
-/** What is stored over what was seen, and by which call it was seen. */
 interface Storing {
   readonly record: LeaseRecord;
   readonly seen: Seen;

@@ -36,7 +36,6 @@ export class JobGuard {
     return isNew === true;
   }
 
-  /** The job has run. */
   *finish(at: Section, job: JobStep, fence: number): Program<void> {
     if (this.idempotency !== 'marked') return;
     const isNew = yield* this.ask(at, { kind: 'mark', job, fence });
@@ -69,7 +68,6 @@ type KeyRequest = JobKey & { readonly kind: 'look' | 'mark' | 'claim' };
 
 type KeyReply = { readonly isNew: boolean };
 
-/** What the trace says of a reply. */
 function describeKeyReply({ isNew }: KeyReply): Answer {
   return isNew ? { kind: 'accepted' } : { kind: 'denied', holder: 'an earlier delivery' };
 }
@@ -98,7 +96,6 @@ export class JobKeys implements Server<KeyRequest, KeyReply> {
     return true;
   }
 
-  /** A copy of its state, as a function that brings it back. */
   snapshot(): () => void {
     const done = new Set(this.done);
     const highest = new Map(this.highest);

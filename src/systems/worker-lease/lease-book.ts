@@ -9,7 +9,6 @@ import { GrantBook } from '../grant-book.ts';
 import type { LeaseAsk, LeaseRecord, LeaseReturn, LeaseTerms } from './lease-rules.ts';
 import { freedBy, judgedAt, takenBy, trueEndUs } from './lease-rules.ts';
 
-/** What a client looks for. */
 export type Wish =
   | ({ readonly kind: 'acquire' } & LeaseAsk)
   | ({ readonly kind: 'release' } & LeaseReturn);

@@ -27,7 +27,6 @@ export type LeaseRecord = {
 /** Step `steps` of a machine, in its delivery after `retries` failed ones. */
 export type Delivery = { readonly steps: number; readonly retries: number };
 
-/** A worker asks for a lease. */
 export type LeaseAsk = Delivery & { readonly now: number; readonly timeout: number };
 
 /**

@@ -171,7 +171,6 @@ export class TableLeases {
     return this.records.get(key) ?? null;
   }
 
-  /** A copy of its state, as a function that brings it back. */
   snapshot(): () => void {
     const records = new Map(this.records);
     return () => {

@@ -14,7 +14,6 @@ import { KEY_LIFE_SECONDS } from './leases.ts';
 import { QueueServer } from './queue-server.ts';
 import { tableBackEnd } from './table-back-end.ts';
 
-/** Keeps the idempotency keys. */
 const KEYS = 'lock-keys';
 
 const shared = {

@@ -31,7 +31,6 @@ export type QueueReply =
   /** It was delivered again since, or deleted. */
   | { readonly kind: 'stale' };
 
-/** What the trace says of a reply. */
 export function describeQueueReply(reply: QueueReply): Answer {
   switch (reply.kind) {
     case 'message':

@@ -62,7 +62,6 @@ type LeaseTableReply =
   /** The condition of the update was not met. */
   | { readonly kind: 'denied' };
 
-/** What the trace says of a reply. */
 function describeLeaseTableReply(reply: LeaseTableReply): Answer {
   if (reply.kind === 'denied') return { kind: 'denied', holder: '' };
   return reply.kind === 'granted' ? { kind: 'granted', token: reply.token } : reply;
