@@ -32,7 +32,7 @@ export const requireInteger: Refusal = refusing('a whole number', Number.isInteg
 export const requireSafe: Refusal = refusing('a whole number', Number.isSafeInteger, errorFor);
 
 /** A time: a clock may show anything, also what is before its epoch. */
-export const requireTime: Refusal = requireSafe;
+export const requireTime: Refusal = refusing('a whole number', Number.isSafeInteger, errorFor);
 
 /** A number that is finite. */
 export const requireFinite: Refusal = refusing('a finite number', Number.isFinite, errorFor);
