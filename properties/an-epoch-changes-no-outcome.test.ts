@@ -109,7 +109,7 @@ async function timesOfDay(plan: Plan): Promise<readonly number[]> {
   const told: number[] = [];
   const trace = await runFilled(plan, (_plan, world) => {
     const sundial: Port<Json, Json> = {
-      host: world.addServer({ name: 'sundial', role: 'store' }, new Sundial()),
+      host: world.world.addServer({ name: 'sundial', role: 'store' }, new Sundial()),
       describeRequest: () => ({ verb: 'fetch', lock: 'db', token: 0 }),
       describeReply: () => ({ kind: 'released' }),
     };

@@ -71,7 +71,7 @@ function callsOf(port: Port<Empty, Empty>): AsyncProgram {
 }
 
 const callers: Fill = (_plan, world) => {
-  const host = world.addServer({ name: 'echo', role: 'store' }, new Echo());
+  const host = world.world.addServer({ name: 'echo', role: 'store' }, new Echo());
   const program = callsOf({
     host,
     describeRequest: () => ({ verb: 'fetch', lock: 'db', token: 0 }),

@@ -121,7 +121,7 @@ export class AsyncHost implements Resident, Client {
 
   /** A failure of its code that came when none of its code was to run. */
   get failure(): SystemFailure | Defect | null {
-    return this.life?.unthrown ?? null;
+    return this.life?.failure ?? null;
   }
 
   connectionsTo(server: string): readonly Connection[] {

@@ -31,7 +31,8 @@ export class Life implements Inhabitant, JobOwner {
   private readonly timers: Timers;
   private drawn: Randomness | null = null;
   private held: (() => void)[] = [];
-  private failure: SystemFailure | Defect | null = null;
+  /** What went wrong in its code; null for nothing. */
+  failure: SystemFailure | Defect | null = null;
   private readings = 0;
   /** Calls that are not answered yet. */
   openCalls = 0;
@@ -99,11 +100,6 @@ export class Life implements Inhabitant, JobOwner {
       const text = errorText(error);
       this.failure = new SystemFailure(this.name, text);
     }
-  }
-
-  /** The failure that nobody was there to throw; null for none. */
-  get unthrown(): SystemFailure | Defect | null {
-    return this.failure;
   }
 
   /** Fails the run where its code goes on that waited for something real. */

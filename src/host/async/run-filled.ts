@@ -13,15 +13,13 @@
  */
 
 import process from 'node:process';
-import type { ProcessInfo, Trace } from '../../core/history/trace.ts';
-import type { Json } from '../../core/kernel/json.ts';
+import type { Trace } from '../../core/history/trace.ts';
 import type { Watcher } from '../../core/kernel/scheduler.ts';
 import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { DrawLog } from '../../core/world/choices.ts';
 import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
-import type { Server, ServerHost } from '../../core/world/server.ts';
 import { World } from '../../core/world/world.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
@@ -35,14 +33,6 @@ export class AsyncWorld {
 
   constructor(world: World) {
     this.world = world;
-  }
-
-  /** Adds a server, a plain state machine: what it returns is what clients call. */
-  addServer<Q extends Json, R extends Json>(
-    info: ProcessInfo,
-    server: Server<Q, R>,
-  ): ServerHost<Q, R> {
-    return this.world.addServer(info, server);
   }
 
   /** Adds a client that runs `program`; `pool` is how many connections it has to each server. */

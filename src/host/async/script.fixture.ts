@@ -59,7 +59,7 @@ export function happen(
 
 export function fillOf(scripts: Readonly<Record<string, Script>>): Fill {
   return (_plan, world) => {
-    const host = world.addServer({ name: 'echo', role: 'store' }, new Echo());
+    const host = world.world.addServer({ name: 'echo', role: 'store' }, new Echo());
     const echo: EchoPort = {
       host,
       describeRequest: () => ({ verb: 'fetch', lock: 'db', token: 0 }),

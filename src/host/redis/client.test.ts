@@ -20,7 +20,7 @@ async function happen(
 ): Promise<Trace> {
   const plan = planOf({ clients: [clientOf('alice', [])], faults });
   const trace = await runFilled(plan, (_, world) => {
-    const host = world.addServer({ name: 'lock', role: 'lock' }, new RedisNode());
+    const host = world.world.addServer({ name: 'lock', role: 'lock' }, new RedisNode());
     world.addClient('alice', async (context) => {
       context.section(1);
       await program(new RedisClient(context, host, options));

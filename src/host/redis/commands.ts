@@ -129,6 +129,8 @@ function get(key: string, _: readonly string[], { keys, nowMs }: Setting): Redis
   return typeof entry.value === 'string' ? entry.value : WRONG_TYPE;
 }
 
+const OVERFLOW = errorOf('ERR increment or decrement would overflow');
+
 /** Adds to the integer that a key holds, 0 where there is none; its end stays. */
 function add(sign: 1n | -1n, fixed: string | null): Command {
   return onKey(fixed === null ? 1 : 0, (key, [text = fixed ?? ''], { keys, nowMs }) => {
@@ -141,7 +143,7 @@ function add(sign: 1n | -1n, fixed: string | null): Command {
     if (former === null) return NOT_AN_INTEGER;
     if (sign === -1n && !isInRange(-count)) return errorOf('ERR decrement would overflow');
     const sum = former + sign * count;
-    if (!isInRange(sum)) return errorOf('ERR increment or decrement would overflow');
+    if (!isInRange(sum)) return OVERFLOW;
     keys.set(key, String(sum), endOf(entry));
     return Number(sum);
   });
@@ -321,7 +323,7 @@ function addToField(
   const former = readInteger(fields.get(name) ?? '0');
   if (former === null) return errorOf('ERR hash value is not an integer');
   const sum = former + count;
-  if (!isInRange(sum)) return errorOf('ERR increment or decrement would overflow');
+  if (!isInRange(sum)) return OVERFLOW;
   keep(key, new Map([...fields, [name, String(sum)]]), at);
   return Number(sum);
 }

@@ -23,66 +23,38 @@ export function ownerOf(value: string | null): string {
   return value?.split('/')[0] ?? '';
 }
 
-type Ask<K extends CacheRequest['kind']> = Extract<CacheRequest, { kind: K }>;
-
-export class CacheServer implements Server<CacheRequest, CacheReply> {
-  private readonly cache: Cache = new Cache();
-  private readonly book: GrantBook;
-
-  constructor(name: string) {
-    this.book = new GrantBook(name);
-  }
-
-  handle(request: CacheRequest, turn: Turn): CacheReply {
-    const reply = execute(this.cache, request, turn.monotonicUs);
-    switch (request.kind) {
-      case 'add':
-        this.noteAdd(request, reply, turn);
-        break;
-      case 'touch':
-        this.noteTouch(request, reply, turn);
-        break;
-      case 'delete': {
-        const { key: lock } = request;
-        this.book.release(turn, { lock, client: turn.client, isEffective: reply.kind === 'done' });
-        break;
-      }
-      case 'get':
-        break;
-    }
-    return reply;
-  }
-
-  private noteAdd({ key: lock, ttlUs }: Ask<'add'>, reply: CacheReply, turn: Turn): void {
-    const { client } = turn;
-    if (reply.kind === 'not-done') {
-      this.book.deny(turn, { lock, client, holder: ownerOf(reply.value) });
-    } else {
-      this.book.grant(turn, { lock, client, token: 0, ttlUs, untilUs: this.endOf(lock, turn) });
-    }
-  }
-
-  private noteTouch({ key: lock, ttlUs }: Ask<'touch'>, reply: CacheReply, turn: Turn): void {
-    const isEffective = reply.kind === 'done';
-    const untilUs = isEffective ? this.endOf(lock, turn) : null;
-    this.book.renew(turn, { lock, client: turn.client, token: 0, ttlUs, untilUs, isEffective });
-  }
-
+export function cacheServer(name: string): Server<CacheRequest, CacheReply> {
+  const cache = new Cache();
+  const book = new GrantBook(name);
   /** True time at which the cache's clock, as it now runs, ends the key. */
-  private endOf(key: string, turn: Turn): number | null {
-    const end = this.cache.endOf(key, turn.monotonicUs);
+  const endOf = (key: string, turn: Turn): number | null => {
+    const end = cache.endOf(key, turn.monotonicUs);
     return end === null ? null : turn.trueTimeOf('monotonic', end);
-  }
-
-  restart(): void {
-    this.cache.clear();
-  }
-
-  snapshot(): () => void {
-    return restoreAll(cacheSnapshot(this.cache), this.book.snapshot());
-  }
-
-  evict(key: string): boolean {
-    return this.cache.forget(key);
-  }
+  };
+  const note = (request: CacheRequest, reply: CacheReply, turn: Turn): void => {
+    const { key: lock } = request;
+    const { client } = turn;
+    const isEffective = reply.kind === 'done';
+    if (request.kind === 'delete') book.release(turn, { lock, client, isEffective });
+    if (request.kind === 'get' || request.kind === 'delete') return;
+    if (reply.kind === 'not-done' && request.kind === 'add') {
+      book.deny(turn, { lock, client, holder: ownerOf(reply.value) });
+      return;
+    }
+    const { ttlUs } = request;
+    const untilUs = isEffective ? endOf(lock, turn) : null;
+    const lent = { lock, client, token: 0, ttlUs, untilUs, isEffective };
+    if (request.kind === 'add') book.grant(turn, lent);
+    else book.renew(turn, lent);
+  };
+  return {
+    handle(request, turn) {
+      const reply = execute(cache, request, turn.monotonicUs);
+      note(request, reply, turn);
+      return reply;
+    },
+    restart: () => cache.clear(),
+    snapshot: () => restoreAll(cacheSnapshot(cache), book.snapshot()),
+    evict: (key) => cache.forget(key),
+  };
 }

@@ -18,7 +18,7 @@ import { askServer, testLease } from '../lease.ts';
 import type { Chosen, LockDriver, OptionProblem, Options, Protocol, Section } from '../protocol.ts';
 import { chosenFrom, optionsFor } from '../protocol.ts';
 import { part } from '../section-calls.ts';
-import { CacheServer, describeCacheReply } from './cache-server.ts';
+import { cacheServer, describeCacheReply } from './cache-server.ts';
 import {
   acquiredAlready,
   type CacheReply,
@@ -74,7 +74,7 @@ export const cacheLock: Protocol = {
   problem,
   unpromised: ['tokens-unique', 'tokens-increase', 'lease-conservative'],
   build: (world: World, given: Options) => {
-    const host = world.addServer({ name: NAME, role: 'lock' }, new CacheServer(NAME));
+    const host = world.addServer({ name: NAME, role: 'lock' }, cacheServer(NAME));
     const settings = { ...chosenFrom(given, choices), timeoutUs: timeoutUsOf(given) };
     // What the probe is to find out is whether the lock can be had, not how long one waits for it.
     const patient = { ...settings, blocking: 'yes', timeoutUs: FOR_EVER } as const;

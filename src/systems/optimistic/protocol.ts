@@ -28,7 +28,7 @@ export const optimistic: Protocol = {
   unpromised: ['cross-key', 'single-flight'],
   build: (_world, given) => {
     const { unknownCommit } = chosenFrom(given, choices);
-    return () => new OptimisticDriver(unknownCommit);
+    return () => optimisticDriver(unknownCommit);
   },
 };
 
@@ -36,67 +36,62 @@ type Attempted = 'written' | 'outrun' | 'unread' | 'unknown' | 'forbidden';
 
 const TOPIC = 'optimistic';
 
-class OptimisticDriver implements LockDriver {
-  private readonly policy: Policy;
+function optimisticDriver(policy: Policy): LockDriver {
+  return {
+    *acquire() {
+      return true;
+    },
+    *release() {},
+    change: (at, what) => change(at, what, policy),
+  };
+}
 
-  constructor(policy: Policy) {
-    this.policy = policy;
-  }
-
-  *acquire(): Program<boolean> {
-    return true;
-  }
-
-  *release(): Program<void> {}
-
-  *change(at: Section, change: Change): Program<boolean> {
-    const sent = { writes: 0 };
-    for (let again = 0; again < at.plan.attempts; again += 1) {
-      if (again > 0) {
-        const label = labelOf({ label: `${change.labels.write}-backoff`, id: change.id });
-        const timer = again === 1 ? label : `${label}-again-${again - 1}`;
-        yield* backOff(under(at.name, timer), at.plan.backoffUs);
-      }
-      const attempted = yield* this.attempt(at, change, { again, sent });
-      if (attempted === 'written') return true;
-      if (attempted === 'forbidden') return false;
-      if (attempted === 'unknown' && this.policy === 'give-up') return false;
+function* change(at: Section, what: Change, policy: Policy): Program<boolean> {
+  const sent = { writes: 0 };
+  for (let again = 0; again < at.plan.attempts; again += 1) {
+    if (again > 0) {
+      const label = labelOf({ label: `${what.labels.write}-backoff`, id: what.id });
+      const timer = again === 1 ? label : `${label}-again-${again - 1}`;
+      yield* backOff(under(at.name, timer), at.plan.backoffUs);
     }
-    return false;
+    const attempted = yield* attempt(at, what, { again, sent, policy });
+    if (attempted === 'written') return true;
+    if (attempted === 'forbidden') return false;
+    if (attempted === 'unknown' && policy === 'give-up') return false;
   }
+  return false;
+}
 
-  private *attempt(
-    at: Section,
-    change: Change,
-    { again, sent }: { readonly again: number; readonly sent: { writes: number } },
-  ): Program<Attempted> {
-    const { id, store, key, labels, by } = change;
-    const ask = { kind: 'read', key, value: null, adds: null } as const;
-    const from = { id, store, key, label: labels.read, again };
-    const read = yield* request(at.self, storeCall(at, from, ask));
-    if (read.reply?.kind !== 'value') return 'unread';
-    const { value, version } = read.reply;
-    const first = `${at.name.text}/${labelOf({ label: labels.write, id })}`;
-    const once = this.policy === 'read-again' ? first : null;
-    const to = { id, store, key, label: labels.write, again: sent.writes };
-    const adds = 'adds' in by ? by.adds : null;
-    const put = {
-      kind: 'write',
-      key,
-      adds,
-      value: 'adds' in by ? value + by.adds : by.value,
-      condition: conditionOf(at, { adds }, { version, once }),
-      repeats: sent.writes === 0 ? undefined : first,
-    } as const;
-    const write = yield* request(at.self, storeCall(at, to, put));
-    sent.writes += 1;
-    if (write.reply?.kind === 'accepted') return 'written';
-    if (write.reply?.kind === 'refused' && write.reply.check !== undefined) {
-      at.self.log(TOPIC, `gave up: CHECK (${write.reply.check}) forbids ${key} = ${put.value}`);
-      return 'forbidden';
-    }
-    // What was never executed can be tried again; a refusal says nothing of a try before it.
-    const isOpen = write.mayHaveHappened || write.state === 'unknown';
-    return isOpen ? 'unknown' : 'outrun';
+function* attempt(
+  at: Section,
+  { id, store, key, labels, by }: Change,
+  { again, sent, policy }: { again: number; sent: { writes: number }; policy: Policy },
+): Program<Attempted> {
+  const ask = { kind: 'read', key, value: null, adds: null } as const;
+  const from = { id, store, key, label: labels.read, again };
+  const read = yield* request(at.self, storeCall(at, from, ask));
+  if (read.reply?.kind !== 'value') return 'unread';
+  const { value, version } = read.reply;
+  const first = `${at.name.text}/${labelOf({ label: labels.write, id })}`;
+  const once = policy === 'read-again' ? first : null;
+  const to = { id, store, key, label: labels.write, again: sent.writes };
+  const adds = 'adds' in by ? by.adds : null;
+  const put = {
+    kind: 'write',
+    key,
+    adds,
+    value: 'adds' in by ? value + by.adds : by.value,
+    condition: conditionOf(at, { adds }, { version, once }),
+    repeats: sent.writes === 0 ? undefined : first,
+  } as const;
+  const write = yield* request(at.self, storeCall(at, to, put));
+  sent.writes += 1;
+  if (write.reply?.kind === 'accepted') return 'written';
+  if (write.reply?.kind === 'refused' && write.reply.check !== undefined) {
+    at.self.log(TOPIC, `gave up: CHECK (${write.reply.check}) forbids ${key} = ${put.value}`);
+    return 'forbidden';
   }
+  // What was never executed can be tried again; a refusal says nothing of a try before it.
+  const isOpen = write.mayHaveHappened || write.state === 'unknown';
+  return isOpen ? 'unknown' : 'outrun';
 }
