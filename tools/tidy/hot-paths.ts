@@ -31,7 +31,7 @@ const ONCE_PER_PLAN: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/systems/cache-lock/protocol.ts', ['build']],
   ['src/systems/define-lock.ts', ['protocolOf']],
   ['src/systems/lock-service/lock-service.ts', ['constructor']],
-  ['src/systems/store/store.ts', ['like', 'requireRule']],
+  ['src/systems/store/store.ts', ['like']],
   ['src/systems/store/store-kinds.ts', ['fenceKind', 'storeKindOf']],
   ['src/systems/worker-lease/protocol.ts', ['published']],
 ]);

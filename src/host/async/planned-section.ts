@@ -1,3 +1,8 @@
+/**
+ * A section of a plan as asynchronous code sees it, and the guard under which it works: by itself,
+ * or by the steps that the plan gives it, which are generators and run in the midst of that code,
+ * each at its own point.
+ */
 import type { Json } from '../../core/kernel/json.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
 import { type Awaitable, PendingCall } from '../../core/world/calls.ts';

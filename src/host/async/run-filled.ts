@@ -76,7 +76,7 @@ export type Fill = (plan: Plan, world: AsyncWorld) => undefined | (() => void);
 
 /** Runs a plan: the same plan gives the same trace, as long as its programs share nothing. */
 export function runFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Trace> {
-  return runIn(asyncWorldOf(plan, null), plan, { fill, watcher: null, options });
+  return runIn(plan, { fill, log: null, watcher: null, options });
 }
 
 /**
@@ -87,25 +87,19 @@ export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions
   if (plan.chance === null) return plan;
   const pinning = new Pinning();
   const { log, watcher } = pinning;
-  await runIn(asyncWorldOf(plan, log), plan, { fill, watcher, options });
+  await runIn(plan, { fill, log, watcher, options });
   return pinning.pinned(plan);
-}
-
-function asyncWorldOf(plan: Plan, log: DrawLog | null): World {
-  return new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
 }
 
 interface RunSetting {
   readonly fill: Fill;
+  readonly log: DrawLog | null;
   readonly watcher: Watcher | null;
   readonly options: GlobalsOptions | undefined;
 }
 
-async function runIn(
-  world: World,
-  plan: Plan,
-  { fill, watcher, options }: RunSetting,
-): Promise<Trace> {
+async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): Promise<Trace> {
+  const world = new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
   const asyncWorld = new AsyncWorld(world);
   const empty = fill(plan, asyncWorld);
   const restoreGlobals = virtualizeGlobals(options);

@@ -112,14 +112,10 @@ function isDefinition(value: unknown): value is SystemDefinition {
 function placeIn(url: string, error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const at = stack.indexOf(url);
-  const [, line, column] = /^[^\s:]*:(\d+)(?::(\d+))?/.exec(withoutDigest(stack, url, at)) ?? [];
+  const rest = stack.slice(at + url.length).replace(/^\?sha256:[0-9a-f]+/, '');
+  const [, line, column] = /^[^\s:]*:(\d+)(?::(\d+))?/.exec(rest) ?? [];
   if (at < 0 || line === undefined) return '';
   return column === undefined ? ` (at line ${line})` : ` (at line ${line}, column ${column})`;
-}
-
-/** What follows the URL and its digest in a stack. */
-function withoutDigest(stack: string, url: string, at: number): string {
-  return stack.slice(at + url.length).replace(/^\?sha256:[0-9a-f]+/, '');
 }
 
 function problem(what: string): { readonly kind: 'problem'; readonly what: string } {

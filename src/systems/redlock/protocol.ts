@@ -15,7 +15,7 @@ import { assert } from '../../core/kernel/assert.ts';
 import { type Name, under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';
 import type { PendingCall } from '../../core/world/calls.ts';
-import type { LeaseEnd } from '../../core/world/client-view.ts';
+import type { LeaseEnd, Quorum } from '../../core/world/client-view.ts';
 import { answerOf, type Program, request, send } from '../../core/world/program.ts';
 import type { ServerHost } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
@@ -125,12 +125,6 @@ interface Round {
   readonly since: NodeCall;
 }
 
-/** What one lease is given for, and what it is asked of the nodes with. */
-interface Term {
-  readonly value: number;
-  readonly ttlUs: number;
-}
-
 class RedlockDriver implements LockDriver {
   private readonly settings: RedlockSettings;
   private readonly nodeKeys: NodeKeys;
@@ -147,21 +141,16 @@ class RedlockDriver implements LockDriver {
     const name = under(at.name, part('acquire', attempt));
     const { ttlUs } = plan;
     const value = randomValue(name);
-    const term = { value, ttlUs };
     const ask = { kind: 'set', key: lock, value, ttlUs } as const;
     const round = yield* this.round(at, { verb: 'acquire', name, ask });
-    if (!this.isEnough(at, round, term)) {
+    if (!this.isEnough(at, round, ttlUs)) {
       const undo = under(at.name, part('undo', attempt));
       if (this.settings.partial === 'released') yield* this.unlock(at, undo, value);
       return false;
     }
-    at.end = this.endOf(at, round, term);
-    const { end } = at;
-    const heldUntilUs = this.nodeKeys.endUs(value, this.settings.quorum);
-    const given = { lock, token: 0, ttlUs, since: round.since, end, heldUntilUs };
-    const ordinal = self.quorum.grant(given);
+    const ordinal = self.quorum.grant(this.termOf(at, round, { value, ttlUs }));
     this.held.set(lock, { value, ordinal });
-    self.enter({ section: at.name, lock, ordinal, token: 0, end });
+    self.enter({ section: at.name, lock, ordinal, token: 0, end: at.end });
     return true;
   }
 
@@ -171,20 +160,28 @@ class RedlockDriver implements LockDriver {
     const { lock } = section;
     const held = this.held.get(lock);
     if (held === undefined) return false;
-    const term = { value: held.value, ttlUs };
     const name = under(at.name, part('renew', id));
     const ask = { kind: 'expire', key: lock, ifValue: held.value, ttlUs } as const;
     const round = yield* this.round(at, { verb: 'renew', name, ask });
     const { nodes, quorum } = this.settings;
-    if (!this.isEnough(at, round, term)) return countOf(round, 'nil') <= nodes.length - quorum;
-    at.end = this.endOf(at, round, term);
-    const { end } = at;
-    const heldUntilUs = this.nodeKeys.endUs(held.value, quorum);
-    const { ordinal } = held;
-    const { since } = round;
-    self.quorum.renew({ lock, token: 0, ttlUs, since, end, heldUntilUs, ordinal });
+    if (!this.isEnough(at, round, ttlUs)) return countOf(round, 'nil') <= nodes.length - quorum;
+    const { value, ordinal } = held;
+    const term = this.termOf(at, round, { value, ttlUs });
+    self.quorum.renew(Object.assign(term, { ordinal }));
     testLease(at);
     return true;
+  }
+
+  /** What the observer is told of a lease that enough nodes gave; it begins to count. */
+  private termOf(
+    at: Section,
+    round: Round,
+    { value, ttlUs }: { readonly value: number; readonly ttlUs: number },
+  ): Parameters<Quorum['grant']>[0] {
+    at.end = this.endOf(at, round, ttlUs);
+    const heldUntilUs = this.nodeKeys.endUs(value, this.settings.quorum);
+    const { lock } = at.section;
+    return { lock, token: 0, ttlUs, since: round.since, end: at.end, heldUntilUs };
   }
 
   *release(at: Section): Program<void> {
@@ -228,7 +225,7 @@ class RedlockDriver implements LockDriver {
     return { sentUs, sentWallUs, calls, since };
   }
 
-  private isEnough(at: Section, round: Round, { ttlUs }: Term): boolean {
+  private isEnough(at: Section, round: Round, ttlUs: number): boolean {
     const { quorum, validity, elapsed } = this.settings;
     if (countOf(round, 'done') < quorum) return false;
     if (validity === 'unchecked') return true;
@@ -238,7 +235,7 @@ class RedlockDriver implements LockDriver {
     return validityUs({ ttlUs, elapsedUs, marginUs: this.marginUs(ttlUs) }) > 0;
   }
 
-  private endOf(at: Section, { sentUs, sentWallUs }: Round, { ttlUs }: Term): LeaseEnd {
+  private endOf(at: Section, { sentUs, sentWallUs }: Round, ttlUs: number): LeaseEnd {
     const validUs = ttlUs - this.marginUs(ttlUs);
     if (this.settings.elapsed === 'wall') return { clock: 'wall', us: sentWallUs + validUs };
     return leaseEnd(at, { sentUs, issuedAtUs: sentWallUs, ttlUs: validUs });

@@ -353,10 +353,10 @@ function requireRule(rule: FenceRule): void {
   requireWord('refuses', rule.refuses, REFUSES);
   requireWord('scope', rule.scope, ['resource', 'key']);
   requireWord('comparedBy', rule.comparedBy, ['store', 'client']);
-  const { registers, coversReads, needsOpen, opensAnything } = rule;
-  const { isDurable, takesMissing, replicaCompares } = rule;
-  const flags = { registers, coversReads, needsOpen, opensAnything, isDurable, takesMissing };
-  for (const [name, value] of Object.entries({ ...flags, replicaCompares })) {
-    requireFlag(name, value);
-  }
+  for (const name of FLAGS) requireFlag(name, rule[name]);
 }
+
+const FLAGS = [
+  ...(['registers', 'coversReads', 'needsOpen', 'opensAnything'] as const),
+  ...(['isDurable', 'takesMissing', 'replicaCompares'] as const),
+];
