@@ -1,7 +1,7 @@
 /**
  * Every store by the name that scenarios call it, with what clients and checkers must know; and a
- * store as people define one of their own. A reader goes on with `store.ts` (tokens) or
- * `version-table.ts` (versions), then `store-server.ts`, and `witness.ts`, which tells the observer.
+ * store as people define one of their own. Go on with `store.ts` (tokens) or `version-table.ts`
+ * (versions), then `store-server.ts`, and `witness.ts`, which tells the observer.
  */
 import { assert } from '../../core/kernel/assert.ts';
 import type { Server } from '../../core/world/server.ts';
