@@ -153,9 +153,7 @@ class CoreSearch {
     return best;
   }
 
-  /**
-   * Positions of calls from which on the history is contradictory: the last one, and some before.
-   */
+  /** Positions of calls from which on the history is contradictory: the last, and some before. */
   private beginnings(starts: StartStates, isWhole: boolean): readonly (number | null)[] {
     const called = this.cut.flatMap(({ invoke, outcome }) => (outcome === 'fail' ? [] : [invoke]));
     const positions = [...new Set(called)].sort((a, b) => b - a);

@@ -33,10 +33,7 @@ export interface CheckOptions {
    * that a verdict is the same on every machine.
    */
   readonly maxConfigurations?: number;
-  /**
-   * How many bytes each part's search may take, 2 GB by default; from 1 on. It ends before it would
-   * take more.
-   */
+  /** How many bytes each part's search may take, from 1 on, 2 GB by default; it ends before. */
   readonly maxBytes?: number;
   /** Asked now and then; for limits in time or memory, which this code cannot measure. */
   readonly shouldStop?: () => boolean;

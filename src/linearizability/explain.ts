@@ -26,9 +26,7 @@ export interface ExplainedState<State> extends PossibleState<State> {
 export interface Reasons<State> {
   /** The operation whose return no order satisfies: the first such one, as far as is known. */
   readonly at: number;
-  /**
-   * An order of all that returned before, with what else it needs: the longest linearizable prefix.
-   */
+  /** An order of all that returned before, and what else it needs: the longest such prefix. */
   readonly prefix: readonly number[];
   /**
    * States that `at` may have found, at most 16; it is illegal in every possible one. Where those

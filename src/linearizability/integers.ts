@@ -1,6 +1,4 @@
-/**
- * A growable array of 32-bit integers that keeps its memory when it is cleared, to be used again.
- */
+/** A growable array of 32-bit integers that keeps its memory when it is cleared. */
 const smallest = 64;
 /** Beyond so many it grows by less, since old and new are in memory together. */
 const large = 1 << 21;

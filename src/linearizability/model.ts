@@ -4,10 +4,7 @@
  */
 import type { Json } from '../core/kernel/json.ts';
 
-/**
- * Every operation that clients called, in any order; an operation's index here is its name in
- * verdicts.
- */
+/** Every operation that clients called, in any order; verdicts name each by its index here. */
 export type History<Call = CallData> = readonly Operation<Call>[];
 
 export interface Operation<Call = CallData> {
@@ -18,16 +15,11 @@ export interface Operation<Call = CallData> {
   readonly invoke: number;
   /** Position of its answer, not before `invoke`; null when none came. Equal positions overlap. */
   readonly return: number | null;
-  /**
-   * `ok`: answered; `fail`: it did not happen; `info`: it may have happened, any time after its
-   * call.
-   */
+  /** `ok`: answered; `fail`: did not happen; `info`: it may have, at any time after its call. */
   readonly outcome: 'ok' | 'fail' | 'info';
 }
 
-/**
- * Calls and states are plain data, so that equal ones can be recognised; a call says its own name.
- */
+/** Calls and states are plain data, so that equal ones are recognised; a call says its name. */
 export type CallData = Json & { readonly name: string };
 
 /**
@@ -99,10 +91,7 @@ export interface Model<State extends Json = Json, Call extends CallData = CallDa
 
   /** Decides some histories of one object without a search; null: not this one. */
   fastPath?(history: History<Call>, model: Model<State, Call>): FastDecision | null;
-  /**
-   * The version that `call` made or saw; null: none, or nobody knows. For the fast path of
-   * versions.
-   */
+  /** For the fast path of versions: the one that `call` made or saw; null: none, or unknown. */
   versionOf?(call: Call): number | null;
 
   /** `call` as it reads in a sentence: "cas(4→4)=ok". Absent: as JSON. */

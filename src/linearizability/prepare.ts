@@ -27,9 +27,7 @@ export class PreparedHistory {
   readonly opensAt: Integers = new Integers();
   /** By crashed operation, counted from 0: the crashed one before it of the same class, or -1. */
   readonly twin: Integers = new Integers();
-  /**
-   * Completed operations open at return `r`: `open` from `openStart` of `r` up to that of `r + 1`.
-   */
+  /** Completed ones open at return `r`: `open` from `openStart` of `r` up to that of `r + 1`. */
   readonly open: Integers = new Integers();
   readonly openStart: Integers = new Integers();
   /** How many crashed operations, in their order, were called before or at return `r`. */
@@ -76,9 +74,7 @@ export class PreparedHistory {
     return calls;
   }
 
-  /**
-   * Walks over the returns, each time opening what was called by then and closing what returned.
-   */
+  /** Walks over the returns, each time opening what was called by then, closing what returned. */
   private openUp(invokes: number[], returns: number[], crashedInvokes: number[]): void {
     const byInvoke = invokes.map((_, index) => index);
     sortBy(byInvoke, (index) => invokes[index] ?? 0);
@@ -110,9 +106,7 @@ export class PreparedHistory {
     for (let crashed = 0; crashed < this.crashed; crashed++) this.slotOf.push(crashed);
   }
 
-  /**
-   * Starts the list of return `next` with that of the return before, without what returned there.
-   */
+  /** Starts the list of return `next` with that of the one before, without what returned there. */
   private closeBefore(next: number): void {
     const end = this.open.length;
     this.openStart.push(end);

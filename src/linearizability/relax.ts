@@ -66,10 +66,7 @@ const mostCalls = 200;
 /** In which states a part of a history may find its object, whatever came before it. */
 export class StartStates {
   private readonly model: Model;
-  /**
-   * All that the calls make of the first one, however often; null when they are, or may be, too
-   * many.
-   */
+  /** All that the calls make of the first one, however often; null when perhaps too many. */
   private readonly all: readonly Json[] | null;
 
   /** `calls`: all of the history. */

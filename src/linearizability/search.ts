@@ -295,10 +295,7 @@ export class OrderSearch {
     return true;
   }
 
-  /**
-   * Makes the draft the top frame, unless it is hopeless or covered by a configuration that was
-   * met.
-   */
+  /** Makes the draft the top frame, unless it is hopeless or covered by one that was met. */
   private enter(parent: number, placed: number): boolean {
     const configuration = this.memo.count;
     if (this.lookAhead !== null && this.isHopeless(this.lookAhead)) return false;

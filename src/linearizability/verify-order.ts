@@ -1,7 +1,4 @@
-/**
- * Replays the order of a valid verdict against the model and real time; shares no code with the
- * search.
- */
+/** Replays the order of a valid verdict against the model and real time, without the search. */
 import type { Json } from '../core/kernel/json.ts';
 import type { CallData, History, Model } from './model.ts';
 

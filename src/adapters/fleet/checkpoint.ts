@@ -37,10 +37,7 @@ const schema = z.strictObject({
   alarm: twoResultsSchema.nullable(),
 });
 
-/**
- * Two lines, each with its line break: what is known, sealed, and of each chunk two bytes a system
- * in base64.
- */
+/** Two lines: what is known, sealed, and of each chunk two bytes a system in base64. */
 export function renderCheckpoint({ counts, ...rest }: Checkpoint): string {
   const { buffer, byteOffset, byteLength } = counts.digests;
   const bytes = Buffer.from(buffer, byteOffset, byteLength);

@@ -1,6 +1,4 @@
-/**
- * A counter: an increment adds, a read returns the sum so far. Each key is a counter of its own.
- */
+/** A counter: an increment adds, a read returns the sum so far. Each key is its own counter. */
 import { type CallsOf, mistakesIn } from '../call-shape.ts';
 import { illegal, type Model } from '../model.ts';
 

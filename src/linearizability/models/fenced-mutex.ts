@@ -22,10 +22,7 @@ export type FencedMutexCall = CallsOf<typeof calls>;
 
 export type FencedHold = {
   readonly hold: Hold;
-  /**
-   * The last token given, or the lowest that it can have been; null when it may be any, or none
-   * was.
-   */
+  /** The last token given, or the lowest that it can have been; null: any, or none was given. */
   readonly highest: number | null;
   /** False while it is held with a token that nobody saw. */
   readonly isSeen: boolean;

@@ -18,10 +18,7 @@ export interface RunMeasures {
   readonly planned: number;
   readonly begun: number;
   readonly acknowledged: number;
-  /**
-   * When the last client was done; where one never is, when the world healed, if that is later.
-   * At least 1.
-   */
+  /** When the last client was done; where one never is, not before the world healed. At least 1. */
   readonly doneUs: number;
   /** Of every section that got its lock, or without one its commit, in the plan's order. */
   readonly waitsUs: readonly number[];

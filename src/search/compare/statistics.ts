@@ -71,10 +71,7 @@ export function ratioOf(parts: readonly number[], wholes: readonly number[]): St
   };
 }
 
-/**
- * The value below which `share` of all values of all runs lie: the least one that so many are not
- * above.
- */
+/** The quantile of all values of all runs: the least one that `share` of them are not above. */
 export function quantileOf(runs: readonly (readonly number[])[], share: number): Statistic {
   const sorted = runs.flatMap((values, run) => values.map((value) => ({ value, run })));
   sorted.sort((a, b) => a.value - b.value);

@@ -32,9 +32,7 @@ export interface Replay {
 /** The claim that a replay judges when neither the plan nor the caller names one. */
 const DEFAULT_CLAIM = 'grant-order';
 
-/**
- * Runs a plan and says what became of `claim`, by default the one that the plan expects to break.
- */
+/** Runs a plan and says what became of `claim`, by default the one that it expects to break. */
 export async function replay(
   plan: Plan,
   claim: string = plan.expect?.claim ?? DEFAULT_CLAIM,

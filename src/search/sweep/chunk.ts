@@ -17,9 +17,7 @@ import {
   type Tally,
 } from './tally.ts';
 
-/**
- * Seeds `from` to `to`, both included; `skip` are left out because they hung or crashed a worker.
- */
+/** Seeds, both ends included; `skip` are left out because they hung or crashed a worker. */
 export interface Chunk extends SeedRange {
   readonly system: string;
   readonly skip: readonly number[];

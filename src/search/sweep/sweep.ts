@@ -19,9 +19,7 @@ import type { SeedRange } from './shards.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
 export interface SweepOptions extends SeedRange {
-  /**
-   * Opened and closed by the caller; null is this thread, which does not survive a seed that hangs.
-   */
+  /** Opened and closed by the caller; null is this thread, which a seed that hangs would stop. */
   readonly pool: Pool | null;
   /**
    * What the scenario's words mean; built-in ones by default. With a pool, all else in it was
