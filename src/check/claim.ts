@@ -1,5 +1,4 @@
 /** Judges one claim; a pure function. What is not in the trace did not happen yet. */
-
 import type { Words } from './explanation.ts';
 import type { Terms } from './terms.ts';
 import type { TraceIndex } from './trace-index.ts';

@@ -58,11 +58,6 @@ export function recoveredValue(place: PlaceLog, { values }: Recovered, key: stri
   return Object.hasOwn(values, key) ? (values[key] ?? first) : first;
 }
 
-/** What `key` holds at the end of the trace. */
-export function finalContents(place: PlaceLog, key: KeyLog): KeyContents {
-  return contentsBefore(place, key, Number.POSITIVE_INFINITY);
-}
-
 function lastEffective(key: KeyLog, before: number): LogEntry<EffectiveWrite> | null {
   for (let at = key.accesses.length - 1; at >= 0; at--) {
     const access = key.accesses[at];

@@ -6,7 +6,6 @@
  *
  * Exercised: sections of which an access was handled when their lock had been granted anew.
  */
-
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { contentsBefore, firstValue, isEffective, unheardReads } from './contents.ts';

@@ -4,7 +4,6 @@
  * the hazard built up. Each has a role, by which the words find it; faults go by their kind:
  * `pause`, `delay`, ….
  */
-
 import type { FaultStrikes } from '../core/history/trace.ts';
 import { hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { isQuorumGrant, serversOf } from './leases.ts';

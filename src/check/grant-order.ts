@@ -9,13 +9,11 @@
  * lock; and, since a grant that never expires cannot become stale, acquires that such a grant
  * denied or that superseded it.
  */
-
 import { issueOrder, lostInRecovery, staleWrite, writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import {
   contentsBefore,
   type EffectiveWrite,
-  finalContents,
   firstValue,
   isEffective,
   unheardReads,
@@ -164,7 +162,7 @@ function breachAtRead(
 
 function breachAtEnd(indexed: TraceIndex, mismatch: Mismatch) {
   const { place, key, expected } = mismatch;
-  const { value } = finalContents(place, key);
+  const { value } = contentsBefore(place, key, Number.POSITIVE_INFINITY);
   if (value === (expected?.event.value ?? firstValue(place, key.key))) return null;
   return breachByOverwriting(indexed, mismatch, null);
 }

@@ -1,5 +1,4 @@
 /** For each grant, by its number, the event at which its client was told that it is released. */
-
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';

@@ -5,7 +5,6 @@
  * Exercised: writes, accepted or refused, under an older grant than one whose read was served
  * there.
  */
-
 import { writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach } from './evidence.ts';

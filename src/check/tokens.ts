@@ -1,5 +1,4 @@
 /** Exercised: grants, of a lock with tokens, that had been granted before. */
-
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, breachShown, causesOfTaking, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';

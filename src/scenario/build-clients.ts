@@ -2,7 +2,7 @@
 import { settingsOver } from '../core/plan/client-text.ts';
 import { isReserved } from '../core/plan/operation-names.ts';
 import { CLIENT_DEFAULTS, SECTION_DEFAULTS, WORK_DEFAULTS } from '../core/plan/plan.ts';
-import { memoizeFindings, toItself } from '../core/plan/plan-findings.ts';
+import { memoizeFindings, toItself, usedTwice } from '../core/plan/plan-findings.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';
 import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts';
 import type { ClientScenario, Workload } from './scenario.ts';
@@ -239,13 +239,7 @@ function stepFindings(
   steps: readonly ReadStep[],
   path: readonly PathStep[],
 ): readonly UnplacedProblem[] {
-  const seen = new Set<number>();
-  const twice = steps.flatMap((step, at) => {
-    const id = step.id ?? at + 1;
-    const what = `there is another step ${id}`;
-    const isTwice = seen.has(id);
-    seen.add(id);
-    return isTwice ? [{ path: [...path, at], isKey: false, what }] : [];
-  });
-  return [...twice, ...memoizeFindings(steps, (at) => [...path, at])];
+  const pathOf = (at: number): readonly PathStep[] => [...path, at];
+  const ids = steps.map(({ id }, at) => id ?? at + 1);
+  return [...usedTwice(ids, pathOf, 'step'), ...memoizeFindings(steps, pathOf)];
 }

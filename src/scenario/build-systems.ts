@@ -8,7 +8,7 @@ import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts
 import { rangeIn } from './read-faults.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
 import type { ReadSystem, ScenarioFile } from './scenario-file.ts';
-import { type LockWord, MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
+import { MEASURED_CLAIM, type OptionWord, type Vocabulary } from './vocabulary.ts';
 
 interface Terms {
   readonly vocabulary: Vocabulary;
@@ -37,8 +37,7 @@ export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms)
     store: system.store,
     options: system.options ?? {},
     servers: [...serversOf(system, vocabulary), ...(file.queue === undefined ? [] : [QUEUE])],
-    ...operationsOf(vocabulary.locks.get(system.lock)),
-    ...jitterOf(vocabulary.locks.get(system.lock)),
+    ...ownWaysOf(vocabulary.locks.get(system.lock) ?? {}),
     clients: system.clients ?? {},
     expect: { holds: system.expect?.holds ?? [], breaks: system.expect?.breaks ?? [] },
   }));
@@ -92,8 +91,12 @@ function lockOptionsOf({ lock, options }: Parts, { locks }: Vocabulary): Record<
   return Object.fromEntries(Object.entries(options ?? {}).filter(([name]) => own.has(name)));
 }
 
-function operationsOf(lock: LockWord | undefined): Pick<SystemScenario, 'operations'> {
-  return lock?.operations === undefined ? {} : { operations: lock.operations };
+type OwnWays = Pick<SystemScenario, 'operations' | 'jitter'>;
+
+/** What the clients of a lock do in their own way. */
+function ownWaysOf({ operations, jitter }: OwnWays): OwnWays {
+  const called = operations === undefined ? {} : { operations };
+  return jitter === undefined ? called : { ...called, jitter };
 }
 
 function path(system: string, ...rest: readonly PathStep[]): readonly PathStep[] {
@@ -162,10 +165,6 @@ function renews({ workload: { kind, steps } }: ClientScenario): boolean {
   return kind === 'steps' && steps.some((step) => step.kind === 'renew');
 }
 
-function jitterOf(word: LockWord | undefined): Pick<SystemScenario, 'jitter'> {
-  return word?.jitter === undefined ? {} : { jitter: word.jitter };
-}
-
 function valueProblem({ values, range }: OptionWord, value: Json): string | null {
   if (values === null) {
     const [least, most] = range ?? [0, Number.MAX_SAFE_INTEGER];
@@ -179,23 +178,19 @@ function valueProblem({ values, range }: OptionWord, value: Json): string | null
   return `unknown value ${shown(value)}${suggest(word, values)}`;
 }
 
-interface Context {
-  readonly file: ScenarioFile;
-  readonly vocabulary: Vocabulary;
-}
-
 function claimFindings(
   name: string,
   system: ReadSystem,
-  { file, vocabulary }: Context,
+  { file, vocabulary }: { readonly file: ScenarioFile; readonly vocabulary: Vocabulary },
 ): UnplacedProblem[] {
+  const known = [...vocabulary.claims, MEASURED_CLAIM];
   const findings: UnplacedProblem[] = [];
   for (const side of ['holds', 'breaks'] as const) {
     for (const [at, claim] of (system.expect?.[side] ?? []).entries()) {
       const here = path(name, 'expect', side, at);
       const why = claim === MEASURED_CLAIM ? whyMeasured(file) : null;
       if (why !== null) findings.push({ path: here, isKey: false, what: why });
-      else findings.push(...unknownWord(claim, claimWord(vocabulary, here)));
+      else findings.push(...unknownWord(claim, { noun: 'claim', known, path: here }));
     }
   }
   for (const [at, claim] of (system.expect?.breaks ?? []).entries()) {
@@ -204,10 +199,6 @@ function claimFindings(
     findings.push({ path: path(name, 'expect', 'breaks', at), isKey: false, what });
   }
   return findings;
-}
-
-function claimWord({ claims }: Vocabulary, at: readonly PathStep[]): Word {
-  return { noun: 'claim', known: [...claims, MEASURED_CLAIM], path: at };
 }
 
 /** Why a lock cannot promise that only one client believes it holds it, in this scenario. */

@@ -3,7 +3,6 @@
  * `tie` is keyed by the event's name, so that over the seeds two events at one instant happen in
  * both orders; `seq` is the order in which they were scheduled, and settles what is left.
  */
-
 import type { Name } from './name.ts';
 
 /** Something that happens at an instant. The scheduler sets `seq`. */

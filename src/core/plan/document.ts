@@ -13,7 +13,6 @@ import {
   isScalar,
   isSeq,
   LineCounter,
-  type Node,
   Parser,
   parseDocument,
   visit,
@@ -59,13 +58,10 @@ export function parseFile(source: SourceFile): Parsed {
     prettyErrors: false,
     stringKeys: true,
   });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) {
-    return refused(
-      source,
-      faults.map(({ pos, message }) => ({ at: pos[0], what: plain(message) })),
-    );
-  }
+  const faults = [...document.errors, ...document.warnings].map(
+    ({ pos, message }): Place => ({ at: pos[0], what: plain(message) }),
+  );
+  if (faults.length > 0) return refused(source, faults);
   const forbidden = forbiddenAt(document);
   if (forbidden !== null) return refused(source, [forbidden]);
   try {
@@ -88,10 +84,8 @@ interface Place {
 
 function unreadableAt(text: string): Place | null {
   if (text.length > MAX_CHARACTERS) {
-    return {
-      at: 0,
-      what: `the file has ${text.length} characters; at most ${MAX_CHARACTERS} are read`,
-    };
+    const what = `the file has ${text.length} characters; at most ${MAX_CHARACTERS} are read`;
+    return { at: 0, what };
   }
   const places = [text.indexOf('\u0000'), text.indexOf('\uFFFD')].filter((at) => at >= 0);
   if (places.length === 0) return null;
@@ -222,11 +216,7 @@ function childOf(node: unknown, step: PathStep): { key: unknown; value: unknown 
 }
 
 function startOf(node: unknown, otherwise: number): number {
-  return isNode(node) ? (rangeOf(node) ?? otherwise) : otherwise;
-}
-
-function rangeOf(node: Node): number | undefined {
-  return node.range?.[0];
+  return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
 }
 
 type Checked<Value> =

@@ -29,6 +29,7 @@ import {
   rate,
   step,
 } from './fields.ts';
+import { fieldText } from './left-out.ts';
 
 type Value = FieldTypes[FieldType];
 type Shape = Readonly<Record<string, z.ZodType<Value | undefined>>>;
@@ -147,13 +148,12 @@ export function faultFields(fault: Fault): FieldMap {
 }
 
 /** How one field stands in a file. */
-function fieldsOf({ type, inFiles }: FaultField, value: Value | undefined): FieldMap {
+function fieldsOf(field: FaultField, value: Value | undefined): FieldMap {
+  const { type, inFiles } = field;
   if (value === undefined || isLeftOut(type, value)) return {};
-  if (value === null) return { [inFiles]: 'never' };
-  if (typeof value === 'number') {
-    return { [inFiles]: type === 'rate' ? `${value}ppm` : formatDuration(value) };
+  if (value === null || typeof value !== 'object') {
+    return { [inFiles]: fieldText(field.name, value) };
   }
-  if (typeof value === 'string') return { [inFiles]: value };
   return 'kind' in value ? placeFields(value) : { [inFiles]: [...value] };
 }
 

@@ -53,16 +53,13 @@ function fencesOf(steps: readonly Part[]): readonly Part[] {
  * The points that the section passes, each once, when nothing goes wrong: those of its steps first,
  * in their order. Second and later attempts to acquire are none of them.
  */
-export function sectionPointsOf({
-  client,
-  section,
-  store,
-  operations,
-}: PlacedSection): readonly SectionPoint[] {
+export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] {
+  const { client, section, store, operations } = placed;
   const steps = section.work
     .flatMap(stepParts)
     .filter(({ verb }) => verb !== 'release' || client.releases);
-  const opens = OPENED_STORES.includes(store) ? storesOf(section).length : 0;
+  const stores = new Set(section.work.flatMap(storesAccessed));
+  const opens = OPENED_STORES.includes(store) ? stores.size : 0;
   const fences = FENCE_READ_STORES.includes(store) ? fencesOf(steps) : [];
   // A memoize stores its value without a look at its lease.
   const tests = section.work.some(({ kind }) => kind !== 'memoize');
@@ -112,7 +109,9 @@ function stepParts(step: Work): readonly Part[] {
   const { kind, id } = step;
   // A section has one message, so what is done with it needs no number.
   if (kind === 'transition') return QUEUE_VERBS.map((verb) => ({ verb, part: verb }));
-  const parts = OPERATIONS[kind].map(([verb, label]): Part => ({ verb, part: nth(label, id) }));
+  const parts = Object.entries(OPERATIONS[kind]).map(
+    ([label, verb]): Part => ({ verb, part: nth(label, id) }),
+  );
   if (kind !== 'memoize') return parts;
   const again: Part = { verb: 'read', part: `${nth('read', id)}-again` };
   if (step.pieces === 1) return [...parts, again];
@@ -127,41 +126,27 @@ function pieceLabels(label: string, pieces: number): readonly string[] {
   return Array.from({ length: pieces }, (_, at) => nth(label, at + 1));
 }
 
-/** What a step calls its operations, in their order. */
-const OPERATIONS: Readonly<Record<Work['kind'], readonly (readonly [Verb, string])[]>> = {
-  read: [['read', 'read']],
-  write: [['write', 'write']],
-  increment: [
-    ['read', 'read'],
-    ['write', 'write'],
-  ],
-  transfer: [
-    ['read', 'read-from'],
-    ['read', 'read-to'],
-    ['write', 'write-from'],
-    ['write', 'write-to'],
-  ],
-  compute: [],
-  renew: [['renew', 'renew']],
-  lock: [
-    ['acquire', 'lock'],
-    ['release', 'unlock'],
-  ],
-  job: [],
-  transition: [],
-  memoize: [
-    ['read', 'read'],
-    ['write', 'write'],
-  ],
+/** What a step calls its operations, in their order, and what each does. */
+const OPERATIONS: Readonly<Record<Work['kind'], Readonly<Record<string, Verb>>>> = {
+  read: { read: 'read' },
+  write: { write: 'write' },
+  increment: { read: 'read', write: 'write' },
+  transfer: {
+    ...{ 'read-from': 'read', 'read-to': 'read' },
+    ...{ 'write-from': 'write', 'write-to': 'write' },
+  },
+  compute: {},
+  renew: { renew: 'renew' },
+  lock: { lock: 'acquire', unlock: 'release' },
+  job: {},
+  transition: {},
+  memoize: { read: 'read', write: 'write' },
 };
 
-/** The different stores that a section accesses. */
-function storesOf({ work }: SectionPlan): readonly string[] {
-  const stores = work.flatMap((step) => {
-    if (step.kind === 'transfer') return [step.from, step.to];
-    return 'store' in step ? [step.store] : [];
-  });
-  return [...new Set(stores)];
+/** The stores that a step accesses. */
+export function storesAccessed(step: Work): readonly string[] {
+  if (step.kind === 'transfer') return [step.from, step.to];
+  return 'store' in step ? [step.store] : [];
 }
 
 /** `write`, `write-2`, …: the first has no number. */

@@ -1,43 +1,32 @@
 /** What is wrong with a plan whose fields are each well-formed: names and ids used twice. */
-
 import type { PathStep, UnplacedProblem } from '../../text/problem.ts';
-import { isReserved } from './operation-names.ts';
+import { isReserved, storesAccessed } from './operation-names.ts';
 import type { Plan, Work } from './plan.ts';
 import { machinesOf, queueFindings, transitionFindings } from './queue-text.ts';
 
 /** In the order of the plan. */
 export function planFindings(plan: Plan): readonly UnplacedProblem[] {
   const stores = plan.clients.flatMap(({ sections }) =>
-    sections.flatMap(({ work }) => work.flatMap(storesOf)),
+    sections.flatMap(({ work }) => work.flatMap(storesAccessed)),
   );
   const taken = new Set(stores);
   const names = plan.clients.map(({ name }) => name);
-  const findings = duplicates(names, (at) => ['clients', at, 'name'], 'client');
+  const findings = [...usedTwice(names, (at) => ['clients', at, 'name'], 'client')];
   for (const [at, { name, sections }] of plan.clients.entries()) {
     if (taken.has(name) || isReserved(name)) {
       const what = `the name "${name}" is taken by a process that is no client`;
       findings.push({ path: ['clients', at, 'name'], isKey: false, what });
     }
     const inClient = (section: number): PathStep[] => ['clients', at, 'sections', section];
-    findings.push(
-      ...duplicates(
-        sections.map(({ id }) => id),
-        inClient,
-        'section',
-      ),
-    );
+    findings.push(...usedTwice(sections.map(idOf), inClient, 'section'));
     for (const [section, { work }] of sections.entries()) {
       const inSection = (step: number): PathStep[] => [...inClient(section), 'work', step];
       findings.push(
-        ...duplicates(
-          work.map(({ id }) => id),
-          inSection,
-          'step',
-        ),
+        ...usedTwice(work.map(idOf), inSection, 'step'),
+        ...memoizeFindings(work, inSection),
+        ...transferFindings(work, inSection),
+        ...transitionFindings(work, plan.queue !== undefined, inSection),
       );
-      findings.push(...memoizeFindings(work, inSection));
-      findings.push(...transferFindings(work, inSection));
-      findings.push(...transitionFindings(work, plan.queue !== undefined, inSection));
     }
   }
   if (plan.queue === undefined) return findings;
@@ -72,16 +61,16 @@ export function toItself(store: string): string {
   return `a transfer needs two stores: this one leads from "${store}" to itself`;
 }
 
-function storesOf(work: Work): string[] {
-  if (work.kind === 'transfer') return [work.from, work.to];
-  return 'store' in work ? [work.store] : [];
+function idOf({ id }: { readonly id: number }): number {
+  return id;
 }
 
-function duplicates(
+/** Names or ids of which each but the first finds itself taken. */
+export function usedTwice(
   ids: readonly (string | number)[],
   pathOf: (at: number) => readonly PathStep[],
   noun: string,
-): UnplacedProblem[] {
+): readonly UnplacedProblem[] {
   const seen = new Set<string | number>();
   return ids.flatMap((id, at) => {
     const isTwice = seen.has(id);

@@ -2,7 +2,6 @@
  * Runs a client's program as a process of the world: does what it asks, wakes it when what it waits
  * for has come, and stops it at the points where the plan places a fault.
  */
-
 import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Name } from '../kernel/name.ts';

@@ -2,7 +2,6 @@
  * Tells a failure of the system under test, which ends a run, from a defect of fencepost, which
  * ends all.
  */
-
 import { errorText } from '../../text/error-text.ts';
 import { Defect } from '../kernel/assert.ts';
 

@@ -3,7 +3,6 @@
  * a plan must order is found on the way: those of the instants at which events happened in another
  * order than the one in which they were scheduled.
  */
-
 import type { Due } from '../kernel/queue.ts';
 import type { Watcher } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';

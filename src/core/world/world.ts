@@ -9,7 +9,6 @@
  * or decided by name, `choices.ts`, and `pinning.ts`, which writes that down. Who sees it:
  * `recorder.ts`, and `failure.ts` where a system throws.
  */
-
 import type { Ending, ProcessInfo, Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
