@@ -28,19 +28,21 @@ import type {
 } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
+const rules = {
+  deadlock,
+  'probe-not-granted': probeWaited,
+  'probe-granted-late': probeWaited,
+  'probe-refused': accessRefused,
+  'holder-refused': accessRefused,
+  'probe-unheard': probeUnheard,
+  'probe-did-not-write': probeDidNotWrite,
+};
+
 export const progress: Claim = defineClaim({
   name: 'progress',
   about: 'after healing a fresh client gets the lock; the rightful holder is not refused',
   source: 'deadlock freedom; redis.io, Distributed Locks, liveness A',
-  rules: {
-    deadlock: deadlock,
-    'probe-not-granted': probeWaited,
-    'probe-granted-late': probeWaited,
-    'probe-refused': accessRefused,
-    'holder-refused': accessRefused,
-    'probe-unheard': probeUnheard,
-    'probe-did-not-write': probeDidNotWrite,
-  },
+  rules,
   judge: (indexed, terms) => {
     const atStores = inAll(indexed.places, (place) => judgePlace(indexed, place));
     const findings = [judgeDeadlocks(indexed), judgeProbes(indexed, terms), atStores];
@@ -48,14 +50,7 @@ export const progress: Claim = defineClaim({
   },
 });
 
-type Rule =
-  | 'deadlock'
-  | 'probe-not-granted'
-  | 'probe-granted-late'
-  | 'probe-refused'
-  | 'holder-refused'
-  | 'probe-unheard'
-  | 'probe-did-not-write';
+type Rule = keyof typeof rules;
 
 /** Judges every circle that a lock service told of; one that stays until the end is a breach. */
 function judgeDeadlocks(indexed: TraceIndex): Findings<Rule> {

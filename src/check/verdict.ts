@@ -12,16 +12,15 @@ export type Verdict = Valid | Invalid | Unknown;
  * `exercised` counts how often the hazard arose that the claim is about: a claim that was never
  * exercised was not tested. Each checker's header says what it counts.
  */
-export interface Valid {
-  readonly kind: 'valid';
+interface Judged<Kind extends string> {
+  readonly kind: Kind;
   readonly claim: string;
   readonly exercised: number;
 }
 
-export interface Invalid {
-  readonly kind: 'invalid';
-  readonly claim: string;
-  readonly exercised: number;
+export type Valid = Judged<'valid'>;
+
+export interface Invalid extends Judged<'invalid'> {
   /** Which rule of the claim broke; the claim has words for each. */
   readonly rule: string;
   /** The events that contradict the claim, in the order of the trace, each with its part in it. */
@@ -30,10 +29,7 @@ export interface Invalid {
   readonly explanation?: Explanation;
 }
 
-export interface Unknown {
-  readonly kind: 'unknown';
-  readonly claim: string;
-  readonly exercised: number;
+export interface Unknown extends Judged<'unknown'> {
   readonly reason: string;
 }
 

@@ -114,49 +114,34 @@ export interface SectionPlan {
  * answer; the section ends only when all answers are in.
  */
 export type Work =
-  | {
-      readonly kind: 'write';
-      readonly id: number;
-      readonly store: string;
-      readonly key: string;
-      readonly value: number;
-      readonly awaits: boolean;
-    }
-  | { readonly kind: 'read'; readonly id: number; readonly store: string; readonly key: string }
+  | (Access<'write'> & { readonly value: number; readonly awaits: boolean })
+  | Access<'read'>
   /** Reads, adds, writes: `alice/1/read`, then `alice/1/write`. */
-  | {
-      readonly kind: 'increment';
-      readonly id: number;
-      readonly store: string;
-      readonly key: string;
+  | (Access<'increment'> & {
       /** What it adds; absent: 1. Less than 0 takes away. */
       readonly by?: number;
-    }
+    })
   /** Moves `amount` between two stores: reads both, then writes both. */
-  | {
-      readonly kind: 'transfer';
-      readonly id: number;
+  | (Step<'transfer'> & {
       readonly from: string;
       readonly to: string;
       readonly key: string;
       readonly amount: number;
-    }
+    })
   /** Works for a time without touching anything. */
-  | { readonly kind: 'compute'; readonly id: number; readonly forUs: number }
-  | { readonly kind: 'renew'; readonly id: number; readonly ttlUs: number }
+  | (Step<'compute'> & { readonly forUs: number })
+  | (Step<'renew'> & { readonly ttlUs: number })
   /** Takes another lock as well, until the end of the section. */
-  | { readonly kind: 'lock'; readonly id: number; readonly lock: string }
+  | (Step<'lock'> & { readonly lock: string })
   /** Runs the guarded body of occurrence `tick`, which takes `forUs`; it should run once a tick. */
-  | {
-      readonly kind: 'job';
-      readonly id: number;
+  | (Step<'job'> & {
       readonly tick: number;
       /** How often the message that asks for this tick failed before; 0 on its first delivery. */
       readonly retries: number;
       readonly forUs: number;
-    }
+    })
   /** Runs the step that the message asks for which the section received; it takes `forUs`. */
-  | { readonly kind: 'transition'; readonly id: number; readonly forUs: number }
+  | (Step<'transition'> & { readonly forUs: number })
   /**
    * Reads a cached value; on a miss takes the section's lock, reads again, computes `value` for
    * `forUs`, stores it and releases. It must be the section's only step. With several `pieces`,
@@ -164,17 +149,23 @@ export type Work =
    * extended, and `value` under `x` says that they are complete. It computes all the same where the
    * lock cannot be had in time, unless it then gives up.
    */
-  | {
-      readonly kind: 'memoize';
-      readonly id: number;
-      readonly store: string;
-      readonly key: string;
+  | (Access<'memoize'> & {
       readonly value: number;
       readonly forUs: number;
       readonly pieces: number;
       /** Absent: it computes without the lock. */
       readonly withoutLock?: 'gives-up';
-    };
+    });
+
+interface Step<Kind extends string> {
+  readonly kind: Kind;
+  readonly id: number;
+}
+
+interface Access<Kind extends string> extends Step<Kind> {
+  readonly store: string;
+  readonly key: string;
+}
 
 /** A queue of messages, each of which asks for one step of a machine, delivered at least once. */
 export interface QueuePlan {

@@ -32,10 +32,7 @@ export const LATER: unique symbol = Symbol.for('fencepost/later');
  * What a server may know while it handles one request, and what it tells the observer. A server
  * that replies later keeps the turn: its times stay those of its own handling.
  */
-export interface Turn<R extends Json = never> {
-  readonly atUs: number;
-  readonly wallUs: number;
-  readonly monotonicUs: number;
+export interface Turn<R extends Json = never> extends Boot {
   /**
    * True time at which a clock of this server, as it now runs, will show `us`; `right` is a wall
    * clock that nothing ever happened to.
@@ -49,7 +46,6 @@ export interface Turn<R extends Json = never> {
   readonly under: number;
   readonly sentAtUs: number;
   readonly adds: number | null;
-  observe(event: TraceEvent): void;
   /**
    * Numbers the grant that this turn gives, and sends the number along, unseen, with the reply;
    * `again` is the number of one that was given before and is told once more.
