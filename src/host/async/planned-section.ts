@@ -3,10 +3,8 @@
  * or by the steps that the plan gives it, which are generators and run in the midst of that code,
  * each at its own point.
  */
-import type { Json } from '../../core/kernel/json.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
 import { type Awaitable, PendingCall } from '../../core/world/calls.ts';
-import type { CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import { Alarm } from '../../core/world/process.ts';
 import { type Effect, type Program, request, type Self } from '../../core/world/program.ts';
 import {
@@ -36,6 +34,8 @@ export class PlannedSection implements AsyncSection {
   readonly id: number;
   readonly lock: string;
   readonly ttlMs: number;
+  readonly call: AsyncSection['call'];
+  readonly mark: AsyncSection['mark'];
   private readonly at: Place;
   private readonly section: SectionPlan;
   private leaseHold: LeaseHold | null = null;
@@ -44,6 +44,8 @@ export class PlannedSection implements AsyncSection {
     this.id = section.id;
     this.lock = section.lock;
     this.ttlMs = at.client.plan.ttlUs / 1000;
+    this.call = (port, ask, options) => at.calls.call(port, ask, options);
+    this.mark = (point) => at.calls.mark(point);
     this.section = section;
     this.at = at;
   }
@@ -51,18 +53,6 @@ export class PlannedSection implements AsyncSection {
   /** Whether its program said that it had the lock. */
   get hasEntered(): boolean {
     return this.leaseHold !== null;
-  }
-
-  call<Q extends Json, R extends Json>(
-    port: Port<Q, R>,
-    ask: { readonly label: string; readonly request: Q },
-    options?: CallOptions,
-  ): Promise<Outcome<R>> {
-    return this.at.calls.call(port, ask, options);
-  }
-
-  mark(point: string): Promise<void> {
-    return this.at.calls.mark(point);
   }
 
   guard({ token = 0, ...term }: GuardSetting = {}): Guard {

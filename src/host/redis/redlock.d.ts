@@ -22,7 +22,6 @@ declare module 'redlock' {
       routine: (signal: AbortSignal) => Promise<T>,
     ): Promise<T>;
     on(event: string, listener: (error: Error) => void): void;
-    quit(): Promise<void>;
   }
 }
 
@@ -42,6 +41,5 @@ declare module 'redlock-4' {
     constructor(clients: readonly object[], options?: Options);
     lock(resource: string | readonly string[], ttlMs: number): Promise<Lock>;
     on(event: string, listener: (error: Error) => void): void;
-    quit(): Promise<void>;
   }
 }

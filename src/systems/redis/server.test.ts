@@ -67,14 +67,14 @@ test('a clock that is set forwards ends a key, and set back again brings it back
 
 test('what was saved is not changed by what comes later', () => {
   const node = held();
-  const restore = node.snapshot();
+  const restore = node.keys.snapshot();
   node.delete('db', { ifValue: 7, nowUs: 1 });
   restore();
   expect(node.entry('db', 1)).not.toBeNull();
-  node.clear();
+  node.keys.clear();
   restore();
-  expect(node.forget('db')).toBe(true);
-  expect(node.forget('db')).toBe(false);
+  expect(node.keys.forget('db')).toBe(true);
+  expect(node.keys.forget('db')).toBe(false);
 });
 
 describe('the random values of acquisitions', () => {

@@ -93,7 +93,7 @@ export interface RedisServerOptions {
  * time, in microseconds; a key that is expired comes back where the clock is set back.
  */
 export class LockNode {
-  private readonly keys: Keyspace<number> = new Keyspace('hidden');
+  readonly keys: Keyspace<number> = new Keyspace('hidden');
 
   /** What a key holds; null where it is absent or expired. */
   entry(key: string, nowUs: number): LockKey | null {
@@ -141,18 +141,6 @@ export class LockNode {
   private set(key: string, value: number, end: number): LockKey {
     this.keys.set(key, value, end);
     return { value, end };
-  }
-
-  forget(key: string): boolean {
-    return this.keys.forget(key);
-  }
-
-  clear(): void {
-    this.keys.clear();
-  }
-
-  snapshot(): () => void {
-    return this.keys.snapshot();
   }
 }
 
@@ -228,7 +216,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
     const keeps = this.isReplica || this.options.persistence === 'always';
     this.isReplica = false;
     if (keeps) return;
-    this.node.clear();
+    this.node.keys.clear();
     if (this.options.restart === 'delayed') {
       this.outOfServiceUntilUs = boot.monotonicUs + this.longestTtlUs;
     } else {
@@ -238,7 +226,7 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
 
   /** A replica is sent what was written, and keeps it in memory: its start loses nothing more. */
   snapshot(): () => void {
-    const restoreNode = this.node.snapshot();
+    const restoreNode = this.node.keys.snapshot();
     const restoreWitness = this.witness.snapshot();
     return () => {
       restoreNode();
@@ -249,6 +237,6 @@ export class RedisServer implements Server<LockNodeRequest, LockNodeReply> {
 
   evict(key: string, boot: Boot): boolean {
     this.witness.lost(key, boot.atUs);
-    return this.node.forget(key);
+    return this.node.keys.forget(key);
   }
 }
