@@ -1,8 +1,9 @@
-// Do the tests of the core see a mistake? `npm run mutation -- [share] [seed]` draws that share of
-// all mutants of the core, the claims, the sweep, the corpus and the checker (stryker.config.mjs),
-// runs the unit tests and short laws that reach each (vitest.config.ts), and says how many are
-// caught. What no test can catch stands in equivalent.json with its reason and is left out.
-// With --notes it judges what an earlier run noted.
+// Do the tests of the core see a mistake? `npm run mutation -- [share] [seed] [path]` draws that
+// share of all mutants of the core, the claims, the sweep, the corpus and the checker
+// (stryker.config.mjs), or of the files whose path begins so; runs the unit tests and short laws
+// that reach each (vitest.config.mjs), and says how many are caught. What no test can catch stands
+// in equivalent.json with its reason and is left out. With --notes it judges what an earlier run
+// noted.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 
@@ -11,7 +12,7 @@ const PACKAGES = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner
 
 const args = process.argv.slice(2);
 const notes = args[0] === '--notes' ? args[1] : 'reports/mutation.jsonl';
-if (args[0] !== '--notes') tryMutants(args[0] ?? '0.01', args[1] ?? '1');
+if (args[0] !== '--notes') tryMutants(...args);
 
 const equivalents = JSON.parse(readFileSync('tools/mutate/equivalent.json', 'utf8'));
 const all = readFileSync(notes, 'utf8')
@@ -33,12 +34,17 @@ for (const { file, line, original, replacement } of survived) {
 }
 process.exit(score.share < LEAST ? 1 : 0);
 
-function tryMutants(share, seed) {
+function tryMutants(share = '0.01', seed = '1', only = '') {
   mkdirSync('reports', { recursive: true });
   rmSync(notes, { force: true });
   const packages = PACKAGES.flatMap((name) => ['-p', name]);
   const command = ['stryker', 'run', 'tools/mutate/stryker.config.mjs'];
-  const env = { ...process.env, FENCEPOST_MUTATION_SHARE: share, FENCEPOST_MUTATION_SEED: seed };
+  const env = {
+    ...process.env,
+    FENCEPOST_MUTATION_SHARE: share,
+    FENCEPOST_MUTATION_SEED: seed,
+    FENCEPOST_MUTATION_ONLY: only,
+  };
   const { status } = spawnSync('npx', ['--yes', ...packages, ...command], {
     env,
     stdio: 'inherit',

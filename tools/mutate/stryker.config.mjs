@@ -3,6 +3,7 @@
 // slow it down for the few that are tried; so they are drawn here, and it is given their places.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { isDrawn } from './lots.mjs';
 
@@ -14,7 +15,9 @@ const MUTATED = ROOMS.flatMap((room) =>
   readdirSync(room, { recursive: true })
     .filter((name) => /\.ts$/.test(name) && !/\.(test|fixture|d)\.ts$/.test(name))
     .map((name) => `${room}/${name}`),
-).sort();
+)
+  .filter((path) => path.startsWith(process.env['FENCEPOST_MUTATION_ONLY'] ?? ''))
+  .sort();
 /** What an error says is tested where it matters; a text that reads otherwise is no mistake. */
 const mutator = { plugins: null, excludedMutations: ['StringLiteral'] };
 
@@ -52,7 +55,7 @@ export default {
   ignorePatterns: ['dist', 'reports', '/fixtures/compatibility', '.ci'],
   mutator: { excludedMutations: mutator.excludedMutations },
   coverageAnalysis: 'perTest',
-  concurrency: Number(process.env['FENCEPOST_MUTATION_CONCURRENCY'] ?? '1'),
+  concurrency: availableParallelism(),
   timeoutMS: 15_000,
   dryRunTimeoutMinutes: 20,
   reporters: ['notes', 'progress-append-only'],
