@@ -81,10 +81,8 @@ export function leaseAnswers({ events }: Trace): string {
 }
 
 function howDelivered({ deliveries, isCopy }: Deliver): string {
-  const how = [
-    ...(isCopy ? ['copy'] : []),
-    ...(deliveries === 1 ? [] : [`delivery ${deliveries}`]),
-  ];
+  const how = isCopy ? ['copy'] : [];
+  if (deliveries !== 1) how.push(`delivery ${deliveries}`);
   return how.length === 0 ? '' : ` (${how.join(', ')})`;
 }
 
@@ -103,9 +101,8 @@ export function deliveryLines(trace: Trace): readonly string[] {
     ending,
   ]);
   if (rows.length === 0) return [];
-  const widths = columnWidths([HEAD, ...rows]);
-  const answers = `leases, as answered: ${leaseAnswers(trace)}`;
-  return [...[HEAD, ...rows].map((row) => tableLine(row, widths)), answers].map(
-    (line) => `  ${line}`,
-  );
+  const table = [HEAD, ...rows];
+  const widths = columnWidths(table);
+  const lines = table.map((row) => `  ${tableLine(row, widths)}`);
+  return [...lines, `  leases, as answered: ${leaseAnswers(trace)}`];
 }

@@ -125,12 +125,10 @@ function sizeLines(finding: Finding, width: number, otherwise?: string): string[
 export function shrunkText(size: ShrunkSize): string {
   const { originalEvents, events, originalFaults, faults } = size;
   if (originalEvents === events && originalFaults === faults) return '';
-  const parts = [
-    ...(originalEvents === 0
-      ? []
-      : [`${groupDigits(originalEvents)} → ${countOf(events, 'event')}`]),
-    ...(originalFaults === 0 ? [] : [`${countOf(originalFaults, 'fault')} → ${faults}`]),
-  ];
+  const parts: string[] = [];
+  if (originalEvents > 0)
+    parts.push(`${groupDigits(originalEvents)} → ${countOf(events, 'event')}`);
+  if (originalFaults > 0) parts.push(`${countOf(originalFaults, 'fault')} → ${faults}`);
   return parts.length === 0 ? '' : `shrunk ${parts.join(', ')}`;
 }
 

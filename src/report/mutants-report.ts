@@ -6,16 +6,7 @@ import type { Mutant } from '../search/mutants/mutant.ts';
 import { fateOf, type MutantTrial, type PlanSize } from '../search/mutants/trial.ts';
 import { type Paint, paintFor, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
-import {
-  clip,
-  columnWidths,
-  displayWidth,
-  hang,
-  pad,
-  tableLine,
-  visible,
-  wrap,
-} from '../text/visible.ts';
+import { clip, columnWidths, hang, pad, tableLine, visible, wrap } from '../text/visible.ts';
 
 /** A mutant's outcome; `size` is null where no plan was shrunk. */
 export interface MutantRow {
@@ -82,13 +73,12 @@ function sizeText({ clients, faults, events }: PlanSize): string {
 
 function notesOf({ trial }: MutantRow): readonly string[] {
   const { mutant, base, failure, failed } = trial;
-  return [
-    ...(base.verdict === 'broke'
-      ? [`${mutant.name}: the base breaks ${mutant.caughtBy} on ${countOf(base.broken, 'seed')}`]
-      : []),
-    ...base.why.map((why) => `${mutant.name}: the base was not tested: ${why}`),
-    ...(failure === null ? [] : [`${mutant.name}: ${countOf(failed, 'run')} failed, ${failure}`]),
-  ];
+  const notes = base.why.map((why) => `the base was not tested: ${why}`);
+  if (base.verdict === 'broke') {
+    notes.unshift(`the base breaks ${mutant.caughtBy} on ${countOf(base.broken, 'seed')}`);
+  }
+  if (failure !== null) notes.push(`${countOf(failed, 'run')} failed, ${failure}`);
+  return notes.map((note) => `${mutant.name}: ${note}`);
 }
 
 const LEGEND = [
@@ -124,8 +114,10 @@ export function renderMutantList(
   mutants: readonly MutantTrial['mutant'][],
   { width }: Pick<TableOptions, 'width'>,
 ): string {
-  const longest = Math.max(...mutants.map(({ name }) => displayWidth(name)));
-  const claims = Math.max(...mutants.map(({ caughtBy }) => displayWidth(caughtBy)));
+  const [longest = 0, claims = 0] = columnWidths([
+    ['', ''],
+    ...mutants.map(({ name, caughtBy }) => [name, caughtBy]),
+  ]);
   return mutants
     .flatMap(({ name, caughtBy, change }) => {
       const start = `${pad(name, longest)}  ${pad(caughtBy, claims)}  `;

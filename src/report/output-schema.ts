@@ -22,7 +22,8 @@ type Loose<Value> = { readonly [Name in keyof Value]: Loose<Value[Name]> | undef
 const count = z.int().min(0);
 /** Of a trace. */
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
-const texts = z.array(z.string());
+const text = z.string();
+const texts = z.array(text);
 /** What every line begins with. */
 const head = <T extends string>(type: T) => ({ type: z.literal(type), version: z.literal(1) });
 /** A line of `type`, with these fields and no other. */
@@ -34,11 +35,11 @@ const exit = count.describe('the exit code');
 const verdicts = z.enum(['valid', 'invalid', 'unknown']);
 /** Why a claim broke, in words. */
 const explanation = z.strictObject({
-  headline: z.string(),
-  given: z.string(),
-  next: z.string(),
-  however: z.string(),
-  cure: z.string(),
+  headline: text,
+  given: text,
+  next: text,
+  however: text,
+  cure: text,
 } satisfies Fields<Explanation>);
 
 const claim = z.strictObject({
@@ -48,8 +49,8 @@ const claim = z.strictObject({
 } satisfies Fields<ClaimSummary>);
 
 const counterexample = z.strictObject({
-  file: z.string().describe('the shrunk plan'),
-  claim: z.string(),
+  file: text.describe('the shrunk plan'),
+  claim: text,
   clients: count,
   faults: count,
   events: count.describe('steps that a person would number, after shrinking'),
@@ -59,13 +60,13 @@ const counterexample = z.strictObject({
 } satisfies Fields<CounterexampleSummary>);
 
 const system = z.strictObject({
-  name: z.string(),
+  name: text,
   expect: z.strictObject({ holds: texts.optional(), breaks: texts.optional() }),
   met: z.boolean().nullable().describe('null where it could not be judged'),
   seeds: count,
   broken: count.describe('seeds that broke a claim of expect'),
   unknown: count.describe('seeds on which a claim of expect could not be judged'),
-  claims: z.record(z.string(), claim),
+  claims: z.record(text, claim),
   measured: z.strictObject({
     'holder-overlap': z.strictObject({ seeds: count, longestUs: count }).optional(),
     stampede: z
@@ -74,7 +75,7 @@ const system = z.strictObject({
       .describe('of memoized values, where any was computed; `most` by so many clients at once'),
   }),
   vacuous: texts.describe('faults and claims that tested nothing'),
-  faults: z.record(z.string(), z.strictObject({ fired: count, overlapped: count })),
+  faults: z.record(text, z.strictObject({ fired: count, overlapped: count })),
   counterexample: counterexample.nullable(),
 } satisfies Fields<SystemSummary>);
 
@@ -84,32 +85,30 @@ const summary = z.strictObject({
   exit,
   seedsPerSecond: count,
   eventsPerSecond: count,
-  scenarios: z.array(
-    z.strictObject({ name: z.string(), file: z.string(), systems: z.array(system) }),
-  ),
+  scenarios: z.array(z.strictObject({ name: text, file: text, systems: z.array(system) })),
 } satisfies Fields<Summary>);
 
 const sibling = z.strictObject({
-  system: z.string(),
-  claim: z.string(),
+  system: text,
+  claim: text,
   outcome: z
     .enum(['holds', 'breaks', 'untested', 'unknown', 'diverged', 'cannot-run'])
     .describe('untested: the hazard did not arise; diverged: a name in the plan found no match'),
-  text: z.string().describe('the same in a line'),
+  text: text.describe('the same in a line'),
 } satisfies Fields<SiblingLine>);
 
 /** One counterexample. */
 const finding = z.strictObject({
   ...head('finding'),
-  scenario: z.string(),
-  system: z.string(),
-  claim: z.string(),
+  scenario: text,
+  system: text,
+  claim: text,
   seed: count,
   explanation,
   digest,
-  planFile: z.string(),
-  pageFile: z.string(),
-  boundary: z.string().nullable(),
+  planFile: text,
+  pageFile: text,
+  boundary: text.nullable(),
   size: z.strictObject({
     events: count,
     originalEvents: count,
@@ -129,25 +128,23 @@ const report = line('report', { summary, findings: z.array(finding) }).describe(
 const event = z
   .looseObject({
     ...head('event'),
-    kind: z.string().describe('what happened; the other fields depend on it'),
+    kind: text.describe('what happened; the other fields depend on it'),
     atUs: count.describe('virtual time in microseconds'),
   })
   .describe('one event of a trace');
 
-const judged = { claim: z.string(), exercised: count.describe('how often its hazard arose') };
+const judged = { claim: text, exercised: count.describe('how often its hazard arose') };
 
 const verdict = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('valid'), ...judged }),
   z.strictObject({
-    kind: z.literal('invalid'),
-    ...judged,
-    rule: z.string(),
+    ...{ kind: z.literal('invalid'), ...judged, rule: text },
     evidence: z.array(
-      z.strictObject({ role: z.string(), event: count.describe('its place in the trace, from 0') }),
+      z.strictObject({ role: text, event: count.describe('its place in the trace, from 0') }),
     ),
     explanation: explanation.optional().describe('of a claim that is not fencepost’s own'),
   }),
-  z.strictObject({ kind: z.literal('unknown'), ...judged, reason: z.string() }),
+  z.strictObject({ kind: z.literal('unknown'), ...judged, reason: text }),
 ]);
 
 /** The last line of `show`. */
@@ -155,22 +152,19 @@ const show = line('show', {
   digest,
   ending: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('complete') }),
-    z.strictObject({ kind: z.literal('cut'), limit: z.string() }),
-    z.strictObject({ kind: z.literal('failed'), process: z.string(), error: z.string() }),
+    z.strictObject({ kind: z.literal('cut'), limit: text }),
+    z.strictObject({ kind: z.literal('failed'), process: text, error: text }),
   ]),
   unmatched: texts.describe('names in the plan that found no match'),
   verdicts: z.array(verdict),
 });
 
-const word = z.looseObject({ name: z.string(), about: z.string() });
+const word = z.looseObject({ name: text, about: text });
 
 /** What `list` writes. */
 const list = z
   .looseObject({
-    ...head('list'),
-    locks: z.array(word),
-    stores: z.array(word),
-    claims: z.array(word),
+    ...{ ...head('list'), locks: z.array(word), stores: z.array(word), claims: z.array(word) },
   })
   .describe('and every other kind of word that a scenario has');
 
@@ -178,13 +172,8 @@ const list = z
 const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
 
 const replay = line('replay', {
-  file: z.string(),
-  outcome: z.enum(outcomes),
-  claim: z.string(),
-  digest,
-  divergedAt: z.string().nullable(),
-  changedModules: z
-    .array(z.string())
+  ...{ file: text, outcome: z.enum(outcomes), claim: text, digest, divergedAt: text.nullable() },
+  changedModules: texts
     .optional()
     .describe('of the plan’s own modules, those that are not as when it was made'),
 });
@@ -198,82 +187,65 @@ const planSize = z.strictObject({
 
 const signature = z
   .strictObject({
-    id: z.string().describe('eight digits of claim, shape and roles'),
-    shape: z.string().describe('of the plan, without times, names and seeds'),
+    id: text.describe('eight digits of claim, shape and roles'),
+    shape: text.describe('of the plan, without times, names and seeds'),
     roles: texts.nullable().describe('of the evidence; null where nothing breaks'),
   })
   .describe('what kind of failure a plan shows, beside its claim');
 
 const keptPlan = z
   .strictObject({
-    ...head('kept-plan'),
-    file: z.string(),
-    outcome: z.enum([...outcomes, 'damaged']),
-    expected: z.enum(outcomes).optional(),
-    claim: z.string().optional(),
-    scenario: z.string().optional(),
-    system: z.string().optional(),
-    signature: signature.optional(),
-    divergedAt: z.string().nullable().optional().describe('the name that found no match'),
+    ...{ ...head('kept-plan'), file: text, outcome: z.enum([...outcomes, 'damaged']) },
+    ...{ expected: z.enum(outcomes).optional(), claim: text.optional() },
+    ...{ scenario: text.optional(), system: text.optional(), signature: signature.optional() },
+    divergedAt: text.nullable().optional().describe('the name that found no match'),
     digest: digest.optional(),
     problems: texts.optional().describe('each with file, line and column'),
   })
   .describe('of a damaged plan only its problems are known');
 
 const corpusSummary = line('corpus-summary', {
-  exit,
-  plans: count,
-  asExpected: count,
-  reproduced: count,
-  fixed: count,
-  inert: count,
-  diverged: count,
+  ...{ exit, plans: count, asExpected: count },
+  ...{ reproduced: count, fixed: count, inert: count, diverged: count },
   damaged: count.describe('plans that cannot be read'),
 });
 
 const addedPlan = line('added-plan', {
-  plan: z.string().describe('the file that was to be kept'),
+  plan: text.describe('the file that was to be kept'),
   status: z.enum(['added', 'replaced', 'refused']),
-  file: z.string().nullable().describe('where it is kept, or the kept one of its kind'),
-  why: z.string().nullable().describe('why it was refused'),
-  claim: z.string(),
-  outcome: z.enum(outcomes),
-  signature,
+  file: text.nullable().describe('where it is kept, or the kept one of its kind'),
+  why: text.nullable().describe('why it was refused'),
+  ...{ claim: text, outcome: z.enum(outcomes), signature },
 });
 
 const superfluousPlan = line('superfluous-plan', {
-  file: z.string(),
+  file: text,
   why: z.enum(['inert', 'duplicate']),
-  of: z.string().nullable().describe('the kept plan that shows the same failure'),
+  of: text.nullable().describe('the kept plan that shows the same failure'),
   isDeleted: z.boolean(),
 });
 
 const shrink = line('shrink', {
-  claim: z.string(),
-  before: planSize,
-  after: planSize,
-  runs: count,
-  isMinimal: z.boolean(),
-  milliseconds: count,
+  ...{ claim: text, before: planSize, after: planSize },
+  ...{ runs: count, isMinimal: z.boolean(), milliseconds: count },
   boundary: z
-    .object({ what: z.string(), parameter: z.string(), breaksAtUs: z.int(), holdsAtUs: z.int() })
+    .object({ what: text, parameter: text, breaksAtUs: z.int(), holdsAtUs: z.int() })
     .nullable(),
   digest,
-  plan: z.string().describe('the shrunk plan, as the text of a plan file'),
+  plan: text.describe('the shrunk plan, as the text of a plan file'),
 });
 
 const coreEntry = z.strictObject({
-  process: z.string(),
-  operation: z.string().describe('with its answer: cas(4→4)=ok'),
+  process: text,
+  operation: text.describe('with its answer: cas(4→4)=ok'),
   invokeLine: count.describe('of the file'),
   returnLine: count.nullable().describe('null when it never completed'),
   role: z.enum(['first bad', 'core']).describe('first bad: no order satisfies its return'),
 });
 
 const checkedPart = z.strictObject({
-  key: z.string().describe('of an independent object; empty when there is one only'),
-  verdict: verdicts,
-  operations: count,
+  key: text.describe('of an independent object; empty when there is one only'),
+  ...{ verdict: verdicts, operations: count },
   configurations: count.describe('that the search met, a measure of its effort'),
   returns: count.describe('completed operations'),
   satisfied: count
@@ -283,25 +255,18 @@ const checkedPart = z.strictObject({
     ),
   core: z.array(coreEntry).describe('operations that contradict each other'),
   isMinimal: z.boolean().nullable().describe('whether none of the core can be spared'),
-  because: z.string().describe('why it is not valid, in one sentence'),
+  because: text.describe('why it is not valid, in one sentence'),
 });
 
 const check = line('check', {
-  file: z.string(),
-  format: z.string(),
-  model: z.string(),
-  operations: count,
-  verdict: verdicts,
-  configurations: count,
-  parts: z.array(checkedPart),
+  ...{ file: text, format: text, model: text, operations: count },
+  ...{ verdict: verdicts, configurations: count, parts: z.array(checkedPart) },
 });
 
+const figure = z.number().nullable();
+
 const estimate = z
-  .strictObject({
-    value: z.number().nullable(),
-    lower: z.number().nullable(),
-    upper: z.number().nullable(),
-  })
+  .strictObject({ value: figure, lower: figure, upper: figure })
   .describe('with its 95 % interval, bootstrapped over whole runs; null for nothing');
 
 const share = z
@@ -309,10 +274,10 @@ const share = z
   .describe('of runs, with its 95 % interval after Wilson');
 
 const comparison = line('comparison', {
-  system: z.string(),
-  contention: z.string().describe('low, medium, high, or `as written` in the scenario'),
+  system: text,
+  contention: text.describe('low, medium, high, or `as written` in the scenario'),
   hasFaults: z.boolean(),
-  about: z.string().describe('what the level of contention means'),
+  about: text.describe('what the level of contention means'),
   seeds: count,
   figures: z.strictObject({
     throughput: estimate.describe('acknowledged sections per virtual second'),
@@ -332,16 +297,14 @@ const comparison = line('comparison', {
 const rulings = z.enum(['holds', 'fails', 'mixed', 'undecided', 'not measured']);
 
 const folkloreFinding = z.strictObject({
-  contention: z.string().describe('`any`: all levels together'),
+  contention: text.describe('`any`: all levels together'),
   hasFaults: z.boolean(),
   ruling: rulings,
-  ours: z.string().describe('the system that the saying is for'),
-  theirs: z.string(),
+  ours: text.describe('the system that the saying is for'),
+  theirs: text,
   evidence: z.discriminatedUnion('kind', [
     z.strictObject({
-      kind: z.enum(['throughput', 'commit-p99']),
-      ours: estimate,
-      theirs: estimate,
+      ...{ kind: z.enum(['throughput', 'commit-p99']), ours: estimate, theirs: estimate },
       gain: estimate.describe('positive where ours is better; of the same seeds; within 97.5 %'),
     }),
     z.strictObject({ kind: z.literal('wrong'), ours: share, theirs: share }),
@@ -351,24 +314,23 @@ const folkloreFinding = z.strictObject({
 const compareSummary = line('compare-summary', {
   exit,
   seeds: count.describe('of each system under each condition'),
-  systems: z.array(z.strictObject({ name: z.string(), about: z.string() })),
+  systems: z.array(z.strictObject({ name: text, about: text })),
   folklore: z.array(
-    z.strictObject({ saying: z.string(), ruling: rulings, findings: z.array(folkloreFinding) }),
+    z.strictObject({ saying: text, ruling: rulings, findings: z.array(folkloreFinding) }),
   ),
 });
 
 const mutatedSystem = z.strictObject({
-  lock: z.string(),
-  store: z.string(),
-  options: z.record(z.string(), z.json()).optional(),
-  clients: z.record(z.string(), z.json()).optional(),
+  ...{ lock: text, store: text },
+  options: z.record(text, z.json()).optional(),
+  clients: z.record(text, z.json()).optional(),
 });
 
 const aboutMutant = {
-  name: z.string(),
-  change: z.string().describe('the mistake'),
-  caughtBy: z.string().describe('the claim that has to find it'),
-  needs: z.string().describe('what has to go wrong; empty for nothing'),
+  name: text,
+  change: text.describe('the mistake'),
+  caughtBy: text.describe('the claim that has to find it'),
+  needs: text.describe('what has to go wrong; empty for nothing'),
   systems: z.strictObject({ base: mutatedSystem, mutant: mutatedSystem }),
 };
 
@@ -394,17 +356,14 @@ const mutant = line('mutant', {
 const listedMutant = line('listed-mutant', aboutMutant);
 
 const mutantsSummary = line('mutants-summary', {
-  exit,
-  mutants: count,
-  found: count,
-  basesHeld: count,
+  ...{ exit, mutants: count, found: count, basesHeld: count },
 });
 
 const doctorCheck = z.strictObject({
-  name: z.string().describe('one word; the stages of the canary are canary-…'),
+  name: text.describe('one word; the stages of the canary are canary-…'),
   status: z.enum(['ok', 'warning', 'problem']),
-  what: z.string(),
-  fix: z.string().nullable().describe('what to do; null where all is well'),
+  what: text,
+  fix: text.nullable().describe('what to do; null where all is well'),
 });
 
 const doctor = line('doctor', {
@@ -417,9 +376,9 @@ const doctor = line('doctor', {
 
 /** How far a sweep on a queue is: of `status` one a sweep, of `tail` one a change. */
 const sweepStatus = line('sweep-status', {
-  sweep: z.string().describe('its id'),
-  scenario: z.string(),
-  fencepost: z.string().describe('the version that its workers need'),
+  sweep: text.describe('its id'),
+  scenario: text,
+  fencepost: text.describe('the version that its workers need'),
   from: count.describe('the first seed'),
   to: count.describe('the last seed'),
   state: z.enum(['running', 'stopped', 'ended']),
@@ -435,7 +394,7 @@ const sweepStatus = line('sweep-status', {
       runsPerSecond: z.number().min(0).describe('since its coordinator began; 0 for unknown'),
       secondsLeft: count.nullable().describe('null for unknown'),
       broken: count,
-      kinds: z.record(z.string(), count).describe('seeds that broke it, by `system claim`'),
+      kinds: z.record(text, count).describe('seeds that broke it, by `system claim`'),
     })
     .nullable()
     .describe('as its coordinator told last; null where none told anything yet'),
@@ -443,36 +402,16 @@ const sweepStatus = line('sweep-status', {
 
 /** The last line of `status`: the jobs of all sweeps. */
 const queueStatus = line('queue-status', {
-  workers: count,
-  waiting: count,
-  active: count,
-  delayed: count,
+  ...{ workers: count, waiting: count, active: count, delayed: count },
   ended: count.describe('and not collected by their coordinator'),
 });
 
 /** Any line that a command writes with `--json`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
-  finding,
-  report,
-  replay,
-  keptPlan,
-  corpusSummary,
-  addedPlan,
-  superfluousPlan,
-  event,
-  show,
-  list,
-  shrink,
-  check,
-  comparison,
-  compareSummary,
-  mutant,
-  listedMutant,
-  mutantsSummary,
-  doctor,
-  sweepStatus,
-  queueStatus,
+  ...[finding, report, replay, keptPlan, corpusSummary, addedPlan, superfluousPlan],
+  ...[event, show, list, shrink, check, comparison, compareSummary],
+  ...[mutant, listedMutant, mutantsSummary, doctor, sweepStatus, queueStatus],
 ]);
 
 /** The JSON Schema of those lines. */

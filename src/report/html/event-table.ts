@@ -10,17 +10,11 @@ import { laneOrder } from '../sequence-text.ts';
 import type { Step } from '../steps.ts';
 import { column, nameMarkup, table } from './document.ts';
 
-export interface EventsOptions {
-  readonly prefix: string;
-  /** Events of the whole trace. */
-  readonly total: number;
-}
-
 /**
  * A row per event, anchored `e=<index>` (`<prefix>e=<index>` for a prefix, so that several tables
- * fit one page). Leases that run out have a row without a number.
+ * fit one page), of `total` in the whole trace. Leases that run out have a row without a number.
  */
-export function renderEvents(rows: readonly Step[], { prefix, total }: EventsOptions): Markup {
+export function renderEvents(rows: readonly Step[], prefix: string, total: number): Markup {
   const shown = groupDigits(rows.filter(({ event }) => event !== null).length);
   const numbers = ['Event', 'ms'].map((name) => column(name, 'number'));
   const words = ['Process', 'What happens', 'Part in the evidence'].map((name) => column(name));

@@ -3,7 +3,6 @@
  * process's state; the runs beside it; the playground; what to type; the verdicts, the table of
  * events and the plan.
  */
-import type { Catalogue } from '../../catalogue.ts';
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -19,18 +18,20 @@ import { tellPlainly } from '../plain-words.ts';
 import { listSteps, type Step } from '../steps.ts';
 import { details, figure, list, nameMarkup } from './document.ts';
 import { renderEvents, renderFilter } from './event-table.ts';
-import { dataOf, isWalked, type PageData, renderData, renderPictures } from './finding-pictures.ts';
+import {
+  dataOf,
+  isWalked,
+  type PageData,
+  type PageDataOptions,
+  renderData,
+  renderPictures,
+} from './finding-pictures.ts';
 import { renderTry } from './playground.ts';
 import { renderVerdicts, storyList } from './verdicts.ts';
 
-export interface FindingOptions {
-  /** From 1; the article's anchor is `finding-<number>`. */
-  readonly number: number;
-  /** At most so many events are drawn and listed. */
-  readonly mostEvents: number;
+export interface FindingOptions extends PageDataOptions {
   /** Whether the page has a script, so that it carries the finding as data. */
   readonly hasScript: boolean;
-  readonly catalogue: Catalogue;
 }
 
 /** The finding as an article. */
@@ -48,9 +49,9 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
     list('plainly', tellPlainly(trace, verdict.evidence).map(sentenceMarkup), 'ol'),
     storyList(explanation),
     renderFacts(finding),
-    renderPictures(data, { id, isLive, steps }),
-    renderNearest(finding, { id, mostDrawn: mostEvents }),
-    renderOriginal(finding, { id, mostDrawn: mostEvents }),
+    renderPictures(data, id, isLive, steps),
+    renderNearest(finding, id, mostEvents),
+    renderOriginal(finding, id, mostEvents),
     isLive ? renderTry(id, finding, catalogue) : [],
     renderCommands(finding),
     renderVerdicts(finding.verdicts),
@@ -90,7 +91,7 @@ function renderCommands(finding: Finding): Markup {
 
 function renderTable(data: PageData, steps: readonly Step[], isLive: boolean): Child {
   const { trace, prefix, mostRows } = data;
-  const rows = renderEvents(steps.slice(-mostRows), { prefix, total: trace.events.length });
+  const rows = renderEvents(steps.slice(-mostRows), prefix, trace.events.length);
   return details(
     'Table of events',
     true,
@@ -99,18 +100,12 @@ function renderTable(data: PageData, steps: readonly Step[], isLive: boolean): C
   );
 }
 
-interface BesideOptions {
-  readonly id: string;
-  readonly mostDrawn: number;
-}
-
 /** The nearest run that passes, on one scale of time with the finding; says where they part. */
-function renderNearest(finding: Finding, options: BesideOptions): Child {
+function renderNearest(finding: Finding, id: string, mostDrawn: number): Child {
   const { nearest, claim, trace, plan } = finding;
   if (nearest === undefined) return [];
   const parting = partingOf(trace, nearest.trace);
   const own = { trace, plan, evidence: finding.verdict.evidence };
-  const { mostDrawn } = options;
   const ends = [own, nearest].map((run) => {
     const shown = { evidence: [], faults: run.plan.faults, claim: '', mostDrawn };
     return scaleOf(layOut(run.trace, shown), 0).untilUs;
@@ -123,13 +118,13 @@ function renderNearest(finding: Finding, options: BesideOptions): Child {
     element('summary', {}, 'Beside the nearest run that passes'),
     element('p', {}, changeText(plan, nearest.plan)),
     element('p', {}, partingText(own, nearest, parting)),
-    runFigure(`✗ This run breaks ${claim}.`, own, { ...common, id: `${options.id}-nb` }),
-    runFigure(`✓ There ${claim} holds.`, nearest, { ...common, id: `${options.id}-nh` }),
+    runFigure(`✗ This run breaks ${claim}.`, own, { ...common, id: `${id}-nb` }),
+    runFigure(`✓ There ${claim} holds.`, nearest, { ...common, id: `${id}-nh` }),
   );
 }
 
 /** The run that the finding was shrunk from. */
-function renderOriginal(finding: Finding, options: BesideOptions): Child {
+function renderOriginal(finding: Finding, id: string, mostDrawn: number): Child {
   const { original, claim, trace, plan, verdict } = finding;
   if (original === undefined) return [];
   const faultsOf = (run: Trace): number => run.events.filter(({ kind }) => kind === 'fault').length;
@@ -140,21 +135,24 @@ function renderOriginal(finding: Finding, options: BesideOptions): Child {
     `${countOf(plan.clients.length, 'client')}, ${countOf(faultsOf(trace), 'fault')}, ` +
     `${countOf(trace.events.length, 'event')}.`;
   const own = { trace, plan, evidence: verdict.evidence };
-  const drawing = { mostDrawn: options.mostDrawn, claim };
+  const drawing = { mostDrawn, claim };
   return element(
     'details',
     { class: 'beside' },
     element('summary', {}, 'Beside the run that it was shrunk from'),
     element('p', {}, text),
-    runFigure('The original run.', original, { ...drawing, id: `${options.id}-ob` }),
-    runFigure('Shrunk to this.', own, { ...drawing, id: `${options.id}-os` }),
+    runFigure('The original run.', original, { ...drawing, id: `${id}-ob` }),
+    runFigure('Shrunk to this.', own, { ...drawing, id: `${id}-os` }),
   );
 }
 
 function runFigure(
   title: string,
   { trace, plan, evidence }: OtherRun,
-  { mostDrawn, ...options }: Omit<GlanceOptions, 'title' | 'evidence'> & BesideOptions,
+  {
+    mostDrawn,
+    ...options
+  }: Omit<GlanceOptions, 'title' | 'evidence'> & { readonly mostDrawn: number },
 ): Markup {
   const { claim } = options;
   const layout = layOut(trace, { claim, mostDrawn, evidence, faults: plan.faults });

@@ -37,8 +37,9 @@ export interface PageData {
 }
 
 export interface PageDataOptions {
-  /** Of the finding, from 1. */
+  /** From 1; the finding's anchor is `finding-<number>`. */
   readonly number: number;
+  /** At most so many events are drawn and listed. */
   readonly mostEvents: number;
   readonly catalogue: Catalogue;
 }
@@ -100,15 +101,13 @@ export function drawPictures(
   };
 }
 
-export interface PicturesOptions {
-  readonly id: string;
-  readonly isLive: boolean;
-  readonly steps: readonly Step[];
-}
-
 /** The section with all of it; hidden controls where the page has a script. */
-export function renderPictures(data: PageData, options: PicturesOptions): Markup {
-  const { id, isLive, steps } = options;
+export function renderPictures(
+  data: PageData,
+  id: string,
+  isLive: boolean,
+  steps: readonly Step[],
+): Markup {
   const { trace, mostRows: mostDrawn } = data;
   const { glance, sequence } = drawPictures(data, { id, mostDrawn, steps });
   const total = groupDigits(trace.events.length);

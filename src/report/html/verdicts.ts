@@ -78,13 +78,8 @@ export function renderOutcome({ claim, verdicts, explanation, trace }: RunOutcom
   const names = others.map((verdict) => verdict.claim).join(', ');
   const more = names === '' ? '' : `; broken as well: ${names}`;
   const events = countOf(trace.events.length, 'event');
-  const why =
-    explanation === null
-      ? []
-      : [
-          element('p', {}, element('b', {}, sentenceMarkup(explanation.headline))),
-          storyList(explanation),
-        ];
+  const headline = element('b', {}, sentenceMarkup(explanation?.headline ?? ''));
+  const why = explanation === null ? [] : [element('p', {}, headline), storyList(explanation)];
   const said = element('p', {}, element('b', { class: tone }, words), `${more}. `, events, '.');
   return element('div', {}, said, why);
 }

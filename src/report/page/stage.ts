@@ -309,7 +309,7 @@ class EventTable {
     const last = Math.max(0, this.found.length - MOST_ROWS);
     const from = Math.max(0, Math.min(place - MOST_ROWS / 2, last));
     this.shown = this.found.slice(from, from + MOST_ROWS);
-    const table = renderEvents(this.shown, { prefix, total: trace.events.length });
+    const table = renderEvents(this.shown, prefix, trace.events.length);
     one(this.article, '[data-events]', HTMLElement).innerHTML = render(table);
     this.dropAnchors();
   }
