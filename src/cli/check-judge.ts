@@ -45,10 +45,7 @@ export function judgeHistory(read: ReadHistory, options: JudgeOptions): HistoryR
   const history = readFailures(read.history, model, options.failed);
   const parts = judgeParts(splitHistory(history, model), read, options);
   return {
-    file: options.file,
-    format: format.name,
-    model: model.name,
-    isTold,
+    ...{ file: options.file, format: format.name, model: model.name, isTold },
     operations: history.length,
     processes: new Set(history.map(({ client }) => client)).size,
     verdict: worstOf(parts),
@@ -154,7 +151,6 @@ function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): 
   }
 }
 
-/** A part of which nothing is known. */
 function undecided(part: HistoryPart): PartReport {
   return { ...beforeDecision(part), because: 'It was interrupted before this was decided.' };
 }

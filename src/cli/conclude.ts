@@ -195,8 +195,8 @@ export async function findCounterexample(
     const before = (await failing.shrunkBefore?.(seed)) ?? null;
     const result = before ?? (await shrinkOf(original, failing.claim, options));
     if (result === null) continue;
-    if (best === null || isSimpler(result.plan, best.result.plan))
-      best = { seed, original, result };
+    const isBetter = best === null || isSimpler(result.plan, best.result.plan);
+    if (isBetter) best = { seed, original, result };
   }
   if (best === null) return null;
   const { seed, original, result } = best;
@@ -237,7 +237,6 @@ async function shrinkOf(
   return result.reproduced === true ? result : null;
 }
 
-/** Where the files of a finding are written. */
 function placeOf(
   found: Shrunk,
   systems: readonly string[],
@@ -256,13 +255,14 @@ function placeOf(
 /** Where the plan of a kind of failure is written; `systems` are all of the scenario's. */
 export function planFileOf(
   { system, claim }: Pick<Failing, 'system' | 'claim'>,
-  {
-    scenario,
-    systems,
-    output,
-  }: { readonly scenario: string; readonly systems: readonly string[]; readonly output: string },
+  place: {
+    readonly scenario: string;
+    readonly systems: readonly string[];
+    readonly output: string;
+  },
 ): string {
-  return join(output, `${fileName([scenario, ownName(system, systems), claim])}.yaml`);
+  const own = ownName(system, place.systems);
+  return join(place.output, `${fileName([place.scenario, own, claim])}.yaml`);
 }
 
 /** A name as part of a file's name, numbered where an earlier one of `names` gives the same. */
@@ -300,7 +300,6 @@ export function fileName(parts: readonly string[]): string {
     .join('-');
 }
 
-/** The summary of one system. */
 function summarizeSystem(
   system: SystemScenario,
   tally: Tally,
@@ -311,13 +310,9 @@ function summarizeSystem(
     const { broken, brokenSeeds, exercised } = claimTally(tally, claim);
     return [claim, { broken, firstSeed: brokenSeeds[0] ?? null, exercised }] as const;
   });
+  const { seeds, broken, unknown } = tally;
   return {
-    name: system.name,
-    expect: system.expect,
-    met: judgement.met,
-    seeds: tally.seeds,
-    broken: tally.broken,
-    unknown: tally.unknown,
+    ...{ name: system.name, expect: system.expect, met: judgement.met, seeds, broken, unknown },
     claims: Object.fromEntries(claims),
     measured: {
       'holder-overlap': tally.overlap,
@@ -331,15 +326,10 @@ function summarizeSystem(
 }
 
 function summarizeFinding(finding: Finding): CounterexampleSummary {
-  const { plan, size } = finding;
+  const { planFile: file, plan, claim, digest } = finding;
+  const { events, originalEvents } = finding.size;
   return {
-    file: finding.planFile,
-    claim: finding.claim,
-    clients: plan.clients.length,
-    faults: plan.faults.length,
-    events: size.events,
-    originalEvents: size.originalEvents,
-    chance: plan.chance === null ? 0 : 1,
-    digest: finding.digest,
+    ...{ file, claim, clients: plan.clients.length, faults: plan.faults.length },
+    ...{ events, originalEvents, chance: plan.chance === null ? 0 : 1, digest },
   };
 }

@@ -126,7 +126,6 @@ function adviceFor({ file, loaded, replay }: ReplayedPlan): string {
   }
 }
 
-/** Where a plan says what it expects. */
 function placeOf(file: string, { text }: PlanFile): string {
   const parsed = parseFile({ file, text });
   const path = ['expect', 'outcome'];

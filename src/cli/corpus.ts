@@ -25,20 +25,13 @@ interface PruneFlags extends CorpusFlags {
 /** Adds `corpus` with `ls`, `add`, `check` and `prune`. */
 export function addCorpus(command: Command, done: Done): void {
   const corpus = withExample(command, 'npx fencepost corpus check');
-  subcommand(
-    corpus,
-    'ls',
-    'the kept plans, the claim and outcome that each expects, and what kind of failure it is',
-    'npx fencepost corpus ls',
-  ).action(async (flags: CorpusFlags) =>
+  const kinds = 'the claim and outcome that each expects, and what kind of failure it is';
+  subcommand(corpus, 'ls', `the kept plans, ${kinds}`, 'ls').action(async (flags: CorpusFlags) =>
     done(await (await folder()).listCorpus(corpusOptions(flags))),
   );
-  subcommand(
-    corpus,
-    'add <plan>',
-    'keep a plan that breaks its claim, unless one of its kind is kept',
-    'npx fencepost corpus add reports/zombie-writer-unfenced-grant-order.yaml',
-  )
+  const keep = 'keep a plan that breaks its claim, unless one of its kind is kept';
+  const example = 'add reports/zombie-writer-unfenced-grant-order.yaml';
+  subcommand(corpus, 'add <plan>', keep, example)
     .option('--claim <claim>', 'the claim that it is kept for (default: the plan’s own)')
     .option('--force', 'keep it also where it breaks nothing, as what it is')
     .option('--replace', 'let it take the place of one of its kind that is less simple')
@@ -47,20 +40,12 @@ export function addCorpus(command: Command, done: Done): void {
       const asked = { claim, isForced: force === true, replaces: replace === true };
       done(await (await folder()).addToCorpus(plan, { ...corpusOptions(flags), ...asked }));
     });
-  subcommand(
-    corpus,
-    'check',
-    'replay all kept plans: reproduced, fixed, inert or diverged; as expected?',
-    'npx fencepost corpus check',
-  ).action(async (flags: CorpusFlags) =>
+  const replays = 'replay all kept plans: reproduced, fixed, inert or diverged; as expected?';
+  subcommand(corpus, 'check', replays, 'check').action(async (flags: CorpusFlags) =>
     done(await (await folder()).checkCorpus(corpusOptions(flags))),
   );
-  subcommand(
-    corpus,
-    'prune',
-    'the kept plans that test nothing any more, and all but one of each kind',
-    'npx fencepost corpus prune --yes',
-  )
+  const spare = 'the kept plans that test nothing any more, and all but one of each kind';
+  subcommand(corpus, 'prune', spare, 'prune --yes')
     .option('--yes', 'delete them')
     .action(async (flags: PruneFlags) =>
       done(await (await folder()).pruneCorpus(corpusOptions(flags), flags.yes === true)),
@@ -72,7 +57,7 @@ const folder = (): Promise<typeof import('./corpus-folder.ts')> => import('./cor
 
 /** With the options that all four have. */
 function subcommand(corpus: Command, usage: string, about: string, example: string): Command {
-  return withExample(corpus.command(usage).description(about), example)
+  return withExample(corpus.command(usage).description(about), `npx fencepost corpus ${example}`)
     .option('--corpus <folder>', 'the folder of kept plans', 'plans')
     .option('--modules <folder>', 'the folder of the scenarios, whose modules the plans use')
     .option('--no-modules', 'refuse plans that use modules, which would be run')

@@ -11,7 +11,7 @@ import { openPool } from '../search/sweep/sweep.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder } from './files.ts';
 import { Interruption } from './interruption.ts';
-import { type OpenQueue, openQueue } from './open-queue.ts';
+import { type OpenQueue, withQueue } from './open-queue.ts';
 import { report, requireOwnPages, summaryOf } from './reporting.ts';
 import { writeShard } from './shards.ts';
 import { type LoadedScenario, loadScenarios } from './sources.ts';
@@ -29,12 +29,7 @@ export async function sweepFiles(files: readonly string[], options: FleetOptions
   const scenarios = await loadScenarios(files, options);
   requireOwnPages(scenarios, options.output);
   openFolder(options.output);
-  const opened = await openQueue(options.queue);
-  try {
-    return await withFleet(opened, scenarios, options);
-  } finally {
-    await opened.close();
-  }
+  return await withQueue(options.queue, (opened) => withFleet(opened, scenarios, options));
 }
 
 /**
@@ -43,17 +38,14 @@ export async function sweepFiles(files: readonly string[], options: FleetOptions
  */
 export async function resumeSweep(id: string | null, options: FleetOptions): Promise<Exit> {
   openFolder(options.output);
-  const opened = await openQueue(options.queue);
-  try {
+  return await withQueue(options.queue, async (opened) => {
     const listed = onlySweep(await opened.queue.sweeps(), id);
     const { range } = listed.entry.sweep;
     const own = { ...options, ...range, ...plansOf(listed, options) };
     const loaded = await loadHere(listed, options);
     warnOfPlans(listed, own);
     return await withFleet(opened, [loaded], own);
-  } finally {
-    await opened.close();
-  }
+  });
 }
 
 /** In another folder than its coordinator's, or on another machine, they are easily forgotten. */

@@ -294,7 +294,6 @@ export const starterFiles: readonly StarterFile[] = [
 /** The scenarios among them, as they are typed behind `fencepost run`. */
 const STARTER_SCENARIOS = 'locks/zombie.yaml locks/my-lock.yaml';
 
-/** The scripts that a `package.json` gets. */
 const starterScripts: Readonly<Record<string, string>> = {
   locks: `fencepost run ${STARTER_SCENARIOS}`,
 };

@@ -28,7 +28,6 @@ import { UserError } from './exit.ts';
 import { allowed, systemMessage, writeText } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How much of a journal is read at once. */
 const PIECE_BYTES = 1_000_000;
 const LINE_BREAK = 10;
 

@@ -53,9 +53,8 @@ export async function* replayFolders(
 
 /** The plan files of a folder, sorted; names that begin with a dot are none. */
 function plansIn(folder: string): readonly string[] {
-  return listFolder(folder)
-    .filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
-    .map((name) => join(folder, name));
+  const names = listFolder(folder).filter((one) => one.endsWith('.yaml') && !one.startsWith('.'));
+  return names.map((name) => join(folder, name));
 }
 
 /** Null where the plan is of another scenario. */

@@ -174,12 +174,8 @@ async function shrinkFirst(
   const file = join('mutants', trial.mutant.name);
   const loaded = { file, scenario, catalogue: builtIn, warnings: [] };
   const failing = { system: MUTANT, claim: trial.mutant.caughtBy, seeds: trial.foundOn };
-  return findCounterexample(
-    loaded,
-    failing,
-    { output: options.output ?? '', corpus: null },
-    isInterrupted,
-  );
+  const folders = { output: options.output ?? '', corpus: null };
+  return findCounterexample(loaded, failing, folders, isInterrupted);
 }
 
 function codeOf(trial: MutantTrial): Exit {

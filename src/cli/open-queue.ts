@@ -77,8 +77,7 @@ export interface OpenQueue {
   readonly safe: (text: string) => string;
 }
 
-/** Connects to the queue at `url`. */
-export async function openQueue(url: string): Promise<OpenQueue> {
+async function openQueue(url: string): Promise<OpenQueue> {
   const place = placeOf(url);
   const terminal = openTerminal();
   const queue = await reached(place, async () => {
@@ -101,6 +100,19 @@ export async function openQueue(url: string): Promise<OpenQueue> {
     close: () => closeSoon(queue),
     ...{ shown, safe },
   };
+}
+
+/** What `act` does with the queue at `url`, which is closed again. */
+export async function withQueue<T>(
+  url: string,
+  act: (opened: OpenQueue) => Promise<T>,
+): Promise<T> {
+  const opened = await openQueue(url);
+  try {
+    return await act(opened);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** Starts a worker on the queue at `url`. */
@@ -155,7 +167,6 @@ const ANSWER_MS = 5_000;
 /** How long is waited for an answer, or for the connections to close, once it is time to go. */
 const LEAVE_MS = 2_000;
 
-/** Makes another error of one of the queue's. */
 type Explain = (error: Error) => Error;
 
 /** Every answer comes within some seconds, or is an error. */

@@ -53,7 +53,6 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   return worstOf(codes);
 }
 
-/** What each outcome means, for a person. */
 const MEANING: Readonly<Record<Replay['outcome'], string>> = {
   reproduced: 'the claim still breaks',
   fixed: 'the hazard arose and the claim held',

@@ -192,11 +192,8 @@ export async function replayKeptOf(
   const scenario = loaded.scenario.name;
   const outcomes: KeptOutcome[] = [];
   const folders = options.corpus === null ? plansFoldersOf(loaded.file) : [options.corpus];
-  for await (const kept of replayFolders(folders, {
-    modules,
-    scenario,
-    shouldStop: isInterrupted,
-  })) {
+  const asked = { modules, scenario, shouldStop: isInterrupted };
+  for await (const kept of replayFolders(folders, asked)) {
     const result = keptOutcomeOf(kept);
     outcomes.push(result);
     if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
@@ -257,11 +254,7 @@ async function sweepSeeds(
   const hasFailedEnough = (): boolean =>
     options.maxFailures !== null && broken >= options.maxFailures;
   const result = await sweep(loaded.scenario, {
-    from,
-    to,
-    pool: context.pool,
-    catalogue: loaded.catalogue,
-    finished: journal.finished,
+    ...{ from, to, pool: context.pool, catalogue: loaded.catalogue, finished: journal.finished },
     onFinished: (chunk, tally) => {
       runs += tally.seeds;
       journal.add(chunk, tally);
@@ -282,13 +275,10 @@ async function sweepSeeds(
     },
   });
   const rate = groupDigits((1000 * runs) / Math.max(result.milliseconds, 1));
-  terminal.note(`  ${seedsText({ from, to })}: ${groupDigits(runs)} runs, ${rate}/s`);
+  const seeds = to < from ? 'no seeds' : `seeds ${from}..${to}`;
+  terminal.note(`  ${seeds}: ${groupDigits(runs)} runs, ${rate}/s`);
   if (!result.isWhole && !hasFailedEnough()) {
     terminal.note('  not all seeds are done: the same command with --resume goes on');
   }
   return result;
-}
-
-function seedsText({ from, to }: SeedRange): string {
-  return to < from ? 'no seeds' : `seeds ${from}..${to}`;
 }

@@ -10,7 +10,7 @@ import type { ListedSweep, QueueCounts, SweepQueue } from '../adapters/fleet/swe
 import { groupDigits } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
 import { type Exit, exits, UserError } from './exit.ts';
-import { openQueue, sweepCommandText } from './open-queue.ts';
+import { sweepCommandText, withQueue } from './open-queue.ts';
 
 interface ManageOptions {
   /** The URL of the queue. */
@@ -37,7 +37,7 @@ const APPEAR_MS = 10_000;
 /** Says of each sweep how far it is, and whether a coordinator is at work. */
 async function statusCommand(options: ManageOptions): Promise<Exit> {
   const { id, isJson } = options;
-  return await withQueue(options.queue, async (queue) => {
+  return await withQueue(options.queue, async ({ queue }) => {
     const before = sweepsOf(await queue.sweeps(), id);
     if (before.length > 0) await sleep(BEAT_MS);
     for (const first of before) {
@@ -70,7 +70,7 @@ function isAtWork({ progress }: ListedSweep, { progress: before }: ListedSweep):
 
 /** Prints how far a sweep is whenever that changes, until it ends; waits a little for one. */
 async function tailCommand({ queue: url, id, isJson }: ManageOptions): Promise<Exit> {
-  return await withQueue(url, async (queue) => {
+  return await withQueue(url, async ({ queue }) => {
     let listed = await appearing(queue, id);
     const lines = new TailLines();
     for (; ; await sleep(TAIL_MS)) {
@@ -108,7 +108,7 @@ async function appearing(queue: SweepQueue, id: string | null): Promise<ListedSw
 /** Takes the chunks of a sweep off the queue; its coordinator reports what is known and ends. */
 async function stopCommand(options: ManageOptions): Promise<Exit> {
   const { queue: url, id, forgets } = options;
-  return await withQueue(url, async (queue) => {
+  return await withQueue(url, async ({ queue }) => {
     const found = onlySweep(await queue.sweeps(), id, forgets ? 'stopped' : 'running');
     const words = { queue: url, id: found.id };
     const forget = sweepCommandText('stop', { ...words, options: ['--forget'] });
@@ -137,15 +137,6 @@ async function forgetSweep(queue: SweepQueue, found: ListedSweep, stop: string):
   await queue.end(found.id);
   print(`${found.id} is taken off the queue`);
   return exits.met;
-}
-
-async function withQueue(url: string, act: (queue: SweepQueue) => Promise<Exit>): Promise<Exit> {
-  const { queue, close } = await openQueue(url);
-  try {
-    return await act(queue);
-  } finally {
-    await close();
-  }
 }
 
 /** The sweeps whose id begins so; all for null. */

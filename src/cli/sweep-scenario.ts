@@ -324,17 +324,12 @@ async function explainAlarm(
   return difference;
 }
 
-interface Described {
-  /** Which seeds show it. */
-  readonly seeds: SeedRange;
-  readonly difference: RunDifference;
-}
-
+/** What differs, and which seeds show it. */
 async function described(
   located: Located,
   alarm: TwoResults,
   { scenario, catalogue }: LoadedScenario,
-): Promise<Described> {
+): Promise<{ readonly seeds: SeedRange; readonly difference: RunDifference }> {
   if (located.kind === 'seed') {
     const { system, seed } = located;
     const event = await repeatSeed(scenario, system, seed, catalogue).catch(() => null);

@@ -84,7 +84,6 @@ export function openTerminal({ isQuiet, isJson }: TerminalOptions = {}): Termina
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is how colours are written
 const COLOUR = /(\u001b\[\d{1,2}m)/;
 
-/** The same text with its colours. */
 function visibleInColour(line: string): string {
   return line
     .split(COLOUR)

@@ -3,8 +3,7 @@
  * test each claim that is expected of a system. The body of a failure is the whole story.
  */
 import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
-import type { ScenarioResult } from './cases.ts';
-import { type Case, casesOf } from './cases.ts';
+import { type Case, casesOf, type ScenarioResult } from './cases.ts';
 import { renderFailure } from './failure.ts';
 
 export interface JunitOptions {

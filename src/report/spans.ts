@@ -110,37 +110,33 @@ export function isLiveAt(span: Span, atUs: number): boolean {
 /** The sections in the order in which they were entered; a crash ends those of its process. */
 export function beliefSpans(trace: Trace): readonly BeliefSpan[] {
   const beliefs: BeliefSpan[] = [];
-  const end = (isMeant: (belief: BeliefSpan) => boolean, atUs: number): void => {
+  type Test = (belief: BeliefSpan) => boolean;
+  const update = (isMeant: Test, to: Partial<BeliefSpan>): void => {
     beliefs.forEach((belief, at) => {
-      if (belief.untilUs === null && isMeant(belief)) beliefs[at] = { ...belief, untilUs: atUs };
+      if (isMeant(belief)) beliefs[at] = { ...belief, ...to };
     });
   };
+  const end = (isMeant: Test, untilUs: number): void =>
+    update((belief) => belief.untilUs === null && isMeant(belief), { untilUs });
+  const isOf =
+    ({ process, ordinal }: Pick<BeliefSpan, 'process' | 'ordinal'>): Test =>
+    (belief) =>
+      belief.process === process && belief.ordinal === ordinal;
   for (const event of trace.events) {
     if (event.kind === 'enter') {
       const { process, lock, ordinal, token, atUs, believedUntilUs } = event;
       const open = { fromUs: atUs, untilUs: null, believedUntilUs };
       beliefs.push({ process, lock, ordinal, token, ...open });
     }
-    if (event.kind === 'lease-test' && event.isLive) extend(beliefs, event);
-    if (event.kind === 'leave') {
-      const { process, ordinal } = event;
-      end((belief) => belief.process === process && belief.ordinal === ordinal, event.atUs);
+    if (event.kind === 'lease-test' && event.isLive) {
+      update(isOf(event), { believedUntilUs: event.believedUntilUs });
     }
+    if (event.kind === 'leave') end(isOf(event), event.atUs);
     if (event.kind === 'fault' && event.fault === 'crash') {
-      end((belief) => event.processes.includes(belief.process), event.atUs);
+      end(({ process }) => event.processes.includes(process), event.atUs);
     }
   }
   return beliefs;
-}
-
-function extend(
-  beliefs: BeliefSpan[],
-  test: Pick<BeliefSpan, 'process' | 'ordinal' | 'believedUntilUs'>,
-): void {
-  beliefs.forEach((belief, at) => {
-    if (belief.process !== test.process || belief.ordinal !== test.ordinal) return;
-    beliefs[at] = { ...belief, believedUntilUs: test.believedUntilUs };
-  });
 }
 
 /** Where a section and another client's lease of the same lock are both alive. */

@@ -1,21 +1,6 @@
 /** Says in a few words what an event of a trace is, as seen from the process it happens to. */
-import type {
-  Grant,
-  Read,
-  Recovered,
-  Refusal,
-  Release,
-  Renew,
-  Write,
-} from '../core/history/server-events.ts';
-import type {
-  Answer,
-  Deliver,
-  FaultStrikes,
-  LeaseTest,
-  Log,
-  TraceEvent,
-} from '../core/history/trace.ts';
+import type { Refusal } from '../core/history/server-events.ts';
+import type { Answer, TraceEvent } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { hitsMessage } from '../core/plan/fault.ts';
 import { FAULT_WORDS } from '../core/plan/fault-words.ts';
@@ -31,6 +16,8 @@ import {
 } from './access-text.ts';
 import { clockText } from './spans.ts';
 import type { Surroundings } from './surroundings.ts';
+
+type EventOf<Kind extends TraceEvent['kind']> = Extract<TraceEvent, { kind: Kind }>;
 
 /** The text of one event, without its time and its process. */
 export function eventText(event: TraceEvent, around: Surroundings): string {
@@ -94,7 +81,7 @@ function markText(mark: string): string {
   return mark === 'computed' ? 'has computed' : `passes ${mark}`;
 }
 
-function deliverText(event: Deliver, around: Surroundings): string {
+function deliverText(event: EventOf<'deliver'>, around: Surroundings): string {
   const { client, steps, retries, deliveries, isCopy, untilUs } = event;
   const copy = isCopy ? 'a copy of ' : '';
   const of = around.hasSeveralLocks ? ` of ${event.lock}` : '';
@@ -103,14 +90,14 @@ function deliverText(event: Deliver, around: Surroundings): string {
   return `delivers ${copy}step ${steps}, retry ${retries}${of} to ${client}${again}, ${hidden}`;
 }
 
-function testText(event: LeaseTest, around: Surroundings): string {
+function testText(event: EventOf<'lease-test'>, around: Surroundings): string {
   if (!event.isLive) return 'own clock: lease is over';
   if (around.repeated.has(event)) return 'own clock: lease lives';
   return `own clock: lease lives${untilText(event.believedUntilUs)}`;
 }
 
 /** A program's topic says which part of it speaks; a service speaks for itself. */
-function logText({ process, topic, text }: Log, { services }: Surroundings): string {
+function logText({ process, topic, text }: EventOf<'log'>, { services }: Surroundings): string {
   return services.has(process) ? text : `logs ${topic}: ${text}`;
 }
 
@@ -124,17 +111,17 @@ export function untilText(us: number): string {
   return us > NEVER_US ? '' : ` until ${proseDuration(us)}`;
 }
 
-function recoveredText({ begins, highest, values }: Recovered, around: Surroundings): string {
+function recoveredText(
+  { begins, highest, values }: EventOf<'recovered'>,
+  around: Surroundings,
+): string {
   if (begins !== undefined) {
     return `has ${begins.key} = ${values[begins.key] ?? 0}, version ${begins.version}`;
   }
   return around.hasTokens ? `is back, highest token ${highest}` : 'is back';
 }
 
-function messageText(
-  event: Extract<TraceEvent, { kind: 'send' | 'receive' | 'lose' }>,
-  around: Surroundings,
-): string {
+function messageText(event: EventOf<'send' | 'receive' | 'lose'>, around: Surroundings): string {
   const deed = around.nodes.get(event);
   if (deed !== undefined) return deed.text;
   const asked = messageName(event.message, around);
@@ -167,7 +154,7 @@ function deedName(operation: string, { calls }: Surroundings): string {
   return 'lock' in call ? call.verb : `${call.verb} ${call.key}`;
 }
 
-function returnText(event: Extract<TraceEvent, { kind: 'return' }>, around: Surroundings): string {
+function returnText(event: EventOf<'return'>, around: Surroundings): string {
   const { operation } = event;
   const verb = `${deedName(operation, around)}${placeOf(operation, around)}`;
   if (event.outcome === 'info') return `? ${verb}: no answer, it may have happened`;
@@ -197,14 +184,17 @@ function answerText(answer: Answer, { versionsBy }: Surroundings): string {
   return answer.kind === 'value' ? `value ${answer.value}${row}` : `${answer.kind}${row}`;
 }
 
-function grantText({ lock, token, client, untilUs }: Grant, around: Surroundings): string {
+function grantText(
+  { lock, token, client, untilUs }: EventOf<'grant'>,
+  around: Surroundings,
+): string {
   const until = untilUs === null ? '' : `, until ${proseDuration(untilUs)}`;
   const name = token === 0 || around.hasSeveralLocks ? ` ${lock}` : '';
   return `grants${name}${token === 0 ? '' : ` token ${token}`} to ${client}${until}`;
 }
 
 /** A renew or a release, of the grant that the request meant or of the one that stands. */
-function changeOfGrantText(event: Renew | Release, around: Surroundings): string {
+function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Surroundings): string {
   const { kind, client, under } = event;
   const grant = kind === 'renew' ? event.extended : event.released;
   if (grant === 0)
@@ -217,11 +207,11 @@ function changeOfGrantText(event: Renew | Release, around: Surroundings): string
   return `${client} extends ${what}${until}${whose}`;
 }
 
-function keyName(event: Write | Read, around: Surroundings): string {
+function keyName(event: EventOf<'write' | 'read'>, around: Surroundings): string {
   return around.hasSeveralResources ? `${event.resource}.${event.key}` : event.key;
 }
 
-function writeText(event: Write, around: Surroundings): string {
+function writeText(event: EventOf<'write'>, around: Surroundings): string {
   const token = `token ${event.token}`;
   if (event.value === null) {
     if (event.isAccepted) return `✓ opens, ${token}`;
@@ -240,7 +230,7 @@ function after(sign: string, text: string): string {
   return text === '' ? '' : `${sign}${text}`;
 }
 
-function readText(event: Read, around: Surroundings): string {
+function readText(event: EventOf<'read'>, around: Surroundings): string {
   const key = keyName(event, around);
   if (!event.isAccepted) {
     const token = around.hasTokens ? `, token ${event.token}` : '';
@@ -250,7 +240,7 @@ function readText(event: Read, around: Surroundings): string {
   return `✓ serves ${key} = ${event.value ?? 'nothing'} to ${event.client}${seen}`;
 }
 
-function faultText(event: FaultStrikes, around: Surroundings): string {
+function faultText(event: EventOf<'fault'>, around: Surroundings): string {
   const { fault, target, processes } = event;
   const message =
     target === '' ? 'a message' : `${messageName(target, around)}${placeOf(target, around)}`;
@@ -261,7 +251,7 @@ function faultText(event: FaultStrikes, around: Surroundings): string {
   });
 }
 
-function clockFaultText(event: FaultStrikes, around: Surroundings): string {
+function clockFaultText(event: EventOf<'fault'>, around: Surroundings): string {
   const fault = event.index === null ? undefined : around.faults[event.index];
   if (fault?.kind !== 'clock') return `◷ clock changes by ${event.amount}`;
   const change = clockText({ offsetUs: fault.stepUs, ratePpm: fault.ratePpm });

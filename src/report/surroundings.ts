@@ -166,20 +166,12 @@ function deedOf(request: Json, reply: Json, client: string): string | null {
   if (done !== 'done' && done !== 'nil') return null;
   const ttl = fieldOf(request, 'ttlUs');
   const lasting = typeof ttl === 'number' ? `, ttl ${proseDuration(ttl)}` : '';
-  switch (fieldOf(request, 'kind')) {
-    case 'set':
-      return done === 'done'
-        ? `sets ${key} for ${client}${lasting}`
-        : `has ${key}, not ${client}'s`;
-    case 'expire':
-      return done === 'done'
-        ? `prolongs ${key} for ${client}${lasting}`
-        : `has no ${key} of ${client}'s`;
-    case 'delete':
-      return done === 'done' ? `lets go of ${client}'s ${key}` : `has no ${key} of ${client}'s`;
-    default:
-      return null;
-  }
+  const deeds = new Map<unknown, readonly [string, string]>([
+    ['set', [`sets ${key} for ${client}${lasting}`, `has ${key}, not ${client}'s`]],
+    ['expire', [`prolongs ${key} for ${client}${lasting}`, `has no ${key} of ${client}'s`]],
+    ['delete', [`lets go of ${client}'s ${key}`, `has no ${key} of ${client}'s`]],
+  ]);
+  return deeds.get(fieldOf(request, 'kind'))?.[done === 'done' ? 0 : 1] ?? null;
 }
 
 function fieldOf(body: Json, name: string): Json | undefined {

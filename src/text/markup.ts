@@ -45,12 +45,7 @@ export function sentenceMarkup(text: string): Child {
 
 /** Text that keeps its line ends, for `<pre>`; all else as in `render`. */
 export function lines(text: string): Markup {
-  return {
-    markup: text
-      .split('\n')
-      .map((line) => render(line))
-      .join('\n'),
-  };
+  return trusted(text.split('\n').map(render).join('\n'));
 }
 
 function attributeText(attributes: Attributes): string {

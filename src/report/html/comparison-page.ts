@@ -307,7 +307,6 @@ function text(
   return element('text', { ...place, ...ink({ fill: role }) }, words);
 }
 
-/** What the marks mean. */
 function drawKey(systems: Comparison['systems']): Markup {
   const size = { width: 16, height: 16, 'aria-hidden': 'true' };
   const items = systems.map(({ name, about }, at) => {

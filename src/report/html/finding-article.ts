@@ -123,7 +123,6 @@ function renderNearest(finding: Finding, id: string, mostDrawn: number): Child {
   );
 }
 
-/** The run that the finding was shrunk from. */
 function renderOriginal(finding: Finding, id: string, mostDrawn: number): Child {
   const { original, claim, trace, plan, verdict } = finding;
   if (original === undefined) return [];
@@ -187,7 +186,6 @@ function wordsAt({ trace, plan }: OtherRun, event: number | null): string {
   return `${who}${step.text} (${proseDuration(step.atUs)})`;
 }
 
-/** Where two runs part. */
 interface Parting {
   /** Indices into both traces; null where a trace is over. */
   readonly here: number | null;

@@ -106,7 +106,6 @@ interface Lane {
   readonly height: number;
 }
 
-/** Where an operation takes effect. */
 interface EffectPoint extends Point {
   readonly operation: ReportedOperation;
 }
@@ -149,13 +148,10 @@ function layOut(
     const x = axis.at(operation.invoke);
     const closes = operation.return !== null && operation.return <= axis.end;
     const right = closes ? axis.at(operation.return ?? 0) : axis.width - LEFT_PX;
+    const y = (lane?.y ?? 0) + row * ROW_PX + (ROW_PX - BAR_HEIGHT_PX) / 2;
+    const box = { x, width: right - x, y };
     return {
-      operation,
-      text: labelOf(operation),
-      x,
-      width: right - x,
-      y: (lane?.y ?? 0) + row * ROW_PX + (ROW_PX - BAR_HEIGHT_PX) / 2,
-      isOpen: !closes,
+      ...{ operation, text: labelOf(operation), ...box, isOpen: !closes },
       role: lane?.role ?? 'soft',
     };
   });

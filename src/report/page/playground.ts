@@ -4,7 +4,6 @@
  */
 import { builtIn } from '../../catalogue.ts';
 import { explain } from '../../check/explain.ts';
-import type { Explanation, Invalid } from '../../check/verdict.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { examine } from '../../harness.ts';
 import { run, whyRefused } from '../../run.ts';
@@ -123,29 +122,17 @@ function showRun(section: HTMLElement, data: PageData): void {
   const broken = verdicts.filter((verdict) => verdict.kind === 'invalid');
   const verdict = broken.find(({ claim }) => claim === data.claim) ?? broken[0] ?? null;
   const explanation = verdict === null ? null : explain(trace, verdict);
-  const { claim } = data;
-  outcome.innerHTML = render(renderOutcome({ claim, verdicts, explanation, trace }));
-  drawn.innerHTML = render(
-    pictures(section.parentElement?.id ?? '', plan, { trace, verdict, explanation, claim }),
-  );
-}
-
-interface Tried {
-  readonly trace: PageData['trace'];
-  readonly verdict: Invalid | null;
-  readonly explanation: Explanation | null;
-  readonly claim: string;
-}
-
-function pictures(id: string, plan: Plan, { trace, verdict, explanation, claim }: Tried): Markup[] {
-  const shown = verdict?.claim ?? claim;
-  const data = {
-    ...{ trace, plan, claim: shown, evidence: verdict?.evidence ?? [] },
-    linearization: linearizationOf(trace, { claim: shown, model: modelOf(plan) }),
+  outcome.innerHTML = render(renderOutcome({ claim: data.claim, verdicts, explanation, trace }));
+  const claim = verdict?.claim ?? data.claim;
+  const tried = {
+    ...{ trace, plan, claim, evidence: verdict?.evidence ?? [] },
+    linearization: linearizationOf(trace, { claim, model: modelOf(plan) }),
     title: explanation?.headline ?? 'The run as you turned it',
   };
-  const { glance, sequence } = drawPictures(data, { id: `${id}-t`, mostDrawn: MOST_DRAWN });
-  return [figureOf('At a glance', glance.svg), figureOf('Step by step', sequence.svg)];
+  const id = `${section.parentElement?.id ?? ''}-t`;
+  const { glance, sequence } = drawPictures(tried, { id, mostDrawn: MOST_DRAWN });
+  const shown = [figureOf('At a glance', glance.svg), figureOf('Step by step', sequence.svg)];
+  drawn.innerHTML = render(shown);
 }
 
 function figureOf(name: string, picture: Markup): Markup {

@@ -112,7 +112,6 @@ interface Row {
   readonly y: number;
 }
 
-/** A trace in its place. */
 interface Scene extends Scale, Pick<Layout, 'trace' | 'spans'> {
   readonly rows: ReadonlyMap<string, Row>;
   readonly height: number;
@@ -122,7 +121,6 @@ interface Scene extends Scale, Pick<Layout, 'trace' | 'spans'> {
   readonly marks: Set<MarkKind>;
 }
 
-/** The scene of the part of the trace that tells the story. */
 function sceneOf(layout: Layout, { id, untilUs = 0 }: GlanceOptions): Scene {
   const { trace, spans, yOf } = layout;
   const lanes = [...layout.lanes.values()];
@@ -165,7 +163,6 @@ function roundStep(us: number): number {
   }
 }
 
-/** The name and the line of a row. */
 function drawRow({ lane, y }: Row): Child {
   const name = clip(visible(lane.process.name), 13);
   const role = lane.role === 'soft' ? 'ink' : lane.role;

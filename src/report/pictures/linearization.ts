@@ -33,21 +33,15 @@ export interface Linearization {
   readonly bad: { readonly process: string; readonly event: number } | null;
 }
 
-export interface LinearizationOptions {
-  readonly claim: string;
-  /** The model that the store promises, by its name; null where nobody wrote one. */
-  readonly model: string | null;
-}
-
 const MAX_CONFIGURATIONS = 20_000;
 
 /**
  * Null for other claims, for models that are not fencepost's, and where the search found nothing in
- * its limits.
+ * its limits. `model` is what the store promises; null where nobody wrote one.
  */
 export function linearizationOf(
   trace: Trace,
-  { claim, model }: LinearizationOptions,
+  { claim, model }: { readonly claim: string; readonly model: string | null },
 ): Linearization | null {
   const [, own = null] = /^linearizable\((.*)\)$/.exec(claim) ?? [];
   if (own === null && claim !== 'linearizable') return null;
