@@ -5,8 +5,7 @@
  * prolong it, are what that page warns of, and options here.
  *
  * First the options, then what a client sends, then what the observer is told of a node that gives
- * its lock alone. The node itself is in `server.ts`, and what it keeps in
- * `keyspace.ts`.
+ * its lock alone. The node itself is in `server.ts`, and what it keeps in `keyspace.ts`.
  */
 import { type Name, under } from '../../core/kernel/name.ts';
 import type { ClientPlan } from '../../core/plan/plan.ts';

@@ -87,6 +87,9 @@ export interface RedisServerOptions {
   readonly restart: 'at-once' | 'delayed';
 }
 
+/** `ifValue`: the value that the key must hold; null takes whatever is there. */
+type Matched = { readonly ifValue: number | null; readonly nowUs: number };
+
 /**
  * One Redis node, as far as locks use it: `SET key value NX PX`, `GET`, `DEL`, `PEXPIRE`, and the
  * scripts that compare the value before a DEL or PEXPIRE, in one step. Each command is told the
@@ -112,10 +115,7 @@ export class LockNode {
   /**
    * `DEL key`, or the script that deletes it only if it holds `ifValue`: what was deleted, or null.
    */
-  delete(
-    key: string,
-    { ifValue, nowUs }: { ifValue: number | null; nowUs: number },
-  ): LockKey | null {
+  delete(key: string, { ifValue, nowUs }: Matched): LockKey | null {
     const entry = this.matching(key, ifValue, nowUs);
     if (entry !== null) this.keys.forget(key);
     return entry;
@@ -125,10 +125,7 @@ export class LockNode {
    * `PEXPIRE key ttl`, or the script that does so only if it holds `ifValue`: the entry as it now
    * is, or null.
    */
-  expire(
-    key: string,
-    { ifValue, ttlUs, nowUs }: { ifValue: number | null; ttlUs: number; nowUs: number },
-  ): LockKey | null {
+  expire(key: string, { ifValue, ttlUs, nowUs }: Matched & { ttlUs: number }): LockKey | null {
     const entry = this.matching(key, ifValue, nowUs);
     return entry === null ? null : this.set(key, entry.value, nowUs + ttlUs);
   }
