@@ -4,8 +4,8 @@
  * in a pull request and can be edited by hand. All times are integer microseconds.
  *
  * Read on in `fault.ts` (what can be done to the world), `operation-names.ts` (the points at
- * which), `plan-text.ts` (a plan as a file, from `fields.ts`, `client-text.ts`, `work-text.ts`,
- * `queue-text.ts` and `fault-text.ts`) and `document.ts` (YAML, and what is wrong with it).
+ * which), `plan-text.ts` (a plan as a file, from `fields.ts`, `left-out.ts`, `client-text.ts`,
+ * `work-text.ts`, `queue-text.ts`, `fault-text.ts`) and `document.ts` (YAML, and what is wrong).
  *
  * Below the types stands what a file means where it leaves a field out. A plan that is written
  * leaves out what equals these, so that a shrunk plan is short; changing one changes the meaning of
