@@ -44,8 +44,9 @@ interface OpenSweep {
 export const MOST_OPEN = 20;
 
 export class JobTaker {
-  readonly sweeps: KnownSweeps;
   private readonly parts: JobTakerParts;
+  /** What the records said when they were read last, of all that there are. */
+  private readonly known: Map<string, Known> = new Map();
   /** The next one to be asked is the first. */
   private open: OpenSweep[] = [];
   private lookAtMs = -Infinity;
@@ -53,19 +54,20 @@ export class JobTaker {
 
   constructor(parts: JobTakerParts) {
     this.parts = parts;
-    this.sweeps = new KnownSweeps(parts);
   }
 
   /** Looks, now and then, which sweeps there are; whether it did. */
   async look(): Promise<boolean> {
     if (performance.now() < this.lookAtMs) return false;
-    await this.sweeps.look();
+    await this.readRecords();
     this.lookAtMs = performance.now() + this.parts.timing.lookMs;
-    const gone = this.open.filter(({ id }) => this.sweeps.isGone(id));
-    this.closeWhere(({ id }) => this.sweeps.get(id) === null);
+    const gone = this.open.filter(({ id }) => !this.known.has(id));
+    this.closeWhere(({ id }) => this.loaded(id) === null);
     for (const { id } of gone) void this.wipe(id).catch(() => {});
     const asked = new Set(this.open.map(({ id }) => id));
-    const others = this.sweeps.ids().filter((id) => !asked.has(id));
+    const others = [...this.known.keys()].filter(
+      (id) => !asked.has(id) && this.loaded(id) !== null,
+    );
     if (this.open.length + others.length > MOST_OPEN) this.makeRoom(others.length);
     for (const id of others.slice(0, MOST_OPEN - this.open.length)) this.openSweep(id);
     return true;
@@ -77,7 +79,7 @@ export class JobTaker {
       const sweep = this.open.shift();
       if (sweep === undefined) return null;
       this.open.push(sweep);
-      const loaded = this.sweeps.get(sweep.id);
+      const loaded = this.loaded(sweep.id);
       const held = loaded === null ? null : await this.ask(sweep);
       if (loaded !== null && held !== null) return { sweepId: sweep.id, loaded, held };
     }
@@ -86,6 +88,53 @@ export class JobTaker {
 
   close(): void {
     this.closeWhere(() => true);
+  }
+
+  /** Null where no jobs of it are to be taken. */
+  private loaded(id: string): Loaded | null {
+    return this.known.get(id)?.loaded ?? null;
+  }
+
+  /** Reads records that are new, or were not read for long. */
+  private async readRecords(): Promise<void> {
+    const ids = await this.parts.records.getRanges(['waiting'], 0, MOST_RECORDS - 1, true);
+    const there = new Set(ids);
+    for (const id of this.known.keys()) if (!there.has(id)) this.known.delete(id);
+    const nowMs = performance.now();
+    const due = ids.filter((id) => (this.known.get(id)?.againAtMs ?? 0) <= nowMs);
+    for (const id of due.slice(0, MOST_READ)) await this.read(id);
+  }
+
+  /** Reads a record now; null where its jobs are not to be done here. */
+  async read(id: string): Promise<Loaded | null> {
+    const { timing } = this.parts;
+    const job = await readJob(this.parts.records, id);
+    const entry = sweepEntrySchema.safeParse(typeof job === 'object' ? job.data : undefined);
+    if (!entry.success || entry.data.state !== 'running') {
+      return this.keep(id, null, timing.againMs);
+    }
+    const { sweep } = entry.data;
+    const before = this.loaded(id);
+    // What a sweep is follows from its id; only how it is cut may have changed.
+    if (before !== null) return this.keep(id, { ...before, sweep }, timing.againMs);
+    const loaded = await loadSweep(id, sweep, this.parts.options).catch(whyUnloadable);
+    if (loaded.kind === 'loaded') return this.keep(id, loaded, timing.againMs);
+    const refusal = refusalText(id, loaded.why);
+    this.parts.noter.tell(refusal);
+    if (this.known.get(id)?.refusal !== refusal) {
+      await leaveRefusal(this.parts.records, id, refusal);
+    }
+    return this.keep(id, null, timing.refusedMs, refusal);
+  }
+
+  private keep(
+    id: string,
+    loaded: Loaded | null,
+    forMs: number,
+    refusal: string | null = null,
+  ): Loaded | null {
+    this.known.set(id, { loaded, refusal, againAtMs: performance.now() + forMs });
+    return loaded;
   }
 
   private async ask(sweep: OpenSweep): Promise<HeldJob | null> {
@@ -136,7 +185,15 @@ export class JobTaker {
       .sort((a, b) => a.lastJobAtMs - b.lastJobAtMs);
     const ended = new Set(idle.slice(0, places));
     this.closeWhere((sweep) => ended.has(sweep));
-    for (const { id } of ended) this.sweeps.putLast(id);
+    for (const { id } of ended) this.putLast(id);
+  }
+
+  /** Lets all others that can be done come before it. */
+  private putLast(id: string): void {
+    const known = this.known.get(id);
+    if (known === undefined) return;
+    this.known.delete(id);
+    this.known.set(id, known);
   }
 
   private closeWhere(isEnded: (sweep: OpenSweep) => boolean): void {
@@ -227,80 +284,6 @@ interface Known {
 const MOST_RECORDS = 1_000;
 /** A look reads no more than so many records. */
 const MOST_READ = 50;
-
-/** Which sweeps on the queue this worker can do, as their records said when they were read last. */
-class KnownSweeps {
-  private readonly parts: JobTakerParts;
-  private readonly known: Map<string, Known> = new Map();
-
-  constructor(parts: JobTakerParts) {
-    this.parts = parts;
-  }
-
-  /** Reads records that are new, or were not read for long. */
-  async look(): Promise<void> {
-    const ids = await this.parts.records.getRanges(['waiting'], 0, MOST_RECORDS - 1, true);
-    const there = new Set(ids);
-    for (const id of this.known.keys()) if (!there.has(id)) this.known.delete(id);
-    const nowMs = performance.now();
-    const due = ids.filter((id) => (this.known.get(id)?.againAtMs ?? 0) <= nowMs);
-    for (const id of due.slice(0, MOST_READ)) await this.read(id);
-  }
-
-  /** The sweeps that run and can be done here. */
-  ids(): readonly string[] {
-    return [...this.known].flatMap(([id, { loaded }]) => (loaded === null ? [] : [id]));
-  }
-
-  /** Lets all others that can be done come before it. */
-  putLast(id: string): void {
-    const known = this.known.get(id);
-    if (known === undefined) return;
-    this.known.delete(id);
-    this.known.set(id, known);
-  }
-
-  /** Whether it had no record when these were looked at last. */
-  isGone(id: string): boolean {
-    return !this.known.has(id);
-  }
-
-  get(id: string): Loaded | null {
-    return this.known.get(id)?.loaded ?? null;
-  }
-
-  /** Reads a record now; null where its jobs are not to be done here. */
-  async read(id: string): Promise<Loaded | null> {
-    const { timing } = this.parts;
-    const job = await readJob(this.parts.records, id);
-    const entry = sweepEntrySchema.safeParse(typeof job === 'object' ? job.data : undefined);
-    if (!entry.success || entry.data.state !== 'running') {
-      return this.keep(id, null, timing.againMs);
-    }
-    const { sweep } = entry.data;
-    const before = this.get(id);
-    // What a sweep is follows from its id; only how it is cut may have changed.
-    if (before !== null) return this.keep(id, { ...before, sweep }, timing.againMs);
-    const loaded = await loadSweep(id, sweep, this.parts.options).catch(whyUnloadable);
-    if (loaded.kind === 'loaded') return this.keep(id, loaded, timing.againMs);
-    const refusal = refusalText(id, loaded.why);
-    this.parts.noter.tell(refusal);
-    if (this.known.get(id)?.refusal !== refusal) {
-      await leaveRefusal(this.parts.records, id, refusal);
-    }
-    return this.keep(id, null, timing.refusedMs, refusal);
-  }
-
-  private keep(
-    id: string,
-    loaded: Loaded | null,
-    forMs: number,
-    refusal: string | null = null,
-  ): Loaded | null {
-    this.known.set(id, { loaded, refusal, againAtMs: performance.now() + forMs });
-    return loaded;
-  }
-}
 
 function whyUnloadable(error: unknown): LoadedSweep {
   if (!(error instanceof Error)) throw error;

@@ -193,7 +193,7 @@ export class FleetWorker {
     }
     if (isOf(loaded, job, held.id)) return job;
     // The sweep may have been begun anew meanwhile, with other chunks.
-    const now = await this.taker.sweeps.read(sweepId);
+    const now = await this.taker.read(sweepId);
     if (now === null || !isOf(now, job, held.id)) {
       throw new UnrecoverableError('it is for other seeds than its sweep has');
     }
