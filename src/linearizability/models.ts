@@ -20,11 +20,10 @@ export interface Beginning {
   readonly permits?: number;
 }
 
+type MakeModel = (beginning?: Beginning) => Model;
+
 /** A map from names to what makes the model. */
-export const models: ReadonlyMap<string, (beginning?: Beginning) => Model> = new Map<
-  string,
-  (beginning?: Beginning) => Model
->([
+export const models: ReadonlyMap<string, MakeModel> = new Map<string, MakeModel>([
   ['register', ({ value = null } = {}) => register(value)],
   ['cas-register', ({ value = null } = {}) => casRegister(value)],
   ['versioned-register', ({ value = null } = {}) => versionedRegister(value)],

@@ -99,8 +99,7 @@ export class HistoryBuilder {
     const dialect = name === null ? undefined : dialects.get(name);
     if (dialect === undefined) {
       const said = [...new Set(this.waiting.map(({ f }) => f))].slice(0, 5).join(', ');
-      const what = `no model knows all of ${said}; name one with --model`;
-      return malformed(first, what);
+      return malformed(first, `no model knows all of ${said}; name one with --model`);
     }
     const beginning = dialect.begin(this.options.initial);
     if (typeof beginning === 'string') return malformed(first, `--init for ${name}: ${beginning}`);
@@ -137,22 +136,15 @@ export class HistoryBuilder {
 
   private push(operation: RecordedOperation, call: CallData, model: Model<Json, CallData>): void {
     const { process: client, invoke } = operation;
-    const isHidden = this.isHidden(call, operation, model);
+    const mayHide = this.options.format.hidesReads && model.init !== null;
+    // Not a `get`: of a map, nil is what says that a key is not there.
+    const isNil = call.name === 'read' && 'value' in call && call['value'] === null;
+    const isHidden = mayHide && isNil && operation.outcome === 'ok';
     if (isHidden) this.counts.hiddenReads += 1;
     const outcome = isHidden ? 'fail' : operation.outcome;
     this.history.push({ client, call, invoke, return: operation.return, outcome });
     this.invokeLines.push(operation.invokedAt.line);
     this.returnLines.push(operation.returnedAt?.line ?? 0);
-  }
-
-  private isHidden(
-    call: CallData,
-    { outcome }: RecordedOperation,
-    model: Model<Json, CallData>,
-  ): boolean {
-    if (!this.options.format.hidesReads || model.init === null || outcome !== 'ok') return false;
-    // Not a `get`: of a map, nil is what says that a key is not there.
-    return call.name === 'read' && 'value' in call && call['value'] === null;
   }
 }
 
