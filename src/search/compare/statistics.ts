@@ -57,10 +57,8 @@ export function estimate(statistic: Statistic, resamples: Resamples, level = 0.9
 
 /** The mean of one number a run. */
 export function meanOf(numbers: readonly number[]): Statistic {
-  return (weights) => {
-    const sum = weighted(numbers, weights);
-    return numbers.length === 0 ? null : sum / total(weights);
-  };
+  const ones = numbers.map(() => 1);
+  return ratioOf(numbers, ones);
 }
 
 /** One sum over another: so many aborts in so many sections. */
@@ -92,10 +90,6 @@ export function quantileOf(runs: readonly (readonly number[])[], share: number):
 function weighted(numbers: readonly number[], weights: readonly number[]): number {
   assert(numbers.length === weights.length, 'a resample has one weight for each run');
   return numbers.reduce((sum, one, at) => sum + one * (weights[at] ?? 0), 0);
-}
-
-function total(weights: readonly number[]): number {
-  return weights.reduce((sum, weight) => sum + weight, 0);
 }
 
 /** The 97.5 % point of the normal distribution. */
