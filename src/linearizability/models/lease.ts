@@ -38,8 +38,10 @@ export function lease(): Model<string | null, LeaseCall> {
     step(owner, call): readonly (string | null)[] {
       if (call.name === 'expire') return [null];
       if (call.name === 'acquire') {
-        if (call.answer !== 'denied') return [call.owner];
-        return owner === null ? illegal : [owner];
+        if (call.answer === 'denied') return owner === null ? illegal : [owner];
+        // What did not say how it ended may have been denied, where somebody held it.
+        const isOpen = call.answer === 'unknown' && owner !== null && owner !== call.owner;
+        return isOpen ? [call.owner, owner] : [call.owner];
       }
       const isHolder = owner === call.owner;
       if (call.answer === 'denied') return [isHolder ? null : owner];

@@ -155,6 +155,17 @@ describe('a lease', () => {
     expect(allows(lease(), [denied])).toBe(false);
     expect(allows(lease(), [take('a'), denied])).toBe(true);
   });
+  it('stays with its owner, or does not, where an acquire did not say how it ended', () => {
+    const asked: LeaseCall = { name: 'acquire', lease: 'l', owner: 'b', answer: 'unknown' };
+    expect(allows(lease(), [take('a'), asked, renew('a', 'renewed')])).toBe(true);
+    expect(allows(lease(), [take('a'), asked, renew('b', 'renewed')])).toBe(true);
+    expect(allows(lease(), [take('a'), asked, renew('a', 'renewed'), renew('b', 'renewed')])).toBe(
+      false,
+    );
+    // Nobody held it, so nothing could deny it.
+    expect(allows(lease(), [asked, renew('b', 'denied'), renew('b', 'renewed')])).toBe(false);
+    expect(allows(lease(), [asked, renew('b', 'renewed')])).toBe(true);
+  });
   it('may be denied to the client that took it, whose first attempt was not answered', () => {
     const denied: LeaseCall = { name: 'acquire', lease: 'l', owner: 'a', answer: 'denied' };
     const asked: LeaseCall = { name: 'acquire', lease: 'l', owner: 'a', answer: 'unknown' };
