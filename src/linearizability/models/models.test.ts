@@ -1,5 +1,6 @@
 /** For each model one history that it allows and one that it forbids, made by hand. */
 import { describe, expect, it } from 'vitest';
+import type { History, Operation } from '../model.ts';
 import { allows } from './allows.fixture.ts';
 import { type CounterCall, counter } from './counter.ts';
 import { type FencedCall, fencedRegister, fencedRegisterWithReads } from './fenced-register.ts';
@@ -181,5 +182,39 @@ describe('a versioned register', () => {
     expect(allows(versionedRegister(), [put(7, 1), refused(1, 1)])).toBe(false);
     expect(allows(versionedRegister(), [put(7, 1), refused(1, null)])).toBe(false);
     expect(allows(versionedRegister(), [put(7, 1), refused(0, 2)])).toBe(false);
+  });
+});
+
+describe('the fast path of versions', () => {
+  const { fastPath, ...model } = versionedRegister();
+  const decide = (history: History<VersionedCall>): unknown => fastPath?.(history, model);
+  const put = (version: number | null, invoke: number): Operation<VersionedCall> => {
+    const call: VersionedCall = { name: 'write', key: 'x', value: version, version };
+    return { client: 'a', call, invoke, return: 20, outcome: 'ok' };
+  };
+  const read = (version: number, invoke: number): Operation<VersionedCall> => {
+    const call: VersionedCall = { name: 'read', key: 'x', value: version, version };
+    return { client: 'b', call, invoke, return: 20, outcome: 'ok' };
+  };
+  it('orders by version, a write before its reads, and reads by their calls', () => {
+    const first: Operation<VersionedCall> = {
+      ...read(0, 3),
+      call: { name: 'read', key: 'x', value: null, version: 0 },
+    };
+    const history = [read(2, 9), read(2, 4), put(2, 5), read(1, 6), put(1, 7), first];
+    expect(decide(history)).toEqual({ kind: 'valid', order: [5, 4, 3, 2, 1, 0] });
+    const turned = [read(2, 4), put(1, 7), read(2, 9), put(2, 5)];
+    expect(decide(turned)).toEqual({ kind: 'valid', order: [1, 3, 0, 2] });
+  });
+  it('leaves out what nobody heard of, and what failed', () => {
+    const unheard = { ...put(null, 1), return: null, outcome: 'info' as const };
+    const failed = { ...put(1, 1), outcome: 'fail' as const };
+    expect(decide([unheard, failed, put(1, 2)])).toEqual({ kind: 'valid', order: [2] });
+    expect(decide([])).toEqual({ kind: 'valid', order: [] });
+  });
+  it('leaves to the search what tells no version, and what does not fit', () => {
+    expect(decide([put(null, 1)])).toBeNull();
+    expect(decide([put(1, 1), put(3, 2)])).toBeNull();
+    expect(decide([{ ...put(1, 9) }, { ...read(1, 1), return: 2 }])).toBeNull();
   });
 });

@@ -1,0 +1,336 @@
+/**
+ * What each model tells the search of its calls: whether they are pure, which object they are
+ * about, what they await and provide, and what they say when they failed.
+ */
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../core/kernel/json.ts';
+import type { CallData, Model } from '../model.ts';
+import { models } from '../models.ts';
+import { counter } from './counter.ts';
+import { fencedMutex, reentrantFencedMutex } from './fenced-mutex.ts';
+import { fencedRegister, fencedRegisterWithReads } from './fenced-register.ts';
+import { keyValue } from './key-value.ts';
+import { lease } from './lease.ts';
+import { anonymousMutex, mutex, reentrantMutex } from './mutex.ts';
+import { casRegister, register } from './register.ts';
+import { semaphore } from './semaphore.ts';
+import { versionedRegister } from './versioned-register.ts';
+
+interface Traits<State> {
+  readonly isPure: boolean;
+  /** Undefined: the model has no such method, or it says so. */
+  readonly awaits?: State;
+  readonly provides?: State;
+  /** What changes in it when it failed; null: nothing is known then. */
+  readonly failed?: { readonly answer: string; readonly token?: null } | null;
+  readonly version?: number | null;
+}
+
+function tellOf<State extends Json, Call extends CallData>(
+  title: string,
+  model: Model<State, Call>,
+  object: string,
+  calls: readonly (readonly [call: Call, traits: Traits<State>])[],
+): void {
+  it.each(calls)(`${title}: %j is %j`, (call, { isPure, failed, ...traits }) => {
+    expect(model.isPure?.(call)).toBe(isPure);
+    expect(model.partition?.(call)).toBe(object);
+    expect(model.awaits?.(call)).toBe(traits.awaits);
+    expect(model.provides?.(call)).toBe(traits.provides);
+    expect(model.versionOf?.(call)).toBe(traits.version);
+    expect(model.whenFailed?.(call)).toEqual(failed && Object.assign({}, call, failed));
+    expect(model.mistakeIn?.(call)).toBeNull();
+  });
+}
+
+const [pure, effect] = [{ isPure: true }, { isPure: false }];
+const key = 'x';
+
+describe('a model tells what the search may spare', () => {
+  const plain = [
+    [
+      { name: 'read', key, value: 3 },
+      { ...pure, awaits: 3 },
+    ],
+    [
+      { name: 'read', key, value: null },
+      { ...pure, awaits: null },
+    ],
+    [{ name: 'read', key, value: 'unknown' }, pure],
+    [
+      { name: 'write', key, value: 4 },
+      { ...effect, provides: 4 },
+    ],
+    [
+      { name: 'write', key, value: 'unknown' },
+      { ...effect, provides: 'unknown' },
+    ],
+  ] as const;
+  tellOf('a register', register(), 'x', plain);
+
+  const cas = { name: 'cas', key, expected: 1, value: 2 } as const;
+  const casTold = { awaits: 1, provides: 2, failed: { answer: 'missed' } } as const;
+  tellOf('a CAS register', casRegister(), 'x', [
+    ...plain.map(([call, traits]) => [call, { ...traits, failed: null }] as const),
+    [
+      { ...cas, answer: 'matched' },
+      { ...effect, ...casTold },
+    ],
+    [
+      { ...cas, answer: 'missed' },
+      { ...pure, ...casTold },
+    ],
+    [
+      { ...cas, answer: 'unknown' },
+      { ...effect, ...casTold },
+    ],
+  ]);
+
+  tellOf('a counter', counter(), 'x', [
+    [{ name: 'increment', key, by: 2 }, effect],
+    [{ name: 'read', key, value: 3 }, pure],
+  ]);
+
+  const write = { name: 'write', key, value: 7 } as const;
+  tellOf('a versioned register', versionedRegister(), 'x', [
+    [
+      { name: 'read', key, value: 7, version: 2 },
+      { ...pure, version: 2 },
+    ],
+    [
+      { ...write, version: 3 },
+      { ...effect, version: 3 },
+    ],
+    [
+      { ...write, version: null },
+      { ...effect, version: null },
+    ],
+    [
+      { ...write, version: 4, expected: 3, answer: 'refused' },
+      { ...pure, version: 4 },
+    ],
+  ]);
+
+  const edit = { name: 'cas', key, expected: 'a', value: 'b' } as const;
+  const edits = { awaits: 'a', provides: 'b', failed: { answer: 'missed' } } as const;
+  tellOf('a map', keyValue('?'), 'x', [
+    [
+      { name: 'get', key, value: 'a' },
+      { ...pure, awaits: 'a', failed: null },
+    ],
+    [
+      { name: 'put', key, value: 'a' },
+      { ...effect, provides: 'a', failed: null },
+    ],
+    [
+      { name: 'append', key, value: 'a' },
+      { ...effect, failed: null },
+    ],
+    [
+      { name: 'delete', key },
+      { ...effect, provides: '?', failed: null },
+    ],
+    [
+      { ...edit, answer: 'matched' },
+      { ...effect, ...edits },
+    ],
+    [
+      { ...edit, answer: 'missed' },
+      { ...pure, ...edits },
+    ],
+    [
+      { ...edit, answer: 'unknown' },
+      { ...effect, ...edits },
+    ],
+  ]);
+
+  const failed = { answer: 'denied' } as const;
+  const acquire = { name: 'acquire', lock: 'l', owner: 'a' } as const;
+  const release = { name: 'release', lock: 'l', owner: 'a' } as const;
+  const locking = [
+    [
+      { ...acquire, answer: 'granted' },
+      { ...effect, failed },
+    ],
+    [
+      { ...acquire, answer: 'denied' },
+      { ...pure, failed },
+    ],
+    [
+      { ...acquire, answer: 'unknown' },
+      { ...effect, failed },
+    ],
+    [
+      { ...release, answer: 'released' },
+      { ...effect, failed },
+    ],
+    [
+      { ...release, answer: 'denied' },
+      { ...pure, failed },
+    ],
+  ] as const;
+  tellOf('a mutex', mutex(), 'l', locking);
+  tellOf('an anonymous mutex', anonymousMutex(), 'l', locking);
+  tellOf('a reentrant mutex', reentrantMutex(), 'l', locking);
+  const tokenless = { answer: 'denied', token: null } as const;
+  for (const model of [fencedMutex(), reentrantFencedMutex()]) {
+    tellOf(`a ${model.name}`, model, 'l', [
+      [
+        { ...acquire, answer: 'granted', token: 3 },
+        { ...effect, failed: tokenless },
+      ],
+      [
+        { ...acquire, answer: 'denied', token: null },
+        { ...pure, failed: tokenless },
+      ],
+      [
+        { ...release, answer: 'released' },
+        { ...effect, failed },
+      ],
+      [
+        { ...release, answer: 'denied' },
+        { ...pure, failed },
+      ],
+    ]);
+  }
+
+  const permits = { semaphore: 's', permits: 2 } as const;
+  tellOf('a semaphore', semaphore(), 's', [
+    [
+      { name: 'acquire', ...permits, answer: 'granted' },
+      { ...effect, failed },
+    ],
+    [
+      { name: 'acquire', ...permits, answer: 'denied' },
+      { ...pure, failed },
+    ],
+    [
+      { name: 'release', ...permits, answer: 'unknown' },
+      { ...effect, failed },
+    ],
+  ]);
+
+  const leased = { lease: 'l', owner: 'a' } as const;
+  tellOf('a lease', lease(), 'l', [
+    [
+      { name: 'acquire', ...leased, answer: 'granted' },
+      { ...effect, failed },
+    ],
+    [
+      { name: 'acquire', ...leased, answer: 'denied' },
+      { ...pure, failed },
+    ],
+    [
+      { name: 'renew', ...leased, answer: 'renewed' },
+      { ...pure, failed },
+    ],
+    [
+      { name: 'renew', ...leased, answer: 'denied' },
+      { ...effect, failed },
+    ],
+    [
+      { name: 'release', ...leased, answer: 'released' },
+      { ...effect, failed },
+    ],
+    [
+      { name: 'release', ...leased, answer: 'denied' },
+      { ...effect, failed },
+    ],
+    [
+      { name: 'expire', lease: 'l' },
+      { ...effect, failed: null },
+    ],
+  ]);
+
+  const fenced = { resource: 'db', token: 3 } as const;
+  const guarded = [
+    [{ name: 'write', ...fenced, key, value: 7, answer: 'accepted' }, effect],
+    [{ name: 'write', ...fenced, key, value: 7, answer: 'refused' }, pure],
+    [{ name: 'write', ...fenced, key, value: 7, answer: 'unknown' }, effect],
+    [{ name: 'open', ...fenced, answer: 'refused' }, pure],
+  ] as const;
+  tellOf('a fenced register', fencedRegister(), 'db', [
+    ...guarded,
+    [{ name: 'read', ...fenced, key, value: 7 }, pure],
+  ]);
+  tellOf('a fenced register with reads', fencedRegisterWithReads(), 'db', [
+    ...guarded,
+    [{ name: 'read', ...fenced, key, value: 7 }, effect],
+    [{ name: 'read', ...fenced, key, value: 'refused' }, pure],
+  ]);
+});
+
+describe('appends', () => {
+  it('make of a text what begins with it', () => {
+    const approaches = keyValue().approaches ?? expect.fail('it is there');
+    expect(approaches('a', 'ab')).toBe(true);
+    expect(approaches('ab', 'a')).toBe(false);
+    expect(approaches('b', 'ab')).toBe(false);
+    expect(approaches(null, 'a')).toBe(true);
+    expect(approaches('', null)).toBe(false);
+  });
+});
+
+describe('a search that begins anywhere begins', () => {
+  const { startingStates } = keyValue();
+  it('with no text, what is awaited, what appends make that of, and a text that is longer', () => {
+    expect(
+      startingStates?.([
+        { name: 'get', key, value: 'abc' },
+        { name: 'cas', key, expected: null, value: 'xbc', answer: 'matched' },
+        { name: 'append', key, value: 'c' },
+        { name: 'append', key, value: 'b' },
+        { name: 'put', key, value: 'ab' },
+      ]),
+    ).toEqual([null, '', 'abc', 'ab', 'a', '    ']);
+    expect(startingStates?.([])).toEqual([null, '', ' ']);
+  });
+  it('with no more texts than anybody would try', () => {
+    const grown = Array.from({ length: 2_000 }, () => 'a').join('');
+    const states = startingStates?.([
+      { name: 'get', key, value: grown },
+      { name: 'append', key, value: 'a' },
+    ]);
+    expect(states).toHaveLength(1_001 + 1);
+  });
+  it('with a fenced mutex that is free or held by anybody, whose tokens nobody knows', () => {
+    const acquire = { name: 'acquire', lock: 'l', answer: 'granted', token: 4 } as const;
+    const owners = ['a', 'b', 'a'].map((owner) => ({ ...acquire, owner }));
+    const holds = [null, ...['a', 'b', 'not a or b'].map((owner) => ({ owner, depth: 1 }))];
+    expect(fencedMutex().startingStates?.(owners)).toEqual(
+      holds.map((hold) => ({ hold, highest: null, isSeen: true })),
+    );
+  });
+});
+
+describe('a model begins', () => {
+  it.each([
+    ['register', { value: 7 }, 7],
+    ['cas-register', { value: 7 }, 7],
+    ['versioned-register', { value: 7 }, { value: 7, version: 0 }],
+    ['kv', { text: 'a' }, 'a'],
+    ['kv', {}, ''],
+    ['counter', { value: 7 }, 7],
+    ['counter', { value: 'a' }, 0],
+    ['counter', { value: null }, 0],
+    ['counter', {}, 0],
+    ['semaphore', {}, 1],
+    ['mutex', {}, null],
+    ['fenced-register', {}, { highest: 0, values: {} }],
+  ])('%s as %j asks it to', (name, beginning, init) => {
+    expect(models.get(name)?.(beginning).init).toEqual(init);
+  });
+  it.each([
+    'fenced-register',
+    'fenced-register-strict',
+    'fenced-register-with-reads',
+    'strict-fenced-register',
+  ])('%s, whose keys hold what it is told', (name) => {
+    const model = models.get(name)?.({ value: 7 }) ?? expect.fail('it is there');
+    const read = (value: number): CallData => {
+      return { name: 'read', resource: 'db', key, token: 1, value };
+    };
+    expect(model.step(model.init, read(7))).toHaveLength(1);
+    expect(model.step(model.init, read(6))).toEqual([]);
+  });
+});
