@@ -137,6 +137,7 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['forgotten-fence', 'fenced-volatile', 'fence-monotone', 2, 2, 2],
   ['late-reply', 'reply', 'lease-conservative', 1, 0, 0],
   ['late-reply', 'reply', 'grant-order', 2, 1, 2],
+  ['leader', 'unfenced', 'fence-monotone', 2, 1, 2],
   ['lost-update', 'fenced', 'no-lost-update', 2, 1, 2],
   ['lost-update', 'fenced', 'read-fence', 2, 1, 2],
   ['opposite-order', 'wait', 'progress', 2, 0, 0],
@@ -210,6 +211,9 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
 /** One client more can do it too, and few seeds find the way that needs the fewest. */
 const RARE = new Set(['datagrams', 'stampede-pause']);
 
+/** Failing seeds that are shrunk: as many as `run` takes, or more where few of them get there. */
+const SHRUNK = { usually: 3, of: new Map([['redis-release', 5]]) };
+
 describe('a counterexample', () => {
   test.each(OPTIMA)('%s, %s, %s is kept at its optimum, with round numbers', (...row) => {
     const [scenario, system, claim, clients, faults, writes] = row;
@@ -241,11 +245,12 @@ function timesIn(plan: Plan): readonly number[] {
   return [...text.matchAll(/Us":(-?\d+)/g)].map(([, us]) => Number(us));
 }
 
-/** As `run` does it: the simplest of what the first three failing seeds shrink to. */
+/** As `run` does it: the simplest of what the first failing seeds shrink to. */
 function shrinkAfresh(scenario: Scenario, system: string, claim: string): Plan {
   let best: Plan | null = null;
   let found = 0;
-  for (let seed = 0; found < 3; seed += 1) {
+  const enough = SHRUNK.of.get(scenario.name) ?? SHRUNK.usually;
+  for (let seed = 0; found < enough; seed += 1) {
     const { plan, verdicts } = examineSeed(scenario, system, seed, [claim]);
     if (verdicts[0]?.kind !== 'invalid') continue;
     found += 1;

@@ -2,11 +2,15 @@
  * A lease alone protects nothing: for the same plans under which a fenced store keeps the order of
  * the grants, some let a late writer into an unfenced one, and every such breach needs a fault.
  */
+
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FaultKind } from '../src/core/plan/fault.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
 import { breaks } from '../src/harness.ts';
+import { loadScenario } from '../src/load.ts';
+import { expand } from '../src/scenario/expand.ts';
 import { runnablePlans, samplePlans } from './plans.ts';
 import { runs } from './runs.ts';
 
@@ -31,4 +35,14 @@ test('under the same plans a fenced store accepts no late write', () => {
     }),
     { seed: 1, numRuns: runs(300) },
   );
+});
+
+test('a leader that is suspended at any time corrupts an unfenced store within 20 seeds', () => {
+  const file = new URL('../fixtures/leader.yaml', import.meta.url);
+  const read = loadScenario(readFileSync(file, 'utf8'), 'leader.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const seeds = Array.from({ length: 20 }, (_, seed) => seed);
+  const corrupts = (store: string): boolean =>
+    seeds.some((seed) => breaks(expand(read.scenario, store, seed), 'fence-monotone'));
+  expect([corrupts('unfenced'), corrupts('fenced')]).toEqual([true, false]);
 });

@@ -15,8 +15,8 @@ import {
   type Which,
   type WhichTimer,
 } from '../core/plan/fault.ts';
-import { isLockServer, sectionPointsOf } from '../core/plan/operation-names.ts';
-import type { ClientPlan } from '../core/plan/plan.ts';
+import { isLockServer, sectionPointsOf, type Verb } from '../core/plan/operation-names.ts';
+import type { ClientPlan, RangeUs } from '../core/plan/plan.ts';
 import { Draw } from './draw.ts';
 import {
   type FaultTemplate,
@@ -167,22 +167,45 @@ class FaultDrawer {
   }
 
   private when(place: Place, process: string, draw: Draw): When | null {
-    if (place.kind === 'at') return { kind: 'at', atUs: draw.time(place.at) };
-    if (place.kind === 'point') return { kind: place.side, point: place.point };
-    const point = this.operation(place.verb, process, draw);
-    return point === null ? null : { kind: place.side, point };
+    switch (place.kind) {
+      case 'at':
+        return { kind: 'at', atUs: draw.time(place.at) };
+      case 'anywhere':
+        return this.anywhere(place.at, process, draw);
+      case 'point':
+        return { kind: place.side, point: place.point };
+      case 'verb': {
+        const point = this.operation(place.verb, process, draw);
+        return point === null ? null : { kind: place.side, point };
+      }
+    }
   }
 
-  /** An operation of a drawn section of this client; for a server, of a drawn client. */
-  private operation(verb: string, process: string, draw: Draw): string | null {
+  /**
+   * As often a point of a drawn section as a time. No time falls into a gap without width, such as
+   * that between a test of the lease and the write that it allows.
+   */
+  private anywhere(at: RangeUs, process: string, draw: Draw): When {
+    const [isPoint, isBefore] = [draw.below(2) === 0, draw.below(2) === 0];
+    const atUs = draw.time(at);
+    const point = this.operation(null, process, draw);
+    if (!isPoint || point === null) return { kind: 'at', atUs };
+    return { kind: isBefore ? 'before' : 'after', point };
+  }
+
+  /**
+   * An operation (for null, of any verb) of a drawn section of this client; for a server, of a
+   * drawn client.
+   */
+  private operation(verb: string | null, process: string, draw: Draw): string | null {
     const { clients, store, operations } = this.context;
     const [drawnClient, drawnSection, drawnName] = [draw.bits(), draw.bits(), draw.bits()];
     const client = clients.find(({ name }) => name === process) ?? chosen(clients, drawnClient);
     const section = client?.sections[drawnSection % Math.max(1, client.sections.length)];
     if (client === undefined || section === undefined) return null;
     const named = operations === undefined ? {} : { operations };
-    const points = sectionPointsOf({ client, section, store, ...named }).filter(
-      (point) => point.verb === verb,
+    const points = sectionPointsOf({ client, section, store, ...named }).filter((point) =>
+      verb === null ? !OF_SOME_SYSTEMS.has(point.verb) : point.verb === verb,
     );
     return points[drawnName % Math.max(1, points.length)]?.point ?? null;
   }
@@ -192,6 +215,9 @@ function turnOf({ type }: TemplateField): number {
   if (type === 'when') return 0;
   return type === 'message' || type === 'timer' ? 2 : 1;
 }
+
+/** Points that only some systems of a scenario may have, of which all get the same faults. */
+const OF_SOME_SYSTEMS: ReadonlySet<string> = new Set<Verb>(['open', 'fence', 'checked']);
 
 const NOBODY: readonly string[] = [''];
 

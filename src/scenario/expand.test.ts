@@ -45,8 +45,8 @@ const seeds = Array.from({ length: 200 }, (_, seed) => seed);
 
 describe('expand', () => {
   test('gives the same plan for the same seed, pinned', () => {
-    expect(renderPlan(expand(mixed, 'unfenced', 7))).toMatchSnapshot();
-    expect(expand(scenarioOf(text), 'unfenced', 7)).toEqual(expand(mixed, 'unfenced', 7));
+    expect(renderPlan(expand(mixed, 'unfenced', 39))).toMatchSnapshot();
+    expect(expand(scenarioOf(text), 'unfenced', 39)).toEqual(expand(mixed, 'unfenced', 39));
   });
 
   test('gives plans that can be written and read back', () => {
@@ -120,6 +120,57 @@ describe('expand', () => {
     const single = scenarioOf(text.replace(/faults:[\s\S]*/, 'faults: [drop: { chance: 1/2 }]\n'));
     expect(seeds.every((seed) => expand(single, 'unfenced', seed).chance?.drop !== null)).toBe(
       true,
+    );
+  });
+
+  test('enables each kind by itself: one more leaves the others as they were', () => {
+    const lines = [
+      'pause: { process: bob, at: 1ms, for: 1ms, chance: 1/1 }',
+      'crash: { process: store, at: 1ms, chance: 1/1 }',
+      'reset: { from: bob, to: lock, at: 1ms, chance: 1/1 }',
+      'evict: { process: store, key: x, at: 1ms, chance: 1/1 }',
+    ];
+    const of = (some: readonly string[]): Scenario =>
+      scenarioOf(text.replace(/faults:[\s\S]*/, `faults: [${some.join(', ')}]\n`));
+    const [three, four] = [of(lines.slice(1)), of(lines)];
+    const kindsIn = (scenario: Scenario, seed: number): readonly string[] =>
+      expand(scenario, 'unfenced', seed).faults.map(({ kind }) => kind);
+    for (const seed of seeds) {
+      const kinds = kindsIn(four, seed);
+      const others = kinds.filter((kind) => kind !== 'pause');
+      // A seed that enables none of them enables all.
+      if (kinds.length < 4 && others.length > 0) expect(kindsIn(three, seed)).toEqual(others);
+    }
+  });
+
+  test('puts a fault without a place at a point as often as at a time', () => {
+    const faults = `faults:
+  - pause: { for: 1ms }
+  - crash: { process: [lock, store], restart: 1ms }
+`;
+    const scenario = scenarioOf(text.replace(/faults:[\s\S]*/, faults));
+    const servers = new Set(['lock', 'store']);
+    const drawn = seeds.flatMap((seed) => {
+      const plan = expand(scenario, 'unfenced', seed);
+      for (const other of ['fenced', 'open']) {
+        expect(expand(scenario, other, seed).faults).toEqual(plan.faults);
+      }
+      return plan.faults.flatMap((fault) => ('process' in fault ? [fault] : []));
+    });
+    const times = drawn.flatMap(({ when }) => (when.kind === 'at' ? [when.atUs] : []));
+    expect(drawn).toHaveLength(7 * seeds.length);
+    expect(Math.abs(times.length / drawn.length - 1 / 2)).toBeLessThan(1 / 20);
+    expect(Math.max(...times)).toBeLessThanOrEqual(500_000 / 3);
+    const places = drawn.flatMap(({ process, when }) => {
+      if (when.kind === 'at') return [];
+      const [client, , label] = when.point.split('/');
+      if (!servers.has(process)) expect(client).toBe(process);
+      return [`${when.kind} ${label}`];
+    });
+    expect([...new Set(places)].sort()).toEqual(
+      ['after', 'before'].flatMap((side) =>
+        ['acquire', 'release', 'write', 'write-2'].map((label) => `${side} ${label}`),
+      ),
     );
   });
 

@@ -10,7 +10,7 @@
  */
 import { assert } from '../core/kernel/assert.ts';
 import { type ClientSettings, settingsOver } from '../core/plan/client-text.ts';
-import { type FaultKind, swarmBitOf } from '../core/plan/fault.ts';
+import type { FaultKind } from '../core/plan/fault.ts';
 import type {
   ChancePlan,
   ClientPlan,
@@ -40,7 +40,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
   assert(system !== undefined, `${scenario.name} has no system ${systemName}`);
   const root = new Draw(`${seed}/plan`, false);
   const isWhole = root.below(2) === 0;
-  const enabled = enabledKinds(scenario, root.bits());
+  const enabled = enabledKinds(scenario, seed);
   const scale = valueScale(scenario.clients);
   const clients = scenario.clients.map((client) => {
     const draw = new Draw(`${seed}/${client.name}`, isWhole);
@@ -119,11 +119,17 @@ function hasDrawn({ latency, delay, drop, duplicate, lateTimer, jitter }: Chance
   return [latency, delay, drop, duplicate, lateTimer, jitter].some((drawn) => drawn !== null);
 }
 
-/** The kinds of fault that this seed may draw: with swarm a random subset, and never none. */
-function enabledKinds({ faults, isSwarm }: Scenario, bits: number): ReadonlySet<FaultKind> {
-  const drawn = faults.flatMap(({ kind, odds }) => (odds === null ? [] : [kind]));
-  const enabled = drawn.filter((kind) => ((bits >>> swarmBitOf(kind)) & 1) === 1);
-  return new Set(isSwarm && enabled.length > 0 ? enabled : drawn);
+/**
+ * The kinds of fault that this seed may draw: with swarm a random subset, and never none. Each kind
+ * draws under its own name, so that one more leaves the others as they were.
+ */
+function enabledKinds({ faults, isSwarm }: Scenario, seed: number): ReadonlySet<FaultKind> {
+  const drawn = new Set(faults.flatMap(({ kind, odds }) => (odds === null ? [] : [kind])));
+  if (!isSwarm) return drawn;
+  const isEnabled = (kind: FaultKind): boolean =>
+    new Draw(`${seed}/swarm/${kind}`, false).below(2) === 1;
+  const enabled = new Set([...drawn].filter(isEnabled));
+  return enabled.size > 0 ? enabled : drawn;
 }
 
 interface ClientContext {

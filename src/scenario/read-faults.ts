@@ -107,7 +107,7 @@ const SHAPES: { readonly [Type in FieldType]: (field: string, kind: FaultKind) =
   when: () => ({
     at: range
       .optional()
-      .describe('At this time: 5ms or 0ms..100ms. Default any time of the first third.'),
+      .describe('At this time: 5ms or 0ms..100ms. Default any point, or time of the first third.'),
     before: point
       .optional()
       .describe('Just before a point: write (of a drawn section), alice/1/write.'),
@@ -323,7 +323,7 @@ class FaultBuilder {
     return isSubject && isWord ? names.map((one) => [one]) : [names];
   }
 
-  /** Where it is injected; else at any time of the first third, in which most work is done. */
+  /** Where it is injected; else anywhere: most work is done in the first third of the run. */
   private place(): Place {
     const at = rangeIn(this.read, 'at');
     const [before, after] = [textIn(this.read, 'before'), textIn(this.read, 'after')];
@@ -333,7 +333,8 @@ class FaultBuilder {
     if (before !== undefined) return this.pointPlace('before', before);
     if (after !== undefined) return this.pointPlace('after', after);
     const isAtStart = omittable(this.read.kind).when !== undefined;
-    return { kind: 'at', at: at ?? (isAtStart ? NOTHING : this.anyTime()) };
+    if (at !== undefined) return { kind: 'at', at };
+    return isAtStart ? { kind: 'at', at: NOTHING } : { kind: 'anywhere', at: this.anyTime() };
   }
 
   private pointPlace(side: 'before' | 'after', point: string): Place {

@@ -81,9 +81,10 @@ export interface Workload {
 
 /**
  * When a fault is injected: at a drawn time, at a point of a drawn section, or at one given point.
+ * Where nothing is said it is `anywhere`: at a point of a drawn section as often as at a time.
  */
 export type Place =
-  | { readonly kind: 'at'; readonly at: RangeUs }
+  | { readonly kind: 'at' | 'anywhere'; readonly at: RangeUs }
   | { readonly kind: 'verb'; readonly side: 'before' | 'after'; readonly verb: string }
   | { readonly kind: 'point'; readonly side: 'before' | 'after'; readonly point: string };
 

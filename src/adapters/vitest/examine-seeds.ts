@@ -195,7 +195,7 @@ function pointsOf({ clients }: Plan, { store, operations }: SystemScenario): Rea
 function placesOf({ fields }: FaultTemplate): readonly string[] {
   return fields.flatMap(({ type, value }) => {
     if (type === 'message') return value.kind === 'verb' ? [value.verb] : [];
-    if (type !== 'when' || value.kind === 'at') return [];
+    if (type !== 'when' || 'at' in value) return [];
     return [value.kind === 'verb' ? value.verb : value.point];
   });
 }

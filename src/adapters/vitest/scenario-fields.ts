@@ -138,7 +138,7 @@ interface Chance {
 }
 
 interface At {
-  /** At this time. Default any time of the first third. */
+  /** At this time. Default any point of a drawn section, or any time of the first third. */
   readonly at?: TimeRange;
   /** Just before a point: `write` (of a drawn section), `alice/1/write`. */
   readonly before?: string;

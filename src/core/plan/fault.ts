@@ -62,26 +62,22 @@ export type FieldType = keyof FieldTypes;
 
 /**
  * Per kind, its fields in their order, whom or what it hits first; and what a scenario may leave
- * out of it. In files a field has its name without the unit: `forUs` is `for`. By `swarmBit` a seed
- * enables the kind: a new kind takes the next one, and none ever changes, since that would change
- * what every seed of every scenario means.
+ * out of it. In files a field has its name without the unit: `forUs` is `for`.
  */
 export const FAULTS = {
   /** The process runs nothing. Its clocks run on (a garbage collection) or freeze (a VM). */
   pause: {
-    swarmBit: 0,
     fields: { process: 'process', when: 'when', forUs: 'duration', clocks: 'clocks' },
     omitted: { process: 'clients' },
   },
   /** One message takes longer; on a connection it holds back what follows it. */
-  delay: { swarmBit: 1, fields: { which: 'message', byUs: 'duration' } },
+  delay: { fields: { which: 'message', byUs: 'duration' } },
   /** One message is lost; on a connection that is a reset. */
-  drop: { swarmBit: 2, fields: { which: 'message' } },
+  drop: { fields: { which: 'message' } },
   /** One datagram is executed again `byUs` after it first arrived; the copy has no reply. */
-  duplicate: { swarmBit: 3, fields: { which: 'message', byUs: 'duration' } },
+  duplicate: { fields: { which: 'message', byUs: 'duration' } },
   /** No message crosses from `from` to `to` (and back, when `direction` is `both`). */
   partition: {
-    swarmBit: 4,
     fields: {
       from: 'group',
       to: 'group',
@@ -96,26 +92,24 @@ export const FAULTS = {
    * step at time 0.
    */
   clock: {
-    swarmBit: 5,
     fields: { process: 'process', when: 'when', stepUs: 'step', ratePpm: 'rate' },
     omitted: { when: 'at the start' },
   },
   /** Volatile state is gone; pending calls never answer. Null: it stays down. */
   crash: {
-    swarmBit: 6,
     fields: { process: 'process', when: 'when', restartAfterUs: 'durationOrNever' },
   },
   /**
    * The connections between two processes are replaced: pending calls end unknown, what the old
    * ones carry still arrives, and the new one may overtake it.
    */
-  reset: { swarmBit: 7, fields: { from: 'process', to: 'process', when: 'when' } },
+  reset: { fields: { from: 'process', to: 'process', when: 'when' } },
   /** A replica takes over whose durable state is the one of `lagUs` ago; volatile state is lost. */
-  failover: { swarmBit: 8, fields: { process: 'process', when: 'when', lagUs: 'duration' } },
+  failover: { fields: { process: 'process', when: 'when', lagUs: 'duration' } },
   /** A server forgets one key (a cache under memory pressure). */
-  evict: { swarmBit: 9, fields: { process: 'process', key: 'key', when: 'when' } },
+  evict: { fields: { process: 'process', key: 'key', when: 'when' } },
   /** One timer fires later than asked. */
-  'late-timer': { swarmBit: 10, fields: { which: 'timer', byUs: 'duration' } },
+  'late-timer': { fields: { which: 'timer', byUs: 'duration' } },
 } as const;
 
 type Fields = {
@@ -153,17 +147,11 @@ export interface FaultField {
 }
 
 interface FaultRow {
-  readonly swarmBit: number;
   readonly fields: Readonly<Record<string, FieldType>>;
   readonly omitted?: { readonly process?: 'clients'; readonly when?: 'at the start' };
 }
 
 const ROWS: Readonly<Record<FaultKind, FaultRow>> = FAULTS;
-
-/** Which bit of a seed's draw enables the kind. */
-export function swarmBitOf(kind: FaultKind): number {
-  return ROWS[kind].swarmBit;
-}
 
 /** What a scenario need not say of this kind, and what then holds. */
 export function omittable(kind: FaultKind): NonNullable<FaultRow['omitted']> {
