@@ -1,0 +1,26 @@
+/** The benchmark and the fuzzer run as they are built, on the package in `dist`. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+
+const cwd = fileURLToPath(new URL('..', import.meta.url));
+
+function outputOf(command: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  expect(status, stderr).toBe(0);
+  return stdout;
+}
+
+beforeAll(() => {
+  const rolldown = 'node_modules/rolldown/bin/cli.mjs';
+  outputOf(process.execPath, rolldown, '-c', 'tools/tools.config.mjs', '--logLevel', 'silent');
+});
+
+test('the benchmark prints a row as it is measured', () => {
+  const rows = outputOf(process.execPath, 'tools/built/bench.js', 'startup');
+  expect(rows).toContain('`fencepost --version`');
+});
+
+test('the fuzzer compares as many histories as it is asked for', () => {
+  expect(outputOf(process.execPath, 'tools/built/fuzz.js', '50', '0', 'mutex')).toContain('mutex: 50 histories');
+});
