@@ -22,5 +22,7 @@ test('the benchmark prints a row as it is measured', () => {
 });
 
 test('the fuzzer compares as many histories as it is asked for', () => {
-  expect(outputOf(process.execPath, 'tools/built/fuzz.js', '50', '0', 'mutex')).toContain('mutex: 50 histories');
+  expect(outputOf(process.execPath, 'tools/built/fuzz.js', '50', '0', 'mutex')).toContain(
+    'mutex: 50 histories',
+  );
 });
