@@ -1,0 +1,156 @@
+/** What people's own claims may say, and what becomes of an answer that is none. */
+import { describe, expect, test } from 'vitest';
+import { Defect } from '../core/kernel/assert.ts';
+import type { Contradiction } from './explanation.ts';
+import { type ClaimDefinition, ownClaim, type Ruling } from './own-claim.ts';
+import { grant, terms, traceOf, write } from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
+import type { Verdict } from './verdict.ts';
+
+const events = [grant(0, 'alice', 1), write(2, 'alice', 1, 7), write(3, 'alice', 1, 8)];
+
+/** The verdict of a claim whose judge answers so, even with what its type forbids. */
+function verdictFor(ruling: unknown, more: object = {}): Verdict {
+  const judge = (): Ruling => JSON.parse(JSON.stringify(ruling));
+  const claim = ownClaim('few', { about: 'few are there', judge, ...more });
+  return claim.judge(indexTrace(traceOf(events)), terms);
+}
+
+function verdictBy(judge: ClaimDefinition['judge'], more: Partial<ClaimDefinition> = {}): Verdict {
+  const claim = ownClaim('few', { about: 'few are there', judge, ...more });
+  return claim.judge(indexTrace(traceOf(events)), terms);
+}
+
+const evidence = [
+  { role: 'second', event: 2 },
+  { role: 'first', event: 0 },
+];
+
+describe('a definition', () => {
+  test('is taken over as it stands, and needs no source', () => {
+    const judge = (): Ruling => ({ exercised: 0 });
+    const claim = ownClaim('few', { about: 'few are there', judge });
+    expect(claim).toMatchObject({ name: 'few', about: 'few are there', source: '', rules: {} });
+    expect(ownClaim('few', { about: '', source: 'me', judge }).source).toBe('me');
+  });
+
+  test.each<[string, object]>([
+    ['claims.few.about is no text', { about: 3 }],
+    ['claims.few.judge is no function', { judge: 'yes' }],
+    ['claims.few.rules.late is no function', { rules: { late: 'it is late' } }],
+  ])('is refused where %s', (message, wrong) => {
+    expect(() => verdictFor({ exercised: 0 }, wrong)).toThrow(new Error(message));
+  });
+});
+
+describe('a ruling', () => {
+  test.each<[string, Ruling, object]>([
+    ['holds', { exercised: 3 }, { kind: 'valid', exercised: 3 }],
+    ['holds with no breach', { exercised: 0, breach: null }, { kind: 'valid', exercised: 0 }],
+    [
+      'cannot be told',
+      { exercised: 2, unknown: 'nobody looked' },
+      { kind: 'unknown', exercised: 2, reason: 'nobody looked' },
+    ],
+  ])('that %s is the verdict', (_, ruling, verdict) => {
+    expect(verdictBy(() => ruling)).toEqual({ claim: 'few', ...verdict });
+  });
+
+  test('sees the trace and the terms', () => {
+    const seen = verdictBy((trace, { ttlUs }) => ({ exercised: trace.events.length + ttlUs }));
+    expect(seen.exercised).toBe(10_003);
+  });
+
+  test('with a headline is told by its own words, its evidence in the order of the trace', () => {
+    const breach = { headline: 'Too many', evidence };
+    expect(verdictBy(() => ({ exercised: 0, breach }))).toEqual({
+      ...{ kind: 'invalid', claim: 'few', exercised: 1, rule: 'few' },
+      evidence: [evidence[1], evidence[0]],
+      explanation: { headline: 'Too many', given: '', next: '', however: '', cure: '' },
+    });
+    const words = { headline: 'Too many', next: 'n', however: 'h', cure: 'c' };
+    expect(verdictBy(() => ({ exercised: 4, breach: { ...words, evidence } }))).toMatchObject({
+      exercised: 4,
+      explanation: { ...words, given: '' },
+    });
+  });
+
+  test('by a rule is told by the words of the rule', () => {
+    const ruling: Ruling = { exercised: 1, breach: { rule: 'crowd', evidence } };
+    const crowd = (shown: Contradiction): { readonly headline: string } => ({
+      headline: `${shown.need('second', 'write').value} is one too many`,
+    });
+    expect(verdictBy(() => ruling, { rules: { crowd } })).toMatchObject({
+      rule: 'crowd',
+      evidence: [evidence[1], evidence[0]],
+      explanation: {
+        headline: '8 is one too many',
+        given: "A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms)",
+        ...{ next: '', however: '', cure: '' },
+      },
+    });
+    expect(verdictBy(() => ruling)).toMatchObject({
+      explanation: {
+        headline: '`few` broke by its rule `crowd`',
+        next: 'the run shows the first at 0 ms and the second at 3 ms',
+      },
+    });
+  });
+
+  test('counts although it cannot be told otherwise', () => {
+    const breach = { headline: 'Too many', evidence };
+    const ruling = { exercised: 1, breach, unknown: 'nobody looked' };
+    expect(verdictBy(() => ruling).kind).toBe('invalid');
+  });
+});
+
+describe('an answer that is no ruling leaves the claim unknown', () => {
+  const told = 'its judge told a breach without a headline or without evidence';
+  const count = 'its judge did not say how often the claim was exercised';
+  const breach = (fields: unknown): object => ({ exercised: 1, breach: fields });
+  const shown = (part: unknown): object => breach({ headline: 'x', evidence: [part] });
+  const strange = (part: unknown): string =>
+    `its judge names ${JSON.stringify(part)} as evidence, which is no event of the trace`;
+  const parts: readonly unknown[] = [
+    ...[null, 'second', 7],
+    ...[{ event: 1 }, { role: 'second' }, { role: 2, event: 1 }],
+    ...['1', 1.5, -1, 3].map((event) => ({ role: 'second', event })),
+  ];
+
+  test.each<[string, unknown]>([
+    ['its judge returned no ruling', null],
+    ['its judge returned no ruling', 'fine'],
+    [count, {}],
+    [count, { exercised: 'often' }],
+    [count, { exercised: 1.5 }],
+    [told, breach('it broke')],
+    [told, breach({})],
+    [told, breach({ headline: 'x' })],
+    [told, breach({ evidence: [] })],
+    [told, breach({ headline: 3, evidence: [] })],
+    [told, breach({ rule: 3, evidence: [] })],
+    [told, breach({ headline: 'x', evidence: 'all of it' })],
+    ...parts.map((part): [string, unknown] => [strange(part), shown(part)]),
+  ])('%s: %j', (reason, answer) => {
+    expect(verdictFor(answer)).toEqual({ kind: 'unknown', claim: 'few', exercised: 0, reason });
+  });
+
+  test('the first and the last event are evidence', () => {
+    for (const event of [0, 2]) {
+      expect(verdictFor(shown({ role: 'it', event })).kind).toBe('invalid');
+    }
+    expect(verdictFor(breach({ rule: 'crowd', evidence: [] })).kind).toBe('invalid');
+  });
+
+  test('a judge that throws says why; a defect of fencepost is not caught', () => {
+    const throwing = (error: Error) => () => {
+      throw error;
+    };
+    expect(verdictBy(throwing(new Error('no such field')))).toEqual({
+      ...{ kind: 'unknown', claim: 'few', exercised: 0 },
+      reason: 'its judge threw: no such field',
+    });
+    const defect = new Defect('this cannot be');
+    expect(() => verdictBy(throwing(defect))).toThrow(defect);
+  });
+});

@@ -1,0 +1,174 @@
+/** What a trace is sorted into. */
+import { describe, expect, test } from 'vitest';
+import type { TraceEvent } from '../core/history/trace.ts';
+import {
+  accepted,
+  acquire,
+  answer,
+  deny,
+  enter,
+  grant,
+  healed,
+  invoke,
+  leaseTest,
+  leave,
+  pause,
+  read,
+  recovered,
+  release,
+  renew,
+  traceOf,
+  unknown,
+  write,
+} from './trace-builder.fixture.ts';
+import {
+  grantUnder,
+  indexTrace,
+  isAcknowledged,
+  isStale,
+  operationOf,
+  placeAt,
+} from './trace-index.ts';
+
+const events = [
+  deny(0, 'bob', 0), // 0
+  grant(1, 'alice', 1), // 1
+  write(2, 'alice', 1, 1), // 2
+  enter(2, 'alice', 1, 11), // 3
+  renew(3, 'alice', 1), // 4
+  leaseTest(4, 'alice', 1, 13), // 5
+  leave(5, 'alice', 1), // 6
+  release(6, 'alice', 1), // 7
+  grant(7, 'bob', 2), // 8
+  write(8, 'alice', 1, 2, { key: 'y' }), // 9
+  read(9, 'bob', 2, 1), // 10
+  write(9, 'bob', 0, 3), // 11
+  write(9, 'bob', 2, 3, { process: 'other' }), // 12
+  write(9, 'bob', 2, 3, { resource: 'disk' }), // 13
+  recovered(10, 2, { x: 1 }), // 14
+  pause(11, 'bob', 12), // 15
+  release(12, 'carol', 9), // 16
+  renew(12, 'carol', 9), // 17
+];
+const indexed = indexTrace(traceOf(events));
+const place = placeAt(indexed, { store: 'store', resource: 'db' });
+
+describe('a lock', () => {
+  const lock = indexed.locks.get('db');
+
+  test('has its events in order, each with the grant before it', () => {
+    const entries = lock?.entries.map(({ index, latest }) => [index, latest?.index ?? null]);
+    expect(entries).toEqual([
+      ...[0, 1].map((index) => [index, null]),
+      ...[3, 4, 5, 6, 7, 8].map((index) => [index, 1]),
+      ...[16, 17].map((index) => [index, 8]),
+    ]);
+  });
+
+  test('has its grants in order and by number, with what was done to each', () => {
+    const changes = lock?.grants.map((one) => one.changes.map(({ index }) => index));
+    expect(lock?.grants.map(({ index }) => index)).toEqual([1, 8]);
+    expect(changes).toEqual([[4, 7], []]);
+    expect([...(lock?.byNumber ?? [])].map(([number, { index }]) => [number, index])).toEqual([
+      [1, 1],
+      [2, 8],
+    ]);
+  });
+
+  test('is there for every resource, even one that nobody locked', () => {
+    expect([...indexed.locks.keys()]).toEqual(['db', 'disk']);
+    expect(indexed.locks.get('disk')?.grants).toEqual([]);
+  });
+});
+
+describe('a place', () => {
+  test('is one resource in one store', () => {
+    const places = indexed.places.map(({ store, resource, accesses }) => {
+      return [store, resource, accesses.map(({ index }) => index)];
+    });
+    expect(places).toEqual([
+      ['store', 'db', [2, 9, 10, 11]],
+      ['other', 'db', [12]],
+      ['store', 'disk', [13]],
+    ]);
+    expect(placeAt(indexed, { store: 'other', resource: 'disk' })).toBeUndefined();
+    expect(placeAt(indexed, { store: 'other', resource: 'db' })).toBe(indexed.places[1]);
+  });
+
+  test('has the accesses to each of its keys', () => {
+    const keys = [...(place?.keys.values() ?? [])];
+    expect(keys.map((log) => [log.key, ...log.accesses.map(({ index }) => index)])).toEqual([
+      ['x', 2, 10, 11],
+      ['y', 9],
+    ]);
+  });
+
+  test('has its recoveries, and apart from them what its keys began as', () => {
+    const begins = (key: string, version: number): TraceEvent => ({
+      ...{ ...recovered(0, 0, { x: 4, y: 5 }), begins: { key, version } },
+    });
+    const all = [begins('x', 3), begins('y', 0), begins('x', 9), begins('z', 1)];
+    const from = indexTrace(traceOf([...all, recovered(5, 0, {})])).places[0];
+    expect(from?.recoveries.map(({ index }) => index)).toEqual([4]);
+    expect(Object.fromEntries(from?.firsts ?? [])).toEqual({
+      x: { value: 4, version: 3 },
+      y: { value: 5, version: 0 },
+      z: { value: 0, version: 1 },
+    });
+    expect(place?.recoveries.map(({ index }) => index)).toEqual([14]);
+    expect(place?.firsts.size).toBe(0);
+  });
+});
+
+test('an access is stale where its lock had been granted anew', () => {
+  const stale = place?.accesses.filter(isStale);
+  expect(stale?.map(({ index }) => index)).toEqual([9]);
+  const later = indexTrace(traceOf([write(0, 'alice', 1, 1), grant(1, 'alice', 1)]));
+  expect(later.places[0]?.accesses.some(isStale)).toBe(false);
+});
+
+test('the grant of an access is that of its number and its resource', () => {
+  const found = place?.accesses.map(({ event }) => grantUnder(indexed, event)?.index);
+  expect(found).toEqual([1, 1, 8, undefined]);
+  expect(grantUnder(indexed, write(9, 'bob', 2, 3, { resource: 'nowhere' }))).toBeUndefined();
+});
+
+test('an operation has its return, and one that nobody called has none', () => {
+  const { operations } = indexTrace(
+    traceOf([
+      invoke(1, 'alice/1/write'),
+      acquire(2, 'bob/1/acquire'),
+      accepted(3, 'alice/1/write'),
+      accepted(3, 'carol/1/write'),
+    ]),
+  );
+  const returns = [...operations].map(([name, log]) => [name, log.return?.index ?? null]);
+  expect(returns).toEqual([
+    ['alice/1/write', 2],
+    ['bob/1/acquire', null],
+  ]);
+});
+
+test.each([
+  [true, accepted(2, 'alice/1/write')],
+  [false, answer(2, 'alice/1/write', { kind: 'refused', highest: 1 })],
+  [false, unknown(2, 'alice/1/write')],
+  [false, { ...accepted(2, 'alice/1/write'), outcome: 'info' as const }],
+  [false, { ...accepted(2, 'alice/1/write'), answer: null }],
+  [false, healed(2)],
+])('that a write is acknowledged is %s after %j', (isTrue, event) => {
+  const { operations } = indexTrace(traceOf([invoke(1, 'alice/1/write'), event]));
+  expect([...operations.values()].map(isAcknowledged)).toEqual([isTrue]);
+});
+
+test('faults, probes and whether the run is complete are those of the trace', () => {
+  expect(indexed.faults.map(({ index }) => index)).toEqual([15]);
+  expect([...indexed.probes]).toEqual(['probe']);
+  expect(indexed.isComplete).toBe(true);
+  expect(indexTrace(traceOf([], { kind: 'cut', limit: 'end' })).isComplete).toBe(false);
+});
+
+test('a message has the name of its operation, its try and its leg', () => {
+  expect(operationOf('alice/1/write/2/request')).toBe('alice/1/write');
+  expect(operationOf('alice/life-2/put/1/reply')).toBe('alice/life-2/put');
+});
