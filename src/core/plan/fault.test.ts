@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import {
+  amountField,
+  amountOf,
+  FAULT_KINDS,
+  type Fault,
+  type FaultOf,
+  faultWith,
+  fieldsOfKind,
+  hitsBetween,
+  hitsMessage,
+  instantOf,
+  omittable,
+  placeNamed,
+  processesNamed,
+  targetOf,
+  withAmount,
+  withInstant,
+} from './fault.ts';
+
+const at = { kind: 'at', atUs: 3 } as const;
+const before = { kind: 'before', point: 'alice/1/write' } as const;
+const after = { kind: 'after', point: 'alice/1/checked' } as const;
+const message = { kind: 'message', message: 'alice/1/write/1/request' } as const;
+const link = { kind: 'link', from: 'alice', to: 'lock', atUs: 3 } as const;
+
+const pause = { kind: 'pause', process: 'alice', when: before, forUs: 20, clocks: 'run' } as const;
+const step = { kind: 'clock', process: 'bob', when: at, stepUs: -9, ratePpm: 5 } as const;
+const rate = { ...step, stepUs: 0 } as const;
+const crash = { kind: 'crash', process: 'lock', when: after, restartAfterUs: null } as const;
+const reset = { kind: 'reset', from: 'alice', to: 'lock', when: at } as const;
+const delay = { kind: 'delay', which: message, byUs: 7 } as const;
+const drop = { kind: 'drop', which: link } as const;
+const partition: FaultOf<'partition'> = {
+  kind: 'partition',
+  from: ['alice', 'bob'],
+  to: ['lock'],
+  direction: 'both',
+  when: at,
+  forUs: 4,
+};
+const late: FaultOf<'late-timer'> = {
+  kind: 'late-timer',
+  which: { kind: 'timer', timer: 'alice/1/backoff-2' },
+  byUs: 6,
+};
+const ofAlice = { kind: 'process', process: 'alice', atUs: 3 } as const;
+const later: FaultOf<'late-timer'> = { ...late, which: ofAlice };
+
+/** Each fault with its amount, its instant, the name that places it, and whom or what it hits. */
+const SEEN: readonly (readonly [string, Fault, number | null, number | null, string, string])[] = [
+  ['a pause', pause, 20, null, 'alice/1/write', 'alice'],
+  ['a step back', step, 9, 3, '', 'bob'],
+  ['a clock that only runs fast', rate, null, 3, '', 'bob'],
+  ['a crash for good', crash, null, null, 'alice/1/checked', 'lock'],
+  ['a crash', { ...crash, restartAfterUs: 5 }, 5, null, 'alice/1/checked', 'lock'],
+  ['a reset', reset, null, 3, '', 'alice to lock'],
+  ['a delay by name', delay, 7, null, 'alice/1/write/1/request', 'alice/1/write/1/request'],
+  ['a drop on a link', drop, null, 3, '', 'alice to lock'],
+  ['a partition', partition, 4, 3, '', 'alice, bob and lock'],
+  ['a late timer by name', late, 6, null, 'alice/1/backoff-2', 'alice/1/backoff-2'],
+  ['a late timer of a process', later, 6, 3, '', 'alice'],
+];
+
+describe('of a fault is known', () => {
+  test.each(SEEN)('%s', (_, fault, amount, instant, place, target) => {
+    const seen = [amountOf(fault), instantOf(fault), placeNamed(fault), targetOf(fault)];
+    expect(seen).toEqual([amount, instant, place, target]);
+  });
+
+  test('whom it names, a group as one', () => {
+    expect(processesNamed(pause)).toEqual([['alice']]);
+    expect(processesNamed(partition)).toEqual([['alice', 'bob'], ['lock']]);
+    expect(processesNamed(drop)).toEqual([['alice'], ['lock']]);
+    expect(processesNamed(later)).toEqual([['alice']]);
+    expect(processesNamed(delay)).toEqual([]);
+  });
+});
+
+describe('a fault with another amount', () => {
+  test.each<[string, Fault, number, Fault]>([
+    ['is longer', pause, 30, { ...pause, forUs: 30 }],
+    ['steps in its old direction', step, 4, { ...step, stepUs: -4 }],
+    ['steps forwards, as before', { ...step, stepUs: 9 }, 4, { ...step, stepUs: 4 }],
+    ['steps by 0, not by −0', step, 0, rate],
+    ['is itself where it has none', reset, 4, reset],
+    ['is itself where it lasts for good', crash, 4, crash],
+    ['is itself where only its rate is off', rate, 4, rate],
+  ])('%s', (_, fault, amount, changed) => {
+    expect(withAmount(fault, amount)).toStrictEqual(changed);
+  });
+});
+
+describe('a fault at another instant', () => {
+  const moved = { kind: 'at', atUs: 8 } as const;
+  test.each<[string, Fault, Fault]>([
+    ['is injected then', partition, { ...partition, when: moved }],
+    ['waits for its message from then on', drop, { ...drop, which: { ...link, atUs: 8 } }],
+    ['waits for its timer from then on', later, { ...late, which: { ...ofAlice, atUs: 8 } }],
+    ['is itself where it waits for a point', pause, pause],
+    ['is itself where it waits for a message by name', delay, delay],
+    ['is itself where it waits for a timer by name', late, late],
+  ])('%s', (_, fault, changed) => {
+    expect(withInstant(fault, 8)).toStrictEqual(changed);
+  });
+});
+
+describe('a kind of fault', () => {
+  test('has its fields in files without their units', () => {
+    const names = (kind: (typeof FAULT_KINDS)[number]): readonly string[] =>
+      fieldsOfKind(kind).map(({ name, inFiles, type }) => `${name} ${inFiles} ${type}`);
+    expect(names('clock')).toEqual([
+      'process process process',
+      'when when when',
+      'stepUs step step',
+      'ratePpm rate rate',
+    ]);
+    expect(names('crash')[2]).toBe('restartAfterUs restart durationOrNever');
+  });
+
+  test('hits a message, or between processes, or neither', () => {
+    expect(FAULT_KINDS.filter(hitsMessage)).toEqual(['delay', 'drop', 'duplicate']);
+    expect(FAULT_KINDS.filter(hitsBetween)).toEqual(['partition', 'reset']);
+  });
+
+  test('says what a scenario may leave out', () => {
+    expect(omittable('pause')).toEqual({ process: 'clients' });
+    expect(omittable('clock')).toEqual({ when: 'at the start' });
+    expect(omittable('drop')).toEqual({});
+  });
+
+  test('has at most one amount', () => {
+    const amounts = FAULT_KINDS.map((kind) => `${kind} ${amountField(kind)?.name}`);
+    expect(amounts).toEqual([
+      ...['pause forUs', 'delay byUs', 'drop undefined', 'duplicate byUs', 'partition forUs'],
+      ...['clock stepUs', 'crash restartAfterUs', 'reset undefined', 'failover lagUs'],
+      ...['evict undefined', 'late-timer byUs'],
+    ]);
+  });
+
+  test('is made of a value for each of its fields', () => {
+    const evict = faultWith('evict', ({ name }) => (name === 'when' ? at : name));
+    expect(evict).toEqual({ kind: 'evict', process: 'process', key: 'key', when: at });
+  });
+});
