@@ -1,0 +1,233 @@
+/** What a chunk of seeds is counted as; the traces are written by hand. */
+import { describe, expect, test } from 'vitest';
+import {
+  acquire,
+  fault,
+  grant,
+  pause,
+  read,
+  release,
+  renew,
+  traceOf,
+  write,
+} from '../../check/trace-builder.fixture.ts';
+import type { Verdict } from '../../check/verdict.ts';
+import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import type { Examination } from '../../harness.ts';
+import { clientOf, planOf } from '../../systems/plan.fixture.ts';
+import { type Examiner, examineChunk, killedTally } from './chunk.ts';
+import { EMPTY_TALLY, type Tally } from './tally.ts';
+
+const quiet: Examination = {
+  plan: planOf({ clients: [clientOf('alice', [])] }),
+  trace: traceOf([]),
+  verdicts: [],
+  overlap: { times: 0, longestUs: 0, totalUs: 0 },
+  stampede: { computations: 0, most: 0 },
+};
+
+const LISTED = { holds: ['kept'], breaks: ['broken'] };
+
+function tallyBy(examiner: Examiner, to = 0, skip: readonly number[] = []): Promise<Tally> {
+  return examineChunk({ system: 's', from: 0, to, skip }, LISTED, examiner, () => {});
+}
+
+/** One seed after the other, each examined to one of these. */
+function tallyOf(...seeds: readonly Partial<Examination>[]): Promise<Tally> {
+  return tallyBy((_, seed) => ({ ...quiet, ...seeds[seed] }), seeds.length - 1);
+}
+
+const traced = (...events: readonly TraceEvent[]): Partial<Examination> => ({
+  trace: traceOf(events),
+});
+
+describe('a fault', () => {
+  test.each<[string, readonly TraceEvent[], 0 | 1]>([
+    ['strikes before any grant', [pause(0, 'alice', 1), grant(5, 'alice', 1)], 0],
+    ['strikes as a grant is held', [grant(0, 'alice', 1), pause(5, 'bob', 6)], 1],
+    ['strikes as the lease ends', [grant(0, 'alice', 1), pause(10, 'bob', 11)], 0],
+    [
+      'strikes under a grant without an end',
+      [grant(0, 'alice', 1, { untilUs: null }), pause(99, 'bob', 100)],
+      1,
+    ],
+    [
+      'strikes in what a renew added',
+      [grant(0, 'alice', 1), renew(9, 'alice', 1), pause(15, 'bob', 16)],
+      1,
+    ],
+    [
+      'strikes after a renew without an end',
+      [grant(0, 'alice', 1), renew(9, 'alice', 1, { untilUs: null }), pause(99, 'bob', 100)],
+      1,
+    ],
+    [
+      'strikes after a renew that renewed nothing',
+      [grant(0, 'alice', 1), renew(9, 'alice', 1, { extended: 0 }), pause(15, 'bob', 16)],
+      0,
+    ],
+    [
+      'strikes after the release',
+      [grant(0, 'alice', 1), release(4, 'alice', 1), pause(5, 'bob', 6)],
+      0,
+    ],
+    [
+      'strikes after a release that released nothing',
+      [grant(0, 'alice', 1), release(4, 'alice', 1, { released: 0 }), pause(5, 'bob', 6)],
+      1,
+    ],
+    [
+      'strikes while one of two locks is held',
+      [grant(0, 'alice', 1), grant(20, 'bob', 2, { lock: 'b' }), pause(25, 'bob', 26)],
+      1,
+    ],
+    ['lasts until a grant', [pause(0, 'bob', 6), grant(5, 'alice', 1)], 1],
+    ['ends with a grant', [pause(0, 'bob', 5), grant(5, 'alice', 1)], 0],
+    ['of a moment is over by the grant', [fault(0, 'drop', 'bob'), grant(5, 'alice', 1)], 0],
+    ['of a clock goes on', [fault(0, 'clock', 'bob'), grant(5, 'alice', 1)], 1],
+    [
+      'lasts as long as the longest of its kind',
+      [pause(0, 'bob', 9), pause(1, 'alice', 2), grant(5, 'alice', 1)],
+      1,
+    ],
+    [
+      'that met a grant has met it, whatever comes later',
+      [grant(0, 'alice', 1), pause(5, 'bob', 6), pause(20, 'bob', 21)],
+      1,
+    ],
+    ['meets nothing where a lock was asked for in vain', asked(write(5, 'alice', 0, 1)), 0],
+  ])('that %s', async (_, events, overlapped) => {
+    const { faults } = await tallyOf(traced(...events));
+    expect(Object.values(faults)).toEqual([{ fired: 1, overlapped }]);
+  });
+
+  test.each<[string, readonly TraceEvent[], 0 | 1]>([
+    ['is followed by a write', [pause(0, 'bob', 1), write(5, 'alice', 0, 1)], 1],
+    ['is followed by a read', [pause(0, 'bob', 1), read(5, 'alice', 0, 1)], 1],
+    ['is followed by nothing', [write(0, 'alice', 0, 1), pause(1, 'bob', 2)], 0],
+    ['is followed by another fault', [pause(0, 'bob', 1), pause(2, 'bob', 3)], 0],
+    [
+      'is followed by a write and a fault',
+      [pause(0, 'bob', 1), write(1, 'alice', 0, 1), pause(2, 'bob', 3)],
+      1,
+    ],
+  ])('that %s, where nobody asks for a lock', async (_, events, overlapped) => {
+    const { faults } = await tallyOf(traced(...events));
+    expect(faults).toEqual({ pause: { fired: 1, overlapped } });
+  });
+
+  test('counts once per seed and kind', async () => {
+    const struck = traced(grant(0, 'alice', 1), pause(1, 'bob', 2), pause(3, 'bob', 4));
+    const idle = traced(fault(0, 'drop', 'bob'), grant(5, 'alice', 1), pause(50, 'bob', 51));
+    const { faults, events } = await tallyOf(struck, idle);
+    expect(faults).toEqual({
+      pause: { fired: 2, overlapped: 1 },
+      drop: { fired: 1, overlapped: 0 },
+    });
+    expect(events).toBe(6);
+  });
+});
+
+function asked(...accesses: readonly TraceEvent[]): readonly TraceEvent[] {
+  return [pause(0, 'bob', 1), acquire(2, 'alice/1/acquire'), ...accesses];
+}
+
+describe('a verdict', () => {
+  const broken = (claim: string): Verdict => {
+    return { kind: 'invalid', claim, exercised: 2, rule: 'r', evidence: [] };
+  };
+  const unsure = (claim: string, exercised = 0): Verdict => {
+    return { kind: 'unknown', claim, exercised, reason: 'who knows' };
+  };
+  const seed = (...verdicts: readonly Verdict[]): Partial<Examination> => ({ verdicts });
+
+  test('that is broken or unknown counts for the seed where the claim is listed', async () => {
+    const { broken: seeds, unknown } = await tallyOf(
+      seed(broken('kept'), broken('broken')),
+      seed(broken('other'), unsure('broken')),
+      seed(unsure('other'), unsure('kept'), broken('broken')),
+    );
+    expect([seeds, unknown]).toEqual([2, 2]);
+  });
+
+  test('is counted under its claim, listed or not', async () => {
+    const valid: Verdict = { kind: 'valid', claim: 'other', exercised: 0 };
+    const { claims } = await tallyOf(
+      seed(valid),
+      seed(unsure('other', 1)),
+      seed(unsure('other')),
+      seed(broken('other')),
+    );
+    expect(claims).toEqual({
+      other: {
+        ...{ broken: 1, brokenSeeds: [3], unknown: 2, exercised: 2, times: 3 },
+        firstUnknown: { seed: 1, reason: 'who knows' },
+      },
+    });
+  });
+
+  test('names the first ten seeds that break a claim, and counts all', async () => {
+    const { claims } = await tallyOf(...Array.from({ length: 12 }, () => seed(broken('kept'))));
+    expect(claims['kept']).toMatchObject({
+      broken: 12,
+      brokenSeeds: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    });
+  });
+});
+
+test('overlaps and stampedes are counted by seed, with the longest and the most', async () => {
+  const of = (times: number, longestUs: number, computations: number, most: number) => ({
+    overlap: { times, longestUs, totalUs: longestUs },
+    stampede: { computations, most },
+  });
+  const { overlap, stampede } = await tallyOf(of(2, 7, 3, 2), of(0, 0, 1, 1), of(1, 5, 4, 3));
+  expect(overlap).toEqual({ seeds: 2, longestUs: 7 });
+  expect(stampede).toEqual({ seeds: 2, computations: 8, most: 3 });
+});
+
+describe('a seed that fails', () => {
+  const failed = (error: string): Trace => {
+    return traceOf([], { kind: 'failed', process: 'store', error });
+  };
+
+  test('is a finding, whether its run says so or its examination throws or rejects', async () => {
+    const tally = await tallyBy((_, seed) => {
+      if (seed === 0) return { ...quiet, trace: failed('out of cheese') };
+      if (seed === 1) throw new Error('no such lock');
+      return seed === 2 ? Promise.reject(new Error('too late')) : Promise.resolve(quiet);
+    }, 3);
+    expect(tally).toEqual({
+      ...EMPTY_TALLY,
+      ...{ seeds: 4, failed: 3 },
+      failures: ['store: out of cheese', 'no such lock', 'too late'].map((error, seed) => {
+        return { seed, error };
+      }),
+    });
+  });
+
+  test('is named among the first ten, and counted', async () => {
+    const tally = await tallyOf(...Array.from({ length: 12 }, () => ({ trace: failed('x') })));
+    expect([tally.failed, tally.failures.map(({ seed }) => seed)]).toEqual([
+      12,
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    ]);
+  });
+
+  test('from outside is a tally of its own', () => {
+    const { seeds, failed: count, killed, failures } = killedTally({ seed: 7, error: 'it hung' });
+    expect([seeds, count, killed]).toEqual([1, 1, 1]);
+    expect(failures).toEqual([{ seed: 7, error: 'it hung' }]);
+  });
+});
+
+test('every seed of a chunk is announced and examined, but those to be skipped', async () => {
+  const announced: number[] = [];
+  const examined: string[] = [];
+  const examiner: Examiner = (system, seed) => {
+    examined.push(`${system} ${seed}`);
+    return quiet;
+  };
+  const chunk = { system: 's', from: 3, to: 6, skip: [4] };
+  const { seeds } = await examineChunk(chunk, LISTED, examiner, (seed) => announced.push(seed));
+  expect([seeds, announced, examined]).toEqual([3, [3, 5, 6], ['s 3', 's 5', 's 6']]);
+});
