@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { seal } from './sealed.ts';
 import {
   type FiledShard,
   mergeShards,
@@ -197,3 +198,52 @@ test('the file of a shard that lost its end, or one of whose digits changed, is 
   );
   expect(readShard('[]')).toEqual({ kind: 'problem', what: 'is no shard that fencepost wrote' });
 });
+
+test.each<[string, (shard: ShardFile) => object]>([
+  [
+    'is no shard that fencepost wrote: range is missing; expected a map',
+    ({ range: _, ...rest }) => rest,
+  ],
+  [
+    'is no shard that fencepost wrote: shard there is no such shard',
+    (shard) => ({ ...shard, shard: { index: 3, of: 2 } }),
+  ],
+])('a sealed shard %s', async (what, change) => {
+  const content = change(await shardOf(1, 2));
+  expect(readShard(seal({ type: 'shard', version: 1 }, content))).toEqual({
+    kind: 'problem',
+    what,
+  });
+});
+
+test('no shard at all is nothing to merge', () => {
+  const problems = ['there is no shard to merge'];
+  expect(mergeShards([])).toEqual({ kind: 'refused', problems });
+});
+
+test('what shards bring beside their tallies is put together in their order', async () => {
+  const [one, two, three] = await shardsOf(3);
+  if (one === undefined || two === undefined || three === undefined) throw new Error();
+  const difference = { system: 's', seed: 40, what: 'event 1 differs' };
+  const kept = { file: 'a.yaml', outcome: 'fixed', expected: 'fixed', divergedAt: null };
+  const merge = mergeShards([
+    withMore(three, { difference: { ...difference, seed: 80 } }),
+    withMore(one, { keptPlans: [kept] }),
+    withMore(two, { difference }),
+  ]);
+  if (merge.kind !== 'merged') throw new Error(merge.kind);
+  const [scenario] = merge.merged.scenarios;
+  expect(scenario).toMatchObject({ difference, keptPlans: [kept] });
+  expect(scenario?.counterexamples.map(({ seed }) => seed)).toEqual([3, 33, 62]);
+  expect(merge.merged.cut).toEqual([]);
+});
+
+function withMore(
+  { file, shard }: FiledShard,
+  more: Partial<ShardFile['scenarios'][number]>,
+): FiledShard {
+  return {
+    file,
+    shard: { ...shard, scenarios: shard.scenarios.map((one) => ({ ...one, ...more })) },
+  };
+}

@@ -283,7 +283,10 @@ const shardFile: z.ZodType<ShardFile> = z
     range: rangeSchema,
     scenarios: z.array(scenarioShard),
   })
-  .refine(({ shard }) => shard.index <= shard.of, { error: 'there is no such shard' });
+  .refine(({ shard }) => shard.index <= shard.of, {
+    path: ['shard'],
+    error: 'there is no such shard',
+  });
 
 /** The text of a shard's file. */
 export function renderShard(shard: ShardFile): string {
