@@ -4,15 +4,29 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { changeWhole, createWhole } from './write-whole.ts';
 
-const disk = vi.hoisted(() => ({ isFull: false }));
+interface Disk {
+  isFull: boolean;
+  /** The code with which it refuses to link, or to sync a folder; null: it does not. */
+  link: string | null;
+  sync: string | null;
+}
+
+const disk = vi.hoisted((): Disk => ({ isFull: false, link: null, sync: null }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
-  const full = (): never => {
-    throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  const refuse = (code: string, what: string): never => {
+    throw Object.assign(new Error(`${code}: ${what}`), { code });
   };
   const writeSync = (descriptor: number, bytes: Buffer, at: number): number =>
-    disk.isFull ? full() : fs.writeSync(descriptor, bytes, at);
-  return { ...fs, writeSync };
+    disk.isFull ? refuse('ENOSPC', 'no space left on device') : fs.writeSync(descriptor, bytes, at);
+  const linkSync = (from: string, to: string): void =>
+    disk.link === null ? fs.linkSync(from, to) : refuse(disk.link, 'no link');
+  const fsyncSync = (descriptor: number): void => {
+    const isFolder = fs.fstatSync(descriptor).isDirectory();
+    if (isFolder && disk.sync !== null) refuse(disk.sync, 'no sync');
+    fs.fsyncSync(descriptor);
+  };
+  return { ...fs, writeSync, linkSync, fsyncSync };
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
@@ -20,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const file = join(folder, 'plan.yaml');
 beforeEach(() => {
-  disk.isFull = false;
+  Object.assign(disk, { isFull: false, link: null, sync: null });
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
 });
 
@@ -83,4 +97,40 @@ describe('a disk that is full', () => {
     disk.isFull = false;
     expect(changeWhole(file, 'before', 'after')).toEqual({ kind: 'done' });
   });
+});
+
+describe('where a disk has no links', () => {
+  test.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])('%s: a file is created whole', (link) => {
+    Object.assign(disk, { link });
+    expect(createWhole(file, 'a: 1\n')).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe('a: 1\n');
+    expect(createWhole(file, 'a: 2\n')).toBe(false);
+    expect(readFileSync(file, 'utf8')).toBe('a: 1\n');
+    expect(readdirSync(folder)).toEqual(['plan.yaml']);
+  });
+
+  test('a folder that is not there is said so', () => {
+    Object.assign(disk, { link: 'EPERM' });
+    expect(() => createWhole(join(folder, 'none', 'plan.yaml'), '')).toThrow('ENOENT');
+  });
+});
+
+test('a disk that fails to link for another reason says so, and keeps nothing', () => {
+  Object.assign(disk, { link: 'EIO' });
+  expect(() => createWhole(file, 'a: 1\n')).toThrow('EIO: no link');
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a folder that cannot be synced is no reason to fail, one on a broken disk is', () => {
+  for (const sync of ['EISDIR', 'EPERM', 'EACCES', 'EINVAL']) {
+    Object.assign(disk, { sync });
+    expect(createWhole(join(folder, sync), '')).toBe(true);
+    expect(changeWhole(join(folder, sync), '', 'a')).toEqual({ kind: 'done' });
+  }
+  Object.assign(disk, { sync: 'EIO' });
+  expect(() => createWhole(file, 'a: 1\n')).toThrow('EIO: no sync');
+});
+
+test('a change beside which nothing can be reserved fails', () => {
+  expect(() => changeWhole(join(folder, 'none', 'plan.yaml'), '', 'a')).toThrow('ENOENT');
 });

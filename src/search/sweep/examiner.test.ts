@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
-import { traceDifference } from './examiner.ts';
+import { loadScenario } from '../../load.ts';
+import { claimsJudged, examinerOf, repeatSeed, traceDifference } from './examiner.ts';
 
 function traceOf(...points: readonly string[]): Trace {
   const events = points.map((point, atUs): TraceEvent => {
@@ -25,4 +26,31 @@ test('a trace that goes on longer differs where the other ends', () => {
 test('traces that end differently differ', () => {
   const cut: Trace = { ...traceOf('a'), ending: { kind: 'cut', limit: 'end' } };
   expect(traceDifference(traceOf('a'), cut)).toBe('the runs ended differently');
+});
+
+const read = loadScenario(
+  `name: calm
+systems:
+  one: { lock: lock-service, store: fenced, expect: { holds: [linearizable(register)] } }
+`,
+  'calm.yaml',
+);
+if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+const { scenario } = read;
+
+test('a seed is judged by what the scenario lists, and by all that costs little', async () => {
+  const plain = claimsJudged([]);
+  expect(plain).toContain('grant-order');
+  expect(plain.filter((name) => name.includes('(') || name === 'holder-overlap')).toEqual([]);
+  expect(claimsJudged(['progress', 'holder-overlap'])).toEqual([
+    ...['progress', 'holder-overlap'],
+    ...plain.filter((name) => name !== 'progress'),
+  ]);
+  const { verdicts, plan } = await examinerOf(scenario)('one', 3);
+  expect(verdicts.map(({ claim }) => claim)).toEqual(['linearizable(register)', ...plain]);
+  expect(plan.system.name).toBe('one');
+});
+
+test('a seed that is run twice gives the same, where nothing but its plan counts', async () => {
+  expect(await repeatSeed(scenario, 'one', 3)).toBeNull();
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
-import { judgeSystem } from './expectation.ts';
+import { claimsToShrink, judgeSystem } from './expectation.ts';
 import { EMPTY_TALLY, type Tally } from './tally.ts';
 
 const file = new URL('../../../fixtures/zombie-writer.yaml', import.meta.url);
@@ -80,4 +80,40 @@ test('a claim that was unknown on some seed leaves it unjudged', () => {
 test('a system of which no seed was examined is not judged', () => {
   const system = expecting(['grant-order'], []);
   expect(judgeSystem(scenario, system, EMPTY_TALLY, cut).met).toBeNull();
+});
+
+test('a fault that struck and met no grant leaves it unjudged, by its name', () => {
+  const tally = tallyOf('grant-order', {});
+  const unmet = { ...tally, faults: { ...tally.faults, drop: { fired: 9, overlapped: 0 } } };
+  expect(judgeSystem(scenario, expecting(['grant-order'], []), unmet, whole)).toEqual({
+    ...{ met: null, unexpected: [], missing: [], isIncomplete: true },
+    vacuous: ['drop never met a held grant'],
+  });
+  // Where nothing should hold, nothing was to be tested.
+  expect(judgeSystem(scenario, expecting([], []), unmet, whole)).toMatchObject({
+    ...{ met: true, isIncomplete: false },
+  });
+});
+
+test('a seed that failed leaves open what else would be met, and nothing that is not', () => {
+  const failed = { ...tallyOf('grant-order', {}), failed: 1 };
+  expect(judgeSystem(scenario, expecting(['grant-order'], []), failed, whole).met).toBeNull();
+  expect(judgeSystem(scenario, expecting([], ['grant-order']), failed, whole).met).toBe(false);
+});
+
+test('shrunk is each claim that should hold, else the first that should break', () => {
+  const { claims } = tallyOf('grant-order', { broken: 1 });
+  const tally = { ...tallyOf('tokens-unique', { broken: 2 }) };
+  const both = { ...tally, claims: { ...claims, ...tally.claims } };
+  const shrunk = (holds: readonly string[], breaks: readonly string[]): readonly string[] =>
+    claimsToShrink(expecting(holds, breaks), both);
+  expect(shrunk(['grant-order', 'progress', 'tokens-unique'], [])).toEqual([
+    'grant-order',
+    'tokens-unique',
+  ]);
+  expect(shrunk(['tokens-unique'], ['grant-order'])).toEqual(['tokens-unique']);
+  expect(shrunk(['progress'], ['fence-monotone', 'tokens-unique', 'grant-order'])).toEqual([
+    'tokens-unique',
+  ]);
+  expect(shrunk([], ['progress'])).toEqual([]);
 });

@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import type { FinishedRange } from './chunk.ts';
-import { ChunkSource, sweep } from './sweep.ts';
+import { ChunkSource, openPool, type Progress, sweep } from './sweep.ts';
+import { EMPTY_TALLY, type Tally } from './tally.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -17,6 +19,65 @@ test('a sweep of this thread comes to its end while timers are faked', async () 
   const { isWhole, tallies } = await sweep(read.scenario, { from: 0, to: 99, pool: null });
   expect(isWhole).toBe(true);
   expect(tallies.get('one')?.seeds).toBe(100);
+});
+
+describe('a sweep of this thread', () => {
+  const two = text.replace('systems: {', 'systems: { two: { lock: lock-service, store: fenced },');
+  const read = loadScenario(two, 'calm.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const { scenario } = read;
+
+  test('tells of its progress, and of each chunk that it examined itself', async () => {
+    const done: number[] = [];
+    const chunks: string[] = [];
+    const seen: Progress[] = [];
+    const tally: Tally = { ...EMPTY_TALLY, seeds: 10, broken: 2 };
+    const { tallies, isWhole, milliseconds } = await sweep(scenario, {
+      ...{ from: 0, to: 79, pool: null },
+      finished: [{ system: 'two', from: 0, to: 9, tally, milliseconds: 5 }],
+      onProgress: (progress) => {
+        done.push(progress.done);
+        seen.push(progress);
+      },
+      onFinished: ({ system, from, to }, { seeds }) =>
+        chunks.push(`${system} ${from}..${to} ${seeds}`),
+    });
+    expect(chunks).toEqual(['one 0..63 64', 'two 10..73 64', 'one 64..79 16', 'two 74..79 6']);
+    expect(done).toEqual([10, 74, 138, 154, 160]);
+    expect(new Set(seen.map(({ total, broken }) => `${total} ${broken}`))).toEqual(
+      new Set(['160 2']),
+    );
+    expect([...tallies].map(([name, { seeds }]) => [name, seeds])).toEqual([
+      ['two', 80],
+      ['one', 80],
+    ]);
+    expect(isWhole).toBe(true);
+    expect(milliseconds).toBeLessThan(60_000);
+  });
+
+  test('ends where it is asked to, with what is known so far', async () => {
+    const answers = [false, true];
+    const options = { from: 0, to: 99, pool: null, shouldStop: () => answers.shift() ?? true };
+    const { isWhole, tallies } = await sweep(scenario, options);
+    expect(isWhole).toBe(false);
+    expect([...tallies.values()].map(({ seeds }) => seeds).sort()).toEqual([0, 64]);
+  });
+});
+
+test('a pool is given what its workers need, and nothing that they cannot load', async () => {
+  const read = loadScenario(text, 'calm.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const pool = openPool({ workers: 0 });
+  const range = { from: 0, to: 9, pool };
+  expect(await sweep(read.scenario, range)).toMatchObject({ isWhole: false });
+  const catalogue = { ...builtIn, isLoadable: false };
+  await expect(sweep(read.scenario, { ...range, catalogue })).rejects.toThrow(
+    'worker threads cannot load definitions that come from no module: pool: null',
+  );
+  expect(await sweep(read.scenario, { ...range, pool: null, catalogue })).toMatchObject({
+    isWhole: true,
+  });
+  await pool.close();
 });
 
 const finished = fc.array(
