@@ -201,12 +201,14 @@ export function registerHistory(
   });
 }
 
-/** As calls of a register that compares tokens: a refusal is an answer. */
+/**
+ * As calls of a register that compares tokens: a refusal is an answer. A read whose answer was lost
+ * stays in it, since where reads register their token it may have shut others out.
+ */
 export function fencedHistory(operations: readonly StoreOperation[]): ClientHistory<FencedCall> {
-  return historyOf(operations, ({ call, answer, isAnswered }) => {
+  return historyOf(operations, ({ call, answer }) => {
     const { resource, key, token } = call;
     if (call.verb === 'read') {
-      if (!isAnswered || answer === null) return null;
       return { name: 'read', resource, key, token, value: servedBy(answer) };
     }
     const given = answer === null ? 'unknown' : acceptanceOf(answer);
@@ -215,7 +217,8 @@ export function fencedHistory(operations: readonly StoreOperation[]): ClientHist
   });
 }
 
-function servedBy(answer: Answer): number | 'refused' {
+function servedBy(answer: Answer | null): number | 'refused' | 'unknown' {
+  if (answer === null) return 'unknown';
   return answer.kind === 'value' ? answer.value : 'refused';
 }
 
