@@ -1,7 +1,7 @@
 /** How maps are cut out of a text, wherever its pieces end. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CutMap, MapCutter } from './cutters.ts';
+import { type CutMap, type Line, LineCutter, MapCutter } from './cutters.ts';
 import type { Malformed } from './record.ts';
 
 function cut(pieces: readonly string[], syntax: 'edn' | 'json'): (CutMap | Malformed)[] {
@@ -50,6 +50,17 @@ describe('maps', () => {
   });
 
   test.each([
+    ['edn', '{} #', 1, 5, 'where a map is expected'],
+    ['edn', '{} #tag', 1, 8, 'where a map is expected'],
+    ['edn', '[#_]', 1, 4, 'expected a map, found "]"'],
+    ['edn', '[#tag ]', 1, 7, 'expected a map, found "]"'],
+    ['edn', '#a #b {}', 1, 4, 'expected a map, found "#"'],
+    ['edn', '#a@ {}', 1, 3, 'expected a tag, found "@"'],
+    ['edn', 'x {}', 1, 1, 'expected a map, found "x"'],
+    ['edn', '{} [{}]', 1, 4, 'expected a map, found "["'],
+    ['edn', `{${'['.repeat(100)}`, 1, 101, 'more than 100 brackets'],
+    ['json', '({})', 1, 1, 'expected a map, found "("'],
+    ['json', '{}, {}', 1, 3, 'expected a map, found ","'],
     ['edn', '[{:a 1}', 1, 1, 'before "]" closes'],
     ['edn', '{:a 1}\n {:b [1', 2, 2, 'inside this map'],
     ['edn', '{:a [1}', 1, 7, 'expected "]", found "}"'],
@@ -64,5 +75,63 @@ describe('maps', () => {
   ] as const)('in %s: %s is refused at its place', (syntax, text, line, column, what) => {
     const last = cut([text], syntax).at(-1);
     expect(last).toMatchObject({ line, column, what: expect.stringContaining(what) });
+  });
+
+  test.each([
+    ['edn', '({:a 1}, {:b 2},)', ['{:a 1}', '{:b 2}']],
+    ['edn', '{\n}{:a\n\n2}', ['{\n}', '{:a\n\n2}']],
+    ['edn', '{:a "\n}"} {}', ['{:a "\n}"}', '{}']],
+    ['edn', '{:a \\\\} {}', ['{:a \\\\}', '{}']],
+    ['edn', '#_#_{1 2} {3 4} {5 6}', ['{5 6}']],
+    ['edn', '[{} #_{}]', ['{}']],
+    ['json', '{"a":"\\\\"} {"b":"\\""}', ['{"a":"\\\\"}', '{"b":"\\""}']],
+    ['json', '{;} {\\}', ['{;}', '{\\}']],
+    ['edn', `{${'['.repeat(99)}${']'.repeat(99)}}`, [`{${'['.repeat(99)}${']'.repeat(99)}}`]],
+  ] as const)('in %s: of %s each is cut out', (syntax, text, found) => {
+    expect(cut([text], syntax).map((map) => ('text' in map ? map.text : map.what))).toEqual(found);
+  });
+
+  test('have a million characters at most', () => {
+    const long = `{${' '.repeat(999_998)}`;
+    const [whole] = cut([long, '}'], 'json');
+    expect(whole && 'text' in whole && whole.text === `${long}}`).toBe(true);
+    const what = 'a map of more than 1000000 characters';
+    expect(cut(['{}\n', `${long}  `, '}'], 'json')[1]).toEqual({ line: 2, column: 1, what });
+  });
+});
+
+describe('lines', () => {
+  const lines = (...pieces: readonly string[]): (Line | Malformed)[] => {
+    const found: (Line | Malformed)[] = [];
+    const cutter = new LineCutter((line) => {
+      found.push(line);
+      return line.text === 'bad' ? { line: line.line, column: 1, what: 'bad' } : null;
+    });
+    for (const piece of pieces) {
+      const problem = cutter.push(piece);
+      if (problem !== null) return [...found, problem];
+    }
+    const problem = cutter.end();
+    return problem === null ? found : [...found, problem];
+  };
+
+  test('stand at the column of what is in them; blank ones are counted and passed over', () => {
+    expect(lines('\n  a', ' b \r\n \n', 'c')).toEqual([
+      { text: 'a b', line: 2, column: 3, isClosed: true },
+      { text: 'c', line: 4, column: 1, isClosed: false },
+    ]);
+  });
+
+  test('end with one that is refused', () => {
+    const refused = { line: 1, column: 1, what: 'bad' };
+    expect(lines('bad\nc\n')).toEqual([expect.objectContaining({ text: 'bad' }), refused]);
+    expect(lines('bad')).toEqual([expect.objectContaining({ isClosed: false }), refused]);
+  });
+
+  test('have a million characters at most', () => {
+    const long = 'a'.repeat(1_000_000);
+    expect(lines(long).map((one) => 'text' in one && one.text === long)).toEqual([true]);
+    const what = 'a line of more than 1000000 characters';
+    expect(lines('\n', long, 'a')).toEqual([{ line: 2, column: 1, what }]);
   });
 });

@@ -125,12 +125,10 @@ export class MapCutter {
       if (at >= piece.length) break;
       const problem = this.step(piece.charAt(at), at);
       if (problem !== null) return problem;
-      if (isOutside) {
-        if (this.closers.length > 0) start = at;
-      } else if (this.closers.length === 0) {
+      if (isOutside) start = at;
+      else if (this.closers.length === 0) {
         const text = this.carried + piece.slice(start, at + 1);
         this.carried = '';
-        start = at + 1;
         const refused = this.finish(text);
         if (refused !== null) return refused;
       }

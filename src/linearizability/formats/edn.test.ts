@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
-import { ednText, readEdn } from './edn.ts';
+import { ednText, readEdn, readEdnFields } from './edn.ts';
 
 function one(text: string): Json | undefined {
   const read = readEdn(text);
@@ -24,6 +24,20 @@ describe('a form of EDN', () => {
     ['##Inf', '##Inf'],
     [':a/b', ':a/b'],
     ['a-symbol!', 'a-symbol!'],
+    ['a_b', 'a_b'],
+    ['-', '-'],
+    ['*1*', '*1*'],
+    [':12', ':12'],
+    ['##NaN', '##NaN'],
+    ['##-Inf', '##-Inf'],
+    ['1e999', '1e999'],
+    ['-1/3', '-1/3'],
+    ['1.5M', 1.5],
+    ['"\\\\\\t\\b\\f\\r"', '\\\t\b\f\r'],
+    ['\\\\', '\\\\'],
+    ['#a.b/c {:d 1}', { '#a.b/c': { d: 1 } }],
+    ['a;b', 'a'],
+    [`(${'[]'.repeat(200)})`, Array.from({ length: 200 }, () => [])],
     ['\\newline', '\\newline'],
     ['\\{', '\\{'],
     ['"a \\"b\\" \\u00e9\\n"', 'a "b" é\n'],
@@ -46,6 +60,16 @@ describe('a form of EDN', () => {
     ['{:a}', 0, 'has no value'],
     ['{:a 1 :a 2}', 0, 'stands twice'],
     ['12ab', 0, 'unexpected "12ab"'],
+    ['[1 2)', 4, 'nothing is open that ")" closes'],
+    ['::1', 0, 'unexpected "::1"'],
+    [':1a', 0, 'unexpected ":1a"'],
+    ['1/b', 0, 'unexpected "1/b"'],
+    ['##xInf', 0, 'unknown ##xInf'],
+    ['##Infx', 0, 'unknown ##Infx'],
+    ['1 \\ ', 2, 'expected a character after \\'],
+    ['#(1)', 0, 'expected a tag after #'],
+    ['{:a 1 :__proto__ 2}', 0, 'the key :__proto__ stands twice'],
+    ['"a\\u00g0"', 2, 'unknown escape'],
     ['[:]', 1, 'unexpected ":"'],
     ['#_', 0, 'nothing follows'],
     ['#tag', 0, 'nothing follows the tag'],
@@ -55,6 +79,19 @@ describe('a form of EDN', () => {
     expect(read).toMatchObject({ kind: 'malformed', offset });
     expect(read.kind === 'malformed' ? read.what : '').toContain(what);
   });
+});
+
+test('the text of data is the same whatever the order of its fields', () => {
+  const data = { b: 1, a: [null, true, ':k', 'x'], c: {} };
+  expect(ednText(data)).toBe('{a [nil true :k "x"], b 1, c {}}');
+});
+
+test('the fields of a text are those of its first form, which is a map', () => {
+  expect(readEdnFields('{:a 1}')).toEqual({ kind: 'fields', fields: { a: 1 } });
+  const what = 'expected a map, found [1]';
+  expect(readEdnFields('[1]')).toEqual({ kind: 'malformed', offset: 0, what });
+  expect(readEdnFields('{:a')).toMatchObject({ kind: 'malformed', offset: 0 });
+  expect(readEdnFields('')).toMatchObject({ what: 'expected a map, found nil' });
 });
 
 test('what is written as EDN is read back', () => {

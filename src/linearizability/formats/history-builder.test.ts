@@ -1,0 +1,112 @@
+/** What a history is made of, what is counted on the way, and which files are refused. */
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../core/kernel/json.ts';
+import { openHistory, readHistory } from './formats.ts';
+import { edn, jsonl } from './map-events.ts';
+
+function events(f: string, value: Json, answer: Json = value): string {
+  const [asked, answered] = [value, answer].map((one) => JSON.stringify(one));
+  return `{"process":1,"type":"invoke","f":"${f}","value":${asked}}
+{"process":1,"type":"ok","value":${answered}}
+`;
+}
+
+describe('a file is refused', () => {
+  const write = events('write', 1);
+  test.each([
+    ['', { format: 'jsonl' }, 1, 'there are no operations in this file'],
+    ['', { format: 'jsonl', model: 'register' }, 1, 'there are no operations in this file'],
+    [
+      `${write}${events('wite', 1)}`,
+      { model: 'register' },
+      3,
+      'unknown operation "wite" of the model register; did you mean "write"?',
+    ],
+    [
+      `${write}${events('dance', 1)}`,
+      {},
+      1,
+      'no model knows all of write, dance; name one with --model',
+    ],
+    [
+      ['a', 'b', 'c', 'a', 'd', 'e', 'f'].map((f) => events(f, 1)).join(''),
+      {},
+      1,
+      'no model knows all of a, b, c, d, e; name one with --model',
+    ],
+    [
+      `${write.repeat(1_000)}${events('wite', 1)}`,
+      {},
+      2_001,
+      'unknown operation "wite" of the model register, which the first operations told ' +
+        '(--model names another); did you mean "write"?',
+    ],
+    [write, { model: 'counter', initial: 'a' }, 1, expect.stringMatching(/^--init for counter: /)],
+    [write, { model: 'mutex' }, 1, expect.stringMatching(/^unknown operation "write"/)],
+  ])('%#', (text, options, line, what) => {
+    expect(readHistory(text, options)).toEqual({ kind: 'malformed', line, column: 1, what });
+  });
+});
+
+test('a model is told by a thousand operations, and may then meet no others', () => {
+  const text = `${events('write', 1).repeat(1_000)}${events('cas', [1, 2])}`;
+  expect(readHistory(text)).toMatchObject({ kind: 'malformed', line: 2_001 });
+  const late = `${events('write', 1).repeat(999)}${events('cas', [1, 2])}`;
+  expect(readHistory(late)).toMatchObject({ kind: 'history', model: { name: 'cas-register' } });
+});
+
+test('it says how many operations it has, chosen or waiting', () => {
+  for (const model of [null, 'register']) {
+    const { reader, builder } = openHistory({ format: jsonl, model, initial: undefined });
+    reader.push(events('write', 1).repeat(3));
+    expect(builder.size).toBe(3);
+    reader.push(events('write', 1).repeat(1_000));
+    expect(builder.size).toBe(1_003);
+    expect(builder.finish()).toMatchObject({ isTold: model === null });
+  }
+});
+
+describe('what was read otherwise than it may have been meant is counted', () => {
+  const event = (type: string, f: string, value: string): string => {
+    return `{:process 1, :type :${type}, :f :${f}, :value ${value}}\n`;
+  };
+  const both = (f: string, value: string, answer = value): string => {
+    return `${event('invoke', f, value)}${event('ok', f, answer)}`;
+  };
+  test('keys out of pairs', () => {
+    const text = `${both('write', '[:x 1]')}${both('write', '[:y 1]')}${both('write', '1')}`;
+    expect(readHistory(text)).toMatchObject({ keyedByPair: 2, hiddenReads: 0, ignoredValues: 0 });
+  });
+  test('reads of nil of a register that does not begin with nil', () => {
+    const text = `${both('write', '1')}${both('read', 'nil')}${both('read', 'nil', '1')}`;
+    const options = { format: edn.name, model: 'register' };
+    const shown = readHistory(text, options);
+    expect(shown).toMatchObject({ hiddenReads: 0 });
+    const hidden = readHistory(text, { ...options, initial: 0 });
+    if (hidden.kind !== 'history') expect.fail(hidden.what);
+    expect(hidden.hiddenReads).toBe(1);
+    expect(hidden.history.map(({ outcome }) => outcome)).toEqual(['ok', 'fail', 'ok']);
+    expect([hidden.invokeLines, hidden.returnLines]).toEqual([
+      [1, 3, 5],
+      [2, 4, 6],
+    ]);
+    const unheard = `${both('write', '1')}${event('invoke', 'read', 'nil')}`;
+    expect(readHistory(unheard, { ...options, initial: 0 })).toMatchObject({
+      hiddenReads: 0,
+      returnLines: [2, 0],
+      history: [{ outcome: 'ok' }, { outcome: 'info' }],
+    });
+  });
+  test('values that say nothing', () => {
+    const text = `${both('acquire', '7')}${both('release', 'nil')}`;
+    expect(readHistory(text, { model: 'mutex' })).toMatchObject({ ignoredValues: 1 });
+  });
+});
+
+test('more different calls than are remembered at once are all there', () => {
+  const text = Array.from({ length: 17_000 }, (_, value) => events('write', value)).join('');
+  const read = readHistory(`${text}${events('write', 3)}`, { model: 'register' });
+  if (read.kind !== 'history') expect.fail(read.what);
+  const values = read.history.map(({ call }) => ('value' in call ? call['value'] : null));
+  expect(values).toEqual([...Array.from({ length: 17_000 }, (_, value) => value), 3]);
+});
