@@ -18,6 +18,15 @@ describe('a copy', () => {
     expect(JSON.stringify(copy(value))).toBe(JSON.stringify(value));
   });
 
+  test('has no field that is undefined, as its JSON has none', () => {
+    const optional: { a?: Json } = JSON.parse('{}');
+    const value: Json = Object.defineProperty(optional, 'a', {
+      value: undefined,
+      enumerable: true,
+    });
+    expect(Object.keys(copy(value))).toEqual([]);
+  });
+
   test('survives JSON as its original does', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

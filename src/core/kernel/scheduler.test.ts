@@ -61,6 +61,18 @@ describe('the scheduler', () => {
     expect(seen).toEqual(['real']);
   });
 
+  test('halts after an event that asks for it, and then goes on', () => {
+    const scheduler = new Scheduler();
+    scheduler.halt();
+    scheduler.schedule(eventOf('one', 1, () => scheduler.halt()));
+    scheduler.schedule(eventOf('two', 2, () => {}));
+    const stops = [1, 2].map(() => [scheduler.run(FREE), scheduler.nowUs]);
+    expect(stops).toEqual([
+      ['halted', 1],
+      ['complete', 2],
+    ]);
+  });
+
   test('two events at one instant happen in both orders over the seeds', () => {
     const firsts = new Set<string>();
     for (let seed = 0; seed < 20; seed += 1) {

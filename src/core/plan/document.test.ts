@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { renderProblem, suggest } from '../../text/problem.ts';
-import { parseFile } from './document.ts';
+import { z } from 'zod';
+import { renderPath, renderProblem, suggest } from '../../text/problem.ts';
+import { check, parseFile } from './document.ts';
+import { closed } from './fields.ts';
 
 function problemsOf(text: string): readonly string[] {
   const parsed = parseFile({ text, file: 'a.yaml' });
@@ -61,5 +63,109 @@ describe('a finding', () => {
     expect(suggest('dleay', ['pause', 'delay'])).toBe('; did you mean "delay"?');
     expect(suggest('nonsense', ['pause', 'delay'])).toBe('; known: pause, delay');
     expect(suggest('x'.repeat(100_000), ['pause'])).toBe('; known: pause');
+  });
+});
+
+describe('data that a schema refuses', () => {
+  /** Each finding as `path: what`, with a `*` where the key is meant. */
+  const findingsOf = (schema: z.ZodType, value: unknown): readonly string[] => {
+    const checked = check(schema, value);
+    if (checked.kind === 'value') return [];
+    return checked.findings.map(
+      ({ path, isKey, what }) => `${renderPath(path)}${isKey ? '*' : ''}: ${what}`,
+    );
+  };
+  const word = z.enum(['run', 'freeze']);
+  const pairs = z.array(z.number()).min(1).max(2);
+  const map = closed('spice', { salt: z.number().optional(), sugar: z.number().optional() });
+  const both = map.refine(({ salt }) => salt !== undefined, { error: 'needs salt' });
+
+  test.each<[string, z.ZodType, unknown, readonly string[]]>([
+    ['nothing', word, 'run', []],
+    ['a word that is none', word, 'runn', [': unknown value "runn"; did you mean "run"?']],
+    ['a number for a word', word, 7, [': expected one of run, freeze, not 7']],
+    ['a number for text', z.string(), 7, [': expected text, not 7']],
+    ['text for a number', z.number(), 'x', [': expected a number, not "x"']],
+    ['a part for a whole number', z.int(), 0.5, [': expected a whole number, not 0.5']],
+    ['a list for a map', map, [], [': expected a map, not a list']],
+    ['a type without a name of ours', z.date(), 7, [': expected date, not 7']],
+    [
+      'a number too large once',
+      z.int().max(Number.MAX_SAFE_INTEGER),
+      2 ** 60,
+      [': must be at most 9007199254740991'],
+    ],
+    ['a number too small', z.int().min(5), 4, [': must be at least 5']],
+    ['too many in a list', pairs, [1, 2, 3], [': at most 2 may stand here']],
+    ['too few in a list', pairs, [], [': at least 1 may stand here']],
+    ['too long a text', z.string().max(1), 'ab', [': at most 1 characters']],
+    ['what a list has at a place', pairs, [1, 'x'], ['[1]: expected a number, not "x"']],
+    [
+      'what is missing',
+      z.object({ a: z.boolean() }),
+      {},
+      ['a: is missing; expected true or false'],
+    ],
+    ['a literal with words of its own', z.literal(1, { error: 'expected 1' }), 2, [': expected 1']],
+    ['an unknown key', map, { sallt: 1 }, ['sallt*: unknown spice "sallt"; did you mean "salt"?']],
+    [
+      'two of them',
+      map,
+      { a: 1, b: 2 },
+      ['a*: unknown spice "a"; known: salt, sugar', 'b*: unknown spice "b"; known: salt, sugar'],
+    ],
+    [
+      'an unknown key, and not what its map lacks',
+      both,
+      { x: 1 },
+      ['x*: unknown spice "x"; known: salt, sugar'],
+    ],
+    ['what a map lacks', both, { sugar: 1 }, [': needs salt']],
+    [
+      'a key of the wrong form',
+      z.record(z.string().max(1), z.number()),
+      { ab: 1 },
+      ['ab*: Too big: expected string to have <=1 characters'],
+    ],
+  ])('is told: %s', (_, schema, value, findings) => {
+    expect(findingsOf(schema, value)).toEqual(findings);
+  });
+
+  test.each<[string, z.ZodType, unknown, readonly string[]]>([
+    [
+      'the form that it comes nearest to',
+      z.union([word, map]),
+      { x: 1 },
+      ['x*: unknown spice "x"; known: salt, sugar'],
+    ],
+    [
+      'all words, of several forms',
+      z.union([word, z.enum(['stop'])]),
+      7,
+      [': expected one of run, freeze, stop, not 7'],
+    ],
+    [
+      'a word, where text stands',
+      z.union([map, word]),
+      'runn',
+      [': unknown value "runn"; did you mean "run"?'],
+    ],
+    [
+      'what it may be, each once',
+      z.union([z.string(), z.number(), z.string().max(9)]),
+      [],
+      [': expected text or a number, not a list'],
+    ],
+    [
+      'what it may be, where neither word nor text stands',
+      z.union([map, word]),
+      7,
+      [': expected a map, not 7'],
+    ],
+    ['words of its own', z.union([word, map], { error: 'a spice' }), 7, [': a spice']],
+  ])('that may take several forms is told %s', (_, schema, value, findings) => {
+    expect(findingsOf(schema, value)).toEqual(findings);
+    const inside = findings.map((line) => `in${/^[:*[]/.test(line) ? '' : '.'}${line}`);
+    expect(findingsOf(z.object({ in: schema }), { in: value })).toEqual(inside);
   });
 });

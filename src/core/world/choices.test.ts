@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { nameOf } from '../kernel/name.ts';
+import type { ChancePlan, Plan } from '../plan/plan.ts';
+import { planWith } from '../shrink/sample-plan.fixture.ts';
+import { Choices } from './choices.ts';
 import { happen, linesOf, MS, type Script } from './echo.fixture.ts';
 import { backOff, mark } from './program.ts';
 
@@ -110,5 +113,32 @@ describe('what chance draws', () => {
     expect(Math.min(...lengths)).toBeLessThan(11 * MS);
     expect(Math.max(...lengths)).toBeGreaterThan(14 * MS);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(15 * MS);
+  });
+});
+
+describe('the stream of random numbers of a process', () => {
+  const stream = nameOf('alice/random');
+  const chance: ChancePlan = {
+    ...{ seed: 7, latency: null, latencyStepUs: 1, delay: null, drop: null },
+    ...{ duplicate: null, lateTimer: null, jitter: null },
+  };
+  const drawnBy = (more: Partial<Plan>): readonly unknown[] => {
+    const log = { decisions: new Map<string, number>(), faults: [] };
+    const drawn = new Choices({ ...planWith([]), decisions: {}, ...more }, log).streamOf(stream);
+    return [drawn, log.decisions.get(stream.text)];
+  };
+
+  test('is the first without chance, and another for each seed', () => {
+    expect(drawnBy({})).toEqual([0, undefined]);
+    const streams = [1, 2, 3, 4].map((seed) => drawnBy({ chance: { ...chance, seed } })[0]);
+    expect(new Set(streams).size).toBe(4);
+    for (const one of streams) expect(one).toBeLessThan(1_000_000);
+  });
+
+  test('is the one that was decided, or drawn and written down', () => {
+    expect(drawnBy({ chance, decisions: { 'alice/random': 3 } })).toEqual([3, undefined]);
+    const [drawn, logged] = drawnBy({ chance });
+    expect(logged).toBe(drawn);
+    expect(new Choices({ ...planWith([]), chance }, null).streamOf(stream)).toBe(drawn);
   });
 });
