@@ -58,7 +58,7 @@ describe('an operation', () => {
       { client: 'a', call: written, invoke: 1, return: type === 'info' ? null : 2, outcome: type },
     ]);
   });
-  test('that nothing ends is unknown, and the next of its process may follow one that ended', () => {
+  test('that nothing ends is unknown, and follows one of its process that ended', () => {
     expect(told(`${call}{"process":"a","type":"ok"}\n${call}`)).toEqual([
       { client: 'a', call: written, invoke: 1, return: 2, outcome: 'ok' },
       { client: 'a', call: written, invoke: 3, return: null, outcome: 'info' },

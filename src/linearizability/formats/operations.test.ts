@@ -1,4 +1,4 @@
-/** Whole operations as Porcupine's users record them: what each field may hold, and what it means. */
+/** Whole operations as Porcupine's users record them: what each field may hold, and means. */
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/kernel/json.ts';
 import { beginsWithOperation, operations } from './operations.ts';

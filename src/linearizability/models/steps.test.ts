@@ -175,7 +175,9 @@ stepsOf('a semaphore', semaphore(3), [
 const leased = { lease: 'l', owner: 'a' } as const;
 stepsOf('a lease', lease(), [
   ['b', { name: 'acquire', ...leased, answer: 'granted' }, ['a']],
-  ['b', { name: 'acquire', ...leased, answer: 'unknown' }, ['a']],
+  ['b', { name: 'acquire', ...leased, answer: 'unknown' }, ['a', 'b']],
+  ['a', { name: 'acquire', ...leased, answer: 'unknown' }, ['a']],
+  [null, { name: 'acquire', ...leased, answer: 'unknown' }, ['a']],
   ['b', { name: 'acquire', ...leased, answer: 'denied' }, ['b']],
   [null, { name: 'acquire', ...leased, answer: 'denied' }, illegal],
   ['a', { name: 'renew', ...leased, answer: 'renewed' }, ['a']],
