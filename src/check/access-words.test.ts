@@ -1,0 +1,165 @@
+/** The words that several claims share for an access that should not have been taken. */
+import { describe, expect, test } from 'vitest';
+import type { Write } from '../core/history/server-events.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
+import { acceptance, issueOrder, lostInRecovery, writeAfterRead } from './access-words.ts';
+import { Contradiction, type Sentences } from './explanation.ts';
+import {
+  accepted,
+  fault,
+  grant,
+  pause,
+  read,
+  recovered,
+  traceOf,
+  write,
+} from './trace-builder.fixture.ts';
+
+/** An event and its role; one without is no evidence. */
+type Shown = readonly [TraceEvent, string?];
+
+function shownBy(...events: readonly Shown[]): Contradiction {
+  const evidence = events.flatMap(([, role], event) => (role === undefined ? [] : { role, event }));
+  const trace = traceOf(events.map(([event]) => event));
+  return new Contradiction(trace, { claim: 'c', rule: 'r', evidence });
+}
+
+const NEVER = 'A store that refuses tokens below the highest it has seen would have refused it';
+const FIRST = [grant(0, 'alice', 1), 'earlier grant'] as const;
+const SECOND = [grant(12, 'bob', 2), 'later grant'] as const;
+
+describe('a store took a stale write because', () => {
+  const later = write(15, 'bob', 2, 2);
+  const asked = (why: string, stale: Write, ...more: readonly Shown[]): void => {
+    const shown = shownBy(FIRST, SECOND, [later, 'later write'], ...more, [stale, 'stale write']);
+    expect(acceptance(shown, later, stale).why).toBe(why);
+  };
+  const staleWith = (more: Partial<Write>): Write => write(21, 'alice', 1, 1, more);
+
+  test.each<[string, Partial<Write>]>([
+    ['it does not ask for a token', { token: 0 }],
+    ['its token is not below 2', { token: 2 }],
+    ['its token is not below 2', { token: 3, key: 'y' }],
+    ['for `y` it knew no token above 0', { key: 'y' }],
+    ['it never compares tokens', { highest: 0 }],
+    ['it knew token 2 and did not go by it', { highest: 2 }],
+    ['the highest token that it knew there was 1', { highest: 1 }],
+  ])('%s: %j', (why, more) => {
+    asked(why, staleWith(more));
+  });
+
+  test('it came back with less than it knew, or else for another reason', () => {
+    const back = (highest: number): readonly [TraceEvent, string] => {
+      return [recovered(18, highest, {}), 'recovery'];
+    };
+    asked('it came back at 18 ms and had forgotten token 2', staleWith({ highest: 1 }), back(1));
+    asked('the highest token that it knew there was 1', staleWith({ highest: 1 }), back(2));
+  });
+
+  test('nothing in the run has a token', () => {
+    const none = { token: 0 };
+    const stale = write(21, 'alice', 1, 1, none);
+    const last = write(15, 'bob', 2, 2, none);
+    const shown = shownBy([grant(0, 'alice', 1, none)], [last], [stale]);
+    expect(acceptance(shown, last, stale)).toEqual({
+      why: 'this lock gives no token that it could compare',
+      cure: 'A lock that gives fencing tokens to a store that compares them would have kept it out',
+    });
+  });
+});
+
+describe('a write after a later holder had read', () => {
+  const toldAfter = (...more: readonly TraceEvent[]): Sentences =>
+    writeAfterRead(
+      shownBy(
+        ...[FIRST, SECOND],
+        ...more.map((event) => [event] as const),
+        [read(15, 'bob', 2, 0), 'later read'],
+        [write(21, 'alice', 1, 1), 'stale write'],
+        [write(22, 'bob', 2, 2)],
+      ),
+    );
+
+  test('is the fault of a read that tells the store nothing', () => {
+    expect(toldAfter()).toEqual({
+      headline: 'Write accepted by `store` after a later holder had read',
+      next: 'bob read 0 from `x` with token 2 at 15 ms',
+      however:
+        "alice's write of 1 to `x` came with token 1 at 21 ms, and the store took it: " +
+        'the read had not told it that A was over',
+      cure: 'A store whose reads register their token would have refused it',
+    });
+  });
+
+  test('is that of a store that compares nothing, if it had taken a higher token there', () => {
+    const told = toldAfter(write(14, 'bob', 2, 2));
+    expect(told.headline).toBe('Stale write accepted by `store`');
+    expect(told.however).toMatch(/, and the store took it: it never compares tokens$/);
+    expect(told.cure).toBe(NEVER);
+  });
+
+  test.each<[string, TraceEvent]>([
+    ['refused', write(14, 'bob', 2, 2, { isAccepted: false })],
+    ['in another store', write(14, 'bob', 2, 2, { process: 'other' })],
+    ['of another resource', write(14, 'bob', 2, 2, { resource: 'disk' })],
+    ['of its own token', write(14, 'alice', 1, 2)],
+    ['a read', read(14, 'bob', 2, 0)],
+  ])('is not, if that was %s', (_, event) => {
+    expect(toldAfter(event).headline).toMatch(/after a later holder had read$/);
+  });
+});
+
+test('writes out of order are told with what stood between them, but no pause or delay', () => {
+  const older = write(9, 'alice', 1, 1);
+  const newer = write(5, 'alice', 1, 2, { issue: 2, operation: 'alice/1/write-2' });
+  const faults = [
+    [pause(1, 'alice', 2), 'pause'],
+    [fault(3, 'crash', 'store'), 'crash'],
+  ] as const;
+  const grantOf = [grant(0, 'alice', 1), 'grant'] as const;
+  const told = issueOrder(
+    shownBy(grantOf, ...faults, [newer, 'newer write'], [older, 'older write']),
+  );
+  expect(told.next).toBe('alice wrote 2 to `x` with token 1 at 5 ms');
+  expect(told.however).toMatch(
+    /although it had been issued earlier under A: `store` crashed at 3 ms$/,
+  );
+  expect(issueOrder(shownBy([older, 'older write'])).next).toBe('');
+});
+
+describe('a write that is lost in a recovery is told', () => {
+  const lost = [write(2, 'alice', 1, 7), 'lost write'] as const;
+  const back = [recovered(9, 0, {}), 'recovery'] as const;
+
+  test('with its acknowledgement, the recovery, and who read what was left', () => {
+    const told = lostInRecovery(
+      shownBy(
+        FIRST,
+        lost,
+        [accepted(3, 'alice/1/write'), 'acknowledgement'],
+        [fault(5, 'crash', 'store'), 'crash'],
+        back,
+        [read(10, 'alice', 1, 0), 'read'],
+      ),
+    );
+    expect(told).toMatchObject({
+      headline: 'Accepted write lost by `store`',
+      next: 'alice wrote 7 to `x` with token 1 at 2 ms, which was acknowledged at 3 ms',
+      however:
+        'the store came back at 9 ms without it, and alice read 0 from `x` with token 1 at ' +
+        '10 ms: `store` crashed at 5 ms',
+    });
+  });
+
+  test('by as much as is there', () => {
+    const none = { headline: 'Accepted write lost by `the store`', next: '', however: '' };
+    expect(lostInRecovery(shownBy())).toMatchObject(none);
+    expect(lostInRecovery(shownBy(back))).toMatchObject({
+      headline: 'Accepted write lost by `store`',
+      however: 'the store came back at 9 ms without it',
+    });
+    expect(lostInRecovery(shownBy(FIRST, lost)).next).toBe(
+      'alice wrote 7 to `x` with token 1 at 2 ms',
+    );
+  });
+});

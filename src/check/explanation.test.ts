@@ -1,0 +1,212 @@
+/** The phrases of which explanations are made, one by one. */
+import { describe, expect, test } from 'vitest';
+import type { FaultStrikes, TraceEvent } from '../core/history/trace.ts';
+import { at, Contradiction, explainBy, giverOf } from './explanation.ts';
+import {
+  enter,
+  fault,
+  grant,
+  invoke,
+  pause,
+  read,
+  send,
+  traceOf,
+  write,
+} from './trace-builder.fixture.ts';
+
+/** All events are evidence, each in the role of its kind. */
+function shown(...events: readonly TraceEvent[]): Contradiction {
+  const evidence = events.map(({ kind }, event) => ({ role: kind, event }));
+  return new Contradiction(traceOf(events), { claim: 'c', rule: 'r', evidence });
+}
+
+describe('grants', () => {
+  test.each<[string, readonly TraceEvent[]]>([
+    ['', []],
+    ["A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms)", [grant(0, 'alice', 1)]],
+    ["A be alice's grant 1 of `db` (token 7, from 0 ms, ttl 10 ms)", [tokened(7)]],
+    ["A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms)", [tokened(0)]],
+    ["A be alice's grant 1 of `db` (from 0 ms, no end)", [grant(0, 'alice', 1, { untilUs: null })]],
+    [
+      "A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms), B be bob's grant 2 of `b` (from 1 ms) " +
+        "and C be bob's grant 3 (from 2 ms, ttl 5 ms)",
+      [
+        grant(0, 'alice', 1),
+        grant(1, 'bob', 2, { lock: 'b' }),
+        grant(2, 'bob', 3, { lock: 'b', ttlUs: 5000 }),
+      ],
+    ],
+  ])('are introduced as %j', (words, events) => {
+    expect(shown(...events).grantsOf()).toBe(words);
+  });
+
+  test('have letters to Z, and their numbers from there', () => {
+    const many = shown(...Array.from({ length: 27 }, (_, place) => grant(0, 'a', place + 1)));
+    expect([1, 26, 27, 99].map((number) => many.letterOf(number))).toEqual([
+      ...['A', 'Z', 'grant 27', 'grant 99'],
+    ]);
+  });
+
+  test('are given by a server, or by a quorum', () => {
+    expect(giverOf(grant(0, 'alice', 1))).toBe('`lock`');
+    expect(giverOf(grant(0, 'alice', 1, { process: 'alice' }))).toBe('a quorum');
+  });
+});
+
+function tokened(token: number): TraceEvent {
+  return grant(0, 'alice', 1, { token });
+}
+
+describe('an access', () => {
+  const held = grant(0, 'alice', 1);
+
+  test.each([
+    ['alice wrote 7 to `x` with token 1 at 5 ms', write(5, 'alice', 1, 7)],
+    ['alice wrote 7 to `x` without a token at 5 ms', write(5, 'alice', 1, 7, { token: 0 })],
+    ['alice announced token 1 at 5 ms', write(5, 'alice', 1, null)],
+    ['alice read 7 from `x` with token 1 at 5 ms', read(5, 'alice', 1, 7)],
+    ['alice read nothing from `x` with token 1 at 5 ms', read(5, 'alice', 1, null)],
+  ])('is told as %j', (words, access) => {
+    expect(shown(held, access).accessPhrase(access)).toBe(words);
+  });
+
+  test('misses no token where nothing has one', () => {
+    const access = write(5, 'alice', 0, 7);
+    expect(shown(access).accessPhrase(access)).toBe('alice wrote 7 to `x` at 5 ms');
+  });
+
+  const call = invoke(3, 'alice/1/write');
+  const sent = send(4, 'alice', 'alice/1/write');
+  const message = 'alice/1/write/1/request';
+  const transit = (kind: FaultStrikes['fault'], target = message): TraceEvent => {
+    return fault(4, kind, 'alice', { target, amount: 2000 });
+  };
+  const came = "alice's write of 7 to `x`, sent with token 1 at 3 ms";
+  test.each<[string, readonly TraceEvent[]]>([
+    ["alice's write of 7 to `x` came with token 1 at 9 ms", []],
+    ["alice's write of 7 to `x` came with token 1 at 9 ms", [invoke(3, 'bob/2/write')]],
+    [`${came}, arrived at 9 ms`, [call]],
+    ["alice's write of 7 to `x`, sent with token 1 at 4 ms, arrived at 9 ms", [call, sent]],
+    [`${came}, arrived at 9 ms`, [call, send(4, 'bob', 'bob/2/write')]],
+    [`${came} and delayed by 2 ms, arrived at 9 ms`, [call, transit('delay')]],
+    [`${came} and executed again 2 ms later, arrived at 9 ms`, [call, transit('duplicate')]],
+    [`${came} and drop, arrived at 9 ms`, [call, transit('drop')]],
+    [`${came}, arrived at 9 ms`, [call, transit('delay', 'bob/2/write/1/request')]],
+    [
+      'alice, paused from 1 ms to 2 ms, still held the write of 7 to `x` and sent it with token 1 ' +
+        'at 3 ms, to arrive at 9 ms',
+      [pause(1, 'alice', 2), call],
+    ],
+    [
+      'alice, paused from 9 ms, still held the write of 7 to `x` and sent it with token 1 at 9 ms',
+      [fault(9, 'pause', 'alice')],
+    ],
+    [`${came}, arrived at 9 ms`, [pause(4, 'alice', 5), call]],
+    [`${came}, arrived at 9 ms`, [pause(1, 'bob', 2), call]],
+    [`${came}, arrived at 9 ms`, [fault(1, 'crash', 'alice'), call]],
+  ])('comes late: %s', (words, before) => {
+    const access = write(9, 'alice', 1, 7);
+    expect(shown(held, ...before, access).latePhrase(access)).toBe(words);
+  });
+
+  test.each([
+    ['read of `x`', read(9, 'alice', 1, 7)],
+    ['announcement of its token', write(9, 'alice', 1, null)],
+  ])('is the %s', (noun, access) => {
+    expect(shown(held, access).latePhrase(access)).toBe(
+      `alice's ${noun} came with token 1 at 9 ms`,
+    );
+  });
+});
+
+describe('faults', () => {
+  test.each<[string, readonly FaultStrikes[]]>([
+    ['', []],
+    [': `bob` was paused from 1 ms to 2 ms', [pause(1, 'bob', 2)]],
+    [': `bob` was paused from 1 ms', [fault(1, 'pause', 'bob')]],
+    [
+      ': the clocks of `bob` ran 200 ppm too fast from 1 ms',
+      [fault(1, 'clock', 'bob', { target: 'rate', amount: 200 })],
+    ],
+    [
+      ': the clock of `bob` was moved by 3 ms at 1 ms',
+      [fault(1, 'clock', 'bob', { target: 'step', amount: 3000 })],
+    ],
+    [': `m` was delayed by 3 ms', [fault(1, 'delay', 'bob', { target: 'm', amount: 3000 })]],
+    [
+      ': `bob` and `lock` were cut off from 1 ms to 2 ms and `lock` crashed at 3 ms',
+      [
+        fault(1, 'partition', '', { processes: ['bob', 'lock'], untilMs: 2 }),
+        fault(3, 'crash', 'lock'),
+      ],
+    ],
+  ])('are told as %j', (words, faults) => {
+    expect(shown(...faults).whileFaults()).toBe(words);
+  });
+
+  test('that are told already are left out', () => {
+    const both = shown(pause(1, 'bob', 2), fault(3, 'crash', 'lock'));
+    expect(both.whileFaults(['pause'])).toBe(': `lock` crashed at 3 ms');
+    expect(both.whileFaults(['pause', 'crash'])).toBe('');
+  });
+});
+
+describe('the events of a contradiction', () => {
+  const one = write(1, 'alice', 1, 1);
+  const events = [one, write(2, 'alice', 1, 2), read(3, 'alice', 1, 2), pause(4, 'bob', 5)];
+  const evidence = [0, 1, 2, 9].map((event) => ({ role: event < 2 ? 'two' : 'seen', event }));
+  const found = new Contradiction(traceOf(events), { claim: 'c', rule: 'r', evidence });
+
+  test('are found by their role and their kind', () => {
+    expect(found.parts.map(({ event }) => event.atUs)).toEqual([1000, 2000, 3000]);
+    expect(found.findAll('two', 'write')).toEqual(events.slice(0, 2));
+    expect(found.find('two', 'write')).toBe(one);
+    expect(found.find('two', 'read')).toBeUndefined();
+    expect(found.find('seen', 'write')).toBeUndefined();
+    expect(found.find('seen', 'write', 'read')).toBe(events[2]);
+    expect(found.faults).toEqual([]);
+  });
+
+  test('that must be there are a defect where they are not', () => {
+    expect(found.need('two', 'write')).toBe(one);
+    expect(() => found.need('three', 'write')).toThrow('a breach of r shows its three');
+  });
+});
+
+describe('without words', () => {
+  const events = [grant(0, 'alice', 1), enter(1, 'bob', 2, 3)];
+  const evidence = [0, 1].map((event) => ({ role: `part ${event}`, event }));
+  const plain = {
+    headline: '`c` broke by its rule `r`',
+    given: "A be alice's grant 1 of `db` (from 0 ms, ttl 10 ms)",
+    next: 'the run shows the part 0 at 0 ms and the part 1 at 1 ms',
+    ...{ however: '', cure: '' },
+  };
+  const told = { claim: 'c', rule: 'r', evidence };
+
+  test('a breach is told by its evidence', () => {
+    expect(explainBy({}, traceOf(events), told)).toEqual(plain);
+    expect(explainBy({}, traceOf(events), { ...told, rule: 'c' }).headline).toBe('`c` broke');
+    expect(explainBy({}, traceOf(events), { ...told, evidence: [] }).next).toBe('');
+    expect(explainBy({}, traceOf(events), { ...told, rule: 'toString' }).headline).toBe(
+      '`c` broke by its rule `toString`',
+    );
+  });
+
+  test('that fit, too; with some that do, by them', () => {
+    const sentences = { headline: 'H', next: 'N', however: 'O', cure: 'C' };
+    const unfit = (which: Contradiction): typeof sentences => {
+      which.need('nobody', 'write');
+      return sentences;
+    };
+    expect(explainBy({ r: unfit }, traceOf(events), told)).toEqual(plain);
+    expect(explainBy({ r: () => sentences }, traceOf(events), told)).toEqual({
+      ...sentences,
+      given: plain.given,
+    });
+  });
+});
+
+test('a time is told in the unit that suits it', () => {
+  expect(at({ atUs: 1500 })).toBe('at 1.5 ms');
+});
