@@ -1,0 +1,270 @@
+/** What each model sees of the operations on one resource in one store. */
+import { describe, expect, test } from 'vitest';
+import type { Answer, TraceEvent } from '../core/history/trace.ts';
+import {
+  type ClientHistory,
+  casHistory,
+  counterHistory,
+  fencedHistory,
+  registerHistory,
+  type StoreOperation,
+  storeOperations,
+  versionedHistory,
+} from './store-models.ts';
+import { accepted, acquire, answer, invoke, traceOf, unknown } from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
+
+type Fields = Parameters<typeof invoke>[2];
+
+/** An operation that is called and, unless its answer is null, answered at once. */
+function called(operation: string, fields: Fields, given: Answer | null): readonly TraceEvent[] {
+  const call = invoke(0, operation, fields);
+  return given === null ? [call] : [call, answer(0, operation, given)];
+}
+
+function operationsOf(events: readonly TraceEvent[]): readonly StoreOperation[] {
+  return storeOperations(indexTrace(traceOf(events)))[0] ?? [];
+}
+
+/** The calls of a history; one that is unknown ends with a question mark. */
+function callsIn<C>(
+  seenAs: (operations: readonly StoreOperation[]) => ClientHistory<C>,
+  ...events: readonly (readonly TraceEvent[])[]
+): readonly unknown[] {
+  const { history } = seenAs(operationsOf(events.flat()));
+  return history.map(({ call, outcome }) => (outcome === 'ok' ? call : { ...call, outcome }));
+}
+
+const key = 'x';
+const resource = 'db';
+const yes: Answer = { kind: 'accepted' };
+const no: Answer = { kind: 'refused', highest: 2 };
+const value = (seen: number, version?: number | null): Answer => {
+  return { kind: 'value', value: seen, ...(version === undefined ? {} : { version }) };
+};
+const info = { outcome: 'info' };
+
+describe('the operations of one resource in one store', () => {
+  test('are those that may have had an effect there, in the order of their calls', () => {
+    const failed = { ...unknown(3, 'bob/1/write'), outcome: 'fail' as const };
+    const all = storeOperations(
+      indexTrace(
+        traceOf([
+          acquire(0, 'alice/1/acquire'),
+          invoke(0, 'alice/1/write'),
+          invoke(1, 'bob/1/write'),
+          invoke(1, 'alice/1/write-2', { verb: 'fence' }),
+          failed,
+          invoke(4, 'alice/1/read'),
+          invoke(4, 'alice/2/read', { store: 'other' }),
+          invoke(4, 'alice/3/read', { resource: 'disk' }),
+          accepted(5, 'alice/1/write'),
+          unknown(5, 'alice/1/read'),
+        ]),
+      ),
+    );
+    const names = all.map((one) => one.map(({ log }) => log.invoke.event.operation));
+    expect(names).toEqual([['alice/1/write', 'alice/1/read'], ['alice/3/read'], ['alice/2/read']]);
+    expect(all[0]?.map((one) => [one.isAnswered, one.answer])).toEqual([
+      [true, yes],
+      [false, null],
+    ]);
+  });
+
+  test('end where they were answered; what was not, never', () => {
+    const events = [
+      invoke(0, 'alice/1/write'),
+      invoke(0, 'bob/1/write'),
+      unknown(1, 'bob/1/write'),
+    ];
+    const { history, sources } = registerHistory(
+      operationsOf([...events, accepted(2, 'alice/1/write')]),
+    );
+    expect(
+      history.map(({ client, invoke: at, return: end, outcome }) => [client, at, end, outcome]),
+    ).toEqual([
+      ['alice', 0, 3, 'ok'],
+      ['bob', 1, null, 'info'],
+    ]);
+    expect(sources.map(({ log }) => log.invoke.index)).toEqual([0, 1]);
+  });
+});
+
+test('a register sees what was read and written, and nothing that was refused', () => {
+  expect(
+    callsIn(
+      registerHistory,
+      called('a/1/write', { value: 1 }, yes),
+      called('a/2/write', { value: 2 }, no),
+      called('a/3/write', { value: 3 }, null),
+      called('a/4/read', {}, value(3)),
+      called('a/5/read', {}, no),
+      called('a/6/read', {}, null),
+      called('a/7/open', {}, yes),
+    ),
+  ).toEqual([
+    { name: 'write', key, value: 1 },
+    { name: 'write', key, value: 3, ...info },
+    { name: 'read', key, value: 3 },
+  ]);
+});
+
+test('a fenced register sees tokens, announcements and refusals too', () => {
+  expect(
+    callsIn(
+      fencedHistory,
+      called('a/1/write', { value: 1 }, yes),
+      called('a/2/write', { value: 2 }, no),
+      called('a/3/write', { value: 3 }, null),
+      called('a/4/read', {}, value(3)),
+      called('a/5/read', {}, no),
+      called('a/6/read', {}, null),
+      called('a/7/open', {}, yes),
+      called('a/8/open', {}, no),
+    ),
+  ).toEqual([
+    { name: 'write', resource, key, value: 1, token: 1, answer: 'accepted' },
+    { name: 'write', resource, key, value: 2, token: 2, answer: 'refused' },
+    { name: 'write', resource, key, value: 3, token: 3, answer: 'unknown', ...info },
+    { name: 'read', resource, key, token: 4, value: 3 },
+    { name: 'read', resource, key, token: 5, value: 'refused' },
+    { name: 'read', resource, key, token: 6, value: 'unknown', ...info },
+    { name: 'open', resource, token: 7, answer: 'accepted' },
+    { name: 'open', resource, token: 8, answer: 'refused' },
+  ]);
+});
+
+describe('a counter sees', () => {
+  test('each read with the write after it as one increment, from the call of the read', () => {
+    const events = [
+      called('a/1/read', {}, value(0)),
+      called('b/1/read', {}, value(0)),
+      called('a/1/write', { value: 1, adds: 1 }, yes),
+      called('b/1/write', { value: 9, adds: 9 }, no),
+      called('a/2/write', { value: 3, adds: 2 }, null),
+      called('c/1/read', {}, value(1)),
+      called('c/2/read', {}, no),
+      called('c/3/open', {}, yes),
+    ].flat();
+    const { history } = counterHistory(operationsOf(events));
+    expect(history.map(({ call, invoke: at, return: end }) => [call, at, end])).toEqual([
+      [{ name: 'increment', key, by: 1 }, 0, 5],
+      [{ name: 'increment', key, by: 2 }, 8, null],
+      [{ name: 'read', key, value: 1 }, 9, 10],
+    ]);
+  });
+
+  test('nothing of a key that somebody overwrites', () => {
+    const overwritten = called('b/1/write', { value: 4 }, yes);
+    const increment = called('a/1/write', { value: 1, adds: 1 }, yes);
+    const other = called('a/2/write', { key: 'y', value: 1, adds: 1 }, yes);
+    expect(callsIn(counterHistory, increment, overwritten, other)).toEqual([
+      { name: 'increment', key: 'y', by: 1 },
+    ]);
+  });
+
+  test('the read of one key apart from the write of another', () => {
+    const read = called('a/1/read', {}, value(0));
+    const other = called('a/1/write', { key: 'y', value: 1, adds: 1 }, yes);
+    expect(callsIn(counterHistory, read, other)).toEqual([
+      { name: 'read', key, value: 0 },
+      { name: 'increment', key: 'y', by: 1 },
+    ]);
+  });
+});
+
+test('a register of versions sees which one each read saw and each write made', () => {
+  const refused = (version?: number | null, check?: string): Answer => ({
+    ...{ kind: 'refused', highest: 0 },
+    ...(version === undefined ? {} : { version }),
+    ...(check === undefined ? {} : { check }),
+  });
+  const written = { name: 'write', key, version: null };
+  expect(
+    callsIn(
+      versionedHistory,
+      called('a/1/write', { value: 1 }, { kind: 'accepted', version: 4 }),
+      called('a/2/write', { value: 2, version: 4 }, { kind: 'accepted', version: 5 }),
+      called('a/3/write', { value: 3, version: null }, yes),
+      called('a/4/write', { value: 4, version: 5 }, null),
+      called('a/5/write', { value: 5, version: 4 }, refused(5)),
+      called('a/6/write', { value: 6, version: 4 }, refused(null)),
+      called('a/7/write', { value: 7, version: 4 }, refused()),
+      called('a/8/write', { value: 8, version: 4 }, refused(4, 'stock')),
+      called('a/9/write', { value: 9 }, refused(4)),
+      called('a/10/write', { value: 10 }, { kind: 'accepted', version: 6, isRepeated: true }),
+      called('a/11/read', {}, value(3, 6)),
+      called('a/12/read', {}, value(0, null)),
+      called('a/13/read', {}, no),
+      called('a/14/open', {}, yes),
+    ),
+  ).toEqual([
+    { ...written, value: 1, version: 4 },
+    { ...written, value: 2, version: 5, expected: 4 },
+    { ...written, value: 3, expected: 0 },
+    { ...written, value: 4, expected: 5, ...info },
+    { ...written, value: 5, version: 5, expected: 4, answer: 'refused' },
+    { ...written, value: 6, version: 0, expected: 4, answer: 'refused' },
+    { ...written, value: 10, ...info },
+    { name: 'read', key, value: 3, version: 6 },
+    { name: 'read', key, value: 0, version: 0 },
+  ]);
+});
+
+describe('a register that compares and sets', () => {
+  const cas = { name: 'cas', key };
+  const made = (version: number | null): Answer => ({ kind: 'accepted', version });
+
+  test('expects the value that its client knows under the version', () => {
+    expect(
+      callsIn(
+        casHistory,
+        called('a/1/read', {}, value(7, 3)),
+        called('a/1/write', { value: 8, version: 3 }, made(4)),
+        called('a/2/write', { value: 9, version: 4 }, null),
+        called('b/1/write', { value: 5, version: 4 }, made(5)),
+        called('a/3/write', { value: 6, version: 2 }, made(6)),
+        called('a/4/write', { value: 1 }, made(7)),
+        called('a/5/write', { value: 2, version: 7 }, no),
+        called('a/6/write', { value: 3, version: 7 }, made(8)),
+        called('a/7/read', {}, no),
+        called('a/8/open', {}, yes),
+      ),
+    ).toEqual([
+      { name: 'read', key, value: 7 },
+      { ...cas, expected: 7, value: 8, answer: 'matched' },
+      { ...cas, expected: 8, value: 9, answer: 'unknown', ...info },
+      { name: 'write', key, value: 5 },
+      { name: 'write', key, value: 6 },
+      { name: 'write', key, value: 1 },
+      { ...cas, expected: 1, value: 3, answer: 'matched' },
+    ]);
+  });
+
+  test('learns from an answer as it comes, not as it is asked for', () => {
+    const read = invoke(0, 'a/1/read');
+    const early = called('a/1/write', { value: 8, version: 3 }, made(4));
+    const answered = answer(1, 'a/1/read', value(7, 3));
+    const late = called('a/2/write', { value: 9, version: 3 }, made(5));
+    expect(callsIn(casHistory, [read], early, [answered], late)).toEqual([
+      { name: 'read', key, value: 7 },
+      { name: 'write', key, value: 8 },
+      { ...cas, expected: 7, value: 9, answer: 'matched' },
+    ]);
+  });
+
+  test('knows no value of another key, and nothing by an answer without a version', () => {
+    expect(
+      callsIn(
+        casHistory,
+        called('a/1/read', { key: 'y' }, value(7, 3)),
+        called('a/1/write', { value: 8, version: 3 }, yes),
+        called('a/2/write', { value: 9, version: null }, made(5)),
+      ),
+    ).toEqual([
+      { name: 'read', key: 'y', value: 7 },
+      { name: 'write', key, value: 8 },
+      { name: 'write', key, value: 9 },
+    ]);
+  });
+});
