@@ -182,6 +182,7 @@ describe('a client takes a lock that another one holds', () => {
     ['it was logged before', [first, log(6), denied, second]],
     ['it was logged after', [first, denied, second, log(6)]],
     ['it was logged at another time', [first, denied, log(5), second]],
+    ['something else than a log', [first, denied, pause(6, 'bob', 7), second]],
     ['somebody else logged it', [first, denied, log(6, 'carol'), second]],
     ['the same server gave both', [first, denied, log(6), { ...second, process: 'lock' }]],
     ['a quorum gave the second', [first, denied, log(6), { ...second, process: 'bob' }]],

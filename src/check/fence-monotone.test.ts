@@ -78,3 +78,12 @@ test('each resource in each store has a fence of its own', () => {
     exercised: 0,
   });
 });
+
+test('a write without a token does not make one forget the highest', () => {
+  const tokens = [5, 0, 3];
+  const grants = tokens.map((_, at) => grant(at, 'alice', at + 1));
+  const writes = tokens.map((token, at) => write(5 + at, 'alice', at + 1, at, { token }));
+  const breach = breachOf('fence-monotone', [...grants, ...writes]);
+  expect(breach.rule).toBe('token-lower');
+  expect(breach.evidence).toContain('3 later write');
+});

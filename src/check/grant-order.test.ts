@@ -8,6 +8,8 @@ import {
   pause,
   read,
   recovered,
+  release,
+  renew,
   send,
   terms,
   traceOf,
@@ -220,4 +222,16 @@ test('what a run left behind is judged only when the run came to its end', () =>
 test('a key that is written under no grant is out of scope', () => {
   const events = [...zombie, write(20, 'alice', 1, 1), write(21, 'carol', 0, 5)];
   expect(verdictOn('grant-order', events).kind).toBe('valid');
+});
+
+test('a grant without an end is contested by who asks for it while it is held', () => {
+  const held = grant(0, 'alice', 1, { untilUs: null });
+  const exercised = (...events: readonly TraceEvent[]): number =>
+    verdictOn('grant-order', events).exercised;
+  expect(exercised(held)).toBe(0);
+  expect(exercised(held, deny(5, 'bob', 1), deny(6, 'bob', 1))).toBe(2);
+  expect(exercised(held, grant(5, 'bob', 2))).toBe(1);
+  expect(exercised(held, release(4, 'alice', 1), grant(5, 'bob', 2))).toBe(0);
+  expect(exercised(held, renew(4, 'alice', 1, { untilUs: null }))).toBe(0);
+  expect(exercised(grant(0, 'alice', 1), deny(5, 'bob', 1))).toBe(0);
 });

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TraceEvent } from '../core/history/trace.ts';
+import { Defect } from '../core/kernel/assert.ts';
+import type { ModelDefinition } from './store-models.ts';
 import {
   accepted,
   answer,
@@ -151,5 +153,38 @@ test('a store whose specification nobody wrote is not judged', () => {
     claim: 'linearizable',
     exercised: 0,
     reason: 'nobody wrote the specification of this store',
+  });
+});
+
+describe('a model of one’s own', () => {
+  const mine = { model: 'mine' };
+  const throwing = (error: Error): ModelDefinition => ({
+    ...{ about: 'mine', calls: 'register' },
+    model: {
+      ...{ name: 'mine', init: 0 },
+      step: () => {
+        throw error;
+      },
+    },
+  });
+
+  test('has to be there', () => {
+    expect(verdictOn('linearizable', zombie(true), mine)).toEqual({
+      ...{ kind: 'unknown', claim: 'linearizable', exercised: 0 },
+      reason: 'there is no model mine',
+    });
+  });
+
+  test('that throws leaves the claim unknown; a defect of fencepost is not caught', () => {
+    const judged = (error: Error): unknown =>
+      verdictOn('linearizable', zombie(true), {
+        ...mine,
+        models: new Map([['mine', throwing(error)]]),
+      });
+    expect(judged(new Error('no such key'))).toEqual({
+      ...{ kind: 'unknown', claim: 'linearizable', exercised: 0 },
+      reason: 'the model mine threw: no such key',
+    });
+    expect(() => judged(new Defect('this cannot be'))).toThrow(Defect);
   });
 });

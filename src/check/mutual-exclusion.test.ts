@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  answer,
   breachOf,
   deny,
   enter,
@@ -9,6 +10,7 @@ import {
   pause,
   release,
   renew,
+  send,
   verdictOn,
 } from './trace-builder.fixture.ts';
 
@@ -163,4 +165,29 @@ test('a second grant tells of the clock, or the cut link, of the client that was
   expect(breachOf(claim, [...events, standby]).evidence).toEqual([
     ...['1 earlier grant', '2 partition', '5 later grant'],
   ]);
+});
+
+test('a quorum is told with the servers that said yes in time', () => {
+  const asks = (ms: number, who: string, number: number) => ({
+    ...send(ms, who, `${who}/2/acquire-${number}`),
+    to: `lock-${number}`,
+  });
+  const says = (ms: number, who: string, number: number, kind: 'granted' | 'denied') =>
+    answer(
+      ms,
+      `${who}/2/acquire-${number}`,
+      kind === 'granted' ? { kind, token: 0 } : { kind, holder: '' },
+    );
+  const events = [
+    grant(0, 'alice', 1, { process: 'alice', message: '' }),
+    ...[asks(1, 'bob', 9), says(1, 'bob', 9, 'granted')],
+    ...[1, 2, 3, 4].map((number) => asks(2, 'bob', number)),
+    ...[asks(2, 'carol', 5), says(3, 'carol', 5, 'granted')],
+    ...[says(3, 'bob', 1, 'granted'), says(3, 'bob', 2, 'denied'), says(3, 'bob', 3, 'granted')],
+    grant(4, 'bob', 2, { process: 'bob', message: '', sentAtUs: 2000 }),
+    says(5, 'bob', 4, 'granted'),
+  ];
+  expect(breachOf(claim, events).words).toContain(
+    'Then a quorum (`lock-1` and `lock-3`) granted B at 4 ms.',
+  );
 });

@@ -57,3 +57,20 @@ test('a write after the first of two answers to one release is a surprise', () =
     exercised: 1,
   });
 });
+
+test('nobody was told of a release that was not answered, or with something else', () => {
+  const wrote = write(8, 'alice', 1, 1);
+  const [granted, , , gone, told] = released;
+  if (granted === undefined || gone === undefined || told === undefined) throw new Error();
+  const called = invoke(4, 'alice/1/release');
+  const empty = { ...answer(6, 'alice/1/release', { kind: 'released' }), answer: null };
+  const refused = answer(6, 'alice/1/release', { kind: 'refused', highest: 0 });
+  for (const events of [[], [called], [called, empty], [called, refused]]) {
+    const verdict = verdictOn('no-write-after-release', [granted, ...events, gone, wrote]);
+    expect(verdict).toMatchObject({ kind: 'valid', exercised: 0 });
+  }
+  const read = { ...wrote, value: null };
+  expect(verdictOn('no-write-after-release', [...released, read])).toMatchObject({
+    ...{ kind: 'valid', exercised: 0 },
+  });
+});

@@ -38,3 +38,23 @@ test('the release of a grant in time is no hazard, one after its end is', () => 
   const expired = [grant(0, 'alice', 1), release(10, 'alice', 1)];
   expect(verdictOn(claim, expired)).toMatchObject({ kind: 'valid', exercised: 1 });
 });
+
+test('a change under a grant that was not given, or is no longer the latest, is a hazard', () => {
+  const none = { released: 0 };
+  expect(verdictOn(claim, [release(2, 'bob', 7, none)])).toMatchObject({ exercised: 1 });
+  const late = [grant(0, 'alice', 1), grant(1, 'bob', 2), release(2, 'alice', 1, none)];
+  expect(verdictOn(claim, late)).toMatchObject({ kind: 'valid', exercised: 1 });
+  const own = [grant(0, 'alice', 1), release(1, 'alice', 7, { ...none, process: 'alice' })];
+  expect(verdictOn(claim, own)).toMatchObject({ kind: 'valid', exercised: 0 });
+});
+
+test('a release of another’s grant under none shows what struck its client or the lock', () => {
+  const breach = breachOf(claim, [
+    grant(0, 'alice', 1),
+    fault(1, 'pause', 'bob', { untilMs: 2 }),
+    fault(1, 'crash', 'lock'),
+    fault(1, 'crash', 'store'),
+    release(3, 'bob', 7, { released: 1 }),
+  ]);
+  expect(breach.evidence).toEqual(['0 grant touched', '1 pause', '2 crash', '4 release']);
+});

@@ -129,3 +129,15 @@ test('refusing what comes again, out of order, stale or expired is right', () =>
 test('a run that ends while the probe waits will never grant it', () => {
   expect(breachOf('progress', asked).rule).toBe('probe-not-granted');
 });
+
+test('what a probe is told concerns itself, whoever is denied or granted the lock beside it', () => {
+  const denied = [
+    ...[grant(99, 'alice', 1), ...asked, deny(101, 'probe', 1), deny(102, 'bob', 1)],
+    ...[grant(103, 'bob', 2), healed(130)],
+  ];
+  expect(breachOf('progress', denied).evidence).toEqual([
+    ...['0 holder grant', '2 first try', '3 denial'],
+  ]);
+  const silent = [...asked, grant(101, 'probe', 1), grant(111, 'alice', 2)];
+  expect(breachOf('progress', silent, planned).evidence).toEqual(['1 first try', '2 grant']);
+});
