@@ -39,6 +39,9 @@ describe('what is no operation is refused by its index', () => {
     [{ return: null }, 'it is ok, so that "return" must be a number'],
     [{ return: '2' }, '"return" must be a number or null, not "2"'],
     [{ client: 7 }, '"client" must be a text, not 7'],
+    [{ call: null }, '"call" must be an object with a "name", not null'],
+    [{ call: { key: 'x' } }, '"call" must be an object with a "name", not {"key":"x"}'],
+    [{ call: { name: 7 } }, '"call" must be an object with a "name", not {"name":7}'],
     [{ call: 'read' }, '"call" must be an object with a "name", not "read"'],
     [{ call: { name: 'cas' } }, 'unknown call "cas"; known: read, write'],
     [
@@ -55,6 +58,15 @@ describe('what is no operation is refused by its index', () => {
     const call = { name: 'acquire', lock: 'l', owner: 'a' };
     const message = '"answer" of its acquire must be granted, denied or unknown, not undefined';
     expect(() => check([{ ...good, call }], mutex())).toThrow(new MalformedOperation(0, message));
+  });
+  it.each([null, 7, 'read'])('%j', (one) => {
+    const message = `${JSON.stringify(one)} is none`;
+    const history: History = JSON.parse(JSON.stringify([good, one]));
+    const model: Model<Json, CallData> = register();
+    expect(() => checkHistory(history, model)).toThrow(new MalformedOperation(1, message));
+  });
+  it('but an operation that returns where it is called is one', () => {
+    expect(check([{ ...good, return: 1 }])).toMatchObject({ kind: 'valid' });
   });
   it('but an operation without an answer needs no return', () => {
     expect(check([{ ...good, outcome: 'info', return: null }])).toMatchObject({ kind: 'valid' });
@@ -110,6 +122,17 @@ describe('a model of this package knows its own calls and no others', () => {
 });
 
 describe('a limit that is none is refused', () => {
+  it('and so is an unknown way to read failures', () => {
+    const told: unknown = 'strictly';
+    const message = 'failed must be drop or strict, not strictly';
+    const options: CheckOptions = JSON.parse(JSON.stringify({ failed: told }));
+    expect(() => checkHistory([], register(), options)).toThrow(new RangeError(message));
+    for (const failed of ['drop', 'strict'] as const) {
+      expect(checkHistory([], register(), { failed }).kind).toBe('valid');
+    }
+    expect(checkParts([], register(), { maxConfigurations: 1 })).toEqual([]);
+    expect(() => checkParts([], register(), { maxBytes: 0 })).toThrow(RangeError);
+  });
   it.each([0, -1, Number.NaN, 1.5])('%d', (limit) => {
     for (const name of ['maxConfigurations', 'maxBytes']) {
       const options: CheckOptions = { [name]: limit };

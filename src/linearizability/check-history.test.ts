@@ -164,3 +164,50 @@ describe('a verdict', () => {
     }
   });
 });
+
+describe('the parts of a history', () => {
+  it('are judged as a whole by the bad one that returns first, wherever it is listed', () => {
+    const at = (end: number, key: string): Operation<RegisterCall> => read(9, end - 1, end, key);
+    const bad = [at(5, 'x'), at(3, 'y'), at(4, 'z'), write(1, 0, 1, 'w')];
+    expect(checkHistory(bad, register())).toMatchObject({ kind: 'invalid', part: 'y', at: 1 });
+    expect(checkHistory(bad.toReversed(), register())).toMatchObject({ part: 'y', at: 2 });
+    expect(checkHistory([at(3, 'x'), at(3, 'y')], register())).toMatchObject({ part: 'x', at: 0 });
+  });
+  it('count their configurations together, and a bad one outweighs an unknown one', () => {
+    const { fastPath: _, ...searched } = register();
+    const hard = (key: string): Operation<RegisterCall>[] => [
+      write(1, 0, 9, key),
+      write(2, 1, 9, key),
+      write(3, 2, 9, key),
+      read(2, 10, 11, key),
+      read(1, 12, 13, key),
+    ];
+    const limits = { maxConfigurations: 1 };
+    const unknown = checkHistory([...hard('x'), ...hard('y')], searched, limits);
+    expect(unknown).toMatchObject({ kind: 'unknown', part: 'x' });
+    const parts = checkParts([...hard('x'), ...hard('y')], searched, limits);
+    const counts = parts.map(({ decision }) => decision.configurations);
+    expect(unknown.configurations).toBe(counts.reduce((sum, one) => sum + one, 0));
+    const bad = [...hard('x'), read(9, 0, 1, 'y'), ...hard('z')];
+    expect(checkHistory(bad, searched, limits)).toMatchObject({
+      kind: 'invalid',
+      part: 'y',
+      at: 5,
+    });
+  });
+  it('of a model that tells no objects apart are one', () => {
+    const { partition: __, ...whole } = register();
+    const history = [write(1, 0, 1, 'x'), read(1, 2, 3, 'y')];
+    expect(checkParts(history, whole)).toMatchObject([{ name: '', decision: { kind: 'valid' } }]);
+    expect(checkHistory([read(1, 2, 3)], whole)).toMatchObject({ kind: 'invalid', part: '' });
+  });
+  it('are joined as early as each lets it', () => {
+    const history = [
+      write(1, 6, 9, 'x'),
+      write(2, 1, 2, 'y'),
+      read(1, 7, 8, 'x'),
+      read(2, 6, 7, 'y'),
+    ];
+    expect(checkHistory(history, register())).toMatchObject({ order: [1, 0, 3, 2] });
+  });
+});
