@@ -146,6 +146,7 @@ describe('a verdict', () => {
       seed(broken('kept'), broken('broken')),
       seed(broken('other'), unsure('broken')),
       seed(unsure('other'), unsure('kept'), broken('broken')),
+      seed({ kind: 'valid', claim: 'kept', exercised: 1 }),
     );
     expect([seeds, unknown]).toEqual([2, 2]);
   });

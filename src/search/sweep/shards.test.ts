@@ -234,6 +234,8 @@ test('what shards bring beside their tallies is put together in their order', as
   if (merge.kind !== 'merged') throw new Error(merge.kind);
   const [scenario] = merge.merged.scenarios;
   expect(scenario).toMatchObject({ difference, keptPlans: [kept] });
+  const { shard } = withMore(one, { keptPlans: [kept], difference });
+  expect(readShard(renderShard(shard))).toEqual({ kind: 'shard', shard });
   expect(scenario?.counterexamples.map(({ seed }) => seed)).toEqual([3, 33, 62]);
   expect(merge.merged.cut).toEqual([]);
 });
