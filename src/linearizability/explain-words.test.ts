@@ -142,3 +142,53 @@ describe('the reasons of a history of several objects', () => {
     });
   });
 });
+
+describe('the states that the bad operation may have found', () => {
+  const bad = operation('f', read(9), 5, 6);
+  const seen = operation('e', read(2), 3, 4);
+  const first = operation('a', write(1), 0, 1);
+  const rows: readonly (readonly [string, History<RegisterCall>, Reasons<Json>['possible']])[] = [
+    ['nothing before it', [bad], [{ state: null, order: [] }]],
+    [
+      'an overlapping write, which may come later',
+      [first, operation('b', write(2), 2, 9), bad],
+      [
+        { state: 1, order: [0] },
+        { state: 2, order: [0, 1] },
+      ],
+    ],
+    [
+      'an overlapping write before any return',
+      [operation('b', write(2), 2, 9), bad],
+      [
+        { state: null, order: [] },
+        { state: 2, order: [0] },
+      ],
+    ],
+    [
+      'an unanswered write that somebody saw',
+      [first, operation('b', write(2), 2, null), seen, bad],
+      [{ state: 2, order: [0, 1], witness: 2 }],
+    ],
+    [
+      'a write that returns where it is called, and that somebody saw',
+      [first, operation('b', write(2), 2, 5), seen, bad],
+      [{ state: 2, order: [0, 1], witness: 2 }],
+    ],
+    [
+      'a write that was over',
+      [first, operation('b', write(2), 2, 3), bad],
+      [{ state: 2, order: [0, 1] }],
+    ],
+    [
+      'a write that failed beside one that was over',
+      [first, { ...operation('b', write(2), 2, 3), outcome: 'fail' }, bad],
+      [{ state: 1, order: [0] }],
+    ],
+  ];
+  it.each(rows)('with %s', (_, whole, possible) => {
+    const verdict = checkHistory(whole, register());
+    if (verdict.kind !== 'invalid') expect.fail(verdict.kind);
+    expect(explainHistory(whole, register(), verdict).possible).toStrictEqual(possible);
+  });
+});

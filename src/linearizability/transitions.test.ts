@@ -67,6 +67,18 @@ describe('the states of a search', () => {
     tables.reset();
     expect([tables.used, tables.manyBytes, tables.states.values]).toEqual([0, 0, []]);
   });
+  it('take more memory when their table is half full', () => {
+    const tables = new TransitionTables();
+    tables.reset();
+    const grown = (used: number): number => {
+      tables.used = used;
+      return tables.bytesToGrow - tables.states.bytesToGrow;
+    };
+    // 121 and a sixteenth of it are 128, half of 256 places.
+    expect([grown(0), grown(120), grown(121)]).toEqual([0, 0, 0]);
+    expect(grown(122)).toBe(2 * tables.sparse.bytes);
+    expect(tables.bytes).toBe(tables.states.bytes + tables.dense.bytes + tables.sparse.bytes);
+  });
   it('are told apart by their key', () => {
     const coarse = { ...walk, stateKey: (place: number): number => place % 2 };
     const steps = new Transitions(coarse, calls, new TransitionTables());
