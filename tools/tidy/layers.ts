@@ -136,6 +136,14 @@ export function resolve(from: string, specifier: string): string {
   return steps.join('/');
 }
 
+/** Where files share their modules, a test that was imported before it is run registers nothing. */
+export const importsNoTest: Rule = (source) =>
+  importsOf(source).flatMap(({ node, specifier }) =>
+    specifier?.startsWith('.') && specifier.endsWith('.test.ts')
+      ? [violation(source, node, `${specifier} is a test: move what is shared to a *.fixture.ts`)]
+      : [],
+  );
+
 /** The core imports its own files and pure packages, by their names. */
 export const importsPureCode: Rule = (source) => {
   if (!isCore(source.path)) return [];

@@ -1,7 +1,7 @@
 /** For each rule of the house: snippets that it must refuse, and snippets that it must let pass. */
 import { isSelfContained } from './ambient.ts';
 import { copiesByLiterals } from './hot-paths.ts';
-import { importsPureCode, keepsLayers } from './layers.ts';
+import { importsNoTest, importsPureCode, keepsLayers } from './layers.ts';
 import { exportsByName, trustsTheChecker } from './safety.ts';
 import {
   beginsWithComment,
@@ -79,6 +79,19 @@ export const rules: ReadonlyMap<string, readonly [Rule, Sample]> = new Map<
             `// import '../plan/plan.ts';\nexport const a = "import '../plan'";`,
           ],
         ],
+      },
+    ],
+  ],
+  [
+    'nothing imports a test',
+    [
+      importsNoTest,
+      {
+        refuses: [
+          ['src/check/a.test.ts', `import { b } from './b.test.ts';`, './b.test.ts is a test'],
+          ['properties/a.ts', `export * from './b.slow.test.ts';`, './b.slow.test.ts is a test'],
+        ],
+        passes: [['src/check/a.test.ts', `import './b.fixture.ts'; import './test.ts';`]],
       },
     ],
   ],

@@ -5,7 +5,7 @@ import { runs } from '../../../properties/runs.ts';
 import { planArbitrary } from '../../adapters/fast-check/plan-arbitrary.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readPlan, renderPlan } from '../plan/plan-text.ts';
-import { cases, expectInBounds, type Predicate, plan } from './any-plan.test.ts';
+import { cases, expectInBounds, type Predicate, plan } from './any-plan.fixture.ts';
 import {
   sectionKeys,
   withoutClients,
@@ -204,4 +204,13 @@ describe('the drivers', () => {
       { numRuns: runs(20) },
     );
   });
+});
+
+test('any plan lies inside its bounds and meets its predicate', () => {
+  fc.assert(
+    fc.property(cases, ([original, breaks]) => {
+      expectInBounds(original);
+      expect(breaks(original)).toBe(true);
+    }),
+  );
 });
