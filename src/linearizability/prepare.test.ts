@@ -31,6 +31,14 @@ describe('a prepared history', () => {
     const call = { name: 'write' as const, key: 'x', value: 1 };
     const broken = { client: 'a', call, invoke: 3, return: null, outcome: 'ok' as const };
     expect(() => prepared.load([broken], register())).toThrow('returns after its call');
+    const early = { ...broken, return: 2 };
+    expect(() => prepared.load([early], register())).toThrow('returns after its call');
+    expect(prepared.load([{ ...broken, return: 3 }], register())).toEqual([call]);
+  });
+  it('takes memory for what is open and for eight numbers per operation', () => {
+    const prepared = new PreparedHistory();
+    expect(prepared.bytes).toBe(prepared.open.bytes + 8 * prepared.source.bytes);
+    expect(prepared.bytes).toBe(9 * 256);
   });
   it('lays out by return what is open, whatever the order of its operations', () => {
     const prepared = new PreparedHistory();

@@ -48,6 +48,8 @@ describe('a history that is cut', () => {
     [1, 'before', ['as it was', 'optional', 'optional', 'optional', 'fail', 'as it was']],
     [2, 'after', ['as it was', 'as it was', 'as it was', 'optional', 'fail', 'as it was']],
     [2, 'before', ['as it was', 'as it was', 'optional', 'optional', 'fail', 'as it was']],
+    [3, 'after', ['as it was', 'as it was', 'as it was', 'as it was', 'as it was', 'as it was']],
+    [4, 'after', ['as it was', 'as it was', 'as it was', 'optional', 'as it was', 'as it was']],
   ] as const)('at %d keeps what returned by then, seen from %s', (at, side, expected) => {
     expect(changes(cutHistory(history, at, side), history)).toEqual(expected);
   });
@@ -61,6 +63,8 @@ it('a history that begins later leaves out what was over, and pure calls from be
   expect(from(4)).toEqual(['fail', 'optional', 'fail', ...Array(3).fill('as it was')]);
   expect(from(5)).toEqual(['fail', 'optional', 'fail', 'as it was', 'as it was', 'as it was']);
   expect(from(0)).toEqual(Array(6).fill('as it was'));
+  const told = operation(write(1), 0, 2, 'info');
+  expect(beginHistory([told], 3, isPure)).toEqual([told]);
 });
 
 it('what failed or is unknown is no more optional than it was', () => {
