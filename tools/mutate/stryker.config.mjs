@@ -55,6 +55,8 @@ export default {
   ignorePatterns: ['dist', 'reports', '/fixtures/compatibility', '.ci'],
   mutator: { excludedMutations: mutator.excludedMutations },
   coverageAnalysis: 'perTest',
+  // What a module does as it loads, each test of the set reaches: hours for a few tables.
+  ignoreStatic: true,
   concurrency: availableParallelism(),
   timeoutMS: 15_000,
   dryRunTimeoutMinutes: 20,
