@@ -65,7 +65,7 @@ export function fencedRegister(options: FencedOptions = {}): Model<FencedState, 
       if (call.name === 'read') return `${call.key} to be ${call.value}`;
       const bound = isStrict ? 'below' : 'at most';
       return call.answer === 'refused'
-        ? `a token of ${isStrict ? 'at least' : 'above'} ${call.token} before it`
+        ? `a token ${isStrict ? 'of at least' : 'above'} ${call.token} before it`
         : `every token before it to be ${bound} ${call.token}`;
     },
     describeState,

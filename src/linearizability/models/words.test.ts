@@ -265,7 +265,7 @@ sayOf(
     [
       { ...guarded, answer: 'refused' },
       'write(x, 7) with token 3 (refused)',
-      'a token of above 3 before it',
+      'a token above 3 before it',
     ],
     [
       { name: 'open', ...fenced, answer: 'accepted' },
