@@ -43,7 +43,7 @@ export default defineConfig({
     exclude: [
       // It mocks a module, for which each file would need its own copy of all modules.
       'src/core/shrink/search.test.ts',
-      'src/{core,check,scenario,linearizability,systems,search}/**/*.slow.test.ts',
+      'src/{core,check,scenario,linearizability,systems,search/sweep}/**/*.slow.test.ts',
       'src/systems/{worker-lease/queue,store/version-server,lock-service/in-line}.test.ts',
     ],
     // All files share one copy of the modules: loading them is most of what a mutant costs.

@@ -96,7 +96,7 @@ function render({ title, about, rows }: SourceDocument, at: number): string {
 const INTRODUCTION = `# The four documents, line by line
 
 fencepost was asked to implement four documents. Each row says what one of them says, in which lines, how to see it
-in fencepost, and whether fencepost does the same. \`tools/docs/documents.test.ts\` runs every command and script below,
+in fencepost, and whether fencepost does the same. \`tools/docs/documents.slow.test.ts\` runs every command and script below,
 checks what it prints, and writes this page. A script is a file that one runs with \`node\` where fencepost is installed.
 `;
 
