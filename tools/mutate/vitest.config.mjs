@@ -37,7 +37,7 @@ export default defineConfig({
       'src/report/{access-text,failure,history-report,plain-words}.test.ts',
       'src/cli/{conclude,stages,sweep-scenario}.test.ts',
       // Slow for a unit test, but in one process.
-      'src/cli/check{,-ending,-mistakes,-reading}.slow.test.ts',
+      'src/cli/check{,-mistakes,-reading}.slow.test.ts',
       'properties/{plain-classes,every-claim,every-rule,kept-plans,no-false-alarm}*.test.ts',
     ],
     exclude: [
