@@ -57,8 +57,8 @@ export default {
   coverageAnalysis: 'perTest',
   // What a module does as it loads, each test of the set reaches: hours for a few tables.
   ignoreStatic: true,
-  // One of them is the checker, which has next to nothing to do.
-  concurrency: availableParallelism() + 1,
+  // Half of them are checkers, which have next to nothing to do.
+  concurrency: 2 * availableParallelism(),
   timeoutMS: 15_000,
   dryRunTimeoutMinutes: 20,
   reporters: ['notes', 'progress-append-only'],
