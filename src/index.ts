@@ -1,9 +1,10 @@
-/** The public names of the package, one by one, in the order in which data flows. */
+/**
+ * The public names of the package, one by one, sorted by the files that have them. In which order
+ * data flows through those, `harness.ts` shows.
+ */
 
-// What there is by name, and how to define more.
 export type { Catalogue, ClaimAbout, LoadedModule, SystemDefinition } from './catalogue.ts';
 export { builtIn, extend } from './catalogue.ts';
-// Judging a trace.
 export type { Checker } from './check/claim.ts';
 export { claims, judge } from './check/claims.ts';
 export { explain } from './check/explain.ts';
@@ -12,7 +13,6 @@ export type { ModelDefinition } from './check/store-models.ts';
 export { type Terms, termsOf } from './check/terms.ts';
 export type { Evidence, Explanation, Invalid, Unknown, Valid, Verdict } from './check/verdict.ts';
 export type { Answer, Call, Ending, ProcessInfo, Trace, TraceEvent } from './core/history/trace.ts';
-// Plain data, which calls, states and plans are.
 export type { Json } from './core/kernel/json.ts';
 export { type Name, under } from './core/kernel/name.ts';
 export type { Fault, FaultKind, When, Which } from './core/plan/fault.ts';
@@ -39,12 +39,10 @@ export { answerOf, backOff, mark, request, send, sleep } from './core/world/prog
 export { type Boot, LATER, type Server, type ServerHost, type Turn } from './core/world/server.ts';
 export type { World } from './core/world/world.ts';
 export { type Definitions, defineSystem } from './define-system.ts';
-// The whole way: examine, shrink, sweep, replay.
 export type { Examination, ShrinkFailureOptions } from './harness.ts';
 export { breaks, examine, examineSeed, judgeRun, shrinkFailure } from './harness.ts';
 export { type GlobalsOptions, loadVirtually } from './host/async/globals.ts';
 export { EPOCH_MS } from './host/async/life.ts';
-// Systems whose clients are real asynchronous code, and all others.
 export {
   examineAsync,
   examineSeedAsync,
@@ -55,7 +53,6 @@ export {
 } from './host/async/run-async.ts';
 export type { PlanFileRead, ScenarioFileRead } from './host/modules/load-files.ts';
 export { loadPlanFile, loadScenarioFile } from './host/modules/load-files.ts';
-// The linearizability checker by itself.
 export type { HistoryVerdict, PartVerdict } from './linearizability/check-history.ts';
 export { checkHistory, checkParts, MalformedOperation } from './linearizability/check-history.ts';
 export type { Core } from './linearizability/core.ts';
@@ -78,7 +75,6 @@ export {
 } from './linearizability/models/fenced-register.ts';
 export { type KeyValueCall, keyValue, type Text } from './linearizability/models/key-value.ts';
 export { type LeaseCall, lease } from './linearizability/models/lease.ts';
-// Its models, and the calls and states that each knows.
 export type { Hold, MutexCall, ReentrantOptions } from './linearizability/models/mutex.ts';
 export { anonymousMutex, mutex, reentrantMutex } from './linearizability/models/mutex.ts';
 export type { CasRegisterCall, RegisterCall, Value } from './linearizability/models/register.ts';
@@ -88,9 +84,7 @@ export type { Versioned, VersionedCall } from './linearizability/models/versione
 export { versionedRegister } from './linearizability/models/versioned-register.ts';
 export { type Beginning, models } from './linearizability/models.ts';
 export { refuteOrder } from './linearizability/verify-order.ts';
-// Scenarios and plans, and their texts.
 export { loadScenario } from './load.ts';
-// Running a plan.
 export { digestOf, pin, run } from './run.ts';
 export { expand } from './scenario/expand.ts';
 export type { ScenarioRead } from './scenario/read-scenario.ts';
@@ -101,7 +95,6 @@ export type { Pool, PoolOptions } from './search/sweep/pool.ts';
 export type { Progress, SweepOptions, SweepResult } from './search/sweep/sweep.ts';
 export { openPool, sweep } from './search/sweep/sweep.ts';
 export type { ClaimTally, Tally } from './search/sweep/tally.ts';
-// A cache and djblets' lock on it by themselves, without the simulator.
 export type { CacheItem, CasAnswer } from './systems/cache/cache.ts';
 export { Cache } from './systems/cache/cache.ts';
 export type { CacheLockAnswer, CacheLockSettings } from './systems/cache-lock/cache-lock.ts';
@@ -111,7 +104,6 @@ export type { LockDefinition } from './systems/define-lock.ts';
 export { GrantBook } from './systems/grant-book.ts';
 export type { LockAsk, LockOutcome } from './systems/lease.ts';
 export { askLock, enterLock, leaseEnd, testLease } from './systems/lease.ts';
-// The lock service, its client and the stores by themselves, without the simulator.
 export type { GuardedAnswer, GuardedPlace } from './systems/lock-service/lock-client.ts';
 export { LockClient } from './systems/lock-service/lock-client.ts';
 export type { LockAnswer, LockGrant as Grant } from './systems/lock-service/lock-service.ts';
@@ -131,7 +123,6 @@ export type {
   Options,
   Protocol,
 } from './systems/protocol.ts';
-// The parts of locks and stores that people define themselves.
 export {
   AccessRefused,
   type AsyncClient,
@@ -152,7 +143,6 @@ export type { StoreDefinition } from './systems/store/store-kinds.ts';
 export { prepare, type StoreKind, storeKinds } from './systems/store/store-kinds.ts';
 export { StoreServer } from './systems/store/store-server.ts';
 export { type Contents, StoreWitness } from './systems/store/witness.ts';
-// The leases of at-least-once workers by themselves, without the simulator.
 export {
   type GivenLease,
   type LeaseAnswer,

@@ -90,19 +90,19 @@ describe('the operations of one resource in one store', () => {
   });
 });
 
+/** Writes and reads that were accepted, refused and never answered, and an announcement. */
+const ALL_ENDINGS = [
+  called('a/1/write', { value: 1 }, yes),
+  called('a/2/write', { value: 2 }, no),
+  called('a/3/write', { value: 3 }, null),
+  called('a/4/read', {}, value(3)),
+  called('a/5/read', {}, no),
+  called('a/6/read', {}, null),
+  called('a/7/open', {}, yes),
+];
+
 test('a register sees what was read and written, and nothing that was refused', () => {
-  expect(
-    callsIn(
-      registerHistory,
-      called('a/1/write', { value: 1 }, yes),
-      called('a/2/write', { value: 2 }, no),
-      called('a/3/write', { value: 3 }, null),
-      called('a/4/read', {}, value(3)),
-      called('a/5/read', {}, no),
-      called('a/6/read', {}, null),
-      called('a/7/open', {}, yes),
-    ),
-  ).toEqual([
+  expect(callsIn(registerHistory, ...ALL_ENDINGS)).toEqual([
     { name: 'write', key, value: 1 },
     { name: 'write', key, value: 3, ...info },
     { name: 'read', key, value: 3 },
@@ -110,19 +110,7 @@ test('a register sees what was read and written, and nothing that was refused', 
 });
 
 test('a fenced register sees tokens, announcements and refusals too', () => {
-  expect(
-    callsIn(
-      fencedHistory,
-      called('a/1/write', { value: 1 }, yes),
-      called('a/2/write', { value: 2 }, no),
-      called('a/3/write', { value: 3 }, null),
-      called('a/4/read', {}, value(3)),
-      called('a/5/read', {}, no),
-      called('a/6/read', {}, null),
-      called('a/7/open', {}, yes),
-      called('a/8/open', {}, no),
-    ),
-  ).toEqual([
+  expect(callsIn(fencedHistory, ...ALL_ENDINGS, called('a/8/open', {}, no))).toEqual([
     { name: 'write', resource, key, value: 1, token: 1, answer: 'accepted' },
     { name: 'write', resource, key, value: 2, token: 2, answer: 'refused' },
     { name: 'write', resource, key, value: 3, token: 3, answer: 'unknown', ...info },

@@ -43,3 +43,18 @@ test('each of the six ways to fool a harness is among them', () => {
     expect(names).toMatch(way);
   }
 });
+
+const equivalents = z
+  .array(
+    z.strictObject({
+      ...{ file: z.string(), original: z.string(), replacement: z.string() },
+      because: z.string().min(20),
+    }),
+  )
+  .parse(JSON.parse(readFileSync(`${root}tools/mutate/equivalent.json`, 'utf8')));
+
+test.each(equivalents)('$file: `$original`, which no test can tell, is there', (equivalent) => {
+  const { file, original, replacement } = equivalent;
+  expect(readFileSync(`${root}${file}`, 'utf8')).toContain(original);
+  expect(replacement).not.toBe(original);
+});

@@ -1,12 +1,12 @@
 /**
  * Everything that can be done to the simulated world, as data: one table of the kinds of fault, in
- * the order of the README's, from which their types, their form in files, what shrinking may move
- * and the ranges of a scenario follow. All times are integer microseconds of virtual time, all
+ * the order of `docs/scenarios.md`, from which their types, their form in files, what shrinking may
+ * move and the ranges of a scenario follow. All times are integer microseconds of virtual time, all
  * rates parts per million.
  *
  * A new kind is a row here, its words in `fault-words.ts`, and a method of `world/injector.ts` that
  * does it. Only a field of a new type needs more: a line in `FieldTypes`, and the lines in
- * `fault-text.ts`, `scenario/fault-file.ts` and `scenario/expand-faults.ts` to which the compiler
+ * `fault-text.ts`, `scenario/read-faults.ts` and `scenario/expand-faults.ts` to which the compiler
  * then leads.
  */
 import { assert } from '../kernel/assert.ts';
@@ -96,9 +96,7 @@ export const FAULTS = {
     omitted: { when: 'at the start' },
   },
   /** Volatile state is gone; pending calls never answer. Null: it stays down. */
-  crash: {
-    fields: { process: 'process', when: 'when', restartAfterUs: 'durationOrNever' },
-  },
+  crash: { fields: { process: 'process', when: 'when', restartAfterUs: 'durationOrNever' } },
   /**
    * The connections between two processes are replaced: pending calls end unknown, what the old
    * ones carry still arrives, and the new one may overtake it.
