@@ -219,7 +219,7 @@ describe('replay', () => {
       divergedAt: expect.stringContaining('/wrote'),
     });
     expect(fencepost('replay', join(folder, 'inert.yaml')).code).toBe(1);
-    expect(fencepost('replay', join(folder, 'diverged.yaml')).code).toBe(4);
+    expect(fencepost('replay', join(folder, 'diverged.yaml')).code).toBe(5);
     expect(fencepost('replay', plan, '--claim', 'grant-odrer').err).toContain('grant-order');
   });
 });

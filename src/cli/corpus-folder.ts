@@ -7,11 +7,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseFile } from '../core/plan/document.ts';
-import type { Plan } from '../core/plan/plan.ts';
+import type { Expectation, Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { examineAsync } from '../host/async/run-async.ts';
 import { admit, type Superfluous, superfluousIn } from '../search/corpus/entry.ts';
-import { type Replay, replay } from '../search/corpus/replay.ts';
+import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../search/corpus/write-whole.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
@@ -93,15 +93,17 @@ export async function checkCorpus(options: CorpusOptions): Promise<Exit> {
   return exit;
 }
 
-const OUTCOMES = ['reproduced', 'fixed', 'inert', 'diverged', DAMAGED] as const;
+const OUTCOMES = [
+  ...(['reproduced', 'fixed', 'inert', 'diverged', 'nondeterministic', DAMAGED] as const),
+];
 
 function printChecked(kept: KeptPlanFile, terminal: Terminal): void {
   if (kept.kind === 'damaged') {
     terminal.print(`✗ ${kept.file}: damaged: it cannot be read`);
     return;
   }
-  const { file, loaded, replay, expected } = kept;
-  const { outcome, claim } = replay;
+  const { file, loaded, replay } = kept;
+  const { outcome, expected, claim } = replay;
   noteChanges(file, loaded.changedModules, terminal);
   if (outcome === expected) {
     const role = outcome === 'fixed' ? ', kept as a guard' : '';
@@ -123,6 +125,8 @@ function adviceFor({ file, loaded, replay }: ReplayedPlan): string {
       return 'the hazard no longer arises, so it guards nothing: search again, or prune it';
     case 'diverged':
       return `no match for ${replay.divergedAt ?? 'a name'}: search again, and keep what is found`;
+    case 'nondeterministic':
+      return `two runs of it differ: ${replay.difference ?? 'in what they drew'}`;
   }
 }
 
@@ -172,20 +176,22 @@ export interface AddOptions extends CorpusOptions {
   readonly replaces: boolean;
 }
 
-/** Keeps a plan; 2 where one of its kind is kept, 1 or 4 where it does not break its claim. */
+/** Keeps a plan; 2 where one of its kind is kept, 1, 4 or 5 where it does not break its claim. */
 export async function addToCorpus(file: string, options: AddOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const loaded = await loadPlan(file, options);
   await prepare([loaded.plan.system], loaded.catalogue);
   const claim = await claimFor(file, loaded, options);
-  const result = await replay(loaded.plan, claim, loaded.catalogue);
-  if (result.outcome !== 'reproduced' && !options.isForced) {
-    const why = `${result.outcome}, so nothing was kept; --force keeps it as that`;
+  const result = await replayKept(loaded.plan, claim, loaded.catalogue);
+  const { outcome } = result;
+  if (outcome === 'nondeterministic' || (outcome !== 'reproduced' && !options.isForced)) {
+    const advice = outcome === 'nondeterministic' ? '' : '; --force keeps it as that';
+    const why = `${outcome}, so nothing was kept${advice}`;
     tell({ status: 'refused', file: null, why }, { file, result, loaded }, terminal);
-    return result.outcome === 'diverged' ? exits.nondeterministic : exits.broken;
+    return worstOf(exitsOfKept([{ file, outcome, expected: 'reproduced', divergedAt: null }]));
   }
   makeFolder(options.corpus);
-  const kept = keptAs(loaded, result);
+  const kept = keptAs(loaded, { claim, outcome });
   const added = await retrying(() => addOnce(kept, loaded, result, options));
   tell(added, { file, result, loaded }, terminal);
   return added.status === 'refused' ? exits.usage : exits.met;
@@ -208,7 +214,7 @@ interface Kept {
   readonly text: string;
 }
 
-function keptAs({ plan, text }: PlanFile, { claim, outcome }: Replay): Kept {
+function keptAs({ plan, text }: PlanFile, { claim, outcome }: Expectation): Kept {
   if (plan.expect?.claim === claim && plan.expect.outcome === outcome) return { plan, text };
   const kept: Plan = { ...plan, expect: { claim, outcome } };
   const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? '';
@@ -234,7 +240,7 @@ async function retrying(attempt: () => Promise<Added | null>): Promise<Added> {
 async function addOnce(
   kept: Kept,
   loaded: PlanFile,
-  result: Replay,
+  result: KeptReplay,
   options: AddOptions,
 ): Promise<Added | null> {
   const entries: FiledEntry[] = [];
@@ -290,7 +296,7 @@ function freeName(folder: string, plan: Plan, claim: string): string {
 
 function tell(
   added: Added,
-  { file, result, loaded }: { file: string; result: Replay; loaded: PlanFile },
+  { file, result, loaded }: { file: string; result: KeptReplay; loaded: PlanFile },
   terminal: Terminal,
 ): void {
   const { claim, outcome, verdict } = result;

@@ -9,9 +9,11 @@ export const exits = {
   usage: 2,
   /** fencepost or the system under test failed to run. */
   failed: 3,
-  /** The same plan gave two traces, or a replay diverged. */
+  /** The same plan gave two traces. */
   nondeterministic: 4,
-  /** A budget was spent, a verdict is unknown. */
+  /**
+   * A budget was spent, a verdict is unknown, a kept plan diverged: nothing was proved either way.
+   */
   incomplete: 5,
   interrupted: 130,
 } as const;

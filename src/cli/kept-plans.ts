@@ -5,9 +5,8 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Expectation } from '../core/plan/plan.ts';
 import type { CorpusEntry } from '../search/corpus/entry.ts';
-import { type Replay, replay } from '../search/corpus/replay.ts';
+import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
@@ -20,8 +19,7 @@ export interface ReplayedPlan {
   readonly kind: 'replayed';
   readonly file: string;
   readonly loaded: PlanFile;
-  readonly replay: Replay;
-  readonly expected: Expectation['outcome'];
+  readonly replay: KeptReplay;
 }
 
 /** The `lines` say what keeps a plan from being read, each with its place in the file. */
@@ -65,9 +63,7 @@ async function replayFile(file: string, options: KeptPlanOptions): Promise<KeptP
     const { plan, catalogue } = loaded;
     if (options.scenario !== null && plan.scenario !== options.scenario) return null;
     await prepare([plan.system], catalogue);
-    const result = await replay(plan, undefined, catalogue);
-    const expected = plan.expect?.outcome ?? 'reproduced';
-    return { kind: 'replayed', file, loaded, replay: result, expected };
+    return { kind: 'replayed', file, loaded, replay: await replayKept(plan, undefined, catalogue) };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { kind: 'damaged', file, lines: error.lines };
@@ -95,8 +91,8 @@ export function keptOutcomeOf(kept: KeptPlanFile): KeptOutcome {
   if (kept.kind === 'damaged') {
     return { file, outcome: DAMAGED, expected: 'reproduced', divergedAt: null };
   }
-  const { outcome, divergedAt } = kept.replay;
-  return { file, outcome, expected: kept.expected, divergedAt };
+  const { outcome, expected, divergedAt } = kept.replay;
+  return { file, outcome, expected, divergedAt };
 }
 
 /** A kept plan that is not what it says of itself, in one line. */
@@ -105,12 +101,21 @@ export function keptLine({ file, outcome, expected, divergedAt }: KeptOutcome): 
   return `✗ kept plan ${file} is ${outcome}, expected ${expected}${where}`;
 }
 
+/**
+ * The exit code of a kept plan that is not what it says of itself. One that diverged has seen
+ * neither a breach nor two results: it tests nothing until somebody says what its names are now.
+ */
+const EXITS: ReadonlyMap<string, Exit> = new Map<string, Exit>([
+  [DAMAGED, exits.usage],
+  ['nondeterministic', exits.nondeterministic],
+  ['diverged', exits.incomplete],
+]);
+
 /** The exit codes of those that were not as expected. */
 export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
   return kept.flatMap(({ outcome, expected }) => {
     if (outcome === expected) return [];
-    if (outcome === DAMAGED) return [exits.usage];
-    return [outcome === 'diverged' ? exits.nondeterministic : exits.broken];
+    return [EXITS.get(outcome) ?? exits.broken];
   });
 }
 
@@ -140,10 +145,11 @@ export function replayCorpus(
   return replayFolders([corpus], { modules, scenario, shouldStop: () => false });
 }
 
-export function entryOf({ file, loaded, replay, expected }: ReplayedPlan): FiledEntry {
+export function entryOf({ file, loaded, replay }: ReplayedPlan): FiledEntry {
   const { plan, text } = loaded;
   const signature = signatureOf(plan, replay.verdict);
-  return { file, plan, text, signature, outcome: replay.outcome, expected };
+  const { outcome, expected } = replay;
+  return { file, plan, text, signature, outcome, expected };
 }
 
 /** A kept plan in a line of `--json`. */

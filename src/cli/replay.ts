@@ -5,12 +5,13 @@ import type { Plan } from '../core/plan/plan.ts';
 import { storyOf } from '../report/failure.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/steps.ts';
-import { type Replay, replay } from '../search/corpus/replay.ts';
+import { type KeptFate, type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
 import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
-import { type Exit, exits, worstOf } from './exit.ts';
+import { type Exit, worstOf } from './exit.ts';
+import { exitsOfKept } from './kept-plans.ts';
 import { type LoadedPlan, loadPlan, requireClaim } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
@@ -40,39 +41,37 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   const codes: Exit[] = [];
   for (const loaded of plans) {
     const { file, plan, catalogue, changedModules } = loaded;
-    const result = await replay(plan, claim ?? undefined, catalogue);
-    const expected = plan.expect?.outcome ?? 'reproduced';
-    const shown = { plan, result, expected, changedModules, isAlone: plans.length === 1 };
-    const { outcome, claim: judged, digest, divergedAt } = result;
+    const result = await replayKept(plan, claim ?? undefined, catalogue);
+    const shown = { plan, result, changedModules, isAlone: plans.length === 1 };
+    const { outcome, expected, claim: judged, digest, divergedAt } = result;
     const modules = plan.use === undefined ? null : { changedModules };
     terminal.printJson('replay', { file, outcome, claim: judged, digest, divergedAt, ...modules });
     if (flags.json !== true) printText(file, shown, terminal);
-    if (outcome === expected) codes.push(exits.met);
-    else codes.push(outcome === 'diverged' ? exits.nondeterministic : exits.broken);
+    codes.push(...exitsOfKept([{ file, outcome, expected, divergedAt }]));
   }
   return worstOf(codes);
 }
 
-const MEANING: Readonly<Record<Replay['outcome'], string>> = {
+const MEANING: Readonly<Record<KeptFate, string>> = {
   reproduced: 'the claim still breaks',
   fixed: 'the hazard arose and the claim held',
   inert: 'the hazard no longer arises: the plan guards nothing any more',
-  diverged: 'a name in the plan found no match in the run',
+  diverged: 'a name in the plan found no match in the run, so it tests nothing',
+  nondeterministic: 'two runs of it differ',
 };
 
 function printText(
   file: string,
   shown: {
     readonly plan: Plan;
-    readonly result: Replay;
-    readonly expected: string;
+    readonly result: KeptReplay;
     readonly changedModules: readonly string[];
     readonly isAlone: boolean;
   },
   terminal: Terminal,
 ): void {
-  const { plan, result, expected, changedModules, isAlone } = shown;
-  const { verdict, outcome, trace } = result;
+  const { plan, result, changedModules, isAlone } = shown;
+  const { verdict, outcome, expected, trace, difference } = result;
   const sign = outcome === expected ? '✓' : '✗';
   const wanted = outcome === expected ? '' : `, expected ${expected}`;
   const other = changedModules.length === 0 ? '' : ', with another version of its system';
@@ -80,6 +79,7 @@ function printText(
     `${sign} ${file}: ${outcome}${wanted}${other} (${result.claim}): ${MEANING[outcome]}`,
   );
   noteChanges(file, changedModules, terminal);
+  if (difference !== null) terminal.print(`  ${difference}`);
   if (result.divergedAt !== null) terminal.print(`  no match for ${result.divergedAt}`);
   if (verdict.kind === 'invalid' && isAlone) {
     const width = Math.min(terminal.width, 100);

@@ -170,9 +170,11 @@ const list = z
 
 /** What may become of a kept plan. */
 const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
+/** And where two runs of it differ. */
+const fates = z.enum([...outcomes, 'nondeterministic']);
 
 const replay = line('replay', {
-  ...{ file: text, outcome: z.enum(outcomes), claim: text, digest, divergedAt: text.nullable() },
+  ...{ file: text, outcome: fates, claim: text, digest, divergedAt: text.nullable() },
   changedModules: texts
     .optional()
     .describe('of the plan’s own modules, those that are not as when it was made'),
@@ -195,7 +197,7 @@ const signature = z
 
 const keptPlan = z
   .strictObject({
-    ...{ ...head('kept-plan'), file: text, outcome: z.enum([...outcomes, 'damaged']) },
+    ...{ ...head('kept-plan'), file: text, outcome: z.enum([...fates.options, 'damaged']) },
     ...{ expected: z.enum(outcomes).optional(), claim: text.optional() },
     ...{ scenario: text.optional(), system: text.optional(), signature: signature.optional() },
     divergedAt: text.nullable().optional().describe('the name that found no match'),
@@ -206,7 +208,7 @@ const keptPlan = z
 
 const corpusSummary = line('corpus-summary', {
   ...{ exit, plans: count, asExpected: count },
-  ...{ reproduced: count, fixed: count, inert: count, diverged: count },
+  ...{ reproduced: count, fixed: count, inert: count, diverged: count, nondeterministic: count },
   damaged: count.describe('plans that cannot be read'),
 });
 
@@ -215,7 +217,7 @@ const addedPlan = line('added-plan', {
   status: z.enum(['added', 'replaced', 'refused']),
   file: text.nullable().describe('where it is kept, or the kept one of its kind'),
   why: text.nullable().describe('why it was refused'),
-  ...{ claim: text, outcome: z.enum(outcomes), signature },
+  ...{ claim: text, outcome: fates, signature },
 });
 
 const superfluousPlan = line('superfluous-plan', {

@@ -12,7 +12,7 @@ import { wordsOf } from '../../load.ts';
 import { type Finding, shellWords } from '../../report/finding.ts';
 import { whyRefused } from '../../run.ts';
 import { planWordFindings } from '../../scenario/build-systems.ts';
-import { type Replay, replay } from '../../search/corpus/replay.ts';
+import { type KeptReplay, replayKept } from '../../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../../search/corpus/signature.ts';
 import { changeWhole, createWhole } from '../../search/corpus/write-whole.ts';
 import { renderProblem } from '../../text/problem.ts';
@@ -40,16 +40,19 @@ export async function replayKeptPlans(run: SimRun): Promise<ReadonlySet<string>>
 }
 
 /** Throws where it breaks what should hold, or is stale; null where it breaks nothing. */
-async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<Replay | null> {
+async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | null> {
   const { plan, file } = kept;
   const foreign = whyUnrunnable(kept, run);
   if (foreign !== null) return stale(kept, run, foreign);
-  const result = await replay(plan, undefined, run.catalogue);
-  const { claim, outcome, trace } = result;
+  const result = await replayKept(plan, undefined, run.catalogue);
+  const { claim, outcome, trace, difference } = result;
   if (trace.ending.kind === 'failed') {
     const { process, error } = trace.ending;
     const text = `✗ kept plan ${typedPath(file)} failed to run: ${process}: ${error}`;
     throw new SimTestError([text], run.mistakes.find(error));
+  }
+  if (difference !== null) {
+    throw new SimTestError([`✗ kept plan ${typedPath(file)} is not deterministic: ${difference}`]);
   }
   const expect = run.systems.find(({ name }) => name === plan.system.name)?.expect;
   if (outcome === 'reproduced') {
@@ -63,7 +66,7 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<Replay | null
   return stale(kept, run, `it is ${outcome}: ${meaningOf(result)}`);
 }
 
-function meaningOf({ outcome, claim, divergedAt }: Replay): string {
+function meaningOf({ outcome, claim, divergedAt }: KeptReplay): string {
   if (outcome === 'fixed') return `${claim} held, and should break`;
   if (outcome === 'inert') return `the hazard of ${claim} no longer arises`;
   return `no match for ${divergedAt}`;
@@ -89,7 +92,7 @@ export async function replayWished(file: string, run: SimRun): Promise<boolean> 
   const kept = readKept(file);
   if (kept.plan.scenario !== run.slug) return false;
   if (whyUnrunnable(kept, run) === null) {
-    const { trace, verdict, outcome } = await replay(kept.plan, undefined, run.catalogue);
+    const { trace, verdict, outcome } = await replayKept(kept.plan, undefined, run.catalogue);
     const lines = sequenceLines(kept.plan, trace, verdict);
     run.print([...lines, '', `${outcome}: ${verdictLine(verdict)}`].join('\n'));
   }

@@ -4,6 +4,7 @@
  */
 import type { Expectation, Plan } from '../../core/plan/plan.ts';
 import { isSimpler } from '../../core/shrink/simpler.ts';
+import type { KeptFate } from './kept-replay.ts';
 import { isSameKind, type Signature } from './signature.ts';
 
 /** A kept plan that was read and replayed. */
@@ -12,7 +13,7 @@ export interface CorpusEntry {
   readonly plan: Plan;
   readonly signature: Signature;
   /** What became of it, and what it says should. */
-  readonly outcome: Expectation['outcome'];
+  readonly outcome: KeptFate;
   readonly expected: Expectation['outcome'];
 }
 

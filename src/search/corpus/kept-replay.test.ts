@@ -1,0 +1,61 @@
+/** What a kept plan that does not come to what it expects is told apart by. */
+import { describe, expect, test } from 'vitest';
+import { builtIn, extend } from '../../catalogue.ts';
+import type { Expectation, Plan } from '../../core/plan/plan.ts';
+import { defineSystem } from '../../define-system.ts';
+import { clientOf, MS, planOf, writeOf } from '../../systems/plan.fixture.ts';
+import { replayKept } from './kept-replay.ts';
+
+const before = (point: string) => ({ kind: 'before', point }) as const;
+
+/** Alice writes once, paused before `point`; nothing breaks. */
+function pausedAt(point: string, outcome: Expectation['outcome']): Plan {
+  const pause = { kind: 'pause', process: 'alice', when: before(point), forUs: MS } as const;
+  const made = planOf({ clients: [clientOf('alice', [writeOf(1)])] });
+  const faults = [{ ...pause, clocks: 'run' } as const];
+  return { ...made, faults, expect: { claim: 'grant-order', outcome } };
+}
+
+test('a name that found no match, twice, has diverged and is no nondeterminism', async () => {
+  const kept = await replayKept(pausedAt('alice/1/wrote', 'reproduced'));
+  expect(kept).toMatchObject({
+    ...{ outcome: 'diverged', expected: 'reproduced', difference: null },
+    divergedAt: 'alice/1/wrote',
+  });
+});
+
+test('a plan that came to what it expects is run once', async () => {
+  const kept = await replayKept(pausedAt('alice/1/write', 'inert'));
+  expect(kept).toMatchObject({ outcome: 'inert', expected: 'inert', difference: null });
+});
+
+describe('a system whose runs differ', () => {
+  let runs = 0;
+  const moodyLock = defineSystem({
+    locks: {
+      moody: {
+        about: 'waits longer in every run',
+        operations: ['nap'],
+        buildAsync() {
+          runs += 1;
+          const napMs = runs;
+          return () => async (section) => {
+            await new Promise((resolve) => setTimeout(resolve, napMs));
+            const guard = section.guard({ token: 1 });
+            await guard.work();
+            guard.leave();
+          };
+        },
+      },
+    },
+  });
+
+  test('is nondeterministic, even where a name found no match', async () => {
+    const catalogue = extend(builtIn, moodyLock);
+    const plan = pausedAt('alice/1/wrote', 'reproduced');
+    const moody: Plan = { ...plan, system: { ...plan.system, lock: 'moody' } };
+    const kept = await replayKept(moody, undefined, catalogue);
+    expect(kept.outcome).toBe('nondeterministic');
+    expect(kept.difference).toMatch(/^event \d+ differs: /);
+  });
+});
