@@ -4,11 +4,12 @@
  * Every step is a pure function over plain data.
  */
 import { builtIn, type Catalogue } from './catalogue.ts';
+import { type BreachCause, causeOf } from './check/breach-cause.ts';
 import { judgeIndexed } from './check/claims.ts';
 import { type HolderOverlap, measureHolderOverlap } from './check/holder-overlap.ts';
 import { measureStampede, type Stampede } from './check/single-flight.ts';
 import { termsOf } from './check/terms.ts';
-import { indexTrace } from './check/trace-index.ts';
+import { indexTrace, type TraceIndex } from './check/trace-index.ts';
 import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import type { Plan } from './core/plan/plan.ts';
@@ -23,6 +24,8 @@ export interface Examination {
   readonly trace: Trace;
   /** One for each claim asked for, in that order. */
   readonly verdicts: readonly Verdict[];
+  /** What each claim that broke came from, by its name. */
+  readonly causes: ReadonlyMap<string, BreachCause>;
   /** How often, and how long, two programs believed at once: measured, never judged. */
   readonly overlap: HolderOverlap;
   /** How many programs computed one memoized value at once: measured, never judged. */
@@ -67,7 +70,19 @@ export function judgeRun(
   const terms = termsOf(plan, store, MAX_CONFIGURATIONS);
   const verdicts = judgeIndexed(indexed, terms, claims, catalogue.claims);
   const overlap = measureHolderOverlap(indexed);
-  return { plan, trace, verdicts, overlap, stampede: measureStampede(indexed) };
+  const stampede = measureStampede(indexed);
+  return { plan, trace, verdicts, causes: causesOf(indexed, verdicts), overlap, stampede };
+}
+
+function causesOf(
+  indexed: TraceIndex,
+  verdicts: readonly Verdict[],
+): ReadonlyMap<string, BreachCause> {
+  const causes = new Map<string, BreachCause>();
+  for (const verdict of verdicts) {
+    if (verdict.kind === 'invalid') causes.set(verdict.claim, causeOf(indexed, verdict));
+  }
+  return causes;
 }
 
 /** Whether `plan` breaks `claim`. */

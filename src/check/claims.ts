@@ -4,9 +4,9 @@
  * one) and `grant-order.ts` (the headline). A claim reads `trace-index.ts` (the trace, sorted
  * once), `contents.ts` and `leases.ts` (what stores and lock services held), `terms.ts` (what the
  * plan promised) and, for `linearizable`, `store-models.ts`. It shows a breach by `evidence.ts`,
- * and tells it by `explanation.ts` and `access-words.ts`. `verdict.ts` decides what is *not
- * judged*, `explain.ts` finds the words for a verdict, `own-claim.ts` is for claims that people
- * bring.
+ * and tells it by `explanation.ts` and `access-words.ts`. `breach-cause.ts` says what a breach came
+ * from. `verdict.ts` decides what is *not judged*, `explain.ts` finds the words for a verdict,
+ * `own-claim.ts` is for claims that people bring.
  */
 import type { Trace } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';

@@ -22,6 +22,7 @@ const quiet: Examination = {
   plan: planOf({ clients: [clientOf('alice', [])] }),
   trace: traceOf([]),
   verdicts: [],
+  causes: new Map(),
   overlap: { times: 0, longestUs: 0, totalUs: 0 },
   stampede: { computations: 0, most: 0 },
 };

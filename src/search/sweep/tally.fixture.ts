@@ -31,6 +31,7 @@ function examine(seed: number): Examination {
         ? { kind: 'unknown', claim: 'tokens-unique', exercised: 0, reason: `seed ${seed}` }
         : { kind: 'valid', claim: 'tokens-unique', exercised: 1 },
     ],
+    causes: new Map(),
     overlap: { times: seed % 2, longestUs: seed * 3, totalUs: 0 },
     stampede: { computations: seed % 6, most: seed % 3 },
   };

@@ -1,0 +1,212 @@
+/** What a breach came from, told from the trace: which faults it depends on, and what they hit. */
+import { describe, expect, test } from 'vitest';
+import type { Call, FaultStrikes, Invoke, Receive, TraceEvent } from '../core/history/trace.ts';
+import {
+  type BreachCause,
+  causeOf,
+  causeText,
+  faultsBehind,
+  isPartOf,
+  isSameCause,
+} from './breach-cause.ts';
+import {
+  answer,
+  enter,
+  fault,
+  grant,
+  invoke,
+  pause,
+  read,
+  release,
+  traceOf,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
+import type { Invalid } from './verdict.ts';
+
+function broken(claim: string, events: readonly TraceEvent[]): Invalid {
+  const verdict = verdictOn(claim, events);
+  if (verdict.kind !== 'invalid') throw new Error(`${claim} is ${verdict.kind}`);
+  return verdict;
+}
+
+function causeIn(claim: string, events: readonly TraceEvent[]): BreachCause {
+  return causeOf(indexTrace(traceOf(events)), broken(claim, events));
+}
+
+type LockVerb = Extract<Call, { readonly lock: string }>['verb'];
+
+/** `alice/1/del` is called. */
+function call(ms: number, operation: string, verb: LockVerb = 'release'): Invoke {
+  const [process = ''] = operation.split('/');
+  const asked: Call = { verb, lock: 'lock.db', token: 0 };
+  return { kind: 'invoke', atUs: ms * 1000, process, operation, call: asked };
+}
+
+/** The lock server handles the request of an operation. */
+function handled(ms: number, operation: string): Receive {
+  const [from = ''] = operation.split('/');
+  const names = { from, to: 'lock', message: `${operation}/1/request` };
+  return { kind: 'receive', atUs: ms * 1000, ...names, isCopy: false };
+}
+
+/** A client whose lock tells nobody anything enters by itself, after its SET was handled. */
+function taken(ms: number, client: string, ordinal: number): readonly TraceEvent[] {
+  const operation = `${client}/${ordinal}/set`;
+  return [
+    call(ms, operation, 'acquire'),
+    handled(ms, operation),
+    answer(ms, operation, { kind: 'granted', token: 0 }),
+    grant(ms, client, ordinal, { process: client, untilUs: null, token: 0 }),
+    enter(ms, client, ordinal, 1_000_000),
+  ];
+}
+
+function deleted(ms: number, operation: string): readonly TraceEvent[] {
+  return [handled(ms, operation), answer(ms, operation, { kind: 'released' })];
+}
+
+/** bob reads, carol reads, bob writes: carol came in beside him. */
+function lostTurn(ms: number, betweenThem: readonly TraceEvent[]): readonly TraceEvent[] {
+  return [
+    ...taken(ms, 'bob', 2),
+    read(ms, 'bob', 2, 0),
+    ...betweenThem,
+    ...taken(ms + 2, 'carol', 3),
+    read(ms + 2, 'carol', 3, 0),
+    write(ms + 3, 'bob', 2, 1),
+  ];
+}
+
+const lateDel = [
+  ...taken(0, 'alice', 1),
+  pause(1, 'alice', 12),
+  call(12, 'alice/1/del'),
+  ...lostTurn(11, deleted(12, 'alice/1/del')),
+];
+
+describe('a late release that frees the lock of a successor', () => {
+  test('is the cause where the lock service says what each release ended', () => {
+    const events = [
+      grant(0, 'alice', 1),
+      pause(3, 'alice', 12),
+      grant(11, 'bob', 2),
+      call(12, 'alice/1/release'),
+      release(13, 'alice', 1, { released: 2 }),
+      grant(14, 'carol', 3),
+    ];
+    expect(causeIn('mutual-exclusion', events)).toEqual({
+      rule: 'granted-while-live',
+      isByForeignRelease: true,
+      faults: [{ kind: 'pause', what: 'before release' }],
+    });
+  });
+
+  test('is the cause where only the calls and their answers are known', () => {
+    const cause = causeIn('grant-order', lateDel);
+    expect(causeText(cause)).toBe('another’s release: pause before release');
+    const [behind] = faultsBehind(indexTrace(traceOf(lateDel)), broken('grant-order', lateDel));
+    expect(behind?.event.processes).toEqual(['alice']);
+  });
+
+  test('is no cause where it freed nothing, or what its own client held', () => {
+    const denied = answer(12, 'alice/1/del', { kind: 'denied', holder: '' });
+    const inVain = lostTurn(11, [call(12, 'alice/1/del'), handled(12, 'alice/1/del'), denied]);
+    const own = lostTurn(11, [call(12, 'bob/2/del'), ...deleted(12, 'bob/2/del')]);
+    const again = lostTurn(11, [
+      ...taken(11.5, 'alice', 4).filter(({ kind }) => kind !== 'grant' && kind !== 'enter'),
+      ...[call(12, 'alice/4/del'), ...deleted(12, 'alice/4/del')],
+    ]);
+    for (const events of [inVain, own, again]) {
+      const cause = causeIn('grant-order', [...taken(0, 'alice', 1), ...events]);
+      expect(cause.isByForeignRelease).toBe(false);
+    }
+  });
+
+  test('is another mistake than a lease that ran out under a pause', () => {
+    const expired = [...lostTurn(11, [pause(11.5, 'bob', 13)]), invoke(14, 'bob/2/write')];
+    const late = causeIn('grant-order', lateDel);
+    const out = causeIn('grant-order', expired);
+    expect([late.rule, causeText(out)]).toEqual([out.rule, 'pause before access']);
+    expect(isSameCause(late, out)).toBe(false);
+  });
+});
+
+describe('what a fault hit', () => {
+  const whenLate = (hit: FaultStrikes, ...next: readonly TraceEvent[]): string => {
+    const stale = write(15, 'alice', 1, 1, { operation: 'alice/1/write' });
+    const begun = [grant(0, 'alice', 1), enter(0, 'alice', 1, 99), invoke(1, 'alice/1/write')];
+    const rest = [grant(11, 'bob', 2), write(12, 'bob', 2, 2), stale];
+    return causeText(causeIn('fence-monotone', [...begun, hit, ...next, ...rest]));
+  };
+  const message = (target: string, kind: FaultStrikes['fault'] = 'delay'): FaultStrikes =>
+    fault(2, kind, 'alice', { target, processes: ['alice', 'store'] });
+
+  test.each([
+    ['pause before access', pause(2, 'alice', 14), [invoke(14, 'alice/1/read')]],
+    ['pause before renew', pause(2, 'alice', 14), [call(14, 'alice/1/pexpire', 'renew')]],
+    ['pause before eval', pause(2, 'alice', 14), [call(14, 'alice/1/eval-2', 'fetch')]],
+    ['pause before its end', pause(2, 'alice', 14), []],
+    ['pause of a store', pause(2, 'store', 14), []],
+    ['clock of a client, ahead', fault(2, 'clock', 'alice', { amount: 5 }), []],
+    ['clock of a client, behind', fault(2, 'clock', 'alice', { amount: -5 }), []],
+    ['clock of a store', fault(2, 'clock', 'store'), []],
+    ['delay of write request', message('alice/1/write/1/request'), []],
+    ['drop of write reply', message('alice/1/write/1/reply', 'drop'), []],
+    ['delay of set-up reply', message('alice/1/set-up/1/reply'), []],
+    [
+      'partition between a client and a store',
+      fault(2, 'partition', '', { processes: ['alice', 'bob', 'store'] }),
+      [],
+    ],
+    [
+      'reset between a client and a store',
+      fault(2, 'reset', '', { processes: ['alice', 'store'] }),
+      [],
+    ],
+  ])('%s', (words, hit, next) => {
+    expect(whenLate(hit, ...next)).toBe(words);
+  });
+
+  test('is told of messages that the evidence lacks, the longest delay first', () => {
+    const delays = [
+      fault(1, 'delay', 'alice', { target: 'alice/1/read/1/reply', amount: 5 }),
+      fault(1, 'delay', 'alice', { target: 'alice/1/acquire/1/reply', amount: 9 }),
+      fault(1, 'delay', 'carol', { target: 'carol/1/acquire/1/reply', amount: 99 }),
+    ];
+    expect(whenLate(pause(2, 'carol', 14), ...delays)).toBe('delay of acquire reply');
+    expect(whenLate(pause(2, 'alice', 14), ...delays)).toBe('pause before its end');
+  });
+
+  test('is told of the service that gave away what it still held', () => {
+    const evicted = fault(4, 'evict', 'lock', { target: 'db' });
+    const stale = [grant(0, 'alice', 1), evicted, grant(5, 'bob', 2), write(6, 'bob', 2, 2)];
+    const cause = causeIn('fence-monotone', [...stale, write(8, 'alice', 1, 1)]);
+    expect(causeText(cause)).toBe('evict of a lock server');
+    const over = [grant(0, 'alice', 1), evicted, grant(11, 'bob', 2), write(12, 'bob', 2, 2)];
+    const later = causeIn('fence-monotone', [...over, write(13, 'alice', 1, 1)]);
+    expect(causeText(later)).toBe('no fault');
+  });
+});
+
+describe('two causes', () => {
+  const of = (...whats: readonly string[]): BreachCause => ({
+    rule: 'stale-write',
+    isByForeignRelease: false,
+    faults: whats.map((what) => ({ kind: 'pause', what })),
+  });
+
+  test('are one where the one has all that the other has', () => {
+    expect(isSameCause(of('a', 'b'), of('b'))).toBe(true);
+    expect(isSameCause(of(), of('b'))).toBe(true);
+    expect(isPartOf(of('b'), of('a', 'b'))).toBe(true);
+    expect(isPartOf(of('a', 'b'), of('b'))).toBe(false);
+  });
+
+  test('are two where each has a fault of its own, or another rule, or another way to lose', () => {
+    expect(isSameCause(of('a', 'b'), of('b', 'c'))).toBe(false);
+    expect(isSameCause(of('a'), { ...of('a'), rule: 'write-after-read' })).toBe(false);
+    expect(isSameCause(of('a'), { ...of('a'), isByForeignRelease: true })).toBe(false);
+  });
+});

@@ -1,0 +1,397 @@
+/**
+ * Decides what a breach came from, by the trace alone: the rule that broke, whether the lock had
+ * been taken from its holder by the release of another, and, for each fault on which the breach
+ * depends, its kind and what it hit. Shrinking goes on only where that stays the same, and a run
+ * tells its failures apart by it.
+ *
+ * Nothing in it has a number or the name of a process, so that it is the same when sections are
+ * renumbered and clients go. A fault may stand in the evidence and not be needed: of two causes
+ * that differ only in that one has more faults than the other, nobody can tell from a trace which
+ * of them matter, and they count as one.
+ *
+ * Example: alice is paused before her DEL, her lease runs out, bob takes the lock, the DEL removes
+ * his key, and carol enters beside him. The evidence is about bob and carol, whom no fault hit. The
+ * lock went from him to her by alice's release, and what made that late was `pause before release`.
+ * Had alice been paused before her write instead, the lock would have gone to bob by itself.
+ */
+import type { Grant, Release } from '../core/history/server-events.ts';
+import type { FaultStrikes, Invoke, ProcessInfo } from '../core/history/trace.ts';
+import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
+import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
+import { isHeldAt, isQuorumGrant, serversOf } from './leases.ts';
+import {
+  type GrantLog,
+  type Numbered,
+  type OperationLog,
+  operationOf,
+  type TraceIndex,
+} from './trace-index.ts';
+import type { Invalid } from './verdict.ts';
+
+/** What a breach came from. */
+export interface BreachCause {
+  readonly rule: string;
+  /** The lock was lost by a release that meant another grant, as a late DEL does it. */
+  readonly isByForeignRelease: boolean;
+  /** In the order of their words, each once. */
+  readonly faults: readonly FaultHit[];
+}
+
+/** A kind of fault and what it hit: `pause` and `before release`, `delay` and `of write reply`. */
+export interface FaultHit {
+  readonly kind: FaultKind;
+  readonly what: string;
+}
+
+/** The cause of the breach that `verdict` found in the trace. */
+export function causeOf(indexed: TraceIndex, verdict: Invalid): BreachCause {
+  const { isByForeignRelease, faults } = behind(indexed, verdict);
+  const hits = new Map<string, FaultHit>();
+  for (const fault of faults) {
+    for (const what of hitsOf(indexed, fault)) {
+      const hit = { kind: fault.event.fault, what };
+      hits.set(hitText(hit), hit);
+    }
+  }
+  const inOrder = [...hits].sort(([one], [other]) => (one < other ? -1 : 1));
+  return { rule: verdict.rule, isByForeignRelease, faults: inOrder.map(([, hit]) => hit) };
+}
+
+/** The faults on which the breach depends, in the order in which they were injected. */
+export function faultsBehind(
+  indexed: TraceIndex,
+  verdict: Invalid,
+): readonly Numbered<FaultStrikes>[] {
+  return behind(indexed, verdict).faults;
+}
+
+/**
+ * Whether two breaches of one claim are the same mistake: the same rule, lost in the same way, and
+ * no fault on either side that the other could not explain.
+ */
+export function isSameCause(one: BreachCause, other: BreachCause): boolean {
+  if (one.rule !== other.rule || one.isByForeignRelease !== other.isByForeignRelease) return false;
+  return isPartOf(one, other) || isPartOf(other, one);
+}
+
+/** Whether all that hit the one hit the other as well. */
+export function isPartOf(one: BreachCause, other: BreachCause): boolean {
+  const known = new Set(other.faults.map(hitText));
+  return one.faults.every((hit) => known.has(hitText(hit)));
+}
+
+/** `another's release: pause before release`, `delay of write request and pause before access`. */
+export function causeText({ isByForeignRelease, faults }: BreachCause): string {
+  const hits = faults.length === 0 ? 'no fault' : faults.map(hitText).join(' and ');
+  return isByForeignRelease ? `another’s release: ${hits}` : hits;
+}
+
+function hitText({ kind, what }: FaultHit): string {
+  return `${kind} ${what}`;
+}
+
+interface Behind {
+  readonly isByForeignRelease: boolean;
+  readonly faults: readonly Numbered<FaultStrikes>[];
+}
+
+/** The faults in the evidence, and those that made the lock change hands before its time. */
+function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
+  const shown = new Set(evidence.map(({ event }) => event));
+  const found = new Map<number, Numbered<FaultStrikes>>();
+  for (const fault of indexed.faults) if (shown.has(fault.index)) found.set(fault.index, fault);
+  let isByForeignRelease = false;
+  for (const [earlier, later] of handovers(indexed, shown)) {
+    const foreign = foreignReleases(indexed, { earlier, later });
+    if (foreign.length > 0) isByForeignRelease = true;
+    const faults =
+      foreign.length > 0
+        ? foreign.flatMap((release) => faultsBefore(indexed, release))
+        : faultsOfTheft(indexed, { earlier, later });
+    for (const fault of faults) found.set(fault.index, fault);
+  }
+  const faults = [...found.values()].sort((one, other) => one.index - other.index);
+  return { isByForeignRelease, faults: faults.length > 0 ? faults : lateMessages(indexed, shown) };
+}
+
+/**
+ * Where no fault is shown: those that hit a message of an operation that is, or else the one that
+ * held up most what the holder did, all of which waits for the answer before.
+ */
+function lateMessages(
+  indexed: TraceIndex,
+  shown: ReadonlySet<number>,
+): readonly Numbered<FaultStrikes>[] {
+  const last = Math.max(0, ...shown);
+  const faults = indexed.faults.filter(
+    ({ event, index }) => index < last && hitsMessage(event.fault),
+  );
+  if (faults.length === 0) return [];
+  const operations = operationsShown(indexed, shown);
+  const ofThese = faults.filter(({ event }) => operations.has(operationOf(event.target)));
+  if (ofThese.length > 0) return ofThese;
+  const sections = sectionsShown(indexed, shown);
+  let longest: Numbered<FaultStrikes> | undefined;
+  for (const fault of faults) {
+    const { target, amount } = fault.event;
+    if (!sections.some((section) => target.startsWith(section))) continue;
+    if (amount > (longest?.event.amount ?? -1)) longest = fault;
+  }
+  return longest === undefined ? [] : [longest];
+}
+
+function operationsShown({ trace }: TraceIndex, shown: ReadonlySet<number>): ReadonlySet<string> {
+  const operations = new Set<string>();
+  for (const index of shown) {
+    const event = trace.events[index];
+    if (event !== undefined && 'operation' in event) operations.add(event.operation);
+  }
+  return operations;
+}
+
+/** `alice/1/` of each grant that was shown. */
+function sectionsShown({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly string[] {
+  return [...locks.values()].flatMap(({ grants, entries }) => {
+    const ordinals = new Set(
+      grants.flatMap(({ index, event }) => (shown.has(index) ? [event.ordinal] : [])),
+    );
+    return entries.flatMap(({ event }) =>
+      event.kind === 'enter' && ordinals.has(event.ordinal) ? [`${event.section}/`] : [],
+    );
+  });
+}
+
+/** A grant, and the next one of another client among those that were shown. */
+interface Handover {
+  readonly earlier: GrantLog;
+  readonly later: GrantLog;
+}
+
+function handovers(
+  { locks }: TraceIndex,
+  shown: ReadonlySet<number>,
+): readonly (readonly [GrantLog, GrantLog])[] {
+  return [...locks.values()].flatMap(({ grants }) => {
+    const among = grants.filter(({ index }) => shown.has(index));
+    return among.flatMap((earlier, at) => {
+      const later = among[at + 1];
+      return later === undefined || later.event.client === earlier.event.client
+        ? []
+        : [[earlier, later] as const];
+    });
+  });
+}
+
+/** What reached the service between two grants, and freed the lock although it meant another. */
+interface ForeignRelease {
+  readonly index: number;
+  readonly client: string;
+  readonly server: string;
+  readonly message: string;
+  readonly fromUs: number;
+}
+
+function foreignReleases(indexed: TraceIndex, handover: Handover): readonly ForeignRelease[] {
+  const isNoted = !isQuorumGrant(handover.earlier.event);
+  return isNoted ? notedReleases(indexed, handover) : calledReleases(indexed, handover);
+}
+
+/** Those of a service that says which grant each release ended. */
+function notedReleases(
+  { locks }: TraceIndex,
+  { earlier, later }: Handover,
+): readonly ForeignRelease[] {
+  const { lock, ordinal } = earlier.event;
+  const log = locks.get(lock);
+  return earlier.changes.flatMap(({ event, index }) => {
+    if (event.kind !== 'release' || event.under === ordinal || index > later.index) return [];
+    const fromUs = log?.byNumber.get(event.under)?.event.sentAtUs ?? 0;
+    return [foreignRelease(event, index, fromUs)];
+  });
+}
+
+function foreignRelease(
+  { client, process, message }: Release,
+  index: number,
+  fromUs: number,
+): ForeignRelease {
+  return { index, client, server: process, message, fromUs };
+}
+
+/** A call about a lock that a server handled and answered as asked. */
+interface HandledCall {
+  readonly index: number;
+  readonly server: string;
+  readonly message: string;
+  readonly invoke: Numbered<Invoke>;
+  readonly lock: string;
+}
+
+/**
+ * Those of clients that notice their grants themselves: what is known of their servers is which
+ * calls they handled and how they answered.
+ */
+function calledReleases(
+  indexed: TraceIndex,
+  { earlier, later }: Handover,
+): readonly ForeignRelease[] {
+  const acquires = handledCalls(indexed, 'acquire');
+  const [from, until] = [acquiredBy(acquires, earlier), acquiredBy(acquires, later)];
+  return handledCalls(indexed, 'release').flatMap(({ index, server, message, invoke, lock }) => {
+    const key = `${server} ${lock}`;
+    const given = from.get(key);
+    const givenAgain = until.get(key);
+    if (given === undefined || givenAgain === undefined) return [];
+    const { process: client } = invoke.event;
+    if (index < given.index || index > givenAgain.index) return [];
+    const basis = acquires.findLast(
+      (call) =>
+        call.index < invoke.index &&
+        call.invoke.event.process === client &&
+        `${call.server} ${call.lock}` === key,
+    );
+    if (basis !== undefined && basis.index >= given.index) return [];
+    const fromUs = ownGrantBefore(indexed, client, invoke.index)?.sentAtUs ?? 0;
+    return [{ index, client, server, message, fromUs }];
+  });
+}
+
+/** The last acquire of its client that each server had granted by then, by server and lock. */
+function acquiredBy(
+  acquires: readonly HandledCall[],
+  { index, event: { client } }: GrantLog,
+): ReadonlyMap<string, HandledCall> {
+  const last = new Map<string, HandledCall>();
+  for (const call of acquires) {
+    const isIts = call.invoke.event.process === client && call.index < index;
+    if (isIts) last.set(`${call.server} ${call.lock}`, call);
+  }
+  return last;
+}
+
+const DONE = { acquire: 'granted', release: 'released' } as const;
+
+function handledCalls(
+  { trace, operations }: TraceIndex,
+  verb: keyof typeof DONE,
+): readonly HandledCall[] {
+  return trace.events.flatMap((event, index) => {
+    if (event.kind !== 'receive' || !event.message.endsWith('/request')) return [];
+    const operation = operations.get(operationOf(event.message));
+    if (operation === undefined || !isDone(operation, verb)) return [];
+    const { call } = operation.invoke.event;
+    const lock = 'lock' in call ? call.lock : '';
+    return [{ index, server: event.to, message: event.message, invoke: operation.invoke, lock }];
+  });
+}
+
+function isDone({ invoke, return: returned }: OperationLog, verb: keyof typeof DONE): boolean {
+  return invoke.event.call.verb === verb && returned?.event.answer?.kind === DONE[verb];
+}
+
+function ownGrantBefore({ locks }: TraceIndex, client: string, before: number): Grant | undefined {
+  let last: GrantLog | undefined;
+  for (const { grants } of locks.values()) {
+    const own = grants.findLast(({ event, index }) => event.client === client && index < before);
+    if (own !== undefined && own.index > (last?.index ?? -1)) last = own;
+  }
+  return last?.event;
+}
+
+/** What made a release come so late that it met the grant of another. */
+function faultsBefore(
+  indexed: TraceIndex,
+  { client, server, message, fromUs, index }: ForeignRelease,
+): readonly Numbered<FaultStrikes>[] {
+  const span = { processes: [client, server], message, fromUs, before: index };
+  return among(indexed, causesIn(indexed, span));
+}
+
+/** What made the service give a lock away that it still held for another, if it did. */
+function faultsOfTheft(
+  indexed: TraceIndex,
+  { earlier, later }: Handover,
+): readonly Numbered<FaultStrikes>[] {
+  if (!isHeldAt(earlier, { index: later.index, atUs: later.event.atUs })) return [];
+  const servers = serversOf(indexed, earlier.event);
+  const ofServers = among(indexed, causesSince(indexed, earlier, later)).filter(({ event }) =>
+    event.processes.some((process) => servers.includes(process)),
+  );
+  return [...ofServers, ...among(indexed, causesOfTaking(indexed, { earlier, later }))];
+}
+
+function among(
+  { faults }: TraceIndex,
+  causes: ReturnType<typeof causesIn>,
+): readonly Numbered<FaultStrikes>[] {
+  const indexes = new Set(causes.map(([, { index }]) => index));
+  return faults.filter(({ index }) => indexes.has(index));
+}
+
+/** What a fault hit, in words without names; a partition hits each pair that it separates. */
+function hitsOf(indexed: TraceIndex, { event, index }: Numbered<FaultStrikes>): readonly string[] {
+  const { fault, processes, target, amount } = event;
+  if (hitsMessage(fault)) return [`of ${messageWords(indexed, target)}`];
+  if (hitsBetween(fault)) return pairsOf(indexed, processes);
+  const [process = ''] = processes;
+  const role = roleOf(indexed, process);
+  if (role !== 'client') return [`of ${ROLE_WORDS[role]}${fault === 'clock' ? side(amount) : ''}`];
+  if (fault === 'clock') return [`of a client${side(amount)}`];
+  return [`before ${nextVerb(indexed, process, index)}`];
+}
+
+type Role = Exclude<ProcessInfo['role'], 'probe'>;
+
+const ROLE_WORDS: Readonly<Record<Role, string>> = {
+  client: 'a client',
+  lock: 'a lock server',
+  store: 'a store',
+};
+
+function roleOf({ trace }: TraceIndex, process: string): Role {
+  const role = trace.processes.find(({ name }) => name === process)?.role ?? 'client';
+  return role === 'probe' ? 'client' : role;
+}
+
+function side(amount: number): string {
+  return amount === 0 ? '' : amount > 0 ? ', ahead' : ', behind';
+}
+
+/** `write request`, `acquire reply`. */
+function messageWords({ operations }: TraceIndex, message: string): string {
+  const leg = message.slice(message.lastIndexOf('/') + 1);
+  const name = operationOf(message);
+  const operation = operations.get(name);
+  return `${operation === undefined ? labelOf(name) : verbOf(operation.invoke.event)} ${leg}`;
+}
+
+/** `eval` of `alice/1/eval-2`. */
+function labelOf(operation: string): string {
+  return operation.slice(operation.lastIndexOf('/') + 1).replace(/-\d+$/, '');
+}
+
+/** A call of which nobody knows what it means to a lock goes by its own name. */
+function verbOf({ call, operation }: Invoke): string {
+  return call.verb === 'fetch' ? labelOf(operation) : call.verb;
+}
+
+const ACCESSES: ReadonlySet<string> = new Set(['read', 'write', 'open', 'fence']);
+
+/** What the process did next; accesses go by one word, since a holder is as late for each. */
+function nextVerb({ operations }: TraceIndex, process: string, after: number): string {
+  for (const { invoke } of operations.values()) {
+    if (invoke.index < after || invoke.event.process !== process) continue;
+    const verb = verbOf(invoke.event);
+    return ACCESSES.has(verb) ? 'access' : verb;
+  }
+  return 'its end';
+}
+
+/** The roles that it keeps apart: one process of a partition may go, and the rest is the same. */
+function pairsOf(indexed: TraceIndex, processes: readonly string[]): readonly string[] {
+  const roles = [...new Set(processes.map((process) => roleOf(indexed, process)))];
+  const others = roles.filter((role) => role !== 'client');
+  return others.length === 0
+    ? ['between clients']
+    : others.map((role) => `between a client and ${ROLE_WORDS[role]}`);
+}
