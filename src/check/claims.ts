@@ -23,6 +23,7 @@ import { leaseConservative } from './lease-conservative.ts';
 import { linearizableClaims } from './linearizable.ts';
 import { mutualExclusion } from './mutual-exclusion.ts';
 import { noLostUpdate } from './no-lost-update.ts';
+import { noOrphan } from './no-orphan.ts';
 import { noWriteAfterRelease } from './no-write-after-release.ts';
 import { ownerOnlyRelease } from './owner-only-release.ts';
 import { progress } from './progress.ts';
@@ -52,6 +53,7 @@ export const builtInClaims: ReadonlyMap<string, Claim> = new Map(
     ownerOnlyRelease,
     renewLive,
     leaseConservative,
+    noOrphan,
     crossKey,
     atMostOnce,
     singleFlight,

@@ -2,13 +2,15 @@
  * Judges `owner-only-release`: a release or a renew touches the acquisition that it names or none.
  *
  * Exercised: releases and renews that named a grant that was over: no longer the latest of its
- * lock, released, or expired by the service's own clock.
+ * lock, released, or expired by the service's own clock. A client that takes back a request whose
+ * answer never came ends its own grant, although it cannot say which one.
  */
 import type { Release, Renew } from '../core/history/server-events.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
+import { unansweredCall } from './no-orphan.ts';
 import type { LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
@@ -23,6 +25,8 @@ export const ownerOnlyRelease: Claim = defineClaim({
         if (event.kind !== 'release' && event.kind !== 'renew') return { exercised: 0 };
         // A client that is its own service only says so: what its servers did is not known.
         if (event.process === event.client) return { exercised: 0 };
+        if (event.kind === 'release' && endsOwnOrphan(indexed, lock, event))
+          return { exercised: 0 };
         const change = { event, index, latest };
         const exercised = namesCurrent(lock, change) ? 0 : 1;
         const touched = event.kind === 'release' ? event.released : event.extended;
@@ -32,6 +36,16 @@ export const ownerOnlyRelease: Claim = defineClaim({
       }),
     ),
 });
+
+/** Whether its client took back a request that was granted without its hearing of it. */
+function endsOwnOrphan(
+  indexed: TraceIndex,
+  lock: LockLog,
+  { client, under, released }: Release,
+): boolean {
+  const grant = under === 0 ? lock.byNumber.get(released) : undefined;
+  return grant?.event.client === client && unansweredCall(indexed, grant) !== null;
+}
 
 function namesCurrent(lock: LockLog, { event, index, latest }: LogEntry<Release | Renew>): boolean {
   const meant = lock.byNumber.get(event.under);

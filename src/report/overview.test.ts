@@ -42,6 +42,25 @@ describe('renderOverview', () => {
     expect(text).toContain('pause fired on 994, while it was used on 951');
   });
 
+  it('advises on a late write where the fence held, nobody asked, and the lock was given back', () => {
+    const [scenario] = sampleSummary.scenarios;
+    const [system] = scenario?.systems ?? [];
+    if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
+    const held = { broken: 0, firstSeed: null, exercised: 9 };
+    const late = { broken: 12, firstSeed: 7, exercised: 30 };
+    const told = (claims: typeof system.claims, expect: typeof system.expect = {}): string => {
+      const systems = [{ ...system, expect, claims }];
+      const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
+      return renderOverview(summary, { colour: false, width: 1000, isFull: false });
+    };
+    const fenced = { 'fence-monotone': held, 'no-write-after-release': late };
+    const advice = 'advice: a write was accepted after its lock was released (12 seeds, first 7)';
+    expect(told(fenced)).toContain(advice);
+    expect(told(fenced, { breaks: ['no-write-after-release'] })).not.toContain('advice');
+    expect(told({ ...fenced, 'fence-monotone': late })).not.toContain('advice');
+    expect(told({ ...fenced, 'no-write-after-release': held })).not.toContain('advice');
+  });
+
   it('never exceeds the width of the terminal', () => {
     for (const width of [40, 60, 80]) {
       const lines = renderOverview(sampleSummary, { colour: false, width, isFull: false }).split(

@@ -148,6 +148,19 @@ function isWithoutGrants({ claims }: SystemSummary): boolean {
   return CLAIMS_ON_GRANTS.every((claim) => claims[claim]?.exercised === 0);
 }
 
+/**
+ * What nobody asked for and everybody with a fence should know: a write that comes after the
+ * release is as good as any other until somebody with a higher token has been there.
+ */
+function adviceOnReleases(system: SystemSummary): string | null {
+  const isListed = !unlistedClaims(system).includes('no-write-after-release');
+  const late = system.claims['no-write-after-release'];
+  if (isListed || late === undefined || late.broken === 0) return null;
+  if (system.claims['fence-monotone']?.broken !== 0) return null;
+  const seeds = `${countOf(late.broken, 'seed')}, first ${late.firstSeed}`;
+  return `advice: a write was accepted after its lock was released (${seeds}), as nobody had written since: a fence refuses only what is below a token that it has seen; await each write before the release`;
+}
+
 /** What else there is to know of one system, a short line each. */
 export function noteLines(system: SystemSummary): readonly string[] {
   const notes: string[] = [];
@@ -170,6 +183,8 @@ export function noteLines(system: SystemSummary): readonly string[] {
     const longest = proseDuration(overlap.longestUs);
     notes.push(`holder-overlap measured on ${countOf(overlap.seeds, 'seed')}, at most ${longest}`);
   }
+  const advice = adviceOnReleases(system);
+  if (advice !== null) notes.push(advice);
   const { stampede } = system.measured;
   if (stampede !== undefined) {
     const computed = `${countOf(stampede.computations, 'computation')} measured`;

@@ -45,6 +45,7 @@ const PROMISED: readonly (readonly [string, string])[] = [
   ['no-recheck-after-wait', 'lease-conservative'],
   ['abort-only-on-reject', 'lease-conservative'],
   ['duration-truncated', 'lease-conservative'],
+  ['orphan-kept', 'no-orphan'],
   ['own-duration', 'mutual-exclusion'],
   ['restart-at-once', 'mutual-exclusion'],
   ['lock-delay-zero', 'grant-order'],

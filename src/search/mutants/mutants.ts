@@ -225,6 +225,14 @@ export const mutants: readonly Mutant[] = [
       { evict: { process: 'lock', key: 'db', before: 'release', chance: '1/3' } },
     ],
   }),
+  row('orphan-kept', {
+    change: 'a request for the lock that was not answered in time is not taken back',
+    caught: { by: 'no-orphan', after: 'a lost answer' },
+    base: { ...REDIS, options: { unanswered: 'deleted' } },
+    mutant: { options: { unanswered: 'kept' } },
+    ...CROWD,
+    faults: [{ drop: { message: 'acquire', leg: 'reply', chance: '1/4' } }],
+  }),
   row('release-unconditional', {
     change: 'a plain DEL',
     caught: { by: 'owner-only-release', after: 'a pause, or a partition' },

@@ -38,12 +38,15 @@ const choices = {
   release: ['compare-and-delete', 'get-then-delete', 'delete'],
   renew: ['compare', 'any'],
   token: ['none', 'value'],
+  unanswered: ['kept', 'deleted'],
 } as const;
 
 const ownOptions = optionsFor(choices, {
   release: 'how the lock is given back: by a script that compares, a GET and a DEL, or just a DEL',
   renew: 'whether a renew compares the value in a script, or is a PEXPIRE of whatever is there',
   token: 'whether the random value is sent along as if it were a fencing token',
+  unanswered:
+    'what a client does about a SET that was not answered in time: nothing, or DEL if its own',
 });
 
 export const redis: Protocol = {
@@ -83,10 +86,21 @@ class RedisDriver implements LockDriver {
     const value = randomValue(operation);
     const ask = { kind: 'set', key, value, ttlUs: plan.ttlUs } as const;
     const call = yield* this.ask(at, 'acquire', { operation, ask, value });
+    if (call.reply === null && this.options.unanswered === 'deleted') {
+      yield* this.withdraw(at, attempt, value);
+    }
     if (call.reply?.kind !== 'done') return false;
     this.values.set(key, value);
     enterLock(at, { ordinal: call.granted, sentUs, sentWallUs }, { token: this.token(key) });
     return true;
+  }
+
+  /** Nobody knows whether the SET was done; if it was, the key would stay until it ends. */
+  private *withdraw(at: Section, attempt: number, value: number): Program<void> {
+    const operation = under(at.name, part('withdraw', attempt));
+    const ask = { kind: 'delete', key: at.section.lock, ifValue: value } as const;
+    // It knows of no grant under which it would do so.
+    yield* this.ask(at, 'release', { value, operation, ask, under: 0 });
   }
 
   *renew(at: Section, { id, ttlUs }: { id: number; ttlUs: number }): Program<boolean> {
@@ -130,8 +144,9 @@ class RedisDriver implements LockDriver {
   private ask(
     at: Section,
     verb: 'acquire' | 'renew' | 'release',
-    { operation, ask, value }: { operation: Name; ask: LockNodeRequest; value: number },
+    question: { operation: Name; ask: LockNodeRequest; value: number; under?: number },
   ): Program<PendingCall<LockNodeRequest, LockNodeReply>> {
+    const { operation, ask, value, under: ordinal } = question;
     const granted = this.options.token === 'value' ? value : 0;
     return askServer(at, operation, {
       verb,
@@ -141,6 +156,7 @@ class RedisDriver implements LockDriver {
       // A second SET NX would be denied because of the first, and might be handled after its DEL.
       tries: ask.kind === 'set' ? 1 : at.plan.tries,
       describe: describeRedisReply(ask, granted),
+      under: ordinal,
     });
   }
 }
