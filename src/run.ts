@@ -17,7 +17,12 @@ import { ownParts, type SystemParts } from './systems/protocols.ts';
  * `UnknownSystem`, and `UnpreparedSystem` where a store is to be loaded first.
  */
 export function run(plan: Plan, parts: SystemParts = ownParts): Trace {
-  return runIn(new World(plan, null), plan, { parts, watcher: null });
+  return runWatched(plan, parts, null);
+}
+
+/** The same, with a watcher that is told of each event before it happens; null for nobody. */
+export function runWatched(plan: Plan, parts: SystemParts, watcher: Watcher | null): Trace {
+  return runIn(new World(plan, null), plan, { parts, watcher });
 }
 
 function runIn(

@@ -5,7 +5,7 @@
  */
 import { dirname } from 'node:path';
 import { builtIn, type Catalogue } from '../catalogue.ts';
-import type { SourceFile } from '../core/plan/document.ts';
+import { parseFile, type SourceFile } from '../core/plan/document.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ModuleSource } from '../host/modules/load-catalogue.ts';
 import {
@@ -16,7 +16,8 @@ import {
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { renderProblem, suggest } from '../text/problem.ts';
+import { placeFindings } from '../search/points/places.ts';
+import { type Problem, renderProblem, suggest } from '../text/problem.ts';
 import { makeAll, UserError } from './exit.ts';
 import { readText } from './files.ts';
 import { fileMeant } from './shipped.ts';
@@ -70,7 +71,20 @@ export async function loadScenarioText(
   const problems = refusals(file, read);
   if (problems.length > 0) throw new UserError(problems);
   const { scenario, catalogue } = read;
-  return { file, text, scenario, catalogue, warnings: read.warnings.map(renderProblem) };
+  const warnings = [...read.warnings, ...(await misplaced({ file, text }, read))];
+  return { file, text, scenario, catalogue, warnings: warnings.map(renderProblem) };
+}
+
+/** Faults that may be placed nowhere; a `UserError` names those that surely are. */
+async function misplaced(
+  source: SourceFile,
+  { scenario, catalogue }: Pick<LoadedScenario, 'scenario' | 'catalogue'>,
+): Promise<readonly Problem[]> {
+  const { problems, warnings } = await placeFindings(scenario, catalogue);
+  const parsed = parseFile(source);
+  if (parsed.kind === 'problems') throw new UserError(parsed.problems.map(renderProblem));
+  if (problems.length > 0) throw new UserError(parsed.locate(problems).map(renderProblem));
+  return parsed.locate(warnings);
 }
 
 /** Systems whose parts do not go together, or cannot be built. */

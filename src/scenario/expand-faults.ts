@@ -98,7 +98,10 @@ class FaultDrawer {
     });
   }
 
-  /** Nothing where the section that was drawn has no such point; all else is drawn all the same. */
+  /**
+   * Nothing where the section that was drawn has no such point, or where nobody is meant in this
+   * system, such as the lock servers of one that has none; all else is drawn all the same.
+   */
   private fault(template: FaultTemplate, subject: string, draw: Draw): readonly Fault[] {
     const values = new Map<string, Value>();
     const fields = [...template.fields].sort((a, b) => turnOf(a) - turnOf(b));
@@ -118,11 +121,11 @@ class FaultDrawer {
   ): Value | undefined {
     switch (field.type) {
       case 'process':
-        return subject ?? draw.oneOf(field.value) ?? '';
+        return subject ?? draw.oneOf(field.value);
       case 'group':
         return subject === null
-          ? (draw.oneOf(field.value) ?? [])
-          : (field.value.find((group) => joined(group) === subject) ?? []);
+          ? draw.oneOf(field.value)
+          : field.value.find((group) => joined(group) === subject);
       case 'message':
       case 'timer':
         return this.which(field.value, process, draw) ?? undefined;
@@ -155,8 +158,9 @@ class FaultDrawer {
       case 'process':
         return { kind: 'process', process, atUs: draw.time(target.at) };
       case 'link': {
-        const to = draw.oneOf(target.to) ?? '';
-        return { kind: 'link', from: process, to, atUs: draw.time(target.at) };
+        const to = draw.oneOf(target.to);
+        const atUs = draw.time(target.at);
+        return to === undefined ? null : { kind: 'link', from: process, to, atUs };
       }
       case 'verb': {
         const operation = this.operation(target.verb, process, draw);

@@ -302,10 +302,15 @@ class FaultBuilder {
     const clients = this.cast.clients.map(({ name }) => name);
     const { locks, stores } = this.cast;
     const servers = [...locks, ...stores];
+    const others = ['stores', 'clients', ...stores, ...clients];
     const found = words.flatMap((word) => {
       if (word === 'clients') return clients;
       if (word === 'stores') return stores;
-      if (word === 'locks') return locks;
+      if (word === 'locks') {
+        const none = 'no system of this scenario has a lock server';
+        if (locks.length === 0) this.report(field, `${none}; there are: ${listed(others)}`);
+        return locks;
+      }
       if (clients.includes(word) || servers.includes(word)) return [word];
       const known = [...GROUPS, ...servers, ...clients];
       this.report(field, `unknown process "${word}"; known: ${listed(known)}`);

@@ -59,6 +59,12 @@ export function suggest(word: string, known: readonly string[]): string {
   return known.length > 0 && known.length <= 20 ? `; known: ${known.join(', ')}` : '';
 }
 
+/** Words, those first that need the fewest changes to become `word`; equals as they were. */
+export function nearestFirst(word: string, known: readonly string[]): readonly string[] {
+  const measured = known.map((one) => ({ one, steps: distance(word, one) }));
+  return measured.sort((a, b) => a.steps - b.steps).map(({ one }) => one);
+}
+
 /** How many letters must be added, taken away or changed to make `from` into `to` (Levenshtein). */
 function distance(from: string, to: string): number {
   if (from.length > 100 || to.length > 100) return Number.MAX_SAFE_INTEGER;

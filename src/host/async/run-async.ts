@@ -5,11 +5,12 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
+import type { Watcher } from '../../core/kernel/scheduler.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
 import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
 import { examine, expectsBreach, judgeRun } from '../../harness.ts';
-import { pin, run } from '../../run.ts';
+import { pin, run, runWatched } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { assemble, isAsync, requirePrepared } from '../../systems/assemble.ts';
@@ -38,6 +39,13 @@ export async function runAsync(
     // Most runs are followed by another at once, and to change the globals takes as long as one.
     inRealTurn(restore);
   }
+}
+
+/** Runs a plan, and tells a watcher of each event before it happens. */
+export async function watchAsync(plan: Plan, parts: SystemParts, watcher: Watcher): Promise<Trace> {
+  if (!isAsync(plan, parts)) return runWatched(plan, parts, watcher);
+  requirePrepared(plan, parts);
+  return await runFilled(plan, fillOf(parts), undefined, watcher);
 }
 
 /** The plan that leaves nothing to chance and gives a trace with the same digest. */

@@ -75,8 +75,13 @@ export class AsyncWorld {
 export type Fill = (plan: Plan, world: AsyncWorld) => undefined | (() => void);
 
 /** Runs a plan: the same plan gives the same trace, as long as its programs share nothing. */
-export function runFilled(plan: Plan, fill: Fill, options?: GlobalsOptions): Promise<Trace> {
-  return runIn(plan, { fill, log: null, watcher: null, options });
+export function runFilled(
+  plan: Plan,
+  fill: Fill,
+  options?: GlobalsOptions,
+  watcher: Watcher | null = null,
+): Promise<Trace> {
+  return runIn(plan, { fill, log: null, watcher, options });
 }
 
 /**

@@ -1,0 +1,238 @@
+/**
+ * Judges whether the faults of a scenario are placed anywhere: at a point that some client passes,
+ * at a message or a timer that there is. What a plan decides is known beforehand; for all else a
+ * few seeds run, without faults first. A name that no run came by is refused, unless its like was
+ * seen and is numbered by what happens (`acquire-7`, the seventh try) or code of one's own may
+ * bring it yet (`operations` names it): that is a warning.
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { whyRefused } from '../../run.ts';
+import { expand } from '../../scenario/expand.ts';
+import type { FaultTemplate, Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { nearestFirst, type PathStep, type UnplacedProblem } from '../../text/problem.ts';
+import { prepareScenario } from '../sweep/examiner.ts';
+import {
+  type PlacePassed,
+  plannedPlaces,
+  type RunSurvey,
+  surveyRun,
+  withoutFaults,
+} from './survey.ts';
+
+export interface PlaceFindings {
+  readonly problems: readonly UnplacedProblem[];
+  readonly warnings: readonly UnplacedProblem[];
+}
+
+/** Seeds that run without faults, and with them, before a name is said not to be there. */
+const CALM_SEEDS = 3;
+const FAULTY_SEEDS = 5;
+
+/** A system that is refused is passed over. */
+export async function placeFindings(
+  scenario: Scenario,
+  catalogue: Catalogue,
+): Promise<PlaceFindings> {
+  const asked = scenario.faults.flatMap((fault, index) => placesAsked(fault, index));
+  const problems: UnplacedProblem[] = [];
+  const warnings: UnplacedProblem[] = [];
+  if (asked.length === 0) return { problems, warnings };
+  await prepareScenario(scenario, catalogue);
+  const known = new KnownPlaces(scenario, catalogue);
+  let open = asked;
+  for (const round of known.rounds()) {
+    open = open.filter((one) => !known.has(one));
+    if (open.length === 0) break;
+    await round();
+  }
+  for (const one of open.filter((left) => !known.has(left))) {
+    const { isOpen, what } = known.verdictOn(one);
+    (isOpen ? warnings : problems).push({ path: one.path, isKey: false, what });
+  }
+  return { problems, warnings };
+}
+
+/** Where a fault is to be placed, and where the file says so. */
+interface PlaceAsked {
+  readonly path: readonly PathStep[];
+  readonly kind: 'verb' | 'point' | 'message' | 'timer';
+  /** A verb, the name of a point or timer, or that of a message's operation. */
+  readonly word: string;
+  /** The whole name of a message. */
+  readonly message: string;
+  /** Whose sections are drawn from, for a verb; empty for those of all clients. */
+  readonly subjects: readonly string[];
+}
+
+function placesAsked({ kind, fields }: FaultTemplate, index: number): readonly PlaceAsked[] {
+  const [first] = fields;
+  const subjects = first?.type === 'process' ? first.value : [];
+  const at = (field: string): readonly PathStep[] => ['faults', index, kind, field];
+  return fields.flatMap((field): PlaceAsked[] => {
+    if (field.type !== 'when' && field.type !== 'message' && field.type !== 'timer') return [];
+    const { value, type } = field;
+    const none = { message: '', subjects: [] };
+    switch (value.kind) {
+      case 'point':
+        return [{ ...none, path: at(value.side), kind: 'point', word: value.point }];
+      case 'timer':
+        return [{ ...none, path: at('timer'), kind: 'timer', word: value.name }];
+      case 'named': {
+        const word = value.name.replace(/\/\d+\/(request|reply)$/, '');
+        return [{ ...none, path: at('message'), kind: 'message', word, message: value.name }];
+      }
+      case 'verb': {
+        if (type === 'when') {
+          const side = 'side' in value ? value.side : 'before';
+          return [{ path: at(side), kind: 'verb', word: value.verb, message: '', subjects }];
+        }
+        const clients = 'clients' in value ? value.clients : [];
+        const word = value.verb;
+        return [{ path: at('message'), kind: 'verb', word, message: '', subjects: clients }];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+/** `alice/1/acquire-7` as `acquire`, and a timer `alice/timeout-3ms-2` as `timeout`. */
+function labelOf(name: string): string {
+  return name
+    .split('/')
+    .slice(1)
+    .filter((part) => !/^\d+$/.test(part))
+    .join('/')
+    .replace(/-\d+(ms)?(?=-|\/|$)/g, '');
+}
+
+class KnownPlaces {
+  private readonly scenario: Scenario;
+  private readonly catalogue: Catalogue;
+  private readonly systems: readonly SystemScenario[];
+  /** What follows from the plan, by name. */
+  private readonly planned = new Map<string, Planned>();
+  private readonly passed = new Map<string, PlacePassed['kind']>();
+  private readonly messages = new Set<string>();
+  /** What code of one's own says that it may ask for. */
+  private readonly declared: ReadonlySet<string>;
+  private runs = 0;
+  private isCut = false;
+
+  constructor(scenario: Scenario, catalogue: Catalogue) {
+    this.scenario = scenario;
+    this.catalogue = catalogue;
+    this.systems = scenario.systems.filter(
+      ({ name }) => whyRefused(expand(scenario, name, 0), catalogue) === null,
+    );
+    this.declared = new Set(this.systems.flatMap(({ operations = [] }) => operations));
+    for (const system of this.systems) {
+      const plan = expand(scenario, system.name, 0);
+      for (const place of plannedPlaces(plan, system)) this.planned.set(place.name, place);
+    }
+  }
+
+  /** What may be run to know more: a seed of all systems each. */
+  rounds(): readonly (() => Promise<void>)[] {
+    return [
+      ...Array.from({ length: CALM_SEEDS }, (_, seed) => () => this.run(seed, withoutFaults)),
+      ...Array.from({ length: FAULTY_SEEDS }, (_, seed) => () => this.run(seed, (plan) => plan)),
+    ];
+  }
+
+  private async run(seed: number, changed: (plan: Plan) => Plan): Promise<void> {
+    for (const { name } of this.systems) {
+      const plan = changed(expand(this.scenario, name, seed));
+      const survey = await surveyRun(plan, this.catalogue).catch(() => null);
+      // What it throws, the run itself tells with its seed.
+      const { places, messages, isCut } = survey ?? NOTHING_SEEN;
+      for (const place of places) this.passed.set(place.name, place.kind);
+      for (const message of messages) this.messages.add(message);
+      this.isCut ||= isCut;
+    }
+    this.runs += 1;
+  }
+
+  /** Whether some run came by it; by a verb, where it did by a point that may be drawn for it. */
+  has(asked: PlaceAsked): boolean {
+    if (asked.kind === 'verb') return this.pointsOf(asked).some((name) => this.passed.has(name));
+    const passed = this.passed.get(asked.word);
+    if (asked.kind === 'timer') return passed === 'timer';
+    if (asked.kind === 'message' && this.messages.has(asked.message)) return true;
+    return passed === 'operation' || (passed === 'mark' && asked.kind === 'point');
+  }
+
+  /** The points that may be drawn for a verb. */
+  private pointsOf({ word, subjects }: Pick<PlaceAsked, 'word' | 'subjects'>): readonly string[] {
+    const clients = subjects.filter((one) =>
+      this.scenario.clients.some(({ name }) => name === one),
+    );
+    // Where a server is struck, the sections of all clients are drawn from.
+    const isOfAll = clients.length < subjects.length || clients.length === 0;
+    const isMeant = ({ verb, process }: Planned): boolean =>
+      verb === word && (isOfAll || clients.includes(process));
+    return [...this.planned.values()].filter(isMeant).map(({ name }) => name);
+  }
+
+  /** Of a name that no run came by: whether it may come yet, and what there is, nearest first. */
+  verdictOn(asked: PlaceAsked): { readonly isOpen: boolean; readonly what: string } {
+    const { kind, word, message } = asked;
+    const isOpen = this.isCut || this.mayCome(asked);
+    const near = nearestFirst(
+      word,
+      kind === 'verb' ? this.verbsLike(asked) : this.namesLike(asked),
+    );
+    const more = near.length > MOST_NAMED ? ', … (`fencepost points` has all)' : '';
+    const there =
+      near.length === 0 ? '' : `; nearest: ${near.slice(0, MOST_NAMED).join(', ')}${more}`;
+    if (kind === 'verb') {
+      const nobody = isOpen ? `in ${this.runs} runs no client passed` : 'no client ever passes';
+      return { isOpen, what: `${nobody} "${word}"${there}` };
+    }
+    const called = `${kind} "${kind === 'message' ? message : word}"`;
+    const none = isOpen ? `in ${this.runs} runs there was no` : 'there is no';
+    return { isOpen, what: `${none} ${called}${there}` };
+  }
+
+  private verbsLike({ subjects }: PlaceAsked): readonly string[] {
+    const verbs = new Set([...this.planned.values()].map(({ verb }) => verb));
+    return [...verbs].filter((word) => {
+      return this.pointsOf({ word, subjects }).some((name) => this.passed.has(name));
+    });
+  }
+
+  /** The names that there are: of the same section, or of the same client, or all. */
+  private namesLike({ kind, word }: PlaceAsked): readonly string[] {
+    const isTimer = kind === 'timer';
+    const all = [...this.passed].filter(([, of]) => (of === 'timer') === isTimer);
+    const names = all.map(([name]) => name);
+    const [client = '', section = ''] = word.split('/');
+    const within = (prefix: string): readonly string[] =>
+      names.filter((name) => name.startsWith(prefix));
+    const [inSection, ofClient] = [within(`${client}/${section}/`), within(`${client}/`)];
+    if (inSection.length > 0) return inSection;
+    return ofClient.length > 0 ? ofClient : names;
+  }
+
+  /** Whether more runs might come by it. */
+  private mayCome({ kind, word, subjects }: PlaceAsked): boolean {
+    if (kind === 'verb') {
+      return this.declared.has(word) && this.pointsOf({ word, subjects }).length > 0;
+    }
+    if (this.planned.has(word)) return true;
+    const label = labelOf(word);
+    if (this.declared.has(label)) return true;
+    const alike = [...this.passed.keys()].filter((name) => labelOf(name) === label);
+    // The workload alone decides how often its steps are numbered, unless a run shows more.
+    const isDecided = label !== 'acquire' && alike.every((name) => this.planned.has(name));
+    return alike.length > 0 && !isDecided;
+  }
+}
+
+const NOTHING_SEEN: RunSurvey = { places: [], messages: new Set(), isCut: true };
+
+type Planned = ReturnType<typeof plannedPlaces>[number];
+
+/** How many names are told where one is not there. */
+const MOST_NAMED = 8;
