@@ -25,7 +25,7 @@ export interface Checkpoint {
   readonly alarm: TwoResults | null;
 }
 
-const FORM: Form = { type: 'fleet-checkpoint', version: 1 };
+const FORM: Form = { type: 'fleet-checkpoint', version: 2 };
 
 const schema = z.strictObject({
   sweep: sweepRecordSchema,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { NO_SECTIONS, type SectionErrorCount } from '../../search/sweep/sections.ts';
 import { sweep as examine } from '../../search/sweep/sweep.ts';
 import { EMPTY_TALLY, type Tally } from '../../search/sweep/tally.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
@@ -150,6 +151,11 @@ function withTally(change: Partial<Tally>): ChunkResult {
   return { ...honest, tallies: { ...honest.tallies, unfenced: { ...unfenced, ...change } } };
 }
 
+function withSectionError(change: Partial<SectionErrorCount>): ChunkResult {
+  const failed = [{ error: 'Error: no', place: null, count: 1, firstSeed: from, ...change }];
+  return withTally({ sections: { ...NO_SECTIONS, began: 2, failed } });
+}
+
 const CLAIM = {
   ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null },
   ...{ exercised: 0, times: 0 },
@@ -207,6 +213,12 @@ const IMPLAUSIBLE: readonly [string, ChunkResult][] = [
   ['so many events', withTally({ events: Number.MAX_SAFE_INTEGER })],
   ['so many computations', withTally({ stampede: { seeds: 0, computations: 2 ** 52, most: 0 } })],
   ['so many times', withClaim({ times: 2 ** 52 })],
+  ['so many sections', withTally({ sections: { ...NO_SECTIONS, began: 2 ** 52 } })],
+  ['more that entered than began', withTally({ sections: { ...NO_SECTIONS, entered: 1 } })],
+  ['more that failed than began', withSectionError({ count: 3 })],
+  ['an error that ended none', withSectionError({ count: 0 })],
+  ['a section error elsewhere', withSectionError({ firstSeed: to + 1 })],
+  ['a long section error', withSectionError({ error: long() })],
   ['a long error', withTally({ failed: 1, failures: [{ seed: from, error: long() }] })],
   ['a long reason', withClaim({ unknown: 1, firstUnknown: { seed: from, reason: long() } })],
 ];

@@ -9,6 +9,7 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { claimsJudged } from '../../search/sweep/examiner.ts';
+import { failedSections, type SectionCounts } from '../../search/sweep/sections.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import {
   type ClaimTally,
@@ -159,12 +160,24 @@ interface Place extends SeedRange {
 }
 
 function areCountsPlausible(tally: Tally, place: Place): boolean {
-  const { broken, unknown, overlap, stampede, faults } = tally;
+  const { broken, unknown, overlap, stampede, faults, sections } = tally;
   const struck = Object.values(faults);
   return (
     areSeeds([broken, unknown, overlap.seeds, stampede.seeds], place) &&
     struck.every(({ fired, overlapped }) => overlapped <= fired && areSeeds([fired], place)) &&
-    areSums([tally.events, stampede.computations], place)
+    areSums([tally.events, stampede.computations], place) &&
+    areSectionsPlausible(sections, place)
+  );
+}
+
+/** There may be any number of them, but none of a kind without one that began. */
+function areSectionsPlausible(sections: SectionCounts, place: Place): boolean {
+  const { began, entered, gaveUp, refused, crashed, unguarded, failed } = sections;
+  const ofAKind = [entered, gaveUp, refused, crashed, unguarded, failedSections(sections)];
+  return (
+    areSums([began], place) &&
+    ofAKind.every((count) => count <= began) &&
+    failed.every(({ count, firstSeed }) => count > 0 && isIn(firstSeed, place))
   );
 }
 

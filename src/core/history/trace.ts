@@ -27,6 +27,26 @@ export interface Trace {
   readonly ending: Ending;
   /** Names in the plan that found no match in the run: a fault's point or message, a decision. */
   readonly unmatched: readonly string[];
+  /**
+   * What no event says of sections of asynchronous code: those that an error ended, or that
+   * returned without a guard. It is no part of the digest. Absent where there are none.
+   */
+  readonly sectionEnds?: readonly SectionEnd[];
+}
+
+export interface SectionEnd extends Deed<'section-end'> {
+  /** E.g. `alice/1`. */
+  readonly section: string;
+  /** Null where it returned, and had never had a guard. */
+  readonly error: SectionError | null;
+}
+
+/** What a section threw, or what it did wrong. */
+export interface SectionError {
+  /** `ReplyError: ERR unknown command 'FOO'`: one line. */
+  readonly text: string;
+  /** `lock.mjs:12:5` in the code of the user's own; null where that is not known. */
+  readonly place: string | null;
 }
 
 export interface ProcessInfo {

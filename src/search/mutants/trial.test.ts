@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NO_SECTIONS } from '../sweep/sections.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../sweep/tally.ts';
 import { CROWD, row, scenarioOf } from './mutant.ts';
 import { type Block, cutIntoBlocks, judgeTrial, medianOf } from './trial.ts';
@@ -18,6 +19,7 @@ function tallyOf(brokenSeeds: readonly number[], exercised: number): Tally {
   return {
     ...{ ...EMPTY_TALLY, seeds: 10, claims: { 'fence-monotone': claim } },
     faults: { pause: { fired: 5, overlapped: 5 } },
+    sections: { ...NO_SECTIONS, began: 30, entered: 30 },
   };
 }
 

@@ -7,6 +7,7 @@ import type { FaultKind } from '../../core/plan/fault.ts';
 import type { Examination } from '../../harness.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
+import { SectionLedger } from './sections.ts';
 import type { SeedRange } from './shards.ts';
 import {
   type ClaimTally,
@@ -68,6 +69,7 @@ class Count {
   > = { seeds: 0, events: 0, broken: 0, unknown: 0, failed: 0 };
   private readonly overlap: Growing<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
   private readonly stampede: Growing<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
+  private readonly sections: SectionLedger = new SectionLedger();
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Growing<ClaimTally>> = new Map();
   private readonly faults: Map<FaultKind, Growing<FaultTally>> = new Map();
@@ -89,6 +91,7 @@ class Count {
     }
     for (const verdict of verdicts) this.addVerdict(seed, verdict);
     this.addFaults(trace);
+    this.sections.add(seed, trace);
     if (overlap.times > 0) this.overlap.seeds += 1;
     this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
     if (stampede.most > 1) this.stampede.seeds += 1;
@@ -139,7 +142,8 @@ class Count {
     const { sums, overlap, stampede, failures } = this;
     const claims = Object.fromEntries(this.claims);
     const faults = Object.fromEntries(this.faults);
-    return { ...sums, claims, faults, overlap, stampede, failures, killed: 0 };
+    const sections = this.sections.counts();
+    return { ...sums, claims, faults, overlap, stampede, sections, failures, killed: 0 };
   }
 }
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { claimsToShrink, judgeSystem } from './expectation.ts';
+import { NO_SECTIONS } from './sections.ts';
 import { EMPTY_TALLY, type Tally } from './tally.ts';
 
 const file = new URL('../../../fixtures/zombie-writer.yaml', import.meta.url);
@@ -28,6 +29,7 @@ function tallyOf(claim: string, counts: { broken?: number; unknown?: number; exe
   const tally: Tally = {
     ...EMPTY_TALLY,
     seeds: 100,
+    sections: { ...NO_SECTIONS, began: 300, entered: 280 },
     claims: { [claim]: { ...claimTally, firstUnknown: null } },
     faults: Object.fromEntries(faults),
   };
@@ -66,6 +68,34 @@ test('a claim whose hazard never arose, or a fault that never met a grant, leave
 test('a scenario without faults is never untested', () => {
   const idle = tallyOf('grant-order', { exercised: 0 });
   expect(judgeSystem(quiet, expecting(['grant-order'], []), idle, whole).met).toBe(true);
+});
+
+describe('where no section was ever entered, nothing is met', () => {
+  const failed = [{ error: 'Error: no', place: 'lock.mjs:12:5', count: 250, firstSeed: 3 }];
+  const sections = { ...NO_SECTIONS, began: 300, gaveUp: 50, failed };
+  const why = 'no section was ever entered: 250 ended by Error: no at lock.mjs:12:5, 50 gave up';
+
+  test.each([
+    ['with faults', scenario, whole],
+    ['without faults', quiet, whole],
+    ['on a single seed', scenario, single],
+    ['on a part of the seeds', scenario, cut],
+  ])('%s', (_, asked, coverage) => {
+    const nobody = { ...tallyOf('grant-order', {}), sections };
+    const judged = judgeSystem(asked, expecting(['grant-order'], []), nobody, coverage);
+    expect(judged).toMatchObject({ met: null, vacuous: [why], isIncomplete: true });
+    expect(judgeSystem(asked, expecting([], []), nobody, coverage).met).toBeNull();
+  });
+
+  test('but what should break and broke', () => {
+    const broken = { ...tallyOf('grant-order', { broken: 1 }), sections };
+    expect(judgeSystem(quiet, expecting([], ['grant-order']), broken, whole).met).toBe(true);
+  });
+
+  test('and a single section that was entered is enough', () => {
+    const one = { ...tallyOf('grant-order', {}), sections: { ...sections, entered: 1 } };
+    expect(judgeSystem(quiet, expecting(['grant-order'], []), one, whole).met).toBe(true);
+  });
 });
 
 test('a claim that was unknown on some seed leaves it unjudged', () => {

@@ -1,9 +1,11 @@
 /**
  * Decides whether a system met what its scenario expects of it. What should hold must have held on
  * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard
- * never arose, leaves it unjudged. What should break must have broken on some seed.
+ * never arose, leaves it unjudged, and so does, with faults or without, a lock that nobody had. What
+ * should break must have broken on some seed.
  */
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { fateText } from './sections.ts';
 import { claimTally, type Tally } from './tally.ts';
 
 export interface Judgement {
@@ -13,7 +15,7 @@ export interface Judgement {
   readonly unexpected: readonly string[];
   /** Claims that should break and did not. */
   readonly missing: readonly string[];
-  /** What made a `holds` unjudged: `pause never fired`, `grant-order was never exercised`, …. */
+  /** What made a `holds` unjudged: `pause never fired`, `no section was ever entered: …`, …. */
   readonly vacuous: readonly string[];
   /** Whether a verdict was unknown, or something was not tested, on all the seeds there are. */
   readonly isIncomplete: boolean;
@@ -39,9 +41,13 @@ export function judgeSystem(
   const isFull = isWhole && !isSingle;
   const unexpected = unexpectedIn(system, tally);
   const missing = breaks.filter((claim) => !isBroken(tally, claim));
-  const vacuous = isFull && scenario.faults.length > 0 ? vacuity(scenario, system, tally) : [];
+  const untested = isFull && scenario.faults.length > 0 ? vacuity(scenario, system, tally) : [];
+  const empty = nothingEntered(tally);
+  const vacuous = [...empty, ...untested];
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
-  const isIncomplete = isUnknown || (holds.length > 0 && vacuous.length > 0);
+  const isToBreakOnly = holds.length === 0 && breaks.length > 0;
+  const isUntested = holds.length > 0 ? vacuous.length > 0 : empty.length > 0 && !isToBreakOnly;
+  const isIncomplete = isUnknown || isUntested;
   const isFailed = unexpected.length > 0 || (isFull && missing.length > 0);
   const isUntried = tally.seeds === 0 || missing.length > 0;
   const isOpen = isIncomplete || isUntried || tally.failed > 0;
@@ -76,4 +82,10 @@ function vacuity(scenario: Scenario, system: SystemScenario, tally: Tally): stri
     .filter((claim) => claimTally(tally, claim).exercised === 0)
     .map((claim) => `${claim} was never exercised`);
   return [...idle, ...untested];
+}
+
+/** Of seeds that ran, few or many: what nobody ever had cannot have held. */
+function nothingEntered({ seeds, failed, sections }: Tally): readonly string[] {
+  if (seeds === failed || sections.entered > 0) return [];
+  return [`no section was ever entered: ${fateText(sections)}`];
 }

@@ -66,9 +66,9 @@ describe('a journal is refused', () => {
 
   test('where its head is cut off, or is of another format', () => {
     expect(readPieces(text.slice(0, 20))).toMatchObject({ kind: 'problem', line: 1 });
-    expect(readPieces(text.replace('"version":1', '"version":2'))).toEqual({
+    expect(readPieces(text.replace('"version":2', '"version":1'))).toEqual({
       ...{ kind: 'problem', line: 1 },
-      what: 'has version 2 of its format; this fencepost reads 1',
+      what: 'has version 1 of its format; this fencepost reads 2',
     });
   });
 

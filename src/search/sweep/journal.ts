@@ -25,8 +25,8 @@ export interface FinishedChunk extends FinishedRange {
   readonly milliseconds: number;
 }
 
-const HEAD: Form = { type: 'journal', version: 1 };
-const CHUNK: Form = { type: 'chunk', version: 1 };
+const HEAD: Form = { type: 'journal', version: 2 };
+const CHUNK: Form = { type: 'chunk', version: 2 };
 
 const headSchema: z.ZodType<JournalHead> = z.strictObject({
   origin: originSchema,

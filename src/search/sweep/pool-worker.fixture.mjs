@@ -14,10 +14,14 @@ parentPort.on('message', async ({ scenario, chunk }) => {
     seeds += 1;
   }
   const claims = {};
+  const sections = {
+    ...{ began: 0, entered: 0, gaveUp: 0, refused: 0, crashed: 0, unguarded: 0 },
+    ...{ failed: [], otherFailed: 0 },
+  };
   const tally = {
     ...{ seeds, events: threadId, broken: 0, unknown: 0, claims, faults: {}, failures: [] },
     ...{ overlap: { seeds: 0, longestUs: 0 }, stampede: { seeds: 0, computations: 0, most: 0 } },
-    ...{ failed: 0, killed: 0 },
+    ...{ sections, failed: 0, killed: 0 },
   };
   parentPort.postMessage({ tally, milliseconds: scenario.name === 'slow' ? 1000 : 0.5 });
 });

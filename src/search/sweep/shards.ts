@@ -245,7 +245,7 @@ export interface RunDifference {
   readonly what: string;
 }
 
-const FORM: Form = { type: 'shard', version: 1 };
+const FORM: Form = { type: 'shard', version: 2 };
 
 const counterexample: z.ZodType<Counterexample> = z.strictObject({
   system: z.string(),

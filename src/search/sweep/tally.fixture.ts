@@ -1,10 +1,16 @@
 /** Tallies of made-up seeds, whose verdicts, faults and failures depend on the seed alone. */
+import type { SectionEnd } from '../../core/history/trace.ts';
 import type { Examination } from '../../harness.ts';
 import { clientOf, planOf } from '../../systems/plan.fixture.ts';
 import { type Chunk, examineChunk } from './chunk.ts';
 import type { Tally } from './tally.ts';
 
 const EXPECT = { holds: ['grant-order'], breaks: ['tokens-unique'] };
+
+function endOf(section: string, text: string | null): SectionEnd {
+  const error = text === null ? null : { text, place: 'lock.mjs:1:2' };
+  return { kind: 'section-end', atUs: 0, process: section.slice(0, -2), section, error };
+}
 
 /** What the made-up examiner finds on a seed; every so many seeds something happens. */
 function examine(seed: number): Examination {
@@ -22,6 +28,10 @@ function examine(seed: number): Examination {
       processes: [],
       unmatched: [],
       ending: { kind: 'complete' },
+      sectionEnds: [
+        endOf('alice/1', seed % 5 === 0 ? null : `Error: kind ${'abcdefghijklmnop'[seed % 16]}`),
+        endOf('bob/1', `Error: no ${seed} of bob-${seed * 7}`),
+      ],
     },
     verdicts: [
       seed % 3 === 0

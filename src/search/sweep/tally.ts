@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
+import { KEPT_ERRORS, mergeSections, NO_SECTIONS, type SectionCounts } from './sections.ts';
 
 export interface Tally {
   readonly seeds: number;
@@ -18,6 +19,7 @@ export interface Tally {
   readonly faults: Readonly<Partial<Record<FaultKind, FaultTally>>>;
   readonly overlap: OverlapTally;
   readonly stampede: StampedeTally;
+  readonly sections: SectionCounts;
   /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
@@ -72,6 +74,7 @@ export const EMPTY_TALLY: Tally = {
   ...{ seeds: 0, events: 0, broken: 0, unknown: 0, claims: {}, faults: {} },
   overlap: { seeds: 0, longestUs: 0 },
   stampede: { seeds: 0, computations: 0, most: 0 },
+  sections: NO_SECTIONS,
   ...{ failures: [], failed: 0, killed: 0 },
 };
 
@@ -96,6 +99,7 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
       computations: a.stampede.computations + b.stampede.computations,
       most: Math.max(a.stampede.most, b.stampede.most),
     },
+    sections: mergeSections(a.sections, b.sections),
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, KEPT_SEEDS),
     failed: a.failed + b.failed,
     killed: a.killed + b.killed,
@@ -167,12 +171,26 @@ const claimTallySchema: z.ZodType<ClaimTally> = z.strictObject({
   ...counts('exercised', 'times'),
 });
 
+const sectionsSchema: z.ZodType<SectionCounts> = z.strictObject({
+  ...counts('began', 'entered', 'gaveUp', 'refused', 'crashed', 'unguarded', 'otherFailed'),
+  failed: z
+    .array(
+      z.strictObject({
+        error: cutTextSchema,
+        place: cutTextSchema.nullable(),
+        ...counts('count', 'firstSeed'),
+      }),
+    )
+    .max(KEPT_ERRORS),
+});
+
 export const tallySchema: z.ZodType<Tally> = z.strictObject({
   ...counts('seeds', 'events', 'broken', 'unknown'),
   claims: z.record(z.string(), claimTallySchema),
   faults: z.partialRecord(z.enum(FAULT_KINDS), z.strictObject(counts('fired', 'overlapped'))),
   overlap: z.strictObject(counts('seeds', 'longestUs')),
   stampede: z.strictObject(counts('seeds', 'computations', 'most')),
+  sections: sectionsSchema,
   failures: z.array(z.strictObject({ seed: countSchema, error: cutTextSchema })).max(KEPT_SEEDS),
   ...counts('failed', 'killed'),
 });

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import {
+  accepted,
+  acquire,
+  answer,
+  enter,
+  fault,
+  invoke,
+  leave,
+  traceOf,
+  write,
+} from '../../check/trace-builder.fixture.ts';
+import type { SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
+import { fateText, KEPT_ERRORS, mergeSections, NO_SECTIONS, SectionLedger } from './sections.ts';
+
+const DENIED = { kind: 'denied', holder: 'bob' } as const;
+
+/** The ledger of one run. */
+function countsOf(events: readonly TraceEvent[], rest: Partial<Trace> = {}) {
+  const ledger = new SectionLedger();
+  ledger.add(7, { ...traceOf(events), ...rest });
+  return ledger.counts();
+}
+
+function endOf(section: string, text: string | null, place: string | null = null): SectionEnd {
+  const error = text === null ? null : { text, place };
+  return { kind: 'section-end', atUs: 0, process: section.split('/')[0] ?? '', section, error };
+}
+
+const granted = [acquire(1, 'alice/1/acquire'), enter(2, 'alice', 1, 20)];
+
+test('a section that has its lock was entered', () => {
+  const events = [...granted, invoke(3, 'alice/1/write'), accepted(5, 'alice/1/write')];
+  expect(countsOf(events)).toEqual({ ...NO_SECTIONS, began: 1, entered: 1 });
+});
+
+test('a section that asked and never had its lock gave up, unless the run was cut before', () => {
+  const denied = [acquire(1, 'bob/1/acquire'), answer(3, 'bob/1/acquire', DENIED)];
+  const gaveUp = { ...NO_SECTIONS, began: 1, gaveUp: 1 };
+  const cut = { ending: { kind: 'cut', limit: 'end' } } as const;
+  expect(countsOf(denied)).toEqual(gaveUp);
+  expect(countsOf(denied, cut)).toEqual({ ...gaveUp, gaveUp: 0 });
+  expect(countsOf([...denied, acquire(5, 'bob/2/acquire')], cut)).toMatchObject({ gaveUp: 1 });
+});
+
+test('a section whose access a store refused was refused, once', () => {
+  const no = { isAccepted: false, highest: 9 };
+  const again = [write(4, 'alice', 1, 5, no), write(5, 'alice', 1, 6, no)];
+  const events = [...granted, invoke(3, 'alice/1/write'), ...again];
+  expect(countsOf(events)).toMatchObject({ began: 1, entered: 1, refused: 1 });
+});
+
+test('a section crashed that was under way, and not one that was over', () => {
+  const crash = fault(9, 'crash', 'alice');
+  expect(countsOf([...granted, crash])).toMatchObject({ entered: 1, crashed: 1 });
+  expect(countsOf([...granted, leave(8, 'alice', 1), crash])).toMatchObject({ crashed: 1 });
+  const over = [...granted, answer(2, 'alice/1/acquire', DENIED), leave(8, 'alice', 1), crash];
+  expect(countsOf(over)).toMatchObject({ crashed: 0 });
+  expect(countsOf([acquire(1, 'alice/1/acquire'), crash])).toMatchObject({ crashed: 1, gaveUp: 0 });
+});
+
+test('without any lock a section was entered that reached a store', () => {
+  const events = [invoke(3, 'alice/1/write'), accepted(5, 'alice/1/write')];
+  expect(countsOf(events, { processes: [] })).toMatchObject({ began: 1, entered: 1 });
+  const lock = { name: 'lock', role: 'lock' } as const;
+  expect(countsOf(events, { processes: [lock] })).toMatchObject({ began: 1, entered: 0 });
+});
+
+test('the probe does not count', () => {
+  const probe = { name: 'alice', role: 'probe' } as const;
+  const sectionEnds = [endOf('alice/1', 'Error: no')];
+  expect(countsOf(granted, { processes: [probe], sectionEnds })).toEqual(NO_SECTIONS);
+});
+
+test('a section that returned without a guard gave up if it was denied, and was unguarded if not', () => {
+  const denied = [acquire(1, 'bob/1/acquire'), answer(3, 'bob/1/acquire', DENIED)];
+  const returned = { sectionEnds: [endOf('bob/1', null)] };
+  expect(countsOf(denied, returned)).toMatchObject({ gaveUp: 1, unguarded: 0 });
+  expect(countsOf([], returned)).toEqual({ ...NO_SECTIONS, began: 1, unguarded: 1 });
+});
+
+test('the same error is told once, whatever ids it holds, with its count and first seed', () => {
+  const ledger = new SectionLedger();
+  for (const seed of [3, 4]) {
+    const of = (who: string): SectionEnd =>
+      endOf(`${who}/1`, `LockTimeout: lock-${seed} held by ${seed}f3-a`, 'lock.mjs:1:2');
+    ledger.add(seed, { ...traceOf([]), sectionEnds: [of('alice'), of('bob')] });
+  }
+  const error = 'LockTimeout: lock-3 held by 3f3-a';
+  const failed = [{ error, place: 'lock.mjs:1:2', count: 4, firstSeed: 3 }];
+  expect(ledger.counts()).toEqual({ ...NO_SECTIONS, began: 4, failed });
+});
+
+test('of errors that differ some are kept, the same whatever is added to what', () => {
+  const one = (letter: string, seed: number) => {
+    const ledger = new SectionLedger();
+    ledger.add(seed, { ...traceOf([]), sectionEnds: [endOf('bob/1', `Error: ${letter}`)] });
+    return ledger.counts();
+  };
+  const all = [...'qwertyuiopasdfghjklqazwsx'].map(one);
+  const ahead = all.reduce(mergeSections, NO_SECTIONS);
+  const backwards = [...all].reverse().reduce(mergeSections, NO_SECTIONS);
+  const half = all.slice(0, 12).reduce(mergeSections, NO_SECTIONS);
+  const rest = all.slice(12).reduce(mergeSections, NO_SECTIONS);
+  expect(ahead.failed.length).toBe(KEPT_ERRORS);
+  expect(ahead.failed.map(({ error }) => error).slice(0, 2)).toEqual(['Error: a', 'Error: d']);
+  expect(ahead.failed[0]).toMatchObject({ count: 2, firstSeed: 10 });
+  expect(backwards).toEqual(ahead);
+  expect(mergeSections(rest, half)).toEqual(ahead);
+});
+
+test('what became of them is told, the most frequent error first', () => {
+  const failed = [
+    { error: 'Error: a', place: null, count: 2, firstSeed: 1 },
+    { error: 'Error: b', place: 'lock.mjs:12:5', count: 1200, firstSeed: 2 },
+  ];
+  const counts = { ...NO_SECTIONS, began: 1300, failed, otherFailed: 8, gaveUp: 90, unguarded: 1 };
+  expect(fateText(counts)).toBe(
+    '1,200 ended by Error: b at lock.mjs:12:5, 10 by other errors, 90 gave up, ' +
+      '1 returned without section.guard()',
+  );
+  expect(fateText(NO_SECTIONS)).toBe('none ever began');
+});

@@ -1,0 +1,295 @@
+/**
+ * The ledger of sections: how many there were in all runs of a system and what became of each, so
+ * that a sweep in which nobody ever held a lock cannot look like one in which nothing broke. Most
+ * of it is in the events of a trace; how a section of asynchronous code ended the trace says beside
+ * them. The probe comes when all is over, and does not count.
+ *
+ * Errors are told once for each place and text, whatever numbers and ids it holds. Of those that
+ * differ the first few in the order of place and text are kept, as in any part of the seeds: so the
+ * counts depend neither on how the seeds were cut nor on what was added to what.
+ */
+import type { Return, SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
+import { groupDigits } from '../../text/prose.ts';
+
+/** All but `failed` are counts of sections; one may be counted as several of these. */
+export interface SectionCounts {
+  /** Of which anything was seen. */
+  readonly began: number;
+  /** That had their lock; where there is none, that reached a store. */
+  readonly entered: number;
+  /** Never granted the lock that they asked for, until they tried no more. */
+  readonly gaveUp: number;
+  /** A store refused an access of theirs. */
+  readonly refused: number;
+  /** Their process crashed. */
+  readonly crashed: number;
+  /** Asynchronous code that was denied nothing, and returned without a guard. */
+  readonly unguarded: number;
+  /** What ended sections of asynchronous code, at most `KEPT_ERRORS`. */
+  readonly failed: readonly SectionErrorCount[];
+  /** Sections that were ended by any other error. */
+  readonly otherFailed: number;
+}
+
+export interface SectionErrorCount {
+  /** As on the first of its seeds. */
+  readonly error: string;
+  /** `lock.mjs:12:5` in the code of the user's own; null where that is not known. */
+  readonly place: string | null;
+  /** Sections that it ended. */
+  readonly count: number;
+  readonly firstSeed: number;
+}
+
+/** How many errors that differ are kept; the rest is only counted. */
+export const KEPT_ERRORS = 10;
+
+export const NO_SECTIONS: SectionCounts = {
+  ...{ began: 0, entered: 0, gaveUp: 0, refused: 0, crashed: 0, unguarded: 0 },
+  ...{ failed: [], otherFailed: 0 },
+};
+
+export function mergeSections(a: SectionCounts, b: SectionCounts): SectionCounts {
+  const errors = new Map<string, SectionErrorCount>();
+  for (const error of a.failed) addError(errors, error);
+  for (const error of b.failed) addError(errors, error);
+  const { failed, otherFailed } = keptOf(errors);
+  return {
+    began: a.began + b.began,
+    entered: a.entered + b.entered,
+    gaveUp: a.gaveUp + b.gaveUp,
+    refused: a.refused + b.refused,
+    crashed: a.crashed + b.crashed,
+    unguarded: a.unguarded + b.unguarded,
+    failed,
+    otherFailed: a.otherFailed + b.otherFailed + otherFailed,
+  };
+}
+
+function addError(errors: Map<string, SectionErrorCount>, error: SectionErrorCount): void {
+  const key = `${error.place ?? ''} ${withoutIds(error.error)}`;
+  const known = errors.get(key);
+  if (known === undefined) errors.set(key, error);
+  else errors.set(key, bothOf(known, error));
+}
+
+function bothOf(a: SectionErrorCount, b: SectionErrorCount): SectionErrorCount {
+  const { error, place, firstSeed } = b.firstSeed < a.firstSeed ? b : a;
+  return { error, place, count: a.count + b.count, firstSeed };
+}
+
+/** The text without what may differ each time: words with a digit in them. */
+function withoutIds(text: string): string {
+  return text.replace(/[\w-]*\d[\w.-]*/g, '#');
+}
+
+/** The first by their keys: what is one of these among all is so in each part too. */
+function keptOf(
+  errors: ReadonlyMap<string, SectionErrorCount>,
+): Pick<SectionCounts, 'failed' | 'otherFailed'> {
+  const sorted = [...errors].sort(([x], [y]) => (x < y ? -1 : 1)).map(([, error]) => error);
+  const otherFailed = sorted.slice(KEPT_ERRORS).reduce((sum, { count }) => sum + count, 0);
+  return { failed: sorted.slice(0, KEPT_ERRORS), otherFailed };
+}
+
+/** Sections that an error ended. */
+export function failedSections({ failed, otherFailed }: SectionCounts): number {
+  return failed.reduce((sum, { count }) => sum + count, otherFailed);
+}
+
+/** `100 of 100 ended by ReplyError: … at lock.mjs:12:5`: what became of those that had no lock. */
+export function fateText(sections: SectionCounts): string {
+  const { began, gaveUp, crashed, unguarded, failed } = sections;
+  if (began === 0) return 'none ever began';
+  const [first] = mostFirst(failed);
+  const others = failedSections(sections) - (first?.count ?? 0);
+  const parts = [
+    first === undefined ? '' : `${groupDigits(first.count)} ended by ${errorPlace(first)}`,
+    others === 0 ? '' : `${groupDigits(others)} by other errors`,
+    gaveUp === 0 ? '' : `${groupDigits(gaveUp)} gave up`,
+    unguarded === 0 ? '' : `${groupDigits(unguarded)} returned without section.guard()`,
+    crashed === 0 ? '' : `${groupDigits(crashed)} crashed`,
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? `${groupDigits(began)} began` : parts.join(', ');
+}
+
+/** `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`. */
+export function errorPlace({ error, place }: SectionErrorCount): string {
+  return place === null ? error : `${error} at ${place}`;
+}
+
+/** Those that ended most sections first. */
+export function mostFirst(errors: readonly SectionErrorCount[]): readonly SectionErrorCount[] {
+  return [...errors].sort((a, b) => b.count - a.count || a.firstSeed - b.firstSeed);
+}
+
+type Growing = { -readonly [K in keyof SectionCounts]: SectionCounts[K] };
+
+/** The ledger while it grows; seeds come in ascending order. */
+export class SectionLedger {
+  private readonly sums: Growing = { ...NO_SECTIONS };
+  private readonly errors: Map<string, SectionErrorCount> = new Map();
+
+  add(seed: number, trace: Trace): void {
+    const { sums } = this;
+    const walk = new Walk(trace);
+    for (const section of walk.sections.values()) {
+      sums.began += 1;
+      if (walk.isEntered(section)) sums.entered += 1;
+      if (walk.hasGivenUp(section)) sums.gaveUp += 1;
+      if (section.isRefused) sums.refused += 1;
+      if (section.isCrashed && section.end === null) sums.crashed += 1;
+      if (section.end?.error === null && !section.isDenied) sums.unguarded += 1;
+      const error = section.end?.error ?? null;
+      if (error === null) continue;
+      addError(this.errors, { error: error.text, place: error.place, count: 1, firstSeed: seed });
+    }
+  }
+
+  counts(): SectionCounts {
+    return { ...this.sums, ...keptOf(this.errors) };
+  }
+}
+
+/** What is known of one section of a run. */
+interface Seen {
+  hasEntered: boolean;
+  isInside: boolean;
+  hasAsked: boolean;
+  hasAccessed: boolean;
+  isDenied: boolean;
+  isRefused: boolean;
+  isCrashed: boolean;
+  /** Its process went on to another one. */
+  isPast: boolean;
+  openCalls: number;
+  end: SectionEnd | null;
+}
+
+/** The calls by which one asks for a lock, whatever is to be known of their meaning. */
+const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
+
+/** One run, gone through once. */
+class Walk {
+  readonly sections: Map<string, Seen> = new Map();
+  private readonly latest: Map<string, Seen> = new Map();
+  private readonly probes: Set<string> = new Set();
+  private readonly isComplete: boolean;
+  private hasLock = false;
+
+  constructor({ processes, events, ending, sectionEnds = [] }: Trace) {
+    this.isComplete = ending.kind === 'complete';
+    for (const { name, role } of processes) {
+      if (role === 'probe') this.probes.add(name);
+      if (role === 'lock') this.hasLock = true;
+    }
+    for (const event of events) this.pass(event);
+    for (const end of sectionEnds) {
+      const section = this.sectionOf(end.process, `${end.section}/`);
+      if (section !== null) section.end = end;
+    }
+  }
+
+  isEntered({ hasEntered, hasAccessed }: Seen): boolean {
+    return hasEntered || (hasAccessed && !this.hasLock);
+  }
+
+  hasGivenUp(section: Seen): boolean {
+    const { hasEntered, hasAsked, isCrashed, isDenied, isPast, end } = section;
+    if (hasEntered) return false;
+    if (end !== null) return end.error === null && isDenied;
+    return hasAsked && !isCrashed && (isPast || this.isComplete);
+  }
+
+  private pass(event: TraceEvent): void {
+    switch (event.kind) {
+      case 'invoke': {
+        const section = this.sectionOf(event.process, event.operation);
+        if (section === null) return;
+        section.openCalls += 1;
+        if (!('lock' in event.call)) section.hasAccessed = true;
+        else if (ASKS.has(event.call.verb)) {
+          section.hasAsked = true;
+          this.hasLock = true;
+        }
+        return;
+      }
+      case 'return':
+        this.hear(event);
+        return;
+      case 'enter': {
+        const section = this.sectionOf(event.process, `${event.section}/`);
+        if (section === null) return;
+        section.hasEntered = true;
+        section.isInside = true;
+        this.hasLock = true;
+        return;
+      }
+      case 'leave': {
+        const section = this.sections.get(event.section);
+        if (section !== undefined) section.isInside = false;
+        return;
+      }
+      case 'read':
+      case 'write': {
+        if (event.isAccepted) return;
+        const section = this.sections.get(nameIn(event.operation));
+        if (section !== undefined) section.isRefused = true;
+        return;
+      }
+      case 'fault':
+        if (event.fault === 'crash') for (const process of event.processes) this.crash(process);
+    }
+  }
+
+  private hear({ operation, outcome, answer }: Return): void {
+    const section = this.sections.get(nameIn(operation));
+    if (section === undefined) return;
+    section.openCalls -= 1;
+    if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
+  }
+
+  /** Whether the section that it was in had come to its end, its calls say. */
+  private crash(process: string): void {
+    const section = this.latest.get(process);
+    if (section === undefined) return;
+    const { hasEntered, hasAsked, isInside, openCalls } = section;
+    const isOver = openCalls === 0 && (hasEntered ? !isInside : !hasAsked);
+    if (!isOver) section.isCrashed = true;
+  }
+
+  /** The section of a client's operation; null for what is done outside of any, or by a probe. */
+  private sectionOf(process: string, operation: string): Seen | null {
+    const name = nameIn(operation);
+    const known = this.sections.get(name);
+    if (known !== undefined) return known;
+    if (this.probes.has(process) || !/\/\d+$/.test(name)) return null;
+    const section = unseen();
+    const before = this.latest.get(process);
+    if (before !== undefined) before.isPast = true;
+    this.latest.set(process, section);
+    this.sections.set(name, section);
+    return section;
+  }
+}
+
+/** A literal: it is made for each section of each run. */
+function unseen(): Seen {
+  return {
+    hasEntered: false,
+    isInside: false,
+    hasAsked: false,
+    hasAccessed: false,
+    isDenied: false,
+    isRefused: false,
+    isCrashed: false,
+    isPast: false,
+    openCalls: 0,
+    end: null,
+  };
+}
+
+/** `alice/1` of `alice/1/write`. */
+function nameIn(operation: string): string {
+  return operation.slice(0, operation.indexOf('/', operation.indexOf('/') + 1));
+}
