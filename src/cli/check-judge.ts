@@ -9,7 +9,12 @@ import type { Json } from '../core/kernel/json.ts';
 import { type HistoryPart, readFailures, splitHistory } from '../linearizability/check-history.ts';
 import { type Core, findCore } from '../linearizability/core.ts';
 import { type CheckOptions, type Decision, decide } from '../linearizability/decide.ts';
-import { explainHistory, explainInWords, type Reasons } from '../linearizability/explain.ts';
+import {
+  allowanceAfter,
+  explainHistory,
+  explainInWords,
+  type Reasons,
+} from '../linearizability/explain.ts';
 import type { CallData, Model } from '../linearizability/model.ts';
 import { refuteOrder } from '../linearizability/verify-order.ts';
 import {
@@ -145,7 +150,7 @@ function judgePart(part: HistoryPart, read: ReadHistory, options: PartOptions): 
       const bad = { at: decision.at, satisfied: known.satisfied, isPerhapsLate };
       const unexplained = { ...known, because: view.unexplained(bad) };
       onDecided(unexplained);
-      if (options.explains) return { ...known, ...explainPart(view, bad, check) };
+      if (options.explains) return { ...known, ...explainPart(view, bad, decision, check) };
       return { ...unexplained, because: `${unexplained.because} Other parts are explained.` };
     }
   }
@@ -200,10 +205,15 @@ function causeOf(
 type Explained = Pick<PartReport, 'because' | 'core' | 'isMinimal' | 'drawn' | 'marks'>;
 
 /** Of a return that is perhaps late only the core is looked for, which stands by itself. */
-function explainPart(view: PartView, bad: BadReturn, options: CheckOptions): Explained {
+function explainPart(
+  view: PartView,
+  bad: BadReturn,
+  decision: Decision,
+  options: CheckOptions,
+): Explained {
   const { at, isPerhapsLate } = bad;
   const indices = calledBefore(view, at);
-  const reasons = reasonsOf(view, bad, indices, options);
+  const reasons = reasonsOf(view, bad, indices, { ...options, decision });
   const { core } = reasons;
   const inContradiction = new Set([...core.required, ...core.optional]);
   const roleOf = (index: number): ReportedOperation['role'] => {
@@ -264,16 +274,18 @@ function reasonsOf(
   view: PartView,
   { at, isPerhapsLate }: BadReturn,
   indices: readonly number[],
-  options: CheckOptions,
+  { decision, ...options }: CheckOptions & { readonly decision: Decision },
 ): Reasons<Json> {
   const end = view.history[at]?.return ?? Number.POSITIVE_INFINITY;
   const history = indices.flatMap((index) => view.history[index] ?? []);
   const { partition: _, ...model } = view.model;
   const place = indices.indexOf(at);
-  const verdict = { kind: 'invalid', at: place, configurations: 0, part: '' } as const;
+  const { configurations } = decision;
+  const verdict = { kind: 'invalid', at: place, configurations, part: '' } as const;
+  const limited = { ...options, allowance: allowanceAfter(decision, options) };
   const onlyCore = isPerhapsLate || history.length > MOST_SEARCHED;
   const reasons: Reasons<Json> = onlyCore
-    ? { at: place, prefix: [], possible: [], core: findCore(history, model, place, options) }
+    ? { at: place, prefix: [], possible: [], core: findCore(history, model, place, limited) }
     : explainHistory(history, model, verdict, options);
   const whole = (places: readonly number[]): number[] => places.map((place) => indices[place] ?? 0);
   const { core } = reasons;

@@ -12,7 +12,7 @@
  * what was called after r=1 has no part in it.
  */
 import type { Json } from '../core/kernel/json.ts';
-import { type CheckOptions, decide } from './decide.ts';
+import { type DecideOptions, decide } from './decide.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 import {
   beginHistory,
@@ -59,22 +59,26 @@ export function findCore(
   history: History,
   model: Model,
   at: number,
-  options: CheckOptions = {},
+  options: DecideOptions = {},
 ): Core {
   const cut = cutHistory(history, at, 'after');
   const starts = new StartStates(model, distinctCalls(cut));
   const recent = cut.length > recentCalls ? recentOperations(cut) : null;
+  let left = options.maxConfigurations ?? defaultMaxConfigurationsOfCore;
+  left = Math.min(left, options.allowance?.left ?? left);
   if (recent !== null) {
     const part = recent.map((index) => cut[index]).filter((operation) => operation !== undefined);
-    const search = new CoreSearch(part, model, recent.indexOf(at), options);
+    const limited = { ...options, maxConfigurations: left };
+    const search = new CoreSearch(part, model, recent.indexOf(at), limited);
     const core = search.find({ starts, isWhole: false });
     const inWhole = (places: readonly number[]): number[] => places.map((i) => recent[i] ?? i);
     if (core !== null) {
       return { ...core, required: inWhole(core.required), optional: inWhole(core.optional) };
     }
+    left = search.left;
   }
-  const isTooLong = cut.length > longestWhole;
-  const search = isTooLong ? null : new CoreSearch(cut, model, at, options);
+  const limited = { ...options, maxConfigurations: left };
+  const search = cut.length > longestWhole ? null : new CoreSearch(cut, model, at, limited);
   const core = search?.find({ starts, isWhole: true }) ?? null;
   return (
     core ?? { required: [at], optional: [], areOthersFree: false, from: null, isMinimal: false }
@@ -94,7 +98,11 @@ function recentOperations(cut: History<unknown>): readonly number[] {
   return indices;
 }
 
-const defaultMaxConfigurations = 50_000;
+interface CoreOptions extends DecideOptions {
+  readonly maxConfigurations: number;
+}
+
+const defaultMaxConfigurationsOfCore = 50_000;
 /** Once so many were spent, the core found so far has to do. */
 const mostBeforeAnotherWay = 1_500;
 const mostToBegin = 15_000;
@@ -128,15 +136,15 @@ class CoreSearch {
   private readonly cut: History;
   private readonly model: Model;
   private readonly at: number;
-  private readonly options: CheckOptions;
-  private left: number;
+  private readonly options: DecideOptions;
+  left: number;
 
-  constructor(cut: History, model: Model, at: number, options: CheckOptions) {
+  constructor(cut: History, model: Model, at: number, options: CoreOptions) {
     this.cut = cut;
     this.model = model;
     this.at = at;
     this.options = options;
-    this.left = options.maxConfigurations ?? defaultMaxConfigurations;
+    this.left = options.maxConfigurations;
   }
 
   /** Null when the part is not known to be contradictory whatever came before it. */
@@ -250,19 +258,14 @@ export class CoreTrials {
   left: number;
   /** All but those that failed. */
   private readonly places: readonly Asking[];
-  private readonly options: CheckOptions;
+  private readonly options: DecideOptions;
   /** What settled the last trial comes first in the next. */
   private readonly states: Json[];
   /** Whether calls that come however often lead to few states. */
   readonly canFree: boolean;
   private readonly freeCalls: FreeCalls;
 
-  constructor(
-    history: History,
-    model: Model,
-    states: readonly Json[],
-    options: CheckOptions & { readonly maxConfigurations: number },
-  ) {
+  constructor(history: History, model: Model, states: readonly Json[], options: CoreOptions) {
     this.places = history.flatMap((operation, index) => {
       const isPure = model.isPure?.(operation.call) ?? false;
       // A pure operation without an answer says nothing.

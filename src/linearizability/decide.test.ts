@@ -1,7 +1,7 @@
 /** Windows of a history that contradict themselves, by which a search is spared. */
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../properties/runs.ts';
-import { drawCasRegister } from '../../tools/oracle/long-history.ts';
+import { drawCasRegister, misreadOf } from '../../tools/oracle/long-history.ts';
 import { decideHistory, type HistoryVerdict } from './check-history.ts';
 import type { History } from './model.ts';
 import { type CasRegisterCall, casRegister } from './models/register.ts';
@@ -11,20 +11,6 @@ const model = casRegister(0);
 /** A legal history in which one read, that of index `at` or the next, got another value. */
 function misread(seed: number, values: number, at: number): History<CasRegisterCall> {
   return misreadOf(drawCasRegister(seed, { operations: 120, clients: 5 }, values), values, at);
-}
-
-function misreadOf(
-  history: History<CasRegisterCall>,
-  values: number,
-  at: number,
-): History<CasRegisterCall> {
-  const wrong = history.findIndex(({ call }, index) => index >= at && call.name === 'read');
-  return history.map((operation, index) => {
-    if (index !== wrong || operation.call.name !== 'read') return operation;
-    const { value } = operation.call;
-    const other = typeof value === 'number' ? (value + 1) % values : 0;
-    return { ...operation, call: { ...operation.call, value: other } };
-  });
 }
 
 /** What does not depend on the effort. */

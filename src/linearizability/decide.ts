@@ -5,7 +5,8 @@
  * 2. Else `search.ts` looks for an order, and `look-ahead.ts` tells it early what is hopeless: a
  *    history is *infeasible* from the first return on that needs a state which nothing called by
  *    then can have brought about.
- * 3. When the search takes long, its last part is tried by itself. To refute a long history the
+ * 3. When the search comes no further for 500 configurations, then for 1,000 and so on, as many are
+ *    spent on its last part by itself; then it goes on where it was. To refute a long history the
  *    search visits all that may have come before a contradiction, though that is mostly local. In a
  *    *window*, which begins at some return, less is asked: the object may be in any state there,
  *    and what was called before and returns later may have come before. What has no order even so
@@ -19,18 +20,20 @@
  *    value. None of the 5,000 calls has been looked at.
  * 4. The look-ahead, and a window, refute more than the first bad return. That is then found by
  *    searches of prefixes: a prefix of one that has an order has one, so halving finds it.
+ *
+ * One count of configurations bounds all of these searches together.
  */
 import type { Json } from '../core/kernel/json.ts';
 import { LookAhead } from './look-ahead.ts';
 import type { History, Model } from './model.ts';
-import { type Budget, OrderSearch, type SearchEnding, theBeginning } from './search.ts';
+import { OrderSearch, type SearchEnding, Shared, theBeginning } from './search.ts';
 import { Transitions } from './transitions.ts';
 
 /** What a caller of the checker may ask for. */
 export interface CheckOptions {
   /**
-   * How many configurations each part may need, 1,000,000 by default; from 1 on. It is counted, so
-   * that a verdict is the same on every machine.
+   * How many configurations all searches of a part may meet together, 1,000,000 by default; from 1
+   * on. They are counted, so that a verdict is the same on every machine.
    */
   readonly maxConfigurations?: number;
   /** How many bytes each part's search may take, from 1 on, 2 GB by default; it ends before. */
@@ -47,14 +50,21 @@ export interface CheckOptions {
 /** What the checker's own parts, and its tests, ask for beside it. */
 export interface DecideOptions extends CheckOptions {
   /**
-   * After how many configurations a contradiction is looked for in windows of the history, before
-   * the search goes on; 20,000 and four for each return by default.
+   * After how many configurations in which no order came further a contradiction is looked for in
+   * windows of the history; 500 by default. Each time that none is found it doubles.
    */
   readonly patience?: number;
+  /** Counted down beside `maxConfigurations`, for callers who ask for several decisions. */
+  readonly allowance?: Allowance;
   /** Any bad return will do as `at`; that costs less than to find the first. */
   readonly isRough?: boolean;
   /** Leaves the fast paths out, to compare. */
   readonly isSearchOnly?: boolean;
+}
+
+/** How many configurations several decisions may still meet together. */
+export interface Allowance {
+  left: number;
 }
 
 /** `configurations` is how many were met, a measure of the effort; a fast path meets none. */
@@ -90,13 +100,15 @@ export interface PossibleState<State> {
 
 /** What each operation takes at least, as a number in lists. */
 const bytesOfOperation = 100;
-const defaultMaxConfigurations = 1_000_000;
+export const defaultMaxConfigurations = 1_000_000;
 const defaultMaxBytes = 0x8000_0000;
 /** How many may be met in telling all possible states apart. */
 const maxConfigurationsApart = 20_000;
-/** After so many configurations, and so many for each return, a contradiction is looked for. */
-const firstConfigurations = 20_000;
-const configurationsPerReturn = 4;
+/** After so many configurations in which no order comes further, a contradiction is looked for. */
+const defaultPatience = 500;
+/** The same where one was found already, so that another one is likely to be near. */
+const patienceForPrefix = 64;
+/** Of what is left, as the rest is for windows. */
 const mostPatience = 0.9;
 /**
  * So many returns before the deepest a window begins, and up to so many behind it it ends. Two
@@ -106,7 +118,6 @@ const mostPatience = 0.9;
 const windows = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024] as const;
 const returnsAhead = 64;
 const mostStatesOfWindow = 1_000;
-const maxConfigurationsOfWindow = 20_000;
 
 /**
  * Decides `history` as that of one object, whatever the model says about parts. `failed` is not
@@ -124,9 +135,9 @@ export function decide(history: History, model: Model, options: DecideOptions = 
   }
   // A table that was large before would not have to grow, so that no limit would be met.
   if (options.maxBytes !== undefined) {
-    return new Run(new OrderSearch(), history, model, options).decide();
+    return new Run(new Searches(), history, model, options).decide();
   }
-  return withSearch((search) => new Run(search, history, model, options).decide());
+  return withSearches((searches) => new Run(searches, history, model, options).decide());
 }
 
 function whyNotBegin(
@@ -157,22 +168,33 @@ function firstReturn(history: History): number | null {
 export function findPossibleStates<State extends Json>(
   history: History,
   model: Model<State>,
-  options: CheckOptions & { readonly limit: number },
+  options: DecideOptions & { readonly limit: number },
 ): readonly PossibleState<State>[] {
-  return withSearch((search) => {
-    const run = new Run(search, history, model, options);
+  return withSearches((searches) => {
+    const run = new Run(searches, history, model, options);
     return run.isExhausted() ? run.possibleStates(options.limit) : [];
   });
 }
 
-const keptBytes = 1 << 26;
-const spareSearches: OrderSearch[] = [];
+/** The search that begins with the history, and those that begin inside it. */
+class Searches {
+  private readonly shared = new Shared();
+  readonly whole: OrderSearch = new OrderSearch(this.shared);
+  readonly window: OrderSearch = new OrderSearch(this.shared);
 
-/** Lends a search, so that its memory serves the next history too, unless it grew large. */
-function withSearch<Result>(use: (search: OrderSearch) => Result): Result {
-  const search = spareSearches.pop() ?? new OrderSearch();
-  const result = use(search);
-  if (search.bytes <= keptBytes) spareSearches.push(search);
+  get bytes(): number {
+    return this.whole.bytes + this.window.ownBytes;
+  }
+}
+
+const keptBytes = 1 << 26;
+const spareSearches: Searches[] = [];
+
+/** Lends searches, so that their memory serves the next history too, unless it grew large. */
+function withSearches<Result>(use: (searches: Searches) => Result): Result {
+  const searches = spareSearches.pop() ?? new Searches();
+  const result = use(searches);
+  if (searches.bytes <= keptBytes) spareSearches.push(searches);
   return result;
 }
 
@@ -191,34 +213,43 @@ interface Window {
   readonly ahead: number;
 }
 
-/** One history in one search. */
+/** How many of the windows before `deepest` are known to have an order up to `horizon`. */
+interface TriedWindows {
+  readonly deepest: number;
+  readonly horizon: number;
+  count: number;
+}
+
+/** One history, and all that is spent on it. */
 class Run<State extends Json> {
   private readonly search: OrderSearch;
+  private readonly window: OrderSearch;
   private readonly history: History;
   private readonly model: Model<State>;
   private readonly transitions: Transitions<State>;
-  private readonly budget: Budget;
+  private readonly options: DecideOptions;
   private readonly isRough: boolean;
-  private readonly patience: number | undefined;
+  private readonly firstPatience: number;
+  /** How many configurations all its searches met, and how many they may still meet. */
   private spent = 0;
+  private left: number;
   private latest: { readonly horizon: number; readonly lookAhead: LookAhead | null } | null = null;
-  /** As in the search that began with the history's beginning. */
-  private deepest = 0;
+  private tried: TriedWindows = { deepest: 0, horizon: 0, count: 0 };
   /** The return from which on there is no order, when one was just found. */
   private contradictoryFrom: number | null = null;
 
-  constructor(search: OrderSearch, history: History, model: Model<State>, options: DecideOptions) {
-    this.search = search;
+  constructor(searches: Searches, history: History, model: Model<State>, options: DecideOptions) {
+    this.search = searches.whole;
+    this.window = searches.window;
     this.history = history;
     this.model = model;
+    this.options = options;
     this.isRough = options.isRough ?? false;
-    this.patience = options.patience;
-    this.transitions = new Transitions(model, search.history.load(history, model), search.tables);
-    this.budget = {
-      maxConfigurations: options.maxConfigurations ?? defaultMaxConfigurations,
-      maxBytes: options.maxBytes ?? defaultMaxBytes,
-      shouldStop: options.shouldStop,
-    };
+    this.firstPatience = options.patience ?? defaultPatience;
+    const { shared } = this.search;
+    this.transitions = new Transitions(model, shared.history.load(history, model), shared.tables);
+    const { maxConfigurations = defaultMaxConfigurations, allowance } = options;
+    this.left = Math.min(maxConfigurations, allowance?.left ?? maxConfigurations);
   }
 
   decide(): Decision {
@@ -228,11 +259,10 @@ class Run<State extends Json> {
     if (infeasible < completed && this.isRough) {
       return this.invalid({ returns: infeasible + 1, isFirst: false });
     }
-    const ending = this.look(infeasible, this.budget.maxConfigurations);
-    const { deepest } = this;
+    const ending = this.look(infeasible, this.firstPatience);
     if (ending === 'exhausted' || ending === 'refuted') {
       const bad = { returns: infeasible, isFirst: false };
-      return this.invalid(this.isRough ? bad : this.shortestBadPrefix(deepest, infeasible));
+      return this.invalid(this.isRough ? bad : this.shortestBadPrefix(search.deepest, infeasible));
     }
     if (infeasible < completed) {
       return this.invalid({ returns: infeasible + 1, isFirst: ending === 'found' });
@@ -242,7 +272,7 @@ class Run<State extends Json> {
       const order = search.order.toArray().map((operation) => source.get(operation));
       return { kind: 'valid', order, configurations };
     }
-    return { kind: 'unknown', cause: ending, deepest: source.get(deepest), configurations };
+    return { kind: 'unknown', cause: ending, deepest: source.get(search.deepest), configurations };
   }
 
   private invalid({ returns, isFirst }: BadPrefix): Decision {
@@ -255,20 +285,17 @@ class Run<State extends Json> {
   private shortestBadPrefix(good: number, bad: number): BadPrefix {
     if (this.lookAhead(bad) === null) return { returns: good + 1, isFirst: true };
     const least = { good, bad };
-    let left = this.budget.maxConfigurations;
     for (let step = 1; least.bad - least.good > 1; ) {
-      const before = this.spent;
       const middle = Math.min(least.good + step, (least.good + least.bad) >> 1);
       const tried = this.lessen(least) ? least.bad - 1 : middle;
       if (tried <= least.good) break;
-      const ending = this.look(tried, left);
-      left -= this.spent - before;
+      const ending = this.look(tried, Math.min(this.firstPatience, patienceForPrefix));
       if (ending === 'found') {
         least.good = tried;
         step *= 2;
       } else if (ending === 'exhausted' || ending === 'refuted') {
         least.bad = tried;
-        least.good = Math.max(least.good, this.deepest);
+        least.good = Math.max(least.good, this.search.deepest);
         step = 1;
       } else return { returns: least.bad, isFirst: false };
     }
@@ -283,7 +310,7 @@ class Run<State extends Json> {
     let low = Math.max(from, least.good);
     for (let step = 1; least.bad - low > 1; ) {
       const tried = Math.min(low + step, (low + least.bad) >> 1);
-      if (this.isContradictory({ from, horizon: tried, ahead: tried })) {
+      if (this.tryWindow({ from, horizon: tried, ahead: tried }, this.left) === 'exhausted') {
         least.bad = tried;
         step = 1;
       } else {
@@ -295,52 +322,68 @@ class Run<State extends Json> {
   }
 
   /**
-   * Looks for an order of the first `horizon` returns; when that takes long, for a contradiction in
-   * what came just before the deepest return.
+   * Looks for an order of the first `horizon` returns, and whenever that takes long for a
+   * contradiction in what came just before the deepest return.
    */
-  private look(horizon: number, maxConfigurations: number): SearchEnding | 'refuted' {
-    if (this.lookAhead(horizon)?.knowsStates !== true) return this.try(horizon, maxConfigurations);
-    const long = this.patience ?? firstConfigurations + configurationsPerReturn * horizon;
-    const patience = Math.min(long, Math.ceil(maxConfigurations * mostPatience));
-    const ending = this.try(horizon, patience);
-    if (ending !== 'maxConfigurations') return ending;
-    const { deepest } = this;
-    for (const before of windows) {
-      if (before >= deepest) break;
-      const from = deepest - before;
-      if (!this.isContradictory({ from, horizon, ahead: deepest + returnsAhead })) continue;
-      this.contradictoryFrom = from;
-      return 'refuted';
-    }
-    const left = maxConfigurations - patience;
-    return left > patience ? this.try(horizon, left) : ending;
-  }
-
-  /** Whether a window has no order, whatever came before it; false when nobody knows. */
-  private isContradictory({ from, horizon, ahead }: Window): boolean {
-    const { search, transitions, budget } = this;
+  private look(horizon: number, first: number): Exclude<SearchEnding, 'stuck'> | 'refuted' {
     const lookAhead = this.lookAhead(horizon);
-    if (lookAhead === null) return false;
-    const states = lookAhead.statesAt(from);
-    if (states.length > mostStatesOfWindow) return false;
-    const aim = { horizon: Math.min(horizon, ahead), lookAhead, start: { next: from, states } };
-    const limits = { ...budget, maxConfigurations: maxConfigurationsOfWindow };
-    const ending = search.run(transitions, aim, limits);
-    this.spent += search.memo.count;
-    return ending === 'exhausted';
+    const { search } = this;
+    search.begin({ horizon, lookAhead, start: theBeginning });
+    const hasWindows = lookAhead?.knowsStates === true;
+    let patience = hasWindows ? first : Number.POSITIVE_INFINITY;
+    for (;;) {
+      const patient = Math.min(patience, Math.ceil(this.left * mostPatience));
+      const ending = this.goOn(search, patient);
+      if (ending !== 'stuck') return ending;
+      if (this.hasContradiction(horizon, patient)) return 'refuted';
+      patience *= 2;
+    }
   }
 
-  /** Looks for an order of the first `horizon` returns. */
-  private try(
-    horizon: number,
-    maxConfigurations: number,
-    lookAhead = this.lookAhead(horizon),
-  ): SearchEnding {
-    const { search, transitions, budget } = this;
-    const aim = { horizon, lookAhead, start: theBeginning };
-    const ending = search.run(transitions, aim, { ...budget, maxConfigurations });
-    this.spent += search.memo.count;
-    this.deepest = search.deepest;
+  /** Whether one is found, in so many configurations, in what came before the deepest return. */
+  private hasContradiction(horizon: number, most: number): boolean {
+    const { deepest } = this.search;
+    const end = this.left - most;
+    const isKnown = deepest === this.tried.deepest && horizon <= this.tried.horizon;
+    this.tried = { deepest, horizon, count: isKnown ? this.tried.count : 0 };
+    for (; this.tried.count < windows.length; this.tried.count++) {
+      const from = deepest - (windows[this.tried.count] ?? deepest);
+      if (from <= 0 || this.left <= end) break;
+      const ahead = deepest + returnsAhead;
+      const ending = this.tryWindow({ from, horizon, ahead }, this.left - end);
+      if (ending === 'maxConfigurations') break;
+      if (ending !== 'exhausted') continue;
+      this.contradictoryFrom = from;
+      return true;
+    }
+    return false;
+  }
+
+  /** Whether a window has no order, whatever came before it: then it is `exhausted`. */
+  private tryWindow({ from, horizon, ahead }: Window, most: number): SearchEnding {
+    const { window } = this;
+    const lookAhead = this.lookAhead(horizon);
+    const states = lookAhead?.statesAt(from) ?? [];
+    if (states.length === 0 || states.length > mostStatesOfWindow) return 'stuck';
+    window.begin({ horizon: Math.min(horizon, ahead), lookAhead, start: { next: from, states } });
+    return this.goOn(window, Number.POSITIVE_INFINITY, most);
+  }
+
+  private goOn(search: OrderSearch, patience: number, most: number = this.left): SearchEnding {
+    const { maxBytes = defaultMaxBytes, shouldStop } = this.options;
+    const other = search === this.search ? this.window : this.search;
+    const before = search.memo.count;
+    const ending = search.go(this.transitions, {
+      maxConfigurations: Math.min(most, this.left),
+      patience,
+      maxBytes: maxBytes - other.ownBytes,
+      shouldStop,
+    });
+    const met = search.memo.count - before;
+    const { allowance } = this.options;
+    this.spent += met;
+    this.left -= met;
+    if (allowance !== undefined) allowance.left -= met;
     return ending;
   }
 
@@ -360,11 +403,15 @@ class Run<State extends Json> {
   /** Whether there is no order, having looked at everything before the return that has none. */
   isExhausted(): boolean {
     const { completed } = this.search.history;
-    const { maxConfigurations } = this.budget;
-    const few = Math.min(maxConfigurations, maxConfigurationsApart);
-    if (this.try(completed, few, null) === 'exhausted') return true;
-    const merging = this.lookUpTo(completed, 'merges only');
-    return this.try(completed, maxConfigurations, merging) === 'exhausted';
+    if (this.tryAll(null, maxConfigurationsApart)) return true;
+    return this.tryAll(this.lookUpTo(completed, 'merges only'), Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether there is no order, told in so many configurations. */
+  private tryAll(lookAhead: LookAhead | null, most: number): boolean {
+    const { search } = this;
+    search.begin({ horizon: search.history.completed, lookAhead, start: theBeginning });
+    return this.goOn(search, Number.POSITIVE_INFINITY, most) === 'exhausted';
   }
 
   possibleStates(limit: number): readonly PossibleState<State>[] {

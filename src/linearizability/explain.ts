@@ -8,7 +8,15 @@ import type { Json } from '../core/kernel/json.ts';
 import { listOf } from '../text/prose.ts';
 import { type HistoryVerdict, readFailures, splitHistory } from './check-history.ts';
 import { type Core, findCore } from './core.ts';
-import { type CheckOptions, decide, findPossibleStates, type PossibleState } from './decide.ts';
+import {
+  type Allowance,
+  type CheckOptions,
+  type DecideOptions,
+  decide,
+  defaultMaxConfigurations,
+  findPossibleStates,
+  type PossibleState,
+} from './decide.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 import { cutHistory, leaveOut } from './relax.ts';
 
@@ -39,14 +47,15 @@ export interface Reasons<State> {
 const maxPossibleStates = 16;
 const maxConfigurationsThere = 50_000;
 const maxConfigurationsOfWitness = 5_000;
+const shareOfCore = 0.75;
 const mostTold = 3;
 /** In place of an index: there is none. */
 const none = -1;
 
 /**
- * `history`, `model` and `options` are those of `verdict`, which `checkHistory` gave; here
- * `maxConfigurations` bounds the search for a core, 50,000 by default, and each of the others.
- * Costs many times what the verdict did, so it is not part of it.
+ * `history`, `model` and `options` are those of `verdict`, which `checkHistory` gave. Costs many
+ * times what the verdict did, so it is not part of it; but both together stay within
+ * `maxConfigurations`, or a fifth above it where the verdict left less than that.
  */
 export function explainHistory<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -60,25 +69,45 @@ export function explainHistory<State extends Json, Call extends CallData>(
   const own = part?.history ?? [];
   const at = indices.indexOf(verdict.at);
   const inWhole = (places: readonly number[]): number[] => places.map((i) => indices[i] ?? i);
-  const before = decide(cutHistory(own, at, 'before'), model, options);
-  const core = findCore(own, model, at, options);
+  const limited = { ...options, allowance: allowanceAfter(verdict, options) };
+  const core = findCore(own, model, at, forCore(limited));
+  const before = decide(cutHistory(own, at, 'before'), model, limited);
   return {
     at: verdict.at,
     prefix: before.kind === 'valid' ? inWhole(before.order) : [],
-    possible: statesThere<State>(own, model, at, { core, options }).map(({ state, order }) => {
-      const witness = findWitness(own, model, { at, last: order.at(-1) ?? none }, options);
-      const explained = { state, order: inWhole(order) };
-      return witness === null ? explained : { ...explained, witness: indices[witness] ?? witness };
-    }),
+    possible: statesThere<State>(own, model, at, { core, options: limited }).map(
+      ({ state, order }) => {
+        const witness = findWitness(own, model, { at, last: order.at(-1) ?? none }, limited);
+        const explained = { state, order: inWhole(order) };
+        return witness === null
+          ? explained
+          : { ...explained, witness: indices[witness] ?? witness };
+      },
+    ),
     core: { ...core, required: inWhole(core.required), optional: inWhole(core.optional) },
   };
+}
+
+/** What the verdict left of the limit, and a fifth of it at least. */
+export function allowanceAfter(
+  { configurations }: { readonly configurations: number },
+  { maxConfigurations = defaultMaxConfigurations }: CheckOptions,
+): Allowance {
+  return { left: Math.max(maxConfigurations - configurations, Math.ceil(maxConfigurations / 5)) };
+}
+
+/** The core matters most, but not so much that nothing is left for the rest. */
+function forCore(options: DecideOptions & { readonly allowance: Allowance }): DecideOptions {
+  const { maxConfigurations, allowance } = options;
+  const most = Math.ceil(allowance.left * shareOfCore);
+  return maxConfigurations === undefined ? options : { ...options, maxConfigurations: most };
 }
 
 function statesThere<State extends Json>(
   history: History,
   model: Model<State>,
   at: number,
-  { core, options }: { readonly core: Core; readonly options: CheckOptions },
+  { core, options }: { readonly core: Core; readonly options: DecideOptions },
 ): readonly PossibleState<State>[] {
   const few = Math.min(options.maxConfigurations ?? maxConfigurationsThere, maxConfigurationsThere);
   const limited = { ...options, maxConfigurations: few, limit: maxPossibleStates };
@@ -98,7 +127,7 @@ function findWitness(
   history: History,
   model: Model,
   { at, last }: { readonly at: number; readonly last: number },
-  options: CheckOptions,
+  options: DecideOptions,
 ): number | null {
   const position = history[at]?.invoke ?? 0;
   const before = lastReturnBefore(history, position);

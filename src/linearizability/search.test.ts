@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
 import type { Operation } from './model.ts';
 import { type CasRegisterCall, casRegister } from './models/register.ts';
-import { Memo, OrderSearch } from './search.ts';
+import { Memo, OrderSearch, Shared } from './search.ts';
 import { Transitions } from './transitions.ts';
 
 /** Drafts a configuration of one completed and one crashed word; whether it is worth a visit. */
@@ -66,12 +66,14 @@ describe('a search that begins inside a history', () => {
   it('lets what must come go before an equal one that may have come already', () => {
     const model = casRegister(0);
     expect(decide(history, model, { isSearchOnly: true }).kind).toBe('valid');
-    const search = new OrderSearch();
-    const transitions = new Transitions(model, search.history.load(history, model), search.tables);
+    const shared = new Shared();
+    const search = new OrderSearch(shared);
+    const transitions = new Transitions(model, shared.history.load(history, model), shared.tables);
     const states = [0, 1, 2, 3].map((value) => transitions.number(value));
     const afterTwoWrites = { next: 2, states };
     const aim = { horizon: history.length, lookAhead: null, start: afterTwoWrites };
-    const budget = { maxConfigurations: 1_000, maxBytes: 1e9, shouldStop: undefined };
-    expect(search.run(transitions, aim, budget)).toBe('found');
+    const limits = { maxConfigurations: 1_000, patience: 1_000, maxBytes: 1e9 };
+    search.begin(aim);
+    expect(search.go(transitions, { ...limits, shouldStop: undefined })).toBe('found');
   });
 });

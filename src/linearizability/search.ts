@@ -34,7 +34,10 @@ import { PreparedHistory } from './prepare.ts';
 import { noState, type Transitions, TransitionTables } from './transitions.ts';
 
 export interface Budget {
+  /** How many more may be met. */
   readonly maxConfigurations: number;
+  /** How many more may be met in which no order comes further. */
+  readonly patience: number;
   /** How much the memory may hold, in bytes. */
   readonly maxBytes: number;
   /** Asked every 256 configurations, and sooner where they are compared with many. */
@@ -60,7 +63,14 @@ interface Start {
 
 export const theBeginning: Start = { next: 0, states: [0] };
 
-export type SearchEnding = 'found' | 'exhausted' | 'maxConfigurations' | 'maxBytes' | 'shouldStop';
+/** `stuck`: its patience is over, and it may go on. */
+export type SearchEnding =
+  | 'found'
+  | 'exhausted'
+  | 'stuck'
+  | 'maxConfigurations'
+  | 'maxBytes'
+  | 'shouldStop';
 
 /** The rest is for what was outgrown and nobody has collected yet. */
 const shareOfTables = 0.7;
@@ -68,9 +78,19 @@ const shareOfTables = 0.7;
 const configurationsAhead = 32;
 const comparedBetweenAsking = 1 << 16;
 
-export class OrderSearch {
+/** What the searches of one history share; its memory serves the next history too. */
+export class Shared {
   readonly history: PreparedHistory = new PreparedHistory();
   readonly tables: TransitionTables = new TransitionTables();
+
+  get bytes(): number {
+    return this.history.bytes + this.tables.bytes;
+  }
+}
+
+export class OrderSearch {
+  readonly shared: Shared;
+  readonly history: PreparedHistory;
   readonly memo: Memo = new Memo();
   /** The operations placed so far, in their order. */
   readonly order: Integers = new Integers();
@@ -85,46 +105,70 @@ export class OrderSearch {
 
   private askedAt = 0;
   private horizon = 0;
-  private startNext = 0;
+  private start: Start = theBeginning;
+  /** How many of its states were started from. */
+  private started = 0;
+  /** How many configurations were met when an order came further last. */
+  private gotDeeperAt = 0;
   private lookAhead: LookAhead | null = null;
   private readonly inDraft: OpenOperations = {
     isPlaced: (operation) => this.isPlaced(this.memo.draft, operation),
     mustCome: (operation) => !this.mayHaveCome(operation),
   };
 
-  /** Tries all orders of what `history` was loaded with. */
-  run(steps: Transitions, { horizon, lookAhead, start }: Aim, budget: Budget): SearchEnding {
+  constructor(shared: Shared) {
+    this.shared = shared;
+    this.history = shared.history;
+  }
+
+  /** Forgets what it met, to look for an order of what `history` was loaded with. */
+  begin({ horizon, lookAhead, start }: Aim): void {
     this.horizon = horizon;
     this.lookAhead = lookAhead;
-    this.startNext = start.next;
+    this.start = start;
+    this.started = 0;
     this.lay();
-    for (const state of start.states) {
-      this.draftStart(state);
-      if (this.settle(steps)) return 'found';
-      this.enter(-1, -1);
-    }
-    while (this.stack.length > 0) {
-      const ending = this.advance(steps);
+  }
+
+  /** Tries all orders, or as many as `budget` lets it; then it may go on where it was. */
+  go(steps: Transitions, budget: Budget): SearchEnding {
+    const { memo, start } = this;
+    const most = memo.count + budget.maxConfigurations;
+    this.gotDeeperAt = memo.count;
+    while (this.started < start.states.length || this.stack.length > 0) {
+      if (memo.count >= most) return 'maxConfigurations';
+      if (memo.count >= this.gotDeeperAt + budget.patience) return 'stuck';
+      const ending = this.advanceOrStart(steps);
       if (ending === 'found') return 'found';
       if (ending === 'exhausted') {
         this.stack.length -= 4;
         continue;
       }
-      if (this.memo.count >= budget.maxConfigurations) return 'maxConfigurations';
       const isTimeToAsk = this.isTimeToAsk();
-      const isTimeToCount = isTimeToAsk || this.memo.count % configurationsAhead === 0;
+      const isTimeToCount = isTimeToAsk || memo.count % configurationsAhead === 0;
       if (isTimeToCount && this.isFull(budget)) return 'maxBytes';
       if (isTimeToAsk && budget.shouldStop?.()) return 'shouldStop';
     }
     return 'exhausted';
   }
 
+  /** All states are started from before any of them is gone on with. */
+  private advanceOrStart(steps: Transitions): 'found' | 'exhausted' | 'entered' {
+    const state = this.start.states[this.started];
+    if (state === undefined) return this.advance(steps);
+    this.started += 1;
+    this.draftStart(state);
+    if (this.settle(steps)) return 'found';
+    this.enter(-1, -1);
+    return 'entered';
+  }
+
   /** Whether there is no room for what the next steps may keep. */
   private isFull({ maxBytes }: Budget): boolean {
-    const { memo, tables, stack } = this;
+    const { memo, shared, stack } = this;
     const bytesToGrow =
       memo.bytesToGrow(configurationsAhead) +
-      tables.bytesToGrow +
+      shared.tables.bytesToGrow +
       stack.bytesToHold(stack.length + 4 * configurationsAhead);
     return this.bytes + bytesToGrow > shareOfTables * maxBytes;
   }
@@ -144,7 +188,7 @@ export class OrderSearch {
     this.wordOf.clear();
     this.bitOf.clear();
     for (let operation = 0; operation < history.completed + history.crashed; operation++) {
-      const mayHaveCome = operation >= this.startNext && this.mayHaveCome(operation);
+      const mayHaveCome = operation >= this.start.next && this.mayHaveCome(operation);
       const slot = mayHaveCome ? crashedSlots++ : history.slotOf.get(operation);
       const isCompleted = operation < history.completed && !mayHaveCome;
       this.wordOf.push((isCompleted ? 2 : 2 + completedWords) + (slot >>> 5));
@@ -153,21 +197,21 @@ export class OrderSearch {
     memo.reset(completedWords, (crashedSlots + 31) >>> 5);
     this.order.clear();
     this.stack.clear();
-    this.deepest = this.startNext;
+    this.deepest = this.start.next;
     this.askedAt = 0;
   }
 
   private draftStart(state: number): void {
     const { words, draft, stride } = this.memo;
     for (let word = 0; word < stride; word++) words.set(draft + word, 0);
-    words.set(draft, this.startNext);
+    words.set(draft, this.start.next);
     words.set(draft + 1, state);
   }
 
   /** Whether it was open when the search starts, and returned. */
   private mayHaveCome(operation: number): boolean {
-    if (this.startNext === 0 || operation >= this.history.completed) return false;
-    return this.history.opensAt.get(operation) < this.startNext;
+    if (this.start.next === 0 || operation >= this.history.completed) return false;
+    return this.history.opensAt.get(operation) < this.start.next;
   }
 
   /** Places the next operation that the top frame can place; `exhausted` when it has none left. */
@@ -280,7 +324,10 @@ export class OrderSearch {
       if (next === before) break;
     }
     words.set(draft, next);
-    if (next > this.deepest) this.deepest = next;
+    if (next > this.deepest) {
+      this.deepest = next;
+      this.gotDeeperAt = this.memo.count;
+    }
     if (this.lookAhead !== null) words.set(draft + 1, this.lookAhead.canonical(next, state));
     return false;
   }
@@ -312,9 +359,13 @@ export class OrderSearch {
     return lookAhead.isHopeless(words.get(draft), words.get(draft + 1), this.inDraft);
   }
 
+  /** With what it shares. */
   get bytes(): number {
-    const { history, tables, memo, order, stack } = this;
-    return history.bytes + tables.bytes + memo.bytes + 3 * order.bytes + stack.bytes;
+    return this.shared.bytes + this.ownBytes;
+  }
+
+  get ownBytes(): number {
+    return this.memo.bytes + 3 * this.order.bytes + this.stack.bytes;
   }
 }
 

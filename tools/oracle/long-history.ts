@@ -91,6 +91,21 @@ export function drawCasRegister(
   });
 }
 
+/** A history in which one read, that of index `at` or the next, got another of the values. */
+export function misreadOf(
+  history: History<CasRegisterCall>,
+  values: number,
+  at: number,
+): History<CasRegisterCall> {
+  const wrong = history.findIndex(({ call }, index) => index >= at && call.name === 'read');
+  return history.map((operation, index) => {
+    if (index !== wrong || operation.call.name !== 'read') return operation;
+    const { value } = operation.call;
+    const other = typeof value === 'number' ? (value + 1) % values : 0;
+    return { ...operation, call: { ...operation.call, value: other } };
+  });
+}
+
 /** A try-lock with tokens; each client releases what it took. */
 export function drawLock(seed: number, shape: LongShape): History<FencedMutexCall> {
   let holder: number | null = null;
