@@ -1,0 +1,467 @@
+/** What each pass proposes, in its order, when nothing that it proposes breaks the claim. */
+import { expect, test } from 'vitest';
+import type { Fault } from '../plan/fault.ts';
+import type { Plan } from '../plan/plan.ts';
+import {
+  calmLatencies,
+  dropClients,
+  dropSections,
+  dropWork,
+  mergeFaults,
+  narrowPartitions,
+} from './drop.ts';
+import { moveFaults, placeFaults } from './place-faults.ts';
+import { dropAndRetime, keepTwoSections, retime } from './retime.ts';
+import { pause, planWith } from './sample-plan.fixture.ts';
+import { type Pass, Search } from './search.ts';
+import {
+  lowerLatencies,
+  lowerTogether,
+  roundNumbers,
+  shortenFaults,
+  waitInsteadOfRetrying,
+  weakenClients,
+} from './weaken.ts';
+
+/** A line for each plan, of what `views` see of it. */
+function proposed(pass: Pass, plan: Plan, ...views: readonly ((seen: Plan) => string)[]): string {
+  const steps = new Search(plan, 2_000, () => false).turn(pass);
+  const lines: string[] = [];
+  for (let step = steps.next(); step.done !== true; step = steps.next(false)) {
+    const seen = step.value;
+    lines.push(views.map((view) => view(seen)).join(' | '));
+  }
+  return lines.join('\n');
+}
+
+/** `alice 1:12 2:`: section 1 with steps 1 and 2, and section 2 without any. */
+function parts({ clients }: Plan): string {
+  const texts = clients.map(({ name, sections }) =>
+    [name, ...sections.map(({ id, work }) => `${id}:${work.map((step) => step.id).join('')}`)].join(
+      ' ',
+    ),
+  );
+  return texts.join(', ');
+}
+
+function thinks({ clients }: Plan): string {
+  const texts = clients.map(({ name, sections }) =>
+    [name, ...sections.map(({ thinkUs }) => thinkUs)].join(' '),
+  );
+  return texts.join(', ');
+}
+
+function pauses({ faults }: Plan): string {
+  return faults
+    .map((one) => (one.kind === 'pause' ? `${one.process} ${one.forUs}` : ''))
+    .join(', ');
+}
+
+function places({ faults }: Plan): string {
+  return faults.map((one) => ('when' in one ? Object.values(one.when).join(' ') : '')).join(', ');
+}
+
+/** Connections, tries and attempts of each client, and whether it releases. */
+function counts({ clients }: Plan): string {
+  const texts = clients.map(({ pool, tries, attempts, releases }) =>
+    [pool, tries, attempts, releases ? 'r' : ''].join(''),
+  );
+  return texts.join(' ');
+}
+
+function latencies({ network, decisions }: Plan): string {
+  return [network.latencyUs, ...Object.values(decisions)].join(' ');
+}
+
+const start = planWith([]);
+
+/** The first clients of the sample with their first sections, each of one step. */
+function small(
+  sections: readonly number[],
+  faults: readonly Fault[],
+  more: Partial<Plan> = {},
+): Plan {
+  const clients = start.clients.slice(0, sections.length).map((client, at) => ({
+    ...client,
+    sections: client.sections
+      .slice(0, sections[at])
+      .map((section) => ({ ...section, work: section.work.slice(0, 1) })),
+  }));
+  return { ...start, clients, faults, decisions: {}, order: [], ...more };
+}
+
+test('clients go one by one, and then with all latencies calm', () => {
+  expect(proposed(dropClients, start, parts, latencies)).toMatchInlineSnapshot(`
+    "bob 1:12 2:12, carol 1:12 2:12 | 734 815 2500
+    alice 1:12 2:12, carol 1:12 2:12 | 734 812 813 814 815
+    alice 1:12 2:12, bob 1:12 2:12 | 734 812 813 814 815 2500
+    bob 1:12 2:12, carol 1:12 2:12 | 700
+    alice 1:12 2:12, carol 1:12 2:12 | 700
+    alice 1:12 2:12, bob 1:12 2:12 | 700"
+  `);
+});
+
+test('sections go in halves, then one by one with the next one later or all latencies calm', () => {
+  const plan = small([2, 1], [], { decisions: { 'bob/1/write/1/request': 812 } });
+  expect(proposed(dropSections, plan, parts, thinks, latencies)).toMatchInlineSnapshot(`
+    "alice 1:1, bob 1:1 | alice 1234, bob 2345 | 734 812
+    alice 2:1, bob 1:1 | alice 1234, bob 2345 | 734 812
+    alice 2:1, bob 1:1 | alice 2468, bob 2345 | 734 812
+    alice 2:1, bob 1:1 | alice 12468, bob 2345 | 734 812
+    alice 2:1, bob 1:1 | alice 20000, bob 2345 | 734 812
+    alice 2:1, bob 1:1 | alice 1234, bob 2345 | 700
+    alice 1:1, bob 1:1 | alice 1234, bob 2345 | 700
+    alice 1:1 2:1, bob 1:1 | alice 1234 1234, bob 2345 | 700"
+  `);
+});
+
+test('steps go in halves, then one by one', () => {
+  const two = { ...start, clients: start.clients.slice(0, 1) };
+  expect(proposed(dropWork, two, parts)).toMatchInlineSnapshot(`
+    "alice 1: 2:
+    alice 1: 2:12
+    alice 1:12 2:
+    alice 1:2 2:12
+    alice 1:1 2:12
+    alice 1:12 2:2
+    alice 1:12 2:1"
+  `);
+});
+
+test('each fault takes the place of all others, then of each', () => {
+  const plan = planWith([pause('alice', 9_000), pause('bob', 8_000), pause('carol', 7_000)]);
+  expect(proposed(mergeFaults, plan, pauses)).toMatchInlineSnapshot(`
+    "alice 50000
+    alice 50000, carol 7000
+    alice 50000, bob 8000
+    bob 50000
+    bob 50000, carol 7000
+    alice 9000, bob 50000
+    carol 50000
+    bob 8000, carol 50000
+    alice 9000, carol 50000"
+  `);
+});
+
+test('a partition is proposed without any one member of a side with several', () => {
+  const groups = { from: ['alice', 'bob'], to: ['lock'], direction: 'both' } as const;
+  const partition: Fault = {
+    kind: 'partition',
+    ...groups,
+    when: { kind: 'at', atUs: 0 },
+    forUs: 9,
+  };
+  const members = ({ faults }: Plan): string =>
+    faults.map((one) => ('from' in one ? [one.from, one.to].join(' to ') : one.kind)).join();
+  const plan = planWith([pause('carol', 9_000), partition]);
+  expect(proposed(narrowPartitions, plan, members)).toMatchInlineSnapshot(`
+    "pause,bob to lock
+    pause,alice to lock"
+  `);
+});
+
+test('one latency for all is round, then the present one, the middle one and the ends', () => {
+  expect(proposed(calmLatencies, start, latencies)).toMatchInlineSnapshot(`
+    "700
+    734
+    800
+    500
+    1500"
+  `);
+});
+
+test('a fault is placed at the points of its client, before the start', () => {
+  const plan = small([1, 1], [pause('alice', 9_000)]);
+  expect(proposed(placeFaults(undefined), plan, places)).toMatchInlineSnapshot(`
+    "before alice/1/write
+    after alice/1/write
+    before alice/1/acquire
+    after alice/1/acquire
+    before alice/1/release
+    after alice/1/release
+    before alice/1/checked
+    after alice/1/checked
+    at 0"
+  `);
+});
+
+test('a clock is placed at the start, before the points that are given', () => {
+  const step = { kind: 'clock', process: 'bob', stepUs: 4, ratePpm: 0 } as const;
+  const plan = planWith([{ ...step, when: { kind: 'at', atUs: 5 } }]);
+  expect(
+    proposed(
+      placeFaults(() => ['p', 'q']),
+      plan,
+      places,
+    ),
+  ).toMatchInlineSnapshot(`
+    "at 0
+    before p
+    after p
+    before q
+    after q"
+  `);
+});
+
+test('a fault leaves the piece that goes for any other point', () => {
+  const at = {
+    ...pause('alice', 9_000),
+    when: { kind: 'before', point: 'alice/1/write' },
+  } as const;
+  const plan = small([2, 1], [at, pause('bob', 9_000)]);
+  const moved = moveFaults((one) =>
+    one.clients.length > 1 ? ['alice/1/write', 'bob/1/write'] : [],
+  );
+  expect(proposed(moved, plan, places, parts)).toMatchInlineSnapshot(`
+    "before bob/1/write, at 7345 | alice 2:1, bob 1:1
+    after bob/1/write, at 7345 | alice 2:1, bob 1:1
+    before bob/1/write, at 7345 | alice 1: 2:1, bob 1:1
+    after bob/1/write, at 7345 | alice 1: 2:1, bob 1:1"
+  `);
+});
+
+test('each client leads, and the others come a ttl later', () => {
+  expect(proposed(retime, start, thinks)).toMatchInlineSnapshot(`
+    "alice 0 1234, bob 10000 2345, carol 10000 3456
+    alice 10000 1234, bob 0 2345, carol 10000 3456
+    alice 10000 1234, bob 10000 2345, carol 0 3456"
+  `);
+});
+
+test('a piece goes, and what is left is set anew around each client', () => {
+  const plan = small([1, 1], [pause('alice', 9_000)], { order: ['bob/1/acquire'] });
+  const order = (seen: Plan): string => seen.order.join(' ');
+  const seen = proposed(dropAndRetime, plan, parts, thinks, pauses, latencies, order);
+  expect(seen).toMatchInlineSnapshot(`
+    "alice 1:1, bob 1:1 | alice 1234, bob 2345 |  | 734 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 0, bob 11000 |  | 700 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 0, bob 10000 |  | 700 | bob/1/acquire/1/request
+    alice 1:1, bob 1:1 | alice 11000, bob 0 |  | 700 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 10000, bob 0 |  | 700 | alice/1/acquire/1/request
+    alice 1:1, bob 1:1 | alice 0, bob 11000 |  | 1500 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 0, bob 10000 |  | 1500 | bob/1/acquire/1/request
+    alice 1:1, bob 1:1 | alice 11000, bob 0 |  | 1500 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 10000, bob 0 |  | 1500 | alice/1/acquire/1/request
+    bob 1:1 | bob 2345 |  | 734 | bob/1/acquire
+    bob 1:1 | bob 0 |  | 700 | bob/1/acquire
+    bob 1:1 | bob 0 |  | 700 | 
+    bob 1:1 | bob 0 |  | 1500 | bob/1/acquire
+    bob 1:1 | bob 0 |  | 1500 | 
+    alice 1:1 | alice 1234 | alice 50000 | 734 | 
+    alice 1:1 | alice 0 | alice 50000 | 700 | 
+    alice 1:1, bob 1:1 | alice 0, bob 11000 | alice 50000 | 700 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 0, bob 10000 | alice 50000 | 700 | bob/1/acquire/1/request
+    alice 1:1, bob 1:1 | alice 11000, bob 0 | alice 50000 | 700 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 10000, bob 0 | alice 50000 | 700 | alice/1/acquire/1/request
+    alice 1:1, bob 1:1 | alice 0, bob 11000 | alice 50000 | 1500 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 0, bob 10000 | alice 50000 | 1500 | bob/1/acquire/1/request
+    alice 1:1, bob 1:1 | alice 11000, bob 0 | alice 50000 | 1500 | bob/1/acquire
+    alice 1:1, bob 1:1 | alice 10000, bob 0 | alice 50000 | 1500 | alice/1/acquire/1/request
+    alice 1:, bob 1:1 | alice 1234, bob 2345 | alice 50000 | 734 | bob/1/acquire
+    alice 1:, bob 1:1 | alice 0, bob 11000 | alice 50000 | 700 | bob/1/acquire
+    alice 1:, bob 1:1 | alice 0, bob 10000 | alice 50000 | 700 | bob/1/acquire/1/request
+    alice 1:, bob 1:1 | alice 11000, bob 0 | alice 50000 | 700 | bob/1/acquire
+    alice 1:, bob 1:1 | alice 10000, bob 0 | alice 50000 | 700 | alice/1/acquire/1/request
+    alice 1:, bob 1:1 | alice 0, bob 11000 | alice 50000 | 1500 | bob/1/acquire
+    alice 1:, bob 1:1 | alice 0, bob 10000 | alice 50000 | 1500 | bob/1/acquire/1/request
+    alice 1:, bob 1:1 | alice 11000, bob 0 | alice 50000 | 1500 | bob/1/acquire
+    alice 1:, bob 1:1 | alice 10000, bob 0 | alice 50000 | 1500 | alice/1/acquire/1/request
+    alice 1:1, bob 1: | alice 1234, bob 2345 | alice 50000 | 734 | bob/1/acquire
+    alice 1:1, bob 1: | alice 0, bob 11000 | alice 50000 | 700 | bob/1/acquire
+    alice 1:1, bob 1: | alice 0, bob 10000 | alice 50000 | 700 | bob/1/acquire/1/request
+    alice 1:1, bob 1: | alice 11000, bob 0 | alice 50000 | 700 | bob/1/acquire
+    alice 1:1, bob 1: | alice 10000, bob 0 | alice 50000 | 700 | alice/1/acquire/1/request
+    alice 1:1, bob 1: | alice 0, bob 11000 | alice 50000 | 1500 | bob/1/acquire
+    alice 1:1, bob 1: | alice 0, bob 10000 | alice 50000 | 1500 | bob/1/acquire/1/request
+    alice 1:1, bob 1: | alice 11000, bob 0 | alice 50000 | 1500 | bob/1/acquire
+    alice 1:1, bob 1: | alice 10000, bob 0 | alice 50000 | 1500 | alice/1/acquire/1/request
+    alice 1:1, bob 1:1 | alice 1234, bob 2345 | alice 50000 | 734 | 
+    alice 1:1, bob 1:1 | alice 0, bob 11000 | alice 50000 | 700 | 
+    alice 1:1, bob 1:1 | alice 11000, bob 0 | alice 50000 | 700 | "
+  `);
+});
+
+test('two sections duel at several distances, with faults of several lengths', () => {
+  const plan = small([1, 1, 1], [pause('alice', 9_000), pause('bob', 9_000)]);
+  expect(proposed(keepTwoSections, plan, thinks, pauses, latencies)).toMatchInlineSnapshot(`
+    "alice 0, bob 11000 | alice 50000, bob 50000 | 700
+    alice 0, bob 11000 | alice 10300, bob 10300 | 700
+    alice 0, bob 11000 | alice 50000 | 700
+    alice 0, bob 11000 | alice 10300 | 700
+    alice 0, bob 11000 | bob 50000 | 700
+    alice 0, bob 11000 | bob 10300 | 700
+    alice 0, bob 5000 | alice 50000, bob 50000 | 700
+    alice 0, bob 5000 | alice 4300, bob 4300 | 700
+    alice 0, bob 5000 | alice 50000 | 700
+    alice 0, bob 5000 | alice 4300 | 700
+    alice 0, bob 5000 | bob 50000 | 700
+    alice 0, bob 5000 | bob 4300 | 700
+    alice 0, bob 20000 | alice 50000, bob 50000 | 700
+    alice 0, bob 20000 | alice 19300, bob 19300 | 700
+    alice 0, bob 20000 | alice 50000 | 700
+    alice 0, bob 20000 | alice 19300 | 700
+    alice 0, bob 20000 | bob 50000 | 700
+    alice 0, bob 20000 | bob 19300 | 700
+    alice 0, carol 11000 | alice 50000 | 700
+    alice 0, carol 11000 | alice 10300 | 700
+    alice 0, carol 5000 | alice 50000 | 700
+    alice 0, carol 5000 | alice 4300 | 700
+    alice 0, carol 20000 | alice 50000 | 700
+    alice 0, carol 20000 | alice 19300 | 700
+    alice 11000, bob 0 | alice 50000, bob 50000 | 700
+    alice 11000, bob 0 | alice 10300, bob 10300 | 700
+    alice 11000, bob 0 | alice 50000 | 700
+    alice 11000, bob 0 | alice 10300 | 700
+    alice 11000, bob 0 | bob 50000 | 700
+    alice 11000, bob 0 | bob 10300 | 700
+    alice 5000, bob 0 | alice 50000, bob 50000 | 700
+    alice 5000, bob 0 | alice 4300, bob 4300 | 700
+    alice 5000, bob 0 | alice 50000 | 700
+    alice 5000, bob 0 | alice 4300 | 700
+    alice 5000, bob 0 | bob 50000 | 700
+    alice 5000, bob 0 | bob 4300 | 700
+    alice 20000, bob 0 | alice 50000, bob 50000 | 700
+    alice 20000, bob 0 | alice 19300, bob 19300 | 700
+    alice 20000, bob 0 | alice 50000 | 700
+    alice 20000, bob 0 | alice 19300 | 700
+    alice 20000, bob 0 | bob 50000 | 700
+    alice 20000, bob 0 | bob 19300 | 700
+    bob 0, carol 11000 | bob 50000 | 700
+    bob 0, carol 11000 | bob 10300 | 700
+    bob 0, carol 5000 | bob 50000 | 700
+    bob 0, carol 5000 | bob 4300 | 700
+    bob 0, carol 20000 | bob 50000 | 700
+    bob 0, carol 20000 | bob 19300 | 700
+    alice 11000, carol 0 | alice 50000 | 700
+    alice 11000, carol 0 | alice 10300 | 700
+    alice 5000, carol 0 | alice 50000 | 700
+    alice 5000, carol 0 | alice 4300 | 700
+    alice 20000, carol 0 | alice 50000 | 700
+    alice 20000, carol 0 | alice 19300 | 700
+    bob 11000, carol 0 | bob 50000 | 700
+    bob 11000, carol 0 | bob 10300 | 700
+    bob 5000, carol 0 | bob 50000 | 700
+    bob 5000, carol 0 | bob 4300 | 700
+    bob 20000, carol 0 | bob 50000 | 700
+    bob 20000, carol 0 | bob 19300 | 700"
+  `);
+});
+
+test('a latency goes to its least, then halfway back, as long as it is no less round', () => {
+  const plan = small([1], [], { decisions: { 'alice/1/write/1/request': 812 } });
+  expect(proposed(lowerLatencies, plan, latencies)).toMatchInlineSnapshot(`
+    "500 812
+    600 812
+    700 812
+    720 812
+    730 812
+    732 812
+    733 812
+    734 500
+    734 700
+    734 800
+    734 810
+    734 811"
+  `);
+});
+
+test('a fault goes to its least, then halfway back, as long as it is no less round', () => {
+  const plan = planWith([pause('alice', 9_000), pause('bob', 8_000)]);
+  expect(proposed(shortenFaults, plan, pauses)).toMatchInlineSnapshot(`
+    "alice 2000, bob 8000
+    alice 6000, bob 8000
+    alice 8000, bob 8000
+    alice 9000, bob 2000
+    alice 9000, bob 5000
+    alice 9000, bob 7000"
+  `);
+});
+
+test('starts go down by the same, then pairs of numbers', () => {
+  const plan = small([1, 1], [pause('alice', 9_000)]);
+  const seen = proposed(lowerTogether, plan, thinks, pauses, places, latencies);
+  expect(seen).toMatchInlineSnapshot(`
+    "alice 0, bob 1111 | alice 9000 | at 6111 | 734
+    alice 234, bob 1345 | alice 9000 | at 6345 | 734
+    alice 1234, bob 2345 | alice 2000 | at 345 | 734
+    alice 1234, bob 2345 | alice 5000 | at 3345 | 734
+    alice 0, bob 2345 | alice 7766 | at 7345 | 734
+    alice 234, bob 2345 | alice 8000 | at 7345 | 734
+    alice 1234, bob 0 | alice 6655 | at 7345 | 734
+    alice 1234, bob 1345 | alice 8000 | at 7345 | 734
+    alice 0, bob 2345 | alice 9000 | at 6111 | 734
+    alice 234, bob 2345 | alice 9000 | at 6345 | 734
+    alice 1234, bob 0 | alice 9000 | at 5000 | 734
+    alice 1234, bob 1345 | alice 9000 | at 6345 | 734
+    alice 1234, bob 2345 | alice 9000 | at 7111 | 500
+    alice 1234, bob 2345 | alice 9000 | at 7245 | 634
+    alice 0, bob 1111 | alice 9000 | at 7345 | 734
+    alice 234, bob 1345 | alice 9000 | at 7345 | 734
+    alice 1000, bob 2345 | alice 9000 | at 7345 | 500
+    alice 1134, bob 2345 | alice 9000 | at 7345 | 634
+    alice 1234, bob 2111 | alice 9000 | at 7345 | 500
+    alice 1234, bob 2245 | alice 9000 | at 7345 | 634"
+  `);
+});
+
+test('all numbers are rounded to a grid, then each to what is rounder', () => {
+  const plan = small([1], [{ ...pause('alice', 9_120), when: { kind: 'at', atUs: 0 } }]);
+  expect(proposed(roundNumbers, plan, thinks, pauses, latencies)).toMatchInlineSnapshot(`
+    "alice 0 | alice 10000 | 734
+    alice 1000 | alice 9000 | 1000
+    alice 1234 | alice 9000 | 734
+    alice 1234 | alice 10000 | 734
+    alice 1234 | alice 9100 | 734
+    alice 1234 | alice 9200 | 734
+    alice 0 | alice 9120 | 734
+    alice 1000 | alice 9120 | 734
+    alice 2000 | alice 9120 | 734
+    alice 1200 | alice 9120 | 734
+    alice 1300 | alice 9120 | 734
+    alice 1230 | alice 9120 | 734
+    alice 1240 | alice 9120 | 734
+    alice 1234 | alice 9120 | 700
+    alice 1234 | alice 9120 | 800
+    alice 1234 | alice 9120 | 1000
+    alice 1234 | alice 9120 | 730
+    alice 1234 | alice 9120 | 740"
+  `);
+});
+
+test('a client that attempts once comes a ttl, its waits, or as much as is allowed later', () => {
+  const seen = proposed(waitInsteadOfRetrying, small([1, 1], []), thinks, counts);
+  expect(seen).toMatchInlineSnapshot(`
+    "alice 11234, bob 2345 | 231r 238r
+    alice 15234, bob 2345 | 231r 238r
+    alice 20000, bob 2345 | 231r 238r
+    alice 1234, bob 12345 | 238r 231r
+    alice 1234, bob 16345 | 238r 231r
+    alice 1234, bob 20000 | 238r 231r"
+  `);
+});
+
+test('clients are all plain, then plain in one way, then each, then with fewer of what they have', () => {
+  expect(proposed(weakenClients, small([1, 1], []), counts)).toMatchInlineSnapshot(`
+    "111 111
+    138r 138r
+    138r 238r
+    238r 138r
+    218r 218r
+    218r 238r
+    238r 218r
+    231r 231r
+    231r 238r
+    238r 231r
+    238 238
+    238 238r
+    238r 238
+    228r 238r
+    234r 238r
+    236r 238r
+    237r 238r
+    238r 228r
+    238r 234r
+    238r 236r
+    238r 237r"
+  `);
+});
