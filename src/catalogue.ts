@@ -10,8 +10,8 @@ import type { Protocol } from './systems/protocol.ts';
 import { ownParts } from './systems/protocols.ts';
 import type { StoreKind } from './systems/store/store-kinds.ts';
 
-/** What a claim says, and where it comes from, each in one line. */
-export type ClaimAbout = Pick<Claim, 'about' | 'source'>;
+/** What a claim says, where it comes from and what can break it, each in one line. */
+export type ClaimAbout = Pick<Claim, 'about' | 'source' | 'hazard'>;
 
 /** What `defineSystem` returns: definitions with their defaults filled in. */
 export interface SystemDefinition {

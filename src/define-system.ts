@@ -55,7 +55,9 @@ export function defineSystem(definitions: Definitions): SystemDefinition {
       ]),
     ),
     claims: new Map(claims.map(({ name, judge }) => [name, judge])),
-    aboutClaims: new Map(claims.map(({ name, about, source }) => [name, { about, source }])),
+    aboutClaims: new Map(
+      claims.map(({ name, about, source, hazard }) => [name, { about, source, hazard }]),
+    ),
     models: new Map(models),
   };
   const clash = whyClash(builtIn, definition);

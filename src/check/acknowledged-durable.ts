@@ -2,8 +2,6 @@
  * Judges `acknowledged-durable` whenever a store comes back: of each key it holds the last write
  * that its client knows to be accepted, or one that was accepted after that and not yet
  * acknowledged.
- *
- * Exercised: keys with an acknowledged write, at each recovery of their store.
  */
 import type { Recovered } from '../core/history/server-events.ts';
 import { lostInRecovery } from './access-words.ts';
@@ -24,6 +22,7 @@ export const acknowledgedDurable: Claim = defineClaim({
   name: 'acknowledged-durable',
   about: 'a write that was acknowledged stays',
   source: 'durability (Härder and Reuter, 1983)',
+  hazard: 'recoveries of a store in which a write was acknowledged, for each such key',
   rules: { 'lost-in-recovery': lostInRecovery },
   judge: (indexed) =>
     inAll(indexed.places, (place) =>

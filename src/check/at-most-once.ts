@@ -2,8 +2,6 @@
  * Judges `at-most-once` from the jobs that programs say they begin and end. A job that its client's
  * crash cut short has run, and runs no longer. Whatever the occurrence, two bodies under one lock
  * never run at the same time.
- *
- * Exercised: occurrences of a job that were delivered more than once: begun again, or skipped.
  */
 import type { FaultStrikes, Job } from '../core/history/trace.ts';
 import type { Json } from '../core/kernel/json.ts';
@@ -17,6 +15,7 @@ export const atMostOnce: Claim = defineClaim({
   name: 'at-most-once',
   about: 'a job runs at most once per tick, and never two at the same time',
   source: 'Workiva, aws-lambda-fsm-workflows; ShedLock',
+  hazard: 'ticks of a job that were delivered more than once: begun again, or skipped',
   rules: { 'ran-again': ranAgain, 'ran-at-once': ranAtOnce },
   judge: judgeJobs,
 });

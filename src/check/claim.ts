@@ -18,6 +18,11 @@ interface Definition<Rule extends string> {
   readonly about: string;
   /** Who stated it, or the property that it is an instance of. */
   readonly source: string;
+  /**
+   * What can break it, as what `judge` counts in a trace (`exercised`), in one line; whatever kept
+   * it from doing so then, a denial, a refusal or luck.
+   */
+  readonly hazard: string;
   /** The rules that a run can break, each with the words that explain how one did. */
   readonly rules: Readonly<Record<Rule, Words>>;
   readonly judge: (indexed: TraceIndex, terms: Terms) => Findings<NoInfer<Rule>>;

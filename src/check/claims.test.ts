@@ -41,7 +41,7 @@ test('a run in which a system threw names who and what', () => {
 
 test('a claim that can break a rule without words does not compile', () => {
   const breach = { rule: 'too-late', evidence: [] } as const;
-  const said = { name: 'punctual', about: 'nobody is late', source: '' };
+  const said = { name: 'punctual', about: 'nobody is late', source: '', hazard: '' };
   const words = () => ({ headline: 'Late', next: '', however: '', cure: '' });
   const judgeIt = () => ({ exercised: 1, breach });
   // @ts-expect-error 'too-late' has no words

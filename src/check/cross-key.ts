@@ -3,8 +3,6 @@
  * sections that add to it in one what they take from it in another, adds up to what it began with.
  * So it must in every section that read all stores, between its own writes, and at the end. What a
  * probe writes afterwards is left aside.
- *
- * Exercised: sections of which an access was handled when their lock had been granted anew.
  */
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -26,6 +24,7 @@ export const crossKey: Claim = defineClaim({
   name: 'cross-key',
   about: 'a sum over two stores is the same after every section',
   source: 'consistency of a transaction (Gray and Reuter, 1993)',
+  hazard: 'sections of which an access was handled when their lock had been granted anew',
   rules: { 'sum-read': sumBroken, 'sum-at-end': sumBroken },
   judge: (indexed) => {
     const unheard = unheardReads(indexed);

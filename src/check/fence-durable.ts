@@ -2,8 +2,6 @@
  * Judges `fence-durable`: after a crash or a failover the store still knows the highest token that
  * it had accepted for a resource. A store that is not meant to compare tokens has no fence to
  * forget.
- *
- * Exercised: recoveries of a resource for which a token above 0 had been accepted.
  */
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, causesIn } from './evidence.ts';
@@ -15,6 +13,7 @@ export const fenceDurable: Claim = defineClaim({
   name: 'fence-durable',
   about: 'the highest token of a store never decreases, not across a restart',
   source: 'Kleppmann, Designing Data-Intensive Applications, chapter 8',
+  hazard: 'recoveries of a store that had accepted a token above 0',
   rules: { 'fence-forgotten': fenceForgotten },
   judge: (indexed, { isFenced }) =>
     inAll(isFenced ? indexed.places : [], (place) =>

@@ -2,9 +2,6 @@
  * Judges `fence-monotone`, within one resource of one store, in the order in which the store
  * handled its writes. An `open` counts as a write: it is there to register its token. Writes under
  * no grant are out of scope; a write that carries no token (0) is judged by its grant alone.
- *
- * Exercised: writes, accepted or refused, under an older grant than one that had written there
- * before.
  */
 import type { Write } from '../core/history/server-events.ts';
 import { acceptance, staleWrite } from './access-words.ts';
@@ -18,6 +15,7 @@ export const fenceMonotone: Claim = defineClaim({
   name: 'fence-monotone',
   about: 'accepted writes never step back to an earlier grant or a lower token',
   source: 'Kleppmann, Designing Data-Intensive Applications, chapter 8',
+  hazard: 'writes, accepted or refused, under an older grant than one that had written there',
   rules: { 'stale-write': staleWrite, 'token-lower': tokenLower },
   judge: (indexed) =>
     inAll(indexed.places, (place) => {

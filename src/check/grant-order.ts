@@ -5,12 +5,12 @@
  * its successor's first access is therefore legal. Keys that somebody writes under no grant are out
  * of its scope.
  *
- * Exercised: accesses, accepted or refused, under a grant that was no longer the latest of its
- * lock; and, since a grant that never expires cannot become stale, acquires that such a grant
- * denied or that superseded it.
+ * A grant that never expires cannot become stale, so there an acquire that it denied, or that
+ * superseded it, is the hazard.
  */
 import { issueOrder, lostInRecovery, staleWrite, writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
+import { unnotedAcquires } from './contention.ts';
 import {
   contentsBefore,
   type EffectiveWrite,
@@ -36,6 +36,7 @@ export const grantOrder: Claim = defineClaim({
   name: 'grant-order',
   about: 'replaying what took effect, one holder after another, gives what was read',
   source: 'sequential turns, as a critical section promises (Lamport, 1974)',
+  hazard: 'accesses under a grant that was not the latest; acquires while one without end was held',
   rules: {
     'stale-write': staleWrite,
     'write-after-read': writeAfterRead,
@@ -55,7 +56,7 @@ export const grantOrder: Claim = defineClaim({
       return { exercised: place.accesses.filter(isStale).length, breach };
     });
     let { exercised } = atStores;
-    for (const lock of indexed.locks.values()) exercised += contestedForEver(lock);
+    for (const lock of indexed.locks.values()) exercised += contestedForEver(indexed, lock);
     return { ...atStores, exercised };
   },
 });
@@ -63,12 +64,17 @@ export const grantOrder: Claim = defineClaim({
 type WriteEntry = LogEntry<EffectiveWrite>;
 
 /** Acquires handled while a grant without end was held. */
-function contestedForEver(lock: LockLog): number {
+function contestedForEver(indexed: TraceIndex, lock: LockLog): number {
   let contested = 0;
   for (const { event, latest, index } of lock.entries) {
     if (event.kind !== 'deny' && event.kind !== 'grant') continue;
     if (latest === null || latest.event.untilUs !== null) continue;
     if (event.kind === 'deny' || !isReleasedBefore(latest, index)) contested++;
+  }
+  for (const { client, index } of unnotedAcquires(indexed, lock)) {
+    const held = lock.grants.findLast((grant) => grant.index < index);
+    if (held === undefined || held.event.untilUs !== null || held.event.client === client) continue;
+    if (!isReleasedBefore(held, index)) contested++;
   }
   return contested;
 }

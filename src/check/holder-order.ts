@@ -1,9 +1,6 @@
 /**
  * Judges `holder-order`, for each grant within one resource of one store. An `open` has no effect
  * that could be out of order, so it is left aside. What a recovery lost did not take effect.
- *
- * Exercised: writes, accepted or refused, that the store handled after a write of the same grant
- * that had been issued later, or a second time.
  */
 import type { Recovered } from '../core/history/server-events.ts';
 import { issueOrder, sequenceCure } from './access-words.ts';
@@ -18,6 +15,7 @@ export const holderOrder: Claim = defineClaim({
   name: 'holder-order',
   about: 'the writes of one grant take effect in order, each at most once',
   source: 'program order within one session (Terry et al., 1994)',
+  hazard: 'writes handled a second time, or after one of the same grant that was issued later',
   rules: { 'issue-order': issueOrder, 'applied-twice': appliedTwice },
   judge: (indexed) =>
     inAll(indexed.places, (place) => {

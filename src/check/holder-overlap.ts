@@ -2,8 +2,6 @@
  * Judges `holder-overlap`, which no lease can promise once a process may pause: it is a claim only
  * where pauses, partitions and bad clocks are excluded, and a measurement everywhere else: how
  * often, and how long, two programs believe that they hold a lock.
- *
- * Exercised: grants that reached a program, while another program had once held the same lock.
  */
 import type { Enter } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -17,6 +15,7 @@ export const holderOverlap: Claim = defineClaim({
   name: 'holder-overlap',
   about: 'two programs never believe at once (measured; no lease can promise it)',
   source: 'Gray and Cheriton, Leases (1989)',
+  hazard: 'entries under a lock that another program had entered before',
   rules: { 'both-believe': bothBelieve },
   judge: (indexed) =>
     inAll(indexed.locks.values(), (lock) => {

@@ -2,9 +2,8 @@
  * Judges `lease-conservative` whenever a holder says when it takes its lease to end: as it enters,
  * and at each test of its lease that it passes. A clock fault beyond the declared skew or drift, on
  * the holder or on its lock service, takes what follows out of the claim's terms: it is not
- * compared.
- *
- * Exercised: the ends that were compared with the service's.
+ * compared. Where no server notes its grants, a program that takes the lock after another shows
+ * that the server had ended the lease; what the holder itself says of that end shows nothing.
  */
 import type { Grant } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
@@ -12,7 +11,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
-import { actualEndUs, serversOf } from './leases.ts';
+import { actualEndUs, isQuorumGrant, serversOf, serviceEndUs } from './leases.ts';
 import type { Terms } from './terms.ts';
 import type { GrantLog, LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
@@ -21,6 +20,7 @@ export const leaseConservative: Claim = defineClaim({
   name: 'lease-conservative',
   about: 'the holder never counts on its lease for longer than the service does',
   source: 'Gray and Cheriton, Leases (1989)',
+  hazard: 'entries and tests of a lease, live or over, whose end at the server is known',
   rules: {
     'believes-longer': believesLonger,
     'live-past-end': liveTooLate,
@@ -45,19 +45,34 @@ function judgeLock(
   let breach: Breach<Rule> | null = null;
   for (const { event, index, latest } of lock.entries) {
     if (event.kind !== 'enter' && event.kind !== 'lease-test') continue;
-    if (event.kind === 'lease-test' && !event.isLive) continue;
     const grant = lock.byNumber.get(event.ordinal);
     if (grant === undefined) continue;
     const concerned = [event.process, ...serversOf(indexed, grant.event)];
     if (concerned.some((name) => index > (excused.get(name) ?? Number.POSITIVE_INFINITY))) continue;
     const endUs = actualEndUs(lock, grant, index);
     if (endUs === Number.POSITIVE_INFINITY) continue;
-    exercised++;
+    if (isKnown(lock, grant, { event, index })) exercised++;
+    if (event.kind === 'lease-test' && !event.isLive) continue;
     const belief = { event, index, latest };
     const rule = ruleBroken(belief, { endUs, grant });
     if (rule !== null) breach ??= breachAt(indexed, rule, { lock, grant, belief });
   }
   return { exercised, breach };
+}
+
+/** Whether anybody but the holder has shown when its lease ends at the server. */
+function isKnown(lock: LockLog, grant: GrantLog, { event, index }: Numbered<Belief>): boolean {
+  if (!isQuorumGrant(grant.event)) return true;
+  if (serviceEndUs(grant, index) !== event.believedUntilUs) return true;
+  return successorOf(lock, grant, index) !== undefined;
+}
+
+/** The grant to another client that followed, before event `before`. */
+function successorOf(lock: LockLog, grant: GrantLog, before: number): GrantLog | undefined {
+  return lock.grants.find(
+    ({ event, index }) =>
+      index > grant.index && index < before && event.client !== grant.event.client,
+  );
 }
 
 /** By process: the number of the event from which its clock is worse than was promised. */

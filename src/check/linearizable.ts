@@ -2,10 +2,6 @@
  * Judges `linearizable`: could the calls that clients made to one resource in one store have come
  * one at a time, each between its call and its return, with a model giving the answers? A history
  * is cut where its trace is; what has no answer there may or may not have happened.
- *
- * Exercised, for a model with tokens: accesses that the store handled under a grant that was no
- * longer the latest of its lock; for any other: calls made while another client's was open; for one
- * with versions also writes whose version was gone.
  */
 import type { Answer } from '../core/history/trace.ts';
 import { Defect } from '../core/kernel/assert.ts';
@@ -61,6 +57,7 @@ export function linearizableTo(model: string | null, said: Pick<Claim, 'about' |
   return defineClaim({
     name: model === null ? 'linearizable' : `linearizable(${model})`,
     ...said,
+    hazard: 'calls that overlapped or whose version was gone; fenced: accesses under an old grant',
     rules: { 'no-order': noOrder },
     judge: (indexed, terms) => judgeAgainst(model ?? terms.model, indexed, terms),
   });

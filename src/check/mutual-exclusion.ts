@@ -5,14 +5,13 @@
  * end is live until released. One that its client took from a quorum is live no longer than that
  * client itself counts on it. Crashes, evictions, failovers, clock steps and the release of another
  * client do not end it.
- *
- * Exercised: acquires handled, granted or denied, while another client's grant was live.
  */
 import type { Grant, Release, Renew } from '../core/history/server-events.ts';
 import type { Enter, LeaseTest } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
 import { type Claim, defineClaim } from './claim.ts';
+import { unnotedAcquires } from './contention.ts';
 import { breachShown, type Cause, causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './leases.ts';
@@ -24,6 +23,7 @@ export const mutualExclusion: Claim = defineClaim({
   name: 'mutual-exclusion',
   about: 'no two grants of different acquisitions are live at once',
   source: 'Dijkstra (1965); for leases Gray and Cheriton (1989)',
+  hazard: 'acquires handled while the grant of another client was live, or its section open',
   rules: { 'granted-while-live': grantedWhileLive, 'revived-while-live': revivedWhileLive },
   judge: (indexed, { driftPpm }) =>
     inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, driftPpm ?? 0)),
@@ -46,17 +46,30 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
   let exercised = 0;
   let breach: Breach<Rule> | null = null;
   const holds = new Map<number, LeaseHold>();
+  const inside = new Set<string>();
+  const count = (acquire: { readonly client: string; readonly atUs: number }): void => {
+    if (rivalOf(holds, acquire) !== null || isAnotherIn(inside, acquire)) exercised++;
+  };
+  const unnoted = unnotedAcquires(indexed, lock);
+  let counted = 0;
+  const countUnnoted = (before: number): void => {
+    for (let at = unnoted[counted]; at !== undefined && at.index < before; at = unnoted[counted]) {
+      count(at);
+      counted += 1;
+    }
+  };
   for (const { event, index } of lock.entries) {
+    countUnnoted(index);
     switch (event.kind) {
       case 'deny':
-        if (rivalOf(holds, event) !== null) exercised++;
+        count(event);
         break;
       case 'grant': {
         endHoldsOf(holds, event.client);
+        count(event);
         const rival = rivalOf(holds, event);
         const grant = lock.byNumber.get(event.ordinal);
         if (rival !== null) {
-          exercised++;
           breach ??= breachBetween(indexed, 'granted-while-live', rival, { later: grant, index });
         }
         if (grant !== undefined) holds.set(event.ordinal, holdFrom(grant, driftPpm));
@@ -75,13 +88,20 @@ function judgeLock(indexed: TraceIndex, lock: LockLog, driftPpm: number): Findin
         break;
       }
       case 'enter':
+        inside.add(event.process);
+        shorten(holds, event);
+        break;
       case 'lease-test':
         shorten(holds, event);
+        break;
+      case 'leave':
+        inside.delete(event.process);
         break;
       case 'release':
         giveUp(holds, { event, index });
     }
   }
+  countUnnoted(indexed.trace.events.length);
   return { exercised, breach };
 }
 
@@ -94,6 +114,14 @@ function rivalOf(
     if (atUs < hold.endUs && hold.grant.event.client !== client) return hold;
   }
   return null;
+}
+
+/** Whether the program of another client is between its entry and its leave. */
+function isAnotherIn(
+  inside: ReadonlySet<string>,
+  { client }: { readonly client: string },
+): boolean {
+  return inside.size > (inside.has(client) ? 1 : 0);
 }
 
 function endHoldsOf(holds: Map<number, LeaseHold>, client: string): void {

@@ -7,12 +7,14 @@
  * It judges the sum: a loss is unseen where an increment that its client never heard of makes up
  * for it, and so is a repetition within what is unknown.
  *
- * Exercised: increments between whose read and write the store handled an access of another grant,
- * or, without grants, of another section; and what was written for again.
+ * Two increments overlap where between the read and the write of one the store handled an access of
+ * the other's grant, or, without grants, of its section. They were kept apart where the other's
+ * acquire was handled in between, and no access of it.
  */
 import { stampText, type Write } from '../core/history/server-events.ts';
 import { lostInRecovery } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
+import { type Acquire, acquiresOf, wasContested } from './contention.ts';
 import {
   contentsBefore,
   type EffectiveWrite,
@@ -40,6 +42,7 @@ export const noLostUpdate: Claim = defineClaim({
   name: 'no-lost-update',
   about: 'every acknowledged increment is in the final counter',
   source: 'Berenson et al., A Critique of ANSI SQL Isolation Levels (1995), P4',
+  hazard: 'increments that overlapped another’s or were kept apart by the lock, or were repeated',
   rules: {
     'update-lost': updateLost,
     'update-repeated': updateRepeated,
@@ -48,15 +51,17 @@ export const noLostUpdate: Claim = defineClaim({
   },
   judge: (indexed) => {
     const ranges = finalRanges(indexed);
-    return inAll(indexed.places, (place) =>
-      inAll(place.keys.values(), (key) => {
+    return inAll(indexed.places, (place) => {
+      const lock = indexed.locks.get(place.resource);
+      const acquires = lock === undefined ? [] : acquiresOf(indexed, lock);
+      return inAll(place.keys.values(), (key) => {
         const range = ranges.get(key);
         if (isShared(indexed, { resource: place.resource, key: key.key })) return { exercised: 0 };
         if (range === undefined || !isOnlyIncremented(key, range.before)) return { exercised: 0 };
         const breach = breachOf(indexed, { place, key, range });
-        return { exercised: overlappedIncrements(key) + range.repeated, breach };
-      }),
-    );
+        return { exercised: contestedIncrements(key, acquires) + range.repeated, breach };
+      });
+    });
   },
 });
 
@@ -137,8 +142,8 @@ function isOnlyIncremented(key: KeyLog, before: number): boolean {
   return true;
 }
 
-function overlappedIncrements(key: KeyLog): number {
-  let overlapped = 0;
+function contestedIncrements(key: KeyLog, acquires: readonly Acquire[]): number {
+  let contested = 0;
   const readAt = new Map<number | string, number>();
   let latest: { holder: number | string; index: number } = { holder: 0, index: -1 };
   let otherIndex = -1;
@@ -149,9 +154,13 @@ function overlappedIncrements(key: KeyLog): number {
       latest = { holder, index };
     } else latest.index = index;
     if (event.kind === 'read') readAt.set(holder, index);
-    else if (event.adds !== null && otherIndex > (readAt.get(holder) ?? index)) overlapped++;
+    else if (event.adds !== null) {
+      const after = readAt.get(holder) ?? index;
+      const span = { client: event.client, after, before: index };
+      if (otherIndex > after || wasContested(acquires, span)) contested++;
+    }
   }
-  return overlapped;
+  return contested;
 }
 
 /** The grant under which an access was made; where there are none, its section: `alice/1`. */

@@ -4,8 +4,6 @@
  * neither gives it back, nor is granted the lock again while it lasts, nor crashes; and it does
  * harm when the lock service then turns somebody away because of it, its own client perhaps. That a
  * lease runs out mends it in the end, but until then nobody does the work.
- *
- * Exercised: orphans.
  */
 import type { Deny } from '../core/history/server-events.ts';
 import type { Return } from '../core/history/trace.ts';
@@ -26,6 +24,7 @@ export const noOrphan: Claim = defineClaim({
   name: 'no-orphan',
   about: 'nobody is turned away for a grant that its client never heard of and left behind',
   source: 'a timeout is a third outcome: Waldo et al., A Note on Distributed Computing (1994)',
+  hazard: 'orphans, grants that their clients never heard of, left behind or not',
   rules: { 'orphan-denies': orphanDenies },
   judge: (indexed) =>
     inAll(indexed.locks.values(), (lock) =>

@@ -9,6 +9,7 @@ export const noWriteAfterRelease: Claim = defineClaim({
   name: 'no-write-after-release',
   about: 'after a holder was told "released", none of its writes applies',
   source: 'Burrows, Chubby (2006): lock-delay',
+  hazard: 'writes, accepted or refused, handled after their client was told "released"',
   rules: { 'write-after-release': writeAfterRelease },
   judge: (indexed) =>
     inAll(indexed.places, (place) => {

@@ -12,6 +12,8 @@ export interface ClaimDefinition {
   readonly about: string;
   /** Who stated it. */
   readonly source?: string;
+  /** What can break it, as what `judge` counts in `exercised`, in one line. */
+  readonly hazard?: string;
   /**
    * The rules that a run can break, each with the words that explain how one did; a breach of one
    * needs no headline of its own.
@@ -52,7 +54,7 @@ interface OwnSentences {
 
 /** Throws an error that names the field where one is missing or wrong. */
 export function ownClaim(name: string, definition: ClaimDefinition): Claim {
-  const { about, source = '', judge } = definition;
+  const { about, source = '', hazard = '', judge } = definition;
   if (typeof about !== 'string') throw new Error(`claims.${name}.about is no text`);
   if (typeof judge !== 'function') throw new Error(`claims.${name}.judge is no function`);
   const rules = Object.fromEntries(wordsByRule(name, definition));
@@ -67,7 +69,7 @@ export function ownClaim(name: string, definition: ClaimDefinition): Claim {
       return conclude(name, { exercised: 0, unknown: `its judge threw: ${errorText(error)}` });
     }
   };
-  return { name, about, source, rules, judge: judgeTrace };
+  return { name, about, source, hazard, rules, judge: judgeTrace };
 }
 
 function wordsByRule(name: string, { rules = {} }: ClaimDefinition): readonly [string, Words][] {

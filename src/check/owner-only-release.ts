@@ -1,9 +1,8 @@
 /**
  * Judges `owner-only-release`: a release or a renew touches the acquisition that it names or none.
- *
- * Exercised: releases and renews that named a grant that was over: no longer the latest of its
- * lock, released, or expired by the service's own clock. A client that takes back a request whose
- * answer never came ends its own grant, although it cannot say which one.
+ * A grant is over when it is no longer the latest of its lock, released, or expired by the
+ * service's own clock. A client that takes back a request whose answer never came ends its own
+ * grant, although it cannot say which one.
  */
 import type { Release, Renew } from '../core/history/server-events.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -18,6 +17,7 @@ export const ownerOnlyRelease: Claim = defineClaim({
   name: 'owner-only-release',
   about: 'a release or renew that does not name the current grant changes nothing',
   source: 'redis.io, Distributed Locks: delete only what is one’s own',
+  hazard: 'releases and renews that named a grant that was over',
   rules: { 'foreign-release': foreignRelease, 'foreign-renewal': foreignRenewal },
   judge: (indexed) =>
     inAll(indexed.locks.values(), (lock) =>

@@ -6,8 +6,6 @@
  * the same grant, is right and no such refusal, as is one that a rule of the table demands: there
  * is nothing left in stock. And no circle of clients stays that wait for one another, none of
  * them giving back what the one before it wants.
- *
- * Exercised: locks that a probe asked for, circles, and accesses handled under a live latest grant.
  */
 import type { Deadlock } from '../core/history/trace.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -42,6 +40,7 @@ export const progress: Claim = defineClaim({
   name: 'progress',
   about: 'after healing a fresh client gets the lock; the rightful holder is not refused',
   source: 'deadlock freedom; redis.io, Distributed Locks, liveness A',
+  hazard: 'locks that a probe asked for, accesses under a live latest grant, circles of waiters',
   rules,
   judge: (indexed, terms) => {
     const atStores = inAll(indexed.places, (place) => judgePlace(indexed, place));

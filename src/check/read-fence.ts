@@ -1,9 +1,6 @@
 /**
  * Judges `read-fence`: what a holder has read cannot change under it by the write of an older
  * grant. An `open` changes nothing and is not a write here.
- *
- * Exercised: writes, accepted or refused, under an older grant than one whose read was served
- * there.
  */
 import { writeAfterRead } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
@@ -15,6 +12,7 @@ export const readFence: Claim = defineClaim({
   name: 'read-fence',
   about: 'once a read was served under a grant, no write of an earlier one is accepted',
   source: 'Hazelcast, FencedLock: a fence covers reads too',
+  hazard: 'writes, accepted or refused, under an older grant than one whose read was served there',
   rules: { 'write-after-read': writeAfterRead },
   judge: (indexed) =>
     inAll(indexed.places, (place) => {

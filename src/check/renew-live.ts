@@ -1,8 +1,6 @@
 /**
- * Judges `renew-live`: when a renew comes too late, what it was to prolong is over.
- *
- * Exercised: renews handled after the grant that they mean had expired by the service's own clock,
- * or had been released.
+ * Judges `renew-live`: when a renew comes too late, what it was to prolong is over: released, or
+ * expired by the service's own clock.
  */
 import type { Renew } from '../core/history/server-events.ts';
 import { proseDuration } from '../core/plan/duration.ts';
@@ -18,6 +16,7 @@ export const renewLive: Claim = defineClaim({
   name: 'renew-live',
   about: 'a late renew extends nobody else’s grant and undoes no release',
   source: 'redis.io, Distributed Locks: extend only what is one’s own',
+  hazard: 'renews handled when the grant that they mean was over',
   rules: { 'renewed-successor': foreignRenewal, 'undid-release': undidRelease },
   judge: (indexed) =>
     inAll(indexed.locks.values(), (lock) =>

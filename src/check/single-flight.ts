@@ -2,9 +2,6 @@
  * Judges `single-flight` from the marks that a memoize sets: `computing` and `computed`. A program
  * that is paused while it computes, or that has lost its lock meanwhile, still computes. And
  * measures what a lock around it is for: how many programs compute the same value at once.
- *
- * Exercised: computations of a value that another program had missed, before they began or
- * meanwhile.
  */
 import type { Read } from '../core/history/server-events.ts';
 import type { FaultStrikes, Invoke, Log, Mark } from '../core/history/trace.ts';
@@ -18,6 +15,7 @@ export const singleFlight: Claim = defineClaim({
   name: 'single-flight',
   about: 'no two clients compute one memoized value at once',
   source: 'Go, golang.org/x/sync/singleflight; djblets, cache_memoize(lock=…)',
+  hazard: 'computations of a value that another program had missed, before or meanwhile',
   rules: { 'computed-at-once': computedAtOnce },
   judge: (indexed) => {
     const { all, contested } = computationsOf(indexed);

@@ -1,4 +1,4 @@
-/** Exercised: grants, of a lock with tokens, that had been granted before. */
+/** Judges what locks say of their tokens: one of a kind, rising, kept, and each with its own. */
 import { type Claim, defineClaim } from './claim.ts';
 import { accessBreach, breachShown, causesOfTaking, causesSince } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
@@ -12,10 +12,13 @@ import {
 } from './trace-index.ts';
 import { type Breach, inAll } from './verdict.ts';
 
+const AGAIN = 'grants, of a lock with tokens, that had been granted before';
+
 export const tokensUnique: Claim = defineClaim({
   name: 'tokens-unique',
   about: 'no two grants share a token',
   source: 'Kleppmann, How to do distributed locking (2016)',
+  hazard: AGAIN,
   rules: { 'token-shared': (shown) => tokenStory(shown, 'Token given twice', 'the same as') },
   judge: (indexed) =>
     inAll(grantsWithTokens(indexed), (grants) => {
@@ -30,11 +33,11 @@ export const tokensUnique: Claim = defineClaim({
     }),
 });
 
-/** Exercised: as for `tokens-unique`. */
 export const tokensIncrease: Claim = defineClaim({
   name: 'tokens-increase',
   about: 'tokens strictly increase in the order of the grants',
   source: 'Kleppmann (2016); Burrows, Chubby (2006): lock generation',
+  hazard: AGAIN,
   rules: {
     'token-not-higher': (shown) => tokenStory(shown, 'Token did not increase', 'not above'),
   },
@@ -50,11 +53,12 @@ export const tokensIncrease: Claim = defineClaim({
     }),
 });
 
-/** What a holder writes before a renew and after it carries one token. Exercised: renews. */
+/** What a holder writes before a renew and after it carries one token. */
 export const tokenStable: Claim = defineClaim({
   name: 'token-stable',
   about: 'a renew keeps the token',
   source: 'Burrows, Chubby (2006): one sequencer an acquisition',
+  hazard: 'renews that prolonged a grant',
   rules: { 'token-changed': tokenChanged },
   judge: ({ locks }) =>
     inAll(locks.values(), ({ grants }) =>
@@ -71,15 +75,14 @@ export const tokenStable: Claim = defineClaim({
 
 /**
  * Every write that a store handled, accepted or refused, carries the token that its own grant
- * brought (or that a renew of that grant did). A missing token is not that token.
- *
- * Exercised: writes that left their client when its lock had already been granted anew, so that a
- * newer token was there to be borrowed.
+ * brought (or that a renew of that grant did). A missing token is not that token. Only once its
+ * lock is granted anew is there a newer one to be borrowed.
  */
 export const tokenBound: Claim = defineClaim({
   name: 'token-bound',
   about: 'a write carries the token of the very acquisition that it belongs to',
   source: 'Burrows, Chubby (2006): the sequencer belongs to the acquisition',
+  hazard: 'writes that left their client when its lock had already been granted anew',
   rules: { 'token-foreign': tokenForeign },
   judge: (indexed) =>
     inAll(indexed.places, (place) =>

@@ -10,7 +10,7 @@ export type Verdict = Valid | Invalid | Unknown;
 
 /**
  * `exercised` counts how often the hazard arose that the claim is about: a claim that was never
- * exercised was not tested. Each checker's header says what it counts.
+ * exercised was not tested. Each claim says in its `hazard` what it counts.
  */
 interface Judged<Kind extends string> {
   readonly kind: Kind;

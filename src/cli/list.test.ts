@@ -28,6 +28,14 @@ describe('the list', () => {
     }
   });
 
+  test('says of every claim what puts it to the test', () => {
+    const { claims: listed }: { claims: Record<string, string>[] } = JSON.parse(printed(true));
+    for (const { hazard } of listed) expect(hazard).toMatch(/^.{20,90}$/);
+    vi.restoreAllMocks();
+    const lines = printed(false).split('\n');
+    expect(lines.filter((line) => line.includes('  tested by '))).toHaveLength(claims.size);
+  });
+
   test('has every setting, workload, step and fault, each with one line', () => {
     const list = JSON.parse(printed(true));
     const namesOf = (kind: string): readonly string[] => {

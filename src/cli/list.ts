@@ -3,6 +3,7 @@
  * `fencepost schema`: the shapes that others may rely on, as JSON Schema.
  */
 import type { Command } from 'commander';
+import type { Claim } from '../check/claim.ts';
 import { builtInClaims } from '../check/claims.ts';
 import { vocabulary } from '../load.ts';
 import { outputJsonSchema } from '../report/output-schema.ts';
@@ -59,7 +60,9 @@ function listing(): object {
       const { options } = storeKinds.get(word.name) ?? {};
       return options === undefined ? word : { ...word, options };
     }),
-    claims: words(builtInClaims),
+    claims: [...builtInClaims.values()].map(({ name, about, source, hazard }) => {
+      return { name, about, source, hazard };
+    }),
     ...schemaWords(),
     scenarios: shippedScenarios(),
   };
@@ -80,7 +83,7 @@ function listText(): string {
   return [
     ...section('locks', locks),
     ...section('stores', stores),
-    ...section('claims', words(builtInClaims).map(rowOf)),
+    ...section('claims', [...builtInClaims.values()].flatMap(claimRows)),
     ...section('settings of clients', settings.map(plainRow)),
     ...section('kinds of workload', workloads.map(plainRow)),
     ...section('steps of a workload', steps.map(plainRow)),
@@ -93,6 +96,11 @@ type Row = readonly [string, string];
 
 function rowOf({ name, about, source }: Word): Row {
   return [name, `${about} [${source}]`];
+}
+
+/** With what puts it to the test: where that never arose, it is not judged. */
+function claimRows(claim: Claim): readonly Row[] {
+  return [rowOf(claim), ['', `tested by ${claim.hazard}`]];
 }
 
 function plainRow({ name, about }: DescribedWord): Row {

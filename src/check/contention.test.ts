@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import type { Call, Invoke, Receive, TraceEvent } from '../core/history/trace.ts';
+import { acquiresOf, unnotedAcquires } from './contention.ts';
+import {
+  accepted,
+  acquire,
+  answer,
+  breachOf,
+  deny,
+  enter,
+  grant,
+  invoke,
+  leaseTest,
+  leave,
+  read,
+  release,
+  traceOf,
+  verdictOn,
+  write,
+} from './trace-builder.fixture.ts';
+import { indexTrace } from './trace-index.ts';
+
+/** What a program says itself: it has the lock, from its entry until it leaves. */
+function own(ms: number, client: string, ordinal: number, untilMs: number): readonly TraceEvent[] {
+  const untilUs = untilMs * 1000;
+  const given = grant(ms, client, ordinal, { process: client, message: '', untilUs });
+  return [given, enter(ms, client, ordinal, untilMs)];
+}
+
+function left(ms: number, client: string, ordinal: number): readonly TraceEvent[] {
+  const { message: _, ...rest } = release(ms, client, ordinal);
+  return [leave(ms, client, ordinal), { ...rest, process: client, message: '' }];
+}
+
+/** A server handles a call about a lock, and says nothing of what it did. */
+function handled(ms: number, operation: string, call?: Call): readonly [Invoke, Receive] {
+  const asked = acquire(ms, operation);
+  const names = { from: asked.process, to: 'lock', message: `${operation}/1/request` };
+  const received: Receive = { kind: 'receive', atUs: ms * 1000, ...names, isCopy: false };
+  return [call === undefined ? asked : { ...asked, call }, received];
+}
+
+const fetch = (lock: string): Call => ({ verb: 'fetch', lock, token: 0 });
+
+function unnoted(events: readonly TraceEvent[]): readonly string[] {
+  const indexed = indexTrace(traceOf(events));
+  return [...indexed.locks.values()].flatMap((lock) =>
+    unnotedAcquires(indexed, lock).map(({ client, index }) => `${index} ${client} ${lock.lock}`),
+  );
+}
+
+describe('an acquire of which no server noted what became of it', () => {
+  const alice = own(1, 'alice', 1, 20);
+
+  test('is a call handled before its section was entered', () => {
+    expect(unnoted([...alice, ...handled(5, 'bob/1/set')])).toEqual(['3 bob db']);
+    const never = acquire(5, 'bob/1/set');
+    expect(unnoted([...alice, never])).toEqual([]);
+    expect(unnoted([...alice, ...handled(5, 'alice/1/set')])).toEqual([]);
+  });
+
+  test('counts once, however often it was sent', () => {
+    const [asked, received] = handled(5, 'bob/1/set');
+    const again: Receive = { ...received, message: 'bob/1/set/2/request' };
+    expect(unnoted([...alice, asked, received, again])).toEqual(['3 bob db']);
+  });
+
+  test('is a script where no call says that it acquires, and else is none', () => {
+    const script = handled(5, 'bob/1/eval', fetch('db'));
+    expect(unnoted([...alice, ...script])).toEqual(['3 bob db']);
+    expect(unnoted([...alice, ...script, ...handled(6, 'carol/1/set')])).toEqual(['5 carol db']);
+  });
+
+  test('is of the lock that its section enters, or of the only one, whatever its key is called', () => {
+    const key = handled(5, 'bob/1/eval', fetch('lock:db'));
+    expect(unnoted([...alice, ...key])).toEqual(['3 bob db']);
+    const other = own(2, 'carol', 2, 20).map((event) =>
+      'lock' in event ? { ...event, lock: 'disk' } : event,
+    );
+    expect(unnoted([...alice, ...other, ...key])).toEqual([]);
+    expect(unnoted([...alice, ...other, ...key, ...own(9, 'bob', 1, 20)])).toEqual(['5 bob db']);
+  });
+
+  test('is none where a server noted it, which counts as it was noted', () => {
+    const [asked, received] = handled(5, 'bob/9/acquire');
+    const events = [...alice, asked, received, deny(5, 'bob', 1)];
+    expect(unnoted(events)).toEqual([]);
+    const indexed = indexTrace(traceOf(events));
+    const db = indexed.locks.get('db');
+    expect(db && acquiresOf(indexed, db)).toEqual([{ client: 'bob', index: 4, atUs: 5000 }]);
+  });
+});
+
+describe('without a word from the server', () => {
+  test('mutual-exclusion is tested by an acquire while another is inside, lease or not', () => {
+    const inside = [...own(1, 'alice', 1, 10), ...handled(5, 'bob/1/set')];
+    expect(verdictOn('mutual-exclusion', inside)).toMatchObject({ kind: 'valid', exercised: 1 });
+    const over = [...own(1, 'alice', 1, 10), ...handled(15, 'bob/1/set')];
+    expect(verdictOn('mutual-exclusion', over)).toMatchObject({ exercised: 1 });
+    const alone = [
+      ...own(1, 'alice', 1, 10),
+      ...left(4, 'alice', 1),
+      ...handled(5, 'bob/1/set'),
+      ...own(6, 'bob', 1, 20),
+      ...handled(7, 'bob/2/set'),
+    ];
+    expect(verdictOn('mutual-exclusion', alone)).toMatchObject({ kind: 'valid', exercised: 0 });
+  });
+
+  test('mutual-exclusion is tested by a denial while a section is open, past its lease', () => {
+    const events = [grant(0, 'alice', 1), enter(1, 'alice', 1, 10), deny(15, 'bob', 1)];
+    expect(verdictOn('mutual-exclusion', events)).toMatchObject({ kind: 'valid', exercised: 1 });
+    const after = [...events.slice(0, 2), leave(12, 'alice', 1), deny(15, 'bob', 1)];
+    expect(verdictOn('mutual-exclusion', after)).toMatchObject({ kind: 'valid', exercised: 0 });
+  });
+
+  test('no-lost-update is tested by an acquire between a read and its write', () => {
+    const [asked, received] = handled(5, 'bob/1/set');
+    const increment = (at: 'before' | 'between' | 'after'): readonly TraceEvent[] => [
+      ...own(1, 'alice', 1, 20),
+      ...(at === 'before' ? [asked, received] : []),
+      read(2, 'alice', 1, 0),
+      ...(at === 'between' ? [asked, received] : []),
+      invoke(6, 'alice/1/write', { value: 1, adds: 1 }),
+      write(7, 'alice', 1, 1, { issue: 2, adds: 1 }),
+      ...(at === 'after' ? [asked, received] : []),
+      accepted(8, 'alice/1/write'),
+    ];
+    const claim = 'no-lost-update';
+    expect(verdictOn(claim, increment('between'))).toMatchObject({ kind: 'valid', exercised: 1 });
+    expect(verdictOn(claim, increment('before'))).toMatchObject({ exercised: 0 });
+    expect(verdictOn(claim, increment('after'))).toMatchObject({ exercised: 0 });
+  });
+
+  test('lease-conservative is tested once a successor has shown that the lease is over', () => {
+    const claim = 'lease-conservative';
+    const over = { ...leaseTest(15, 'alice', 1, 10), isLive: false };
+    const alone = [...own(1, 'alice', 1, 10), over];
+    expect(verdictOn(claim, alone)).toMatchObject({ kind: 'valid', exercised: 0 });
+    const succeeded = [...own(1, 'alice', 1, 10), ...own(12, 'bob', 2, 30), over];
+    expect(verdictOn(claim, succeeded)).toMatchObject({ kind: 'valid', exercised: 1 });
+    const live = [...own(1, 'alice', 1, 20), ...own(12, 'bob', 2, 30)];
+    expect(breachOf(claim, [...live, leaseTest(15, 'alice', 1, 20)]).rule).toBe('live-past-end');
+  });
+
+  test('grant-order is tested by an acquire while a grant without end is held', () => {
+    const endless = own(1, 'alice', 1, 10).map((event) =>
+      event.kind === 'grant' ? { ...event, untilUs: null } : event,
+    );
+    const asked = handled(5, 'bob/1/set');
+    const claim = 'grant-order';
+    expect(verdictOn(claim, [...endless, ...asked])).toMatchObject({ exercised: 1 });
+    expect(verdictOn(claim, [...own(1, 'alice', 1, 10), ...asked])).toMatchObject({ exercised: 0 });
+    const given = [...endless, ...left(4, 'alice', 1), ...asked];
+    expect(verdictOn(claim, given)).toMatchObject({ exercised: 0 });
+  });
+});
+
+test('an answer alone is no acquire', () => {
+  const granted = answer(6, 'bob/1/set', { kind: 'granted', token: 0 });
+  expect(unnoted([...own(1, 'alice', 1, 20), granted])).toEqual([]);
+});

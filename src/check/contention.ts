@@ -1,0 +1,138 @@
+/**
+ * Decides who asked for a lock while another might have it. What a server grants and denies it
+ * notes itself, as a rule; but one that runs code of others may note nothing. There an acquire is a
+ * call about the lock that a server handled before the section it belongs to was entered, and a
+ * program has the lock from when it enters until it leaves.
+ */
+import type { Enter, Invoke } from '../core/history/trace.ts';
+import { isQuorumGrant } from './leases.ts';
+import { type LockLog, operationOf, type TraceIndex } from './trace-index.ts';
+
+/** An acquire that a server handled. */
+export interface Acquire {
+  readonly client: string;
+  /** Number of the event by which it was handled. */
+  readonly index: number;
+  readonly atUs: number;
+}
+
+/** Acquires of which no server noted what became of them, in the order of the trace. */
+export function unnotedAcquires(indexed: TraceIndex, { lock }: LockLog): readonly Acquire[] {
+  let byLock = known.get(indexed);
+  if (byLock === undefined) {
+    byLock = hasOwnGrants(indexed) ? findUnnoted(indexed) : NONE;
+    known.set(indexed, byLock);
+  }
+  return byLock.get(lock) ?? [];
+}
+
+/** All acquires of a lock, granted, denied or unnoted, in the order of the trace. */
+export function acquiresOf(indexed: TraceIndex, log: LockLog): readonly Acquire[] {
+  const noted: Acquire[] = [];
+  for (const { event, index } of log.entries) {
+    const isNoted = event.kind === 'deny' || (event.kind === 'grant' && !isQuorumGrant(event));
+    if (isNoted) noted.push({ client: event.client, index, atUs: event.atUs });
+  }
+  const unnoted = unnotedAcquires(indexed, log);
+  return unnoted.length === 0 ? noted : [...noted, ...unnoted].sort((a, b) => a.index - b.index);
+}
+
+/** Whether another client's acquire was handled between two events. */
+export function wasContested(
+  acquires: readonly Acquire[],
+  span: { readonly client: string; readonly after: number; readonly before: number },
+): boolean {
+  return acquires.some(
+    ({ client, index }) => index > span.after && index < span.before && client !== span.client,
+  );
+}
+
+type ByLock = ReadonlyMap<string, readonly Acquire[]>;
+
+const NONE: ByLock = new Map();
+
+/** Found once for each trace, however many claims ask. */
+const known: WeakMap<TraceIndex, ByLock> = new WeakMap();
+
+/** Whether some program said itself that it has a lock, since no server did. */
+function hasOwnGrants({ locks }: TraceIndex): boolean {
+  for (const { grants } of locks.values()) {
+    if (grants.some(({ event }) => isQuorumGrant(event))) return true;
+  }
+  return false;
+}
+
+function findUnnoted(indexed: TraceIndex): ByLock {
+  const found = new Map<string, Acquire[]>();
+  const { lockOf, noted } = namesIn(indexed);
+  const verbs = verbsOfAcquires(indexed);
+  const entered = new Set<string>();
+  const asked = new Map<string, { readonly client: string; readonly lock: string }>();
+  let index = -1;
+  for (const event of indexed.trace.events) {
+    index += 1;
+    if (event.kind === 'enter') entered.add(event.section);
+    else if (event.kind === 'invoke') {
+      const { call, operation, process: client } = event;
+      if (!verbs.has(call.verb) || entered.has(sectionOf(operation))) continue;
+      const lock = lockOf(event);
+      if (lock !== null) asked.set(operation, { client, lock });
+    } else if (event.kind === 'receive' && !noted.has(event.message)) {
+      const operation = operationOf(event.message);
+      const ask = asked.get(operation);
+      if (ask === undefined || !event.message.endsWith('/request')) continue;
+      asked.delete(operation);
+      const acquire = { client: ask.client, index, atUs: event.atUs };
+      const acquires = found.get(ask.lock);
+      if (acquires === undefined) found.set(ask.lock, [acquire]);
+      else acquires.push(acquire);
+    }
+  }
+  return found;
+}
+
+/** `alice/1` of `alice/1/acquire`. */
+export function sectionOf(operation: string): string {
+  const client = operation.indexOf('/');
+  const section = operation.indexOf('/', client + 1);
+  return section < 0 ? operation : operation.slice(0, section);
+}
+
+/** Where no call says that it acquires, as a script does not, whatever looks at a lock may. */
+function verbsOfAcquires({ operations }: TraceIndex): ReadonlySet<Invoke['call']['verb']> {
+  for (const { invoke } of operations.values()) {
+    if (invoke.event.call.verb === 'acquire') return new Set(['acquire']);
+  }
+  return new Set(['fetch', 'check', 'claim']);
+}
+
+interface Names {
+  /**
+   * The lock that a call is about, as its section calls it: a key may have another name. Null where
+   * nobody can tell.
+   */
+  readonly lockOf: (invoke: Invoke) => string | null;
+  /** The requests whose outcome a server noted. */
+  readonly noted: ReadonlySet<string>;
+}
+
+function namesIn({ locks }: TraceIndex): Names {
+  const entries = new Map<string, Enter>();
+  const entered = new Set<string>();
+  const noted = new Set<string>();
+  for (const { lock, entries: events } of locks.values()) {
+    for (const { event } of events) {
+      if (event.kind === 'deny' || event.kind === 'grant') noted.add(event.message);
+      if (event.kind !== 'enter') continue;
+      entries.set(event.section, event);
+      entered.add(lock);
+    }
+  }
+  const [only] = entered;
+  const lockOf = ({ call, operation }: Invoke): string | null => {
+    if ('lock' in call && entered.has(call.lock)) return call.lock;
+    const own = entries.get(sectionOf(operation))?.lock;
+    return own ?? (entered.size === 1 ? (only ?? null) : null);
+  };
+  return { lockOf, noted };
+}
