@@ -86,7 +86,7 @@ describe('run', () => {
   });
 
   test('ends with 5 when what should hold was never tested', () => {
-    const never = 'faults: [{ pause: { process: clients, after: renew, for: 1ms, chance: 1/2 } }]';
+    const never = 'faults: [{ pause: { process: clients, for: 1ms, chance: 1/100000 } }]';
     const { code, out } = fencepost(
       'run',
       small('idle.yaml', '{ holds: [tokens-unique] }', never),
@@ -94,6 +94,18 @@ describe('run', () => {
     );
     expect(code).toBe(5);
     expect(out).toContain('pause never fired');
+  });
+
+  test('refuses a fault that is placed nowhere, with what there is', () => {
+    const nowhere = 'faults: [{ pause: { process: clients, after: renew, for: 1ms } }]';
+    const path = small('nowhere.yaml', '{ holds: [tokens-unique] }', nowhere);
+    for (const command of ['run', 'show']) {
+      const { code, out, err } = fencepost(command, path);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toMatch(
+        /nowhere\.yaml:\d+:46 faults\[0\]\.pause\.after: no client ever passes "renew"; nearest: /,
+      );
+    }
   });
 
   test('judges no "should break" on a single seed', () => {
