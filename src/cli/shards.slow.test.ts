@@ -37,7 +37,7 @@ workload: { kind: blind-writes }
 network: { latency: 1ms..2ms }
 faults:
   - pause: { process: clients, before: write, for: 1ms..40ms, chance: 1/2 }
-  - crash: { process: clients, after: renew, chance: 1/2 }
+  - crash: { process: clients, chance: 1/100000 }
 `;
 
 const SEEDS = ['--seeds', '7..96'];
