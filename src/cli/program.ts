@@ -59,6 +59,11 @@ const commands: readonly CommandRow[] = [
     load: async () => (await import('./show.ts')).addShow,
   },
   {
+    usage: 'points [options] <scenario>',
+    about: 'the places of a scenario at which a fault can be injected, by client and section',
+    load: async () => (await import('./points.ts')).addPoints,
+  },
+  {
     usage: 'check [options] <history...>',
     about: 'is a recorded history linearizable to a model, and if not, why? - is standard input',
     load: async () => (await import('./check.ts')).addCheck,

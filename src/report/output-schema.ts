@@ -1,8 +1,8 @@
 /**
  * The lines that `--json` writes, as a schema: what machines may rely on. Every line has a `type`
  * and the `version` of this format, which rises when a field changes its meaning or goes. In order:
- * the parts that several lines have, then the lines of `run`, `show` and `list`, `replay` and
- * `corpus`, `shrink`, `check`, `compare`, `mutants`, `doctor` and `sweep`.
+ * the parts that several lines have, then the lines of `run`, `show`, `points` and `list`, `replay`
+ * and `corpus`, `shrink`, `check`, `compare`, `mutants`, `doctor` and `sweep`.
  */
 import { z } from 'zod';
 import type { Explanation } from '../check/verdict.ts';
@@ -158,6 +158,16 @@ const show = line('show', {
   unmatched: texts.describe('names in the plan that found no match'),
   verdicts: z.array(verdict),
 });
+
+/** What `points` writes. */
+const pointPlace = line('point', {
+  ...{ system: text, client: text, name: text, kind: z.enum(['operation', 'mark', 'timer']) },
+  section: count.nullable().describe('its number; null for a timer that belongs to none'),
+  word: text.nullable().describe('by which faults that are drawn find it, as `before: write`'),
+  atUs: count.nullable().describe('when a run without faults first came by it; null: it did not'),
+  server: text.nullable().describe('whom an operation asks'),
+  about: text,
+}).describe('a place at which a fault can be injected');
 
 const word = z.looseObject({ name: text, about: text });
 
@@ -412,7 +422,7 @@ const queueStatus = line('queue-status', {
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
   ...[finding, report, replay, keptPlan, corpusSummary, addedPlan, superfluousPlan],
-  ...[event, show, list, shrink, check, comparison, compareSummary],
+  ...[event, show, pointPlace, list, shrink, check, comparison, compareSummary],
   ...[mutant, listedMutant, mutantsSummary, doctor, sweepStatus, queueStatus],
 ]);
 

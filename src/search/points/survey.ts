@@ -21,6 +21,8 @@ export interface PlacePassed {
   readonly section: number | null;
   /** The instant at which it was first come by; null where it was not. */
   readonly atUs: number | null;
+  /** The server that an operation asks; null for all else. */
+  readonly server: string | null;
   /** What an operation asked for, and how it ended where that is known; null for all else. */
   readonly call: Call | null;
   readonly answer: Answer | null;
@@ -48,12 +50,12 @@ export async function surveyRun(plan: Plan, catalogue: Catalogue): Promise<RunSu
   const trace = await watchAsync(plan, catalogue, ({ name: { text }, timeUs }) => {
     if (isTimer(text, clients) && !timers.has(text)) timers.set(text, timeUs);
   });
-  const answers = answersIn(trace);
+  const ends = endsIn(trace);
   const passed = new Map<string, PlacePassed>();
   for (const event of trace.events) {
     if (event.kind !== 'invoke' && event.kind !== 'mark') continue;
     if (!clients.has(event.process)) continue;
-    const place = placeOf(event, answers);
+    const place = placeOf(event, ends);
     if (!passed.has(place.name)) passed.set(place.name, place);
   }
   const marks = [...timers].map(([name, atUs]): PlacePassed => {
@@ -77,25 +79,35 @@ function isTimer(text: string, clients: ReadonlySet<string>): boolean {
 function nameless(name: string): Omit<PlacePassed, 'kind' | 'atUs'> {
   const [process = '', second = ''] = name.split('/');
   const section = /^[1-9]\d*$/.test(second) ? Number(second) : null;
-  return { name, process, section, call: null, answer: null };
+  return { name, process, section, server: null, call: null, answer: null };
 }
 
-function answersIn({ events }: Trace): ReadonlyMap<string, Answer> {
+/** By operation: whom its first try asked, and what was answered. */
+interface CallEnds {
+  readonly servers: ReadonlyMap<string, string>;
+  readonly answers: ReadonlyMap<string, Answer>;
+}
+
+function endsIn({ events }: Trace): CallEnds {
+  const servers = new Map<string, string>();
   const answers = new Map<string, Answer>();
   for (const event of events) {
-    if (event.kind === 'return' && event.answer !== null) {
+    if (event.kind === 'send' && event.message.endsWith('/1/request')) {
+      servers.set(event.message.slice(0, -'/1/request'.length), event.to);
+    } else if (event.kind === 'return' && event.answer !== null) {
       answers.set(event.operation, event.answer);
     }
   }
-  return answers;
+  return { servers, answers };
 }
 
-function placeOf(event: Invoke | Mark, answers: ReadonlyMap<string, Answer>): PlacePassed {
+function placeOf(event: Invoke | Mark, { servers, answers }: CallEnds): PlacePassed {
   const { atUs } = event;
   if (event.kind === 'mark') return { ...nameless(event.point), kind: 'mark', atUs };
   const { operation, call } = event;
+  const server = servers.get(operation) ?? null;
   const answer = answers.get(operation) ?? null;
-  return { ...nameless(operation), kind: 'operation', atUs, call, answer };
+  return { ...nameless(operation), kind: 'operation', atUs, server, call, answer };
 }
 
 /** The places of a plan that follow from it alone: what its clients pass when all goes well. */

@@ -1,0 +1,47 @@
+/** `fencepost points` on the built command line: the names that faults may be placed at. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { outputLine } from '../report/output-schema.ts';
+import { root, runCli } from './command-line.fixture.ts';
+
+const zombie = join(root, 'fixtures/zombie-writer.yaml');
+
+test('the places of each client are told in the order of a run without faults', () => {
+  const { code, out } = runCli(['points', zombie, '--system', 'unfenced']);
+  expect(code).toBe(0);
+  expect(out.startsWith('zombie-writer, system unfenced: seed 0 without faults\n')).toBe(true);
+  const [, first = ''] = out.split('\n\n');
+  expect(first.split('\n').map((line) => line.trim().replace(/ +[\d.]+ ms +/, ' = '))).toEqual([
+    'alice, section 1',
+    'alice/1/think = timer, for `late-timer`',
+    'alice/1/acquire = acquire db at lock: granted, token 1',
+    'alice/1/checked = mark',
+    'alice/1/write = write x at store: accepted',
+    'alice/1/release = release db at lock: released',
+  ]);
+  expect(out).toContain('of a drawn section: acquire, checked, release, write, as in');
+});
+
+test('of code of one’s own there is each call that it made, and what it was', () => {
+  const lock = join(root, 'fixtures/guide/my-lock.yaml');
+  const { code, out } = runCli(['points', lock, '--system', 'with-token', '--json']);
+  expect(code).toBe(0);
+  const lines = out.trim().split('\n');
+  const points = lines.map((line) => Object(outputLine.parse(JSON.parse(line))));
+  const mine = points.filter(({ client, section }) => client === 'alice' && section === 1);
+  expect(mine.map(({ name, word, about }) => `${name} ${word}: ${about}`)).toEqual([
+    'alice/1/think null: timer, for `late-timer`',
+    'alice/1/set set: set db (acquire) at lock: granted',
+    'alice/1/incr incr: incr db:token at lock: 1',
+    'alice/1/read read: read x at store: 0',
+    'alice/1/checked checked: mark',
+    'alice/1/write write: write x at store: accepted',
+    'alice/1/eval eval: eval db at lock: 1',
+  ]);
+});
+
+test('a system that there is not is refused, with the one that is near', () => {
+  const { code, err } = runCli(['points', zombie, '--system', 'unfence']);
+  expect(code).toBe(2);
+  expect(err).toContain('unknown system "unfence"; did you mean "unfenced"?');
+});
