@@ -52,6 +52,8 @@ export class PendingCall<Q extends Json, R extends Json> {
   readonly issue: number;
   state: CallState = 'pending';
   reply: R | null = null;
+  /** What the trace says of the reply. */
+  answer: Answer | null = null;
   /** The grant that the answered try brought; unseen by programs except to say what they enter. */
   granted = 0;
   /** True time at which its first try left; unseen by programs. */
@@ -257,6 +259,7 @@ export class Calls implements Caller {
     const { setting, reply } = call;
     call.state = state;
     const answer = reply === null ? null : setting.describe(reply);
+    call.answer = answer;
     // A try before may have had its effect, of which the refusal of this one says nothing.
     const isOpen =
       call.mayHaveHappened && (answer?.kind === 'refused' || answer?.kind === 'denied');

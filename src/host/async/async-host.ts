@@ -20,6 +20,7 @@
  * virtual), `escapes.ts` (what is refused), `planned-section.ts` (what a plan asks of the code),
  * and `run-async.ts`, which is what others call.
  */
+import type { SectionEnd } from '../../core/history/trace.ts';
 import type { Defect } from '../../core/kernel/assert.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import { type Name, nameOf, under } from '../../core/kernel/name.ts';
@@ -31,7 +32,10 @@ import type { Connection } from '../../core/world/network.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import type { Process, Resident } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
+import { siteOf } from './call-site.ts';
 import { Life } from './life.ts';
+import { sectionErrorOf } from './section-error.ts';
+import { CallLog } from './unsettled.ts';
 
 /** A client's whole program; run anew after a restart. */
 export type AsyncProgram = (context: Context) => Promise<void>;
@@ -52,6 +56,12 @@ export class AsyncHost implements Resident, Client {
   private pointsPassed = 0;
   private pointsAtUs = 0;
   begun = 0;
+  /** The section that it is in, or was in last; null before the first. */
+  private at: Name | null = null;
+  /** What no event says of how its sections ended. */
+  readonly sectionEnds: SectionEnd[] = [];
+  /** What was thrown at the end of the last of these. */
+  private noted: unknown;
   /** The time in which it counts on its lock, if it was ever given one in this life. */
   leaseHold: LeaseHold | null = null;
 
@@ -119,6 +129,32 @@ export class AsyncHost implements Resident, Client {
     this.life = null;
   }
 
+  beginSection(section: Name): void {
+    this.begun += 1;
+    this.at = section;
+    this.belief.begin();
+  }
+
+  /**
+   * The section that it is in ended by an error; null: it returned without a guard. The probe tries
+   * a thousand times where it has to, and is left out.
+   */
+  noteEnd(life: Life, thrown: { readonly error: unknown } | null): void {
+    if (this.at === null || life.isOver || this.process.info.role === 'probe') return;
+    this.noted = thrown?.error;
+    const error = thrown === null ? null : sectionErrorOf(thrown.error);
+    const { text: section } = this.at;
+    const place = { atUs: this.nowUs, process: this.name, section };
+    this.sectionEnds.push({ kind: 'section-end', ...place, error });
+  }
+
+  /** Its run failed: the section that it was in ended so, whoever was told of it. */
+  noteFailure(): void {
+    const { life } = this;
+    if (life === null || life.thrown === null || life.thrown.error === this.noted) return;
+    this.noteEnd(life, life.thrown);
+  }
+
   /** A failure of its code that came when none of its code was to run. */
   get failure(): SystemFailure | Defect | null {
     return this.life?.failure ?? null;
@@ -174,7 +210,7 @@ export class AsyncHost implements Resident, Client {
   }
 
   /** Passes a point that the program set itself; resolves when it may go on. */
-  pass(life: Life, point: Name): Promise<void> {
+  pass(life: Life, point: Name, told: () => void = () => {}): Promise<void> {
     if (life.isOver) return new Promise(() => {});
     life.requireInside();
     this.countPoint(life);
@@ -187,7 +223,10 @@ export class AsyncHost implements Resident, Client {
       recorder.record({ kind: 'mark', atUs: this.nowUs, process: this.name, point: point.text });
       points.pass('before', point);
       points.pass('after', point);
-      life.next(() => life.run(resolve));
+      life.next(() => {
+        told();
+        life.run(resolve);
+      });
     });
     return passed;
   }
@@ -207,12 +246,12 @@ export class Context implements Caller {
   readonly host: AsyncHost;
   readonly life: Life;
   /** The section at hand, by which calls are named that are made outside of one. */
-  private current: SectionCalls;
+  calls: SectionCalls;
 
   constructor(host: AsyncHost, life: Life) {
     this.host = host;
     this.life = life;
-    this.current = new SectionCalls(host, life, under(life.root, 'start'));
+    this.calls = new SectionCalls(host, life, under(life.root, 'start'));
   }
 
   get name(): string {
@@ -226,12 +265,10 @@ export class Context implements Caller {
 
   /** Section `id` begins: what is done in it is called `alice/<id>/…`. */
   section(id: number): SectionCalls {
-    if (!this.life.isOver) {
-      this.host.begun += 1;
-      this.host.belief.begin();
-    }
-    this.current = new SectionCalls(this.host, this.life, under(nameOf(this.name), String(id)));
-    return this.current;
+    const name = under(nameOf(this.name), String(id));
+    if (!this.life.isOver) this.host.beginSection(name);
+    this.calls = new SectionCalls(this.host, this.life, name);
+    return this.calls;
   }
 
   call<Q extends Json, R extends Json>(
@@ -239,7 +276,7 @@ export class Context implements Caller {
     ask: { readonly label: string; readonly request: Q },
     options?: CallOptions,
   ): Promise<Outcome<R>> {
-    return this.current.call(port, ask, options);
+    return this.calls.call(port, ask, options);
   }
 
   /** Writes a line into the trace. */
@@ -260,6 +297,7 @@ export class SectionCalls implements Caller {
   private readonly taken: Set<string> = new Set();
   /** The grants that its calls were answered with last, by lock. */
   private readonly grants: Map<string, number> = new Map();
+  readonly log: CallLog = new CallLog();
   private issued = 0;
   private leaseHold: LeaseHold | null = null;
 
@@ -286,8 +324,10 @@ export class SectionCalls implements Caller {
       describe: (reply: R) => port.describeReply(reply, request),
     };
     const place = { setting, under: this.leaseHold?.ordinal ?? 0, issue: this.takeIssue() };
+    const told = this.log.begin(label, call.verb, siteOf(this.call));
     return new Promise((resolve) => {
       this.host.ask(this.life, place, (settled) => {
+        told(settled);
         if (settled.granted > 0 && 'lock' in call) this.grants.set(call.lock, settled.granted);
         resolve(outcomeOf(settled));
       });
@@ -307,7 +347,8 @@ export class SectionCalls implements Caller {
 
   /** Passes the point `alice/1/<point>`, at which a plan may place a fault. */
   mark(point: string): Promise<void> {
-    return this.host.pass(this.life, under(this.name, point));
+    const told = this.log.pass(point, siteOf(this.mark));
+    return this.host.pass(this.life, under(this.name, point), told);
   }
 
   /** The name of an operation, or where it is taken the first of `write-2`, … that is not. */

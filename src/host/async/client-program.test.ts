@@ -137,8 +137,9 @@ describe('a guard', () => {
   test('works under its own grant, also when its section is over', async () => {
     const body: Body = async (section) => {
       const guard = section.guard();
-      if (section.id === 1) await Promise.race([guard.work(), wait(3)]);
-      else await wait(50);
+      if (section.id === 2) return await wait(50);
+      const late = wait(3).then(() => Promise.reject(new Error('too late')));
+      await Promise.race([guard.work(), late]);
     };
     const compute: Work = { kind: 'compute', id: 1, forUs: 20 * MS };
     const trace = await happen(body, { clients: [alice(2, [compute, writeOf(8, { id: 2 })])] });

@@ -3,12 +3,12 @@
  * each with the wait before it, whatever became of those before.
  */
 
-import { type Name, under } from '../../core/kernel/name.ts';
+import { under } from '../../core/kernel/name.ts';
 import { backOff, sleep } from '../../core/world/program.ts';
 import type { AsyncClient, AsyncClientSetting, SectionProgram } from '../../systems/protocol.ts';
-import { errorText } from '../../text/error-text.ts';
 import type { AsyncProgram, Context } from './async-host.ts';
 import { PlannedSection, perform } from './planned-section.ts';
+import { isMistake, lineOf, unfinished } from './section-error.ts';
 
 export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
   const { plan, role, programOf } = setting;
@@ -20,8 +20,9 @@ export function clientProgram(setting: AsyncClientSetting): AsyncProgram {
       const calls = context.section(section.id);
       const planned = new PlannedSection(section, { host, life, calls, client: setting });
       await perform(host, life, sleep(under(calls.name, 'think'), section.thinkUs));
-      await goThrough(program, planned, context);
-      if (role === 'probe') await insist(program, planned, { context, name: calls.name, plan });
+      const attempt = (): Promise<boolean> => goThrough(program, planned, context);
+      if (role === 'probe') await insist(attempt, planned, { context, plan });
+      else await attempt();
       planned.end();
     }
   };
@@ -45,50 +46,53 @@ function clientOf(context: Context, plan: AsyncClient['plan']): AsyncClient {
   };
 }
 
-/** One run of the program; whatever the world did to it is no failure of the run. */
+/**
+ * One run of the program; whatever the world did to it is no failure of the run. True where it
+ * returned without a guard and had been denied nothing.
+ */
 async function goThrough(
   program: SectionProgram,
   section: PlannedSection,
   context: Context,
-): Promise<void> {
+): Promise<boolean> {
+  const { host, life, calls } = context;
+  calls.log.isDenied = false;
   try {
     const ended: unknown = program(section);
     if (isGenerator(ended)) throw new TypeError('a section is to be asynchronous, no generator');
     await ended;
+    section.requireSettled();
+    const { first: forgotten } = calls.log.underWay;
+    if (forgotten !== null) {
+      host.noteEnd(life, { error: unfinished(forgotten, 'its section ended') });
+    } else if (!section.hasEntered) host.noteEnd(life, null);
+    return !section.hasEntered && !calls.log.isDenied;
   } catch (error) {
-    if (isMistake(error)) context.life.fail(error);
-    else context.log('section', `section ${section.id} ended: ${textOf(error)}`);
+    host.noteEnd(life, { error });
+    if (isMistake(error)) life.fail(error);
+    else context.log('section', `section ${section.id} ended: ${lineOf(error)}`);
+    return false;
   }
 }
 
-/** The probe, who comes when all is healed, tries until it had the lock. */
+/** So often in a row it returns without a guard, which nobody kept it from having. */
+const UNGUARDED_ATTEMPTS = 3;
+
+/**
+ * The probe, who comes when all is healed, tries until it had the lock, or until it is clear that
+ * its program has no use for it.
+ */
 async function insist(
-  program: SectionProgram,
+  attempt: () => Promise<boolean>,
   section: PlannedSection,
-  { context, name, plan }: { context: Context; name: Name; plan: AsyncClient['plan'] },
+  { context, plan }: { readonly context: Context; readonly plan: AsyncClient['plan'] },
 ): Promise<void> {
-  const { host, life } = context;
-  for (let attempt = 2; attempt <= plan.attempts && !section.hasEntered; attempt += 1) {
-    const pause = under(name, `backoff-${attempt - 1}`);
+  const { host, life, calls } = context;
+  let unguarded = (await attempt()) ? 1 : 0;
+  for (let number = 2; number <= plan.attempts && !section.hasEntered; number += 1) {
+    if (unguarded === UNGUARDED_ATTEMPTS) return;
+    const pause = under(calls.name, `backoff-${number - 1}`);
     await perform(host, life, backOff(pause, plan.backoffUs));
-    await goThrough(program, section, context);
+    unguarded = (await attempt()) ? unguarded + 1 : 0;
   }
-}
-
-const MISTAKES: readonly string[] = [
-  ...['TypeError', 'ReferenceError', 'SyntaxError', 'RangeError', 'EvalError'],
-  ...['AssertionError', 'LeftTheWorld'],
-];
-
-/** Whether the code is wrong, rather than the world it met. */
-function isMistake(error: unknown): boolean {
-  return !(error instanceof Error) || MISTAKES.includes(error.name);
-}
-
-const LONGEST = 200;
-
-function textOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${errorText(error)}` : errorText(error);
-  const line = text.split('\n', 1)[0] ?? '';
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
 }

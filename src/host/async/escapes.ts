@@ -14,13 +14,12 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
-import { isAbsolute, relative } from 'node:path';
 import process from 'node:process';
 import tls from 'node:tls';
-import { fileURLToPath } from 'node:url';
 import workerThreads from 'node:worker_threads';
 import zlib from 'node:zlib';
 import { ambient } from './ambient.ts';
+import { type Frame, framesIn, isOfNode, isOfPackage, pathOf, siteOf } from './call-site.ts';
 import type { Patches } from './patches.ts';
 
 /** A simulated process called something that leaves the simulated world. */
@@ -145,66 +144,42 @@ const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
 function refuse(call: string, args: readonly unknown[]): void {
   const { current } = ambient;
   if (current === null || (call === 'fs.writeSync' && PRINTS.has(args[0]))) return;
-  const site = callSiteOf(refuse);
+  const site = leaverOf(refuse);
   if (site.isMachinery) return;
   const error = new LeftTheWorld(current.name, call, site.text);
   current.fail(error);
   throw error;
 }
 
-/** `    at alice (file:///home/a/lock.mjs:12:5)`, with or without a function's name. */
-const FRAME = /^\s*at (?:.*\()?([^()]+):(\d+):(\d+)\)?$/;
-
 /** Node's own code that runs files and prints, which is no part of what a program does. */
 const MACHINERY = /node:internal\/(?:modules|console)\//;
 
 /** The code that made a call, as far as the stack tells. */
-interface CallSite {
+interface Leaver {
   /** `lock.mjs:12:5`; in a package `node_modules/a/a.js:3:1, called from lock.mjs:12:5`. */
   readonly text: string;
   /** It was Node itself that called, to load a module or to print. */
   readonly isMachinery: boolean;
 }
 
-/** Where that function was called from which called `called`. */
-function callSiteOf(called: (...args: never[]) => unknown): CallSite {
+/** Who called that function which called `called`. */
+function leaverOf(called: (...args: never[]) => unknown): Leaver {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 50;
-  const holder: { stack?: string } = {};
-  Error.captureStackTrace(holder, called);
-  const stack = holder.stack ?? '';
+  const { stack = '' } = siteOf(called);
   Error.stackTraceLimit = stackTraceLimit;
-  return siteIn(stack.split('\n').slice(2)); // the message, and who called `called`
+  return leaverIn(framesIn(stack).slice(1)); // without who called `called`
 }
 
-function siteIn(lines: readonly string[]): CallSite {
-  const frames = lines.flatMap((line) => {
-    const match = FRAME.exec(line);
-    if (match === null) return [];
-    const [, file = '', row = '', column = ''] = match;
-    return [{ line, file, place: `${row}:${column}` }];
-  });
-  const at = frames.findIndex(({ file }) => !isOfNode(file));
+function leaverIn(frames: readonly Frame[]): Leaver {
+  const at = frames.findIndex((frame) => !isOfNode(frame));
   const isMachinery = frames
     .slice(0, at === -1 ? undefined : at)
     .some(({ line }) => MACHINERY.test(line));
   const first = frames[at];
   if (first === undefined) return { text: 'an unknown place', isMachinery };
-  const own = frames.find(({ file }) => !isOfNode(file) && !/[\\/]node_modules[\\/]/.test(file));
+  const own = frames.find((frame) => !isOfNode(frame) && !isOfPackage(frame));
   const places = own === undefined || own === first ? [first] : [first, own];
-  const text = places.map(({ file, place }) => `${pathOf(file)}:${place}`).join(', called from ');
+  const text = places.map((frame) => `${pathOf(frame)}:${frame.place}`).join(', called from ');
   return { text, isMachinery };
-}
-
-function isOfNode(file: string): boolean {
-  return /^(?:async )?node:/.test(file);
-}
-
-/** Relative to the folder in which the command runs, if it is below that. */
-function pathOf(file: string): string {
-  const bare = file.replace(/^async /, '');
-  const path = bare.startsWith('file:') ? fileURLToPath(bare) : bare;
-  if (!isAbsolute(path)) return path;
-  const short = relative(process.cwd(), path);
-  return short.startsWith('..') ? path : short;
 }

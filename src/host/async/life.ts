@@ -33,6 +33,8 @@ export class Life implements Inhabitant, JobOwner {
   private held: (() => void)[] = [];
   /** What went wrong in its code; null for nothing. */
   failure: SystemFailure | Defect | null = null;
+  /** What was thrown then, whatever it is; null for nothing. */
+  thrown: { readonly error: unknown } | null = null;
   private readings = 0;
   /** Calls that are not answered yet. */
   openCalls = 0;
@@ -95,6 +97,7 @@ export class Life implements Inhabitant, JobOwner {
 
   fail(error: unknown): void {
     if (this.isOver || this.failure !== null) return;
+    this.thrown = { error };
     if (error instanceof Defect || error instanceof SystemFailure) this.failure = error;
     else {
       const text = errorText(error);

@@ -21,7 +21,10 @@ import { awaitAnswers, doAll } from '../../systems/section.ts';
 import { storeCall } from '../../systems/section-calls.ts';
 import type { StoreReply, StoreRequest } from '../../systems/store/request.ts';
 import type { AsyncHost, LeaseHold, SectionCalls } from './async-host.ts';
+import { about, type CallSite, siteOf } from './call-site.ts';
 import type { Life } from './life.ts';
+import { unfinished } from './section-error.ts';
+import { type Begun, Unsettled } from './unsettled.ts';
 
 interface Place {
   readonly host: AsyncHost;
@@ -39,6 +42,7 @@ export class PlannedSection implements AsyncSection {
   private readonly at: Place;
   private readonly section: SectionPlan;
   private leaseHold: LeaseHold | null = null;
+  private readonly guards: PlannedGuard[] = [];
 
   constructor(section: SectionPlan, at: Place) {
     this.id = section.id;
@@ -55,16 +59,36 @@ export class PlannedSection implements AsyncSection {
     return this.leaseHold !== null;
   }
 
-  guard({ token = 0, ...term }: GuardSetting = {}): Guard {
+  guard(setting: GuardSetting = {}): Guard {
+    if ('then' in setting) throw new TypeError('guard: it was given a promise: await it');
+    const { token = 0, ...term } = setting;
     requireNumber('token', token);
     requireNumber('untilMs', term.untilMs ?? 0);
-    this.leaseHold = this.at.calls.enter({ lock: this.lock, token, ...term });
-    return new PlannedGuard(this.section, this.at, this.leaseHold);
+    const { calls } = this.at;
+    const { isGranted, acquires } = calls.log;
+    if (!isGranted) requireNone(acquires.first, this.at.life, 'section.guard() was called');
+    this.leaseHold = calls.enter({ lock: this.lock, token, ...term });
+    const guard = new PlannedGuard(this.section, this.at, this.leaseHold);
+    this.guards.push(guard);
+    return guard;
+  }
+
+  /** Fails the run of a program that returned and did not wait for an access. */
+  requireSettled(): void {
+    for (const guard of this.guards) guard.requireSettled();
   }
 
   end(): void {
     this.leaseHold?.leave();
   }
+}
+
+/** Where something is under way the run fails, also where the program catches this. */
+function requireNone(begun: Begun | null, life: Life, when: string): void {
+  if (begun === null || life.isOver) return;
+  const error = unfinished(begun, when);
+  life.fail(error);
+  throw error;
 }
 
 /** Refuses what a type would: a text from a reply, or what is no number any more. */
@@ -78,6 +102,11 @@ class PlannedGuard implements Guard {
   private readonly leaseHold: LeaseHold;
   private readonly place: Place;
   private readonly at: Section;
+  private readonly accesses: Unsettled = new Unsettled();
+  /** One of them was rejected: whoever waits for several need not wait for the others then. */
+  private hasFailed = false;
+  /** What was under way as the guard was left. */
+  private leftBehind: Begun | null = null;
 
   constructor(section: SectionPlan, place: Place, leaseHold: LeaseHold) {
     const { calls, client } = place;
@@ -96,42 +125,65 @@ class PlannedGuard implements Guard {
 
   work(): Promise<void> {
     const { at } = this;
-    return this.run(function* () {
+    return this.run(this.accesses.begin('guard.work()', siteOf(this.work)), function* () {
       yield* doAll(at);
       yield* awaitAnswers(at);
     });
   }
 
   async read(key: string): Promise<number> {
-    const reply = await this.ask({ kind: 'read', key, value: null, adds: null });
-    if (reply.kind !== 'value') throw new AccessRefused(`the read of ${key} was refused`);
-    return reply.value;
+    const site = siteOf(this.read);
+    const reply = await this.ask({ kind: 'read', key, value: null, adds: null }, site);
+    if (reply.kind === 'value') return reply.value;
+    throw this.rejection(new AccessRefused(`the read of ${key} was refused`), site);
   }
 
   async write(key: string, value: number): Promise<boolean> {
     requireNumber('the value', value);
-    const reply = await this.ask({ kind: 'write', key, value, adds: null });
+    const site = siteOf(this.write);
+    const reply = await this.ask({ kind: 'write', key, value, adds: null }, site);
     return reply.kind === 'accepted';
   }
 
-  private async ask(ask: Parameters<typeof storeCall>[2]): Promise<StoreReply> {
+  private async ask(ask: Parameters<typeof storeCall>[2], site: CallSite): Promise<StoreReply> {
     const { at } = this;
+    const begun = this.accesses.begin(`guard.${ask.kind}('${ask.key}')`, site);
     const [store = 'store'] = at.servers.stores.keys();
     const place = { id: 1, label: ask.kind, store, key: ask.key };
-    const reply = await this.run(function* (): Program<StoreReply | null> {
+    const reply = await this.run(begun, function* (): Program<StoreReply | null> {
       const setting = storeCall(at, place, ask);
       return (yield* request<StoreRequest, StoreReply>(at.self, setting)).reply;
     });
-    if (reply === null) throw new NoAnswer(`no answer to the ${ask.kind} of ${ask.key}`);
-    return reply;
+    if (reply !== null) return reply;
+    throw this.rejection(new NoAnswer(`no answer to the ${ask.kind} of ${ask.key}`), site);
   }
 
-  private run<T>(program: () => Program<T>): Promise<T> {
+  private rejection(error: Error, site: CallSite): Error {
+    this.hasFailed = true;
+    return about(error, { site, call: '' });
+  }
+
+  private run<T>(begun: Begun, program: () => Program<T>): Promise<T> {
     const { host, life } = this.place;
-    return perform(host, life, program());
+    return perform(host, life, this.untilDone(begun, program));
   }
 
+  /** An access has come to its end before whoever waits for it goes on. */
+  private *untilDone<T>(begun: Begun, program: () => Program<T>): Program<T> {
+    const done = yield* program();
+    this.accesses.end(begun);
+    return done;
+  }
+
+  requireSettled(): void {
+    const { life } = this.place;
+    requireNone(this.leftBehind, life, 'its guard was left');
+    if (!this.hasFailed) requireNone(this.accesses.first, life, 'its section ended');
+  }
+
+  /** What is left behind is told at the end of the section, and not where it ends by an error. */
   leave(): void {
+    if (!this.hasFailed) this.leftBehind ??= this.accesses.first;
     this.leaseHold.leave();
   }
 }

@@ -51,8 +51,18 @@ export class AsyncWorld {
     });
   }
 
-  /** The trace of its run; one that failed where code went on that had no business to. */
-  withFailure(trace: Trace): Trace {
+  /** The trace of its run, with what its programs said at the end of their sections. */
+  traceOf(trace: Trace): Trace {
+    for (const host of this.hosts) host.noteFailure();
+    const sectionEnds = this.hosts
+      .flatMap((host) => host.sectionEnds)
+      .sort((a, b) => a.atUs - b.atUs);
+    const whole = this.withFailure(trace);
+    return sectionEnds.length === 0 ? whole : { ...whole, sectionEnds };
+  }
+
+  /** The trace of a run that failed where code went on that had no business to. */
+  private withFailure(trace: Trace): Trace {
     const failure = this.hosts.map((host) => host.failure).find((found) => found !== null) ?? null;
     if (failure === null || trace.ending.kind === 'failed') return trace;
     if (!(failure instanceof SystemFailure)) throw failure;
@@ -110,7 +120,7 @@ async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): P
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routedFailures.use();
   try {
-    return asyncWorld.withFailure(await drive(world.runInTurns(watcher)));
+    return asyncWorld.traceOf(await drive(world.runInTurns(watcher)));
   } finally {
     asyncWorld.close();
     empty?.();

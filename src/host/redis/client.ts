@@ -5,6 +5,7 @@
 import { EventEmitter } from 'node:events';
 import type { Draft } from '../../core/kernel/draft.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
+import { about, siteOf } from '../async/call-site.ts';
 import { type Means, type RedisHost, redisPort, redlockMeaning } from './meaning.ts';
 import { type RedisCommand, type RedisReply, type RedisValue, toValue } from './reply.ts';
 
@@ -164,13 +165,14 @@ class Connection {
     if (limits.commandTimeout !== undefined) options.timeoutMs = limits.commandTimeout;
     if (limits.tries !== undefined) options.tries = limits.tries;
     const label = (command[0] ?? '').toLowerCase();
+    const site = siteOf(this.send);
     const outcome = caller.call(port, { label, request: command }, options);
     return new Promise((resolve, reject) => {
       this.pending.add(reject);
       const settle = (ended: Outcome<RedisReply>): void => {
         this.pending.delete(reject);
         const value = ended.kind === 'answered' ? toValue(ended.reply) : this.lost(ended, sentMs);
-        if (value instanceof Error) reject(value);
+        if (value instanceof Error) reject(about(value, { site, call: label.toUpperCase() }));
         else resolve(value);
       };
       outcome.then(settle, reject);

@@ -1,8 +1,8 @@
 /**
  * Decides whether a system met what its scenario expects of it. What should hold must have held on
  * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard
- * never arose, leaves it unjudged, and so does, with faults or without, a lock that nobody had. What
- * should break must have broken on some seed.
+ * never arose, leaves it unjudged, and so does, with or without faults, a lock that nobody had.
+ * What should break must have broken on some seed.
  */
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { fateText } from './sections.ts';

@@ -113,9 +113,9 @@ export function fateText(sections: SectionCounts): string {
   return parts.length === 0 ? `${groupDigits(began)} began` : parts.join(', ');
 }
 
-/** `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`. */
+/** `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`; some texts name their place. */
 export function errorPlace({ error, place }: SectionErrorCount): string {
-  return place === null ? error : `${error} at ${place}`;
+  return place === null || error.includes(place) ? error : `${error} at ${place}`;
 }
 
 /** Those that ended most sections first. */

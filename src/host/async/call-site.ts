@@ -1,0 +1,108 @@
+/**
+ * Finds the place in a user's own code that an error is about. Its stack tells where it was thrown,
+ * also across `await`; not so where the answer to a call became an error, or where a call was
+ * forgotten: such an error is given the site of that call.
+ */
+import { isAbsolute, relative } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+/** A stack that is made into text where somebody reads it. */
+export interface CallSite {
+  readonly stack?: string;
+}
+
+/** Where that function was called from which called `called`. */
+export function siteOf(called: (...args: never[]) => unknown): CallSite {
+  const site: CallSite = {};
+  Error.captureStackTrace(site, called);
+  return site;
+}
+
+/** Of an error: where the call was made that it is about, and its name where that is to be told. */
+interface Blame {
+  readonly site: CallSite;
+  readonly call: string;
+}
+
+/** The same in every copy of this package that is loaded. */
+const BLAME: unique symbol = Symbol.for('fencepost.blame');
+
+/** The error, which is about the call that was made there; `call` is '' where its text says so. */
+export function about<E extends Error>(error: E, { site, call }: Blame): E {
+  Object.defineProperty(error, BLAME, { value: { site, call } });
+  return error;
+}
+
+/** What `about` was told of it. */
+export function blameOf(error: unknown): Blame | null {
+  if (typeof error !== 'object' || error === null || !(BLAME in error)) return null;
+  const blame: unknown = error[BLAME];
+  return isBlame(blame) ? blame : null;
+}
+
+function isBlame(value: unknown): value is Blame {
+  return typeof value === 'object' && value !== null && 'site' in value && 'call' in value;
+}
+
+/** `    at alice (file:///home/a/lock.mjs:12:5)`, with or without a function's name. */
+const FRAME = /^\s*at (?:.*\()?([^()]+):(\d+):(\d+)\)?$/;
+
+export interface Frame {
+  readonly line: string;
+  /** A path or the URL of a file, or `node:…`. */
+  readonly file: string;
+  /** `12:5`. */
+  readonly place: string;
+}
+
+export function framesIn(stack: string): readonly Frame[] {
+  return stack.split('\n').flatMap((line) => {
+    const match = FRAME.exec(line);
+    if (match === null) return [];
+    const [, file = '', row = '', column = ''] = match;
+    return [{ line, file: file.replace(/^async /, ''), place: `${row}:${column}` }];
+  });
+}
+
+export function isOfNode({ file }: Frame): boolean {
+  return file.startsWith('node:');
+}
+
+export function isOfPackage({ file }: Frame): boolean {
+  return /[\\/]node_modules[\\/]/.test(file);
+}
+
+/** Relative to the folder in which the command runs, if it is below that. */
+export function pathOf({ file }: Frame): string {
+  const path = pathIn(file);
+  if (!isAbsolute(path)) return path;
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}
+
+/** A module is loaded with its digest behind its name. */
+function pathIn(file: string): string {
+  return file.startsWith('file:') ? fileURLToPath(file.replace(/\?.*$/, '')) : file;
+}
+
+const HOME = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Tests that stand beside the code of fencepost are users of it. */
+function isOfFencepost({ file }: Frame): boolean {
+  const path = pathIn(file);
+  if (/[\\/]node_modules[\\/]fencepost[\\/]/.test(path)) return true;
+  return path.startsWith(HOME) && !/\.(?:test|fixture)\.[cm]?[jt]s$/.test(path);
+}
+
+/**
+ * `lock.mjs:12:5`: the first place in code that is not Node's, fencepost's or a package's; else the
+ * first in a package; null where there is neither. No folder is named: where a checkout lies
+ * differs from machine to machine.
+ */
+export function ownPlaceIn({ stack = '' }: CallSite): string | null {
+  const frames = framesIn(stack).filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
+  const frame = frames.find((one) => !isOfPackage(one)) ?? frames[0];
+  if (frame === undefined) return null;
+  return `${pathIn(frame.file).split(/[\\/]/).at(-1) ?? ''}:${frame.place}`;
+}
