@@ -5,10 +5,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { isSameCause } from '../src/check/breach-cause.ts';
 import type { Plan, Work } from '../src/core/plan/plan.ts';
 import { readPlan } from '../src/core/plan/plan-text.ts';
 import { isSimpler, workOf } from '../src/core/shrink/simpler.ts';
-import { examineSeed, shrinkFailure } from '../src/harness.ts';
+import { examine, examineSeed, shrinkFailure } from '../src/harness.ts';
 import { loadScenario } from '../src/load.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { replay } from '../src/search/corpus/replay.ts';
@@ -211,6 +212,12 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
 /** One client more can do it too, and few seeds find the way that needs the fewest. */
 const RARE = new Set(['datagrams', 'stampede-pause']);
 
+/**
+ * Its plan is kept as it is written, with the write of each. Its breach is that of a write after a
+ * later holder had read: shrunk by that rule, the later write can go.
+ */
+const FEWER_WRITES = new Map([['write-data', 1]]);
+
 /** Failing seeds that are shrunk: as many as `run` takes, or more where few of them get there. */
 const SHRUNK = { usually: 3, of: new Map([['redis-release', 5]]) };
 
@@ -230,7 +237,8 @@ describe('a counterexample', () => {
     expect(best.chance).toBeNull();
     const atMost = RARE.has(scenario) ? clients + 1 : clients;
     expect(sizeOf(best).clients).toBeLessThanOrEqual(atMost);
-    expect(sizeOf(best)).toMatchObject({ faults, writes });
+    const fewest = FEWER_WRITES.get(scenario) ?? writes;
+    expect(sizeOf(best)).toMatchObject({ faults, writes: fewest });
   });
 
   test('every broken claim that is kept has its optimum in the table', () => {
@@ -251,11 +259,16 @@ function shrinkAfresh(scenario: Scenario, system: string, claim: string): Plan {
   let found = 0;
   const enough = SHRUNK.of.get(scenario.name) ?? SHRUNK.usually;
   for (let seed = 0; found < enough; seed += 1) {
-    const { plan, verdicts } = examineSeed(scenario, system, seed, [claim]);
-    if (verdicts[0]?.kind !== 'invalid') continue;
+    const { plan, causes } = examineSeed(scenario, system, seed, [claim]);
+    const cause = causes.get(claim);
+    if (cause === undefined) continue;
     found += 1;
     const shrunk = shrinkFailure(plan, claim);
     expect(shrunk.isMinimal).toBe(true);
+    const left = examine(shrunk.plan, [claim]).causes.get(claim);
+    expect(left !== undefined && isSameCause(left, cause), `seed ${seed} keeps its cause`).toBe(
+      true,
+    );
     if (best === null || isSimpler(shrunk.plan, best)) best = shrunk.plan;
   }
   if (best === null) throw new Error('no seed breaks it');

@@ -4,7 +4,13 @@
  * Every step is a pure function over plain data.
  */
 import { builtIn, type Catalogue } from './catalogue.ts';
-import { type BreachCause, causeOf } from './check/breach-cause.ts';
+import {
+  type BreachCause,
+  causeOf,
+  causeText,
+  isPartOf,
+  isSameCause,
+} from './check/breach-cause.ts';
 import { judgeIndexed } from './check/claims.ts';
 import { type HolderOverlap, measureHolderOverlap } from './check/holder-overlap.ts';
 import { measureStampede, type Stampede } from './check/single-flight.ts';
@@ -13,6 +19,7 @@ import { indexTrace, type TraceIndex } from './check/trace-index.ts';
 import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import type { Plan } from './core/plan/plan.ts';
+import type { Answer } from './core/shrink/search.ts';
 import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './core/shrink/shrink.ts';
 import { pin, run } from './run.ts';
 import { expand } from './scenario/expand.ts';
@@ -101,8 +108,26 @@ export function shrinkFailure(
   claim: string,
   { catalogue = builtIn, ...options }: ShrinkFailureOptions = {},
 ): ShrinkResult {
-  const stillBreaks = (candidate: Plan): boolean => breaks(candidate, claim, catalogue);
+  const answer = answersWith(claim);
+  const stillBreaks = (candidate: Plan): Answer => answer(examine(candidate, [claim], catalogue));
   return shrinkWith(expectsBreach(pin(plan, catalogue), claim), stillBreaks, options);
+}
+
+/**
+ * What a shrink is told of each examination: whether it breaks `claim` by the cause of the first
+ * one that did. Where that has more faults than a later one, what the later one needs is the cause
+ * from then on: the others were not needed.
+ */
+export function answersWith(claim: string): (examination: Examination) => Answer {
+  let cause: BreachCause | null = null;
+  return ({ causes }) => {
+    const found = causes.get(claim);
+    if (found === undefined) return false;
+    cause ??= found;
+    if (!isSameCause(found, cause)) return { otherCause: `${found.rule}: ${causeText(found)}` };
+    if (found.faults.length > 0 && isPartOf(found, cause)) cause = found;
+    return true;
+  };
 }
 
 /** A plan that is expected to break `claim` when it is replayed. */

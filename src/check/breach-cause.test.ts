@@ -110,6 +110,23 @@ describe('a late release that frees the lock of a successor', () => {
     expect(behind?.event.processes).toEqual(['alice']);
   });
 
+  test('counts also where it came in time, its own grant having been lost to another', () => {
+    const events = [
+      ...taken(0, 'alice', 1),
+      ...[pause(1, 'alice', 12), call(12, 'alice/1/del')],
+      ...taken(11, 'dave', 4),
+      ...deleted(12, 'alice/1/del'),
+      ...taken(12, 'bob', 2),
+      read(12, 'bob', 2, 0),
+      ...[call(12.5, 'dave/4/del'), ...deleted(13, 'dave/4/del')],
+      ...taken(13, 'carol', 3),
+      read(13, 'carol', 3, 0),
+      write(14, 'bob', 2, 1),
+    ];
+    const cause = causeIn('grant-order', events);
+    expect(causeText(cause)).toBe('another’s release: pause before release');
+  });
+
   test('is no cause where it freed nothing, or what its own client held', () => {
     const denied = answer(12, 'alice/1/del', { kind: 'denied', holder: '' });
     const inVain = lostTurn(11, [call(12, 'alice/1/del'), handled(12, 'alice/1/del'), denied]);

@@ -14,7 +14,6 @@
  * lock went from him to her by alice's release, and what made that late was `pause before release`.
  * Had alice been paused before her write instead, the lock would have gone to bob by itself.
  */
-import type { Grant, Release } from '../core/history/server-events.ts';
 import type { FaultStrikes, Invoke, ProcessInfo } from '../core/history/trace.ts';
 import { type FaultKind, hitsBetween, hitsMessage } from '../core/plan/fault.ts';
 import { causesIn, causesOfTaking, causesSince } from './evidence.ts';
@@ -80,7 +79,7 @@ export function isPartOf(one: BreachCause, other: BreachCause): boolean {
   return one.faults.every((hit) => known.has(hitText(hit)));
 }
 
-/** `another's release: pause before release`, `delay of write request and pause before access`. */
+/** `another’s release: pause before release`, `delay of write request and pause before access`. */
 export function causeText({ isByForeignRelease, faults }: BreachCause): string {
   const hits = faults.length === 0 ? 'no fault' : faults.map(hitText).join(' and ');
   return isByForeignRelease ? `another’s release: ${hits}` : hits;
@@ -101,14 +100,10 @@ function behind(indexed: TraceIndex, { evidence }: Invalid): Behind {
   const found = new Map<number, Numbered<FaultStrikes>>();
   for (const fault of indexed.faults) if (shown.has(fault.index)) found.set(fault.index, fault);
   let isByForeignRelease = false;
-  for (const [earlier, later] of handovers(indexed, shown)) {
-    const foreign = foreignReleases(indexed, { earlier, later });
+  for (const handover of handovers(indexed, shown)) {
+    const foreign = foreignReleases(indexed, handover);
     if (foreign.length > 0) isByForeignRelease = true;
-    const faults =
-      foreign.length > 0
-        ? foreign.flatMap((release) => faultsBefore(indexed, release))
-        : faultsOfTheft(indexed, { earlier, later });
-    for (const fault of faults) found.set(fault.index, fault);
+    for (const fault of faultsOfHandover(indexed, handover, foreign)) found.set(fault.index, fault);
   }
   const faults = [...found.values()].sort((one, other) => one.index - other.index);
   return { isByForeignRelease, faults: faults.length > 0 ? faults : lateMessages(indexed, shown) };
@@ -167,18 +162,37 @@ interface Handover {
   readonly later: GrantLog;
 }
 
-function handovers(
-  { locks }: TraceIndex,
-  shown: ReadonlySet<number>,
-): readonly (readonly [GrantLog, GrantLog])[] {
+function handovers({ locks }: TraceIndex, shown: ReadonlySet<number>): readonly Handover[] {
   return [...locks.values()].flatMap(({ grants }) => {
     const among = grants.filter(({ index }) => shown.has(index));
     return among.flatMap((earlier, at) => {
       const later = among[at + 1];
       return later === undefined || later.event.client === earlier.event.client
         ? []
-        : [[earlier, later] as const];
+        : [{ earlier, later }];
     });
+  });
+}
+
+/**
+ * What made the lock go from one to the other too early. A release that met the grant of another
+ * may have come in time, and its own grant been lost in the same way before.
+ */
+function faultsOfHandover(
+  indexed: TraceIndex,
+  handover: Handover,
+  foreign: readonly ForeignRelease[] = foreignReleases(indexed, handover),
+): readonly Numbered<FaultStrikes>[] {
+  if (foreign.length === 0) return faultsOfTheft(indexed, handover);
+  return foreign.flatMap((release) => {
+    const faults = faultsBefore(indexed, release);
+    const { meant } = release;
+    if (faults.length > 0 || meant === undefined) return faults;
+    const { earlier } = handover;
+    // Ends, since the earlier grant of each handover was given before that of the one it explains.
+    return meant.index < earlier.index
+      ? faultsOfHandover(indexed, { earlier: meant, later: earlier })
+      : [];
   });
 }
 
@@ -188,7 +202,8 @@ interface ForeignRelease {
   readonly client: string;
   readonly server: string;
   readonly message: string;
-  readonly fromUs: number;
+  /** The grant that its client had. */
+  readonly meant: GrantLog | undefined;
 }
 
 function foreignReleases(indexed: TraceIndex, handover: Handover): readonly ForeignRelease[] {
@@ -205,17 +220,9 @@ function notedReleases(
   const log = locks.get(lock);
   return earlier.changes.flatMap(({ event, index }) => {
     if (event.kind !== 'release' || event.under === ordinal || index > later.index) return [];
-    const fromUs = log?.byNumber.get(event.under)?.event.sentAtUs ?? 0;
-    return [foreignRelease(event, index, fromUs)];
+    const { client, process: server, message, under } = event;
+    return [{ index, client, server, message, meant: log?.byNumber.get(under) }];
   });
-}
-
-function foreignRelease(
-  { client, process, message }: Release,
-  index: number,
-  fromUs: number,
-): ForeignRelease {
-  return { index, client, server: process, message, fromUs };
 }
 
 /** A call about a lock that a server handled and answered as asked. */
@@ -251,8 +258,7 @@ function calledReleases(
         `${call.server} ${call.lock}` === key,
     );
     if (basis !== undefined && basis.index >= given.index) return [];
-    const fromUs = ownGrantBefore(indexed, client, invoke.index)?.sentAtUs ?? 0;
-    return [{ index, client, server, message, fromUs }];
+    return [{ index, client, server, message, meant: grantBefore(indexed, client, invoke.index) }];
   });
 }
 
@@ -289,20 +295,21 @@ function isDone({ invoke, return: returned }: OperationLog, verb: keyof typeof D
   return invoke.event.call.verb === verb && returned?.event.answer?.kind === DONE[verb];
 }
 
-function ownGrantBefore({ locks }: TraceIndex, client: string, before: number): Grant | undefined {
+function grantBefore({ locks }: TraceIndex, client: string, before: number): GrantLog | undefined {
   let last: GrantLog | undefined;
   for (const { grants } of locks.values()) {
     const own = grants.findLast(({ event, index }) => event.client === client && index < before);
     if (own !== undefined && own.index > (last?.index ?? -1)) last = own;
   }
-  return last?.event;
+  return last;
 }
 
 /** What made a release come so late that it met the grant of another. */
 function faultsBefore(
   indexed: TraceIndex,
-  { client, server, message, fromUs, index }: ForeignRelease,
+  { client, server, message, meant, index }: ForeignRelease,
 ): readonly Numbered<FaultStrikes>[] {
+  const fromUs = meant?.event.sentAtUs ?? 0;
   const span = { processes: [client, server], message, fromUs, before: index };
   return among(indexed, causesIn(indexed, span));
 }

@@ -67,7 +67,8 @@ function* boundaryOf(
     if (end === parameter.value || !search.isAllowed(far)) continue;
     const breaks = yield* search.ask(far);
     if (breaks === null) return SPENT;
-    if (!breaks) return yield* bisect(search, parameter, end);
+    // What breaks by another cause does not hold either.
+    if (breaks === false) return yield* bisect(search, parameter, end);
   }
   const { what, range } = parameter;
   const reason =
@@ -90,8 +91,8 @@ function* bisect(search: Search, parameter: Parameter, end: number): Steps<Bound
     const middle = Math.floor((breaksAtUs + holdsAtUs) / 2);
     const breaks = yield* search.ask(parameter.write(search.current, middle));
     if (breaks === null) return SPENT;
-    if (breaks) breaksAtUs = middle;
-    else holdsAtUs = middle;
+    if (breaks === false) holdsAtUs = middle;
+    else breaksAtUs = middle;
   }
   const holdsPlan = parameter.write(search.current, holdsAtUs);
   const { what, path } = parameter;

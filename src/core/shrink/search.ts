@@ -10,7 +10,20 @@ import { amountRangeOf, isStream, isWait } from './parameter.ts';
 import { isSimpler, sectionsOf } from './simpler.ts';
 
 /** Yields plans to be judged, receives whether each still breaks the claim, and returns `T`. */
-export type Steps<T> = Generator<Plan, T, boolean>;
+export type Steps<T> = Generator<Plan, T, Answer>;
+
+/** Whether a plan still breaks the claim, or does so by another cause, which is named. */
+export type Answer = boolean | { readonly otherCause: string };
+
+/** A plan that breaks the claim by another cause than the one that was given. */
+export interface OtherBreach {
+  readonly cause: string;
+  /** The simplest that was met. */
+  readonly plan: Plan;
+}
+
+/** Causes of which a plan is kept; whoever meets more has already seen that there are several. */
+const MAX_OTHERS = 8;
 
 /** One way to make a plan simpler. It changes nothing but through `search.attempt`. */
 export interface Pass {
@@ -39,7 +52,8 @@ export class Search {
   private acceptCount = 0;
   private readonly allowed: Excess;
   private readonly shouldStop: () => boolean;
-  private readonly verdicts = new Map<string, boolean>();
+  private readonly verdicts = new Map<string, Answer>();
+  private readonly othersByCause = new Map<string, Plan>();
   private readonly counts = new Map<string, PassCount>();
   /** Runs that may be made in all; the caller of the search moves it between phases. */
   runLimit: number;
@@ -64,6 +78,11 @@ export class Search {
     return this.acceptCount;
   }
 
+  /** What else breaks the claim, the causes in the order in which they were met. */
+  get others(): readonly OtherBreach[] {
+    return [...this.othersByCause].map(([cause, plan]) => ({ cause, plan }));
+  }
+
   get passCounts(): readonly PassCount[] {
     return [...this.counts.values()];
   }
@@ -77,10 +96,10 @@ export class Search {
   }
 
   /**
-   * Whether `plan` breaks the claim: judged once for each plan. Null when the budget is spent, of
-   * runs or of questions.
+   * Whether `plan` breaks the claim, and how: judged once for each plan. Null when the budget is
+   * spent, of runs or of questions.
    */
-  *ask(plan: Plan): Steps<boolean | null> {
+  *ask(plan: Plan): Steps<Answer | null> {
     if (this.isExhausted) return null;
     this.askCount += 1;
     // Plans are copied piece by piece from one plan, so equal ones have their fields in one order.
@@ -89,20 +108,35 @@ export class Search {
     if (known !== undefined) return known;
     if (this.runCount >= this.runLimit || this.shouldStop()) return null;
     this.runCount += 1;
-    const breaks = yield plan;
-    this.verdicts.set(key, breaks);
-    return breaks;
+    const answer = yield plan;
+    this.verdicts.set(key, answer);
+    return answer;
   }
 
-  /** Makes `candidate` the current plan if it is simpler, in bounds, and breaks the claim. */
+  /**
+   * Makes `candidate` the current plan if it is simpler, in bounds, and breaks the claim by the
+   * same cause; if by another, it is kept beside.
+   */
   *attempt(candidate: Plan): Steps<boolean> {
     // First, since the comparisons below take long on a large plan.
     if (this.shouldStop()) return false;
     if (!isSimpler(candidate, this.best) || !this.isAllowed(candidate)) return false;
-    if ((yield* this.ask(candidate)) !== true) return false;
+    const answer = yield* this.ask(candidate);
+    if (answer !== true) {
+      if (answer !== null && answer !== false)
+        this.keep({ cause: answer.otherCause, plan: candidate });
+      return false;
+    }
     this.best = candidate;
     this.acceptCount += 1;
     return true;
+  }
+
+  private keep({ cause, plan }: OtherBreach): void {
+    const known = this.othersByCause.get(cause);
+    const isNew = known === undefined && this.othersByCause.size < MAX_OTHERS;
+    if (isNew || (known !== undefined && isSimpler(plan, known)))
+      this.othersByCause.set(cause, plan);
   }
 
   /** Tries one after the other until one is accepted; true when one was. */

@@ -1,10 +1,11 @@
 /**
  * Makes a counterexample smaller, one pass at a time, until no pass can. It never sees the system:
- * it yields plans and receives whether each still breaks the same claim. The order of the passes
- * stands below. Read on in `simpler.ts` (which of two plans is simpler), `search.ts` (what a pass
- * may do, and what it is accepted by), `drop.ts`, `weaken.ts`, `place-faults.ts` and `retime.ts`
- * (the passes), `change.ts` and `parameter.ts` (the pieces and numbers of a plan that they move, by
- * `round.ts` to round ones), and last `boundary.ts` (how much is just enough).
+ * it yields plans and receives whether each still breaks the same claim by the same cause; what does
+ * so by another is kept beside. The order of the passes stands below. Read on in `simpler.ts` (which
+ * of two plans is simpler), `search.ts` (what a pass may do, and what it is accepted by), `drop.ts`,
+ * `weaken.ts`, `place-faults.ts` and `retime.ts` (the passes), `change.ts` and `parameter.ts` (the
+ * pieces and numbers of a plan that they move, by `round.ts` to round ones), and last `boundary.ts`
+ * (how much is just enough).
  */
 import type { Plan } from '../plan/plan.ts';
 import { type Boundary, findBoundary, SPENT } from './boundary.ts';
@@ -24,7 +25,14 @@ import {
 } from './drop.ts';
 import { moveFaults, type PointsOf, placeFaults } from './place-faults.ts';
 import { dropAndRetime, keepTwoSections, retime } from './retime.ts';
-import { type Pass, type PassCount, Search, type Steps } from './search.ts';
+import {
+  type Answer,
+  type OtherBreach,
+  type Pass,
+  type PassCount,
+  Search,
+  type Steps,
+} from './search.ts';
 import {
   lowerCounts,
   lowerLatencies,
@@ -63,6 +71,8 @@ export interface ShrinkResult {
   readonly runs: number;
   readonly accepted: number;
   readonly passes: readonly PassCount[];
+  /** Simpler plans that broke the claim too, each by another cause than the plan given. */
+  readonly others: readonly OtherBreach[];
   readonly boundary: Boundary | null;
   /** Why there is no boundary, a clause; null when there is one. */
   readonly whyNoBoundary: string | null;
@@ -80,7 +90,13 @@ export function* shrink(plan: Plan, options: ShrinkOptions = {}): Steps<ShrinkRe
   const reproduced = yield* search.ask(plan);
   if (reproduced !== true) {
     const whyNoBoundary = reproduced === null ? SPENT.reason : 'the plan does not break the claim';
-    return resultOf(search, { reproduced, isMinimal: false, boundary: null, whyNoBoundary });
+    const judged = reproduced === null ? null : false;
+    return resultOf(search, {
+      reproduced: judged,
+      isMinimal: false,
+      boundary: null,
+      whyNoBoundary,
+    });
   }
   yield* settle(search, [...passesThatDrop(plan, options), ...PASSES_THAT_LOWER]);
   const isMinimal = !search.isSpent;
@@ -142,14 +158,14 @@ function resultOf(
   search: Search,
   rest: Pick<ShrinkResult, 'reproduced' | 'isMinimal' | 'boundary' | 'whyNoBoundary'>,
 ): ShrinkResult {
-  const { current: plan, runs, accepted, passCounts: passes } = search;
-  return { plan, runs, accepted, passes, ...rest };
+  const { current: plan, runs, accepted, passCounts: passes, others } = search;
+  return { plan, runs, accepted, passes, others, ...rest };
 }
 
 /** Shrinks with a predicate that answers at once. */
 export function shrinkWith(
   plan: Plan,
-  stillBreaks: (candidate: Plan) => boolean,
+  stillBreaks: (candidate: Plan) => Answer,
   options?: ShrinkOptions,
 ): ShrinkResult {
   const steps = shrink(plan, options);
@@ -161,7 +177,7 @@ export function shrinkWith(
 /** The same with a predicate that answers later. */
 export async function shrinkWithAsync(
   plan: Plan,
-  stillBreaks: (candidate: Plan) => Promise<boolean>,
+  stillBreaks: (candidate: Plan) => Promise<Answer>,
   options?: ShrinkOptions,
 ): Promise<ShrinkResult> {
   const steps = shrink(plan, options);

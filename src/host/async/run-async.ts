@@ -7,9 +7,10 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Watcher } from '../../core/kernel/scheduler.ts';
 import type { Plan } from '../../core/plan/plan.ts';
+import type { Answer } from '../../core/shrink/search.ts';
 import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
 import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
-import { examine, expectsBreach, judgeRun } from '../../harness.ts';
+import { answersWith, examine, expectsBreach, judgeRun } from '../../harness.ts';
 import { pin, run, runWatched } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -108,10 +109,10 @@ export async function shrinkFailureAsync(
   claim: string,
   { catalogue = builtIn, breathe, ...options }: ShrinkAsyncOptions = {},
 ): Promise<ShrinkResult> {
-  const stillBreaks = async (candidate: Plan): Promise<boolean> => {
+  const answer = answersWith(claim);
+  const stillBreaks = async (candidate: Plan): Promise<Answer> => {
     await breathe?.();
-    const { verdicts } = await examineEither(candidate, [claim], catalogue);
-    return verdicts[0]?.kind === 'invalid';
+    return answer(await examineEither(candidate, [claim], catalogue));
   };
   const pinned = await pinAsync(plan, catalogue);
   return shrinkWithAsync(expectsBreach(pinned, claim), stillBreaks, options);

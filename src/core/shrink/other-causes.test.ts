@@ -1,0 +1,59 @@
+/** What breaks the claim by another cause is neither the result nor lost. */
+import { describe, expect, test } from 'vitest';
+import type { Plan } from '../plan/plan.ts';
+import { pause, planWith } from './sample-plan.fixture.ts';
+import type { Answer } from './search.ts';
+import { shrinkWith } from './shrink.ts';
+
+function pausedUs(plan: Plan, name: string): number {
+  return plan.faults.reduce(
+    (total, one) => total + (one.kind === 'pause' && one.process === name ? one.forUs : 0),
+    0,
+  );
+}
+
+/** Alice's pause breaks it; so does bob's alone, by a cause of its own. */
+function judge(plan: Plan): Answer {
+  if (pausedUs(plan, 'alice') >= 20_000) return true;
+  return pausedUs(plan, 'bob') >= 10_000 && { otherCause: 'pause of bob' };
+}
+
+const start = planWith([pause('alice', 30_000), pause('bob', 31_234), pause('bob', 500)]);
+
+describe('a plan with several causes', () => {
+  const { plan, others, boundary } = shrinkWith(start, judge);
+
+  test('shrinks by the one that was given', () => {
+    expect(plan.faults).toEqual([expect.objectContaining({ process: 'alice', forUs: 20_000 })]);
+  });
+
+  test('keeps the simplest plan of each other one that was met', () => {
+    expect(others.map(({ cause }) => cause)).toEqual(['pause of bob']);
+    for (const other of others) {
+      expect(judge(other.plan)).toEqual({ otherCause: other.cause });
+      expect(other.plan.faults.length).toBeLessThan(start.faults.length);
+    }
+  });
+
+  test('has its boundary where nothing breaks it', () => {
+    expect(boundary).toMatchObject({ breaksAtUs: 20_000, holdsAtUs: 19_999 });
+  });
+});
+
+test('what breaks by another cause does not hold at the boundary', () => {
+  const { boundary } = shrinkWith(planWith([pause('alice', 30_000)]), (plan): Answer => {
+    const us = pausedUs(plan, 'alice');
+    return us >= 20_000 ? true : us >= 15_000 ? { otherCause: 'less' } : false;
+  });
+  expect(boundary).toMatchObject({ breaksAtUs: 15_000, holdsAtUs: 14_999 });
+});
+
+test('of many causes only so many are kept, and of the first', () => {
+  let met = 0;
+  const { others } = shrinkWith(start, (plan): Answer => {
+    if (plan === start) return true;
+    met += 1;
+    return { otherCause: `${met}` };
+  });
+  expect(others.map(({ cause }) => cause)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+});
