@@ -1,11 +1,11 @@
 /**
  * Makes a counterexample smaller, one pass at a time, until no pass can. It never sees the system:
- * it yields plans and receives whether each still breaks the same claim by the same cause; what does
- * so by another is kept beside. The order of the passes stands below. Read on in `simpler.ts` (which
- * of two plans is simpler), `search.ts` (what a pass may do, and what it is accepted by), `drop.ts`,
- * `weaken.ts`, `place-faults.ts` and `retime.ts` (the passes), `change.ts` and `parameter.ts` (the
- * pieces and numbers of a plan that they move, by `round.ts` to round ones), and last `boundary.ts`
- * (how much is just enough).
+ * it yields plans and receives whether each still breaks the same claim by the same cause; what
+ * does so by another is kept beside. The order of the passes stands below. Read on in `simpler.ts`
+ * (which of two plans is simpler), `search.ts` (what a pass may do, and what it is accepted by),
+ * `drop.ts`, `weaken.ts`, `place-faults.ts` and `retime.ts` (the passes), `change.ts` and
+ * `parameter.ts` (the pieces and numbers of a plan that they move, by `round.ts` to round ones),
+ * and last `boundary.ts` (how much is just enough).
  */
 import type { Plan } from '../plan/plan.ts';
 import { type Boundary, findBoundary, SPENT } from './boundary.ts';
