@@ -58,7 +58,7 @@ export { checkHistory, checkParts, MalformedOperation } from './linearizability/
 export type { Core } from './linearizability/core.ts';
 export type { CheckOptions, Decision } from './linearizability/decide.ts';
 export type { ExplainedState, Reasons } from './linearizability/explain.ts';
-export { explainHistory, explainInWords } from './linearizability/explain.ts';
+export { explainHistory } from './linearizability/explain.ts';
 export type { HistoryRead, ReadHistoryOptions } from './linearizability/formats/formats.ts';
 export { readHistory } from './linearizability/formats/formats.ts';
 export type { CallData, History, Operation } from './linearizability/model.ts';
@@ -83,6 +83,7 @@ export { type SemaphoreCall, semaphore } from './linearizability/models/semaphor
 export type { Versioned, VersionedCall } from './linearizability/models/versioned-register.ts';
 export { versionedRegister } from './linearizability/models/versioned-register.ts';
 export { type Beginning, models } from './linearizability/models.ts';
+export { explainInWords } from './linearizability/sentence.ts';
 export { refuteOrder } from './linearizability/verify-order.ts';
 export { loadScenario } from './load.ts';
 export { digestOf, pin, run } from './run.ts';

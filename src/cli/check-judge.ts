@@ -9,13 +9,9 @@ import type { Json } from '../core/kernel/json.ts';
 import { type HistoryPart, readFailures, splitHistory } from '../linearizability/check-history.ts';
 import { type Core, findCore } from '../linearizability/core.ts';
 import { type CheckOptions, type Decision, decide } from '../linearizability/decide.ts';
-import {
-  allowanceAfter,
-  explainHistory,
-  explainInWords,
-  type Reasons,
-} from '../linearizability/explain.ts';
+import { allowanceAfter, explainHistory, type Reasons } from '../linearizability/explain.ts';
 import type { CallData, Model } from '../linearizability/model.ts';
+import { explainInWords } from '../linearizability/sentence.ts';
 import { refuteOrder } from '../linearizability/verify-order.ts';
 import {
   type HistoryReport,
@@ -311,15 +307,14 @@ function doubtOf({ order }: { order: readonly number[] }, end: number, view: Par
 /** In the sentence each client stands with the lines of its operation. */
 function becauseOf(view: PartView, reasons: Reasons<Json>): string {
   const named = [...view.history];
-  const last = reasons.possible.flatMap(({ order, witness = -1 }) => [order.at(-1) ?? -1, witness]);
   const { required, optional } = reasons.core;
-  for (const index of new Set([reasons.at, ...last, ...required, ...optional])) {
+  for (const index of new Set([reasons.at, ...required, ...optional])) {
     const operation = view.history[index];
     if (operation === undefined) continue;
     const lines = linesOf(view.reported(index, 'other'));
     named[index] = { ...operation, client: `${operation.client} (${lines})` };
   }
-  return explainInWords(named, view.model, reasons);
+  return explainInWords(named, view.model, reasons, (from, to) => view.spanInWords(from, to));
 }
 
 const MEGABYTE = 1_048_576;

@@ -207,6 +207,20 @@ export class PartView {
     return `${where}; which of them is the first that fits into none was not found within the limits.`;
   }
 
+  /**
+   * How a sentence names what lies between two positions, of a call and of a return: by the lines
+   * of the file, unless these tell no order, as a line does that holds a call and its return.
+   */
+  spanInWords(from: number | null, to: number): string {
+    const last = this.history.findIndex((operation) => operation.return === to);
+    const { invokeLine, returnLine } = this.reported(last, 'other');
+    const called = this.history.findIndex(({ invoke }) => invoke === from);
+    const first = this.reported(called, 'other').invokeLine;
+    const isByLine = last >= 0 && returnLine !== null && returnLine > invokeLine && first > 0;
+    if (from === null) return isByLine ? `up to line ${returnLine}` : `up to ${to}`;
+    return isByLine ? `in lines ${first}–${returnLine}` : `between ${from} and ${to}`;
+  }
+
   /** The beginning of a valid part, in the order that was found. */
   drawValid(order: readonly number[]): readonly ReportedOperation[] {
     const happened = this.indicesOf(({ outcome }) => outcome !== 'fail');

@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { drawCasRegister } from '../../tools/oracle/long-history.ts';
 import { checkHistory, checkParts } from './check-history.ts';
-import { explainHistory, explainInWords } from './explain.ts';
+import { explainHistory } from './explain.ts';
 import { type History, illegal, type Model, type Operation } from './model.ts';
 import { type KeyValueCall, keyValue } from './models/key-value.ts';
 import { type CasRegisterCall, casRegister } from './models/register.ts';
 import { models } from './models.ts';
+import { explainInWords } from './sentence.ts';
 
 const key = 'x';
 
@@ -140,21 +141,17 @@ describe('an explanation in words', () => {
     return: 9,
     outcome: 'ok',
   };
-  it('says what is needed and what there is', () => {
-    expect(wordsFor([write, cas])).toBe(
-      '`cas(4→4)=ok` by 3 needs the value 4, but after `write(2)` by 1, which returned before it ' +
-        'began, it is 2.',
+  it('says what is needed and why it cannot be', () => {
+    const four = { ...write, call: { ...write.call, value: 4 }, invoke: -2, return: -1 };
+    expect(wordsFor([four, write, cas])).toBe(
+      '`cas(4→4)=ok` by 3 needs the value 4, but `write(2)` by 1 came before it, and nothing else ' +
+        'called or open in positions 0–9 sets 4.',
     );
   });
-  it('names every state that is possible', () => {
-    const other = { ...write, call: { ...write.call, value: 3 }, invoke: 3, return: 12 };
-    const words = wordsFor([write, cas, other]);
-    expect(words).toContain('which returned before it began, it is 2');
-    expect(words).toContain('or after `write(3)` by 1, which overlapped it, it is 3');
-  });
-  it('says so when nothing has happened before', () => {
-    expect(wordsFor([cas])).toBe(
-      '`cas(4→4)=ok` by 3 needs the value 4, but at first it is nothing.',
+  it('says so when nothing ever set it', () => {
+    expect(wordsFor([write, cas])).toBe(
+      '`cas(4→4)=ok` by 3 needs the value 4, but at first it is nothing, and nothing else called ' +
+        'up to position 9 sets 4.',
     );
   });
 });

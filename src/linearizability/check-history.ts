@@ -10,7 +10,7 @@
  *    `transitions.ts` numbers; `look-ahead.ts`: what spares it most of the orders.
  * 5. `verify-order.ts`: replays a valid verdict, and shares no code with any of these.
  * 6. `explain.ts`: why an invalid one is; `core.ts`: the few operations that contradict each other,
- *    found by asking less and less of a history, in the ways of `relax.ts`.
+ *    found by asking less and less of a history, in the ways of `relax.ts`; `sentence.ts` tells it.
  * 7. `formats/formats.ts`: histories that others recorded, read from their files.
  */
 import type { Json } from '../core/kernel/json.ts';

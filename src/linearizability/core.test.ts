@@ -1,6 +1,7 @@
 import alea from 'seedrandom/lib/alea.js';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../properties/runs.ts';
+import { fits } from '../../tools/oracle/core-reading.ts';
 import { isLinearizable } from '../../tools/oracle/naive.ts';
 import {
   drawHistory,
@@ -29,9 +30,9 @@ import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
 import { CoreTrials } from './core.ts';
 import { explainHistory, type Reasons } from './explain.ts';
-import type { CallData, History, Model, Operation } from './model.ts';
+import type { CallData, History, Model } from './model.ts';
 import { casRegister } from './models/register.ts';
-import { beginHistory, cutHistory, distinctCalls, makeOptional, StartStates } from './relax.ts';
+import { beginHistory, cutHistory, distinctCalls, StartStates } from './relax.ts';
 import { refuteOrder } from './verify-order.ts';
 
 const small: HistoryShape = {
@@ -49,56 +50,6 @@ function explain<State extends Json, Call extends CallData>(
 ): Reasons<State> | null {
   const verdict = checkHistory(history, model);
   return verdict.kind === 'invalid' ? explainHistory(history, model, verdict) : null;
-}
-
-/** What `calls` make of `states` however often they come, or a few hundred of it. */
-function closure<State extends Json, Call extends CallData>(
-  states: readonly State[],
-  calls: readonly Call[],
-  model: Model<State, Call>,
-): readonly State[] {
-  const doGrow = model.approaches !== undefined;
-  const known = new Map(states.map((state) => [JSON.stringify(state), state]));
-  for (const state of known.values()) {
-    if (known.size > 100) break;
-    for (const next of calls.flatMap((call) => model.step(state, call))) {
-      // No text of the repertoires is as long: all such are alike.
-      const isBlind = doGrow && typeof next === 'string' && next.length > 4;
-      if (!isBlind) known.set(JSON.stringify(next), next);
-    }
-  }
-  return [...known.values()];
-}
-
-/** Decides a core as it is to be read, by every order tried from every state. */
-function fits<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  { at, core }: Pick<Reasons<State>, 'at' | 'core'>,
-): boolean {
-  const { required, optional, areOthersFree } = core;
-  const from = core.from ?? Number.NEGATIVE_INFINITY;
-  const end = history[at]?.return ?? 0;
-  const called = history.filter(({ outcome, invoke }) => outcome !== 'fail' && invoke <= end);
-  const all = called.map(({ call }) => call);
-  const free: Call[] = [];
-  const kept: Operation<Call>[] = [];
-  for (const [index, operation] of history.entries()) {
-    const { call, invoke, outcome, return: last } = operation;
-    const isOver = outcome === 'ok' && last !== null && last < from;
-    if (required.includes(index)) kept.push(operation);
-    else if (outcome === 'fail' || isOver || invoke > end || model.isPure?.(call)) continue;
-    else if (optional.includes(index) || !areOthersFree) kept.push(makeOptional(operation));
-    else free.push(call);
-  }
-  const isAnywhere = core.from !== null;
-  const told = isAnywhere ? (model.startingStates?.(all) ?? []) : [];
-  const states = isAnywhere ? closure([model.init, ...told], all, model) : [model.init];
-  const step = (state: State, call: Call): readonly State[] => {
-    const next = closure([state], free, model).flatMap((one) => model.step(one, call));
-    return closure(next, [], model);
-  };
-  return states.some((init) => isLinearizable(kept, { name: model.name, init, step }));
 }
 
 function forEachInvalid<State extends Json, Call extends CallData>(

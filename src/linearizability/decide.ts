@@ -23,6 +23,7 @@
  *
  * One count of configurations bounds all of these searches together.
  */
+import { assert } from '../core/kernel/assert.ts';
 import type { Json } from '../core/kernel/json.ts';
 import { LookAhead } from './look-ahead.ts';
 import type { History, Model } from './model.ts';
@@ -213,6 +214,11 @@ interface Window {
   readonly ahead: number;
 }
 
+interface Effort {
+  readonly patience?: number;
+  readonly most?: number;
+}
+
 /** How many of the windows before `deepest` are known to have an order up to `horizon`. */
 interface TriedWindows {
   readonly deepest: number;
@@ -272,6 +278,7 @@ class Run<State extends Json> {
       const order = search.order.toArray().map((operation) => source.get(operation));
       return { kind: 'valid', order, configurations };
     }
+    assert(ending !== 'stuck', 'its patience is not limited');
     return { kind: 'unknown', cause: ending, deepest: source.get(search.deepest), configurations };
   }
 
@@ -325,18 +332,17 @@ class Run<State extends Json> {
    * Looks for an order of the first `horizon` returns, and whenever that takes long for a
    * contradiction in what came just before the deepest return.
    */
-  private look(horizon: number, first: number): Exclude<SearchEnding, 'stuck'> | 'refuted' {
+  private look(horizon: number, first: number): SearchEnding | 'refuted' {
     const lookAhead = this.lookAhead(horizon);
     const { search } = this;
     search.begin({ horizon, lookAhead, start: theBeginning });
-    const hasWindows = lookAhead?.knowsStates === true;
-    let patience = hasWindows ? first : Number.POSITIVE_INFINITY;
-    for (;;) {
+    // No window may begin where nobody knows the states that an order may have.
+    if (lookAhead?.knowsStates !== true) return this.goOn(search);
+    for (let patience = first; ; patience *= 2) {
       const patient = Math.min(patience, Math.ceil(this.left * mostPatience));
-      const ending = this.goOn(search, patient);
+      const ending = this.goOn(search, { patience: patient });
       if (ending !== 'stuck') return ending;
       if (this.hasContradiction(horizon, patient)) return 'refuted';
-      patience *= 2;
     }
   }
 
@@ -366,10 +372,14 @@ class Run<State extends Json> {
     const states = lookAhead?.statesAt(from) ?? [];
     if (states.length === 0 || states.length > mostStatesOfWindow) return 'stuck';
     window.begin({ horizon: Math.min(horizon, ahead), lookAhead, start: { next: from, states } });
-    return this.goOn(window, Number.POSITIVE_INFINITY, most);
+    return this.goOn(window, { most });
   }
 
-  private goOn(search: OrderSearch, patience: number, most: number = this.left): SearchEnding {
+  /** `most`: how many configurations it may meet, of those that are left. */
+  private goOn(
+    search: OrderSearch,
+    { patience = Number.POSITIVE_INFINITY, most = this.left }: Effort = {},
+  ): SearchEnding {
     const { maxBytes = defaultMaxBytes, shouldStop } = this.options;
     const other = search === this.search ? this.window : this.search;
     const before = search.memo.count;
@@ -411,7 +421,7 @@ class Run<State extends Json> {
   private tryAll(lookAhead: LookAhead | null, most: number): boolean {
     const { search } = this;
     search.begin({ horizon: search.history.completed, lookAhead, start: theBeginning });
-    return this.goOn(search, Number.POSITIVE_INFINITY, most) === 'exhausted';
+    return this.goOn(search, { most }) === 'exhausted';
   }
 
   possibleStates(limit: number): readonly PossibleState<State>[] {

@@ -2,9 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
-import { explainHistory, explainInWords, type Reasons } from './explain.ts';
+import type { Core } from './core.ts';
+import { explainHistory, type Reasons } from './explain.ts';
 import { type CallData, type History, illegal, type Model, type Operation } from './model.ts';
 import { type RegisterCall, register } from './models/register.ts';
+import { explainInWords } from './sentence.ts';
 
 const key = 'x';
 const write = (value: number): RegisterCall => ({ name: 'write', key, value });
@@ -30,74 +32,75 @@ const history: History<RegisterCall> = [
   operation('f', read(9), 10, 20),
 ];
 
-const core = { areOthersFree: true, from: null, isMinimal: true };
-
+/** The sentence of a core of these, `b` for bad. */
 function words(
-  possible: Reasons<Json>['possible'],
-  required: readonly number[] = [5],
-  optional: readonly number[] = [],
+  core: Partial<Core> & Pick<Core, 'required'>,
+  told: History<RegisterCall> = history,
 ): string {
-  const reasons = { at: 5, prefix: [], possible, core: { ...core, required, optional } };
-  return explainInWords<Json, CallData>(history, register(), reasons);
+  const whole = { optional: [], areOthersFree: true, from: 0, isMinimal: true, ...core };
+  return explainInWords<Json, CallData>(told, register(), { at: 5, core: whole });
 }
 
+const needs = '`read=9` by f needs the value 9';
+
 describe('a sentence', () => {
-  const needs = '`read=9` by f needs the value 9';
-  it('says that no order allows it where no state is known', () => {
-    expect(words([])).toBe(`${needs}, which no order allows.`);
+  it('says that no order allows it where nothing else was found', () => {
+    expect(words({ required: [5], isMinimal: false })).toBe(`${needs}, which no order allows.`);
   });
-  it.each([
-    [[], 'at first it is 1'],
-    [[0], 'after `write(1)` by a, which returned before it began, it is 1'],
-    [[4, 0], 'after `write(1)` by a, which returned before it began, it is 1'],
-    [[1], 'after `write(2)` by b, which overlapped it, it is 1'],
-    [[3], 'after `write(9)` by d, which overlapped it, it is 1'],
-    [[2], 'after `write(9)` by c, which was never answered, it is 1'],
-  ])('says of the order %j: %s', (order, case_) => {
-    expect(words([{ state: 1, order }])).toBe(`${needs}, but ${case_}.`);
-  });
-  it('says who shows that what overlapped it came before', () => {
-    expect(words([{ state: 2, order: [1], witness: 4 }])).toBe(
-      `${needs}, but after \`write(2)\` by b, which overlapped it but must come before it, ` +
-        'as `read=1` by e shows, it is 2.',
+  it('names the one that came before, and the values that nobody else sets', () => {
+    const others = history.filter(({ call }) => call.name === 'read' || call.value !== 9);
+    const reasons = { optional: [], areOthersFree: true, isMinimal: true, required: [1, 3], at: 3 };
+    const tell = (from: number | null): string =>
+      explainInWords<Json, CallData>(
+        others.map((one, index) => (index === 1 ? { ...one, return: 4 } : one)),
+        register(),
+        { at: 3, core: { ...reasons, from } },
+      );
+    expect(tell(2)).toBe(
+      `${needs}, but \`write(2)\` by b came before it, and nothing else called or open in ` +
+        'positions 2–20 sets 9.',
+    );
+    expect(tell(null)).toBe(
+      `${needs}, but at first it is nothing, \`write(2)\` by b came before it, and nothing else ` +
+        'called up to position 20 sets 9.',
     );
   });
-  it('tells three states, and counts the others', () => {
-    const states = [1, 2, 3, 4, 5].map((state) => ({ state, order: [] }));
-    const three = `${needs}, but at first it is 1, or at first it is 2, or at first it is 3`;
-    expect(words(states.slice(0, 3))).toBe(`${three}.`);
-    expect(words(states.slice(0, 4))).toBe(`${three}, nor is it in the other possible state.`);
-    expect(words(states)).toBe(`${three}, nor is it in 2 other possible states.`);
+  it('names all others of the core, and which of them may not have happened', () => {
+    expect(words({ required: [1, 5], optional: [2, 3] })).toBe(
+      `${needs}, which no order of it with \`write(2)\` by b, perhaps \`write(9)\` by c and ` +
+        'perhaps `write(9)` by d allows, as nothing else called or open in positions 0–20 brings ' +
+        'that about.',
+    );
+    expect(words({ required: [1, 5], from: null })).toBe(
+      `${needs}, which no order of it with \`write(2)\` by b allows, as at first it is nothing ` +
+        'and nothing else called up to position 20 brings that about.',
+    );
   });
-  const at = [{ state: 1, order: [] }];
-  it.each([
-    [[5], [], ''],
-    [[0, 1, 4, 5], [], ''],
-    [[2, 5], [], ' `write(9)` by c might help, but in no order of the core does it.'],
-    [
-      [5, 2],
-      [3],
-      ' `write(9)` by c and `write(9)` by d might help, but in no order of the core do they.',
-    ],
-    [
-      [2, 3],
-      [2, 1],
-      ' `write(9)` by c, `write(9)` by d and `write(9)` by c might help, ' +
-        'but in no order of the core do they.',
-    ],
-    [[2, 3], [2, 3], ''],
-    [[77], [], ''],
-  ])('says what of the core %j and %j might help: %s', (required, optional, remedy) => {
-    expect(words(at, required, optional)).toBe(`${needs}, but at first it is 1.${remedy}`);
+  it('says how often others may have happened, where that matters', () => {
+    expect(words({ required: [4, 5], areOthersFree: false })).toBe(
+      `${needs}, but \`read=1\` by e came before it, and nothing else called or open in ` +
+        'positions 0–20, each at most once, brings that about.',
+    );
+  });
+  it('counts the operations of a large core', () => {
+    const many = Array.from({ length: 13 }, (_, at) => operation(`m${at}`, write(1), 0, 30));
+    const required = [5, ...many.map((_, at) => history.length + at)];
+    const all = [...history, ...many];
+    expect(words({ required }, all)).toContain('with the 13 other operations of the core allows');
+    expect(words({ required: required.slice(0, -1) }, all)).toContain('`write(1)` by m11 allows');
+  });
+  it('names a span as it is asked to', () => {
+    const core = { required: [4, 5], optional: [], areOthersFree: true, from: 5, isMinimal: true };
+    const span = (from: number | null, to: number): string => `from ${from} to ${to}`;
+    expect(explainInWords<Json, CallData>(history, register(), { at: 5, core }, span)).toContain(
+      'called or open from 5 to 20 ',
+    );
   });
   it('says so where there is no such operation', () => {
-    const reasons = {
-      at: 99,
-      prefix: [],
-      possible: [],
-      core: { ...core, required: [], optional: [] },
-    };
-    expect(explainInWords(history, register(), reasons)).toBe('There is no such operation.');
+    const core = { required: [], optional: [], areOthersFree: true, from: null, isMinimal: true };
+    expect(explainInWords(history, register(), { at: 99, core })).toBe(
+      'There is no such operation.',
+    );
   });
   it('does without the words of a model that has none', () => {
     const flag: Model<boolean, CallData & { readonly up?: boolean }> = {
@@ -112,8 +115,8 @@ describe('a sentence', () => {
     const verdict = checkHistory(bad, flag);
     if (verdict.kind !== 'invalid') expect.fail(verdict.kind);
     expect(explainInWords(bad, flag, explainHistory(bad, flag, verdict))).toBe(
-      '`{"name":"look","up":false}` by b needs another state, but after `{"name":"raise"}` by a, ' +
-        'which returned before it began, the state is true.',
+      '`{"name":"look","up":false}` by b needs another state, but `{"name":"raise"}` by a came ' +
+        'before it, and nothing else called or open in positions 0–3 brings that about.',
     );
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../core/kernel/json.ts';
 import { checkHistory } from './check-history.ts';
-import { explainHistory, explainInWords } from './explain.ts';
+import { explainHistory } from './explain.ts';
 import type { CallData, History, Model, Operation } from './model.ts';
 import { type KeyValueCall, keyValue } from './models/key-value.ts';
+import { explainInWords } from './sentence.ts';
 
 function sentenceOf<State extends Json, Call extends CallData>(
   history: History<Call>,
@@ -27,30 +28,26 @@ function operation(
   return { client, call, invoke, return: end, outcome: 'ok' };
 }
 
-describe('the sentence of an operation that overlapped what came before it', () => {
+describe('the sentence of a map', () => {
   const put: KeyValueCall = { name: 'put', key, value: 'A' };
   const first = operation('1', put, 0, 1);
-  it('says who saw that it came before', () => {
+  it('names what came before and says that nothing else helps', () => {
     const history = [
       first,
       operation('2', append, 2, 9),
       operation('3', get('AB'), 3, 4),
       operation('4', get('A'), 5, 6),
     ];
-    expect(sentenceOf(history, keyValue())).toContain(
-      'but after `append(x, "B")` by 2, which overlapped it but must come before it, ' +
-        'as `get(x)="AB"` by 3 shows, it is "AB"',
+    expect(sentenceOf(history, keyValue())).toBe(
+      '`get(x)="A"` by 4 needs the value "A", but `get(x)="AB"` by 3 came before it, and nothing ' +
+        'else called or open in positions 3–6 brings that about.',
     );
   });
-  it('says nothing of the kind where it may have come after', () => {
-    const history = [
-      first,
-      operation('2', append, 2, 9),
-      operation('4', get('C'), 5, 6),
-      operation('3', get('AB'), 7, 8),
-    ];
-    const sentence = sentenceOf(history, keyValue());
-    expect(sentence).toContain('which overlapped it');
-    expect(sentence).not.toContain('must come before');
+  it('says so where nothing ever helps', () => {
+    const history = [first, operation('4', get('C'), 5, 6)];
+    expect(sentenceOf(history, keyValue())).toBe(
+      '`get(x)="C"` by 4 needs the value "C", but `put(x, "A")` by 1 came before it, and nothing ' +
+        'else called or open in positions 0–6 brings that about.',
+    );
   });
 });

@@ -1,11 +1,9 @@
 /**
- * Explains why a history is not linearizable, as data (`explainHistory`) and in a sentence
- * (`explainInWords`): how far an order comes, in which states the bad operation may then find the
- * object, why what overlaps it cannot have come later (a witness), and which few operations
- * contradict each other (the core).
+ * Explains why a history is not linearizable, as data: how far an order comes, in which states the
+ * bad operation may then find the object, why what overlaps it cannot have come later (a witness),
+ * and which few operations contradict each other (the core). `sentence.ts` says it in words.
  */
 import type { Json } from '../core/kernel/json.ts';
-import { listOf } from '../text/prose.ts';
 import { type HistoryVerdict, readFailures, splitHistory } from './check-history.ts';
 import { type Core, findCore } from './core.ts';
 import {
@@ -17,7 +15,7 @@ import {
   findPossibleStates,
   type PossibleState,
 } from './decide.ts';
-import type { CallData, History, Model, Operation } from './model.ts';
+import type { CallData, History, Model } from './model.ts';
 import { cutHistory, leaveOut } from './relax.ts';
 
 /** A state that the bad operation may have found. */
@@ -48,7 +46,6 @@ const maxPossibleStates = 16;
 const maxConfigurationsThere = 50_000;
 const maxConfigurationsOfWitness = 5_000;
 const shareOfCore = 0.75;
-const mostTold = 3;
 /** In place of an index: there is none. */
 const none = -1;
 
@@ -153,73 +150,4 @@ function lastReturnBefore(history: History<unknown>, position: number): number |
     latest = end;
   }
   return found;
-}
-
-/**
- * For example "`cas(4→4)=ok` by 3 needs the value 4, but after `write(2)` by 1, which returned
- * before it began, it is 2." `history` is the one that was explained.
- */
-export function explainInWords<State extends Json, Call extends CallData>(
-  history: History<Call>,
-  model: Model<State, Call>,
-  reasons: Reasons<State>,
-): string {
-  const bad = history[reasons.at];
-  if (bad === undefined) return 'There is no such operation.';
-  const subject = nameOf(bad, model);
-  const needs = model.needs?.(bad.call) ?? 'another state';
-  const told = reasons.possible.slice(0, mostTold);
-  if (told.length === 0) return `${subject} needs ${needs}, which no order allows.`;
-  const cases = told.map((possible) => caseInWords(history, model, bad, possible));
-  const left = reasons.possible.length - told.length;
-  const states = left === 1 ? 'the other possible state' : `${left} other possible states`;
-  const others = left > 0 ? `, nor is it in ${states}` : '';
-  const story = `${subject} needs ${needs}, but ${cases.join(', or ')}${others}.`;
-  return story + remediesInWords(history, model, bad, reasons);
-}
-
-/** Of the core what would leave the state that is needed, had it come last. */
-function remediesInWords(
-  history: History,
-  model: Model,
-  bad: Operation,
-  { at, possible, core }: Reasons<Json>,
-): string {
-  const states = [model.init, ...possible.map(({ state }) => state)];
-  const helps = (call: CallData): boolean =>
-    !(model.isPure?.(call) ?? false) &&
-    states.some((state) =>
-      model.step(state, call).some((next) => model.step(next, bad.call).length > 0),
-    );
-  const remedies = [...core.required, ...core.optional].flatMap((index) => {
-    const operation = history[index];
-    return operation !== undefined && index !== at && helps(operation.call) ? [operation] : [];
-  });
-  if (remedies.length === 0 || remedies.length > mostTold) return '';
-  const names = remedies.map((operation) => nameOf(operation, model));
-  return ` ${listOf(names)} might help, but in no order of the core ${names.length === 1 ? 'does it' : 'do they'}.`;
-}
-
-/** "`write(2)` by 1". */
-function nameOf({ call, client }: Operation, model: Model): string {
-  return `\`${model.describe?.(call) ?? JSON.stringify(call)}\` by ${client}`;
-}
-
-function caseInWords(
-  history: History,
-  model: Model,
-  bad: Operation,
-  { state, order, witness }: ExplainedState<Json>,
-): string {
-  const is = model.describeState?.(state) ?? `the state is ${JSON.stringify(state)}`;
-  const last = history[order.at(-1) ?? -1];
-  if (last === undefined) return `at first ${is}`;
-  const seen = history[witness ?? -1];
-  const why = seen === undefined ? '' : ` but must come before it, as ${nameOf(seen, model)} shows`;
-  return `after ${nameOf(last, model)}, which ${whenInWords(last, bad)}${why}, ${is}`;
-}
-
-function whenInWords(last: Operation<unknown>, bad: Operation<unknown>): string {
-  if (last.outcome === 'info' || last.return === null) return 'was never answered';
-  return last.return < bad.invoke ? 'returned before it began' : 'overlapped it';
 }

@@ -15,7 +15,7 @@ import { Memo } from './search.ts';
 const folder = new URL('../../fixtures/histories/', import.meta.url);
 /** Past a limit by a fifth, of which the explanation may take as much where nothing is left. */
 const most = 1.2;
-const limits = [1, 7, 50, 200, 500, 1_000, 3_000, 20_000];
+const limits = [2, 7, 50, 200, 500, 1_000, 3_000, 20_000];
 
 interface Subject {
   readonly name: string;

@@ -100,6 +100,8 @@ export interface Model<State extends Json = Json, Call extends CallData = CallDa
   needs?(call: Call): string;
   /** The object in `state`: "it is 2". */
   describeState?(state: State): string;
+  /** A state that calls provide, as it stands after "nothing else sets": "2". */
+  describeValue?(state: State): string;
 }
 
 /** What a fast path may say; indices are those of the history that it was given. */

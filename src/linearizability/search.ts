@@ -134,9 +134,11 @@ export class OrderSearch {
   go(steps: Transitions, budget: Budget): SearchEnding {
     const { memo, start } = this;
     const most = memo.count + budget.maxConfigurations;
+    if (budget.maxConfigurations <= 0) return 'maxConfigurations';
     this.gotDeeperAt = memo.count;
     while (this.started < start.states.length || this.stack.length > 0) {
-      if (memo.count >= most) return 'maxConfigurations';
+      // With the first configuration alone many a search is over.
+      if (memo.count >= Math.max(2, most)) return 'maxConfigurations';
       if (memo.count >= this.gotDeeperAt + budget.patience) return 'stuck';
       const ending = this.advanceOrStart(steps);
       if (ending === 'found') return 'found';

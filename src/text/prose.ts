@@ -22,9 +22,9 @@ export function tokenText(token: number): string {
 }
 
 /** `one, two and three`. */
-export function listOf(phrases: readonly string[]): string {
+export function listOf(phrases: readonly string[], last: 'and' | 'or' = 'and'): string {
   if (phrases.length < 2) return phrases.join('');
-  return `${phrases.slice(0, -1).join(', ')} and ${phrases.at(-1)}`;
+  return `${phrases.slice(0, -1).join(', ')} ${last} ${phrases.at(-1)}`;
 }
 
 /** With a capital letter. */

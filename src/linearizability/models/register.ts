@@ -38,6 +38,7 @@ export function register(initial: Value = null): Model<Value, RegisterCall> {
       call.name === 'write' ? `write(${show(call.value)})` : `read=${show(call.value)}`,
     needs: (call) => `the value ${show(call.value)}`,
     describeState: (state) => `it is ${show(state)}`,
+    describeValue: show,
   };
 }
 

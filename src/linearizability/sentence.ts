@@ -1,0 +1,208 @@
+/**
+ * Says in a sentence why a history is not linearizable: all operations of its core, as a picture of
+ * the core shows them, and the premise under which they contradict each other. For example
+ *
+ *     `read=2` by 3 needs the value 2, but `write(1)` by 0 came before it, and nothing else called
+ *     or open in positions 8–13 sets 2.
+ *
+ * Who doubts it looks at the operations named and at what the premise says of the others, and needs
+ * no more: whatever else the others did, however often, and whatever the object held before the
+ * first position, the ones named fit into no order. Before a premise about values is told, that is
+ * decided; of other models only the core itself is known: the others bring about no order.
+ */
+import type { Json } from '../core/kernel/json.ts';
+import { listOf } from '../text/prose.ts';
+import type { Core } from './core.ts';
+import { decide } from './decide.ts';
+import type { Reasons } from './explain.ts';
+import type { CallData, History, Model, Operation } from './model.ts';
+import { distinctCalls, leaveOut, makeOptional } from './relax.ts';
+
+/** How a reader finds a span of positions: "in lines 8–13"; null: from the beginning on. */
+export type SpanInWords = (from: number | null, to: number) => string;
+
+const inPositions: SpanInWords = (from, to) =>
+  from === null ? `up to position ${to}` : `in positions ${from}–${to}`;
+
+/** Of more, the sentence tells how many they are. */
+const mostNamed = 12;
+const maxConfigurations = 2_000;
+
+/**
+ * `history` is the one that was explained. Names all operations of the core, up to 12, and what the
+ * others, which its reader need not look at, have in common.
+ */
+export function explainInWords<State extends Json, Call extends CallData>(
+  history: History<Call>,
+  model: Model<State, Call>,
+  { at, core }: Pick<Reasons<State>, 'at' | 'core'>,
+  spanInWords: SpanInWords = inPositions,
+): string {
+  const bad = history[at];
+  if (bad === undefined) return 'There is no such operation.';
+  const subject = `${nameOf(bad, model)} needs ${model.needs?.(bad.call) ?? 'another state'}`;
+  const isAlone = core.required.length + core.optional.length < 2;
+  if (isAlone && !core.isMinimal) return `${subject}, which no order allows.`;
+  // What is impossible by itself has no beginning: nothing ever brought about what it needs.
+  const from = isAlone ? null : core.from;
+  const others = othersOf(history, model, { at, core: { ...core, from } });
+  const premise = new Premise(history, model, { at, core: { ...core, from } }, others).inWords();
+  const span = `called ${from === null ? '' : 'or open '}${spanInWords(from, bad.return ?? 0)}`;
+  const often = core.areOthersFree ? '' : ', each at most once,';
+  const rest = `nothing else ${span}${often} ${premise}`;
+  const first = from === null ? `at first ${stateInWords(model.init, model)}` : '';
+  const [only, ...more] = [...core.required, ...core.optional].filter((index) => index !== at);
+  if (only === undefined) return `${subject}, but ${first}, and ${rest}.`;
+  const before = history[only];
+  const isBefore = core.required.includes(only) && (before?.return ?? bad.invoke) < bad.invoke;
+  if (before !== undefined && more.length === 0 && isBefore) {
+    const came = `${nameOf(before, model)} came before it`;
+    return `${subject}, but ${first === '' ? came : `${first}, ${came}`}, and ${rest}.`;
+  }
+  const as = first === '' ? rest : `${first} and ${rest}`;
+  return `${subject}, which no order of it with ${named(history, model, { at, core })} allows, as ${as}.`;
+}
+
+/** "`write(2)` by 1, `read=2` by 3 and perhaps `write(4)` by 2" */
+function named(
+  history: History,
+  model: Model,
+  { at, core }: { readonly at: number; readonly core: Core },
+): string {
+  const { required, optional } = core;
+  const count = required.length - 1 + optional.length;
+  if (count > mostNamed) return `the ${count} other operations of the core`;
+  const name = (index: number): string[] => {
+    const operation = history[index];
+    return operation === undefined || index === at ? [] : [nameOf(operation, model)];
+  };
+  const possible = optional.flatMap(name).map((one) => `perhaps ${one}`);
+  return listOf([...required.flatMap(name), ...possible]);
+}
+
+/** "`write(2)` by 1". */
+function nameOf({ call, client }: Operation, model: Model): string {
+  return `\`${model.describe?.(call) ?? JSON.stringify(call)}\` by ${client}`;
+}
+
+function stateInWords(state: Json, model: Model): string {
+  return model.describeState?.(state) ?? `the state is ${JSON.stringify(state)}`;
+}
+
+interface Place {
+  readonly at: number;
+  readonly core: Core;
+}
+
+/** What may have changed the object meanwhile and is not in the core. */
+function othersOf(history: History, model: Model, { at, core }: Place): History {
+  const bad = history[at];
+  if (bad === undefined) return [];
+  const key = model.partition?.(bad.call);
+  const from = core.from ?? Number.NEGATIVE_INFINITY;
+  const end = bad.return ?? Number.POSITIVE_INFINITY;
+  const inCore = new Set([...core.required, ...core.optional]);
+  return history.filter(({ call, outcome, invoke, return: last }, index) => {
+    if (outcome === 'fail' || invoke > end || inCore.has(index)) return false;
+    if (outcome === 'ok' && (last ?? from) < from) return false;
+    return !(model.isPure?.(call) ?? false) && model.partition?.(call) === key;
+  });
+}
+
+/** Finds what the others have in common, as weak as can be. */
+class Premise {
+  private readonly alone: History;
+  private readonly model: Model;
+  private readonly core: Core;
+  private readonly bad: CallData | undefined;
+  private readonly others: readonly CallData[];
+  /** The states that calls of the core tell from others. */
+  private readonly awaited: readonly Json[];
+  /** These, and one that they do not tell, if the object may have it. */
+  private readonly states: readonly Json[];
+
+  constructor(history: History, model: Model, { at, core }: Place, others: History) {
+    const required = new Set(core.required);
+    const optional = new Set(core.optional);
+    this.alone = history.map((operation, index) => {
+      if (required.has(index)) return operation;
+      return optional.has(index) ? makeOptional(operation) : leaveOut(operation);
+    });
+    this.model = model;
+    this.core = core;
+    this.bad = history[at]?.call;
+    this.others = distinctCalls(others);
+    const calls = distinctCalls(this.alone);
+    this.awaited = distinctStates(calls.map((call) => model.awaits?.(call)));
+    const held = distinctCalls(history).map((call) => model.provides?.(call));
+    const all = distinctStates([model.init, ...held]);
+    this.states = [...this.awaited, ...all.filter((one) => !has(this.awaited, one)).slice(0, 1)];
+  }
+
+  inWords(): string {
+    const { model, others, bad } = this;
+    const { describeValue: describe } = model;
+    const vague = 'brings that about';
+    if (model.awaits === undefined || model.approaches !== undefined) return vague;
+    const provided = others.map((call) => model.provides?.(call));
+    if (describe === undefined || provided.includes(undefined)) return vague;
+    const missing = this.awaited.filter((state) => !has(provided, state));
+    const needed = distinctStates(bad === undefined ? [] : [model.awaits(bad)]);
+    const inWords = (states: readonly Json[]): string => listOf(states.map(describe), 'or');
+    for (const states of [missing.filter((state) => has(needed, state)), missing]) {
+      if (this.isContradictory(states, 'any')) return `sets ${inWords(states)}`;
+    }
+    for (const states of [needed, distinctStates([...needed, ...missing])].map(this.closed)) {
+      if (states === null || !this.isContradictory(states, 'elsewhere')) continue;
+      return `makes it ${inWords(states)} from another value`;
+    }
+    const isAlone = others.length === 0 && this.isContradictory(this.states, 'any');
+    return isAlone ? 'changes it' : vague;
+  }
+
+  /** With the states from which alone others make one of them; null: they do from any. */
+  private readonly closed = (states: readonly Json[]): readonly Json[] | null => {
+    const { model } = this;
+    const all = [...states];
+    for (const state of all) {
+      for (const call of this.others.filter((one) => isSame(model.provides?.(one), state))) {
+        const found = model.awaits?.(call);
+        const isElsewhere = (one: Json): boolean =>
+          !isSame(one, state) && !isSame(one, found) && has(model.step(one, call), state);
+        if (found === undefined || this.states.some(isElsewhere)) return null;
+        if (!has(all, found)) all.push(found);
+      }
+    }
+    return all;
+  };
+
+  /** Whether the core is, while others never lead to `closed`, from any state or from elsewhere. */
+  private isContradictory(closed: readonly Json[], from: 'any' | 'elsewhere'): boolean {
+    if (closed.length === 0) return false;
+    const { model, states, core } = this;
+    const open = states.filter((state) => !has(closed, state));
+    const step = (state: Json, call: CallData): readonly Json[] => {
+      const moved = from === 'elsewhere' && has(closed, state) ? states : open;
+      return distinctStates([state, ...moved].flatMap((one) => model.step(one, call)));
+    };
+    const first = core.from === null ? [model.init] : states;
+    return first.every((init) => {
+      const decision = decide(this.alone, { name: model.name, init, step }, { maxConfigurations });
+      return decision.kind === 'invalid';
+    });
+  }
+}
+
+function has(states: readonly (Json | undefined)[], state: Json): boolean {
+  return states.some((one) => isSame(one, state));
+}
+
+function isSame(one: Json | undefined, other: Json | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function distinctStates(states: readonly (Json | undefined)[]): readonly Json[] {
+  const known = new Map<string, Json>();
+  for (const state of states) if (state !== undefined) known.set(JSON.stringify(state), state);
+  return [...known.values()];
+}
