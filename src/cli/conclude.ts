@@ -19,9 +19,10 @@ import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
 import { claimsToShrink, type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
+import { mostFirst } from '../search/sweep/sections.ts';
 import type { KeptOutcome, RunDifference, SeedRange, Shard } from '../search/sweep/shards.ts';
-import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
-import { groupDigits } from '../text/prose.ts';
+import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
 import { breathe } from './interruption.ts';
 import { exitsOfKept } from './kept-plans.ts';
@@ -137,18 +138,24 @@ function codesOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {
   return codes;
 }
 
+/** Whether a claim was unknown only where the run failed, as is told once for all claims. */
+function isOfFailure(first: number, unknown: number, { failures, failed }: Tally): boolean {
+  return unknown <= failed && failures.some(({ seed }) => seed === first);
+}
+
 function noteFailures(system: SystemScenario, tally: Tally, terminal: Terminal): void {
   for (const claim of system.expect.holds) {
     const { unknown, firstUnknown } = claimTally(tally, claim);
-    if (firstUnknown === null) continue;
+    if (firstUnknown === null || isOfFailure(firstUnknown.seed, unknown, tally)) continue;
     const where = `${groupDigits(unknown)} seeds, first on ${firstUnknown.seed}`;
     terminal.print(`? ${system.name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
   }
-  for (const { seed, error } of tally.failures) {
+  const told = distinctFailures(tally);
+  for (const { seed, error } of told) {
     terminal.print(`✗ ${system.name} failed on seed ${seed}: ${error}`);
   }
-  if (tally.failed > tally.failures.length) {
-    terminal.print(`  and on ${groupDigits(tally.failed - tally.failures.length)} more seeds`);
+  if (tally.failed > told.length) {
+    terminal.print(`  and on ${countOf(tally.failed - told.length, 'more seed')}`);
   }
 }
 
@@ -318,6 +325,7 @@ function summarizeSystem(
       'holder-overlap': tally.overlap,
       ...(tally.stampede.computations === 0 ? null : { stampede: tally.stampede }),
     },
+    sections: { ...tally.sections, failed: mostFirst(tally.sections.failed) },
     vacuous: judgement.vacuous,
     // The order in which kinds first struck depends on how the seeds were cut into chunks.
     faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),

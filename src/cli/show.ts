@@ -96,7 +96,11 @@ function brokenIn({ verdicts }: Pick<ExaminedPlan, 'verdicts'>): readonly Invali
 function printJson({ trace, verdicts }: ExaminedPlan, terminal: Terminal): void {
   for (const event of trace.events) terminal.printJson('event', event);
   const { ending, unmatched } = trace;
-  terminal.printJson('show', { digest: digestOf(trace), ending, unmatched, verdicts });
+  const sectionEnds = (trace.sectionEnds ?? []).map(({ section, atUs, error }) => {
+    return { section, atUs, error: error?.text ?? null, place: error?.place ?? null };
+  });
+  const digest = digestOf(trace);
+  terminal.printJson('show', { digest, ending, unmatched, sectionEnds, verdicts });
 }
 
 async function printText(
@@ -122,6 +126,7 @@ async function printText(
     for (const line of ['deliveries:', ...deliveries, '']) terminal.print(line);
   }
   printVerdicts(verdicts, terminal);
+  printSectionEnds(trace, terminal);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
   for (const line of await siblingTexts(loaded, { trace, broken }, flags)) terminal.print(line);
   terminal.print(`digest ${digestOf(trace)}`);
@@ -158,6 +163,18 @@ function printVerdicts(verdicts: readonly Verdict[], terminal: Terminal): void {
   if (idle.length === 0) return;
   const lines = wrap(`not tested: ${idle.join(', ')}`, Math.min(terminal.width, 100) - 2);
   for (const [at, line] of lines.entries()) terminal.print(`${at === 0 ? '–' : ' '} ${line}`);
+}
+
+/** How sections of asynchronous code ended, in full: the columns cut what is long. */
+function printSectionEnds({ sectionEnds = [] }: Trace, terminal: Terminal): void {
+  const byEnd = new Map<string, string[]>();
+  for (const { section, error } of sectionEnds) {
+    const { text = '', place = null } = error ?? {};
+    const where = place === null || text.includes(place) ? '' : ` at ${place}`;
+    const end = error === null ? 'returned without a guard' : `ended by ${text}${where}`;
+    byEnd.set(end, [...(byEnd.get(end) ?? []), section]);
+  }
+  for (const [end, sections] of byEnd) terminal.print(`! ${sections.join(', ')} ${end}`);
 }
 
 function printVerdict(verdict: Verdict, terminal: Terminal): void {

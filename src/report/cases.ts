@@ -5,7 +5,7 @@
  */
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
 import type { KeptOutcome, RunDifference } from '../search/sweep/shards.ts';
-import { claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
+import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import type { Finding } from './finding.ts';
 import type { ScenarioSummary, SystemSummary } from './summary.ts';
@@ -129,10 +129,11 @@ function vacuityCase({ vacuous, expect }: SystemSummary, at: Place): readonly Ca
   return [{ ...at, name: 'is put to the test', outcome: 'open', message, ...NO_MORE }];
 }
 
-function errorCase({ failed, failures, seeds }: Tally, at: Place): readonly Case[] {
+function errorCase(tally: Tally, at: Place): readonly Case[] {
+  const { failed, seeds } = tally;
   if (failed === 0) return [];
-  const told = failures.map(({ seed, error }) => `seed ${seed}: ${error}`);
-  if (failed > failures.length) told.push(`and ${groupDigits(failed - failures.length)} more`);
+  const told = distinctFailures(tally).map(({ seed, error }) => `seed ${seed}: ${error}`);
+  if (failed > told.length) told.push(`and ${groupDigits(failed - told.length)} more`);
   const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, 'seed')}`;
   const name = 'runs on every seed';
   return [{ ...at, name, outcome: 'failed', message, details: told.join('\n'), finding: null }];

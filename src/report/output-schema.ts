@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import type { Explanation } from '../check/verdict.ts';
+import type { SectionCounts, SectionErrorCount } from '../search/sweep/sections.ts';
 import type { ShrunkSize, SiblingLine } from './finding.ts';
 import type { FindingLine } from './report-json.ts';
 import type { ClaimSummary, CounterexampleSummary, Summary, SystemSummary } from './summary.ts';
@@ -59,6 +60,13 @@ const counterexample = z.strictObject({
   digest,
 } satisfies Fields<CounterexampleSummary>);
 
+const sectionError = z.strictObject({
+  error: text.describe('as on the first of its seeds, with the call that failed'),
+  place: text.nullable().describe('in code of the user’s own, `lock.mjs:12:5`'),
+  count: count.describe('sections that it ended'),
+  firstSeed: count,
+} satisfies Fields<SectionErrorCount>);
+
 const system = z.strictObject({
   name: text,
   expect: z.strictObject({ holds: texts.optional(), breaks: texts.optional() }),
@@ -74,7 +82,19 @@ const system = z.strictObject({
       .optional()
       .describe('of memoized values, where any was computed; `most` by so many clients at once'),
   }),
-  vacuous: texts.describe('faults and claims that tested nothing'),
+  sections: z
+    .strictObject({
+      began: count,
+      entered: count.describe('had their lock; where there is none, reached a store'),
+      gaveUp: count.describe('never granted the lock that they asked for'),
+      refused: count.describe('a store refused an access of theirs'),
+      crashed: count.describe('their process crashed'),
+      unguarded: count.describe('were denied nothing, and returned without section.guard()'),
+      failed: z.array(sectionError).describe('errors that ended some, the most frequent first'),
+      otherFailed: count.describe('ended by other errors than these'),
+    } satisfies Fields<SectionCounts>)
+    .describe('of all runs together, what became of their sections'),
+  vacuous: texts.describe('why nothing was tested: of sections, faults and claims'),
   faults: z.record(text, z.strictObject({ fired: count, overlapped: count })),
   counterexample: counterexample.nullable(),
 } satisfies Fields<SystemSummary>);
@@ -156,6 +176,16 @@ const show = line('show', {
     z.strictObject({ kind: z.literal('failed'), process: text, error: text }),
   ]),
   unmatched: texts.describe('names in the plan that found no match'),
+  sectionEnds: z
+    .array(
+      z.strictObject({
+        section: text,
+        atUs: count,
+        error: text.nullable().describe('null: it returned without section.guard()'),
+        place: text.nullable().describe('of the error, in code of the user’s own'),
+      }),
+    )
+    .describe('sections of asynchronous code that an error ended, or that never had a guard'),
   verdicts: z.array(verdict),
 });
 

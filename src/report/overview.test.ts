@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SectionCounts } from '../search/sweep/sections.ts';
 import { displayWidth } from '../text/visible.ts';
 import { renderOverview } from './overview.ts';
 import { sampleSummary } from './summary.fixture.ts';
@@ -40,6 +41,45 @@ describe('renderOverview', () => {
     const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
     const text = renderOverview(summary, { colour: false, width: 100, isFull: false });
     expect(text).toContain('pause fired on 994, while it was used on 951');
+  });
+
+  describe('of sections', () => {
+    const failed = [
+      { error: 'Error: none', place: 'lock.mjs:12:5', count: 20, firstSeed: 3 },
+      { error: 'Error: other', place: null, count: 4, firstSeed: 1 },
+    ];
+    const told = (sections: Partial<SectionCounts>, isFull = false): string => {
+      const [scenario] = sampleSummary.scenarios;
+      const [system] = scenario?.systems ?? [];
+      if (scenario === undefined || system === undefined) throw new Error('there is a system');
+      const systems = [{ ...system, sections: { ...system.sections, ...sections } }];
+      const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
+      return renderOverview(summary, { colour: false, width: 200, isFull });
+    };
+
+    it('says nothing where each was entered, gave up, was refused or crashed', () => {
+      const plain = { gaveUp: 10, refused: 7, crashed: 3 };
+      expect(told(plain)).not.toContain('sections:');
+      expect(told(plain, true)).toContain(
+        'sections: 8,990 of 9,000 entered, 10 gave up, 7 refused by a store, 3 crashed',
+      );
+    });
+
+    it('tells the error that ended most, and with -v all of them', () => {
+      const text = told({ failed, otherFailed: 2 });
+      expect(text).toContain('sections: 8,990 of 9,000 entered, 26 ended by an error');
+      expect(text).toContain('20 ended by Error: none at lock.mjs:12:5, first on seed 3');
+      expect(text).toContain('6 by other errors');
+      expect(told({ failed, otherFailed: 2 }, true)).toContain('4 ended by Error: other, first on');
+    });
+
+    it('says that some returned without a guard', () => {
+      expect(told({ unguarded: 12 })).toContain('12 returned without a guard');
+    });
+
+    it('leaves out an error that is told as the reason why nothing was entered', () => {
+      expect(told({ entered: 0, failed })).not.toContain('sections:');
+    });
   });
 
   it('advises on a late write where the fence held, nobody asked, and the lock was given back', () => {

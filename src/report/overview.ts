@@ -3,6 +3,12 @@
  * and words, which the page and the summary of a CI job share.
  */
 import { proseDuration } from '../core/plan/duration.ts';
+import {
+  errorPlace,
+  failedSections,
+  type SectionCounts,
+  type SectionErrorCount,
+} from '../search/sweep/sections.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts';
@@ -53,7 +59,7 @@ function systemLines(system: SystemSummary, setting: Setting): string[] {
   const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];
   const text = `${system.name}: ${word} (${expectationText(system)})`;
   const head = hang(visible(text), Math.max(10, width - 4), `  ${tint(sign)} `, '    ');
-  const notes = noteLines(system).flatMap((note) =>
+  const notes = noteLines(system, setting.isFull).flatMap((note) =>
     hang(visible(note), Math.max(10, width - 6), '    ', '      '),
   );
   const table = claimTable(claimRows(system, setting.isFull), setting);
@@ -161,12 +167,50 @@ function adviceOnReleases(system: SystemSummary): string | null {
   return `advice: a write was accepted after its lock was released (${seeds}), as nobody had written since: a fence refuses only what is below a token that it has seen; await each write before the release`;
 }
 
-/** What else there is to know of one system, a short line each. */
-export function noteLines(system: SystemSummary): readonly string[] {
+/** Errors that are told where not all are asked for. */
+const ERRORS_TOLD = 1;
+
+/**
+ * What became of sections: all of it, or only what is not plain. That none was entered, and why, is
+ * what made it vacuous.
+ */
+function sectionLines(sections: SectionCounts, isFull: boolean): readonly string[] {
+  const { began, entered, gaveUp, refused, crashed, unguarded, failed } = sections;
+  const ended = failedSections(sections);
+  const isPlain = entered === 0 || (ended === 0 && unguarded === 0);
+  if (began === 0 || (isPlain && !isFull)) return [];
+  const counts = [
+    [`of ${groupDigits(began)} entered`, entered],
+    ['gave up', gaveUp],
+    ['refused by a store', refused],
+    ['crashed', crashed],
+    ['returned without a guard', unguarded],
+    ['ended by an error', ended],
+  ] as const;
+  const seen = counts.filter(([, count], at) => at === 0 || count > 0);
+  const line = seen.map(([what, count]) => `${groupDigits(count)} ${what}`).join(', ');
+  const told = failed.slice(0, isFull ? failed.length : ERRORS_TOLD);
+  const rest = told.reduce((left, { count }) => left - count, ended);
+  return [
+    `sections: ${line}`,
+    ...told.map(errorLine),
+    ...(rest === 0 ? [] : [`${groupDigits(rest)} by other errors`]),
+  ];
+}
+
+/** `12 ended by LockTimeout: no lock at lock.mjs:12:5, first on seed 3`. */
+function errorLine(error: SectionErrorCount): string {
+  const { count, firstSeed } = error;
+  return `${groupDigits(count)} ended by ${errorPlace(error)}, first on seed ${firstSeed}`;
+}
+
+/** What else there is to know of one system, a short line each; or all that there is. */
+export function noteLines(system: SystemSummary, isFull = false): readonly string[] {
   const notes: string[] = [];
   if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, 'seed')}`);
   if (system.vacuous.length > 0)
     notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
+  notes.push(...sectionLines(system.sections, isFull));
   const quiet = unlistedClaims(system).filter((claim) => system.claims[claim]?.broken === 0);
   const tested = quiet.filter((claim) => (system.claims[claim]?.exercised ?? 0) > 0);
   if (tested.length > 0) notes.push(`held too, not expected: ${tested.join(', ')}`);

@@ -1,4 +1,5 @@
 /** One scenario whose systems came to everything that a case can come to. */
+import { NO_SECTIONS } from '../search/sweep/sections.ts';
 import { EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import type { ScenarioResult } from './cases.ts';
 import { zombieFinding } from './sample.fixture.ts';
@@ -34,6 +35,7 @@ const system: Omit<SystemSummary, 'name' | 'expect' | 'met'> = {
     }),
   ),
   measured: {},
+  sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },
   vacuous: [],
   faults: { pause: { fired: 994, overlapped: 951 } },
   counterexample: null,

@@ -1,4 +1,5 @@
 /** A sweep over two systems: one breaks as expected, one could not be judged. */
+import { NO_SECTIONS } from '../search/sweep/sections.ts';
 import type { Summary } from './summary.ts';
 
 export const sampleSummary: Summary = {
@@ -28,6 +29,7 @@ export const sampleSummary: Summary = {
             'holder-overlap': { seeds: 902, longestUs: 48_250 },
             stampede: { seeds: 12, computations: 1_012, most: 2 },
           },
+          sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },
           vacuous: [],
           faults: { pause: { fired: 994, overlapped: 951 } },
           counterexample: null,
@@ -44,6 +46,7 @@ export const sampleSummary: Summary = {
             'fence-monotone': { broken: 0, firstSeed: null, exercised: 0 },
           },
           measured: {},
+          sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },
           vacuous: ['fence-monotone', 'drop'],
           faults: { pause: { fired: 994, overlapped: 951 }, drop: { fired: 0, overlapped: 0 } },
           counterexample: null,

@@ -2,6 +2,7 @@
  * The outcome of a whole command: the last line of `--json`, the overview in the terminal and the
  * table of the page are three views of this. Its shape is part of the public format.
  */
+import type { SectionCounts } from '../search/sweep/sections.ts';
 import type { FaultTally, OverlapTally, StampedeTally } from '../search/sweep/tally.ts';
 
 export interface Summary {
@@ -33,7 +34,9 @@ export interface SystemSummary {
   readonly unknown: number;
   readonly claims: Readonly<Record<string, ClaimSummary>>;
   readonly measured: Measured;
-  /** Fault kinds that never fired or met no held grant, and claims that were never exercised. */
+  /** What became of sections; of the errors that ended them, the most frequent first. */
+  readonly sections: SectionCounts;
+  /** Why nothing was tested: nobody ever had the lock, a fault never fired, a claim never arose. */
   readonly vacuous: readonly string[];
   /** What each kind of fault really did, by its kind. */
   readonly faults: Readonly<Record<string, FaultTally>>;

@@ -24,6 +24,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** How often it is sent while its outcome is unknown; 1 if absent. */
   readonly tries?: number;
+  /** Where it was made, of what wraps calls: the place that an error about it names. */
+  readonly site?: { readonly stack?: string };
 }
 
 /** Whatever can call servers: a client, or one of its sections. */

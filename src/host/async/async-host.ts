@@ -312,7 +312,7 @@ export class SectionCalls implements Caller {
     { label, request }: { readonly label: string; readonly request: Q },
     options: CallOptions = {},
   ): Promise<Outcome<R>> {
-    const { timeoutMs, tries = 1 } = options;
+    const { timeoutMs, tries = 1, site = siteOf(this.call) } = options;
     const call = port.describeRequest(request);
     const setting = {
       operation: this.nameFor(under(this.name, label)),
@@ -324,7 +324,7 @@ export class SectionCalls implements Caller {
       describe: (reply: R) => port.describeReply(reply, request),
     };
     const place = { setting, under: this.leaseHold?.ordinal ?? 0, issue: this.takeIssue() };
-    const told = this.log.begin(label, call.verb, siteOf(this.call));
+    const told = this.log.begin(label, call.verb, site);
     return new Promise((resolve) => {
       this.host.ask(this.life, place, (settled) => {
         told(settled);

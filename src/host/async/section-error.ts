@@ -42,7 +42,7 @@ export function lineOf(error: unknown): string {
 
 export function sectionErrorOf(error: unknown): SectionError {
   const blame = blameOf(error);
-  const line = lineOf(error);
+  const line = lineOf(error).trimEnd();
   const isTold = blame === null || line.toLowerCase().includes(blame.call.toLowerCase());
   const text = isTold ? line : `${line} (${blame.call})`;
   return { text, place: placeOf(error, blame?.site ?? null) };

@@ -161,11 +161,11 @@ class Connection {
     if (!this.isOpen) return Promise.reject(closed());
     const { caller, port, limits } = this.setting;
     const sentMs = performance.now();
-    const options: Draft<CallOptions> = {};
+    const site = siteOf(this.send);
+    const options: Draft<CallOptions> = { site };
     if (limits.commandTimeout !== undefined) options.timeoutMs = limits.commandTimeout;
     if (limits.tries !== undefined) options.tries = limits.tries;
     const label = (command[0] ?? '').toLowerCase();
-    const site = siteOf(this.send);
     const outcome = caller.call(port, { label, request: command }, options);
     return new Promise((resolve, reject) => {
       this.pending.add(reject);

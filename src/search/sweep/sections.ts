@@ -79,7 +79,7 @@ function bothOf(a: SectionErrorCount, b: SectionErrorCount): SectionErrorCount {
 }
 
 /** The text without what may differ each time: words with a digit in them. */
-function withoutIds(text: string): string {
+export function withoutIds(text: string): string {
   return text.replace(/[\w-]*\d[\w.-]*/g, '#');
 }
 

@@ -6,7 +6,13 @@
 import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
-import { KEPT_ERRORS, mergeSections, NO_SECTIONS, type SectionCounts } from './sections.ts';
+import {
+  KEPT_ERRORS,
+  mergeSections,
+  NO_SECTIONS,
+  type SectionCounts,
+  withoutIds,
+} from './sections.ts';
 
 export interface Tally {
   readonly seeds: number;
@@ -104,6 +110,17 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
     failed: a.failed + b.failed,
     killed: a.killed + b.killed,
   };
+}
+
+/** Of those that say the same, whichever process said it, the first. */
+export function distinctFailures({ failures }: Tally): readonly SeedFailure[] {
+  const told = new Set<string>();
+  return failures.filter(({ error }) => {
+    const text = withoutIds(error.replace(/^[\w-]+: /, ''));
+    if (told.has(text)) return false;
+    told.add(text);
+    return true;
+  });
 }
 
 /** In the order of their names: which kind struck first depends on where the seeds were cut. */

@@ -1,0 +1,165 @@
+/**
+ * Whatever keeps everybody from having the lock, no claim holds then: with faults or without, in
+ * code of generators and in asynchronous code, and the reason is told once.
+ */
+import { describe, expect, test } from 'vitest';
+import { builtIn, type Catalogue, extend } from '../src/catalogue.ts';
+import { defineSystem } from '../src/define-system.ts';
+import { RedisClient } from '../src/host/redis/client.ts';
+import { RedisNode } from '../src/host/redis/node.ts';
+import { loadScenario } from '../src/load.ts';
+import { type Judgement, judgeSystem } from '../src/search/sweep/expectation.ts';
+import { sweep } from '../src/search/sweep/sweep.ts';
+import { EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
+import type { AsyncSection, Guard } from '../src/systems/protocol.ts';
+
+type Body = (section: AsyncSection, redis: RedisClient) => Promise<void>;
+
+async function take(section: AsyncSection, redis: RedisClient): Promise<Guard> {
+  for (;;) {
+    const answer = await redis.set(section.lock, '1', 'PX', section.ttlMs, 'NX');
+    if (answer === 'OK') return section.guard();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+const BODIES: Readonly<Record<string, Body>> = {
+  correct: async (section, redis) => {
+    const guard = await take(section, redis);
+    await guard.work();
+    guard.leave();
+    await redis.del(section.lock);
+  },
+  'unknown-command': async (section, redis) => {
+    await redis.call('FOO', section.lock);
+    section.guard();
+  },
+  'forgotten-await': async (section, redis) => {
+    const guard = await take(section, redis);
+    void guard.work();
+    guard.leave();
+    await redis.del(section.lock);
+  },
+  'never-guards': async (section, redis) => {
+    await redis.set(section.lock, '1', 'PX', section.ttlMs);
+  },
+  'grants-to-nobody': async (section, redis) => {
+    for (let tries = 0; tries < 3; tries += 1) {
+      if ((await redis.set(section.lock, '1', 'XX')) === 'OK') section.guard();
+    }
+  },
+};
+
+const catalogue: Catalogue = extend(
+  builtIn,
+  defineSystem({
+    locks: Object.fromEntries(
+      Object.entries(BODIES).map(([name, body]) => [
+        name,
+        {
+          about: name,
+          buildAsync: (world) => {
+            const node = world.addServer({ name: 'lock', role: 'lock' }, new RedisNode());
+            return (client) => {
+              const redis = new RedisClient(client, node);
+              return (section) => body(section, redis);
+            };
+          },
+        },
+      ]),
+    ),
+  }),
+);
+
+const PAUSES = '[pause: { process: clients, at: 1ms..20ms, for: 1ms..40ms, chance: 1/1 }]';
+
+interface Found {
+  readonly judged: Judgement;
+  readonly tally: Tally;
+}
+
+/** What ten seeds of the lock come to, of which every claim that is listed should hold. */
+async function found(lock: string, faults: string): Promise<Found> {
+  const text = `name: ledger
+systems: { own: { lock: ${lock}, store: fenced, expect: { holds: [grant-order, fence-monotone] } } }
+clients: { count: 2, ttl: 50ms, sections: 2 }
+workload: { kind: read-modify-write }
+network: { latency: 1ms..2ms }
+faults: ${faults}
+`;
+  const read = loadScenario(text, 'ledger.yaml', catalogue);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const { scenario } = read;
+  const { tallies } = await sweep(scenario, { from: 0, to: 9, pool: null, catalogue });
+  const tally = tallies.get('own') ?? EMPTY_TALLY;
+  const [system] = scenario.systems;
+  if (system === undefined) throw new Error('the scenario has a system');
+  const judged = judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false });
+  return { judged, tally };
+}
+
+const HERE = 'nothing-entered-is-never-met.test.ts';
+
+describe.each([
+  ['without faults', '[]'],
+  ['with faults', PAUSES],
+])('%s', (_, faults) => {
+  test('a command that does not exist is the reason, with its count and its place', async () => {
+    const { judged, tally } = await found('unknown-command', faults);
+    expect(judged.met).toBeNull();
+    expect(judged.vacuous[0]).toMatch(
+      /^no section was ever entered: 40 ended by ReplyError: .*'FOO'.* at [\w.-]+:\d+:\d+$/,
+    );
+    expect(judged.vacuous[0]).toContain(` at ${HERE}:`);
+    expect(tally.sections).toMatchObject({ began: 40, entered: 0, gaveUp: 0, unguarded: 0 });
+  });
+
+  test('an `await` that was forgotten fails, and says where', async () => {
+    const { judged, tally } = await found('forgotten-await', faults);
+    expect(judged.met).toBeNull();
+    expect(tally.failed).toBe(10);
+    expect(tally.failures[0]?.error).toMatch(/guard\.work\(\) at [\w.-]+:\d+:\d+ was still under/);
+    expect(tally.sections.failed).toHaveLength(1);
+  });
+
+  test('sections that never guard say so, and their runs come to an end', async () => {
+    const { judged, tally } = await found('never-guards', faults);
+    expect(judged.met).toBeNull();
+    expect(judged.vacuous).toContain(
+      'no section was ever entered: 40 returned without section.guard()',
+    );
+    expect(tally.unknown).toBe(0); // none was cut by its limit
+  });
+
+  test('a lock that grants to nobody is one that everybody gave up', async () => {
+    const { judged, tally } = await found('grants-to-nobody', faults);
+    expect(judged.met).toBeNull();
+    expect(judged.vacuous).toContain('no section was ever entered: 40 gave up');
+    expect(tally.sections).toMatchObject({ began: 40, entered: 0, unguarded: 0 });
+  });
+
+  test('of a correct lock every section is entered, and nothing else is said', async () => {
+    const { tally } = await found('correct', faults);
+    expect(tally.sections).toMatchObject({ began: 40, entered: 40, failed: [], unguarded: 0 });
+  });
+});
+
+test('a lock of fencepost’s own that grants to nobody is given up too', async () => {
+  const text = `name: ledger
+systems: { own: { lock: lock-service, store: fenced, expect: { holds: [grant-order] } } }
+clients: { count: 1, ttl: 50ms, sections: 2, attempts: 2, lockTimeout: 1ms, tries: 1 }
+workload: { kind: read-modify-write }
+network: { latency: 2ms..3ms }
+faults: []
+`;
+  const read = loadScenario(text, 'ledger.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const { scenario } = read;
+  const { tallies } = await sweep(scenario, { from: 0, to: 9, pool: null });
+  const tally = tallies.get('own') ?? EMPTY_TALLY;
+  const [system] = scenario.systems;
+  if (system === undefined) throw new Error('the scenario has a system');
+  const judged = judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false });
+  expect(tally.sections).toMatchObject({ began: 20, entered: 0, gaveUp: 20 });
+  expect(judged).toMatchObject({ met: null, vacuous: ['no section was ever entered: 20 gave up'] });
+});
