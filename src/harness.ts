@@ -18,6 +18,7 @@ import { termsOf } from './check/terms.ts';
 import { indexTrace, type TraceIndex } from './check/trace-index.ts';
 import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
+import { wasInPlace } from './core/plan/places.ts';
 import type { Plan } from './core/plan/plan.ts';
 import type { Answer } from './core/shrink/search.ts';
 import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './core/shrink/shrink.ts';
@@ -116,18 +117,31 @@ export function shrinkFailure(
 /**
  * What a shrink is told of each examination: whether it breaks `claim` by the cause of the first
  * one that did. Where that has more faults than a later one, what the later one needs is the cause
- * from then on: the others were not needed.
+ * from then on: the others were not needed. A plan in which a fault was injected at a point at a
+ * time that the scenario does not allow counts as one that breaks nothing, unless the first did so.
  */
 export function answersWith(claim: string): (examination: Examination) => Answer {
   let cause: BreachCause | null = null;
-  return ({ causes }) => {
-    const found = causes.get(claim);
+  let isFirstInPlace = true;
+  return (examination) => {
+    const found = examination.causes.get(claim);
     if (found === undefined) return false;
+    if (cause === null) isFirstInPlace = isInPlace(examination);
+    else if (isFirstInPlace && !isInPlace(examination)) return false;
     cause ??= found;
     if (!isSameCause(found, cause)) return { otherCause: `${found.rule}: ${causeText(found)}` };
     if (found.faults.length > 0 && isPartOf(found, cause)) cause = found;
     return true;
   };
+}
+
+/** Whether each fault was injected where the scenario of the plan allows it. */
+function isInPlace({ plan, trace }: Pick<Examination, 'plan' | 'trace'>): boolean {
+  if (plan.bounds.places === undefined) return true;
+  return trace.events.every((event) => {
+    const fault = event.kind === 'fault' ? plan.faults[event.index ?? -1] : undefined;
+    return fault === undefined || wasInPlace(plan, fault, event.atUs);
+  });
 }
 
 /** A plan that is expected to break `claim` when it is replayed. */

@@ -3,9 +3,12 @@
  * as the file says, else long enough for all the work.
  */
 import { type FaultKind, fieldsOfKind } from '../core/plan/fault.ts';
+import { formatPlace } from '../core/plan/places.ts';
 import {
   type Bounds,
   CAPS,
+  type FaultPlace,
+  type FaultPlaces,
   LIMIT_DEFAULTS,
   type Limits,
   QUEUE_DEFAULTS,
@@ -14,7 +17,7 @@ import {
 import type { ReadStep } from '../core/plan/work-text.ts';
 import type { UnplacedProblem } from '../text/problem.ts';
 import { type ReadFault, rangeIn } from './read-faults.ts';
-import type { ClientScenario, FaultTemplate, SystemScenario, Workload } from './scenario.ts';
+import type { ClientScenario, FaultTemplate, Place, SystemScenario, Workload } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
 
 const LATENCY: RangeUs = { minUs: 1_000, maxUs: 3_000 };
@@ -99,9 +102,39 @@ export function buildBounds(
     }
   }
   const think = clients.map((client) => client.think).reduce((a, b) => hull(a, b));
-  const bounds = { latency: latencyOf(file), think, durations, skewUs, driftPpm };
+  const places = placesOf(faults);
+  const ranges = { latency: latencyOf(file), think, durations };
+  const hasPlaces = Object.keys(places).length > 0;
+  const bounds = { ...ranges, ...(hasPlaces ? { places } : {}), skewUs, driftPpm };
   const isBeyond = skewUs !== declared.skewUs || driftPpm !== declared.driftPpm;
   return isBeyond ? { ...bounds, declared } : bounds;
+}
+
+/** Where each kind that has places may be, in the order of the faults, each place once. */
+function placesOf(faults: readonly FaultTemplate[]): FaultPlaces {
+  const places: { -readonly [Kind in FaultKind]?: readonly FaultPlace[] } = {};
+  for (const { kind, fields } of faults) {
+    for (const { type, value } of fields) {
+      if (type !== 'when') continue;
+      const known = places[kind] ?? [];
+      const texts = new Set(known.map(formatPlace));
+      places[kind] = [...known, ...allowedBy(value).filter((one) => !texts.has(formatPlace(one)))];
+    }
+  }
+  return places;
+}
+
+function allowedBy(place: Place): readonly FaultPlace[] {
+  switch (place.kind) {
+    case 'at':
+      return [{ kind: 'time', at: place.at }];
+    case 'anywhere':
+      return [{ kind: 'any point' }, { kind: 'time', at: place.at }];
+    case 'verb':
+      return [{ kind: place.side, point: place.verb }];
+    case 'point':
+      return [{ kind: place.side, point: place.point }];
+  }
 }
 
 const NOTHING: RangeUs = { minUs: 0, maxUs: 0 };

@@ -12,7 +12,8 @@ import {
   parseStep,
   parseStepRange,
 } from './duration.ts';
-import type { Odds, RangeUs } from './plan.ts';
+import { parsePlace } from './places.ts';
+import type { FaultPlace, Odds, RangeUs } from './plan.ts';
 
 /** Plain data that a YAML writer turns into text. */
 export type FieldMap = { [key: string]: unknown };
@@ -92,6 +93,13 @@ export const rangeOrNever: Field<RangeUs | 'never'> = textField({
   pattern: `^(never|${inner}(\\.\\.${inner})?)$`,
   expected: 'a duration or a range in order, such as 1ms..5ms, or never',
   parse: (text) => (text === 'never' ? text : parseRange(text)),
+});
+
+/** `0ms..100ms`, `before write`, `after alice/1/acquire`, `any point`. */
+export const place: Field<FaultPlace> = textField({
+  pattern: `^(any point|(before|after) \\S{1,400}|${inner}(\\.\\.${inner})?)$`,
+  expected: 'times such as 0ms..100ms, "before write", "after alice/1/acquire" or "any point"',
+  parse: parsePlace,
 });
 
 /** `-5ms..5ms`, or `-5ms` alone. */

@@ -21,6 +21,7 @@ import {
   instant,
   name,
   odds,
+  place,
   point,
   positiveDuration,
   range,
@@ -28,6 +29,7 @@ import {
   whole,
 } from './fields.ts';
 import { ALWAYS, completed, statedFields } from './left-out.ts';
+import { formatPlace } from './places.ts';
 import {
   type Bounds,
   CAPS,
@@ -35,6 +37,7 @@ import {
   CLIENT_DEFAULTS,
   type ClientPlan,
   type ClockPromise,
+  type FaultPlaces,
   LIMIT_DEFAULTS,
   type Limits,
   NETWORK_DEFAULTS,
@@ -89,7 +92,7 @@ const LINE = 100;
 /** Fields whose value is written on one line when it is short. */
 const ONE_LINE: ReadonlySet<string> = new Set([
   ...['system', 'options', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
-  ...['bounds', 'durations', 'declared', 'from', 'to'],
+  ...['bounds', 'durations', 'places', 'declared', 'from', 'to'],
   ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
   ...['lock', 'job', 'transition', 'memoize'],
   ...FAULT_KINDS,
@@ -166,11 +169,21 @@ function boundFields(bounds: Bounds): FieldMap {
     latency: formatRange(bounds.latency),
     ...(think.minUs === 0 && think.maxUs === 0 ? {} : { think: formatRange(think) }),
     ...unlessEmpty('durations', durations),
+    ...unlessEmpty('places', placeFields(bounds.places ?? {})),
     ...statedFields(bounds, NO_PROMISE),
     ...(bounds.declared === undefined
       ? {}
       : { declared: statedFields(bounds.declared, NO_PROMISE) }),
   };
+}
+
+function placeFields(places: FaultPlaces): FieldMap {
+  return Object.fromEntries(
+    FAULT_KINDS.flatMap((kind) => {
+      const allowed = places[kind];
+      return allowed === undefined ? [] : [[kind, allowed.map(formatPlace)] as const];
+    }),
+  );
 }
 
 const NO_PROMISE: ClockPromise = { skewUs: null, driftPpm: null };
@@ -274,6 +287,11 @@ const durationBounds = closed(
   Object.fromEntries(FAULT_KINDS.map((kind) => [kind, range.optional()])),
 );
 
+const placeBounds = closed(
+  'fault',
+  Object.fromEntries(FAULT_KINDS.map((kind) => [kind, z.array(place).optional()])),
+);
+
 const clocks = { skew: duration.optional(), drift: driftPpm.optional() };
 const promise = closed('field', clocks).transform((read) => completed(NO_PROMISE, read));
 
@@ -281,6 +299,7 @@ const bounds = closed('field', {
   latency: range,
   think: range.optional(),
   durations: durationBounds.optional(),
+  places: placeBounds.optional(),
   ...clocks,
   declared: promise.optional(),
 }).transform((fields): Bounds => {
@@ -289,10 +308,16 @@ const bounds = closed('field', {
     const bound = fields.durations?.[kind];
     if (bound !== undefined) durations[kind] = bound;
   }
+  const places: { -readonly [Kind in FaultKind]?: FaultPlaces[Kind] } = {};
+  for (const kind of FAULT_KINDS) {
+    const allowed = fields.places?.[kind];
+    if (allowed !== undefined) places[kind] = allowed;
+  }
   return {
     latency: fields.latency,
     think: fields.think ?? { minUs: 0, maxUs: 0 },
     durations,
+    ...(fields.places === undefined ? {} : { places }),
     ...completed(NO_PROMISE, fields),
     ...(fields.declared === undefined ? {} : { declared: fields.declared }),
   };

@@ -4,8 +4,9 @@
  * in a pull request and can be edited by hand. All times are integer microseconds.
  *
  * Read on in `fault.ts` (what can be done to the world), `operation-names.ts` (the points at
- * which), `plan-text.ts` (a plan as a file, from `fields.ts`, `left-out.ts`, `client-text.ts`,
- * `work-text.ts`, `queue-text.ts`, `fault-text.ts`) and `document.ts` (YAML, and what is wrong).
+ * which), `places.ts` (where faults may be), `plan-text.ts` (a plan as a file, from `fields.ts`,
+ * `left-out.ts`, `client-text.ts`, `work-text.ts`, `queue-text.ts`, `fault-text.ts`) and
+ * `document.ts` (YAML, and what is wrong).
  *
  * Below the types stands what a file means where it leaves a field out. A plan that is written
  * leaves out what equals these, so that a shrunk plan is short; changing one changes the meaning of
@@ -241,6 +242,8 @@ export interface Bounds {
   readonly think: RangeUs;
   /** Durations: of a pause, delay, partition, restart, failover's lag, late timer, copy. */
   readonly durations: Partial<Readonly<Record<FaultKind, RangeUs>>>;
+  /** Where faults that have a time or a point may be; a kind that is absent may be anywhere. */
+  readonly places?: FaultPlaces;
   /** Largest absolute clock offset and rate that a process may have; `null` is unbounded. */
   readonly skewUs: number | null;
   readonly driftPpm: number | null;
@@ -250,6 +253,17 @@ export interface Bounds {
    */
   readonly declared?: ClockPromise;
 }
+
+export type FaultPlaces = Partial<Readonly<Record<FaultKind, readonly FaultPlace[]>>>;
+
+/**
+ * At a time of this range, and at any point that is then passed; at any point, whenever that is; or
+ * on one side of a point: a whole name (`alice/1/write`), or the verb of many (`write`).
+ */
+export type FaultPlace =
+  | { readonly kind: 'time'; readonly at: RangeUs }
+  | { readonly kind: 'any point' }
+  | { readonly kind: 'before' | 'after'; readonly point: string };
 
 /** No clock is further off, faster or slower than this; `null` promises nothing. */
 export interface ClockPromise {

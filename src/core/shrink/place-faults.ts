@@ -1,10 +1,11 @@
 /**
  * Places a fault at a named point instead of at an instant, which then needs no number and stays
  * right when something before it is taken away; and moves it from a step that is there for nothing
- * else.
+ * else. Of all points only those are tried at which the scenario allows the fault.
  */
 import { instantOf, type When } from '../plan/fault.ts';
 import { sectionPointsOf } from '../plan/operation-names.ts';
+import { declaredPoints, distanceFromPlaces } from '../plan/places.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changeFault, sectionKeys, withoutSections, withoutWork, workKeys } from './change.ts';
 import type { Pass, Search, Steps } from './search.ts';
@@ -74,12 +75,21 @@ function placesFor(plan: Plan, index: number, pointsOf: PointsOf | undefined): r
 function pointPlaces(plan: Plan, index: number, pointsOf: PointsOf | undefined): readonly When[] {
   const fault = plan.faults[index];
   const own = fault !== undefined && 'process' in fault ? fault.process : '';
-  const points = pointsOf?.(plan) ?? pointNames(plan, own);
-  const places = points.flatMap((point): When[] => [
+  const points = new Set(pointsOf?.(plan) ?? pointNames(plan, own));
+  for (const { point } of declaredPoints(plan)) points.add(point);
+  const places = [...points].flatMap((point): When[] => [
     { kind: 'before', point },
     { kind: 'after', point },
   ]);
-  return places.slice(0, MAX_PLACES);
+  return places.filter((when) => mayBe(plan, index, when)).slice(0, MAX_PLACES);
+}
+
+/** Whether it would be no further from where it may be than it is. */
+function mayBe(plan: Plan, index: number, when: When): boolean {
+  const before = plan.faults[index];
+  const after = placed(plan, index, when).faults[index];
+  if (before === undefined || after === undefined) return false;
+  return distanceFromPlaces(plan, after) <= distanceFromPlaces(plan, before);
 }
 
 /** The points of the client `own`, or of all clients when no client has that name. */

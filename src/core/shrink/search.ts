@@ -5,6 +5,7 @@
  * candidate may lie further outside than it did.
  */
 import { amountOf, type Fault, instantOf } from '../plan/fault.ts';
+import { distanceFromPlaces } from '../plan/places.ts';
 import type { Plan, RangeUs } from '../plan/plan.ts';
 import { amountRangeOf, isStream, isWait } from './parameter.ts';
 import { isSimpler, sectionsOf } from './simpler.ts';
@@ -189,7 +190,10 @@ export function excessOf(plan: Plan): Excess {
     if (!isWait(name) && !isStream(name)) note('decisions', outside(us, latency));
   }
   for (const section of sectionsOf(plan)) note('think', outside(section.thinkUs, think));
-  for (const fault of plan.faults) noteFault(plan, fault, note);
+  for (const fault of plan.faults) {
+    noteFault(plan, fault, note);
+    note(`place of ${fault.kind}`, distanceFromPlaces(plan, fault));
+  }
   return found;
 }
 

@@ -1,0 +1,103 @@
+/** Where faults may be placed: as text, by the plan alone, and by a run. */
+import { describe, expect, test } from 'vitest';
+import { pause, planWith } from '../shrink/sample-plan.fixture.ts';
+import type { FaultOf, When } from './fault.ts';
+import {
+  declaredPoints,
+  distanceFromPlaces,
+  formatPlace,
+  parsePlace,
+  wasInPlace,
+} from './places.ts';
+import type { FaultPlace, Plan } from './plan.ts';
+import { readPlan, renderPlan } from './plan-text.ts';
+
+const MS = 1000;
+const time: FaultPlace = { kind: 'time', at: { minUs: 5 * MS, maxUs: 20 * MS } };
+
+function withPlaces(...places: readonly FaultPlace[]): Plan {
+  const plan = planWith([]);
+  return { ...plan, bounds: { ...plan.bounds, places: { pause: places } } };
+}
+
+function at(when: When): FaultOf<'pause'> {
+  return { ...pause('alice', 1), when };
+}
+
+const before = (point: string): When => ({ kind: 'before', point });
+const after = (point: string): When => ({ kind: 'after', point });
+
+test.each([
+  ['5ms..20ms', time],
+  ['5ms', { kind: 'time', at: { minUs: 5 * MS, maxUs: 5 * MS } }],
+  ['any point', { kind: 'any point' }],
+  ['before del', { kind: 'before', point: 'del' }],
+  ['after alice/1/write-2', { kind: 'after', point: 'alice/1/write-2' }],
+] as const)('%s is a place and its text', (text, place) => {
+  expect(parsePlace(text)).toEqual(place);
+  expect(formatPlace(place)).toBe(text);
+});
+
+test.each(['before', 'before two words', 'beside del', 'del', '20ms..5ms'])(
+  '%s is none',
+  (text) => {
+    expect(parsePlace(text)).toBeUndefined();
+  },
+);
+
+test('a plan is read as it was written, with places and without', () => {
+  for (const plan of [withPlaces(time, { kind: 'before', point: 'del' }), planWith([])]) {
+    const text = renderPlan(plan);
+    expect(readPlan({ file: 'p.yaml', text })).toEqual({ kind: 'plan', plan });
+  }
+  const wrong = renderPlan(withPlaces({ kind: 'any point' })).replace('any point', 'nowhere');
+  const read = readPlan({ file: 'p.yaml', text: wrong });
+  expect(read.kind === 'problems' && read.problems[0]?.what).toMatch(/^expected times such as/);
+});
+
+describe('how far a fault is from where it may be', () => {
+  const ofVerb = withPlaces({ kind: 'before', point: 'write' });
+
+  test('is nothing where nothing is said', () => {
+    expect(distanceFromPlaces(planWith([]), at({ kind: 'at', atUs: 7 }))).toBe(0);
+    expect(wasInPlace(planWith([]), at(before('alice/1/read')), 7)).toBe(true);
+  });
+
+  test('is a time, where a time is said', () => {
+    const distances = [0, 5, 12, 20, 23].map((ms) =>
+      distanceFromPlaces(withPlaces(time), at({ kind: 'at', atUs: ms * MS })),
+    );
+    expect(distances).toEqual([5 * MS, 0, 0, 0, 3 * MS]);
+  });
+
+  test('is infinite for another verb, another side, or a time, where a verb is said', () => {
+    expect(distanceFromPlaces(ofVerb, at(before('alice/1/write')))).toBe(0);
+    for (const when of [before('alice/1/acquire'), after('alice/1/write')]) {
+      expect(distanceFromPlaces(ofVerb, at(when))).toBe(Number.POSITIVE_INFINITY);
+    }
+    expect(distanceFromPlaces(ofVerb, at({ kind: 'at', atUs: 0 }))).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('of a point is left to the run where a time is said', () => {
+    const plan = withPlaces(time);
+    expect(distanceFromPlaces(plan, at(before('alice/1/read')))).toBe(0);
+    expect(wasInPlace(plan, at(before('alice/1/read')), 12 * MS)).toBe(true);
+    expect(wasInPlace(plan, at(before('alice/1/read')), 21 * MS)).toBe(false);
+  });
+
+  test('is nothing at a whole name and at any point, whenever that is passed', () => {
+    const named = withPlaces({ kind: 'after', point: 'lock/mark' });
+    const anywhere = withPlaces({ kind: 'any point' });
+    expect(distanceFromPlaces(named, at(after('lock/mark')))).toBe(0);
+    expect(wasInPlace(anywhere, at(after('alice/9/x')), 99 * MS)).toBe(true);
+    expect(distanceFromPlaces(anywhere, at({ kind: 'at', atUs: 0 }))).toBe(Infinity);
+  });
+});
+
+test('a verb that only asynchronous code has is a point of each section', () => {
+  const plan = withPlaces({ kind: 'before', point: 'del' });
+  const points = declaredPoints(plan).map(({ point }) => point);
+  expect(points).toContain('alice/1/del');
+  expect(points.every((point) => point.endsWith('/del'))).toBe(true);
+  expect(declaredPoints(planWith([]))).toEqual([]);
+});

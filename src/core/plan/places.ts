@@ -1,0 +1,93 @@
+/**
+ * Where a plan's faults may be placed, as its scenario declares it: by time, by the verb of an
+ * operation, at one point, or anywhere. A fault that is declared by time may be placed at a point
+ * that is passed at such a time, which only a run can tell; all else the plan itself says.
+ *
+ * In files a place is a text: `0ms..100ms`, `before write`, `after alice/1/acquire`, `any point`.
+ */
+import { formatRange, parseRange } from './duration.ts';
+import type { Fault, When } from './fault.ts';
+import { type SectionPoint, sectionPointsOf } from './operation-names.ts';
+import type { FaultPlace, Plan, RangeUs } from './plan.ts';
+
+export function formatPlace(place: FaultPlace): string {
+  if (place.kind === 'time') return formatRange(place.at);
+  return place.kind === 'any point' ? place.kind : `${place.kind} ${place.point}`;
+}
+
+/** Undefined where the text says no place. */
+export function parsePlace(text: string): FaultPlace | undefined {
+  if (text === 'any point') return { kind: text };
+  const [, side, point] = /^(before|after) ([^\s]+)$/.exec(text) ?? [];
+  if (point !== undefined) return { kind: side === 'before' ? 'before' : 'after', point };
+  const at = parseRange(text);
+  return at === undefined ? undefined : { kind: 'time', at };
+}
+
+/**
+ * How far a fault is from where it may be: 0 for one that is there, microseconds for one at another
+ * time, infinitely far for one at another point. One that a run has to judge counts as there.
+ */
+export function distanceFromPlaces(plan: Plan, fault: Fault): number {
+  const places = placesOf(plan, fault);
+  if (places === null || !('when' in fault)) return 0;
+  const { when } = fault;
+  if (when.kind === 'at') return distance(places, when.atUs);
+  const isHere = isDeclared(plan, places, when);
+  return isHere || places.some(({ kind }) => kind === 'time') ? 0 : Number.POSITIVE_INFINITY;
+}
+
+/** The same for a fault of the plan that a run injected at `atUs`. */
+export function wasInPlace(plan: Plan, fault: Fault, atUs: number): boolean {
+  const places = placesOf(plan, fault);
+  if (places === null || !('when' in fault)) return true;
+  const { when } = fault;
+  return (when.kind !== 'at' && isDeclared(plan, places, when)) || distance(places, atUs) === 0;
+}
+
+/** The points of the plan by the verbs that its places name, which asynchronous code may define. */
+export function declaredPoints(plan: Plan): readonly SectionPoint[] {
+  const verbs = new Set(
+    Object.values(plan.bounds.places ?? {}).flatMap((places) =>
+      places.flatMap((place) => ('point' in place ? [place.point] : [])),
+    ),
+  );
+  if (verbs.size === 0) return [];
+  const { store } = plan.system;
+  return plan.clients.flatMap((client) =>
+    client.sections.flatMap((section) =>
+      sectionPointsOf({ client, section, store, operations: [...verbs] }).filter(
+        ({ verb, point }) => verbs.has(verb) || verbs.has(point),
+      ),
+    ),
+  );
+}
+
+/** Null where it may be anywhere. */
+function placesOf({ bounds }: Plan, { kind }: Fault): readonly FaultPlace[] | null {
+  return bounds.places?.[kind] ?? null;
+}
+
+function isDeclared(
+  plan: Plan,
+  places: readonly FaultPlace[],
+  when: Exclude<When, { readonly kind: 'at' }>,
+): boolean {
+  return places.some((place) => {
+    if (place.kind === 'any point') return true;
+    if (place.kind === 'time' || place.kind !== when.kind) return false;
+    if (place.point === when.point) return true;
+    return declaredPoints(plan).some(
+      ({ verb, point }) => verb === place.point && point === when.point,
+    );
+  });
+}
+
+function distance(places: readonly FaultPlace[], atUs: number): number {
+  const ranges = places.flatMap((place) => (place.kind === 'time' ? [place.at] : []));
+  return Math.min(...ranges.map((range) => outside(atUs, range)));
+}
+
+function outside(us: number, { minUs, maxUs }: RangeUs): number {
+  return Math.max(minUs - us, us - maxUs, 0);
+}
