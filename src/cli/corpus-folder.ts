@@ -23,6 +23,7 @@ import { fileName } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { allowed, makeFolder } from './files.ts';
 import {
+  adviceOf,
   type CorpusOptions,
   DAMAGED,
   entryOf,
@@ -108,25 +109,32 @@ function printChecked(kept: KeptPlanFile, terminal: Terminal): void {
   if (outcome === expected) {
     const role = outcome === 'fixed' ? ', kept as a guard' : '';
     terminal.print(`✓ ${file}: ${outcome}${role} (${claim})`);
+    for (const line of adviceOf(kept)) terminal.print(`  ${line}`);
   } else {
     terminal.print(`✗ ${file}: ${outcome}, expected ${expected} (${claim})`);
-    terminal.print(`  ${adviceFor(kept)}`);
+    for (const line of adviceFor(kept)) terminal.print(`  ${line}`);
   }
 }
 
 /** What to do about a plan that is not what it says of itself. */
-function adviceFor({ file, loaded, replay }: ReplayedPlan): string {
+function adviceFor(kept: ReplayedPlan): readonly string[] {
+  const { file, loaded, replay } = kept;
   switch (replay.outcome) {
     case 'reproduced':
-      return 'what it guards against is back';
+      return ['what it guards against is back'];
     case 'fixed':
-      return `the claim held: write \`outcome: fixed\` at ${placeOf(file, loaded)}, and it is a guard`;
+      return [
+        `the claim held: write \`outcome: fixed\` at ${placeOf(file, loaded)}, and it is a guard`,
+      ];
     case 'inert':
-      return 'the hazard no longer arises, so it guards nothing: search again, or prune it';
+      return ['the hazard no longer arises, so it guards nothing: search again, or prune it'];
     case 'diverged':
-      return `no match for ${replay.divergedAt ?? 'a name'}: search again, and keep what is found`;
+      return [
+        `no match for ${replay.divergedAt ?? 'a name'}: rename it, or search again and keep what is found`,
+        ...adviceOf(kept),
+      ];
     case 'nondeterministic':
-      return `two runs of it differ: ${replay.difference ?? 'in what they drew'}`;
+      return adviceOf(kept);
   }
 }
 
@@ -182,7 +190,7 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
   const loaded = await loadPlan(file, options);
   await prepare([loaded.plan.system], loaded.catalogue);
   const claim = await claimFor(file, loaded, options);
-  const result = await replayKept(loaded.plan, claim, loaded.catalogue);
+  const result = await replayKept(loaded.plan, { claim, catalogue: loaded.catalogue });
   const { outcome } = result;
   if (outcome === 'nondeterministic' || (outcome !== 'reproduced' && !options.isForced)) {
     const advice = outcome === 'nondeterministic' ? '' : '; --force keeps it as that';

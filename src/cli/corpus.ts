@@ -18,11 +18,15 @@ interface AddFlags extends CorpusFlags {
   readonly replace?: boolean;
 }
 
+interface UpdateFlags extends CorpusFlags {
+  readonly rename?: readonly string[];
+}
+
 interface PruneFlags extends CorpusFlags {
   readonly yes?: boolean;
 }
 
-/** Adds `corpus` with `ls`, `add`, `check` and `prune`. */
+/** Adds `corpus` with `ls`, `add`, `check`, `update` and `prune`. */
 export function addCorpus(command: Command, done: Done): void {
   const corpus = withExample(command, 'npx fencepost corpus check');
   const kinds = 'the claim and outcome that each expects, and what kind of failure it is';
@@ -44,6 +48,13 @@ export function addCorpus(command: Command, done: Done): void {
   subcommand(corpus, 'check', replays, 'check').action(async (flags: CorpusFlags) =>
     done(await (await folder()).checkCorpus(corpusOptions(flags))),
   );
+  const anew = 'write plans anew whose code was renamed or changed, if they come to the same';
+  subcommand(corpus, 'update', anew, 'update --rename release=unlock')
+    .option('--rename <old=new...>', 'what operations, marks and timers are called now')
+    .action(async (flags: UpdateFlags) => {
+      const { parseRename, updateCorpus } = await import('./corpus-update.ts');
+      done(await updateCorpus(corpusOptions(flags), (flags.rename ?? []).map(parseRename)));
+    });
   const spare = 'the kept plans that test nothing any more, and all but one of each kind';
   subcommand(corpus, 'prune', spare, 'prune --yes')
     .option('--yes', 'delete them')
@@ -55,7 +66,7 @@ export function addCorpus(command: Command, done: Done): void {
 /** What the actions do, and not before. */
 const folder = (): Promise<typeof import('./corpus-folder.ts')> => import('./corpus-folder.ts');
 
-/** With the options that all four have. */
+/** With the options that all of them have. */
 function subcommand(corpus: Command, usage: string, about: string, example: string): Command {
   return withExample(corpus.command(usage).description(about), `npx fencepost corpus ${example}`)
     .option('--corpus <folder>', 'the folder of kept plans', 'plans')

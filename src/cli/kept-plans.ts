@@ -4,7 +4,7 @@
  * not keep the others from being replayed.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { CorpusEntry } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
@@ -60,10 +60,16 @@ async function replayFile(file: string, options: KeptPlanOptions): Promise<KeptP
   if (options.scenario !== null && isOfAnother(file, options.scenario)) return null;
   try {
     const loaded = await loadPlan(file, options);
-    const { plan, catalogue } = loaded;
+    const { plan, catalogue, changedModules } = loaded;
+    const hasChanged = changedModules.length > 0;
     if (options.scenario !== null && plan.scenario !== options.scenario) return null;
     await prepare([plan.system], catalogue);
-    return { kind: 'replayed', file, loaded, replay: await replayKept(plan, undefined, catalogue) };
+    return {
+      kind: 'replayed',
+      file,
+      loaded,
+      replay: await replayKept(plan, { catalogue, hasChanged }),
+    };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { kind: 'damaged', file, lines: error.lines };
@@ -99,6 +105,27 @@ export function keptOutcomeOf(kept: KeptPlanFile): KeptOutcome {
 export function keptLine({ file, outcome, expected, divergedAt }: KeptOutcome): string {
   const where = divergedAt === null ? '' : `; no match for ${divergedAt}`;
   return `✗ kept plan ${file} is ${outcome}, expected ${expected}${where}`;
+}
+
+/** What is to be done about a kept plan that is not as it stands, a line each. */
+export function adviceOf({
+  file,
+  replay,
+}: Pick<ReplayedPlan, 'file' | 'replay'>): readonly string[] {
+  const { changes, difference, lost } = replay;
+  const command = `npx fencepost corpus update --corpus ${dirname(file)}`;
+  if (difference !== null) return [`two runs of it differ: ${difference}`];
+  if (changes.length > 0) {
+    return [`the code has changed: it takes ${changes.join(', ')}; \`${command}\` keeps that`];
+  }
+  if (lost === null) return [];
+  const { from, nearest, rename } = lost;
+  if (rename !== null) {
+    const renames = `--rename ${rename.from}=${rename.to}`;
+    return [`it reproduces where "${from}" is "${rename.to}": \`${command} ${renames}\``];
+  }
+  const there = nearest.length === 0 ? '' : `; there is ${nearest.slice(0, 5).join(', ')}`;
+  return [`nothing is called "${from}" any more${there}`];
 }
 
 /**
@@ -157,11 +184,12 @@ export function keptPlanFields(kept: KeptPlanFile): object {
   const { file } = kept;
   if (kept.kind === 'damaged') return { file, outcome: DAMAGED, problems: kept.lines };
   const { plan, outcome, expected, signature } = entryOf(kept);
-  const { divergedAt, digest } = kept.replay;
+  const { divergedAt, digest, changes, lost } = kept.replay;
   return {
     ...{ file, outcome, expected, claim: signature.claim },
     ...{ scenario: plan.scenario, system: plan.system.name },
-    ...{ signature: signatureFields(signature), divergedAt, digest },
+    ...{ signature: signatureFields(signature), divergedAt, digest, changes },
+    nearest: lost?.nearest ?? [],
   };
 }
 

@@ -45,7 +45,7 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: 'corpus',
-    about: 'a folder of kept plans in git, one a kind of failure: list, add, check, prune',
+    about: 'a folder of kept plans in git, one a kind of failure: list, add, check, update, prune',
     load: async () => (await import('./corpus.ts')).addCorpus,
   },
   {

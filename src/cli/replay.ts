@@ -1,7 +1,6 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
 import type { Command } from 'commander';
 import { explain } from '../check/explain.ts';
-import type { Plan } from '../core/plan/plan.ts';
 import { storyOf } from '../report/failure.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/steps.ts';
@@ -11,7 +10,7 @@ import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
 import { addModuleOptions, type Done, outputOptions, withExample } from './command.ts';
 import { type Exit, worstOf } from './exit.ts';
-import { exitsOfKept } from './kept-plans.ts';
+import { adviceOf, exitsOfKept } from './kept-plans.ts';
 import { type LoadedPlan, loadPlan, requireClaim } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
@@ -41,11 +40,23 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   const codes: Exit[] = [];
   for (const loaded of plans) {
     const { file, plan, catalogue, changedModules } = loaded;
-    const result = await replayKept(plan, claim ?? undefined, catalogue);
-    const shown = { plan, result, changedModules, isAlone: plans.length === 1 };
-    const { outcome, expected, claim: judged, digest, divergedAt } = result;
+    const result = await replayKept(plan, {
+      ...{ claim: claim ?? undefined, catalogue },
+      hasChanged: changedModules.length > 0,
+    });
+    const shown = { result, changedModules, isAlone: plans.length === 1 };
+    const { outcome, expected, claim: judged, digest, divergedAt, changes, lost } = result;
+    const close = { changes, nearest: lost?.nearest ?? [] };
     const modules = plan.use === undefined ? null : { changedModules };
-    terminal.printJson('replay', { file, outcome, claim: judged, digest, divergedAt, ...modules });
+    terminal.printJson('replay', {
+      file,
+      outcome,
+      claim: judged,
+      digest,
+      divergedAt,
+      ...close,
+      ...modules,
+    });
     if (flags.json !== true) printText(file, shown, terminal);
     codes.push(...exitsOfKept([{ file, outcome, expected, divergedAt }]));
   }
@@ -63,15 +74,14 @@ const MEANING: Readonly<Record<KeptFate, string>> = {
 function printText(
   file: string,
   shown: {
-    readonly plan: Plan;
     readonly result: KeptReplay;
     readonly changedModules: readonly string[];
     readonly isAlone: boolean;
   },
   terminal: Terminal,
 ): void {
-  const { plan, result, changedModules, isAlone } = shown;
-  const { verdict, outcome, expected, trace, difference } = result;
+  const { result, changedModules, isAlone } = shown;
+  const { plan, verdict, outcome, expected, trace } = result;
   const sign = outcome === expected ? '✓' : '✗';
   const wanted = outcome === expected ? '' : `, expected ${expected}`;
   const other = changedModules.length === 0 ? '' : ', with another version of its system';
@@ -79,8 +89,8 @@ function printText(
     `${sign} ${file}: ${outcome}${wanted}${other} (${result.claim}): ${MEANING[outcome]}`,
   );
   noteChanges(file, changedModules, terminal);
-  if (difference !== null) terminal.print(`  ${difference}`);
   if (result.divergedAt !== null) terminal.print(`  no match for ${result.divergedAt}`);
+  for (const line of adviceOf({ file, replay: result })) terminal.print(`  ${line}`);
   if (verdict.kind === 'invalid' && isAlone) {
     const width = Math.min(terminal.width, 100);
     for (const line of storyOf(explain(trace, verdict))) {

@@ -33,7 +33,7 @@ import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
 import { type Journal, openJournal } from './journal-file.ts';
-import { keptLine, keptOutcomeOf, replayFolders } from './kept-plans.ts';
+import { adviceOf, keptLine, keptOutcomeOf, replayFolders } from './kept-plans.ts';
 import {
   differenceLine,
   type ReportOptions,
@@ -199,6 +199,7 @@ export async function replayKeptOf(
     if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
     else noteChanges(kept.file, kept.loaded.changedModules, terminal);
     if (result.outcome !== result.expected) terminal.print(keptLine(result));
+    if (kept.kind === 'replayed') for (const line of adviceOf(kept)) terminal.print(`  ${line}`);
   }
   const met = outcomes.filter(({ outcome, expected }) => outcome === expected).length;
   terminal.note(`  corpus: ${countOf(outcomes.length, 'plan')} replayed, ${met} as expected`);

@@ -213,8 +213,15 @@ const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
 /** And where two runs of it differ. */
 const fates = z.enum([...outcomes, 'nondeterministic']);
 
+/** Of a kept plan whose code has changed. */
+const close = {
+  changes: texts.describe('what its faults need now to break the claim, where that is not as kept'),
+  nearest: texts.describe('what the lost name may be called now: what reproduces first'),
+};
+
 const replay = line('replay', {
   ...{ file: text, outcome: fates, claim: text, digest, divergedAt: text.nullable() },
+  ...close,
   changedModules: texts
     .optional()
     .describe('of the plan’s own modules, those that are not as when it was made'),
@@ -242,6 +249,8 @@ const keptPlan = z
     ...{ scenario: text.optional(), system: text.optional(), signature: signature.optional() },
     divergedAt: text.nullable().optional().describe('the name that found no match'),
     digest: digest.optional(),
+    changes: close.changes.optional(),
+    nearest: close.nearest.optional(),
     problems: texts.optional().describe('each with file, line and column'),
   })
   .describe('of a damaged plan only its problems are known');
@@ -258,6 +267,14 @@ const addedPlan = line('added-plan', {
   file: text.nullable().describe('where it is kept, or the kept one of its kind'),
   why: text.nullable().describe('why it was refused'),
   ...{ claim: text, outcome: fates, signature },
+});
+
+const updatedPlan = line('updated-plan', {
+  file: text,
+  status: z.enum(['updated', 'unchanged', 'left']),
+  outcome: fates,
+  changes: close.changes,
+  why: text.nullable().describe('why it was left as it is'),
 });
 
 const superfluousPlan = line('superfluous-plan', {
@@ -451,7 +468,7 @@ const queueStatus = line('queue-status', {
 /** Any line that a command writes with `--json`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
-  ...[finding, report, replay, keptPlan, corpusSummary, addedPlan, superfluousPlan],
+  ...[finding, report, replay, keptPlan, corpusSummary, addedPlan, updatedPlan, superfluousPlan],
   ...[event, show, pointPlace, list, shrink, check, comparison, compareSummary],
   ...[mutant, listedMutant, mutantsSummary, doctor, sweepStatus, queueStatus],
 ]);

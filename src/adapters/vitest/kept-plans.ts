@@ -6,6 +6,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { amendedText, renamedPlan } from '../../core/plan/amend.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
 import { wordsOf } from '../../load.ts';
@@ -44,7 +45,7 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | 
   const { plan, file } = kept;
   const foreign = whyUnrunnable(kept, run);
   if (foreign !== null) return stale(kept, run, foreign);
-  const result = await replayKept(plan, undefined, run.catalogue);
+  const result = await replayKept(plan, { catalogue: run.catalogue, hasChanged: true });
   const { claim, outcome, trace, difference } = result;
   if (trace.ending.kind === 'failed') {
     const { process, error } = trace.ending;
@@ -55,21 +56,42 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | 
     throw new SimTestError([`✗ kept plan ${typedPath(file)} is not deterministic: ${difference}`]);
   }
   const expect = run.systems.find(({ name }) => name === plan.system.name)?.expect;
+  keepClose(kept, result, run);
   if (outcome === 'reproduced') {
     if (expect?.holds.includes(claim) !== true) return result;
-    const finding = await findingOf(asShrunk(plan, claim), run);
+    const finding = await findingOf(asShrunk(result.plan, claim), run);
     const breaks = `✗ kept plan ${typedPath(file)} breaks ${claim}`;
     throw new SimTestError([finding === null ? breaks : keptBlock(finding, run, file)]);
+  }
+  if (outcome === 'diverged' && run.wishes.isUpdate && result.lost?.rename != null) {
+    const plan = renamedPlan(kept.plan, [result.lost.rename]);
+    const text = amendedText(kept.text, kept.plan, plan);
+    if (changed(kept, text)) run.print(`fencepost: changed ${typedPath(file)}`);
+    return await replayOne({ ...kept, plan, text }, run);
   }
   const isGuard = outcome === 'fixed' && expect?.breaks.includes(claim) !== true;
   if (isGuard || outcome === plan.expect?.outcome) return null;
   return stale(kept, run, `it is ${outcome}: ${meaningOf(result)}`);
 }
 
-function meaningOf({ outcome, claim, divergedAt }: KeptReplay): string {
+/** A plan whose code has changed is kept as what it needs now, if that is wished for. */
+function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRun): void {
+  if (changes.length === 0) return;
+  const name = typedPath(kept.file);
+  if (!run.wishes.isUpdate) {
+    run.print(`fencepost: ${name} takes ${changes.join(', ')}; FENCEPOST_UPDATE=1 keeps that`);
+  } else if (changed(kept, amendedText(kept.text, kept.plan, plan))) {
+    run.print(`fencepost: changed ${name}`);
+  }
+}
+
+function meaningOf({ outcome, claim, divergedAt, lost }: KeptReplay): string {
   if (outcome === 'fixed') return `${claim} held, and should break`;
   if (outcome === 'inert') return `the hazard of ${claim} no longer arises`;
-  return `no match for ${divergedAt}`;
+  const { rename, nearest = [] } = lost ?? {};
+  const now = rename?.to ?? nearest.join(', ');
+  const hint = now === '' ? '' : `; is it called ${now} now?`;
+  return `no match for ${divergedAt}${hint}`;
 }
 
 /** A plan that guards nothing is taken out if that is wished for, else the test fails. */
@@ -92,7 +114,10 @@ export async function replayWished(file: string, run: SimRun): Promise<boolean> 
   const kept = readKept(file);
   if (kept.plan.scenario !== run.slug) return false;
   if (whyUnrunnable(kept, run) === null) {
-    const { trace, verdict, outcome } = await replayKept(kept.plan, undefined, run.catalogue);
+    const { trace, verdict, outcome } = await replayKept(kept.plan, {
+      catalogue: run.catalogue,
+      hasChanged: true,
+    });
     const lines = sequenceLines(kept.plan, trace, verdict);
     run.print([...lines, '', `${outcome}: ${verdictLine(verdict)}`].join('\n'));
   }

@@ -98,7 +98,8 @@ const ONE_LINE: ReadonlySet<string> = new Set([
   ...FAULT_KINDS,
 ]);
 
-function planFields(plan: Plan): FieldMap {
+/** What a file says of a plan: all but what a default says. */
+export function planFields(plan: Plan): FieldMap {
   return {
     fencepost: plan.fencepost,
     scenario: plan.scenario,

@@ -54,7 +54,7 @@ describe('a system whose runs differ', () => {
     const catalogue = extend(builtIn, moodyLock);
     const plan = pausedAt('alice/1/wrote', 'reproduced');
     const moody: Plan = { ...plan, system: { ...plan.system, lock: 'moody' } };
-    const kept = await replayKept(moody, undefined, catalogue);
+    const kept = await replayKept(moody, { catalogue });
     expect(kept.outcome).toBe('nondeterministic');
     expect(kept.difference).toMatch(/^event \d+ differs: /);
   });

@@ -1,11 +1,30 @@
 /**
  * Replays a plan as a kept one: it says of itself what should become of it, and where it comes to
- * something else, it is seen whether that is the plan's or the system's doing. A run that differs
- * from its repetition is `nondeterministic`, whatever it seems to say about the plan; a name that
- * found no match in both is `diverged`, which a harmless edit of the code may cause.
+ * something else, it is seen whether that is the plan's or the system's doing.
+ *
+ * A run that differs from its repetition is `nondeterministic`, whatever it seems to say. Else, if
+ * the code has changed since the plan was kept, plans close by are tried: an extra command that
+ * takes 2 ms may need a pause that is longer by so much, or another wait between two tries. One
+ * that breaks the claim says that the failure is still there, and what to change in the plan; none
+ * is tried for a plan that guards what was cured. A name that found no match is never guessed: the
+ * plan is `diverged`, and is told which rename would do.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
-import type { Expectation, Plan } from '../../core/plan/plan.ts';
+import type { Trace } from '../../core/history/trace.ts';
+import {
+  faultNamed,
+  labelIn,
+  lengthened,
+  numbered,
+  type Rename,
+  renamedPlan,
+} from '../../core/plan/amend.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import { amountOf, placeNamed } from '../../core/plan/fault.ts';
+import type { ChancePlan, Expectation, Plan } from '../../core/plan/plan.ts';
+import { pinAsync } from '../../host/async/run-async.ts';
+import { isAsync } from '../../systems/assemble.ts';
+import { nearestFirst } from '../../text/problem.ts';
 import { traceDifference } from '../sweep/examiner.ts';
 import { type Replay, replay } from './replay.ts';
 
@@ -18,19 +37,167 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
   readonly expected: Expectation['outcome'];
   /** What differs first between two runs of it; null unless it is nondeterministic. */
   readonly difference: string | null;
+  /** The plan that came to this: the kept one, or one close by. */
+  readonly plan: Plan;
+  /** In what that one differs from the kept one, a phrase each. */
+  readonly changes: readonly string[];
+  /** Of a plan that diverged: the label that is gone, and those that it may have now. */
+  readonly lost: LostLabel | null;
 }
 
-/** Runs a kept plan; once more, where that came to what the plan does not expect. */
+/** A label of the plan that no name in the run has. */
+export interface LostLabel {
+  readonly from: string;
+  /** Labels of the run, those by which the plan reproduces first, then the nearest. */
+  readonly nearest: readonly string[];
+  /** The first of them, if the plan reproduces by it. */
+  readonly rename: Rename | null;
+}
+
+export interface KeptReplayOptions {
+  /** The claim that is judged; by default the plan's. */
+  readonly claim?: string | undefined;
+  readonly catalogue?: Catalogue;
+  /** Whether the code under test may be another than when the plan was kept. */
+  readonly hasChanged?: boolean;
+}
+
+/** Runs a kept plan; more than once, where that came to what the plan does not expect. */
 export async function replayKept(
   plan: Plan,
-  claim?: string,
-  catalogue: Catalogue = builtIn,
+  { claim, catalogue = builtIn, hasChanged = false }: KeptReplayOptions = {},
 ): Promise<KeptReplay> {
   const expected = plan.expect?.outcome ?? 'reproduced';
   const first = await replay(plan, claim, catalogue);
-  if (first.outcome === expected) return { ...first, expected, difference: null };
+  const found = { ...first, expected, difference: null, plan, changes: [], lost: null };
+  if (first.outcome === expected) return found;
   const second = await replay(plan, claim, catalogue);
   const difference = traceDifference(first.trace, second.trace);
-  const outcome = difference === null ? first.outcome : 'nondeterministic';
-  return { ...first, outcome, expected, difference };
+  if (difference !== null) return { ...found, outcome: 'nondeterministic', difference };
+  if (expected !== 'reproduced') return found;
+  if (hasChanged && isAsync(plan, catalogue)) {
+    const close = await firstReproduced(closeTo(plan), { claim, catalogue });
+    if (close !== null) return { ...found, ...close };
+  }
+  if (first.outcome !== 'diverged') return found;
+  return { ...found, lost: await lostLabel(plan, first, { claim, catalogue }) };
+}
+
+/** A plan close to another, and in what it differs from that. */
+interface Close {
+  readonly plan: Plan;
+  readonly changes: readonly string[];
+}
+
+type Judge = { readonly claim: string | undefined; readonly catalogue: Catalogue };
+
+async function firstReproduced(
+  plans: Iterable<Close>,
+  { claim, catalogue }: Judge,
+): Promise<(Replay & Close) | null> {
+  for (const close of plans) {
+    const result = await replay(close.plan, claim, catalogue);
+    if (result.outcome !== 'reproduced') continue;
+    return { ...result, ...close, plan: await pinAsync(close.plan, catalogue) };
+  }
+  return null;
+}
+
+const TIMES = [1.25, 1.5, 2, 4, Number.MAX_SAFE_INTEGER];
+/** The tries of an operation that a fault may be moved to. */
+const TRIES = 6;
+/** How often latencies and random numbers are drawn anew. */
+const DRAWS = 24;
+
+/**
+ * Plans with the same faults on the same operations of the same sections: which last longer, come
+ * at another try, or meet other latencies and clients that draw other waits.
+ */
+function* closeTo(plan: Plan): Generator<Close> {
+  const longer = distinct(
+    TIMES.map((times) => lengthened(plan, times)),
+    plan,
+  );
+  yield* longer;
+  const longest = longer.at(-1) ?? { plan, changes: [] };
+  const tries = Array.from({ length: TRIES }, (_, at) => atTry(longest.plan, at + 1));
+  const moved = distinct(tries, longest.plan);
+  for (const close of moved) yield { ...close, changes: [...longest.changes, ...close.changes] };
+  const bases = [longest, ...moved];
+  for (let seed = 1; seed <= DRAWS; seed += 1) {
+    const { plan: base, changes } = bases[seed % bases.length] ?? longest;
+    const drawn = { ...base, chance: chanceOf(plan, seed), decisions: {}, order: [] };
+    yield { plan: drawn, changes: [...changes, 'other latencies and random numbers'] };
+  }
+}
+
+/** Draws latencies within the plan's bounds, and all that clients draw; no faults. */
+function chanceOf({ bounds: { latency } }: Plan, seed: number): ChancePlan {
+  const none = { delay: null, drop: null, duplicate: null, lateTimer: null, jitter: null };
+  return { seed, latency, latencyStepUs: 1, ...none };
+}
+
+/** Those whose faults are others than those of `plan` and of the ones before. */
+function distinct(plans: readonly Plan[], plan: Plan): readonly Close[] {
+  const seen = new Set([JSON.stringify(plan.faults)]);
+  return plans.flatMap((one) => {
+    const text = JSON.stringify(one.faults);
+    if (seen.has(text)) return [];
+    seen.add(text);
+    return [{ plan: one, changes: faultsChanged(plan, one) }];
+  });
+}
+
+/** The plan whose faults on operations that were tried again meet the `count`-th of these tries. */
+function atTry(plan: Plan, count: number): Plan {
+  const faults = plan.faults.map((fault) =>
+    faultNamed(fault, (name) => (TRIED_AGAIN.test(name) ? numbered(name, count) : name)),
+  );
+  return { ...plan, faults };
+}
+
+/** `bob/2/set-3`; which of these it is depends on how long it waited. */
+const TRIED_AGAIN = /^[^/]+\/\d+\/[^/]+-\d+(\/|$)/;
+
+function faultsChanged(before: Plan, after: Plan): readonly string[] {
+  return after.faults.flatMap((fault, at) => {
+    const old = before.faults[at];
+    if (old === undefined || JSON.stringify(old) === JSON.stringify(fault)) return [];
+    const [was, is] = [amountOf(old), amountOf(fault)];
+    if (was !== null && is !== null && was !== is) {
+      return [`a ${fault.kind} of ${proseDuration(is)} instead of ${proseDuration(was)}`];
+    }
+    return [`a ${fault.kind} at ${placeNamed(fault)} instead of ${placeNamed(old)}`];
+  });
+}
+
+async function lostLabel(
+  plan: Plan,
+  { divergedAt, trace }: Replay,
+  judge: Judge,
+): Promise<LostLabel | null> {
+  const from = labelIn(divergedAt ?? '');
+  if (from === '') return null;
+  const nearest = nearestFirst(
+    from,
+    labelsIn(trace).filter((label) => label !== from),
+  );
+  for (const to of nearest) {
+    const rename = { from, to };
+    const one = { plan: renamedPlan(plan, [rename]), changes: [] };
+    if ((await firstReproduced([one], judge)) === null) continue;
+    return { from, nearest: [to, ...nearest.filter((label) => label !== to)], rename };
+  }
+  return { from, nearest, rename: null };
+}
+
+/** What the operations and marks of a run are called, without numbers. */
+function labelsIn({ events, processes }: Trace): readonly string[] {
+  const clients = new Set(processes.flatMap(({ name, role }) => (role === 'client' ? [name] : [])));
+  const names = events.flatMap((event) => {
+    if (event.kind !== 'invoke' && event.kind !== 'mark') return [];
+    if (!clients.has(event.process)) return [];
+    return [labelIn(event.kind === 'mark' ? event.point : event.operation)];
+  });
+  return [...new Set(names)].filter((label) => label !== '');
 }

@@ -1,0 +1,130 @@
+/**
+ * A kept plan outlives what people do to the lock that it guards: ten edits of the guide's lock
+ * that change nothing of what it does. Each finding is still there after at least nine of them, and
+ * a plan that names a command which is called otherwise now is told the rename that mends it.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { renamedPlan } from '../src/core/plan/amend.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
+import { shrinkFailureAsync } from '../src/host/async/run-async.ts';
+import { loadScenario } from '../src/load.ts';
+import { expand } from '../src/scenario/expand.ts';
+import { type KeptReplay, replayKept } from '../src/search/corpus/kept-replay.ts';
+import { asCured, asPublished, catalogueOf, edits } from './edited-locks.ts';
+
+const published = catalogueOf(asPublished);
+
+/** The scenario of the guide; with two clients, the test of docs/vitest.md. */
+function scenarioText(clients: number, faults: readonly string[]): string {
+  return `name: my-lock
+systems:
+  alone: { lock: my-lock, store: unfenced, expect: { breaks: [grant-order] } }
+clients: { count: ${clients}, ttl: 20ms, sections: 2, think: 0ms..10ms }
+workload: { kind: read-modify-write }
+network: { latency: 1ms..2ms }
+faults:
+${faults.map((fault) => `  - ${fault}`).join('\n')}
+`;
+}
+
+const beforeWrite = 'pause: { before: write, for: 1ms..60ms, chance: 1/2 }';
+const anywhere = 'pause: { for: 1ms..60ms, chance: 1/4 }';
+const afterSet = 'pause: { after: set, for: 1ms..60ms, chance: 1/2 }';
+const late = 'delay: { by: 1ms..60ms, chance: 1/10 }';
+
+/** What is swept, and the seeds whose findings are kept. */
+const sources: readonly (readonly [number, readonly string[], readonly number[]])[] = [
+  [3, [beforeWrite, anywhere], [0, 1, 24]],
+  [2, [beforeWrite], [1, 3]],
+  [3, [anywhere], [13]],
+  [3, [late], [3, 11]],
+];
+
+async function shrunk(text: string, seed: number): Promise<Plan | null> {
+  const read = loadScenario(text, 'my-lock.yaml', published);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const plan = expand(read.scenario, 'alone', seed);
+  const result = await shrinkFailureAsync(plan, 'grant-order', { catalogue: published });
+  return result.reproduced ? result.plan : null;
+}
+
+const kept: Plan[] = [];
+
+beforeAll(async () => {
+  for (const [clients, faults, seeds] of sources)
+    kept.push(...(await keep(clients, faults, seeds)));
+}, 60_000);
+
+async function keep(
+  clients: number,
+  faults: readonly string[],
+  seeds: readonly number[],
+): Promise<readonly Plan[]> {
+  const plans: Plan[] = [];
+  for (const seed of seeds) {
+    const plan = await shrunk(scenarioText(clients, faults), seed);
+    if (plan !== null) plans.push(plan);
+  }
+  return plans;
+}
+
+/** What becomes of all kept plans once the code is this. */
+async function replayed(code: (typeof edits)[string]): Promise<readonly KeptReplay[]> {
+  const catalogue = catalogueOf(code);
+  const results: KeptReplay[] = [];
+  for (const plan of kept) results.push(await replayKept(plan, { catalogue, hasChanged: true }));
+  return results;
+}
+
+test('of the lock as it was published, each kept plan reproduces as it stands', async () => {
+  expect(kept.length).toBeGreaterThanOrEqual(8);
+  const outcomes = (await replayed(asPublished)).map(({ outcome, changes }) => [outcome, changes]);
+  expect(outcomes).toEqual(kept.map(() => ['reproduced', []]));
+});
+
+describe('after an edit', () => {
+  const held: string[] = [];
+
+  test.each(Object.entries(edits))('%s', async (about, code) => {
+    const outcomes = (await replayed(code)).map(({ outcome }) => outcome);
+    expect(outcomes.filter((one) => one !== 'reproduced' && one !== 'diverged')).toEqual([]);
+    if (outcomes.every((one) => one === 'reproduced')) held.push(about);
+  });
+
+  test('at least nine in ten leave every finding reproduced', () => {
+    expect(Object.keys(edits).length).toBe(10);
+    expect(held.length).toBeGreaterThanOrEqual(9);
+  });
+});
+
+describe('a label that the code has no more', () => {
+  const relabelled = edits['its commands go by another name'] ?? asPublished;
+
+  test('is told with the one that it has now, by which each plan reproduces', async () => {
+    const named = await keep(3, [afterSet], [3, 4, 5]);
+    expect(named.length).toBeGreaterThan(0);
+    for (const plan of named) {
+      const catalogue = catalogueOf(relabelled);
+      const {
+        outcome,
+        lost: label,
+        divergedAt,
+      } = await replayKept(plan, {
+        catalogue,
+        hasChanged: true,
+      });
+      expect(outcome).toBe('diverged');
+      expect(divergedAt).toMatch(/^\w+\/[12]\/set$/);
+      expect(label).toMatchObject({ from: 'set', rename: { from: 'set', to: 'eval' } });
+      expect(label?.nearest[0]).toBe('eval');
+      const mended = renamedPlan(plan, label?.rename ? [label.rename] : []);
+      const again = await replayKept(mended, { catalogue });
+      expect(again.outcome).toBe('reproduced');
+    }
+  });
+});
+
+test('a cure is no edit: what was kept of the lock is fixed, or no longer arises', async () => {
+  const outcomes = (await replayed(asCured)).map(({ outcome }) => outcome);
+  expect(outcomes.filter((one) => one === 'reproduced' || one === 'diverged')).toEqual([]);
+});

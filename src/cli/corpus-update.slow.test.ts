@@ -1,0 +1,129 @@
+/**
+ * `fencepost corpus update` on the built command line: the guide's lock is edited, and what was
+ * kept of it goes on to be replayed, or is told what its names are now.
+ */
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { outputLine } from '../report/output-schema.ts';
+import { type Ended, root, runCli } from './command-line.fixture.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const lock = join(folder, 'my-lock.mjs');
+const plans = join(folder, 'plans');
+const plan = join(plans, 'my-lock-alone-grant-order.yaml');
+const scenario = join(folder, 'my-lock.yaml');
+const published = readFileSync(join(root, 'fixtures/guide/my-lock.mjs'), 'utf8');
+
+/** A pause after the lock was taken, as people write it down. */
+const KEPT = `# Bob’s lease is over before he reads: found in June.
+fencepost: 1
+scenario: my-lock
+use: { ./my-lock.fencepost.mjs: sha256:${'0'.repeat(64)} }
+system: { name: alone, lock: my-lock, store: unfenced }
+clients:
+  - { name: bob, ttl: 20ms, sections: [{ work: [{ increment: { key: x } }] }] } # the slow one
+  - { name: carol, ttl: 20ms, sections: [{ work: [{ increment: { key: x } }] }] }
+faults:
+  # longer than his lease
+  - pause: { process: bob, before: bob/1/POINT, for: 30ms }
+limits: { healAt: 270ms, probe: false, slack: 150ms }
+bounds: { latency: 1ms..2ms, durations: { pause: 1ms..60ms } }
+expect: { claim: grant-order, outcome: reproduced }
+`;
+
+function corpus(verb: string, ...args: string[]): Ended {
+  return runCli(['corpus', verb, ...args, '--corpus', plans]);
+}
+
+beforeAll(() => {
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/fencepost'));
+  mkdirSync(plans);
+  for (const name of ['my-lock.yaml', 'my-lock.fencepost.mjs']) {
+    copyFileSync(join(root, 'fixtures/guide', name), join(folder, name));
+  }
+});
+
+beforeEach(() => {
+  writeFileSync(lock, published);
+  writeFileSync(plan, KEPT.replace('POINT', 'write'));
+});
+
+test('a plan whose code has not changed but in its digest keeps its words and gets the digest', () => {
+  const { code, out } = corpus('update');
+  expect([code, out]).toEqual([0, `✓ ${plan}: updated, reproduced\n`]);
+  const text = readFileSync(plan, 'utf8');
+  expect(text).not.toContain('0'.repeat(64));
+  const words = ['# Bob’s lease', '# the slow one', '# longer than his lease'];
+  for (const comment of words) expect(text).toContain(comment);
+  expect(corpus('check').out).toContain('1 as expected');
+  expect(corpus('update').out).toBe('');
+  expect(readFileSync(plan, 'utf8')).toBe(text);
+});
+
+test('a plan that needs a longer pause now reproduces, and is told and kept as that', () => {
+  writeFileSync(plan, KEPT.replace('POINT', 'write').replace('for: 30ms', 'for: 22ms'));
+  const checked = corpus('check');
+  expect(checked.out).toMatch(/✓ .*: reproduced[\s\S]*it takes a pause of 2[\d.]+ ms instead of/);
+  expect(checked.code).toBe(0);
+  expect(corpus('update').out).toMatch(/: updated, reproduced, with a pause of 2[\d.]+ ms instead/);
+  expect(readFileSync(plan, 'utf8')).toMatch(
+    /# longer than his lease\n {2}- pause: .*for: 2[\d.]+ms/,
+  );
+  expect(corpus('check').out).not.toContain('it takes');
+});
+
+test('a name that is gone ends with 5 everywhere, with the rename that mends it', () => {
+  writeFileSync(plan, KEPT.replace('POINT', 'store'));
+  const advice = `it reproduces where "store" is "write": \`npx fencepost corpus update --corpus ${plans} --rename store=write\``;
+  const checked = corpus('check');
+  expect([checked.code, checked.out.includes(advice)]).toEqual([5, true]);
+  const replayed = runCli(['replay', plan]);
+  expect([replayed.code, replayed.out.includes(advice)]).toEqual([5, true]);
+  const run = runCli(['run', scenario, '--seeds', '3', '--output', join(folder, 'reports')]);
+  expect([run.code, run.out.includes(advice)]).toEqual([5, true]);
+  const left = corpus('update');
+  expect(left.code).toBe(5);
+  expect(readFileSync(plan, 'utf8')).toContain('bob/1/store');
+  expect(corpus('update', '--rename', 'store=write').code).toBe(0);
+  expect(readFileSync(plan, 'utf8')).toContain('bob/1/write');
+  expect(corpus('check').code).toBe(0);
+});
+
+test('a rename by which a plan does not reproduce, or of nothing, writes nothing', () => {
+  const text = KEPT.replace('POINT', 'store');
+  writeFileSync(plan, text);
+  expect(corpus('update', '--rename', 'store=eval').code).not.toBe(0);
+  const nothing = corpus('update', '--rename', 'stor=write');
+  expect(nothing.code).toBe(2);
+  expect(nothing.err).toContain('no kept plan names "stor"; did you mean "store"?');
+  expect(corpus('update', '--rename', 'store').err).toContain('two names are expected');
+  expect(readFileSync(plan, 'utf8')).toBe(text);
+});
+
+test('the lines of --json fit the schema', () => {
+  writeFileSync(plan, KEPT.replace('POINT', 'store'));
+  const lines = [corpus('update', '--json'), corpus('check', '--json')]
+    .concat(corpus('update', '--json', '--rename', 'store=write'))
+    .flatMap(({ out }) => out.trim().split('\n'))
+    .map((line) => Object(outputLine.parse(JSON.parse(line))));
+  expect(lines.map(({ type, status }) => status ?? type)).toEqual([
+    ...['left', 'kept-plan', 'corpus-summary', 'updated'],
+  ]);
+  expect(lines[1]).toMatchObject({
+    outcome: 'diverged',
+    nearest: expect.arrayContaining(['write']),
+  });
+});

@@ -1,0 +1,123 @@
+/**
+ * `fencepost corpus update`: writes kept plans anew whose code has changed, by another name or by
+ * what their faults need now. A plan is written only if what is written comes to what the plan
+ * expects; its comments stay, and whoever changes the file at the same time is not overwritten.
+ */
+import { amendedText, labelIn, type Rename, renamedPlan } from '../core/plan/amend.ts';
+import { placeNamed } from '../core/plan/fault.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { digestsOf } from '../load.ts';
+import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
+import { changeWhole } from '../search/corpus/write-whole.ts';
+import { suggest } from '../text/problem.ts';
+import { countOf } from '../text/prose.ts';
+import { type Exit, exits, UserError, worstOf } from './exit.ts';
+import { allowed } from './files.ts';
+import {
+  adviceOf,
+  type CorpusOptions,
+  exitsOfKept,
+  keptLine,
+  type ReplayedPlan,
+  replayCorpus,
+} from './kept-plans.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+/** `release=unlock`. */
+export function parseRename(text: string): Rename {
+  const [, from, to] = /^([^\s=/]+)=([^\s=/]+)$/.exec(text) ?? [];
+  if (from !== undefined && to !== undefined) return { from, to };
+  throw new UserError([`--rename ${text}: two names are expected, e.g. release=unlock`]);
+}
+
+/** Writes what has to be written; 2 where a plan cannot be read or a rename is of nothing. */
+export async function updateCorpus(
+  options: CorpusOptions,
+  renames: readonly Rename[],
+): Promise<Exit> {
+  const terminal = openTerminal(options);
+  const codes: Exit[] = [exits.met];
+  const labels = new Set<string>();
+  let plans = 0;
+  let updated = 0;
+  for await (const kept of replayCorpus(options)) {
+    plans += 1;
+    if (kept.kind === 'damaged') {
+      for (const line of kept.lines) terminal.warn(line);
+      codes.push(exits.usage);
+      continue;
+    }
+    for (const label of labelsOf(kept.loaded.plan)) labels.add(label);
+    const result = await afterRenames(kept, renames);
+    const isUpdated = update(kept, result, terminal);
+    if (isUpdated) updated += 1;
+    codes.push(...exitsOfKept([{ file: kept.file, ...result }]));
+  }
+  for (const { from, to } of renames) {
+    if (labels.has(from)) continue;
+    const hint = suggest(from, [...labels]);
+    terminal.warn(`--rename ${from}=${to}: no kept plan names "${from}"${hint}`);
+    codes.push(exits.usage);
+  }
+  terminal.note(`${updated} of ${countOf(plans, 'kept plan')} updated`);
+  return worstOf(codes);
+}
+
+/** What the plan's faults, decisions and order call operations, marks and timers. */
+function labelsOf({ faults, decisions, order }: Plan): readonly string[] {
+  return [...faults.map(placeNamed), ...Object.keys(decisions), ...order].map(labelIn);
+}
+
+async function afterRenames(
+  { loaded, replay }: ReplayedPlan,
+  renames: readonly Rename[],
+): Promise<KeptReplay> {
+  const { plan, catalogue, changedModules } = loaded;
+  const renamed = renamedPlan(plan, renames);
+  if (JSON.stringify(renamed) === JSON.stringify(plan)) return replay;
+  return await replayKept(renamed, { catalogue, hasChanged: changedModules.length > 0 });
+}
+
+/** Whether the file got another text. */
+function update(kept: ReplayedPlan, result: KeptReplay, terminal: Terminal): boolean {
+  const { file, loaded } = kept;
+  const { outcome, expected, changes } = result;
+  const say = (status: string, why: string | null): void => {
+    terminal.printJson('updated-plan', { file, status, outcome, changes, why });
+  };
+  if (outcome !== expected) {
+    terminal.print(keptLine({ file, ...result }));
+    for (const line of adviceOf({ ...kept, replay: result })) terminal.print(`  ${line}`);
+    say('left', `it is ${outcome}, expected ${expected}`);
+    return false;
+  }
+  const after = textAfter(kept, result);
+  if (after === loaded.text) {
+    say('unchanged', null);
+    return false;
+  }
+  const change = allowed(`${file}:1:1: cannot be written`, () =>
+    changeWhole(file, loaded.text, after),
+  );
+  if (change.kind === 'done') {
+    const what = changes.length === 0 ? '' : `, with ${changes.join(', ')}`;
+    terminal.print(`✓ ${file}: updated, ${outcome}${what}`);
+    say('updated', null);
+    return true;
+  }
+  const why = 'somebody else changed it meanwhile, or is about to';
+  terminal.warn(`${file}:1:1: ${why}: left as it is`);
+  say('left', why);
+  return false;
+}
+
+/** The plan that was replayed, with the digests of the modules that it ran with. */
+function textAfter({ loaded }: ReplayedPlan, { plan, digest }: KeptReplay): string {
+  const { text, catalogue } = loaded;
+  const digests = digestsOf(catalogue.modules);
+  const used = Object.keys(plan.use ?? {}).map((path) => [path, digests[path] ?? ''] as const);
+  const after = plan.use === undefined ? plan : { ...plan, use: Object.fromEntries(used) };
+  if (JSON.stringify(after) === JSON.stringify(loaded.plan)) return text;
+  const amended = amendedText(text, loaded.plan, after);
+  return amended.replace(/^# sha256:[0-9a-f]{64}$/m, `# ${digest}`);
+}

@@ -1,0 +1,124 @@
+/**
+ * A plan whose names have changed, and one whose amounts have, as data and as the text of a file
+ * that people have written comments into. A rename is of an operation, mark or timer in all of a
+ * plan's sections, whatever its number: `release=unlock` makes of `bob/2/release-3/1/request`
+ * `bob/2/unlock-3/1/request`.
+ */
+import { type Document, isMap, isScalar, parseDocument } from 'yaml';
+import { isRecord } from './document.ts';
+import { amountOf, type Fault, withAmount } from './fault.ts';
+import type { Plan } from './plan.ts';
+import { planFields, readPlan, renderPlan } from './plan-text.ts';
+
+/** Two names of an operation, mark or timer, without the client, the section and a number. */
+export interface Rename {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Whose it is, what it is called, and its number with all that comes after. */
+const NAME = /^([^/]+\/\d+\/)([^/]+?)((?:-\d+)?(?:\/.*)?)$/;
+
+/** What a name is called, without client, section and number; '' where it is none of that form. */
+export function labelIn(name: string): string {
+  return NAME.exec(name)?.[2] ?? '';
+}
+
+/** The name after the first of these renames that is about it. */
+export function renamed(name: string, renames: readonly Rename[]): string {
+  const [, owner = '', label = '', rest = ''] = NAME.exec(name) ?? [];
+  const rename = renames.find(({ from }) => from === label);
+  return rename === undefined || label === '' ? name : `${owner}${rename.to}${rest}`;
+}
+
+/** `bob/2/set-3/1/reply` as the `count`-th of its section that is called so. */
+export function numbered(name: string, count: number): string {
+  const [, owner = '', label = '', rest = ''] = NAME.exec(name) ?? [];
+  if (label === '') return name;
+  return `${owner}${label}${count === 1 ? '' : `-${count}`}${rest.replace(/^-\d+/, '')}`;
+}
+
+/** The plan with these names in its faults, decisions and order. */
+export function renamedPlan(plan: Plan, renames: readonly Rename[]): Plan {
+  const change = (name: string): string => renamed(name, renames);
+  const decisions = Object.entries(plan.decisions).map(([name, us]) => [change(name), us] as const);
+  return {
+    ...plan,
+    faults: plan.faults.map((fault) => faultNamed(fault, change)),
+    decisions: Object.fromEntries(decisions),
+    order: plan.order.map(change),
+  };
+}
+
+/** The fault at another point, message or timer, by what its name becomes. */
+export function faultNamed(fault: Fault, change: (name: string) => string): Fault {
+  if ('when' in fault) {
+    const { when } = fault;
+    return when.kind === 'at' ? fault : { ...fault, when: { ...when, point: change(when.point) } };
+  }
+  if (fault.kind === 'late-timer') {
+    const { which } = fault;
+    if (which.kind !== 'timer') return fault;
+    return { ...fault, which: { ...which, timer: change(which.timer) } };
+  }
+  const { which } = fault;
+  if (which.kind !== 'message') return fault;
+  return { ...fault, which: { ...which, message: change(which.message) } };
+}
+
+/** The plan whose faults last, delay or lag so many times as long, each within its bounds. */
+export function lengthened(plan: Plan, times: number): Plan {
+  const faults = plan.faults.map((fault) => {
+    const amountUs = amountOf(fault);
+    const mostUs = plan.bounds.durations[fault.kind]?.maxUs ?? 0;
+    if (amountUs === null || fault.kind === 'clock' || amountUs >= mostUs) return fault;
+    return withAmount(fault, Math.min(Math.round(amountUs * times), mostUs));
+  });
+  return { ...plan, faults };
+}
+
+/**
+ * The text of a plan file, amended so that it means `after` where it meant `before`: what both
+ * have in common stays as it was written, with its comments.
+ */
+export function amendedText(text: string, before: Plan, after: Plan): string {
+  const document = parseDocument(text);
+  amend(document, [], planFields(before), planFields(after));
+  const amended = document.toString({ lineWidth: 100, flowCollectionPadding: true });
+  if (isText(amended, after)) return amended;
+  // Aliases, for one, cannot be amended at one of their places alone.
+  const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? '';
+  return renderPlan(after, comment.replace(/^# ?/gm, '').trimEnd());
+}
+
+function isText(text: string, plan: Plan): boolean {
+  const read = readPlan({ text, file: '' });
+  return read.kind === 'plan' && renderPlan(read.plan) === renderPlan(plan);
+}
+
+type Path = readonly (string | number)[];
+
+function amend(document: Document.Parsed, path: Path, before: unknown, after: unknown): void {
+  if (JSON.stringify(before) === JSON.stringify(after)) return;
+  if (isRecord(before) && isRecord(after)) {
+    const [olds, news] = [Object.entries(before), Object.entries(after)];
+    if (olds.length === news.length) {
+      for (const [at, [name, value]] of news.entries()) {
+        const [oldName = '', oldValue] = olds[at] ?? [];
+        renameKey(document, path, oldName, name);
+        const step = Array.isArray(after) ? at : name;
+        amend(document, [...path, step], oldValue, value);
+      }
+      return;
+    }
+  }
+  document.setIn(path, after);
+}
+
+function renameKey(document: Document.Parsed, path: Path, from: string, to: string): void {
+  if (from === to) return;
+  const map = path.length === 0 ? document.contents : document.getIn(path, true);
+  if (!isMap(map)) return;
+  const pair = map.items.find(({ key }) => isScalar(key) && String(key.value) === from);
+  if (pair !== undefined && isScalar(pair.key)) pair.key.value = to;
+}
