@@ -1,45 +1,61 @@
 /**
  * Law: a correct lock can be green, also in asynchronous code whose server notes no grants: what
- * can break a claim is met where the lock kept it from doing so, and not only where it broke.
+ * can break a claim is met where the lock kept it from doing so, and not only where it broke; and
+ * beside a broken sibling it is told how often the lock avoided what broke that one.
  */
 import { describe, expect, test } from 'vitest';
 import type { Scenario } from '../src/scenario/scenario.ts';
+import { avoidedOn, countAvoided } from '../src/search/sweep/counterfactual.ts';
 import { judgeSystem } from '../src/search/sweep/expectation.ts';
 import { sweep } from '../src/search/sweep/sweep.ts';
 import { claimTally, EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
-import { ownKinds, ownLocks, ownScenario } from './own-locks.ts';
+import { ownKinds, ownLocks, ownScenario, worldOf } from './own-locks.ts';
 
-const SEEDS = { from: 0, to: 79 };
+const SEEDS = { from: 0, to: 119 };
 const whole = { isWhole: true, isSingle: false };
 
 interface Swept {
   readonly tally: Tally;
+  readonly avoided: number;
   readonly met: boolean | null;
 }
 
-async function sweptOf(scenario: Scenario): Promise<ReadonlyMap<string, Swept>> {
+async function sweptOf(scenario: Scenario, claim: string): Promise<ReadonlyMap<string, Swept>> {
   const { tallies } = await sweep(scenario, { ...SEEDS, pool: null, catalogue: ownLocks });
+  const avoided = await countAvoided(scenario, tallies, { catalogue: ownLocks });
   return new Map(
     scenario.systems.map((system) => {
       const tally = tallies.get(system.name) ?? EMPTY_TALLY;
-      return [system.name, { tally, met: judgeSystem(scenario, system, tally, whole).met }];
+      const { met } = judgeSystem(scenario, system, tally, { ...whole, avoided });
+      return [system.name, { tally, met, avoided: avoidedOn(avoided, system.name, claim) }];
     }),
   );
 }
 
 describe.each(ownKinds.map((kind) => [kind.title, kind] as const))('%s', (_, kind) => {
   test('is green alone, where its hazard arose', async () => {
-    const correct = (await sweptOf(ownScenario(kind, true))).get('correct');
+    const correct = (await sweptOf(ownScenario(kind, true), kind.claim)).get('correct');
     expect(correct?.met).toBe(true);
     const { exercised, broken } = claimTally(correct?.tally ?? EMPTY_TALLY, kind.claim);
     expect([broken, exercised > 10]).toEqual([0, true]);
   });
 
-  test('is green beside its broken sibling, which is red', async () => {
-    const swept = await sweptOf(ownScenario(kind, false));
+  test('is green beside its broken sibling, which is red, with both numbers', async () => {
+    const swept = await sweptOf(ownScenario(kind, false), kind.claim);
     expect([...swept.values()].map(({ met }) => met)).toEqual([true, true]);
-    expect(
-      claimTally(swept.get('broken')?.tally ?? EMPTY_TALLY, kind.claim).broken,
-    ).toBeGreaterThan(2);
+    const [broken, correct] = ['broken', 'correct'].map((name) => swept.get(name));
+    expect(claimTally(broken?.tally ?? EMPTY_TALLY, kind.claim).broken).toBeGreaterThan(2);
+    expect(correct?.avoided).toBeGreaterThan(0);
   });
+});
+
+test('what strikes the broken sibling alone is not avoided', async () => {
+  const [kind] = ownKinds;
+  if (kind === undefined) throw new Error('there are kinds');
+  const del = 'pause: { process: clients, before: del, for: 20ms..60ms, chance: 1/2 }';
+  const swept = await sweptOf(ownScenario({ ...kind, world: worldOf(del) }, false), kind.claim);
+  const [broken, correct] = ['broken', 'correct'].map((name) => swept.get(name));
+  expect(claimTally(broken?.tally ?? EMPTY_TALLY, kind.claim).broken).toBeGreaterThan(2);
+  expect(correct?.avoided).toBe(0);
+  expect(correct?.met).toBeNull();
 });

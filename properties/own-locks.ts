@@ -57,7 +57,7 @@ function onRedis(option: string, values: readonly [string, ...string[]], use: Us
   return {
     about: 'a lock on one Redis node, in asynchronous code',
     options: [{ name: option, values, fallback: values[0], about: 'which way it goes' }],
-    operations: ['set', 'get', 'del', 'eval', 'incr'],
+    operations: ['set', 'get', 'del', 'eval', 'incr', 'releasing'],
     buildAsync(world, options) {
       const node = world.addServer({ name: 'lock', role: 'lock' }, new RedisNode());
       return (client) => {
@@ -77,8 +77,10 @@ const ownClock: Use = async (redis, section, { value, untilMs, word }) => {
   const guard = section.guard({ untilMs });
   await guard.work();
   guard.leave();
+  if (word === 'del' && Date.now() >= untilMs) return;
+  await section.mark('releasing');
   if (word === 'script') await redis.eval(RELEASE, 1, section.lock, value);
-  else if (Date.now() < untilMs) await redis.del(section.lock);
+  else await redis.del(section.lock);
 };
 
 /** Reads whose the key is and compares in its own process, before it deletes. */
@@ -86,8 +88,10 @@ const ownerCheck: Use = async (redis, section, { value, untilMs, word }) => {
   const guard = section.guard({ untilMs });
   await guard.work();
   guard.leave();
+  if (word === 'get-then-del' && (await redis.get(section.lock)) !== value) return;
+  await section.mark('releasing');
   if (word === 'script') await redis.eval(RELEASE, 1, section.lock, value);
-  else if ((await redis.get(section.lock)) === value) await redis.del(section.lock);
+  else await redis.del(section.lock);
 };
 
 /** Takes its lease for over at its end, or never. */
@@ -198,7 +202,8 @@ export interface OwnKind {
   readonly world: string;
 }
 
-function worldOf(...faults: readonly string[]): string {
+/** Three clients that increment under one lock, and these faults. */
+export function worldOf(...faults: readonly string[]): string {
   return `
 clients: { count: 3, ttl: 20ms, sections: 3, think: 0ms..10ms }
 workload: { kind: read-modify-write }
@@ -218,14 +223,14 @@ export const ownKinds: readonly OwnKind[] = [
     claim: 'mutual-exclusion',
     correct: 'lock: own-clock, store: unfenced',
     broken: 'lock: own-clock, store: unfenced, options: { release: del }',
-    world: worldOf(pauseOf('before: del, '), pauseOf('')),
+    world: worldOf(pauseOf('before: releasing, '), pauseOf('')),
   },
   {
     title: 'an owner check in the process',
     claim: 'mutual-exclusion',
     correct: 'lock: owner-check, store: unfenced',
     broken: 'lock: owner-check, store: unfenced, options: { release: get-then-del }',
-    world: worldOf(pauseOf('before: del, '), pauseOf('')),
+    world: worldOf(pauseOf('before: releasing, '), pauseOf('')),
   },
   {
     title: 'tokens and a store that compares them',

@@ -18,6 +18,12 @@ import type { CounterexampleSummary, ScenarioSummary, SystemSummary } from '../r
 import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
+import {
+  type AvoidedSeeds,
+  avoidedOn,
+  countAvoided,
+  NONE_AVOIDED,
+} from '../search/sweep/counterfactual.ts';
 import { claimsToShrink, type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
 import { mostFirst } from '../search/sweep/sections.ts';
 import type { KeptOutcome, RunDifference, SeedRange, Shard } from '../search/sweep/shards.ts';
@@ -83,7 +89,9 @@ export async function concludeScenario(
   const { terminal, isInterrupted } = context;
   const { scenario, file, text } = loaded;
   const { range, isWhole, isPart, milliseconds, keptPlans, difference, corpus = null } = examined;
-  const coverage = { isWhole: isWhole && !isPart, isSingle: range.from === range.to };
+  const isSingle = range.from === range.to;
+  const avoided = await avoidedIn(loaded, examined, isInterrupted);
+  const coverage = { isWhole: isWhole && !isPart, isSingle, avoided };
   const codes = exitsOfKept(keptPlans);
   if (difference !== null) codes.push(exits.nondeterministic);
   const systems: SystemSummary[] = [];
@@ -95,7 +103,8 @@ export async function concludeScenario(
     const judgement = judgeSystem(scenario, system, tally, coverage);
     const found = isPart ? [] : await shrinkFirst(loaded, system, { tally, corpus }, context);
     findings.push(...found);
-    systems.push(summarizeSystem(system, tally, judgement, found[0] ?? null));
+    const counted = { system, tally, avoided };
+    systems.push(summarizeSystem(counted, judgement, found[0] ?? null));
     codes.push(...codesOf(tally, judgement, !isWhole && !isInterrupted()));
     noteFailures(system, tally, terminal);
     seeds += tally.seeds;
@@ -103,6 +112,16 @@ export async function concludeScenario(
   }
   const summary = { name: scenario.name, file, systems };
   return { summary, text, findings, exits: codes, seeds, events, milliseconds, examined };
+}
+
+/** What each system avoided that broke a sibling, once all seeds are known. */
+async function avoidedIn(
+  { scenario, catalogue }: LoadedScenario,
+  { tallies, range, isWhole, isPart }: Examined,
+  shouldStop: () => boolean,
+): Promise<AvoidedSeeds> {
+  if (!isWhole || isPart || range.from === range.to) return NONE_AVOIDED;
+  return await countAvoided(scenario, tallies, { catalogue, shouldStop });
 }
 
 async function shrinkFirst(
@@ -307,15 +326,23 @@ export function fileName(parts: readonly string[]): string {
     .join('-');
 }
 
+/** What a system came to on its seeds, and beside its siblings. */
+interface Counted {
+  readonly system: SystemScenario;
+  readonly tally: Tally;
+  readonly avoided: AvoidedSeeds;
+}
+
 function summarizeSystem(
-  system: SystemScenario,
-  tally: Tally,
+  { system, tally, avoided }: Counted,
   judgement: Judgement,
   finding: Finding | null,
 ): SystemSummary {
   const claims = Object.keys(tally.claims).map((claim) => {
     const { broken, brokenSeeds, exercised } = claimTally(tally, claim);
-    return [claim, { broken, firstSeed: brokenSeeds[0] ?? null, exercised }] as const;
+    const firstSeed = brokenSeeds[0] ?? null;
+    const avoidedSeeds = avoidedOn(avoided, system.name, claim);
+    return [claim, { broken, firstSeed, exercised, avoided: avoidedSeeds }] as const;
   });
   const { seeds, broken, unknown } = tally;
   return {

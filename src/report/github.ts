@@ -125,9 +125,9 @@ function systemRows(system: SystemSummary): readonly (readonly string[])[] {
   const { sign, word } = markOf(system.met);
   const rows = claimRows(system, false);
   if (rows.length === 0) return [[sign, system.name, `nothing expected: ${word}`, '', '', '', '']];
-  return rows.map(({ claim, expected, broken, firstSeed, exercised, isSurprise }) => {
+  return rows.map(({ claim, expected, broken, firstSeed, tested, isSurprise }) => {
     const mark = isSurprise && system.met === false ? '✗' : sign;
-    return [mark, system.name, claim, expected, broken, firstSeed, exercised];
+    return [mark, system.name, claim, expected, broken, firstSeed, tested];
   });
 }
 

@@ -47,6 +47,9 @@ const claim = z.strictObject({
   broken: count.describe('seeds that broke it'),
   firstSeed: count.nullable().describe('the lowest of them'),
   exercised: count.describe('seeds on which its hazard arose'),
+  avoided: count
+    .default(0)
+    .describe('seeds that broke it in a sibling and not here, of the first 50 at most'),
 } satisfies Fields<ClaimSummary>);
 
 const counterexample = z.strictObject({

@@ -9,7 +9,7 @@ describe('renderOverview', () => {
     const text = renderOverview(sampleSummary, { colour: false, width: 100, isFull: false });
     expect(text).toContain('✓ unfenced: met (must break: grant-order, fence-monotone)');
     expect(text).toContain('? fenced: not judged (must hold: grant-order, fence-monotone)');
-    expect(text).toMatch(/fence-monotone +breaks +871 of 1,000 +0 +991 seeds/);
+    expect(text).toMatch(/fence-monotone +breaks +871 of 1,000 +0 +met on 991/);
     expect(text).toMatch(/fence-monotone +holds +0 of 1,000 +– +never/);
     expect(text).toContain('vacuous, tested nothing: fence-monotone, drop');
     expect(text).toContain('pause fired on 994, under a held grant on 951');
@@ -31,11 +31,35 @@ describe('renderOverview', () => {
     expect(text).toContain('0 of 1 expectation met, 1 not met');
   });
 
+  it('tells on how many seeds a hazard was met apart from those on which a breach was avoided', () => {
+    const text = renderOverview(sampleSummary, { colour: false, width: 100, isFull: false });
+    expect(text).toMatch(/grant-order +holds +0 of 1,000 +– +met on 991, avoided on 28$/m);
+  });
+
+  it('says what is missing where nothing tested a claim that no sibling breaks', () => {
+    const [scenario] = sampleSummary.scenarios;
+    const [breaking, untested] = scenario?.systems ?? [];
+    if (scenario === undefined || untested === undefined || breaking === undefined) {
+      throw new Error('the sample has two systems');
+    }
+    const told = (systems: typeof scenario.systems): string => {
+      const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
+      return renderOverview(summary, { colour: false, width: 1000, isFull: false });
+    };
+    const advice = 'to test fence-monotone: add the same lock without its check, as a sibling';
+    expect(told([untested])).toContain(advice);
+    expect(told([breaking, untested])).not.toContain('to test');
+    expect(told([{ ...untested, vacuous: [] }])).not.toContain('to test');
+    const avoided = { broken: 0, firstSeed: null, exercised: 0, avoided: 3 };
+    const claims = { ...untested.claims, 'fence-monotone': avoided };
+    expect(told([{ ...untested, claims }])).not.toContain('to test');
+  });
+
   it('says of a system without grants that a fault struck while it was used', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
-    const idle = { broken: 0, firstSeed: null, exercised: 0 };
+    const idle = { broken: 0, firstSeed: null, exercised: 0, avoided: 0 };
     const claims = { 'mutual-exclusion': idle, 'lease-conservative': idle, progress: idle };
     const systems = [{ ...system, claims }];
     const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
@@ -86,8 +110,8 @@ describe('renderOverview', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];
     if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
-    const held = { broken: 0, firstSeed: null, exercised: 9 };
-    const late = { broken: 12, firstSeed: 7, exercised: 30 };
+    const held = { broken: 0, firstSeed: null, exercised: 9, avoided: 0 };
+    const late = { broken: 12, firstSeed: 7, exercised: 30, avoided: 0 };
     const told = (claims: typeof system.claims, expect: typeof system.expect = {}): string => {
       const systems = [{ ...system, expect, claims }];
       const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };

@@ -12,7 +12,7 @@ import {
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts';
-import type { ScenarioSummary, Summary, SystemSummary } from './summary.ts';
+import type { ClaimSummary, ScenarioSummary, Summary, SystemSummary } from './summary.ts';
 
 export interface OverviewOptions extends TerminalText {
   /** Whether every claim gets a row, and not only those that were expected or broke. */
@@ -49,17 +49,22 @@ interface Setting extends Screen, Pick<OverviewOptions, 'isFull'> {}
 function scenarioLines(scenario: ScenarioSummary, setting: Setting): string[] {
   const { width, paint } = setting;
   const title = clip(visible(`${scenario.name}  ${scenario.file}`), width);
-  const systems = scenario.systems.flatMap((system) => systemLines(system, setting));
+  const { systems: all } = scenario;
+  const systems = all.flatMap((system) => systemLines(system, all, setting));
   return [paint.bold(title), ...systems, ''];
 }
 
-function systemLines(system: SystemSummary, setting: Setting): string[] {
+function systemLines(
+  system: SystemSummary,
+  all: readonly SystemSummary[],
+  setting: Setting,
+): string[] {
   const { width, paint } = setting;
   const { sign, word } = markOf(system.met);
   const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];
   const text = `${system.name}: ${word} (${expectationText(system)})`;
   const head = hang(visible(text), Math.max(10, width - 4), `  ${tint(sign)} `, '    ');
-  const notes = noteLines(system, setting.isFull).flatMap((note) =>
+  const notes = noteLines(system, { all, isFull: setting.isFull }).flatMap((note) =>
     hang(visible(note), Math.max(10, width - 6), '    ', '      '),
   );
   const table = claimTable(claimRows(system, setting.isFull), setting);
@@ -72,14 +77,14 @@ export const CLAIM_COLUMNS: readonly string[] = [
   'expected',
   'broken seeds',
   'first seed',
-  'exercised on',
+  'tested',
 ];
 
 function claimTable(rows: readonly ClaimRow[], { width, paint }: Setting): string[] {
   const cells = rows.map((row) => {
     const sign = row.isSurprise ? ' ✗' : '';
-    const { claim, expected, broken, firstSeed, exercised } = row;
-    return [visible(claim), `${expected}${sign}`, broken, firstSeed, exercised];
+    const { claim, expected, broken, firstSeed, tested } = row;
+    return [visible(claim), `${expected}${sign}`, broken, firstSeed, tested];
   });
   const widths = columnWidths([CLAIM_COLUMNS, ...cells]);
   const spare = width - 4 - widths.reduce((sum, wide) => sum + wide + 2, 0);
@@ -95,7 +100,8 @@ export interface ClaimRow {
   readonly expected: 'holds' | 'breaks' | '–';
   readonly broken: string;
   readonly firstSeed: string;
-  readonly exercised: string;
+  /** `met on 12, avoided on 28`, or `never`. */
+  readonly tested: string;
   readonly isSurprise: boolean;
 }
 
@@ -116,7 +122,7 @@ function unlistedClaims(system: SystemSummary): readonly string[] {
 }
 
 function claimRow(system: SystemSummary, claim: string): ClaimRow {
-  const found = system.claims[claim] ?? { broken: 0, firstSeed: null, exercised: 0 };
+  const found = system.claims[claim] ?? { broken: 0, firstSeed: null, exercised: 0, avoided: 0 };
   const isToBreak = system.expect.breaks?.includes(claim) === true;
   const isToHold = system.expect.holds?.includes(claim) === true;
   return {
@@ -124,9 +130,18 @@ function claimRow(system: SystemSummary, claim: string): ClaimRow {
     expected: isToBreak ? 'breaks' : isToHold ? 'holds' : '–',
     broken: `${groupDigits(found.broken)} of ${groupDigits(system.seeds)}`,
     firstSeed: found.firstSeed === null ? '–' : String(found.firstSeed),
-    exercised: found.exercised === 0 ? 'never' : countOf(found.exercised, 'seed'),
+    tested: testedText(found),
     isSurprise: (isToHold && found.broken > 0) || (isToBreak && found.broken === 0),
   };
+}
+
+/** On how many seeds the hazard arose, and on how many what broke a sibling was avoided. */
+function testedText({ exercised, avoided }: ClaimSummary): string {
+  const parts = [
+    ...(exercised === 0 ? [] : [`met on ${groupDigits(exercised)}`]),
+    ...(avoided === 0 ? [] : [`avoided on ${groupDigits(avoided)}`]),
+  ];
+  return parts.length === 0 ? 'never' : parts.join(', ');
 }
 
 /** Whether the expectation was met, as a sign and in words. */
@@ -204,12 +219,29 @@ function errorLine(error: SectionErrorCount): string {
   return `${groupDigits(count)} ended by ${errorPlace(error)}, first on seed ${firstSeed}`;
 }
 
-/** What else there is to know of one system, a short line each; or all that there is. */
-export function noteLines(system: SystemSummary, isFull = false): readonly string[] {
+/** What would put to the test what nothing did, as far as no system of `all` breaks it. */
+function adviceOnTests(system: SystemSummary, all: readonly SystemSummary[]): string | null {
+  if (system.vacuous.length === 0) return null;
+  const lone = (system.expect.holds ?? []).filter((claim) => {
+    const found = system.claims[claim];
+    const isTested = found === undefined || found.exercised + found.avoided > 0;
+    return !isTested && !all.some(({ expect }) => expect.breaks?.includes(claim));
+  });
+  if (lone.length === 0) return null;
+  return `to test ${lone.join(', ')}: add the same lock without its check, as a sibling that breaks it; what breaks there and is avoided here counts`;
+}
+
+/** What else there is to know of one system among all of its scenario, or all that there is. */
+export function noteLines(
+  system: SystemSummary,
+  { all, isFull = false }: { readonly all: readonly SystemSummary[]; readonly isFull?: boolean },
+): readonly string[] {
   const notes: string[] = [];
   if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, 'seed')}`);
   if (system.vacuous.length > 0)
     notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
+  const missing = adviceOnTests(system, all);
+  if (missing !== null) notes.push(missing);
   notes.push(...sectionLines(system.sections, isFull));
   const quiet = unlistedClaims(system).filter((claim) => system.claims[claim]?.broken === 0);
   const tested = quiet.filter((claim) => (system.claims[claim]?.exercised ?? 0) > 0);

@@ -30,7 +30,8 @@ const system: Omit<SystemSummary, 'name' | 'expect' | 'met'> = {
   unknown: 2,
   claims: Object.fromEntries(
     Object.entries(tally.claims).map(([name, { broken, brokenSeeds, exercised }]) => {
-      const claim: ClaimSummary = { broken, firstSeed: brokenSeeds[0] ?? null, exercised };
+      const firstSeed = brokenSeeds[0] ?? null;
+      const claim: ClaimSummary = { broken, firstSeed, exercised, avoided: 0 };
       return [name, claim];
     }),
   ),

@@ -21,9 +21,9 @@ export const sampleSummary: Summary = {
           broken: 873,
           unknown: 0,
           claims: {
-            'grant-order': { broken: 873, firstSeed: 0, exercised: 991 },
-            'fence-monotone': { broken: 871, firstSeed: 0, exercised: 991 },
-            'mutual-exclusion': { broken: 0, firstSeed: null, exercised: 1000 },
+            'grant-order': { broken: 873, firstSeed: 0, exercised: 991, avoided: 0 },
+            'fence-monotone': { broken: 871, firstSeed: 0, exercised: 991, avoided: 0 },
+            'mutual-exclusion': { broken: 0, firstSeed: null, exercised: 1000, avoided: 0 },
           },
           measured: {
             'holder-overlap': { seeds: 902, longestUs: 48_250 },
@@ -42,8 +42,8 @@ export const sampleSummary: Summary = {
           broken: 0,
           unknown: 0,
           claims: {
-            'grant-order': { broken: 0, firstSeed: null, exercised: 991 },
-            'fence-monotone': { broken: 0, firstSeed: null, exercised: 0 },
+            'grant-order': { broken: 0, firstSeed: null, exercised: 991, avoided: 28 },
+            'fence-monotone': { broken: 0, firstSeed: null, exercised: 0, avoided: 0 },
           },
           measured: {},
           sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },

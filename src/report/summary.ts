@@ -53,7 +53,10 @@ export interface ExpectedClaims {
 export interface ClaimSummary {
   readonly broken: number;
   readonly firstSeed: number | null;
+  /** On which its hazard arose. */
   readonly exercised: number;
+  /** That broke it in a sibling, and not here although the same happened; a sample of them. */
+  readonly avoided: number;
 }
 
 /** What is measured and never judged: two holders of one lock, one value computed twice at once. */

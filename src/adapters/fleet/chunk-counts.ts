@@ -14,6 +14,7 @@ import type { SeedRange } from '../../search/sweep/shards.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,
+  KEPT_BROKEN,
   KEPT_SEEDS,
   mergeTallies,
   type Tally,
@@ -183,14 +184,18 @@ function areSectionsPlausible(sections: SectionCounts, place: Place): boolean {
 
 function areFailuresPlausible({ failures, failed, killed }: Tally, place: Place): boolean {
   const seeds = failures.map(({ seed }) => seed);
-  return areSeeds([failed], place) && killed <= failed && areFirst(seeds, failed, place);
+  return (
+    areSeeds([failed], place) &&
+    killed <= failed &&
+    areFirst(seeds, Math.min(failed, KEPT_SEEDS), place)
+  );
 }
 
 function isClaimPlausible(claim: ClaimTally, place: Place): boolean {
   const { broken, brokenSeeds, unknown, firstUnknown, exercised, times } = claim;
   return (
     areSeeds([broken, unknown, exercised], place) &&
-    areFirst(brokenSeeds, broken, place) &&
+    areFirst(brokenSeeds, Math.min(broken, KEPT_BROKEN), place) &&
     areSums([times], place) &&
     (firstUnknown === null ? unknown === 0 : unknown > 0 && isIn(firstUnknown.seed, place))
   );
@@ -206,10 +211,10 @@ function areSums(sums: readonly number[], { from, to, mostASeed }: Place): boole
   return sums.every((sum) => sum <= (to - from + 1) * mostASeed);
 }
 
-/** Whether these may be the lowest of so many seeds. */
+/** Whether these may be the so many lowest of some seeds. */
 function areFirst(seeds: readonly number[], count: number, place: Place): boolean {
   const isAscending = seeds.every((seed, at) => at === 0 || seed > (seeds[at - 1] ?? seed));
-  const isComplete = seeds.length === Math.min(count, KEPT_SEEDS);
+  const isComplete = seeds.length === count;
   return isComplete && isAscending && seeds.every((seed) => isIn(seed, place));
 }
 

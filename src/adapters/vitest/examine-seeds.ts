@@ -11,6 +11,7 @@ import { type Finding, shellWords } from '../../report/finding.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { FaultTemplate, Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { examineChunk } from '../../search/sweep/chunk.ts';
+import { type AvoidedSeeds, countAvoided } from '../../search/sweep/counterfactual.ts';
 import { examinerOf } from '../../search/sweep/examiner.ts';
 import { judgeSystem } from '../../search/sweep/expectation.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
@@ -19,7 +20,6 @@ import { countOf, groupDigits } from '../../text/prose.ts';
 import { findingOf, seedBlock } from './failure-block.ts';
 import { keep } from './kept-plans.ts';
 import { letOthersRun, type SimRun } from './sim-run.ts';
-import { OWN_LOCK } from './subject.ts';
 import { commandWith, SimTestError } from './test-place.ts';
 
 /** Claims that a kept plan broke, as `<system> <claim>`. */
@@ -28,9 +28,12 @@ type Known = ReadonlySet<string>;
 /** Throws a `SimTestError` unless every expectation is met. */
 export async function examineSeeds(run: SimRun, seeds: SeedRange, known: Known): Promise<void> {
   const tallies = await tallySeeds(run, seeds, known);
+  const { scenario, catalogue, stopwatch } = run;
+  const shouldStop = (): boolean => stopwatch.isOver;
+  const avoided = await countAvoided(scenario, tallies, { catalogue, shouldStop });
   for (const system of run.systems) {
     const tally = tallies.get(system.name) ?? EMPTY_TALLY;
-    judge(run, system, { tally, seeds, known });
+    judge(run, system, { tally, avoided, seeds, known });
   }
 }
 
@@ -138,12 +141,19 @@ function isSettled(
   });
 }
 
+interface Tallied {
+  readonly tally: Tally;
+  readonly avoided: AvoidedSeeds;
+  readonly seeds: SeedRange;
+  readonly known: Known;
+}
+
 function judge(
   run: SimRun,
   system: SystemScenario,
-  { tally, seeds, known }: { tally: Tally; seeds: SeedRange; known: Known },
+  { tally, avoided, seeds, known }: Tallied,
 ): void {
-  const coverage = { isWhole: true, isSingle: seeds.from === seeds.to };
+  const coverage = { isWhole: true, isSingle: seeds.from === seeds.to, avoided };
   const { missing, vacuous } = judgeSystem(run.scenario, system, tally, coverage);
   const { name, expect } = system;
   const examined = countOf(tally.seeds, 'seed');
@@ -178,8 +188,8 @@ export function adviceFor(
     const list = verbs.join(', ');
     return misplaced.map((place) => `  no client passes "${place}"; what they pass: ${list}`);
   }
-  const untested = system.expect.holds.filter((claim) => claimTally(tally, claim).exercised === 0);
-  return claimAdvice(untested, system);
+  const isUntested = (claim: string): boolean => claimTally(tally, claim).exercised === 0;
+  return system.expect.holds.some(isUntested) ? [`  ${CONTEND}`] : [];
 }
 
 /** The points that clients pass when nothing goes wrong, and their names without the section. */
@@ -201,14 +211,3 @@ function placesOf({ fields }: FaultTemplate): readonly string[] {
 }
 
 const CONTEND = 'take more `clients` on fewer `locks`, faults that outlast `ttl`, or more `seeds`';
-
-function claimAdvice(untested: readonly string[], { lock }: SystemScenario): readonly string[] {
-  if (untested.length === 0) return [];
-  const ofServer = 'mutual-exclusion';
-  if (lock !== OWN_LOCK || !untested.includes(ofServer)) return [`  ${CONTEND}`];
-  return [
-    `  ${CONTEND}`,
-    `  ${ofServer} is about what a lock server grants and denies; where yours tells of neither`,
-    '  (`RedisNode` does not), only a breach puts it to the test: expect `grant-order` to hold',
-  ];
-}

@@ -30,7 +30,10 @@ function renderScenario({ name, file, systems }: ScenarioSummary): Markup {
     'section',
     {},
     element('h3', {}, nameMarkup(name), ' ', code),
-    list('systems', systems.map(renderSystem)),
+    list(
+      'systems',
+      systems.map((system) => renderSystem(system, systems)),
+    ),
     renderMatrix(systems),
     renderFaults(systems),
   );
@@ -38,9 +41,9 @@ function renderScenario({ name, file, systems }: ScenarioSummary): Markup {
 
 const TONES = { '✓': 'good', '✗': 'bad', '?': 'open' } as const;
 
-function renderSystem(system: SystemSummary): Child {
+function renderSystem(system: SystemSummary, all: readonly SystemSummary[]): Child {
   const { sign, word } = markOf(system.met);
-  const notes = noteLines({ ...system, faults: {} });
+  const notes = noteLines({ ...system, faults: {} }, { all });
   return [
     element('b', {}, nameMarkup(system.name)),
     ' ',
@@ -80,7 +83,7 @@ function matrix(
 function claimCell(claim: ClaimRow | undefined, system: SystemSummary): Markup {
   if (claim === undefined) return element('td', { class: 'faint' }, '– not judged');
   const broken = system.claims[claim.claim]?.broken ?? 0;
-  const isTested = claim.exercised !== 'never';
+  const isTested = claim.tested !== 'never';
   const held = isTested ? ['✓ held', 'good'] : ['– not tested', 'faint'];
   const [word = '', tone = ''] = broken > 0 ? ['✗ broke', 'bad'] : held;
   const expected = { holds: ' · must hold', breaks: ' · must break', '–': '' }[claim.expected];
@@ -91,7 +94,7 @@ function claimCell(claim: ClaimRow | undefined, system: SystemSummary): Markup {
     expected,
     claim.isSurprise ? element('b', { class: 'bad' }, ' ✗ but did not') : '',
     broken > 0 ? rate(rateText(claim, system)) : [],
-    isTested ? rate(`exercised on ${claim.exercised}`) : [],
+    isTested ? rate(`hazard ${claim.tested}`) : [],
   );
 }
 

@@ -6,7 +6,7 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import { type Share, wilson } from '../compare/statistics.ts';
 import { judgeSystem } from '../sweep/expectation.ts';
 import type { SeedRange } from '../sweep/shards.ts';
-import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from '../sweep/tally.ts';
+import { claimTally, EMPTY_TALLY, KEPT_SEEDS, mergeTallies, type Tally } from '../sweep/tally.ts';
 import { BASE, MUTANT, type Mutant } from './mutant.ts';
 
 /** Seeds `from` to `to`, both included, of both systems. */
@@ -85,7 +85,7 @@ export function judgeTrial(
     base: judgeBase(mutant, scenario, { base, mutated, isWhole }),
     found: wilson(claim.broken, mutated.seeds),
     seedsToFind: medianOf(blocks.map((block) => seedsToFind(block, mutant.caughtBy))),
-    foundOn: claim.brokenSeeds,
+    foundOn: claim.brokenSeeds.slice(0, KEPT_SEEDS),
     alsoBreaks: Object.keys(mutated.claims)
       .filter((other) => other !== mutant.caughtBy)
       .filter((other) => claimTally(mutated, other).broken > 0)

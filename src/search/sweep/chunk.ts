@@ -13,6 +13,7 @@ import {
   type ClaimTally,
   EMPTY_TALLY,
   type FaultTally,
+  KEPT_BROKEN,
   KEPT_SEEDS,
   type SeedFailure,
   type Tally,
@@ -122,7 +123,7 @@ class Count {
     if (verdict.exercised > 0) claim.exercised += 1;
     if (verdict.kind === 'invalid') {
       claim.broken += 1;
-      if (claim.broken <= KEPT_SEEDS) claim.brokenSeeds = [...claim.brokenSeeds, seed];
+      if (claim.broken <= KEPT_BROKEN) claim.brokenSeeds = [...claim.brokenSeeds, seed];
     } else if (verdict.kind === 'unknown') {
       claim.unknown += 1;
       claim.firstUnknown ??= { seed, reason: cutText(verdict.reason) };

@@ -1,10 +1,11 @@
 /**
  * Decides whether a system met what its scenario expects of it. What should hold must have held on
  * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard
- * never arose, leaves it unjudged, and so does, with or without faults, a lock that nobody had.
- * What should break must have broken on some seed.
+ * never arose, nor what broke it in a sibling was avoided, leaves it unjudged, and so does, with or
+ * without faults, a lock that nobody had. What should break must have broken on some seed.
  */
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
 import { fateText } from './sections.ts';
 import { claimTally, type Tally } from './tally.ts';
 
@@ -25,6 +26,8 @@ export interface Judgement {
 interface Coverage {
   readonly isWhole: boolean;
   readonly isSingle: boolean;
+  /** What was avoided, where it was counted: that is a test too. */
+  readonly avoided?: AvoidedSeeds;
 }
 
 /**
@@ -35,13 +38,15 @@ export function judgeSystem(
   scenario: Scenario,
   system: SystemScenario,
   tally: Tally,
-  { isWhole, isSingle }: Coverage,
+  { isWhole, isSingle, avoided = NONE_AVOIDED }: Coverage,
 ): Judgement {
   const { holds, breaks } = system.expect;
   const isFull = isWhole && !isSingle;
   const unexpected = unexpectedIn(system, tally);
   const missing = breaks.filter((claim) => !isBroken(tally, claim));
-  const untested = isFull && scenario.faults.length > 0 ? vacuity(scenario, system, tally) : [];
+  const hasFaults = scenario.faults.length > 0;
+  const untested =
+    isFull && hasFaults ? [...idleFaults(scenario, tally), ...unmet(system, tally, avoided)] : [];
   const empty = nothingEntered(tally);
   const vacuous = [...empty, ...untested];
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
@@ -71,17 +76,25 @@ function isBroken(tally: Tally, claim: string): boolean {
   return claimTally(tally, claim).broken > 0;
 }
 
-function vacuity(scenario: Scenario, system: SystemScenario, tally: Tally): string[] {
+function idleFaults(scenario: Scenario, tally: Tally): readonly string[] {
   const kinds = new Set(scenario.faults.map((fault) => fault.kind));
-  const idle = [...kinds].flatMap((kind) => {
+  return [...kinds].flatMap((kind) => {
     const fault = tally.faults[kind];
     if (fault === undefined) return [`${kind} never fired`];
     return fault.overlapped === 0 ? [`${kind} never met a held grant`] : [];
   });
-  const untested = system.expect.holds
+}
+
+/** What should hold, and neither met its hazard nor avoided what broke a sibling. */
+function unmet(
+  { name, expect }: SystemScenario,
+  tally: Tally,
+  avoided: AvoidedSeeds,
+): readonly string[] {
+  return expect.holds
     .filter((claim) => claimTally(tally, claim).exercised === 0)
+    .filter((claim) => avoidedOn(avoided, name, claim) === 0)
     .map((claim) => `${claim} was never exercised`);
-  return [...idle, ...untested];
 }
 
 /** Of seeds that ran, few or many: what nobody ever had cannot have held. */

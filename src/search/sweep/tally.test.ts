@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../properties/runs.ts';
 import { tallyOf } from './tally.fixture.ts';
-import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+import { claimTally, EMPTY_TALLY, KEPT_BROKEN, mergeTallies, type Tally } from './tally.ts';
 
 /** A range cut at some places, and the order in which its parts come in. */
 const cuts = fc.record({
@@ -41,7 +41,9 @@ test('the seeds that are kept are the lowest ones', async () => {
   const high = await tallyOf({ from: 100, to: 199 });
   const low = await tallyOf({ from: 0, to: 99 });
   const { claims, failures } = mergeTallies(high, low);
-  expect(claims['grant-order']?.brokenSeeds).toEqual([0, 3, 9, 12, 15, 18, 21, 24, 30, 33]);
+  const broken = claims['grant-order']?.brokenSeeds;
+  expect(broken?.slice(0, 10)).toEqual([0, 3, 9, 12, 15, 18, 21, 24, 30, 33]);
+  expect(broken).toHaveLength(KEPT_BROKEN);
   expect(claims['tokens-unique']?.firstUnknown).toEqual({ seed: 0, reason: 'seed 0' });
   expect(failures.map(({ seed }) => seed)).toEqual([6, 13, 20, 27, 34, 41, 48, 55, 62, 69]);
 });

@@ -39,7 +39,7 @@ export interface Tally {
 /** All counts but `times` are seeds. */
 export interface ClaimTally {
   readonly broken: number;
-  /** The lowest seeds that broke it, ascending, at most `KEPT_SEEDS`. */
+  /** The lowest seeds that broke it, ascending, at most `KEPT_BROKEN`. */
   readonly brokenSeeds: readonly number[];
   readonly unknown: number;
   /** The lowest seed that was unknown, and why. */
@@ -75,6 +75,9 @@ export interface SeedFailure {
 
 /** How many seeds of a kind are kept by number; the rest is only counted. */
 export const KEPT_SEEDS = 10;
+
+/** The same of seeds that broke a claim: what is avoided elsewhere is looked for on these. */
+export const KEPT_BROKEN = 50;
 
 export const EMPTY_TALLY: Tally = {
   ...{ seeds: 0, events: 0, broken: 0, unknown: 0, claims: {}, faults: {} },
@@ -135,7 +138,7 @@ function mergeFaults(a: Tally['faults'], b: Tally['faults']): Tally['faults'] {
 function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
   return {
     broken: a.broken + b.broken,
-    brokenSeeds: [...a.brokenSeeds, ...b.brokenSeeds].sort((x, y) => x - y).slice(0, KEPT_SEEDS),
+    brokenSeeds: [...a.brokenSeeds, ...b.brokenSeeds].sort((x, y) => x - y).slice(0, KEPT_BROKEN),
     unknown: a.unknown + b.unknown,
     firstUnknown:
       (a.firstUnknown?.seed ?? Infinity) < (b.firstUnknown?.seed ?? Infinity)
@@ -182,7 +185,7 @@ export const cutTextSchema: z.ZodType<string> = z.string().max(MOST_TEXT);
 
 const claimTallySchema: z.ZodType<ClaimTally> = z.strictObject({
   broken: countSchema,
-  brokenSeeds: z.array(countSchema).max(KEPT_SEEDS),
+  brokenSeeds: z.array(countSchema).max(KEPT_BROKEN),
   unknown: countSchema,
   firstUnknown: z.strictObject({ seed: countSchema, reason: cutTextSchema }).nullable(),
   ...counts('exercised', 'times'),

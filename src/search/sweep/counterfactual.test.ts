@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { loadScenario } from '../../load.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { avoidedOn, countAvoided } from './counterfactual.ts';
+import { judgeSystem } from './expectation.ts';
+import { sweep } from './sweep.ts';
+import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+
+const WORLD = `
+clients: { count: 3, ttl: 10ms, sections: 3, think: 0ms..20ms }
+workload: { kind: blind-writes }
+network: { latency: 1ms..2ms }
+`;
+
+function scenarioOf(systems: readonly string[], faults: readonly string[]): Scenario {
+  const text = `name: pair\nsystems:\n${systems.map((line) => `  ${line}\n`).join('')}${WORLD}
+faults:\n${faults.map((line) => `  - ${line}\n`).join('')}`;
+  const read = loadScenario(text, 'pair.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.scenario;
+}
+
+const STEP = 'clock: { process: lock, at: 0ms..100ms, step: -30ms..30ms, chance: 3/4 }';
+const WALL =
+  'wall: { lock: lock-service, store: fenced, options: { clock: wall }, expect: { breaks: [mutual-exclusion] } }';
+const MONOTONIC =
+  'monotonic: { lock: lock-service, store: fenced, expect: { holds: [mutual-exclusion] } }';
+const clocks = scenarioOf([WALL, MONOTONIC], [STEP]);
+
+async function tallied(scenario: Scenario, to: number, from = 0): Promise<Map<string, Tally>> {
+  return new Map((await sweep(scenario, { from, to, pool: null })).tallies);
+}
+
+test('what broke a sibling by a fault that was injected here too, and held, was avoided', async () => {
+  const tallies = await tallied(clocks, 199);
+  const broken = tallies.get('wall')?.claims['mutual-exclusion']?.broken ?? 0;
+  const avoided = avoidedOn(await countAvoided(clocks, tallies), 'monotonic', 'mutual-exclusion');
+  expect(broken).toBeGreaterThan(5);
+  expect(avoided).toBeGreaterThan(5);
+  expect(avoided).toBeLessThanOrEqual(broken);
+});
+
+test('the count is the same however the seeds were cut', async () => {
+  const parts = [await tallied(clocks, 99), await tallied(clocks, 149, 100)];
+  const merged = new Map(
+    [...(parts[0] ?? new Map<string, Tally>())].map(([system, tally]) => [
+      system,
+      mergeTallies(parts[1]?.get(system) ?? EMPTY_TALLY, tally),
+    ]),
+  );
+  expect(await countAvoided(clocks, merged)).toEqual(
+    await countAvoided(clocks, await tallied(clocks, 149)),
+  );
+});
+
+test('it takes a share of the runs of the sweep, and a few of a small one', async () => {
+  const seedsTried = async (tallies: ReadonlyMap<string, Tally>): Promise<number> => {
+    let seeds = 0;
+    const shouldStop = (): boolean => {
+      seeds += 1;
+      return false;
+    };
+    await countAvoided(clocks, tallies, { shouldStop });
+    return seeds;
+  };
+  const tallies = await tallied(clocks, 199);
+  expect(await seedsTried(tallies)).toBeLessThanOrEqual(400 / 12 / 2);
+  const few = [...tallies].map(([system, tally]) => [system, { ...tally, seeds: 20 }] as const);
+  expect(await seedsTried(new Map(few))).toBe(6);
+  expect(await countAvoided(clocks, tallies, { shouldStop: () => true })).toEqual(new Map());
+});
+
+test('a system of which a seed failed is not run again', async () => {
+  const tallies = await tallied(clocks, 99);
+  const monotonic = { ...(tallies.get('monotonic') ?? EMPTY_TALLY), failed: 1 };
+  const failed = new Map([...tallies, ['monotonic', monotonic] as const]);
+  expect(await countAvoided(clocks, failed)).toEqual(new Map());
+});
+
+describe('a claim that should hold and was never exercised', () => {
+  const whole = { isWhole: true, isSingle: false };
+  const claim = { broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null };
+  const claims = { 'mutual-exclusion': { ...claim, exercised: 0, times: 0 } };
+  const faults = { clock: { fired: 9, overlapped: 9 } };
+  const sections = { ...EMPTY_TALLY.sections, began: 9, entered: 9 };
+  const tally: Tally = { ...EMPTY_TALLY, seeds: 99, claims, faults, sections };
+  const [, system] = clocks.systems;
+
+  test('is met where it avoided what broke a sibling, and not judged where not', () => {
+    if (system === undefined) throw new Error('there are two systems');
+    const avoided = new Map([['monotonic', new Map([['mutual-exclusion', 3]])]]);
+    expect(judgeSystem(clocks, system, tally, { ...whole, avoided }).met).toBe(true);
+    const others = new Map([['monotonic', new Map([['grant-order', 3]])]]);
+    expect(judgeSystem(clocks, system, tally, { ...whole, avoided: others })).toMatchObject({
+      met: null,
+      vacuous: ['mutual-exclusion was never exercised'],
+    });
+  });
+});
