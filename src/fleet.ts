@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { readQueueUrl } from './adapters/fleet/queue-url.ts';
 import type { ChunkResult } from './adapters/fleet/sweep-queue.ts';
-import { type ChunkPlace, type FleetWorker, startFleetWorker } from './adapters/fleet/worker.ts';
+import type { ChunkPlace, FleetWorker } from './adapters/fleet/worker.ts';
+import { requireVersions } from './adapters/installed-version.ts';
 
 export type { ChunkResult } from './adapters/fleet/sweep-queue.ts';
 export type { ChunkPlace, FleetWorker } from './adapters/fleet/worker.ts';
@@ -29,13 +30,15 @@ export interface StartWorkerOptions {
 
 /**
  * Works for the sweeps on a queue until `close()`, which finishes the chunk at hand. Rejects where
- * the URL is none, or the queue cannot be reached.
+ * the URL is none, the queue cannot be reached, or `bullmq` or `ioredis` is too old.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<FleetWorker> {
   const { queue, threads = availableParallelism(), modules = null } = options;
   const read = readQueueUrl(queue);
   if (read.kind === 'problem') throw new Error(`the queue’s URL ${read.what}`);
   const { onNote = () => {}, onChunk = () => {} } = options;
+  requireVersions(['bullmq', 'ioredis']);
+  const { startFleetWorker } = await import('./adapters/fleet/worker.ts');
   const { address } = read;
   return await startFleetWorker({
     address,

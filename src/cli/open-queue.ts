@@ -9,6 +9,7 @@ import { askedThrough } from '../adapters/fleet/progress.ts';
 import { type QueueAddress, readQueueUrl, withoutSecrets } from '../adapters/fleet/queue-url.ts';
 import type { SweepQueue } from '../adapters/fleet/sweep-queue.ts';
 import type { FleetWorker, WorkerOptions } from '../adapters/fleet/worker.ts';
+import { requireVersions, UnsupportedVersion } from '../adapters/installed-version.ts';
 import { Defect } from '../core/kernel/assert.ts';
 import { shellWords } from '../report/finding.ts';
 import { UserError } from './exit.ts';
@@ -144,9 +145,11 @@ async function reached<Opened>(
   open: () => Promise<Opened>,
 ): Promise<Opened> {
   try {
+    requireVersions(['bullmq', 'ioredis']);
     return await within(open(), OPEN_MS);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    if (error instanceof UnsupportedVersion) throw new UserError([error.message]);
     if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
       throw new UserError(['this queue needs two more packages: npm install bullmq ioredis']);
     }

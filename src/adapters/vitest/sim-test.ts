@@ -8,6 +8,7 @@
  * `sim-run.ts` is what every stage is handed, and `test-place.ts` where the test stands.
  */
 import { type TestContext, test } from 'vitest';
+import { requireVersions } from '../installed-version.ts';
 import {
   type Body,
   type BodyOptions,
@@ -18,6 +19,8 @@ import {
 import { runTest, type TestEnd } from './run-test.ts';
 import { lockOfBody } from './subject.ts';
 import { lineThatCalled, readWishes, SimTestError } from './test-place.ts';
+
+requireVersions(['vitest']);
 
 /** What one case gives to the functions that make a test of it: a list its parts. */
 export type CaseOf<C> = [C] extends [readonly unknown[]] ? [...C] : [C];

@@ -1,0 +1,49 @@
+/** What is told where a package that people bring along is too old for fencepost. */
+import { expect, test } from 'vitest';
+import { requireVersions } from './installed-version.ts';
+
+const OLDEST = { bullmq: '5.6.0', ioredis: '5.3.0', vitest: '3.2.0' };
+
+/** What is thrown where these are installed; '' for nothing. */
+function told(installed: Readonly<Record<string, string>>): string {
+  try {
+    requireVersions(['bullmq', 'ioredis', 'vitest'], (name) => installed[name] ?? null);
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}
+
+test.each([
+  [
+    'bullmq',
+    '5.5.9',
+    'Error: bullmq 5.5.9 is installed, and fencepost works with 5.6 or later: npm install bullmq@6',
+  ],
+  [
+    'ioredis',
+    '4.31.0',
+    'Error: ioredis 4.31.0 is installed, and fencepost works with 5.3 or later: npm install ioredis@5',
+  ],
+  [
+    'vitest',
+    '3.1.4',
+    'Error: vitest 3.1.4 is installed, and fencepost works with 3.2 or later: npm install --save-dev vitest@4',
+  ],
+])('%s %s is refused with what to install', (name, version, line) => {
+  expect(told({ ...OLDEST, [name]: version })).toBe(line);
+});
+
+test('the oldest that work are taken, and what is newer than all that were tried', () => {
+  expect(told(OLDEST)).toBe('');
+  expect(told({ bullmq: '7.0.0', ioredis: '7.0.0-beta.1', vitest: '6.0.0-beta.2' })).toBe('');
+});
+
+test('what is not installed, or has no version, is left to whoever imports it', () => {
+  expect(told({})).toBe('');
+  expect(told({ vitest: 'of our own' })).toBe('');
+});
+
+test('what is installed here works', () => {
+  expect(() => requireVersions(['bullmq', 'ioredis', 'vitest'])).not.toThrow();
+});
