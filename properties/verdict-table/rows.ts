@@ -17,6 +17,11 @@ const ANY_FENCED = [
 const VERSIONED = ['versioned', 'versioned-sql', 'stock', 'stock-sql'];
 const TIMESTAMPED = ['timestamped', 'timestamped-sql'];
 const TOKENS = ['tokens-unique', 'tokens-increase'];
+const FENCED = ['fenced', 'fenced-strict', 'fenced-volatile', 'fenced-per-key'];
+const GIVES_UP = {
+  clients: { storeTimeout: '15ms', tries: 3 },
+  note: 'calls are given up after 15 ms',
+};
 const LATE: readonly Letter[] = [P, D, R, L, O];
 
 export const rows: readonly Row[] = [
@@ -219,6 +224,41 @@ export const rows: readonly Row[] = [
   {
     ...{ lock: 'optimistic', stores: TIMESTAMPED, work: W2, faults: [f.S_SOME_MS] },
     holds: ['no-lost-update', 'linearizable'],
+  },
+
+  // Calls whose answers are lost or come too late: nothing is said of a store but what was heard.
+  ...[W1, W2].map((work) => ({
+    ...{ lock: 'lock-service', stores: ['unfenced'], work, faults: [P, R, L], ...GIVES_UP },
+    breaks: ['grant-order', 'fence-monotone', 'linearizable'],
+  })),
+  ...[W1, W2].map((work) => ({
+    ...{ lock: 'lock-service', stores: FENCED, work, faults: [P, R, L, O], ...GIVES_UP },
+    holds: ['fence-monotone', 'linearizable'],
+  })),
+  {
+    ...{ lock: 'lock-service', stores: ['fenced-reads', 'fenced-open'], work: W2 },
+    ...{ faults: [P, R, L, O], ...GIVES_UP },
+    holds: ['grant-order', 'no-lost-update', 'read-fence', 'fence-monotone', 'linearizable'],
+  },
+  {
+    ...{ lock: 'lock-service', stores: ['fenced-sequenced'], work: W1_UNAWAITED },
+    ...{ faults: [P, R, L, O], ...GIVES_UP },
+    holds: ['fence-monotone', 'holder-order'],
+  },
+  {
+    ...{ lock: 'lock-service', stores: ['unique-token'], work: W2, faults: [P, R, O, L] },
+    ...GIVES_UP,
+    holds: ['no-lost-update'],
+  },
+  {
+    ...{ lock: 'lock-service', stores: ['check-sequencer'], work: W1, faults: [P, R, L] },
+    ...GIVES_UP,
+    holds: ['fence-monotone'],
+  },
+  {
+    ...{ lock: 'optimistic', stores: TIMESTAMPED.concat('timestamped-by-client'), work: W2 },
+    ...{ faults: [L, R], ...GIVES_UP },
+    holds: ['linearizable'],
   },
 
   {

@@ -109,6 +109,13 @@ test('a register sees what was read and written, and nothing that was refused', 
   ]);
 });
 
+test('a write that had been applied before may be of this try or of one before it', () => {
+  const repeated: Answer = { kind: 'accepted', isRepeated: true };
+  const again = called('a/1/write', { value: 1, adds: 1 }, repeated);
+  expect(callsIn(registerHistory, again)).toEqual([{ name: 'write', key, value: 1, ...info }]);
+  expect(callsIn(counterHistory, again)).toEqual([{ name: 'increment', key, by: 1, ...info }]);
+});
+
 test('a fenced register sees tokens, announcements and refusals too', () => {
   expect(callsIn(fencedHistory, ...ALL_ENDINGS, called('a/8/open', {}, no))).toEqual([
     { name: 'write', resource, key, value: 1, token: 1, answer: 'accepted' },

@@ -175,7 +175,7 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
     const { call } = log.invoke.event;
     const returned = log.return?.event;
     if (!('store' in call) || call.verb === 'fence' || returned?.outcome === 'fail') continue;
-    const isAnswered = returned?.outcome === 'ok';
+    const isAnswered = returned?.outcome === 'ok' && !isRepeat(returned.answer);
     const answer = isAnswered ? returned.answer : null;
     const operation = { log, call, answer, isAnswered, isShared: isShared(indexed, call) };
     const resources = stores.get(call.store) ?? new Map<string, StoreOperation[]>();
@@ -185,6 +185,14 @@ export function storeOperations(indexed: TraceIndex): readonly (readonly StoreOp
     else known.push(operation);
   }
   return [...stores.values()].flatMap((resources) => [...resources.values()]);
+}
+
+/**
+ * A store that answers "applied before" does not say by which of the tries: this operation's own
+ * first message or one before it. So each may have happened, or not.
+ */
+function isRepeat(answer: Answer | null): boolean {
+  return answer?.kind === 'accepted' && answer.isRepeated === true;
 }
 
 /** As calls of a plain register: what was refused did not happen. */
@@ -269,7 +277,7 @@ export function counterHistory(operations: readonly StoreOperation[]): ClientHis
 export function versionedHistory(
   operations: readonly StoreOperation[],
 ): ClientHistory<VersionedCall> {
-  return historyOf(operations.map(withoutRepeat), ({ call, answer }) => {
+  return historyOf(operations, ({ call, answer }) => {
     const { key, value } = call;
     if (call.verb === 'write') {
       const asked = call.version === undefined ? {} : { expected: call.version ?? 0 };
@@ -286,22 +294,11 @@ export function versionedHistory(
 }
 
 /**
- * A store that answers "applied before" does not say by which of the tries: this operation's own
- * first message or one before it. So each may have happened, or not.
- */
-function withoutRepeat(operation: StoreOperation): StoreOperation {
-  const { answer } = operation;
-  if (answer?.kind !== 'accepted' || answer.isRepeated !== true) return operation;
-  return { ...operation, answer: null, isAnswered: false };
-}
-
-/**
  * As calls of a register that compares and sets: a write that expects a version expects the value
  * that its client knows under it, from what it read or wrote last. What was refused is left out: a
  * value may have come back under another version.
  */
-export function casHistory(all: readonly StoreOperation[]): ClientHistory<CasRegisterCall> {
-  const operations = all.map(withoutRepeat);
+export function casHistory(operations: readonly StoreOperation[]): ClientHistory<CasRegisterCall> {
   const known = new Map<string, { readonly version: number | null; readonly value: number }>();
   const expectedBy = new Map<StoreOperation, number>();
   const inOrderOfReturn = operations

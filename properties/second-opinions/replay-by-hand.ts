@@ -1,0 +1,95 @@
+/**
+ * `grant-order` once more, written without a look at it: quadratic, with no index of the trace, no
+ * sorting and no search, straight from the claim's sentence.
+ */
+import type { Read, Recovered, Write } from '../../src/core/history/server-events.ts';
+import type { Trace, TraceEvent } from '../../src/core/history/trace.ts';
+
+interface Access {
+  readonly event: Write | Read;
+  readonly index: number;
+}
+
+/** Whether `one` comes before `other` when holders take turns. */
+function isEarlier(one: Write | Read, other: Write | Read): boolean {
+  return one.under < other.under || (one.under === other.under && one.issue < other.issue);
+}
+
+function tookEffect({ event }: Access): boolean {
+  return event.kind === 'write' && event.isAccepted && event.value !== null;
+}
+
+/** The value after all `writes` that `counts` lets in, as if holders had taken turns; else 0. */
+function valueAfter(writes: readonly Access[], counts: (write: Access) => boolean): number {
+  let last: Access | null = null;
+  for (const write of writes) {
+    // At the same place of the order, as of a write that was tried twice, the later one stands.
+    if (counts(write) && (last === null || !isEarlier(write.event, last.event))) last = write;
+  }
+  return last?.event.value ?? 0;
+}
+
+/** Whether a program got what this read served; of copies and late answers it hears nothing. */
+function isHeard({ event, index }: Access, events: readonly TraceEvent[]): boolean {
+  if (events.slice(0, index).some((one) => one.kind === 'read' && one.message === event.message)) {
+    return false;
+  }
+  const returned = events.findIndex(
+    (one) => one.kind === 'return' && one.operation === event.operation && one.outcome === 'ok',
+  );
+  const answer = events
+    .slice(0, Math.max(returned, 0))
+    .findLast((one) => one.kind === 'receive' && one.message.startsWith(`${event.operation}/`));
+  const reply = event.message.replace(/request$/, 'reply');
+  return answer?.kind === 'receive' && answer.message === reply;
+}
+
+/** What the store holds of `key` at last. */
+function heldAtLast(accesses: readonly Access[], recoveries: readonly Recovery[], key: string) {
+  const write = accesses.filter(tookEffect).at(-1);
+  const recovery = recoveries.at(-1);
+  if (recovery !== undefined && recovery.index > (write?.index ?? -1)) {
+    return Object.entries(recovery.event.values).find(([name]) => name === key)?.[1] ?? 0;
+  }
+  return write?.event.value ?? 0;
+}
+
+interface Recovery {
+  readonly event: Recovered;
+  readonly index: number;
+}
+
+/** Whether a trace breaks `grant-order`; all values begin at 0. */
+export function isBrokenByHand(trace: Trace): boolean {
+  const accesses = trace.events.flatMap((event, index): readonly Access[] =>
+    event.kind === 'write' || event.kind === 'read' ? [{ event, index }] : [],
+  );
+  const recoveries = trace.events.flatMap((event, index): readonly Recovery[] =>
+    event.kind === 'recovered' ? [{ event, index }] : [],
+  );
+  return accesses.some(({ event: { process, resource, key } }) => {
+    const isHere = (other: { process: string; resource: string }): boolean =>
+      other.process === process && other.resource === resource;
+    const here = accesses.filter(
+      (one) =>
+        isHere(one.event) &&
+        one.event.key === key &&
+        (one.event.kind === 'write' || isHeard(one, trace.events)),
+    );
+    const back = recoveries.filter(({ event }) => isHere(event));
+    return isKeyBroken(here, heldAtLast(here, back, key), trace.ending.kind === 'complete');
+  });
+}
+
+function isKeyBroken(here: readonly Access[], atLast: number, isComplete: boolean): boolean {
+  const writes = here.filter(tookEffect);
+  if (writes.some(({ event }) => event.under === 0)) return false;
+  const misread = here.some(
+    ({ event }) =>
+      event.kind === 'read' &&
+      event.value !== null &&
+      event.under > 0 &&
+      event.value !== valueAfter(writes, (write) => isEarlier(write.event, event)),
+  );
+  return misread || (isComplete && atLast !== valueAfter(writes, () => true));
+}
