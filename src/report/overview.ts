@@ -192,7 +192,7 @@ const ERRORS_TOLD = 1;
 function sectionLines(sections: SectionCounts, isFull: boolean): readonly string[] {
   const { began, entered, gaveUp, refused, crashed, unguarded, failed } = sections;
   const ended = failedSections(sections);
-  const isPlain = entered === 0 || (ended === 0 && unguarded === 0);
+  const isPlain = entered === 0 || ended === 0;
   if (began === 0 || (isPlain && !isFull)) return [];
   const counts = [
     [`of ${groupDigits(began)} entered`, entered],

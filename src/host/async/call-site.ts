@@ -97,12 +97,14 @@ function isOfFencepost({ file }: Frame): boolean {
 
 /**
  * `lock.mjs:12:5`: the first place in code that is not Node's, fencepost's or a package's; else the
- * first in a package; null where there is neither. No folder is named: where a checkout lies
- * differs from machine to machine.
+ * first in a package, `redlock/dist/index.js:1:2`; null where there is neither. No folder of the
+ * user's is named: where a checkout lies differs from machine to machine.
  */
 export function ownPlaceIn({ stack = '' }: CallSite): string | null {
   const frames = framesIn(stack).filter((frame) => !isOfNode(frame) && !isOfFencepost(frame));
   const frame = frames.find((one) => !isOfPackage(one)) ?? frames[0];
   if (frame === undefined) return null;
-  return `${pathIn(frame.file).split(/[\\/]/).at(-1) ?? ''}:${frame.place}`;
+  const path = pathIn(frame.file).replaceAll('\\', '/');
+  const name = isOfPackage(frame) ? path.split('/node_modules/').at(-1) : path.split('/').at(-1);
+  return `${name ?? ''}:${frame.place}`;
 }

@@ -62,7 +62,7 @@ async function goThrough(
     if (isGenerator(ended)) throw new TypeError('a section is to be asynchronous, no generator');
     await ended;
     section.requireSettled();
-    const { first: forgotten } = calls.log.underWay;
+    const { forgotten } = calls.log;
     if (forgotten !== null) {
       host.noteEnd(life, { error: unfinished(forgotten, 'its section ended') });
     } else if (!section.hasEntered) host.noteEnd(life, null);

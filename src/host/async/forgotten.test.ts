@@ -147,7 +147,7 @@ describe('of a call to a server that is still under way the section says so, and
     ]);
   });
 
-  test('but not where another of the same name, under way with it, was answered', async () => {
+  test('but not where another of its kind was answered, as by most of several servers', async () => {
     const trace = await happen(async (section, _, echo) => {
       section.guard().leave();
       const ask = (): Promise<unknown> => section.call(echo, { label: 'ask', request: null });

@@ -65,8 +65,7 @@ export class PlannedSection implements AsyncSection {
     requireNumber('token', token);
     requireNumber('untilMs', term.untilMs ?? 0);
     const { calls } = this.at;
-    const { isGranted, acquires } = calls.log;
-    if (!isGranted) requireNone(acquires.first, this.at.life, 'section.guard() was called');
+    requireNone(calls.log.openAcquire, this.at.life, 'section.guard() was called');
     this.leaseHold = calls.enter({ lock: this.lock, token, ...term });
     const guard = new PlannedGuard(this.section, this.at, this.leaseHold);
     this.guards.push(guard);
@@ -125,7 +124,7 @@ class PlannedGuard implements Guard {
 
   work(): Promise<void> {
     const { at } = this;
-    return this.run(this.accesses.begin('guard.work()', siteOf(this.work)), function* () {
+    return this.run(this.begin('guard.work()', siteOf(this.work)), function* () {
       yield* doAll(at);
       yield* awaitAnswers(at);
     });
@@ -147,7 +146,7 @@ class PlannedGuard implements Guard {
 
   private async ask(ask: Parameters<typeof storeCall>[2], site: CallSite): Promise<StoreReply> {
     const { at } = this;
-    const begun = this.accesses.begin(`guard.${ask.kind}('${ask.key}')`, site);
+    const begun = this.begin(`guard.${ask.kind}('${ask.key}')`, site);
     const [store = 'store'] = at.servers.stores.keys();
     const place = { id: 1, label: ask.kind, store, key: ask.key };
     const reply = await this.run(begun, function* (): Program<StoreReply | null> {
@@ -156,6 +155,10 @@ class PlannedGuard implements Guard {
     });
     if (reply !== null) return reply;
     throw this.rejection(new NoAnswer(`no answer to the ${ask.kind} of ${ask.key}`), site);
+  }
+
+  private begin(what: string, site: CallSite): Begun {
+    return this.accesses.begin({ what, kind: what, site });
   }
 
   private rejection(error: Error, site: CallSite): Error {
@@ -178,12 +181,12 @@ class PlannedGuard implements Guard {
   requireSettled(): void {
     const { life } = this.place;
     requireNone(this.leftBehind, life, 'its guard was left');
-    if (!this.hasFailed) requireNone(this.accesses.first, life, 'its section ended');
+    if (!this.hasFailed) requireNone(this.accesses.first(), life, 'its section ended');
   }
 
   /** What is left behind is told at the end of the section, and not where it ends by an error. */
   leave(): void {
-    if (!this.hasFailed) this.leftBehind ??= this.accesses.first;
+    if (!this.hasFailed) this.leftBehind ??= this.accesses.first();
     this.leaseHold.leave();
   }
 }

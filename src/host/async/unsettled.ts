@@ -1,7 +1,7 @@
 /**
  * What a section has begun and not seen the end of, each with the place at which it did so: a
- * forgotten `await` shows where what it belongs to ends first. A call that overlapped with another
- * of its name which was answered is none: whoever asks several servers need not wait for all.
+ * forgotten `await` shows where what it belongs to ends first. A call is none where another of its
+ * kind was answered: whoever asks several servers need not wait for all.
  */
 import type { Answer, Call } from '../../core/history/trace.ts';
 import type { CallSite } from './call-site.ts';
@@ -10,17 +10,16 @@ import type { CallSite } from './call-site.ts';
 export interface Begun {
   /** `guard.work()`, `the call del`. */
   readonly what: string;
+  /** What a call asks for: `release`, or its label where nobody knows. */
+  readonly kind: string;
   readonly site: CallSite;
-  /** Another one of its name, that was under way at the same time, was answered. */
-  hasTwin: boolean;
 }
 
-/** Accesses under a guard. */
+/** What is under way, in the order in which it was begun. */
 export class Unsettled {
   private readonly open: Set<Begun> = new Set();
 
-  begin(what: string, site: CallSite): Begun {
-    const begun = { what, site, hasTwin: false };
+  begin(begun: Begun): Begun {
     this.open.add(begun);
     return begun;
   }
@@ -29,14 +28,8 @@ export class Unsettled {
     this.open.delete(begun);
   }
 
-  /** Marks those of the same name that are under way. */
-  noteTwins({ what }: Begun): void {
-    for (const other of this.open) if (other.what === what) other.hasTwin = true;
-  }
-
-  /** The first that is still under way, and no twin of what was answered. */
-  get first(): Begun | null {
-    for (const begun of this.open) if (!begun.hasTwin) return begun;
+  first(isMeant: (begun: Begun) => boolean = () => true): Begun | null {
+    for (const begun of this.open) if (isMeant(begun)) return begun;
     return null;
   }
 }
@@ -49,31 +42,39 @@ interface Settled {
 
 /** The calls that a section makes to servers, and the marks that it passes. */
 export class CallLog {
-  readonly underWay: Unsettled = new Unsettled();
-  readonly acquires: Unsettled = new Unsettled();
-  /** Whether one of its calls was granted a lock; and was denied anything, or got no answer. */
-  isGranted = false;
+  private readonly underWay: Unsettled = new Unsettled();
+  /** The kinds of calls of which one was answered. */
+  private readonly answered: Set<string> = new Set();
+  private isGranted = false;
+  /** Whether one of its calls was denied anything, or got no answer. */
   isDenied = false;
 
   /** What is to be told once the mark was passed. */
   pass(point: string, site: CallSite): () => void {
-    const begun = this.underWay.begin(`section.mark('${point}')`, site);
+    const what = `section.mark('${point}')`;
+    const begun = this.underWay.begin({ what, kind: what, site });
     return () => this.underWay.end(begun);
   }
 
   /** What is to be told once the call has ended. */
   begin(label: string, verb: Call['verb'], site: CallSite): (settled: Settled) => void {
-    const what = `the call ${label}`;
-    const kinds = verb === 'acquire' ? [this.underWay, this.acquires] : [this.underWay];
-    const begun = kinds.map((kind) => ({ kind, begun: kind.begin(what, site) }));
+    const kind = verb === 'fetch' ? `fetch ${label}` : verb;
+    const begun = this.underWay.begin({ what: `the call ${label}`, kind, site });
     return ({ state, answer }) => {
-      const isAnswered = state === 'answered';
+      this.underWay.end(begun);
+      if (state === 'answered') this.answered.add(kind);
       if (answer?.kind === 'granted') this.isGranted = true;
-      if (!isAnswered || answer?.kind === 'denied') this.isDenied = true;
-      for (const one of begun) {
-        one.kind.end(one.begun);
-        if (isAnswered) one.kind.noteTwins(one.begun);
-      }
+      if (state !== 'answered' || answer?.kind === 'denied') this.isDenied = true;
     };
+  }
+
+  /** A call that is to take a lock, where none has been given yet. */
+  get openAcquire(): Begun | null {
+    return this.isGranted ? null : this.underWay.first(({ kind }) => kind === 'acquire');
+  }
+
+  /** What nobody waited for. */
+  get forgotten(): Begun | null {
+    return this.underWay.first(({ kind }) => !this.answered.has(kind));
   }
 }

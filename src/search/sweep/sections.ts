@@ -115,7 +115,8 @@ export function fateText(sections: SectionCounts): string {
 
 /** `ReplyError: ERR unknown command 'FOO' at lock.mjs:12:5`; some texts name their place. */
 export function errorPlace({ error, place }: SectionErrorCount): string {
-  return place === null || error.includes(place) ? error : `${error} at ${place}`;
+  if (place === null || error.includes(place)) return error;
+  return `${error.replace(/\.$/, '')} at ${place}`;
 }
 
 /** Those that ended most sections first. */
