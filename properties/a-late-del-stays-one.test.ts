@@ -95,7 +95,7 @@ describe('where only a pause before the DEL is declared', () => {
     '%s breaks by a late DEL, small and large',
     async (claim) => {
       for (const { cause, places } of await shrunk(onlyDel, claim, { enough: 2 })) {
-        expect(cause).toBe('another’s release: pause before release');
+        expect(cause).toBe('another’s release (pause before release)');
         expect(new Set(places)).toEqual(new Set(['before del']));
       }
     },

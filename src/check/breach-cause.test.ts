@@ -105,7 +105,7 @@ describe('a late release that frees the lock of a successor', () => {
 
   test('is the cause where only the calls and their answers are known', () => {
     const cause = causeIn('grant-order', lateDel);
-    expect(causeText(cause)).toBe('another’s release: pause before release');
+    expect(causeText(cause)).toBe('another’s release (pause before release)');
     const [behind] = faultsBehind(indexTrace(traceOf(lateDel)), broken('grant-order', lateDel));
     expect(behind?.event.processes).toEqual(['alice']);
   });
@@ -124,7 +124,7 @@ describe('a late release that frees the lock of a successor', () => {
       write(14, 'bob', 2, 1),
     ];
     const cause = causeIn('grant-order', events);
-    expect(causeText(cause)).toBe('another’s release: pause before release');
+    expect(causeText(cause)).toBe('another’s release (pause before release)');
   });
 
   test('is no cause where it freed nothing, or what its own client held', () => {

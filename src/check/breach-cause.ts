@@ -79,10 +79,10 @@ export function isPartOf(one: BreachCause, other: BreachCause): boolean {
   return one.faults.every((hit) => known.has(hitText(hit)));
 }
 
-/** `another’s release: pause before release`, `delay of write request and pause before access`. */
+/** `another’s release (pause before release)`, `delay of write request and pause before access`. */
 export function causeText({ isByForeignRelease, faults }: BreachCause): string {
   const hits = faults.length === 0 ? 'no fault' : faults.map(hitText).join(' and ');
-  return isByForeignRelease ? `another’s release: ${hits}` : hits;
+  return isByForeignRelease ? `another’s release (${hits})` : hits;
 }
 
 function hitText({ kind, what }: FaultHit): string {

@@ -6,6 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { causeText } from '../check/breach-cause.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { isSimpler } from '../core/shrink/simpler.ts';
@@ -14,10 +15,16 @@ import { pinAsync, type ShrinkAsyncOptions, shrinkFailureAsync } from '../host/a
 import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
 import { type Finding, replayCommand, shellWords } from '../report/finding.ts';
 import { siblingLine } from '../report/sibling-text.ts';
-import type { CounterexampleSummary, ScenarioSummary, SystemSummary } from '../report/summary.ts';
+import type {
+  CounterexampleSummary,
+  KindOfFailure,
+  ScenarioSummary,
+  SystemSummary,
+} from '../report/summary.ts';
 import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
+import { type CauseTally, kindsAmong } from '../search/sweep/causes.ts';
 import {
   type AvoidedSeeds,
   avoidedOn,
@@ -339,10 +346,12 @@ function summarizeSystem(
   finding: Finding | null,
 ): SystemSummary {
   const claims = Object.keys(tally.claims).map((claim) => {
-    const { broken, brokenSeeds, exercised } = claimTally(tally, claim);
+    const { broken, brokenSeeds, exercised, causes = [] } = claimTally(tally, claim);
     const firstSeed = brokenSeeds[0] ?? null;
     const avoidedSeeds = avoidedOn(avoided, system.name, claim);
-    return [claim, { broken, firstSeed, exercised, avoided: avoidedSeeds }] as const;
+    const seen = { broken, firstSeed, exercised, avoided: avoidedSeeds };
+    const kinds = kindsAmong(causes).map(summarizeKind);
+    return [claim, kinds.length === 0 ? seen : { ...seen, kinds }] as const;
   });
   const { seeds, broken, unknown } = tally;
   return {
@@ -358,6 +367,10 @@ function summarizeSystem(
     faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
     counterexample: finding === null ? null : summarizeFinding(finding),
   };
+}
+
+function summarizeKind({ cause, broken, brokenSeeds }: CauseTally): KindOfFailure {
+  return { rule: cause.rule, cause: causeText(cause), broken, firstSeed: brokenSeeds[0] ?? 0 };
 }
 
 function summarizeFinding(finding: Finding): CounterexampleSummary {

@@ -9,7 +9,13 @@ import type { Explanation } from '../check/verdict.ts';
 import type { SectionCounts, SectionErrorCount } from '../search/sweep/sections.ts';
 import type { ShrunkSize, SiblingLine } from './finding.ts';
 import type { FindingLine } from './report-json.ts';
-import type { ClaimSummary, CounterexampleSummary, Summary, SystemSummary } from './summary.ts';
+import type {
+  ClaimSummary,
+  CounterexampleSummary,
+  KindOfFailure,
+  Summary,
+  SystemSummary,
+} from './summary.ts';
 
 /**
  * A schema for every field of what fencepost writes, and for no other: a field that is added to the
@@ -43,6 +49,13 @@ const explanation = z.strictObject({
   cure: text,
 } satisfies Fields<Explanation>);
 
+const kindOfFailure = z.strictObject({
+  rule: text.describe('the rule of the claim that broke'),
+  cause: text.describe('what the breach came from, as pause before release'),
+  broken: count.describe('seeds that broke it so'),
+  firstSeed: count,
+} satisfies Fields<KindOfFailure>);
+
 const claim = z.strictObject({
   broken: count.describe('seeds that broke it'),
   firstSeed: count.nullable().describe('the lowest of them'),
@@ -50,6 +63,10 @@ const claim = z.strictObject({
   avoided: count
     .default(0)
     .describe('seeds that broke it in a sibling and not here, of the first 50 at most'),
+  kinds: z
+    .array(kindOfFailure)
+    .describe('kinds of failure by their cause, that of the lowest seed first')
+    .optional(),
 } satisfies Fields<ClaimSummary>);
 
 const counterexample = z.strictObject({

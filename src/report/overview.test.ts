@@ -55,6 +55,34 @@ describe('renderOverview', () => {
     expect(told([{ ...untested, claims }])).not.toContain('to test');
   });
 
+  it('tells the kinds of failure of a claim, the rest in a number, and one kind not at all', () => {
+    const [scenario] = sampleSummary.scenarios;
+    const [system] = scenario?.systems ?? [];
+    if (scenario === undefined || system === undefined) throw new Error('the sample has a system');
+    const kinds = ['a', 'b', 'c', 'd'].map((cause, at) => ({
+      ...{ rule: 'stale-write', cause, broken: at + 1, firstSeed: at },
+    }));
+    const told = (isFull: boolean, ...of: typeof kinds): string => {
+      const claims = {
+        'grant-order': { broken: 10, firstSeed: 0, exercised: 10, avoided: 0, kinds: of },
+      };
+      const systems = [{ ...system, claims }];
+      const summary = { ...sampleSummary, scenarios: [{ ...scenario, systems }] };
+      return renderOverview(summary, { colour: false, width: 100, isFull });
+    };
+    expect(told(false, ...kinds)).toContain(
+      'grant-order, 4 kinds: a, 1 seed; b, 2; c, 3; 1 more\n',
+    );
+    expect(told(true, ...kinds)).toContain('grant-order, 4 kinds: a, 1 seed; b, 2; c, 3; d, 4\n');
+    const [first, second] = kinds;
+    if (first === undefined || second === undefined) throw new Error('there are four');
+    const later = { ...second, rule: 'write-after-read' };
+    expect(told(false, first, later)).toContain(
+      'a (stale-write), 1 seed; b (write-after-read), 2\n',
+    );
+    expect(told(true, first)).not.toContain('kind');
+  });
+
   it('says of a system without grants that a fault struck while it was used', () => {
     const [scenario] = sampleSummary.scenarios;
     const [system] = scenario?.systems ?? [];

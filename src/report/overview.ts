@@ -182,6 +182,24 @@ function adviceOnReleases(system: SystemSummary): string | null {
   return `advice: a write was accepted after its lock was released (${seeds}), as nobody had written since: a fence refuses only what is below a token that it has seen; await each write before the release`;
 }
 
+/** Kinds of failure of one claim that are told where not all are asked for. */
+const KINDS_TOLD = 3;
+
+/** `grant-order, 2 kinds: pause before release, 3 seeds; delay of write request, 14`. */
+function kindLines({ claims }: SystemSummary, isFull: boolean): readonly string[] {
+  return Object.entries(claims).flatMap(([claim, { kinds = [] }]) => {
+    if (kinds.length < 2) return [];
+    const hasRules = new Set(kinds.map(({ rule }) => rule)).size > 1;
+    const told = kinds.slice(0, isFull ? kinds.length : KINDS_TOLD).map((kind, at) => {
+      const name = hasRules ? `${kind.cause} (${kind.rule})` : kind.cause;
+      return `${name}, ${at === 0 ? countOf(kind.broken, 'seed') : groupDigits(kind.broken)}`;
+    });
+    const rest = kinds.length - told.length;
+    const more = rest === 0 ? '' : `; ${groupDigits(rest)} more`;
+    return [`${claim}, ${countOf(kinds.length, 'kind')}: ${told.join('; ')}${more}`];
+  });
+}
+
 /** Errors that are told where not all are asked for. */
 const ERRORS_TOLD = 1;
 
@@ -243,6 +261,7 @@ export function noteLines(
   const missing = adviceOnTests(system, all);
   if (missing !== null) notes.push(missing);
   notes.push(...sectionLines(system.sections, isFull));
+  notes.push(...kindLines(system, isFull));
   const quiet = unlistedClaims(system).filter((claim) => system.claims[claim]?.broken === 0);
   const tested = quiet.filter((claim) => (system.claims[claim]?.exercised ?? 0) > 0);
   if (tested.length > 0) notes.push(`held too, not expected: ${tested.join(', ')}`);

@@ -57,6 +57,17 @@ export interface ClaimSummary {
   readonly exercised: number;
   /** That broke it in a sibling, and not here although the same happened; a sample of them. */
   readonly avoided: number;
+  /** What its breaches came from, of a claim that is expected; absent where none broke it. */
+  readonly kinds?: readonly KindOfFailure[];
+}
+
+/** Breaches of one claim that came from the same. */
+export interface KindOfFailure {
+  /** The rule of the claim that they broke, and in a few words what made them. */
+  readonly rule: string;
+  readonly cause: string;
+  readonly broken: number;
+  readonly firstSeed: number;
 }
 
 /** What is measured and never judged: two holders of one lock, one value computed twice at once. */

@@ -8,6 +8,7 @@
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { type CauseTally, KEPT_OF_CAUSE } from '../../search/sweep/causes.ts';
 import { claimsJudged } from '../../search/sweep/examiner.ts';
 import { failedSections, type SectionCounts } from '../../search/sweep/sections.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
@@ -192,8 +193,11 @@ function areFailuresPlausible({ failures, failed, killed }: Tally, place: Place)
 }
 
 function isClaimPlausible(claim: ClaimTally, place: Place): boolean {
-  const { broken, brokenSeeds, unknown, firstUnknown, exercised, times } = claim;
+  const { broken, brokenSeeds, causes = [], unknown, firstUnknown, exercised, times } = claim;
+  const ofCauses = causes.reduce((sum, cause) => sum + cause.broken, 0);
   return (
+    ofCauses <= broken &&
+    causes.every((cause) => areLowest(cause, place)) &&
     areSeeds([broken, unknown, exercised], place) &&
     areFirst(brokenSeeds, Math.min(broken, KEPT_BROKEN), place) &&
     areSums([times], place) &&
@@ -209,6 +213,10 @@ function areSeeds(counts: readonly number[], { from, to }: SeedRange): boolean {
 /** Whether as much from every seed of the sweep can still be added up exactly. */
 function areSums(sums: readonly number[], { from, to, mostASeed }: Place): boolean {
   return sums.every((sum) => sum <= (to - from + 1) * mostASeed);
+}
+
+function areLowest({ broken, brokenSeeds }: CauseTally, place: Place): boolean {
+  return areFirst(brokenSeeds, Math.min(broken, KEPT_OF_CAUSE), place);
 }
 
 /** Whether these may be the so many lowest of some seeds. */

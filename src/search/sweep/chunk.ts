@@ -2,11 +2,13 @@
  * A chunk is a run of consecutive seeds of one system: a pure function of the scenario and the
  * range, so running one twice is harmless. Here a chunk is examined seed by seed and tallied.
  */
+import type { BreachCause } from '../../check/breach-cause.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { FaultKind } from '../../core/plan/fault.ts';
 import type { Examination } from '../../harness.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
+import { mergeCauses } from './causes.ts';
 import { SectionLedger } from './sections.ts';
 import type { SeedRange } from './shards.ts';
 import {
@@ -79,7 +81,7 @@ class Count {
     this.listed = listed;
   }
 
-  add(seed: number, { trace, verdicts, overlap, stampede }: Examination): void {
+  add(seed: number, { trace, verdicts, causes, overlap, stampede }: Examination): void {
     const { sums } = this;
     sums.seeds += 1;
     sums.events += trace.events.length;
@@ -90,7 +92,7 @@ class Count {
     if (verdicts.some((verdict) => verdict.kind === 'unknown' && isListed(verdict))) {
       sums.unknown += 1;
     }
-    for (const verdict of verdicts) this.addVerdict(seed, verdict);
+    for (const verdict of verdicts) this.addVerdict(seed, verdict, causes.get(verdict.claim));
     this.addFaults(trace);
     this.sections.add(seed, trace);
     if (overlap.times > 0) this.overlap.seeds += 1;
@@ -114,7 +116,11 @@ class Count {
     if (this.failures.length < KEPT_SEEDS) this.failures.push({ seed, error: cutText(error) });
   }
 
-  private addVerdict(seed: number, verdict: Examination['verdicts'][number]): void {
+  private addVerdict(
+    seed: number,
+    verdict: Examination['verdicts'][number],
+    cause: BreachCause | undefined,
+  ): void {
     const claim = this.claims.get(verdict.claim) ?? {
       ...{ broken: 0, brokenSeeds: [], unknown: 0, firstUnknown: null, exercised: 0, times: 0 },
     };
@@ -124,6 +130,9 @@ class Count {
     if (verdict.kind === 'invalid') {
       claim.broken += 1;
       if (claim.broken <= KEPT_BROKEN) claim.brokenSeeds = [...claim.brokenSeeds, seed];
+      if (cause !== undefined && this.listed.has(verdict.claim)) {
+        claim.causes = mergeCauses(claim.causes ?? [], [{ cause, broken: 1, brokenSeeds: [seed] }]);
+      }
     } else if (verdict.kind === 'unknown') {
       claim.unknown += 1;
       claim.firstUnknown ??= { seed, reason: cutText(verdict.reason) };

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind } from '../../core/plan/fault.ts';
 import { MOST_TEXT } from '../../text/error-text.ts';
+import { type CauseTally, causesSchema, mergeCauses } from './causes.ts';
 import {
   KEPT_ERRORS,
   mergeSections,
@@ -41,6 +42,8 @@ export interface ClaimTally {
   readonly broken: number;
   /** The lowest seeds that broke it, ascending, at most `KEPT_BROKEN`. */
   readonly brokenSeeds: readonly number[];
+  /** What the breaches of a claim that the scenario lists came from; absent where none broke it. */
+  readonly causes?: readonly CauseTally[] | undefined;
   readonly unknown: number;
   /** The lowest seed that was unknown, and why. */
   readonly firstUnknown: { readonly seed: number; readonly reason: string } | null;
@@ -139,6 +142,7 @@ function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
   return {
     broken: a.broken + b.broken,
     brokenSeeds: [...a.brokenSeeds, ...b.brokenSeeds].sort((x, y) => x - y).slice(0, KEPT_BROKEN),
+    ...causesOf(a, b),
     unknown: a.unknown + b.unknown,
     firstUnknown:
       (a.firstUnknown?.seed ?? Infinity) < (b.firstUnknown?.seed ?? Infinity)
@@ -147,6 +151,11 @@ function mergeClaims(a: ClaimTally, b: ClaimTally): ClaimTally {
     exercised: a.exercised + b.exercised,
     times: a.times + b.times,
   };
+}
+
+function causesOf(a: ClaimTally, b: ClaimTally): Pick<ClaimTally, 'causes'> {
+  if (a.causes === undefined && b.causes === undefined) return {};
+  return { causes: mergeCauses(a.causes ?? [], b.causes ?? []) };
 }
 
 /** A name such as `constructor` is one like any other. */
@@ -186,6 +195,7 @@ export const cutTextSchema: z.ZodType<string> = z.string().max(MOST_TEXT);
 const claimTallySchema: z.ZodType<ClaimTally> = z.strictObject({
   broken: countSchema,
   brokenSeeds: z.array(countSchema).max(KEPT_BROKEN),
+  causes: causesSchema.optional(),
   unknown: countSchema,
   firstUnknown: z.strictObject({ seed: countSchema, reason: cutTextSchema }).nullable(),
   ...counts('exercised', 'times'),

@@ -22,7 +22,8 @@ const EXAMINER = `
     if (seed === 5) throw new Error(name + ' ' + system + ' 5');
     const verdicts = [{ kind: 'invalid', claim: 'progress', exercised: 1, rule: '', evidence: [] }];
     const trace = { events: [], processes: [], unmatched: [], ending: { kind: 'complete' } };
-    const none = { overlap: { times: 0, longestUs: 0 }, stampede: { computations: 0, most: 0 } };
+    const causes = new Map();
+    const none = { causes, overlap: { times: 0, longestUs: 0 }, stampede: { computations: 0, most: 0 } };
     return { plan: null, trace, verdicts, ...none };
   };
 `;

@@ -1,0 +1,64 @@
+/** Causes are added up over seeds in any order, and told apart by the fewest faults. */
+import { describe, expect, test } from 'vitest';
+import type { BreachCause } from '../../check/breach-cause.ts';
+import { type CauseTally, causesSchema, KEPT_CAUSES, kindsAmong, mergeCauses } from './causes.ts';
+
+function of(...whats: readonly string[]): BreachCause {
+  const faults = whats.map((what) => ({ kind: 'pause', what }) as const);
+  return { rule: 'stale-write', isByForeignRelease: false, faults };
+}
+
+function seen(cause: BreachCause, ...brokenSeeds: readonly number[]): CauseTally {
+  return { cause, broken: brokenSeeds.length, brokenSeeds: brokenSeeds.slice(0, 3) };
+}
+
+function kindsOf(causes: readonly CauseTally[]): readonly string[] {
+  return kindsAmong(causes).map(
+    ({ cause, broken, brokenSeeds }) =>
+      `${cause.faults.map(({ what }) => what).join('+')}: ${broken}, ${brokenSeeds}`,
+  );
+}
+
+describe('causes that are merged', () => {
+  const parts = [
+    [seen(of('a'), 1, 4), seen(of('b'), 2)],
+    [seen(of('b'), 9, 11)],
+    [seen(of('a'), 6, 7, 8), seen(of('c'), 5)],
+  ];
+
+  test('come to the same in whatever order', () => {
+    const [x = [], y = [], z = []] = parts;
+    const merged = mergeCauses(mergeCauses(x, y), z);
+    expect(merged).toEqual([
+      { cause: of('a'), broken: 5, brokenSeeds: [1, 4, 6] },
+      { cause: of('b'), broken: 3, brokenSeeds: [2, 9, 11] },
+      { cause: of('c'), broken: 1, brokenSeeds: [5] },
+    ]);
+    expect(mergeCauses(z, mergeCauses(y, x))).toEqual(merged);
+    expect(causesSchema.parse(merged)).toEqual(merged);
+  });
+
+  test('are bounded, and those that stay have counted every seed', () => {
+    const all = Array.from({ length: 90 }, (_, seed) =>
+      seen(of(`${1000 + ((seed * 37) % 90)}`), seed),
+    );
+    const one = all.reduce((sum, next) => mergeCauses(sum, [next]), mergeCauses([], []));
+    const other = mergeCauses(mergeCauses([], all.slice(40)), mergeCauses(all.slice(0, 40), []));
+    expect(one.length).toBe(KEPT_CAUSES);
+    expect(other).toEqual(one);
+  });
+});
+
+describe('kinds of failure', () => {
+  test('are told by the fewest faults, that of the lowest seed first', () => {
+    const causes = [seen(of('a', 'b'), 1, 12), seen(of('a'), 3, 7), seen(of('c'), 2)];
+    expect(kindsOf(causes)).toEqual(['a: 4, 1,3,7', 'c: 1, 2']);
+  });
+
+  test('without a fault explain no other, nor does one rule another', () => {
+    const later = { ...of('a'), rule: 'write-after-read' };
+    expect(kindsOf([seen(of(), 1), seen(of('a'), 2), seen(later, 3)])).toEqual([
+      ...[': 1, 1', 'a: 1, 2', 'a: 1, 3'],
+    ]);
+  });
+});
