@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { Explanation } from '../check/verdict.ts';
 import type { SectionCounts, SectionErrorCount } from '../search/sweep/sections.ts';
+import { strikesSchema } from '../search/sweep/strikes.ts';
 import type { ShrunkSize, SiblingLine } from './finding.ts';
 import type { FindingLine } from './report-json.ts';
 import type {
@@ -87,6 +88,14 @@ const sectionError = z.strictObject({
   firstSeed: count,
 } satisfies Fields<SectionErrorCount>);
 
+const fault = z.strictObject({
+  fired: count.describe('seeds on which it struck'),
+  overlapped: count.describe('seeds on which it struck while a grant was held'),
+  strikes: strikesSchema
+    .optional()
+    .describe('how often, by what the client that it hit was about; since 0.2.0'),
+});
+
 const system = z.strictObject({
   name: text,
   expect: z.strictObject({ holds: texts.optional(), breaks: texts.optional() }),
@@ -114,8 +123,11 @@ const system = z.strictObject({
       otherFailed: count.describe('ended by other errors than these'),
     } satisfies Fields<SectionCounts>)
     .describe('of all runs together, what became of their sections'),
+  hints: texts
+    .optional()
+    .describe('where a claim that should break held, what the faults met; since 0.2.0'),
   vacuous: texts.describe('why nothing was tested: of sections, faults and claims'),
-  faults: z.record(text, z.strictObject({ fired: count, overlapped: count })),
+  faults: z.record(text, fault),
   counterexample: counterexample.nullable(),
 } satisfies Fields<SystemSummary>);
 
@@ -241,7 +253,8 @@ const close = {
 
 const replay = line('replay', {
   ...{ file: text, outcome: fates, claim: text, digest, divergedAt: text.nullable() },
-  ...close,
+  changes: close.changes.optional(),
+  nearest: close.nearest.optional(),
   changedModules: texts
     .optional()
     .describe('of the plan’s own modules, those that are not as when it was made'),
@@ -277,7 +290,8 @@ const keptPlan = z
 
 const corpusSummary = line('corpus-summary', {
   ...{ exit, plans: count, asExpected: count },
-  ...{ reproduced: count, fixed: count, inert: count, diverged: count, nondeterministic: count },
+  ...{ reproduced: count, fixed: count, inert: count, diverged: count },
+  nondeterministic: count.optional().describe('since 0.2.0'),
   damaged: count.describe('plans that cannot be read'),
 });
 

@@ -256,6 +256,7 @@ export function noteLines(
 ): readonly string[] {
   const notes: string[] = [];
   if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, 'seed')}`);
+  notes.push(...system.hints);
   if (system.vacuous.length > 0)
     notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
   const missing = adviceOnTests(system, all);

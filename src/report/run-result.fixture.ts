@@ -37,8 +37,9 @@ const system: Omit<SystemSummary, 'name' | 'expect' | 'met'> = {
   ),
   measured: {},
   sections: { ...NO_SECTIONS, began: 9000, entered: 8990 },
+  hints: [],
   vacuous: [],
-  faults: { pause: { fired: 994, overlapped: 951 } },
+  faults: { pause: { fired: 994, overlapped: 951, strikes: {} } },
   counterexample: null,
 };
 
@@ -62,6 +63,7 @@ export const sampleResult: ScenarioResult = {
         name: 'failing',
         expect: { holds: ['grant-order'] },
         met: null,
+        hints: [],
         vacuous: ['drop never fired'],
       },
     ],

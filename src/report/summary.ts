@@ -36,6 +36,8 @@ export interface SystemSummary {
   readonly measured: Measured;
   /** What became of sections; of the errors that ended them, the most frequent first. */
   readonly sections: SectionCounts;
+  /** Where what should break held: what each kind of fault met, and what would meet more. */
+  readonly hints: readonly string[];
   /** Why nothing was tested: nobody ever had the lock, a fault never fired, a claim never arose. */
   readonly vacuous: readonly string[];
   /** What each kind of fault really did, by its kind. */

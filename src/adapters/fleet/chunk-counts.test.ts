@@ -192,8 +192,14 @@ const IMPLAUSIBLE: readonly [string, ChunkResult][] = [
   ['more unknown seeds', withTally({ unknown: past })],
   ['more overlapping seeds', withTally({ overlap: { seeds: past, longestUs: 1 } })],
   ['more stampeding seeds', withTally({ stampede: { seeds: past, computations: 9, most: 2 } })],
-  ['more struck seeds', withTally({ faults: { pause: { fired: past, overlapped: 0 } } })],
-  ['more met than struck', withTally({ faults: { pause: { fired: 1, overlapped: 2 } } })],
+  [
+    'more struck seeds',
+    withTally({ faults: { pause: { fired: past, overlapped: 0, strikes: {} } } }),
+  ],
+  [
+    'more met than struck',
+    withTally({ faults: { pause: { fired: 1, overlapped: 2, strikes: {} } } }),
+  ],
   ['more failed seeds', withTally({ failed: past, failures: [{ seed: from, error: '' }] })],
   ['more killed than failed', withTally({ killed: 1 })],
   ['failures without one', withTally({ failed: 1 })],

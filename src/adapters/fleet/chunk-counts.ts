@@ -167,6 +167,7 @@ function areCountsPlausible(tally: Tally, place: Place): boolean {
   return (
     areSeeds([broken, unknown, overlap.seeds, stampede.seeds], place) &&
     struck.every(({ fired, overlapped }) => overlapped <= fired && areSeeds([fired], place)) &&
+    struck.every(({ strikes }) => areSums(Object.values(strikes), place)) &&
     areSums([tally.events, stampede.computations], place) &&
     areSectionsPlausible(sections, place)
   );

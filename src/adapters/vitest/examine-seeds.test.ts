@@ -4,7 +4,7 @@ import { adviceFor } from './examine-seeds.ts';
 import { type BodyOptions, checkOptions, type LockOptions, type WrittenHere } from './options.ts';
 import { lockOfBody, Mistakes, readSubject } from './subject.ts';
 
-const pause = { fired: 9, overlapped: 9 };
+const pause = { fired: 9, overlapped: 9, strikes: {} };
 const FIRED: Tally = { ...EMPTY_TALLY, seeds: 20, faults: { pause } };
 
 type Options = BodyOptions<object, object> | LockOptions;

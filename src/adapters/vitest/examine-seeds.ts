@@ -154,12 +154,13 @@ function judge(
   { tally, avoided, seeds, known }: Tallied,
 ): void {
   const coverage = { isWhole: true, isSingle: seeds.from === seeds.to, avoided };
-  const { missing, vacuous } = judgeSystem(run.scenario, system, tally, coverage);
+  const { missing, vacuous, hints } = judgeSystem(run.scenario, system, tally, coverage);
   const { name, expect } = system;
   const examined = countOf(tally.seeds, 'seed');
   const lines = missing
     .filter((claim) => !known.has(`${name} ${claim}`))
     .map((claim) => `✗ ${claim} of ${name} should break, and did not on ${examined}`);
+  if (lines.length > 0) lines.push(...hints.map((hint) => `  ${hint}`));
   if (expect.holds.length > 0 && vacuous.length > 0) {
     lines.push(`? ${name} is not judged on ${examined}`);
     lines.push(`  vacuous, tested nothing: ${vacuous.join(', ')}`);

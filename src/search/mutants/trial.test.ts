@@ -18,7 +18,7 @@ function tallyOf(brokenSeeds: readonly number[], exercised: number): Tally {
   const claim = { ...known, broken: brokenSeeds.length, brokenSeeds, exercised };
   return {
     ...{ ...EMPTY_TALLY, seeds: 10, claims: { 'fence-monotone': claim } },
-    faults: { pause: { fired: 5, overlapped: 5 } },
+    faults: { pause: { fired: 5, overlapped: 5, strikes: {} } },
     sections: { ...NO_SECTIONS, began: 30, entered: 30 },
   };
 }

@@ -11,6 +11,7 @@ import { cutText, errorText } from '../../text/error-text.ts';
 import { mergeCauses } from './causes.ts';
 import { SectionLedger } from './sections.ts';
 import type { SeedRange } from './shards.ts';
+import { mergeStrikes, strikesIn } from './strikes.ts';
 import {
   type ClaimTally,
   EMPTY_TALLY,
@@ -140,11 +141,13 @@ class Count {
   }
 
   private addFaults(trace: Trace): void {
+    const strikes = strikesIn(trace);
     for (const [kind, met] of faultsThatStruck(trace)) {
-      const fault = this.faults.get(kind) ?? { fired: 0, overlapped: 0 };
+      const fault = this.faults.get(kind) ?? { fired: 0, overlapped: 0, strikes: {} };
       this.faults.set(kind, fault);
       fault.fired += 1;
       if (met) fault.overlapped += 1;
+      fault.strikes = mergeStrikes(fault.strikes, strikes.get(kind) ?? {});
     }
   }
 

@@ -25,7 +25,10 @@ function expecting(holds: readonly string[], breaks: readonly string[]): SystemS
 function tallyOf(claim: string, counts: { broken?: number; unknown?: number; exercised?: number }) {
   const { broken = 0, unknown = 0, exercised = 100 } = counts;
   const claimTally = { broken, unknown, exercised, times: exercised, brokenSeeds: [] };
-  const faults = scenario.faults.map(({ kind }) => [kind, { fired: 50, overlapped: 50 }]);
+  const faults = scenario.faults.map(({ kind }) => [
+    kind,
+    { fired: 50, overlapped: 50, strikes: {} },
+  ]);
   const tally: Tally = {
     ...EMPTY_TALLY,
     seeds: 100,
@@ -114,9 +117,12 @@ test('a system of which no seed was examined is not judged', () => {
 
 test('a fault that struck and met no grant leaves it unjudged, by its name', () => {
   const tally = tallyOf('grant-order', {});
-  const unmet = { ...tally, faults: { ...tally.faults, drop: { fired: 9, overlapped: 0 } } };
+  const unmet = {
+    ...tally,
+    faults: { ...tally.faults, drop: { fired: 9, overlapped: 0, strikes: {} } },
+  };
   expect(judgeSystem(scenario, expecting(['grant-order'], []), unmet, whole)).toEqual({
-    ...{ met: null, unexpected: [], missing: [], isIncomplete: true },
+    ...{ met: null, unexpected: [], missing: [], hints: [], isIncomplete: true },
     vacuous: ['drop never met a held grant'],
   });
   // Where nothing should hold, nothing was to be tested.

@@ -7,6 +7,7 @@
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
 import { fateText } from './sections.ts';
+import { strikeHints } from './strike-hints.ts';
 import { claimTally, type Tally } from './tally.ts';
 
 export interface Judgement {
@@ -18,6 +19,8 @@ export interface Judgement {
   readonly missing: readonly string[];
   /** What made a `holds` unjudged: `pause never fired`, `no section was ever entered: …`, …. */
   readonly vacuous: readonly string[];
+  /** Where what should break did not: what each kind of fault met, and what would meet more. */
+  readonly hints: readonly string[];
   /** Whether a verdict was unknown, or something was not tested, on all the seeds there are. */
   readonly isIncomplete: boolean;
 }
@@ -57,7 +60,8 @@ export function judgeSystem(
   const isUntried = tally.seeds === 0 || missing.length > 0;
   const isOpen = isIncomplete || isUntried || tally.failed > 0;
   const met = isFailed ? false : isOpen ? null : true;
-  return { met, unexpected, missing, vacuous, isIncomplete };
+  const hints = isFull && missing.length > 0 ? strikeHints(scenario, system, tally) : [];
+  return { met, unexpected, missing, vacuous, hints, isIncomplete };
 }
 
 /** What is shrunk of a system: each claim that should hold, else the first that should break. */

@@ -14,6 +14,7 @@ import {
   type SectionCounts,
   withoutIds,
 } from './sections.ts';
+import { mergeStrikes, type Strikes, strikesSchema } from './strikes.ts';
 
 export interface Tally {
   readonly seeds: number;
@@ -52,10 +53,11 @@ export interface ClaimTally {
   readonly times: number;
 }
 
-/** Seeds on which a kind of fault struck, and on which it struck while a grant was held. */
+/** Seeds on which a kind of fault struck, on which it did while a grant was held, and where. */
 export interface FaultTally {
   readonly fired: number;
   readonly overlapped: number;
+  readonly strikes: Strikes;
 }
 
 export interface OverlapTally {
@@ -134,6 +136,7 @@ function mergeFaults(a: Tally['faults'], b: Tally['faults']): Tally['faults'] {
   const merged = mergeRecords(a, b, (x, y) => ({
     fired: x.fired + y.fired,
     overlapped: x.overlapped + y.overlapped,
+    strikes: mergeStrikes(x.strikes, y.strikes),
   }));
   return Object.fromEntries(Object.entries(merged).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
@@ -217,7 +220,10 @@ const sectionsSchema: z.ZodType<SectionCounts> = z.strictObject({
 export const tallySchema: z.ZodType<Tally> = z.strictObject({
   ...counts('seeds', 'events', 'broken', 'unknown'),
   claims: z.record(z.string(), claimTallySchema),
-  faults: z.partialRecord(z.enum(FAULT_KINDS), z.strictObject(counts('fired', 'overlapped'))),
+  faults: z.partialRecord(
+    z.enum(FAULT_KINDS),
+    z.strictObject({ ...counts('fired', 'overlapped'), strikes: strikesSchema }),
+  ),
   overlap: z.strictObject(counts('seeds', 'longestUs')),
   stampede: z.strictObject(counts('seeds', 'computations', 'most')),
   sections: sectionsSchema,

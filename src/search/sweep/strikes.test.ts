@@ -1,0 +1,118 @@
+/** Where faults meet the clients of a run, and what is said of it where nothing broke. */
+import { describe, expect, test } from 'vitest';
+import type { Fault, When } from '../../core/plan/fault.ts';
+import type { Work } from '../../core/plan/plan.ts';
+import { loadScenario } from '../../load.ts';
+import { run } from '../../run.ts';
+import { clientOf, MS, planOf } from '../../systems/plan.fixture.ts';
+import { examineChunk } from './chunk.ts';
+import { examinerOf } from './examiner.ts';
+import { judgeSystem } from './expectation.ts';
+import { mergeStrikes, strikesIn } from './strikes.ts';
+
+const pause = (when: When, process = 'alice'): Fault => {
+  return { kind: 'pause', process, when, forUs: MS, clocks: 'run' };
+};
+const increment: Work = {
+  ...{ kind: 'increment', id: 1, store: 'store', key: 'x' },
+  ...{ amount: 1, awaits: true },
+};
+const before = (point: string): When => ({ kind: 'before', point: `alice/1/${point}` });
+const after = (point: string): When => ({ kind: 'after', point: `alice/1/${point}` });
+const delay = (message: string): Fault => {
+  return { kind: 'delay', which: { kind: 'message', message: `alice/1/${message}` }, byUs: MS };
+};
+
+describe('a fault meets a client', () => {
+  test.each<[string, Fault, string]>([
+    ['before it has its lock', pause(before('acquire')), 'not-holding'],
+    ['with its lock', pause(before('read')), 'before-access'],
+    ['whose read is under way', delay('read/1/reply'), 'reading'],
+    ['that has read and will write', pause(before('write')), 'read-to-write'],
+    ['that has read and looked at its lease', pause(after('checked')), 'read-to-write'],
+    ['whose write is under way', delay('write/1/request'), 'writing'],
+    ['that has written', pause(after('write')), 'after-write'],
+    ['that has given it back', pause(after('release')), 'not-holding'],
+    ['not at all, but a server', pause(before('write'), 'lock'), 'server'],
+  ])('%s', (_, fault, stage) => {
+    const plan = planOf({ clients: [clientOf('alice', [increment])], faults: [fault] });
+    expect([...strikesIn(run(plan))]).toEqual([[fault.kind, { [stage]: 1 }]]);
+  });
+
+  test('of which several are hit at once, where it is nearest to a stale write', () => {
+    const cut: Fault = {
+      ...{ kind: 'partition', from: ['alice', 'bob'], to: ['store'], direction: 'both' },
+      ...{ when: before('write'), forUs: MS },
+    };
+    const clients = [clientOf('alice', [increment]), clientOf('bob', [increment])];
+    const found = strikesIn(run(planOf({ clients, faults: [cut] })));
+    expect([...found]).toEqual([['partition', { 'read-to-write': 1 }]]);
+  });
+});
+
+test('strikes add up in either order, and come in one', () => {
+  const [a, b] = [
+    { writing: 2, server: 1 },
+    { reading: 3, writing: 1 },
+  ];
+  const sum = { server: 1, reading: 3, writing: 3 };
+  expect(JSON.stringify(mergeStrikes(a, b))).toBe(JSON.stringify(sum));
+  expect(JSON.stringify(mergeStrikes(b, a))).toBe(JSON.stringify(sum));
+});
+
+async function hints(fault: string, workload = 'read-modify-write'): Promise<readonly string[]> {
+  const text = `name: hinted
+systems:
+  one: { lock: lock-service, store: unfenced, expect: { breaks: [tokens-unique] } }
+clients: { count: 2, ttl: 20ms, sections: 2, think: 0ms..5ms }
+workload: { kind: ${workload} }
+swarm: false
+faults: [{ ${fault} }]
+`;
+  const read = loadScenario(text, 'hinted.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const { scenario } = read;
+  const [system] = scenario.systems;
+  if (system === undefined) throw new Error('there is a system');
+  const chunk = { system: 'one', from: 0, to: 9, skip: [] };
+  const tally = await examineChunk(chunk, system.expect, examinerOf(scenario), () => {});
+  return judgeSystem(scenario, system, tally, { isWhole: true, isSingle: false }).hints;
+}
+
+describe('where what should break did not, it is said', () => {
+  test.each([
+    [
+      'that no pause came between a read and its write',
+      'pause: { after: write, for: 1ms..40ms }',
+      /^pause struck \d+ grants?: \d+ after the write; never between a read and its write: try `before: write`$/,
+    ],
+    [
+      'that none met a holder',
+      'pause: { before: acquire, for: 1ms..40ms }',
+      /^pause struck \d+ times, never a client that held a lock; never between .*: try `before: write`$/,
+    ],
+    [
+      'that it is too short where it does come',
+      'pause: { before: write, for: 1ms..8ms }',
+      /^pause struck \d+ grants: \d+ between a read and its write; it lasts at most 8 ms, and a lease 20 ms$/,
+    ],
+    [
+      'that no write was late',
+      'delay: { message: acquire, by: 1ms..40ms }',
+      /^delay struck \d+ times, never a client that held a lock; never during a write: try `message: write`$/,
+    ],
+    ['that it never struck', 'drop: { chance: 1/100000 }', /^drop never struck$/],
+    [
+      'what else did, without advice',
+      'crash: { process: clients, after: read, chance: 1/2 }',
+      /^crash struck \d+ grants: \d+ between a read and its write$/,
+    ],
+  ])('%s', async (_, fault, text) => {
+    expect(await hints(fault)).toEqual([expect.stringMatching(text)]);
+  });
+
+  test('of blind writes, that none came before them', async () => {
+    const [hint] = await hints('pause: { after: write, for: 1ms..40ms }', 'blind-writes');
+    expect(hint).toMatch(/; never before the first access: try `before: write`$/);
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * What faults really met: where in its section a client stood when a fault hit it, or one of its
+ * messages, counted per kind of fault. `strike-hints.ts` says it in words.
+ */
+import { z } from 'zod';
+import type { Invoke, Trace } from '../../core/history/trace.ts';
+import type { FaultKind } from '../../core/plan/fault.ts';
+
+/** Where a client stands, the nearest to a stale write last; `server`: no client was hit. */
+const STAGES = [
+  'server',
+  'not-holding',
+  'after-write',
+  'reading',
+  'before-access',
+  'writing',
+  'read-to-write',
+] as const;
+
+export type Stage = (typeof STAGES)[number];
+
+/** How often a kind of fault struck at each stage. */
+export type Strikes = Readonly<Partial<Record<Stage, number>>>;
+
+export const strikesSchema: z.ZodType<Strikes> = z.partialRecord(z.enum(STAGES), z.int().min(0));
+
+/** Both together, in the order of the stages. */
+export function mergeStrikes(a: Strikes, b: Strikes): Strikes {
+  return Object.fromEntries(
+    STAGES.flatMap((stage) => {
+      const count = (a[stage] ?? 0) + (b[stage] ?? 0);
+      return count === 0 ? [] : [[stage, count] as const];
+    }),
+  );
+}
+
+/** What a client has done since it had its lock, as far as it knows. */
+class Standing {
+  private isHolding = false;
+  private hasRead = false;
+  private hasWritten = false;
+  private underWay: Stage | null = null;
+
+  get stage(): Stage {
+    if (!this.isHolding) return 'not-holding';
+    if (this.underWay !== null) return this.underWay;
+    if (this.hasRead) return 'read-to-write';
+    return this.hasWritten ? 'after-write' : 'before-access';
+  }
+
+  enter(): void {
+    this.isHolding = true;
+    this.hasRead = false;
+    this.hasWritten = false;
+  }
+
+  leave(): void {
+    this.isHolding = false;
+    this.underWay = null;
+  }
+
+  invoke(verb: string): void {
+    if (verb === 'read') this.underWay = 'reading';
+    if (verb === 'write') this.underWay = 'writing';
+  }
+
+  return(verb: string): void {
+    this.underWay = null;
+    this.hasRead = verb === 'read';
+    if (verb === 'write') this.hasWritten = true;
+  }
+}
+
+/** Of each kind of fault that struck in the run, where. */
+export function strikesIn({ events, processes }: Trace): ReadonlyMap<FaultKind, Strikes> {
+  const found = new Map<FaultKind, Strikes>();
+  if (!events.some(({ kind }) => kind === 'fault')) return found;
+  const standings = new Map(
+    processes.flatMap(({ name, role }) => (role === 'client' ? [[name, new Standing()]] : [])),
+  );
+  const calls = new Map<string, Invoke>();
+  for (const event of events) {
+    if (event.kind === 'enter') standings.get(event.process)?.enter();
+    else if (event.kind === 'leave') standings.get(event.process)?.leave();
+    else if (event.kind === 'invoke' && 'store' in event.call) {
+      calls.set(event.operation, event);
+      standings.get(event.process)?.invoke(event.call.verb);
+    } else if (event.kind === 'return') {
+      const call = calls.get(event.operation)?.call;
+      if (call !== undefined) standings.get(event.process)?.return(call.verb);
+    } else if (event.kind === 'fault') {
+      const stage = stageOf(event.processes, standings);
+      found.set(event.fault, mergeStrikes(found.get(event.fault) ?? {}, { [stage]: 1 }));
+    }
+  }
+  return found;
+}
+
+/** Of several clients that are hit at once, that of the one nearest to a stale write. */
+function stageOf(processes: readonly string[], standings: ReadonlyMap<string, Standing>): Stage {
+  const stages = processes.flatMap((name) => standings.get(name)?.stage ?? []);
+  return stages.sort((a, b) => STAGES.indexOf(b) - STAGES.indexOf(a))[0] ?? 'server';
+}
