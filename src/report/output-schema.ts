@@ -22,9 +22,12 @@ import type {
  * A schema for every field of what fencepost writes, and for no other: a field that is added to the
  * type, or taken from it, does not compile until the schema follows.
  */
-type Fields<Line> = { readonly [Name in keyof Line]-?: z.ZodType<Loose<Line[Name]>> };
-/** zod's optional fields may be undefined too. */
-type Loose<Value> = { readonly [Name in keyof Value]: Loose<Value[Name]> | undefined };
+type Fields<Line> = { readonly [Name in keyof Line]-?: z.ZodType<Loose<Line[Name]> | undefined> };
+/** zod's optional fields may be undefined too, and what came later is optional. */
+type Loose<Value> = { readonly [Name in keyof Value]?: Loose<Value[Name]> | undefined };
+
+/** A field that 0.1.0 did not write: its lines can be read all the same. */
+const since020 = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
 
 /** A whole number from 0. */
 const count = z.int().min(0);
@@ -91,9 +94,7 @@ const sectionError = z.strictObject({
 const fault = z.strictObject({
   fired: count.describe('seeds on which it struck'),
   overlapped: count.describe('seeds on which it struck while a grant was held'),
-  strikes: strikesSchema
-    .optional()
-    .describe('how often, by what the client that it hit was about; since 0.2.0'),
+  strikes: since020(strikesSchema).describe('how often, by what the client that it hit was about'),
 });
 
 const system = z.strictObject({
@@ -111,8 +112,8 @@ const system = z.strictObject({
       .optional()
       .describe('of memoized values, where any was computed; `most` by so many clients at once'),
   }),
-  sections: z
-    .strictObject({
+  sections: since020(
+    z.strictObject({
       began: count,
       entered: count.describe('had their lock; where there is none, reached a store'),
       gaveUp: count.describe('never granted the lock that they asked for'),
@@ -121,11 +122,9 @@ const system = z.strictObject({
       unguarded: count.describe('were denied nothing, and returned without section.guard()'),
       failed: z.array(sectionError).describe('errors that ended some, the most frequent first'),
       otherFailed: count.describe('ended by other errors than these'),
-    } satisfies Fields<SectionCounts>)
-    .describe('of all runs together, what became of their sections'),
-  hints: texts
-    .optional()
-    .describe('where a claim that should break held, what the faults met; since 0.2.0'),
+    } satisfies Fields<SectionCounts>),
+  ).describe('of all runs together, what became of their sections'),
+  hints: since020(texts).describe('where a claim that should break held, what the faults met'),
   vacuous: texts.describe('why nothing was tested: of sections, faults and claims'),
   faults: z.record(text, fault),
   counterexample: counterexample.nullable(),
@@ -253,8 +252,8 @@ const close = {
 
 const replay = line('replay', {
   ...{ file: text, outcome: fates, claim: text, digest, divergedAt: text.nullable() },
-  changes: close.changes.optional(),
-  nearest: close.nearest.optional(),
+  changes: since020(close.changes),
+  nearest: since020(close.nearest),
   changedModules: texts
     .optional()
     .describe('of the plan’s own modules, those that are not as when it was made'),
@@ -291,7 +290,7 @@ const keptPlan = z
 const corpusSummary = line('corpus-summary', {
   ...{ exit, plans: count, asExpected: count },
   ...{ reproduced: count, fixed: count, inert: count, diverged: count },
-  nondeterministic: count.optional().describe('since 0.2.0'),
+  nondeterministic: since020(count),
   damaged: count.describe('plans that cannot be read'),
 });
 
