@@ -4,6 +4,7 @@
  */
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -69,12 +70,38 @@ describe('a module that was changed', () => {
     const own = copyOfLock('changed');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(file, `${readFileSync(file, 'utf8')}// changed\n`);
-    const { code, out, err } = fencepost('replay', join(own, kept));
+    const { code, out, err } = fencepost('replay', join(own, kept), '--modules', own);
     expect(code).toBe(0);
     expect(out).toContain('reproduced, with another version of its system');
     expect(err).toContain('was made with another version of ./spin-lock.mjs');
-    const line = lastJson(fencepost('replay', join(own, kept), '--json').out);
+    const line = lastJson(fencepost('replay', join(own, kept), '--modules', own, '--json').out);
     expect(line).toMatchObject({ outcome: 'reproduced', changedModules: ['./spin-lock.mjs'] });
+  });
+
+  test('is run by no command that takes the plan, unless its folder is named', () => {
+    const own = copyOfLock('strange');
+    const file = join(folder, own, 'spin-lock.mjs');
+    const write = "import { writeFileSync } from 'node:fs';\nwriteFileSync('written', '');\n";
+    writeFileSync(file, `${write}${readFileSync(file, 'utf8')}`);
+    const plans = join(own, 'plans');
+    for (const command of [
+      ['replay', join(own, kept)],
+      ['show', join(own, kept)],
+      ['shrink', join(own, kept)],
+      ['corpus', 'check', '--corpus', plans],
+      ['corpus', 'ls', '--corpus', plans],
+      ['corpus', 'add', join(own, kept), '--corpus', 'elsewhere/plans'],
+    ]) {
+      const { code, out, err } = fencepost(...command);
+      expect({ command, code }).toEqual({ command, code: 2 });
+      expect(out + err).toContain('./spin-lock.mjs is not what the plan was made with');
+      expect(existsSync(join(folder, 'written'))).toBe(false);
+    }
+    // Whoever runs the scenario has its module run anyway, and wants to know what became of its plans.
+    const run = ['run', join(own, 'spin-lock.yaml'), '--seeds', '1', '--output', 'strange', '-v'];
+    const { err } = fencepost(...run);
+    expect(err).toContain('corpus: 2 plans replayed');
+    expect(err).not.toContain('is not run');
   });
 
   test('and cured makes the plan `fixed`', () => {
@@ -86,7 +113,7 @@ describe('a module that was changed', () => {
         .replace("'any' }", "'own' }")
         .replace("fallback: 'any'", "fallback: 'own'"),
     );
-    const { code, out } = fencepost('replay', join(own, kept));
+    const { code, out } = fencepost('replay', join(own, kept), '--modules', own);
     expect(code).toBe(1);
     expect(out).toContain('fixed, expected reproduced, with another version of its system');
   });
@@ -95,7 +122,9 @@ describe('a module that was changed', () => {
     const own = copyOfLock('shrunk');
     const file = join(folder, own, 'spin-lock.mjs');
     writeFileSync(file, `${readFileSync(file, 'utf8')}// changed\n`);
-    expect(fencepost('shrink', join(own, kept), '--output', join(own, kept)).code).toBe(0);
+    expect(
+      fencepost('shrink', join(own, kept), '--modules', own, '--output', join(own, kept)).code,
+    ).toBe(0);
     expect(fencepost('replay', join(own, kept)).out).not.toContain('another version');
   });
 });

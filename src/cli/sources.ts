@@ -6,7 +6,7 @@
 import { dirname } from 'node:path';
 import { builtIn, type Catalogue } from '../catalogue.ts';
 import { parseFile, type SourceFile } from '../core/plan/document.ts';
-import type { Plan } from '../core/plan/plan.ts';
+import type { ModuleDigests, Plan } from '../core/plan/plan.ts';
 import type { ModuleSource } from '../host/modules/load-catalogue.ts';
 import {
   readPlanSource,
@@ -29,6 +29,9 @@ const IS_SCENARIO = /^systems:/m;
 const IF_MISSING =
   "; name the scenario's folder with --modules, or keep the plan beside the scenario";
 
+/** A plan may be a stranger's, and so what lies beside it: who names the folder knows what is there. */
+const IF_CHANGED = "; name the scenario's folder with --modules to run it as it is now";
+
 export interface LoadedScenario {
   readonly file: string;
   readonly text: string;
@@ -43,6 +46,8 @@ export interface LoadedScenario {
 export interface ModuleOptions {
   /** A folder that plans take theirs from; false for none at all; null for what is beside them. */
   readonly modules: string | false | null;
+  /** Versions that are run anyway, by path: those of the scenario whose plans they are. */
+  readonly known?: ModuleDigests;
 }
 
 /**
@@ -136,7 +141,12 @@ export async function loadPlan(named: string, options: ModuleOptions): Promise<P
     throw new UserError([`${file}:1:1: this is a scenario; \`fencepost run\` takes it`]);
   }
   const source = moduleSource(file, scenarioFolderOf(file), options);
-  const read = await readPlanSource({ file, text }, source, IF_MISSING);
+  const { modules, known = {} } = options;
+  const isNamed = typeof modules === 'string';
+  const read = await readPlanSource({ file, text }, source, {
+    ...{ ifMissing: IF_MISSING, ifChanged: IF_CHANGED },
+    ...(isNamed ? {} : { accepted: known }),
+  });
   if (read.kind === 'problems') throw new UserError(read.problems.map(renderProblem));
   const { plan, catalogue } = read;
   const refusal = whyRefused(plan, catalogue);

@@ -192,7 +192,8 @@ export async function replayKeptOf(
   const scenario = loaded.scenario.name;
   const outcomes: KeptOutcome[] = [];
   const folders = options.corpus === null ? plansFoldersOf(loaded.file) : [options.corpus];
-  const asked = { modules, scenario, shouldStop: isInterrupted };
+  const known = loaded.scenario.use ?? {};
+  const asked = { modules, known, scenario, shouldStop: isInterrupted };
   for await (const kept of replayFolders(folders, asked)) {
     const result = keptOutcomeOf(kept);
     outcomes.push(result);

@@ -1,8 +1,17 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { renderPlan } from '../../core/plan/plan-text.ts';
 import { examineSeed } from '../../harness.ts';
 import { expand } from '../../scenario/expand.ts';
@@ -14,6 +23,7 @@ import {
   readPlanSource,
   type ScenarioFileRead,
 } from './load-files.ts';
+import { moduleDigest } from './load-module.ts';
 
 const fixtures = fileURLToPath(new URL('../../../fixtures/modules/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-modules-'));
@@ -202,8 +212,62 @@ describe('a plan that uses a module', () => {
     copyFileSync(`${fixtures}spin-lock.mjs`, join(own, 'spin-lock.mjs'));
     const file = join(own, 'plan.yaml');
     writeFileSync(file, renderPlan({ ...expand(scenario, 'naive', 6), use: changed }));
-    const read = await loadPlanFile(file);
+    const read = await loadPlanFile(file, own);
     expect(read).toMatchObject({ kind: 'plan', changedModules: ['./spin-lock.mjs'] });
+  });
+
+  describe('that writes a file as it is loaded', () => {
+    const own = mkdtempSync(join(folder, 'stranger-'));
+    const written = join(own, 'written');
+    const file = join(own, 'plan.yaml');
+    const told = async (text: string, ...from: readonly string[]): Promise<string> => {
+      writeFileSync(file, text);
+      const read = await loadPlanFile(file, ...from);
+      return read.kind === 'problems' ? read.problems.map(renderProblem).join('\n') : 'a plan';
+    };
+    const planWith = async (digest: string): Promise<string> => {
+      const { scenario } = await spinLock();
+      const use = { './spin-lock.mjs': digest };
+      return renderPlan({ ...expand(scenario, 'naive', 6), use });
+    };
+    const OTHER = `sha256:${'0'.repeat(64)}`;
+
+    beforeAll(() => {
+      const text = readFileSync(`${fixtures}spin-lock.mjs`, 'utf8');
+      const write = `import { writeFileSync } from 'node:fs';\nwriteFileSync(new URL('./written', import.meta.url), '');\n`;
+      writeFileSync(join(own, 'spin-lock.mjs'), `${write}${text}`);
+    });
+
+    afterEach(() => rmSync(written, { force: true }));
+
+    test('is not run where it is not what the plan was made with', async () => {
+      expect(await told(await planWith(OTHER))).toBe(
+        `${file}:4:3 use["./spin-lock.mjs"]: ./spin-lock.mjs is not what the plan was made with, and is not run; name its folder to run it`,
+      );
+      expect(existsSync(written)).toBe(false);
+    });
+
+    test.each([
+      ['that is no plan', (text: string) => text.replace('limits:', 'limit:')],
+      ['that is no YAML', (text: string) => `${text}\n\t- [`],
+    ])('is not run for a text %s, whoever asks', async (_, spoiled) => {
+      const digest = await moduleDigest(join(own, 'spin-lock.mjs'));
+      expect(await told(spoiled(await planWith(digest)), own)).toContain(`${file}:`);
+      expect(existsSync(written)).toBe(false);
+    });
+
+    test('is run where it is what the plan was made with, or where its folder is named', async () => {
+      const digest = await moduleDigest(join(own, 'spin-lock.mjs'));
+      expect(await told(await planWith(digest))).toBe('a plan');
+      expect(existsSync(written)).toBe(true);
+      rmSync(written);
+      writeFileSync(
+        join(own, 'spin-lock.mjs'),
+        `${readFileSync(join(own, 'spin-lock.mjs'), 'utf8')}// other\n`,
+      );
+      expect(await told(await planWith(digest), own)).toBe('a plan');
+      expect(existsSync(written)).toBe(true);
+    });
   });
 
   test('is told what helps where the module is missing, and only there', async () => {
@@ -211,7 +275,13 @@ describe('a plan that uses a module', () => {
     const own = mkdtempSync(join(folder, 'hint-'));
     const source = { file: 'plan.yaml', text: renderPlan(expand(scenario, 'naive', 6)) };
     const told = async (modules: string): Promise<string> => {
-      const read = await readPlanSource(source, { kind: 'folder', folder: modules }, '; look');
+      const read = await readPlanSource(
+        source,
+        { kind: 'folder', folder: modules },
+        {
+          ifMissing: '; look',
+        },
+      );
       return read.kind === 'problems' ? read.problems.map(({ what }) => what).join('\n') : '';
     };
     expect(await told(own)).toBe('./spin-lock.mjs: there is no such file; look');

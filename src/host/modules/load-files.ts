@@ -1,19 +1,23 @@
 /**
  * Reads scenarios and plans together with the modules that they use. A scenario's modules lie below
  * its folder. A plan names them as its scenario does; it lies beside it, or in `plans` beside it.
+ *
+ * A plan may come from a stranger, and beside it what it says are its modules. So its text is judged
+ * first, then its modules are compared with the digests in it, and only then is one of them run.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { parseFile, type SourceFile } from '../../core/plan/document.ts';
-import type { Plan } from '../../core/plan/plan.ts';
+import type { ModuleDigests, Plan } from '../../core/plan/plan.ts';
 import { readPlan } from '../../core/plan/plan-text.ts';
-import { type NamedModule, readUse } from '../../core/plan/used-modules.ts';
-import { digestsOf, loadScenario, wordsOf } from '../../load.ts';
+import { type NamedModule, readUse, whyNoModulePath } from '../../core/plan/used-modules.ts';
+import { loadScenario, wordsOf } from '../../load.ts';
 import { planWordFindings } from '../../scenario/build-systems.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import type { Problem } from '../../text/problem.ts';
+import type { Problem, UnplacedProblem } from '../../text/problem.ts';
 import { loadCatalogue, type ModuleSource } from './load-catalogue.ts';
+import { findModule } from './load-module.ts';
 
 export type ScenarioFileRead =
   | {
@@ -43,14 +47,18 @@ export function loadScenarioFile(file: string): Promise<ScenarioFileRead> {
 }
 
 /**
- * Reads a plan file and loads its modules, by default from the folder of its scenario: its own, or
- * the one above `plans`. Throws what `readFileSync` throws.
+ * Reads a plan file and loads its modules from a folder, as they are there. Without one they come
+ * from the folder of its scenario, its own or the one above `plans`, and have to be those that the
+ * plan was made with. Throws what `readFileSync` throws.
  */
-export function loadPlanFile(
-  file: string,
-  folder: string = scenarioFolderOf(file),
-): Promise<PlanFileRead> {
-  return readPlanSource({ file, text: readFileSync(file, 'utf8') }, { kind: 'folder', folder });
+export function loadPlanFile(file: string, folder?: string): Promise<PlanFileRead> {
+  const source = { file, text: readFileSync(file, 'utf8') };
+  const modules: ModuleSource = { kind: 'folder', folder: folder ?? scenarioFolderOf(file) };
+  if (folder !== undefined) return readPlanSource(source, modules);
+  return readPlanSource(source, modules, {
+    accepted: {},
+    ifChanged: '; name its folder to run it',
+  });
 }
 
 /** Where the scenario of a plan lies, and with it the plan's modules. */
@@ -71,28 +79,69 @@ export async function readScenarioSource(
   return read.kind === 'problems' ? read : { ...read, catalogue };
 }
 
-/** The same for the text of a plan; `hint` says what helps where a module is missing, or ''. */
+interface PlanReading {
+  /** What helps where a module is missing, or has changed: the end of a sentence. */
+  readonly ifMissing?: string;
+  readonly ifChanged?: string;
+  /**
+   * Versions that may be run beside those that the plan was made with, by path; absent where all
+   * may be, since somebody said where they lie.
+   */
+  readonly accepted?: ModuleDigests;
+}
+
+/** The same for the text of a plan, which is found to be one before a module of it is run. */
 export async function readPlanSource(
   source: SourceFile,
   modules: ModuleSource,
-  hint = '',
+  reading: PlanReading = {},
 ): Promise<PlanFileRead> {
-  const used = await catalogueFor(source, modules, hint);
-  if (used.kind === 'problems') return used;
-  const { catalogue } = used;
   const read = readPlan(source);
   if (read.kind === 'problems') return read;
-  const unknown = planWordFindings(read.plan, wordsOf(catalogue));
-  if (unknown.length > 0) {
-    const parsed = parseFile(source);
-    return parsed.kind === 'problems'
-      ? parsed
-      : { kind: 'problems', problems: parsed.locate(unknown) };
+  const { plan } = read;
+  const changed = modules.kind === 'refused' ? [] : await changedIn(plan, modules.folder);
+  const changedModules = changed.map(({ path }) => path);
+  const refused = changed.flatMap((one) => refusalOf(one, reading));
+  if (refused.length > 0) return placed(source, refused);
+  const used = await catalogueFor(source, modules, reading.ifMissing);
+  if (used.kind === 'problems') return used;
+  const { catalogue } = used;
+  const unknown = planWordFindings(plan, wordsOf(catalogue));
+  if (unknown.length > 0) return placed(source, unknown);
+  return { kind: 'plan', plan, catalogue, changedModules };
+}
+
+interface ChangedModule {
+  readonly path: string;
+  readonly digest: string;
+}
+
+/** Modules that are no longer as they were when the plan was made; nothing of them is run. */
+async function changedIn(plan: Plan, folder: string): Promise<readonly ChangedModule[]> {
+  const changed: ChangedModule[] = [];
+  for (const [path, recorded] of Object.entries(plan.use ?? {})) {
+    // What leads elsewhere, or is missing, is told by who loads it.
+    if (whyNoModulePath(path) !== null) continue;
+    const found = await findModule(path, folder);
+    if (found.kind === 'problem' || found.module.digest === recorded) continue;
+    changed.push({ path, digest: found.module.digest });
   }
-  const now = digestsOf(catalogue.modules);
-  const recorded = Object.entries(read.plan.use ?? {});
-  const changedModules = recorded.flatMap(([path, digest]) => (now[path] === digest ? [] : [path]));
-  return { kind: 'plan', plan: read.plan, catalogue, changedModules };
+  return changed;
+}
+
+function refusalOf(
+  { path, digest }: ChangedModule,
+  { accepted, ifChanged = '' }: PlanReading,
+): readonly UnplacedProblem[] {
+  if (accepted === undefined || accepted[path] === digest) return [];
+  const what = `${path} is not what the plan was made with, and is not run${ifChanged}`;
+  return [{ path: ['use', path], isKey: true, what }];
+}
+
+function placed(source: SourceFile, findings: readonly UnplacedProblem[]): PlanFileRead {
+  const parsed = parseFile(source);
+  if (parsed.kind === 'problems') return parsed;
+  return { kind: 'problems', problems: parsed.locate(findings) };
 }
 
 type Used =
