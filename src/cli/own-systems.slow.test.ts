@@ -97,7 +97,7 @@ describe('a module that was changed', () => {
       expect(out + err).toContain('./spin-lock.mjs is not what the plan was made with');
       expect(existsSync(join(folder, 'written'))).toBe(false);
     }
-    // Whoever runs the scenario has its module run anyway, and wants to know what became of its plans.
+    // Whoever runs the scenario has its module run anyway, and wants to know of its plans.
     const run = ['run', join(own, 'spin-lock.yaml'), '--seeds', '1', '--output', 'strange', '-v'];
     const { err } = fencepost(...run);
     expect(err).toContain('corpus: 2 plans replayed');

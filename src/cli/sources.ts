@@ -29,7 +29,7 @@ const IS_SCENARIO = /^systems:/m;
 const IF_MISSING =
   "; name the scenario's folder with --modules, or keep the plan beside the scenario";
 
-/** A plan may be a stranger's, and so what lies beside it: who names the folder knows what is there. */
+/** A plan may be a stranger's, and what lies beside it too: who names the folder knows it. */
 const IF_CHANGED = "; name the scenario's folder with --modules to run it as it is now";
 
 export interface LoadedScenario {

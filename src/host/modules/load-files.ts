@@ -2,8 +2,8 @@
  * Reads scenarios and plans together with the modules that they use. A scenario's modules lie below
  * its folder. A plan names them as its scenario does; it lies beside it, or in `plans` beside it.
  *
- * A plan may come from a stranger, and beside it what it says are its modules. So its text is judged
- * first, then its modules are compared with the digests in it, and only then is one of them run.
+ * A plan may come from a stranger, and its modules with it. So its text is judged first, then its
+ * modules are compared with the digests in it, and only then is one of them run.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
