@@ -137,6 +137,24 @@ export const curedTest: string = tokenlessTest.replaceAll('acquire', 'acquireWit
 /** Without any work. */
 export const idleTest: string = tokenlessTest.replace(/^.*await guard\.work\(\).*$/m, '');
 
+/** Three in which nobody ever has a lock, or nobody waits for the work; nothing else goes wrong. */
+export const saboteurTests: string = `${head}
+const calm = { ...myLock, faults: [], holds: ['grant-order'], seeds: 5 } as const;
+simTest('an unknown command', calm, async (section, { redis }) => {
+  await redis.call('FOO', section.lock);
+  section.guard();
+});
+simTest('no guard', calm, async (section, { redis }) => {
+  await redis.set(section.lock, '1');
+});
+simTest('no await', calm, async (section, { redis }) => {
+  await redis.set(section.lock, '1');
+  const guard = section.guard();
+  void guard.work();
+  guard.leave();
+});
+`;
+
 /** One that goes on for hours. */
 export const longTest: string = shownTest
   .replace(/^( *)const lock = /m, "$1console.log('it goes on');\n$&")

@@ -13,6 +13,7 @@ import {
   lockFile,
   longTest,
   manyTests,
+  saboteurTests,
   shownTest,
   togetherTests,
   tokenlessTest,
@@ -231,6 +232,20 @@ describe('a kept plan', () => {
     expect(idle.tests.get(NAME)?.message).toContain('vacuous, tested nothing: pause never fired');
     expect(kept()).toEqual([]);
   });
+});
+
+test('where nobody ever has the lock, or waits for the work, a test fails and says where', async () => {
+  project.write('saboteurs.test.ts', saboteurTests);
+  const ran = await project.run(['saboteurs.test.ts']);
+  const messageOf = (name: string): string => ran.tests.get(name)?.message ?? '';
+  expect(failed(ran)).toEqual(['an unknown command', 'no guard', 'no await']);
+  expect(messageOf('an unknown command')).toMatch(
+    /no section was ever entered: \d+ ended by ReplyError: .*'FOO'.* at saboteurs\.test\.ts:9:/,
+  );
+  expect(messageOf('no guard')).toMatch(/ever entered: \d+ returned without section\.guard\(\)/);
+  expect(messageOf('no await')).toMatch(
+    /guard\.work\(\) at saboteurs\.test\.ts:18:\d+ was still under way when its guard was left/,
+  );
 });
 
 test('a seed that is wished for comes alone, and what happens in it is printed', async () => {

@@ -2,7 +2,14 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../properties/runs.ts';
 import { tallyOf } from './tally.fixture.ts';
-import { claimTally, EMPTY_TALLY, KEPT_BROKEN, mergeTallies, type Tally } from './tally.ts';
+import {
+  claimTally,
+  distinctFailures,
+  EMPTY_TALLY,
+  KEPT_BROKEN,
+  mergeTallies,
+  type Tally,
+} from './tally.ts';
 
 /** A range cut at some places, and the order in which its parts come in. */
 const cuts = fc.record({
@@ -46,6 +53,13 @@ test('the seeds that are kept are the lowest ones', async () => {
   expect(broken).toHaveLength(KEPT_BROKEN);
   expect(claims['tokens-unique']?.firstUnknown).toEqual({ seed: 0, reason: 'seed 0' });
   expect(failures.map(({ seed }) => seed)).toEqual([6, 13, 20, 27, 34, 41, 48, 55, 62, 69]);
+});
+
+test('failures that say the same are told once, whichever process and seed they are of', () => {
+  const errors = ['alice: no 1', 'bob: no 2', 'alice: other', 'no-3: no 9'];
+  const failures = errors.map((error, seed) => ({ seed, error }));
+  const told = distinctFailures({ ...EMPTY_TALLY, failed: 4, failures });
+  expect(told.map(({ seed }) => seed)).toEqual([0, 2]);
 });
 
 test('a claim may be called like what every object has', () => {

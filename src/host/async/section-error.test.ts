@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { about, ownPlaceIn } from './call-site.ts';
+import { sectionErrorOf } from './section-error.ts';
+
+const at = (file: string): string => `    at async take (${file}:12:5)`;
+const stackOf = (...files: readonly string[]): string => ['Error: no', ...files.map(at)].join('\n');
+
+const NODE = 'node:internal/timers';
+const PACKAGE = 'file:///home/a/node_modules/redlock/dist/index.js';
+const OWN = 'file:///home/a/locks/my-lock.mjs?sha256:0a1b';
+const FENCEPOST = 'file:///home/a/node_modules/fencepost/dist/host/redis/client.js';
+
+test('a place is the first in code of the user’s own, else in a package, else nowhere', () => {
+  expect(ownPlaceIn({ stack: stackOf(NODE, FENCEPOST, PACKAGE, OWN) })).toBe('my-lock.mjs:12:5');
+  expect(ownPlaceIn({ stack: stackOf(NODE, PACKAGE) })).toBe('redlock/dist/index.js:12:5');
+  expect(ownPlaceIn({ stack: stackOf(FENCEPOST, NODE) })).toBeNull();
+  expect(ownPlaceIn({})).toBeNull();
+});
+
+test('an error about a call has the place of that call, and its name where it says none', () => {
+  const site = { stack: stackOf(FENCEPOST, OWN) };
+  const lost = about(new Error('Connection is closed.'), { site, call: 'SET' });
+  const refused = about(new Error('ERR wrong arguments for set'), { site, call: 'SET' });
+  expect([lost, refused].map(sectionErrorOf)).toEqual([
+    { text: 'Error: Connection is closed. (SET)', place: 'my-lock.mjs:12:5' },
+    { text: 'Error: ERR wrong arguments for set', place: 'my-lock.mjs:12:5' },
+  ]);
+});
+
+test('what is no error, or has no stack, has no place', () => {
+  const error = new Error('a\nb');
+  Object.defineProperty(error, 'stack', {
+    get: () => {
+      throw new Error('no stack');
+    },
+  });
+  expect([7, error].map(sectionErrorOf)).toEqual([
+    { text: '7', place: null },
+    { text: 'Error: a', place: null },
+  ]);
+});
