@@ -44,7 +44,7 @@ expect: { claim: grant-order, outcome: reproduced }
 `;
 
 function corpus(verb: string, ...args: string[]): Ended {
-  return runCli(['corpus', verb, ...args, '--corpus', plans]);
+  return runCli(['corpus', verb, ...args, '--corpus', plans, '--modules', folder]);
 }
 
 beforeAll(() => {
@@ -87,10 +87,10 @@ test('a plan that needs a longer pause now reproduces, and is told and kept as t
 
 test('a name that is gone ends with 5 everywhere, with the rename that mends it', () => {
   writeFileSync(plan, KEPT.replace('POINT', 'store'));
-  const advice = `it reproduces where "store" is "write": \`npx fencepost corpus update --corpus ${plans} --rename store=write\``;
+  const advice = `it reproduces where "store" is "write": \`npx fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write\``;
   const checked = corpus('check');
   expect([checked.code, checked.out.includes(advice)]).toEqual([5, true]);
-  const replayed = runCli(['replay', plan]);
+  const replayed = runCli(['replay', plan, '--modules', folder]);
   expect([replayed.code, replayed.out.includes(advice)]).toEqual([5, true]);
   const run = runCli(['run', scenario, '--seeds', '3', '--output', join(folder, 'reports')]);
   expect([run.code, run.out.includes(advice)]).toEqual([5, true]);

@@ -5,6 +5,8 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { scenarioFolderOf } from '../host/modules/load-files.ts';
+import { shellWords } from '../report/finding.ts';
 import type { CorpusEntry } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
@@ -112,8 +114,11 @@ export function adviceOf({
   file,
   replay,
 }: Pick<ReplayedPlan, 'file' | 'replay'>): readonly string[] {
-  const { changes, difference, lost } = replay;
-  const command = `npx fencepost corpus update --corpus ${dirname(file)}`;
+  const { changes, difference, lost, plan } = replay;
+  // A module that is another one by now is run only from a folder that somebody names.
+  const modules = plan.use === undefined ? [] : ['--modules', scenarioFolderOf(file)];
+  const words = ['npx', 'fencepost', 'corpus', 'update', '--corpus', dirname(file), ...modules];
+  const command = shellWords(words).join(' ');
   if (difference !== null) return [`two runs of it differ: ${difference}`];
   if (changes.length > 0) {
     return [`the code has changed: it takes ${changes.join(', ')}; \`${command}\` keeps that`];

@@ -9,6 +9,8 @@ import type { Explanation } from '../check/verdict.ts';
 import type { SectionCounts, SectionErrorCount } from '../search/sweep/sections.ts';
 import { strikesSchema } from '../search/sweep/strikes.ts';
 import type { ShrunkSize, SiblingLine } from './finding.ts';
+import { keptPlanLines } from './kept-plan-schema.ts';
+import { count, digest, exit, head, line, since020, text, texts } from './line-schema.ts';
 import type { FindingLine } from './report-json.ts';
 import type {
   ClaimSummary,
@@ -25,23 +27,6 @@ import type {
 type Fields<Line> = { readonly [Name in keyof Line]-?: z.ZodType<Loose<Line[Name]> | undefined> };
 /** zod's optional fields may be undefined too, and what came later is optional. */
 type Loose<Value> = { readonly [Name in keyof Value]?: Loose<Value[Name]> | undefined };
-
-/** A field that 0.1.0 did not write: its lines can be read all the same. */
-const since020 = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
-
-/** A whole number from 0. */
-const count = z.int().min(0);
-/** Of a trace. */
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
-const text = z.string();
-const texts = z.array(text);
-/** What every line begins with. */
-const head = <T extends string>(type: T) => ({ type: z.literal(type), version: z.literal(1) });
-/** A line of `type`, with these fields and no other. */
-const line = <T extends string, Shape extends z.ZodRawShape>(type: T, fields: Shape) =>
-  z.strictObject({ ...head(type), ...fields });
-
-const exit = count.describe('the exit code');
 
 const verdicts = z.enum(['valid', 'invalid', 'unknown']);
 /** Why a claim broke, in words. */
@@ -239,82 +224,11 @@ const list = z
   })
   .describe('and every other kind of word that a scenario has');
 
-/** What may become of a kept plan. */
-const outcomes = ['reproduced', 'fixed', 'inert', 'diverged'] as const;
-/** And where two runs of it differ. */
-const fates = z.enum([...outcomes, 'nondeterministic']);
-
-/** Of a kept plan whose code has changed. */
-const close = {
-  changes: texts.describe('what its faults need now to break the claim, where that is not as kept'),
-  nearest: texts.describe('what the lost name may be called now: what reproduces first'),
-};
-
-const replay = line('replay', {
-  ...{ file: text, outcome: fates, claim: text, digest, divergedAt: text.nullable() },
-  changes: since020(close.changes),
-  nearest: since020(close.nearest),
-  changedModules: texts
-    .optional()
-    .describe('of the plan’s own modules, those that are not as when it was made'),
-});
-
 const planSize = z.strictObject({
   clients: count,
   sections: count,
   faults: count,
   decisions: count,
-});
-
-const signature = z
-  .strictObject({
-    id: text.describe('eight digits of claim, shape and roles'),
-    shape: text.describe('of the plan, without times, names and seeds'),
-    roles: texts.nullable().describe('of the evidence; null where nothing breaks'),
-  })
-  .describe('what kind of failure a plan shows, beside its claim');
-
-const keptPlan = z
-  .strictObject({
-    ...{ ...head('kept-plan'), file: text, outcome: z.enum([...fates.options, 'damaged']) },
-    ...{ expected: z.enum(outcomes).optional(), claim: text.optional() },
-    ...{ scenario: text.optional(), system: text.optional(), signature: signature.optional() },
-    divergedAt: text.nullable().optional().describe('the name that found no match'),
-    digest: digest.optional(),
-    changes: close.changes.optional(),
-    nearest: close.nearest.optional(),
-    problems: texts.optional().describe('each with file, line and column'),
-  })
-  .describe('of a damaged plan only its problems are known');
-
-const corpusSummary = line('corpus-summary', {
-  ...{ exit, plans: count, asExpected: count },
-  ...{ reproduced: count, fixed: count, inert: count, diverged: count },
-  nondeterministic: since020(count),
-  damaged: count.describe('plans that cannot be read'),
-});
-
-const addedPlan = line('added-plan', {
-  plan: text.describe('the file that was to be kept'),
-  status: z.enum(['added', 'replaced', 'refused']),
-  file: text.nullable().describe('where it is kept, or the kept one of its kind'),
-  why: text.nullable().describe('why it was refused'),
-  ...{ claim: text, outcome: fates, signature },
-});
-
-const updatedPlan = line('updated-plan', {
-  file: text,
-  status: z.enum(['updated', 'unchanged', 'left']),
-  outcome: fates,
-  changes: close.changes,
-  why: text.nullable().describe('why it was left as it is'),
-});
-
-const superfluousPlan = line('superfluous-plan', {
-  file: text,
-  why: z.enum(['inert', 'duplicate']),
-  of: text.nullable().describe('the kept plan that shows the same failure'),
-  isDeleted: z.boolean(),
 });
 
 const shrink = line('shrink', {
@@ -501,7 +415,7 @@ const queueStatus = line('queue-status', {
 /** Any line that a command writes with `--json`; a field that is not listed is refused. */
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
-  ...[finding, report, replay, keptPlan, corpusSummary, addedPlan, updatedPlan, superfluousPlan],
+  ...[finding, report, ...keptPlanLines],
   ...[event, show, pointPlace, list, shrink, check, comparison, compareSummary],
   ...[mutant, listedMutant, mutantsSummary, doctor, sweepStatus, queueStatus],
 ]);

@@ -1,0 +1,30 @@
+/** What the schemas of the lines that `--json` writes are made of. */
+import { z } from 'zod';
+
+/** A field that 0.1.0 did not write: its lines can be read all the same. */
+export function since020<Schema extends z.ZodType>(schema: Schema): z.ZodOptional<Schema> {
+  return schema.optional();
+}
+
+/** A whole number from 0. */
+export const count: z.ZodInt = z.int().min(0);
+/** Of a trace. */
+export const digest: z.ZodString = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+export const text: z.ZodString = z.string();
+export const texts: z.ZodArray<z.ZodString> = z.array(text);
+export const exit: z.ZodInt = count.describe('the exit code');
+
+interface Head<T extends string> {
+  readonly type: z.ZodLiteral<T>;
+  readonly version: z.ZodLiteral<1>;
+}
+
+/** What every line begins with. */
+export function head<T extends string>(type: T): Head<T> {
+  return { type: z.literal(type), version: z.literal(1) };
+}
+
+/** A line of `type`, with these fields and no other. */
+export function line(type: string, fields: z.ZodRawShape): z.ZodObject {
+  return z.strictObject({ ...head(type), ...fields });
+}
