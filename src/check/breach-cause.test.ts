@@ -127,6 +127,17 @@ describe('a late release that frees the lock of a successor', () => {
     expect(causeText(cause)).toBe('another’s release (pause before release)');
   });
 
+  test('counts also where who was given the lock first hears of it last', () => {
+    const [asked, heard] = [taken(11, 'bob', 4).slice(0, 2), taken(13, 'bob', 4).slice(2)];
+    const events = [
+      ...[...taken(0, 'alice', 1), pause(1, 'alice', 12), call(12, 'alice/1/del'), ...asked],
+      ...[...deleted(12, 'alice/1/del'), ...taken(12, 'carol', 3), read(12, 'carol', 3, 0)],
+      ...[...heard, read(13, 'bob', 4, 0), write(14, 'carol', 3, 1)],
+    ];
+    const cause = causeIn('grant-order', events);
+    expect(causeText(cause)).toBe('another’s release (pause before release)');
+  });
+
   test('is no cause where it freed nothing, or what its own client held', () => {
     const denied = answer(12, 'alice/1/del', { kind: 'denied', holder: '' });
     const inVain = lostTurn(11, [call(12, 'alice/1/del'), handled(12, 'alice/1/del'), denied]);

@@ -246,18 +246,18 @@ function calledReleases(
   const [from, until] = [acquiredBy(acquires, earlier), acquiredBy(acquires, later)];
   return handledCalls(indexed, 'release').flatMap(({ index, server, message, invoke, lock }) => {
     const key = `${server} ${lock}`;
-    const given = from.get(key);
-    const givenAgain = until.get(key);
-    if (given === undefined || givenAgain === undefined) return [];
+    const indexes = [from.get(key)?.index ?? index, until.get(key)?.index ?? index];
+    // Who was given the lock first may hear of it last.
+    const [given, givenAgain] = [Math.min(...indexes), Math.max(...indexes)];
+    if (index <= given || index >= givenAgain) return [];
     const { process: client } = invoke.event;
-    if (index < given.index || index > givenAgain.index) return [];
     const basis = acquires.findLast(
       (call) =>
         call.index < invoke.index &&
         call.invoke.event.process === client &&
         `${call.server} ${call.lock}` === key,
     );
-    if (basis !== undefined && basis.index >= given.index) return [];
+    if (basis !== undefined && basis.index >= given) return [];
     return [{ index, client, server, message, meant: grantBefore(indexed, client, invoke.index) }];
   });
 }

@@ -6,12 +6,18 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { causeText } from '../check/breach-cause.ts';
+import { type BreachCause, causeText, isSameCause } from '../check/breach-cause.ts';
 import type { Plan } from '../core/plan/plan.ts';
+import type { OtherBreach } from '../core/shrink/search.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { isSimpler } from '../core/shrink/simpler.ts';
 import { expectsBreach } from '../harness.ts';
-import { pinAsync, type ShrinkAsyncOptions, shrinkFailureAsync } from '../host/async/run-async.ts';
+import {
+  examineAsync,
+  pinAsync,
+  type ShrinkAsyncOptions,
+  shrinkFailureAsync,
+} from '../host/async/run-async.ts';
 import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
 import { type Finding, replayCommand, shellWords } from '../report/finding.ts';
 import { siblingLine } from '../report/sibling-text.ts';
@@ -34,7 +40,13 @@ import {
 import { claimsToShrink, type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
 import { mostFirst } from '../search/sweep/sections.ts';
 import type { KeptOutcome, RunDifference, SeedRange, Shard } from '../search/sweep/shards.ts';
-import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
+import {
+  type ClaimTally,
+  claimTally,
+  distinctFailures,
+  EMPTY_TALLY,
+  type Tally,
+} from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
 import { breathe } from './interruption.ts';
@@ -108,7 +120,7 @@ export async function concludeScenario(
   for (const system of scenario.systems) {
     const tally = examined.tallies.get(system.name) ?? EMPTY_TALLY;
     const judgement = judgeSystem(scenario, system, tally, coverage);
-    const found = isPart ? [] : await shrinkFirst(loaded, system, { tally, corpus }, context);
+    const found = isPart ? [] : await shrinkClaims(loaded, system, { tally, corpus }, context);
     findings.push(...found);
     const counted = { system, tally, avoided };
     systems.push(summarizeSystem(counted, judgement, found[0] ?? null));
@@ -131,28 +143,80 @@ async function avoidedIn(
   return await countAvoided(scenario, tallies, { catalogue, shouldStop });
 }
 
-async function shrinkFirst(
+/** Kinds of failure of one claim that are shrunk. */
+const KINDS_SHRUNK = 3;
+
+/** The counterexamples of a system, the first of each claim being that of its lowest seeds. */
+async function shrinkClaims(
   loaded: LoadedScenario,
   system: SystemScenario,
   { tally, corpus }: { tally: Tally; corpus: string | null },
-  { output, terminal, isInterrupted, shrunkBefore }: ConcludeContext,
+  context: ConcludeContext,
 ): Promise<Finding[]> {
+  const { output, terminal } = context;
   const findings: Finding[] = [];
   for (const claim of claimsToShrink(system, tally)) {
     const startedMs = performance.now();
-    const kind = { system: system.name, claim };
-    const before = shrunkBefore && { shrunkBefore: (seed: number) => shrunkBefore(kind, seed) };
-    const failing = { ...kind, seeds: claimTally(tally, claim).brokenSeeds, ...before };
-    const finding = await findCounterexample(loaded, failing, { output, corpus }, isInterrupted);
-    if (finding === null) continue;
-    findings.push(finding);
-    const { originalEvents, events } = finding.size;
+    const failing = { system: system.name, claim };
+    const kinds = kindsOf(claimTally(tally, claim));
+    const found = await shrinkKinds(loaded, { ...failing, kinds }, { output, corpus }, context);
+    const [first] = found;
+    if (first === undefined) continue;
+    findings.push(...found);
+    const { originalEvents, events } = first.size;
     const took = `${groupDigits(performance.now() - startedMs)} ms`;
+    const several = found.length === 1 ? '' : `, ${found.length} kinds`;
     terminal.note(
-      `  shrink: ${system.name}, ${claim}: ${originalEvents} → ${events} events in ${took}`,
+      `  shrink: ${system.name}, ${claim}: ${originalEvents} → ${events} events${several} in ${took}`,
     );
   }
   return findings;
+}
+
+/** Seeds of one kind of failure; the cause is null where none is known of any. */
+interface SeedsOfKind {
+  readonly cause: BreachCause | null;
+  readonly seeds: readonly number[];
+}
+
+function kindsOf({ causes = [], brokenSeeds }: ClaimTally): readonly SeedsOfKind[] {
+  if (causes.length === 0) return [{ cause: null, seeds: brokenSeeds }];
+  return kindsAmong(causes).map(({ cause, brokenSeeds: seeds }) => ({ cause, seeds }));
+}
+
+/** One counterexample for each kind, and then for each cause that shrinking met besides. */
+async function shrinkKinds(
+  loaded: LoadedScenario,
+  { system, claim, kinds }: Pick<Failing, 'system' | 'claim'> & { kinds: readonly SeedsOfKind[] },
+  folders: Folders,
+  { isInterrupted, shrunkBefore }: ConcludeContext,
+): Promise<readonly Finding[]> {
+  const before = shrunkBefore && {
+    shrunkBefore: (seed: number) => shrunkBefore({ system, claim }, seed),
+  };
+  const found: Finding[] = [];
+  const met: { readonly plan: Plan; readonly seed: number }[] = [];
+  const next = async (failing: Pick<Failing, 'seeds' | 'planOf'>): Promise<void> => {
+    const onOthers: Failing['onOthers'] = (others, seed) =>
+      void met.push(...others.map(({ plan }) => ({ plan, seed })));
+    const setting = { system, claim, number: found.length + 1, onOthers, ...before, ...failing };
+    const finding = await findCounterexample(loaded, setting, folders, isInterrupted);
+    if (finding !== null) found.push(finding);
+  };
+  const isWritten = drawsNothing(loaded.scenario, system);
+  for (const [at, { seeds }] of kinds.slice(0, isWritten ? 1 : KINDS_SHRUNK).entries()) {
+    await next({ seeds: at === 0 ? seeds : seeds.slice(0, 1) });
+  }
+  const known = kinds.flatMap(({ cause }) => (cause === null ? [] : [cause]));
+  for (const { plan, seed } of [...met]) {
+    if (found.length >= KINDS_SHRUNK || isInterrupted()) break;
+    const { causes } = await examineAsync(plan, [claim], loaded.catalogue);
+    const cause = causes.get(claim);
+    if (cause === undefined || known.some((one) => isSameCause(one, cause))) continue;
+    known.push(cause);
+    await next({ seeds: [seed], planOf: () => plan });
+  }
+  return found;
 }
 
 function codesOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {
@@ -192,6 +256,12 @@ export interface Failing {
   readonly seeds: readonly number[];
   /** What a seed shrinks to, where somebody did that before; absent where nobody did. */
   readonly shrunkBefore?: (seed: number) => Promise<ShrunkBefore | null>;
+  /** The plan that is shrunk of a seed; that of the scenario if absent. */
+  readonly planOf?: (seed: number) => Plan;
+  /** Which counterexample of its claim it is, from 1, as its file says; 1 if absent. */
+  readonly number?: number;
+  /** Told what else breaks the claim, by another cause. */
+  readonly onOthers?: (others: readonly OtherBreach[], seed: number) => void;
 }
 
 /** A plan that was shrunk before, known to break its claim. */
@@ -219,15 +289,18 @@ export async function findCounterexample(
   const isWritten = drawsNothing(loaded.scenario, failing.system);
   let best: { seed: number; original: Plan; result: ShrunkBefore } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
-    const original = expand(loaded.scenario, failing.system, seed);
+    const original = failing.planOf?.(seed) ?? expand(loaded.scenario, failing.system, seed);
     if (shouldStop()) break;
     if (isWritten) {
       best = { seed, original, result: await asWritten(original, failing.claim, catalogue) };
       break;
     }
-    const before = (await failing.shrunkBefore?.(seed)) ?? null;
-    const result = before ?? (await shrinkOf(original, failing.claim, options));
+    const isDrawn = failing.planOf === undefined;
+    const before = isDrawn ? ((await failing.shrunkBefore?.(seed)) ?? null) : null;
+    const fresh = before === null ? await shrinkOf(original, failing.claim, options) : null;
+    const result = before ?? fresh;
     if (result === null) continue;
+    if (fresh !== null) failing.onOthers?.(fresh.others, seed);
     const isBetter = best === null || isSimpler(result.plan, best.result.plan);
     if (isBetter) best = { seed, original, result };
   }
@@ -236,7 +309,10 @@ export async function findCounterexample(
   const place = { scenario: loaded.scenario.name, scenarioFile: loaded.file, seed };
   const found = { ...place, original, result, claim: failing.claim, catalogue };
   const systems = loaded.scenario.systems.map(({ name }) => name);
-  const finding = await describeShrunk(found, placeOf(found, systems, folders));
+  const finding = await describeShrunk(
+    found,
+    placeOf(found, systems, { ...folders, number: failing.number ?? 1 }),
+  );
   return finding === null ? null : await withSiblings(finding, loaded);
 }
 
@@ -273,12 +349,13 @@ async function shrinkOf(
 function placeOf(
   found: Shrunk,
   systems: readonly string[],
-  { output, corpus }: Folders,
+  { output, corpus, number }: Folders & { readonly number: number },
 ): FindingPlace {
   const { scenario, scenarioFile, claim, result } = found;
   const { plan } = result;
   const kind = { system: plan.system.name, claim };
-  const planFile = planFileOf(kind, { scenario, systems, output });
+  const own = planFileOf(kind, { scenario, systems, output });
+  const planFile = number === 1 ? own : own.replace(/\.yaml$/, `-${number}.yaml`);
   const keptIn = `${corpus ?? plansFolderOf(scenarioFile)}/`;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile })).join(' ');
   const pageFile = pageFileOf(output, scenario);

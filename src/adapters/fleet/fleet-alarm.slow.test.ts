@@ -74,8 +74,11 @@ onRedis('sweeps on a queue end with 4 where a chunk came to two results', async 
   const plans = readdirSync(join(shell.folder, 'alarm/reports')).filter((name) =>
     name.endsWith('.yaml'),
   );
-  expect(plans).toEqual(['zombie-writer-a-b-2-grant-order.yaml']);
-  expect(err).toContain(`shrunk so far: reports/${plans[0]}`);
+  const [first, further] = ['grant-order', 'grant-order-2'].map(
+    (name) => `zombie-writer-a-b-2-${name}.yaml`,
+  );
+  expect(plans.sort()).toEqual([further, first]);
+  expect(err).toContain(`shrunk so far: reports/${first}`);
   expect(err).toContain('of a~b: as a worker has shrunk it');
 });
 
