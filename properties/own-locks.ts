@@ -49,7 +49,7 @@ async function take(
 type Use = (
   redis: RedisClient,
   section: AsyncSection,
-  lease: Lease & { readonly word: string },
+  lease: Lease & { readonly word: string; readonly client: string },
 ) => Promise<void>;
 
 /** A lock on one Redis node, whose option says which of two ways `use` goes. */
@@ -65,7 +65,7 @@ function onRedis(option: string, values: readonly [string, ...string[]], use: Us
         return async (section) => {
           const word = options.word(option);
           const lease = await take(redis, section, word);
-          if (lease !== null) await use(redis, section, { ...lease, word });
+          if (lease !== null) await use(redis, section, { ...lease, word, client: client.name });
         };
       };
     },
@@ -136,6 +136,20 @@ class OwnServer implements Server<Ask, boolean> {
   }
 }
 
+/** Lets nobody in, or only alice; or lets all in, who then write nothing. */
+const sabotaged: Use = async (redis, section, { value, untilMs, word, client }) => {
+  if (word === 'writes-nothing') {
+    const guard = section.guard({ untilMs });
+    await guard.read('x');
+    guard.leave();
+  } else if (word === 'serves-alice' && client === 'alice') {
+    const guard = section.guard({ untilMs });
+    await guard.work();
+    guard.leave();
+  }
+  await redis.eval(RELEASE, 1, section.lock, value);
+};
+
 const clocks = ['monotonic', 'wall'] as const;
 
 const ownServer: LockDefinition = {
@@ -189,6 +203,11 @@ export const ownLocks: Catalogue = extend(
       'at-one-go': onRedis('acquire', ['nx', 'get-then-set'], withEnd),
       'own-end': onRedis('end', ['heeds', 'ignores'], withEnd),
       'own-server': ownServer,
+      'own-saboteur': onRedis(
+        'mistake',
+        ['serves-nobody', 'serves-alice', 'writes-nothing'],
+        sabotaged,
+      ),
     },
   }),
 );

@@ -76,7 +76,11 @@ const SLOW = [W1, W1_SEVERAL, W2, W3].map(inSeconds).concat(W4);
 const tokenStores = [...storeKinds].filter(([, { manners }]) => !manners.hasVersions);
 /** Before these a grant writes once. */
 const STRICT = ['fenced-strict'];
-const TOKEN_STORES = tokenStores.map(([name]) => name).filter((name) => !STRICT.includes(name));
+/** It keeps nothing, so that nothing is put to the test. */
+const SABOTEUR = 'drops-writes';
+const TOKEN_STORES = tokenStores
+  .map(([name]) => name)
+  .filter((name) => !STRICT.includes(name) && name !== SABOTEUR);
 const COMPARING = ['fenced', 'fenced-reads', 'fenced-open', 'fenced-sequenced', 'unique-token'];
 const PLAIN = ['unfenced', 'fenced'];
 const VERSIONED = [...storeKinds.keys()].filter(

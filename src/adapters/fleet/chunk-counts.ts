@@ -162,10 +162,11 @@ interface Place extends SeedRange {
 }
 
 function areCountsPlausible(tally: Tally, place: Place): boolean {
-  const { broken, unknown, overlap, stampede, faults, sections } = tally;
+  const { broken, unknown, overlap, stampede, faults, sections, stakes } = tally;
   const struck = Object.values(faults);
   return (
     areSeeds([broken, unknown, overlap.seeds, stampede.seeds], place) &&
+    areSeeds(Object.values(stakes), place) &&
     struck.every(({ fired, overlapped }) => overlapped <= fired && areSeeds([fired], place)) &&
     struck.every(({ strikes }) => areSums(Object.values(strikes), place)) &&
     areSums([tally.events, stampede.computations], place) &&

@@ -254,6 +254,26 @@ export const mutants: readonly Mutant[] = [
     workload: { steps: ['renew', { write: {} }] },
     faults: [pauseBefore('renew', '1/3')],
   }),
+  // Saboteurs, which break little, since they let nothing happen.
+  row('serves-nobody', {
+    change: 'the lock is granted to nobody',
+    caught: { by: 'progress' },
+    mutant: { options: { serves: 'nobody' } },
+    ...CROWD,
+  }),
+  row('serves-one', {
+    change: 'the lock is granted to one client only',
+    caught: { by: 'progress' },
+    mutant: { options: { serves: 'one' } },
+    ...CROWD,
+  }),
+  row('drops-writes', {
+    change: 'the store accepts writes, and keeps none of them',
+    caught: { by: 'no-lost-update' },
+    mutant: { store: 'drops-writes' },
+    ...CROWD,
+    workload: { kind: 'read-modify-write' },
+  }),
   // When a lease is over.
   row('expiry-boundary', {
     change: 'the client’s `>=` became `>`: at its end a lease is not over yet',

@@ -11,6 +11,7 @@ import { cutText, errorText } from '../../text/error-text.ts';
 import { mergeCauses } from './causes.ts';
 import { SectionLedger } from './sections.ts';
 import type { SeedRange } from './shards.ts';
+import { mergeStakes, NO_STAKES, type StakesTally, stakesOf } from './stakes.ts';
 import { mergeStrikes, strikesIn } from './strikes.ts';
 import {
   type ClaimTally,
@@ -74,6 +75,7 @@ class Count {
   private readonly overlap: Growing<Tally['overlap']> = { ...EMPTY_TALLY.overlap };
   private readonly stampede: Growing<Tally['stampede']> = { ...EMPTY_TALLY.stampede };
   private readonly sections: SectionLedger = new SectionLedger();
+  private stakes: StakesTally = NO_STAKES;
   private readonly failures: SeedFailure[] = [];
   private readonly claims: Map<string, Growing<ClaimTally>> = new Map();
   private readonly faults: Map<FaultKind, Growing<FaultTally>> = new Map();
@@ -82,7 +84,7 @@ class Count {
     this.listed = listed;
   }
 
-  add(seed: number, { trace, verdicts, causes, overlap, stampede }: Examination): void {
+  add(seed: number, { plan, trace, verdicts, causes, overlap, stampede }: Examination): void {
     const { sums } = this;
     sums.seeds += 1;
     sums.events += trace.events.length;
@@ -96,6 +98,7 @@ class Count {
     for (const verdict of verdicts) this.addVerdict(seed, verdict, causes.get(verdict.claim));
     this.addFaults(trace);
     this.sections.add(seed, trace);
+    this.stakes = mergeStakes(this.stakes, stakesOf(plan, trace));
     if (overlap.times > 0) this.overlap.seeds += 1;
     this.overlap.longestUs = Math.max(this.overlap.longestUs, overlap.longestUs);
     if (stampede.most > 1) this.stampede.seeds += 1;
@@ -156,7 +159,8 @@ class Count {
     const claims = Object.fromEntries(this.claims);
     const faults = Object.fromEntries(this.faults);
     const sections = this.sections.counts();
-    return { ...sums, claims, faults, overlap, stampede, sections, failures, killed: 0 };
+    const { stakes } = this;
+    return { ...sums, claims, faults, overlap, stampede, sections, stakes, failures, killed: 0 };
   }
 }
 

@@ -4,6 +4,7 @@ import { loadScenario } from '../../load.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { claimsToShrink, judgeSystem } from './expectation.ts';
 import { NO_SECTIONS } from './sections.ts';
+import { NO_STAKES } from './stakes.ts';
 import { EMPTY_TALLY, type Tally } from './tally.ts';
 
 const file = new URL('../../../fixtures/zombie-writer.yaml', import.meta.url);
@@ -98,6 +99,35 @@ describe('where no section was ever entered, nothing is met', () => {
   test('and a single section that was entered is enough', () => {
     const one = { ...tallyOf('grant-order', {}), sections: { ...sections, entered: 1 } };
     expect(judgeSystem(quiet, expecting(['grant-order'], []), one, whole).met).toBe(true);
+  });
+});
+
+describe('where nothing was at stake, nothing that should hold is met', () => {
+  const stakes = { ...NO_STAKES, contested: 9, shared: 3, toWrite: 9, written: 9 };
+  const seen = { ...stakes, readAfter: 9, readBack: 1 };
+
+  test.each([
+    ['only one client had the lock', { shared: 0 }, 'no lock was ever had by a second client'],
+    ['no write was accepted', { written: 0 }, 'no write was ever accepted'],
+    ['no write was kept', { readBack: 0 }, 'no accepted write was ever read back'],
+  ])('%s', (_, more, why) => {
+    const idle = { ...tallyOf('grant-order', {}), stakes: { ...seen, ...more } };
+    const holding = expecting(['grant-order'], []);
+    expect(judgeSystem(quiet, holding, idle, whole)).toMatchObject({ met: null, vacuous: [why] });
+    for (const coverage of [cut, single]) {
+      expect(judgeSystem(quiet, holding, idle, coverage).vacuous).toEqual([]);
+    }
+  });
+
+  test('but where it was, and where nobody else asked, or was to write', () => {
+    const met = (more: Partial<typeof seen>): boolean | null => {
+      const tally = { ...tallyOf('grant-order', {}), stakes: { ...seen, ...more } };
+      return judgeSystem(quiet, expecting(['grant-order'], []), tally, whole).met;
+    };
+    expect(met({})).toBe(true);
+    expect(met({ contested: 0, shared: 0 })).toBe(true);
+    expect(met({ toWrite: 0, written: 0 })).toBe(true);
+    expect(met({ readAfter: 0, readBack: 0 })).toBe(true);
   });
 });
 

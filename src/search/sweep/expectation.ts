@@ -2,11 +2,13 @@
  * Decides whether a system met what its scenario expects of it. What should hold must have held on
  * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard
  * never arose, nor what broke it in a sibling was avoided, leaves it unjudged, and so does, with or
- * without faults, a lock that nobody had. What should break must have broken on some seed.
+ * without faults, a lock that nobody had, or only one client, and a store that kept nothing. What
+ * should break must have broken on some seed.
  */
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
 import { fateText } from './sections.ts';
+import { nothingAtStake } from './stakes.ts';
 import { strikeHints } from './strike-hints.ts';
 import { claimTally, type Tally } from './tally.ts';
 
@@ -51,7 +53,8 @@ export function judgeSystem(
   const untested =
     isFull && hasFaults ? [...idleFaults(scenario, tally), ...unmet(system, tally, avoided)] : [];
   const empty = nothingEntered(tally);
-  const vacuous = [...empty, ...untested];
+  const idle = isFull && empty.length === 0 ? nothingAtStake(tally.stakes) : [];
+  const vacuous = [...empty, ...idle, ...untested];
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
   const isUntested = holds.length > 0 ? vacuous.length > 0 : empty.length > 0 && !isToBreakOnly;

@@ -14,6 +14,7 @@ import {
   type SectionCounts,
   withoutIds,
 } from './sections.ts';
+import { mergeStakes, NO_STAKES, type StakesTally } from './stakes.ts';
 import { mergeStrikes, type Strikes, strikesSchema } from './strikes.ts';
 
 export interface Tally {
@@ -28,6 +29,7 @@ export interface Tally {
   readonly overlap: OverlapTally;
   readonly stampede: StampedeTally;
   readonly sections: SectionCounts;
+  readonly stakes: StakesTally;
   /** Seeds that the system under test did not survive: it threw, hung or used up the memory. */
   readonly failures: readonly SeedFailure[];
   readonly failed: number;
@@ -89,6 +91,7 @@ export const EMPTY_TALLY: Tally = {
   overlap: { seeds: 0, longestUs: 0 },
   stampede: { seeds: 0, computations: 0, most: 0 },
   sections: NO_SECTIONS,
+  stakes: NO_STAKES,
   ...{ failures: [], failed: 0, killed: 0 },
 };
 
@@ -114,6 +117,7 @@ export function mergeTallies(a: Tally, b: Tally): Tally {
       most: Math.max(a.stampede.most, b.stampede.most),
     },
     sections: mergeSections(a.sections, b.sections),
+    stakes: mergeStakes(a.stakes, b.stakes),
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, KEPT_SEEDS),
     failed: a.failed + b.failed,
     killed: a.killed + b.killed,
@@ -227,6 +231,9 @@ export const tallySchema: z.ZodType<Tally> = z.strictObject({
   overlap: z.strictObject(counts('seeds', 'longestUs')),
   stampede: z.strictObject(counts('seeds', 'computations', 'most')),
   sections: sectionsSchema,
+  stakes: z.strictObject(
+    counts('contested', 'shared', 'toWrite', 'written', 'readAfter', 'readBack'),
+  ),
   failures: z.array(z.strictObject({ seed: countSchema, error: cutTextSchema })).max(KEPT_SEEDS),
   ...counts('failed', 'killed'),
 });

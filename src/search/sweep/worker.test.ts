@@ -24,7 +24,7 @@ const EXAMINER = `
     const trace = { events: [], processes: [], unmatched: [], ending: { kind: 'complete' } };
     const causes = new Map();
     const none = { causes, overlap: { times: 0, longestUs: 0 }, stampede: { computations: 0, most: 0 } };
-    return { plan: null, trace, verdicts, ...none };
+    return { plan: { clients: [] }, trace, verdicts, ...none };
   };
 `;
 

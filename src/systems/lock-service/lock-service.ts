@@ -65,9 +65,13 @@ export interface LockRules {
   readonly renewRaises: boolean;
   /** How long after the end of a lease that nobody released the lock is given to nobody. */
   readonly lockDelay: number;
+  /** Who is ever granted a lock: everybody, nobody, or the one client that asked for it first. */
+  readonly serves: (typeof SERVES)[number];
 }
 
-const BOOK: LockRules = { numbering: 'exact', renewRaises: false, lockDelay: 0 };
+const SERVES = ['all', 'nobody', 'one'] as const;
+
+const BOOK: LockRules = { numbering: 'exact', renewRaises: false, lockDelay: 0, serves: 'all' };
 
 interface LockServiceState {
   /** How many tokens were given. */
@@ -80,6 +84,8 @@ export class LockService {
   private readonly firstToken: number;
   private readonly rules: LockRules;
   private readonly grants: Map<string, LockGrant> = new Map();
+  /** By lock, where only one is served. */
+  private readonly favourites: Map<string, string> = new Map();
 
   /** `firstToken` is the token of the first grant, 1 unless a picture needs another number. */
   constructor(firstToken: number = 1, rules: Partial<LockRules> = {}) {
@@ -102,9 +108,17 @@ export class LockService {
     if (held !== undefined && !this.isFreeFor(client, held, now)) {
       return { kind: 'denied', holder: held.client };
     }
+    if (!this.serves(lock, client)) return { kind: 'denied', holder: '' };
     const grant: LockGrant = { token: this.nextToken(), lock, client, issuedAt: now, ttl };
     this.grants.set(lock, grant);
     return { kind: 'granted', grant };
+  }
+
+  private serves(lock: string, client: string): boolean {
+    if (this.rules.serves !== 'one') return this.rules.serves === 'all';
+    const favourite = this.favourites.get(lock) ?? client;
+    this.favourites.set(lock, favourite);
+    return favourite === client;
   }
 
   private isFreeFor(client: string, held: LockGrant, now: number): boolean {
@@ -185,7 +199,8 @@ export class LockService {
   }
 }
 
-function requireRules({ numbering, renewRaises, lockDelay }: LockRules): void {
+function requireRules({ numbering, renewRaises, lockDelay, serves }: LockRules): void {
+  requireWord('serves', serves, SERVES);
   requireWord('numbering', numbering, NUMBERINGS);
   requireFlag('renewRaises', renewRaises);
   requireWhole('lockDelay', lockDelay, 0);

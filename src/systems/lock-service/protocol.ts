@@ -39,6 +39,7 @@ const choices = {
   release: ['named', 'by-client'],
   waits: ['retry', 'in-line', 'in-line-unverified'],
   lockDelay: { fallback: 0 },
+  serves: ['all', 'nobody', 'one'],
 } as const;
 
 const options = optionsFor(choices, {
@@ -53,6 +54,7 @@ const options = optionsFor(choices, {
   waits:
     'a busy lock is asked for again, or waited for in line, with or without a look at one’s own entry at the front',
   lockDelay: 'for how many ms after the end of a lease that nobody released nobody gets the lock',
+  serves: 'who ever gets the lock: all, nobody, or only the one client that asked for it first',
 });
 
 export const lockService: Protocol = {
@@ -72,14 +74,19 @@ const GRANTS = 1_000_000_000;
 
 /** A line counts its tokens and hands over by itself; exact tokens need room to grow. */
 function problem(given: Options): OptionProblem | null {
-  const { firstToken, tokens, waits, lockDelay, renew } = chosenFrom(given, choices);
+  const { firstToken, tokens, waits, lockDelay, renew, serves } = chosenFrom(given, choices);
   const highest = Number.MAX_SAFE_INTEGER - GRANTS;
   if (firstToken > highest && tokens === 'exact') {
     const what = `firstToken may be at most ${highest}, but with tokens: double`;
     return { option: 'firstToken', what };
   }
   if (waits === 'retry') return null;
-  const idle = { lockDelay: lockDelay !== 0, tokens: tokens !== 'exact', renew: renew !== 'keeps' };
+  const idle = {
+    lockDelay: lockDelay !== 0,
+    tokens: tokens !== 'exact',
+    renew: renew !== 'keeps',
+    serves: serves !== 'all',
+  };
   const found = Object.entries(idle).find(([, isGiven]) => isGiven);
   if (found === undefined) return null;
   const [option] = found;
@@ -111,6 +118,7 @@ function build(
     numbering: chosen.tokens,
     renewRaises: chosen.renew === 'raises',
     lockDelay: chosen.lockDelay * 1000,
+    serves: chosen.serves,
   };
   const release = isPublished ? 'by-client' : chosen.release;
   const setting = { isPublished, counter, clock, firstToken, rules, release, waits };

@@ -132,6 +132,7 @@ describe('a store', () => {
       ['unique-token', 'fence-equality'],
       ['highest-not-updated', 'unfenced'],
       ['client-side-fence', 'unfenced'],
+      ['drops-writes', 'fenced'],
     ] as const;
     for (const [one, other] of alike) expect(prints.get(one)).toBe(prints.get(other));
     expect(new Set(prints.values()).size).toBe(stores.size - alike.length);

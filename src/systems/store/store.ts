@@ -66,7 +66,9 @@ export class Store {
     requireFinite('value', value);
     const refusal = this.register(access);
     if (refusal !== null) return refusal;
-    partOf(this.values, access.resource).set(access.key, value);
+    if (this.rule.dropsWrites !== true) {
+      partOf(this.values, access.resource).set(access.key, value);
+    }
     return { kind: 'accepted' };
   }
 
@@ -239,6 +241,8 @@ export interface FenceRule {
   readonly replicaCompares: boolean;
   /** Who compares a write: the store, or its client with what it read a moment before. */
   readonly comparedBy: 'store' | 'client';
+  /** Whether it keeps nothing of what it accepts; it does if absent. */
+  readonly dropsWrites?: boolean;
   /** For `fencepost list`. */
   readonly about: string;
   /** Where its rule is written down, or what it is a mutant of. */
@@ -337,6 +341,11 @@ const mutants: readonly (readonly [string, FenceRule])[] = [
     refuses: 'nothing',
     comparedBy: 'client',
     about: 'the client reads the highest token, compares it itself, then writes plainly',
+  }),
+  like('drops-writes', {
+    dropsWrites: true,
+    about: 'accepts writes, and keeps none of them',
+    unpromised: ['grant-order', 'no-lost-update', 'linearizable', 'acknowledged-durable'],
   }),
   like('token-missing-accepted', {
     takesMissing: true,

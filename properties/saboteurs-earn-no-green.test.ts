@@ -1,0 +1,80 @@
+/**
+ * Law: what lets nothing happen earns nothing. A lock that nobody gets, or only one client, and a
+ * store that keeps no write, break few claims and meet the hazards of many; none of what they are
+ * said to hold is met, beside a sibling that breaks it, with faults or without. (`progress` is
+ * another matter: it is what the first two break.)
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Catalogue } from '../src/catalogue.ts';
+import { builtInClaims } from '../src/check/claims.ts';
+import { loadScenario } from '../src/load.ts';
+import type { Scenario } from '../src/scenario/scenario.ts';
+import { countAvoided } from '../src/search/sweep/counterfactual.ts';
+import { judgeSystem } from '../src/search/sweep/expectation.ts';
+import { sweep } from '../src/search/sweep/sweep.ts';
+import { EMPTY_TALLY } from '../src/search/sweep/tally.ts';
+import { prepare } from '../src/systems/store/store-kinds.ts';
+import { ownLocks } from './own-locks.ts';
+
+const SEEDS = { from: 0, to: 39 };
+const claims = [...builtInClaims.keys()].filter((name) => name !== 'progress');
+
+const saboteurs = [
+  'lock: lock-service, store: fenced, options: { serves: nobody }',
+  'lock: lock-service, store: fenced-reads, options: { serves: one }',
+  'lock: lock-service, store: drops-writes',
+  'lock: own-saboteur, store: fenced, options: { mistake: serves-nobody }',
+  'lock: own-saboteur, store: fenced, options: { mistake: serves-alice }',
+  'lock: own-saboteur, store: unfenced, options: { mistake: writes-nothing }',
+  'lock: own-end, store: drops-writes',
+];
+
+const PAUSES = '[{ pause: { process: clients, for: 1ms..60ms, chance: 1/2 } }]';
+
+/**
+ * The saboteur is said to hold each claim, which a sibling is said to break; but for what a
+ * scenario with pauses must not claim.
+ */
+function scenarioOf(saboteur: string, work: string, faults: string): Scenario {
+  const listed = `[${claims.filter((claim) => claim !== 'holder-overlap').join(', ')}]`;
+  const text = `
+name: sabotage
+systems:
+  broken: { lock: lock-service, store: unfenced, expect: { breaks: ${listed} } }
+  saboteur: { ${saboteur}, expect: { holds: ${listed} } }
+clients: { count: 3, ttl: 20ms, sections: 3, think: 0ms..10ms }
+workload: { kind: ${work} }
+network: { latency: 1ms..2ms }
+faults: ${faults}
+`;
+  const read = loadScenario(text, 'sabotage.yaml', ownLocks);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.scenario;
+}
+
+/** The claims that are met. */
+async function metIn(scenario: Scenario, catalogue: Catalogue): Promise<readonly string[]> {
+  const { tallies } = await sweep(scenario, { ...SEEDS, pool: null, catalogue });
+  const avoided = await countAvoided(scenario, tallies, { catalogue });
+  const tally = tallies.get('saboteur') ?? EMPTY_TALLY;
+  const [, saboteur] = scenario.systems;
+  if (saboteur === undefined) throw new Error('there are two systems');
+  return claims.filter((claim) => {
+    const system = { ...saboteur, expect: { holds: [claim], breaks: [] } };
+    const coverage = { isWhole: true, isSingle: false, avoided };
+    return judgeSystem(scenario, system, tally, coverage).met === true;
+  });
+}
+
+beforeAll(() => prepare([{ store: 'fenced' }, { store: 'drops-writes' }]));
+
+describe.each(saboteurs)('%s', (saboteur) => {
+  test.each([
+    ['blind writes', 'blind-writes', '[]'],
+    ['blind writes and pauses', 'blind-writes', PAUSES],
+    ['increments', 'read-modify-write', '[]'],
+    ['increments and pauses', 'read-modify-write', PAUSES],
+  ])('meets nothing with %s', async (_, work, faults) => {
+    expect(await metIn(scenarioOf(saboteur, work, faults), ownLocks)).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+/**
+ * Decides what was at stake on a seed, so that a lock which protects nothing earns nothing: one
+ * that only ever lets one client in, or before a store that keeps nothing. Such a lock meets every
+ * hazard and breaks no claim, since what could go wrong is never tried.
+ */
+import type { Trace } from '../../core/history/trace.ts';
+import type { Plan, SectionPlan } from '../../core/plan/plan.ts';
+
+/** All are seeds. */
+export interface StakesTally {
+  /** On which several clients asked for one lock, but to memoize: that one client does for all. */
+  readonly contested: number;
+  /** On which several clients had one lock, one after the other or at once. */
+  readonly shared: number;
+  /** Whose clients were to write. */
+  readonly toWrite: number;
+  /** On which a store accepted a write of theirs. */
+  readonly written: number;
+  /** On which a key was read after a store had accepted a write to it. */
+  readonly readAfter: number;
+  /** On which such a read served what some accepted write had written. */
+  readonly readBack: number;
+}
+
+export const NO_STAKES: StakesTally = {
+  ...{ contested: 0, shared: 0, toWrite: 0, written: 0, readAfter: 0, readBack: 0 },
+};
+
+export function mergeStakes(a: StakesTally, b: StakesTally): StakesTally {
+  return {
+    contested: a.contested + b.contested,
+    shared: a.shared + b.shared,
+    toWrite: a.toWrite + b.toWrite,
+    written: a.written + b.written,
+    readAfter: a.readAfter + b.readAfter,
+    readBack: a.readBack + b.readBack,
+  };
+}
+
+/** Why what held over all seeds was never at stake, each in words; none where it was. */
+export function nothingAtStake(stakes: StakesTally): readonly string[] {
+  const { contested, shared, toWrite, written, readAfter, readBack } = stakes;
+  return [
+    ...(contested > 0 && shared === 0 ? ['no lock was ever had by a second client'] : []),
+    ...(toWrite > 0 && written === 0 ? ['no write was ever accepted'] : []),
+    ...(readAfter > 0 && readBack === 0 ? ['no accepted write was ever read back'] : []),
+  ];
+}
+
+/** What was at stake on one seed: 1 or 0 of each. */
+export function stakesOf(plan: Plan, trace: Trace): StakesTally {
+  const asking = new Map<string, Set<string>>();
+  const having = new Map<string, Set<string>>();
+  const written = new Map<string, Set<number>>();
+  const probes = new Set<string>();
+  for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
+  let accepted = 0;
+  let readAfter = 0;
+  let readBack = 0;
+  for (const event of trace.events) {
+    switch (event.kind) {
+      case 'invoke':
+        if (!('lock' in event.call) || !ASKS.has(event.call.verb)) break;
+        if (!probes.has(event.process)) addTo(asking, event.call.lock, event.process);
+        break;
+      case 'enter':
+        if (!probes.has(event.process)) addTo(having, event.lock, event.process);
+        break;
+      case 'write':
+        if (!event.isAccepted || event.value === null) break;
+        addTo(written, placeOf(event), event.value);
+        if (!probes.has(event.client)) accepted = 1;
+        break;
+      case 'read': {
+        const values = event.value === null ? undefined : written.get(placeOf(event));
+        if (values === undefined || event.value === null) break;
+        readAfter = 1;
+        if (values.has(event.value)) readBack = 1;
+      }
+    }
+  }
+  return {
+    contested: hasSeveral(asking) && !isMemoizing(plan) ? 1 : 0,
+    shared: hasSeveral(having) ? 1 : 0,
+    toWrite: plan.clients.some(({ sections }) => sections.some(isToWrite)) ? 1 : 0,
+    written: accepted,
+    readAfter,
+    readBack,
+  };
+}
+
+const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
+
+function addTo<T>(sets: Map<string, Set<T>>, name: string, value: T): void {
+  const known = sets.get(name);
+  if (known === undefined) sets.set(name, new Set([value]));
+  else known.add(value);
+}
+
+function hasSeveral(sets: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  for (const names of sets.values()) if (names.size > 1) return true;
+  return false;
+}
+
+function placeOf(access: { readonly process: string; resource: string; key: string }): string {
+  return `${access.process} ${access.resource} ${access.key}`;
+}
+
+function isMemoizing({ clients }: Plan): boolean {
+  return clients.some(({ sections }) => sections.some(({ work }) => work[0]?.kind === 'memoize'));
+}
+
+function isToWrite({ work }: SectionPlan): boolean {
+  return work.some(({ kind }) => kind === 'write' || kind === 'increment' || kind === 'transfer');
+}
