@@ -41,8 +41,8 @@ const ONLY: ReadonlyMap<string, readonly string[]> = new Map([
 const PAGES: ReadonlySet<string> = new Set(['run.ts', 'harness.ts']);
 
 /**
- * Packages that the core may use: pure JavaScript, no Node module behind them. `sql.js` reads its
- * own WebAssembly, once, as it is loaded; the engine in it asks for neither time nor chance.
+ * Packages that the core may use: pure JavaScript, no Node module behind them. `node-sqlite3-wasm`
+ * reads its own WebAssembly, once, as it is loaded; a database in memory asks for nothing else.
  */
 const PURE_PACKAGES: readonly string[] = [
   'yaml',
@@ -50,7 +50,7 @@ const PURE_PACKAGES: readonly string[] = [
   'seedrandom',
   'fast-check',
   '@noble/hashes',
-  'sql.js',
+  'node-sqlite3-wasm',
 ];
 
 /** An import of any form; null where what is imported is computed. */

@@ -1,30 +1,26 @@
-/** What is used of sql.js, SQLite in WebAssembly; the package has no types of its own. */
-declare module 'sql.js' {
+/** What is used of node-sqlite3-wasm, SQLite in WebAssembly, in narrower types than its own. */
+declare module 'node-sqlite3-wasm' {
   export type SqlValue = number | string | null;
 
   export interface Statement {
-    bind(values: readonly SqlValue[]): boolean;
-    /** Whether there is a row. */
-    step(): boolean;
-    /** The row at hand. */
-    get(): SqlValue[];
-    reset(): void;
-    /** Binds, steps once and resets. */
-    run(values: readonly SqlValue[]): void;
+    /** Binds and runs it; how many rows it changed. */
+    run(values: readonly SqlValue[]): { readonly changes: number };
+    /** Binds it; all rows, each by the names of its columns in their order. */
+    all(values: readonly SqlValue[]): Readonly<Record<string, SqlValue>>[];
+    finalize(): void;
   }
 
   export interface Database {
-    run(sql: string): unknown;
+    exec(sql: string): void;
     prepare(sql: string): Statement;
-    /** Rows that the last statement changed. */
-    getRowsModified(): number;
-    /** Frees it, and all its statements. */
+    /** Frees it, once its statements are finalized. */
     close(): void;
   }
 
   export interface Engine {
-    readonly Database: new () => Database;
+    readonly Database: new (file: string) => Database;
   }
 
-  export default function load(): Promise<Engine>;
+  const engine: Engine;
+  export default engine;
 }

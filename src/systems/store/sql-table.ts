@@ -13,7 +13,7 @@
  * statement would give 0 rows for both. A resource is a row and its key `stock` the column:
  * `product-123` is the row with id 123.
  */
-import type { Database, Engine, SqlValue, Statement } from 'sql.js';
+import type { Database, Engine, SqlValue, Statement } from 'node-sqlite3-wasm';
 import { assert } from '../../core/kernel/assert.ts';
 import type { Cell, Commit, Row, Stock, VersionOutcome, VersionTable } from './version-table.ts';
 
@@ -225,8 +225,8 @@ let engine: Engine | null = null;
 /** Loads the engine; without effect when that has been done. */
 export async function loadSqlEngine(): Promise<void> {
   if (engine !== null) return;
-  const { default: load } = await import('sql.js');
-  engine = await load();
+  const { default: loaded } = await import('node-sqlite3-wasm');
+  engine = loaded;
 }
 
 /** Whether databases can be opened. */
@@ -260,7 +260,7 @@ function openDatabase(): SqlDatabase {
   const known = idle.pop();
   if (known !== undefined) return known;
   assert(engine !== null, 'a plan is only run once its stores are prepared');
-  return new SqlDatabase(new engine.Database());
+  return new SqlDatabase(new engine.Database(':memory:'));
 }
 
 /** Its statements are compiled once. */
@@ -270,13 +270,12 @@ class SqlDatabase {
 
   constructor(database: Database) {
     this.database = database;
-    database.run(SCHEMA);
+    database.exec(SCHEMA);
   }
 
   /** Runs a statement; returns the number of rows that it changed. */
   run(sql: string, values: readonly SqlValue[] = []): number {
-    this.prepared(sql).run(values);
-    return this.database.getRowsModified();
+    return this.prepared(sql).run(values).changes;
   }
 
   /** The same, or null where a `CHECK` of the table forbids what the rows would become. */
@@ -284,6 +283,7 @@ class SqlDatabase {
     try {
       return this.run(sql, values);
     } catch (error) {
+      this.forget(sql);
       if (error instanceof Error && error.message.startsWith('CHECK constraint failed'))
         return null;
       throw error;
@@ -292,12 +292,7 @@ class SqlDatabase {
 
   /** The rows that a query gives. */
   rows(sql: string, values: readonly SqlValue[] = []): readonly SqlValue[][] {
-    const statement = this.prepared(sql);
-    statement.bind(values);
-    const rows: SqlValue[][] = [];
-    while (statement.step()) rows.push(statement.get());
-    statement.reset();
-    return rows;
+    return this.prepared(sql).all(values).map(Object.values);
   }
 
   private prepared(sql: string): Statement {
@@ -308,9 +303,19 @@ class SqlDatabase {
     return statement;
   }
 
+  /** A statement that has failed cannot be bound again, and says so once more as it is freed. */
+  private forget(sql: string): void {
+    const failed = this.statements.get(sql);
+    this.statements.delete(sql);
+    try {
+      failed?.finalize();
+    } catch {}
+  }
+
   /** Empties it for the next run, or frees it when enough are kept. */
   release(): void {
     if (idle.length >= MOST_IDLE) {
+      for (const sql of [...this.statements.keys()]) this.forget(sql);
       this.database.close();
       return;
     }

@@ -6,7 +6,7 @@ describe('the script of the page', () => {
   const script = bundle();
 
   it('has no reader of files, no schema and no engine to be loaded', () => {
-    const engines = /sql\.js|ZodError|zod|YAMLParse|parseDocument|fengari|wasmoon|WebAssembly/i;
+    const engines = /sqlite3|ZodError|zod|YAMLParse|parseDocument|fengari|wasmoon|WebAssembly/i;
     const outside = /node:|require\(|\bimport\(|\bfetch\(|XMLHttpRequest|localStorage/;
     expect(script.match(engines)?.[0]).toBeUndefined();
     expect(script.match(outside)?.[0]).toBeUndefined();
