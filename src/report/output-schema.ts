@@ -192,16 +192,16 @@ const show = line('show', {
     z.strictObject({ kind: z.literal('failed'), process: text, error: text }),
   ]),
   unmatched: texts.describe('names in the plan that found no match'),
-  sectionEnds: z
-    .array(
+  sectionEnds: since020(
+    z.array(
       z.strictObject({
         section: text,
         atUs: count,
         error: text.nullable().describe('null: it returned without section.guard()'),
         place: text.nullable().describe('of the error, in code of the user’s own'),
       }),
-    )
-    .describe('sections of asynchronous code that an error ended, or that never had a guard'),
+    ),
+  ).describe('sections of asynchronous code that an error ended, or that never had a guard'),
   verdicts: z.array(verdict),
 });
 
