@@ -119,5 +119,5 @@ test('what became of them is told, the most frequent error first', () => {
     '1,200 ended by Error: b at lock.mjs:12:5, 10 by other errors, 90 gave up, ' +
       '1 returned without section.guard()',
   );
-  expect(fateText(NO_SECTIONS)).toBe('none ever began');
+  expect(fateText(NO_SECTIONS)).toBe('none called a server or came to its end');
 });

@@ -100,7 +100,7 @@ export function failedSections({ failed, otherFailed }: SectionCounts): number {
 /** `100 of 100 ended by ReplyError: … at lock.mjs:12:5`: what became of those that had no lock. */
 export function fateText(sections: SectionCounts): string {
   const { began, gaveUp, crashed, unguarded, failed } = sections;
-  if (began === 0) return 'none ever began';
+  if (began === 0) return 'none called a server or came to its end';
   const [first] = mostFirst(failed);
   const others = failedSections(sections) - (first?.count ?? 0);
   const parts = [
