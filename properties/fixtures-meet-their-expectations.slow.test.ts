@@ -144,6 +144,7 @@ const OPTIMA: readonly (readonly [string, string, string, number, number, number
   ['lost-update', 'fenced', 'no-lost-update', 2, 1, 2],
   ['lost-update', 'fenced', 'read-fence', 2, 1, 2],
   ['opposite-order', 'wait', 'progress', 2, 0, 0],
+  ['orphan', 'kept', 'no-orphan', 1, 1, 0],
   ['patient-lock', 'lease', 'grant-order', 2, 1, 2],
   ['per-key-fence', 'fenced-per-key', 'fence-monotone', 2, 1, 2],
   ['redis-failover', 'replicated', 'mutual-exclusion', 2, 1, 0],

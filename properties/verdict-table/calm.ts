@@ -77,7 +77,7 @@ const tokenStores = [...storeKinds].filter(([, { manners }]) => !manners.hasVers
 /** Before these a grant writes once. */
 const STRICT = ['fenced-strict'];
 /** It keeps nothing, so that nothing is put to the test. */
-const SABOTEUR = 'drops-writes';
+export const SABOTEUR = 'drops-writes';
 const TOKEN_STORES = tokenStores
   .map(([name]) => name)
   .filter((name) => !STRICT.includes(name) && name !== SABOTEUR);

@@ -104,7 +104,7 @@ const polite = extend(
           let holder = '';
           const server = {
             handle([what, who]: readonly [string, string]) {
-              if (what === 'give') holder = '';
+              if (what === 'release') holder = '';
               if (what === 'take' && holder === '') holder = who;
               return holder;
             },
@@ -127,7 +127,7 @@ const polite = extend(
             const guard = section.guard({ token: 1 });
             await guard.work();
             guard.leave();
-            await ask('give');
+            await ask('release');
           };
         },
       },
@@ -155,6 +155,13 @@ describe('in code of one’s own', () => {
     );
     expect(problems).toEqual([]);
     expect(warnings[0]?.what).toMatch(/^in 8 runs no client passed "complain"; nearest: /);
+  });
+
+  test('what it asks and does not say is refused, since no fault is ever placed there', async () => {
+    const { problems } = await found(['pause: { before: release, for: 5ms }'], 'polite', polite);
+    expect(problems.map(({ what }) => what)).toEqual([
+      'clients call "release", but the `operations` of their lock do not name it',
+    ]);
   });
 
   test('what it never says nor asks is refused', async () => {

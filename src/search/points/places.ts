@@ -187,12 +187,23 @@ class KnownPlaces {
     const there =
       near.length === 0 ? '' : `; nearest: ${near.slice(0, MOST_NAMED).join(', ')}${more}`;
     if (kind === 'verb') {
+      if (this.isUndeclared(word)) {
+        const what = `clients call "${word}", but the \`operations\` of their lock do not name it`;
+        return { isOpen: false, what };
+      }
       const nobody = isOpen ? `in ${this.runs} runs no client passed` : 'no client ever passes';
       return { isOpen, what: `${nobody} "${word}"${there}` };
     }
     const called = `${kind} "${kind === 'message' ? message : word}"`;
     const none = isOpen ? `in ${this.runs} runs there was no` : 'there is no';
     return { isOpen, what: `${none} ${called}${there}` };
+  }
+
+  /** Whether code of one's own has an operation of that name, of which the plan knows nothing. */
+  private isUndeclared(word: string): boolean {
+    return [...this.passed].some(
+      ([name, kind]) => kind === 'operation' && !this.planned.has(name) && labelOf(name) === word,
+    );
   }
 
   private verbsLike({ subjects }: PlaceAsked): readonly string[] {

@@ -108,17 +108,10 @@ export class LockService {
     if (held !== undefined && !this.isFreeFor(client, held, now)) {
       return { kind: 'denied', holder: held.client };
     }
-    if (!this.serves(lock, client)) return { kind: 'denied', holder: '' };
+    if (!serves(this.rules.serves, this.favourites, ask)) return { kind: 'denied', holder: '' };
     const grant: LockGrant = { token: this.nextToken(), lock, client, issuedAt: now, ttl };
     this.grants.set(lock, grant);
     return { kind: 'granted', grant };
-  }
-
-  private serves(lock: string, client: string): boolean {
-    if (this.rules.serves !== 'one') return this.rules.serves === 'all';
-    const favourite = this.favourites.get(lock) ?? client;
-    this.favourites.set(lock, favourite);
-    return favourite === client;
   }
 
   private isFreeFor(client: string, held: LockGrant, now: number): boolean {
@@ -257,4 +250,16 @@ export function tokenOf(
       // One to one for 32 bits, and above 0.
       return mix(first + before) + 1;
   }
+}
+
+/** Whether this client may ever have the lock; where one may, it is the first that asks. */
+function serves(
+  whom: LockRules['serves'],
+  favourites: Map<string, string>,
+  { lock, client }: AcquireAsk,
+): boolean {
+  if (whom !== 'one') return whom === 'all';
+  const favourite = favourites.get(lock) ?? client;
+  favourites.set(lock, favourite);
+  return favourite === client;
 }
