@@ -118,7 +118,7 @@ export function shrinkFailure(
  * What a shrink is told of each examination: whether it breaks `claim` by the cause of the first
  * one that did. Where that has more faults than a later one, what the later one needs is the cause
  * from then on: the others were not needed. A plan in which a fault was injected at a point at a
- * time that the scenario does not allow counts as one that breaks nothing, unless the first did so.
+ * time that the scenario does not allow is out of place, unless the first was so itself.
  */
 export function answersWith(claim: string): (examination: Examination) => Answer {
   let cause: BreachCause | null = null;
@@ -127,7 +127,7 @@ export function answersWith(claim: string): (examination: Examination) => Answer
     const found = examination.causes.get(claim);
     if (found === undefined) return false;
     if (cause === null) isFirstInPlace = isInPlace(examination);
-    else if (isFirstInPlace && !isInPlace(examination)) return false;
+    else if (isFirstInPlace && !isInPlace(examination)) return 'out of place';
     cause ??= found;
     if (!isSameCause(found, cause)) return { otherCause: `${found.rule}: ${causeText(found)}` };
     if (found.faults.length > 0 && isPartOf(found, cause)) cause = found;

@@ -74,6 +74,11 @@ test.each<[string, readonly TraceEvent[]]>([
   expect(verdictOf(...more)).toEqual({ kind: 'invalid', exercised: 1 });
 });
 
+test('a crash before its client asked is no excuse', () => {
+  const events = [fault(0, 'crash', 'alice', { untilMs: 0 }), ...orphaned, denial];
+  expect(verdictOn('no-orphan', events)).toMatchObject({ kind: 'invalid', exercised: 1 });
+});
+
 test('a grant that its client heard of is no orphan', () => {
   const granted = answer(2, 'alice/1/acquire', { kind: 'granted', token: 1 });
   const events = [acquire(0, 'alice/1/acquire'), grant(1, 'alice', 1), granted, denial];

@@ -73,9 +73,13 @@ function isLeftBehind(
   if (again !== undefined && isHeldAt(grant, { index: again.index, atUs: again.event.atUs })) {
     return false;
   }
+  const asked = indexed.operations.get(operationOf(grant.event.message));
   const hasCrashed = indexed.faults.some(
     ({ event, index }) =>
-      event.fault === 'crash' && event.processes.includes(client) && index < denial.index,
+      event.fault === 'crash' &&
+      event.processes.includes(client) &&
+      index > (asked?.invoke.index ?? 0) &&
+      index < denial.index,
   );
   return !hasCrashed && !isGivenBack(indexed, { client, lock: lock.lock, unanswered, again });
 }

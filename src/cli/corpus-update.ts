@@ -105,7 +105,10 @@ function update(kept: ReplayedPlan, result: KeptReplay, terminal: Terminal): boo
     say('updated', null);
     return true;
   }
-  const why = 'somebody else changed it meanwhile, or is about to';
+  const why =
+    change.kind === 'changed'
+      ? 'somebody else changed it meanwhile'
+      : `${change.by} reserves it: delete that if nobody is at work`;
   terminal.warn(`${file}:1:1: ${why}: left as it is`);
   say('left', why);
   return false;

@@ -126,8 +126,8 @@ export function adviceOf({
   if (lost === null) return [];
   const { from, nearest, rename } = lost;
   if (rename !== null) {
-    const renames = `--rename ${rename.from}=${rename.to}`;
-    return [`it reproduces where "${from}" is "${rename.to}": \`${command} ${renames}\``];
+    const renames = shellWords([...words, '--rename', `${rename.from}=${rename.to}`]).join(' ');
+    return [`it reproduces where "${from}" is "${rename.to}": \`${renames}\``];
   }
   const there = nearest.length === 0 ? '' : `; there is ${nearest.slice(0, 5).join(', ')}`;
   return [`nothing is called "${from}" any more${there}`];

@@ -60,6 +60,29 @@ test('a renamed plan has the name nowhere, and its text keeps all else as it was
   expect(text).toBe(TEXT.replaceAll('/release/', '/unlock/').replace('/release-2', '/unlock-2'));
 });
 
+test('where faults may be is renamed with them, by whole names and by labels', () => {
+  const places = 'places: { delay: [ before release, after alice/1/release-2, 0ms..9ms ] } }';
+  const placed = planIn(TEXT.replace(/durations: (.*) \}\n/, `durations: $1, ${places}\n`));
+  expect(renamedPlan(placed, renames).bounds.places?.delay).toEqual([
+    { kind: 'before', point: 'unlock' },
+    { kind: 'after', point: 'alice/1/unlock-2' },
+    { kind: 'time', at: { minUs: 0, maxUs: 9 * MS } },
+  ]);
+});
+
+test('a plan that gains or loses a field keeps the comments of all others', () => {
+  const without = TEXT.replace(/decisions:\n( .*\n)+/, '');
+  const bare = planIn(without);
+  const gained = amendedText(without, bare, plan);
+  expect(planIn(gained)).toEqual(plan);
+  for (const comment of ['# A late release.', '# ten', '# the message that matters']) {
+    expect(gained).toContain(comment);
+  }
+  const lost = amendedText(TEXT, plan, bare);
+  expect(planIn(lost)).toEqual(bare);
+  expect(lost).toContain('# the message that matters');
+});
+
 test('faults last longer only within their bounds, and those without a length stay', () => {
   const amounts = (times: number): unknown =>
     lengthened(plan, times).faults.map((fault) =>

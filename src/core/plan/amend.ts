@@ -6,8 +6,8 @@
  */
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
 import { isRecord } from './document.ts';
-import { amountOf, type Fault, withAmount } from './fault.ts';
-import type { Plan } from './plan.ts';
+import { amountOf, FAULT_KINDS, type Fault, type FaultKind, withAmount } from './fault.ts';
+import type { FaultPlace, Plan } from './plan.ts';
 import { planFields, readPlan, renderPlan } from './plan-text.ts';
 
 /** Two names of an operation, mark or timer, without the client, the section and a number. */
@@ -38,7 +38,7 @@ export function numbered(name: string, count: number): string {
   return `${owner}${label}${count === 1 ? '' : `-${count}`}${rest.replace(/^-\d+/, '')}`;
 }
 
-/** The plan with these names in its faults, decisions and order. */
+/** The plan with these names in its faults, decisions and order, and where faults may be. */
 export function renamedPlan(plan: Plan, renames: readonly Rename[]): Plan {
   const change = (name: string): string => renamed(name, renames);
   const decisions = Object.entries(plan.decisions).map(([name, us]) => [change(name), us] as const);
@@ -47,7 +47,24 @@ export function renamedPlan(plan: Plan, renames: readonly Rename[]): Plan {
     faults: plan.faults.map((fault) => faultNamed(fault, change)),
     decisions: Object.fromEntries(decisions),
     order: plan.order.map(change),
+    bounds: { ...plan.bounds, ...renamedPlaces(plan, renames) },
   };
+}
+
+/** A place is declared at a whole name, or at a label alone. */
+function renamedPlaces({ bounds }: Plan, renames: readonly Rename[]): Partial<Plan['bounds']> {
+  if (bounds.places === undefined) return {};
+  const places: { -readonly [Kind in FaultKind]?: readonly FaultPlace[] } = {};
+  for (const kind of FAULT_KINDS) {
+    const allowed = bounds.places[kind];
+    if (allowed === undefined) continue;
+    places[kind] = allowed.map((place) => {
+      if (!('point' in place)) return place;
+      const rename = renames.find(({ from }) => from === place.point);
+      return { ...place, point: rename?.to ?? renamed(place.point, renames) };
+    });
+  }
+  return { places };
 }
 
 /** The fault at another point, message or timer, by what its name becomes. */
@@ -112,7 +129,21 @@ function amend(document: Document.Parsed, path: Path, before: unknown, after: un
       return;
     }
   }
+  if (isMapLike(before) && isMapLike(after)) {
+    for (const name of Object.keys(before)) {
+      if (!Object.hasOwn(after, name)) document.deleteIn([...path, name]);
+    }
+    for (const [name, value] of Object.entries(after)) {
+      if (Object.hasOwn(before, name)) amend(document, [...path, name], before[name], value);
+      else document.setIn([...path, name], value);
+    }
+    return;
+  }
   document.setIn(path, after);
+}
+
+function isMapLike(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isRecord(value) && !Array.isArray(value);
 }
 
 function renameKey(document: Document.Parsed, path: Path, from: string, to: string): void {

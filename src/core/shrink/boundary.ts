@@ -67,7 +67,7 @@ function* boundaryOf(
     if (end === parameter.value || !search.isAllowed(far)) continue;
     const breaks = yield* search.ask(far);
     if (breaks === null) return SPENT;
-    // What breaks by another cause does not hold either.
+    // What breaks by another cause, or out of place, does not hold either.
     if (breaks === false) return yield* bisect(search, parameter, end);
   }
   const { what, range } = parameter;

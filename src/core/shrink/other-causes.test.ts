@@ -48,6 +48,16 @@ test('what breaks by another cause does not hold at the boundary', () => {
   expect(boundary).toMatchObject({ breaksAtUs: 15_000, holdsAtUs: 14_999 });
 });
 
+test('what breaks out of place is neither a result nor kept, and does not hold either', () => {
+  const shrunk = shrinkWith(planWith([pause('alice', 30_000)]), (plan): Answer => {
+    const us = pausedUs(plan, 'alice');
+    return us >= 20_000 ? true : us >= 15_000 ? 'out of place' : false;
+  });
+  expect(pausedUs(shrunk.plan, 'alice')).toBe(20_000);
+  expect(shrunk.others).toEqual([]);
+  expect(shrunk.boundary).toMatchObject({ breaksAtUs: 15_000, holdsAtUs: 14_999 });
+});
+
 test('of many causes only so many are kept, and of the first', () => {
   let met = 0;
   const { others } = shrinkWith(start, (plan): Answer => {

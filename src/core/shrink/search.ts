@@ -14,7 +14,7 @@ import { isSimpler, sectionsOf } from './simpler.ts';
 export type Steps<T> = Generator<Plan, T, Answer>;
 
 /** Whether a plan still breaks the claim, or does so by another cause, which is named. */
-export type Answer = boolean | { readonly otherCause: string };
+export type Answer = boolean | 'out of place' | { readonly otherCause: string };
 
 /** A plan that breaks the claim by another cause than the one that was given. */
 export interface OtherBreach {
@@ -124,8 +124,9 @@ export class Search {
     if (!isSimpler(candidate, this.best) || !this.isAllowed(candidate)) return false;
     const answer = yield* this.ask(candidate);
     if (answer !== true) {
-      if (answer !== null && answer !== false)
+      if (answer !== null && typeof answer === 'object') {
         this.keep({ cause: answer.otherCause, plan: candidate });
+      }
       return false;
     }
     this.best = candidate;

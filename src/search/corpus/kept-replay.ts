@@ -2,12 +2,13 @@
  * Replays a plan as a kept one: it says of itself what should become of it, and where it comes to
  * something else, it is seen whether that is the plan's or the system's doing.
  *
- * A run that differs from its repetition is `nondeterministic`, whatever it seems to say. Else, if
+ * One that came to something else and differs from its repetition is `nondeterministic`. Else, if
  * the code has changed since the plan was kept, plans close by are tried: an extra command that
  * takes 2 ms may need a pause that is longer by so much, or another wait between two tries. One
- * that breaks the claim says that the failure is still there, and what to change in the plan; none
- * is tried for a plan that guards what was cured. A name that found no match is never guessed: the
- * plan is `diverged`, and is told which rename would do.
+ * that breaks the claim, by whatever rule, says that these faults on these operations break it
+ * still, and what to change in the plan; none is tried for a plan that guards what was cured. A
+ * name that found no match is never guessed: the plan is `diverged`, and is told which rename would
+ * do.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';

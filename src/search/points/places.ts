@@ -150,8 +150,8 @@ class KnownPlaces {
       for (const place of places) this.passed.set(place.name, place.kind);
       for (const message of messages) this.messages.add(message);
       this.isCut ||= isCut;
+      this.runs += 1;
     }
-    this.runs += 1;
   }
 
   /** Whether some run came by it; by a verb, where it did by a point that may be drawn for it. */
@@ -229,7 +229,7 @@ class KnownPlaces {
   /** Whether more runs might come by it. */
   private mayCome({ kind, word, subjects }: PlaceAsked): boolean {
     if (kind === 'verb') {
-      return this.declared.has(word) && this.pointsOf({ word, subjects }).length > 0;
+      return this.pointsOf({ word, subjects }).length > 0;
     }
     if (this.planned.has(word)) return true;
     const label = labelOf(word);

@@ -40,6 +40,13 @@ test('what broke a sibling by a fault that was injected here too, and held, was 
   expect(avoided).toBeLessThanOrEqual(broken);
 });
 
+test('nothing is avoided where nobody is ever answered by the lock', async () => {
+  const deaf = MONOTONIC.replace('store: fenced,', 'store: fenced, clients: { lockTimeout: 1us },');
+  const scenario = scenarioOf([WALL, deaf], [STEP]);
+  const avoided = await countAvoided(scenario, await tallied(scenario, 199));
+  expect(avoidedOn(avoided, 'monotonic', 'mutual-exclusion')).toBe(0);
+});
+
 test('the count is the same however the seeds were cut', async () => {
   const parts = [await tallied(clocks, 99), await tallied(clocks, 149, 100)];
   const merged = new Map(

@@ -235,7 +235,10 @@ function sectionsShown({ trace, locks }: TraceIndex, { evidence }: Invalid): rea
   return [...new Set(names.filter((name) => name !== null))];
 }
 
-/** `denied`: it never had the lock; `stopped`: the store refused it, or a test of its lease. */
+/**
+ * `denied`: it asked for the lock and never had it, also because no answer came; `stopped`: the
+ * store refused it, or a test of its lease.
+ */
 type Fate = 'ended' | 'stopped' | 'denied' | 'unfinished';
 
 function fateOf(indexed: TraceIndex, section: string): Fate {
@@ -254,18 +257,17 @@ function fateOf(indexed: TraceIndex, section: string): Fate {
       }
     }
   }
-  let isDenied = false;
+  let hasAsked = false;
   let calls = 0;
   let isOpen = false;
   for (const { invoke, return: returned } of indexed.operations.values()) {
     if (sectionOf(invoke.event.operation) !== section) continue;
     calls += 1;
     if (returned === null) isOpen = true;
-    const answer = returned?.event.answer?.kind;
-    if (answer === 'refused') isStopped = true;
-    if (answer === 'denied' && entered === 0) isDenied = true;
+    if (returned?.event.answer?.kind === 'refused') isStopped = true;
+    if ('lock' in invoke.event.call) hasAsked = true;
   }
   if (isStopped) return 'stopped';
-  if (isDenied) return 'denied';
+  if (hasAsked && entered === 0) return 'denied';
   return calls === 0 || isOpen || left < Math.min(entered, 1) ? 'unfinished' : 'ended';
 }

@@ -97,7 +97,7 @@ export function failedSections({ failed, otherFailed }: SectionCounts): number {
   return failed.reduce((sum, { count }) => sum + count, otherFailed);
 }
 
-/** `100 of 100 ended by ReplyError: … at lock.mjs:12:5`: what became of those that had no lock. */
+/** `9 ended by ReplyError: … at lock.mjs:12:5, 2 gave up`: what became of those without a lock. */
 export function fateText(sections: SectionCounts): string {
   const { began, gaveUp, crashed, unguarded, failed } = sections;
   if (began === 0) return 'none called a server or came to its end';
