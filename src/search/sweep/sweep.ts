@@ -5,8 +5,8 @@
  * Read on in this order: `examiner.ts` (one seed), `chunk.ts` (seeds in a row), `tally.ts` (what
  * they add up to, with `sections.ts`, `stakes.ts`, `strikes.ts` and `causes.ts`), `expectation.ts`
  * (what that means, with `strike-hints.ts`), `counterfactual.ts` (what a system avoided);
- * `pool.ts` and `worker.ts` (on threads), `shards.ts` and `journal.ts` (on machines, and again after
- * a kill) with `sealed.ts`. Beside it stand `corpus/entry.ts` (plans that are kept),
+ * `pool.ts` and `worker.ts` (on threads), `shards.ts` and `journal.ts` (on machines, and again
+ * after a kill) with `sealed.ts`. Beside it stand `corpus/entry.ts` (plans that are kept),
  * `compare/comparison.ts` (many settings of one lock) and `mutants/mutants.ts` (systems with one
  * mistake each).
  */
