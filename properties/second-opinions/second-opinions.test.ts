@@ -72,9 +72,14 @@ test('both opinions on every run are the same', { timeout: 1e8 }, () => {
     expect(own?.kind, `seed ${seed}: ${store} as ${model}`).toBe(ownSeen);
     count(`own ${ownSeen}`);
   }
-  for (const what of ['turns broken', 'turns kept', 'own valid', 'own invalid']) {
-    expect(met.get(what), what).toBeGreaterThan(RUNS / 40);
+  const least = RUNS < 800 ? 0 : RUNS / 40;
+  for (const what of ['turns broken', 'turns kept', 'own valid']) {
+    expect(met.get(what), what).toBeGreaterThan(least);
   }
-  if (RUNS >= 800) expect(met.get('register invalid')).toBeGreaterThan(0);
+  // Too rare for few runs.
+  if (RUNS >= 800) {
+    expect(met.get('own invalid')).toBeGreaterThan(least);
+    expect(met.get('register invalid')).toBeGreaterThan(0);
+  }
   expect(unanswered).toBeGreaterThan(RUNS / 2);
 });
