@@ -88,6 +88,7 @@ function distance(places: readonly FaultPlace[], atUs: number): number {
   return Math.min(...ranges.map((range) => outside(atUs, range)));
 }
 
-function outside(us: number, { minUs, maxUs }: RangeUs): number {
+/** By how much a number lies outside a range; 0 within it. */
+export function outside(us: number, { minUs, maxUs }: RangeUs): number {
   return Math.max(minUs - us, us - maxUs, 0);
 }

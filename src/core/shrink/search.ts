@@ -5,8 +5,8 @@
  * candidate may lie further outside than it did.
  */
 import { amountOf, type Fault, instantOf } from '../plan/fault.ts';
-import { distanceFromPlaces } from '../plan/places.ts';
-import type { Plan, RangeUs } from '../plan/plan.ts';
+import { distanceFromPlaces, outside } from '../plan/places.ts';
+import type { Plan } from '../plan/plan.ts';
 import { amountRangeOf, isStream, isWait } from './parameter.ts';
 import { isSimpler, sectionsOf } from './simpler.ts';
 
@@ -242,8 +242,4 @@ export function isWithin(plan: Plan, allowed: Excess): boolean {
     if (by > (allowed.get(bound) ?? 0)) return false;
   }
   return true;
-}
-
-function outside(us: number, range: RangeUs): number {
-  return Math.max(range.minUs - us, us - range.maxUs, 0);
 }

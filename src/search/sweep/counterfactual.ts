@@ -151,7 +151,7 @@ interface Run {
 function isAvoided(broken: Run, breach: Invalid, cured: Run): boolean {
   const faults = faultsNeeded(broken.indexed, breach);
   if (!faults.every((fault) => wasInjected(broken, fault, cured))) return false;
-  const fates = sectionsShown(broken.indexed, breach).map((name) => fateOf(cured.indexed, name));
+  const fates = sectionsInvolved(broken.indexed, breach).map((name) => fateOf(cured.indexed, name));
   return fates.some((fate) => fate !== 'denied') && !fates.includes('unfinished');
 }
 
@@ -211,7 +211,7 @@ function sectionIn(event: TraceEvent | undefined, process: string): string | nul
 }
 
 /** The sections of the grants, accesses and calls that show a breach, each once. */
-function sectionsShown({ trace, locks }: TraceIndex, { evidence }: Invalid): readonly string[] {
+function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): readonly string[] {
   const entries = new Map<string, string>();
   for (const { lock, entries: events } of locks.values()) {
     for (const { event } of events) {

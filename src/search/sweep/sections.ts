@@ -8,6 +8,7 @@
  * differ the first few in the order of place and text are kept, as in any part of the seeds: so the
  * counts depend neither on how the seeds were cut nor on what was added to what.
  */
+import { sectionOf } from '../../check/contention.ts';
 import type { Return, SectionEnd, Trace, TraceEvent } from '../../core/history/trace.ts';
 import { groupDigits } from '../../text/prose.ts';
 
@@ -168,7 +169,7 @@ interface Seen {
 }
 
 /** The calls by which one asks for a lock, whatever is to be known of their meaning. */
-const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
+export const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
 
 /** One run, gone through once. */
 class Walk {
@@ -234,7 +235,7 @@ class Walk {
       case 'read':
       case 'write': {
         if (event.isAccepted) return;
-        const section = this.sections.get(nameIn(event.operation));
+        const section = this.sections.get(sectionOf(event.operation));
         if (section !== undefined) section.isRefused = true;
         return;
       }
@@ -244,7 +245,7 @@ class Walk {
   }
 
   private hear({ operation, outcome, answer }: Return): void {
-    const section = this.sections.get(nameIn(operation));
+    const section = this.sections.get(sectionOf(operation));
     if (section === undefined) return;
     section.openCalls -= 1;
     if (outcome !== 'ok' || answer?.kind === 'denied') section.isDenied = true;
@@ -261,7 +262,7 @@ class Walk {
 
   /** The section of a client's operation; null for what is done outside of any, or by a probe. */
   private sectionOf(process: string, operation: string): Seen | null {
-    const name = nameIn(operation);
+    const name = sectionOf(operation);
     const known = this.sections.get(name);
     if (known !== undefined) return known;
     if (this.probes.has(process) || !/\/\d+$/.test(name)) return null;
@@ -288,9 +289,4 @@ function unseen(): Seen {
     openCalls: 0,
     end: null,
   };
-}
-
-/** `alice/1` of `alice/1/write`. */
-function nameIn(operation: string): string {
-  return operation.slice(0, operation.indexOf('/', operation.indexOf('/') + 1));
 }

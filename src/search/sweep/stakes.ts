@@ -5,6 +5,7 @@
  */
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan, SectionPlan } from '../../core/plan/plan.ts';
+import { ASKS } from './sections.ts';
 
 /** All are seeds. */
 export interface StakesTally {
@@ -88,8 +89,6 @@ export function stakesOf(plan: Plan, trace: Trace): StakesTally {
     readBack,
   };
 }
-
-const ASKS: ReadonlySet<string> = new Set(['acquire', 'fetch']);
 
 function addTo<T>(sets: Map<string, Set<T>>, name: string, value: T): void {
   const known = sets.get(name);
