@@ -2,6 +2,7 @@
  * A finding is one counterexample with all that a person needs to understand it, keep it and replay
  * it: plain data, put together by the commands and read by every kind of report.
  */
+import type { Causation } from '../check/causation.ts';
 import type { Evidence, Explanation, Invalid, Verdict } from '../check/verdict.ts';
 import type { Trace } from '../core/history/trace.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -16,6 +17,8 @@ export interface Finding {
   readonly explanation: Explanation;
   /** The verdict on `claim`; its evidence indexes `trace`. */
   readonly verdict: Invalid;
+  /** What runs beside it show that it came from; absent where none were made. */
+  readonly causation?: Causation;
   /** Every verdict on `trace`, the one on `claim` among them. */
   readonly verdicts: readonly Verdict[];
   /** The trace of the shrunk plan. */
