@@ -1,0 +1,112 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readModule } from './read-module.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-read-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function readText(name: string, text: string): ReturnType<typeof readModule> {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return readModule(pathToFileURL(file).href);
+}
+
+/** What is wrong, without the folder; the form where nothing is. */
+function told(name: string, text: string): string {
+  const read = readText(name, text);
+  return read.kind === 'problem' ? read.what.replace(`${folder}/`, '') : read.form;
+}
+
+describe('TypeScript', () => {
+  /** Statements, each with the mark `HERE` in what runs. */
+  const statements = [
+    'const HERE: number = 1;',
+    "import type { Lock } from './lock.ts'; HERE();",
+    "import { type Lock, acquire } from 'x'; HERE();",
+    'interface Lease<T> { readonly until: T } HERE();',
+    'type Ä = "é😀"; HERE();',
+    'export async function f<T extends object>(this: Foo, a?: T, b = 1): Promise<T> { HERE(); }',
+    'class A<T> extends B<T> implements C { private readonly x?: number = 1; declare y: T; HERE() {} }',
+    'const g = <T,>(a: T): a is never => HERE;',
+    'x = (a satisfies B).HERE!.c as unknown as D<E>;',
+    'declare module "y" { export const z: number }\nHERE();',
+    'abstract class Q { abstract m(): void; HERE() {} }',
+    'function over(a: string): void;\nfunction over(a: unknown): void { HERE(); }',
+    '// 😀 a: string\nHERE();',
+    'const s = `a: \u0024{b as string}`; HERE();',
+  ];
+  const lines = fc.array(fc.constantFrom(...statements), { maxLength: 8 });
+  const ends = fc.constantFrom('\n', '\r\n', '; ');
+
+  test('becomes JavaScript in which everything is where it was', () => {
+    fc.assert(
+      fc.property(lines, ends, (chosen, end) => {
+        const text = chosen.join(end);
+        const read = readText('law.ts', text);
+        if (read.kind === 'problem') throw new Error(read.what);
+        expect(placesOf(read.text)).toEqual(placesOf(text));
+        expect(read.text).not.toMatch(/interface|Promise|satisfies|declare/);
+      }),
+    );
+  });
+
+  function placesOf(text: string): readonly string[] {
+    return text
+      .split('\n')
+      .flatMap((line, at) => [...line.matchAll(/HERE/g)].map(({ index }) => `${at}:${index}`));
+  }
+
+  test.each([
+    ['enum A { B }', 1, "TypeScript's enum is more than a type", 'write an object `as const`'],
+    ['namespace A { f(); }', 1, 'namespace declaration is', 'write a module of its own'],
+    ['class A { constructor(private x: B) {} }', 31, 'parameter property', 'declare the field'],
+    ["import x = require('x');", 1, 'import equals declaration', 'write `import x'],
+    ['export = 3;', 1, 'export assignment', 'write `export default`'],
+    ['const a = <B>c;', 11, 'as in `<T>x`', 'write `x as T`'],
+  ])('that is more than types is refused with its place: %s', (text, column, what, cure) => {
+    const said = told('more.ts', `const before: number = 1;\n${text}\n`);
+    expect(said).toContain(`more.ts:2:${column}: `);
+    expect(said).toContain(what);
+    expect(said).toContain(cure);
+  });
+
+  test('that is wrong is refused with its place', () => {
+    expect(told('wrong.ts', 'f();\nconst a: = 3;')).toMatch(
+      /^wrong\.ts:2:10: Unexpected token `=`/,
+    );
+  });
+});
+
+describe('a file', () => {
+  const ESM = 'export const a = 1;';
+  const CJS = 'module.exports = 1;';
+
+  test.each([
+    ['mjs', ESM, ['module', 'module', 'module']],
+    ['cjs', CJS, ['commonjs', 'commonjs', 'commonjs']],
+    ['mts', ESM, ['module', 'module', 'module']],
+    ['cts', CJS, ['commonjs', 'commonjs', 'commonjs']],
+    ['cts', ESM, ['module', 'module', 'module']],
+    ['ts', ESM, ['module', 'module', 'module']],
+    ['ts', CJS, ['commonjs', 'commonjs', 'module']],
+    ['js', ESM, ['module', 'commonjs', 'module']],
+    ['js', CJS, ['commonjs', 'commonjs', 'module']],
+    ['json', '{}', ['json', 'json', 'json']],
+  ])('.%s with %s is what it is run as, by the type of its package', (ending, text, forms) => {
+    const manifests = ['{}', '{ "type": "commonjs" }', '{ "type": "module" }'];
+    const actual = manifests.map((manifest, at) => {
+      readText(`typed-${at}/package.json`, manifest);
+      return told(`typed-${at}/src/lock.${ending}`, text);
+    });
+    expect(actual).toEqual(forms);
+  });
+
+  test('that is no JavaScript is refused by name', () => {
+    expect(told('addon.node', '')).toBe('addon.node:1:1: this is no JavaScript, but .node');
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * Finds what a module of a user's means by an import, as TypeScript and its tools understand it and
+ * on every Node alike: as Node does, with these additions for files that are not in `node_modules`.
+ *
+ * - `./lock` may be `lock.ts`, `lock.js` or `lock/index.ts`, and `./lock.js` may mean `lock.ts`;
+ * - the `paths` and the `baseUrl` of the nearest `tsconfig.json` count.
+ *
+ * Packages of a workspace are links in `node_modules`, and their files lie outside of it.
+ */
+import { realpathSync, statSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createPathsMatcher, getTsconfig, type PathsMatcher } from 'get-tsconfig';
+import { moduleResolve } from 'import-meta-resolve';
+import { errorText } from '../../text/error-text.ts';
+
+/** What an import means; `problem` says in words why it means nothing. */
+export type Resolution =
+  | { readonly kind: 'file'; readonly url: string }
+  | { readonly kind: 'builtin'; readonly name: string }
+  | { readonly kind: 'problem'; readonly what: string };
+
+/** The statement that asks: packages may answer each with another file. */
+export type Asking = 'import' | 'require';
+
+/** What `specifier` means in the module at the URL `parent`; nothing is run. */
+export function resolveModule(
+  specifier: string,
+  parent: string,
+  asking: Asking = 'import',
+): Resolution {
+  if (isBuiltin(specifier)) return { kind: 'builtin', name: specifier };
+  try {
+    const isOwn = isOwnFile(parent);
+    const file = isOwn ? ownFileFor(specifier, parent) : null;
+    return { kind: 'file', url: file ?? asNode(specifier, parent, asking) };
+  } catch (error) {
+    const swapped = fileNear(triedIn(error), true);
+    if (swapped !== null) return { kind: 'file', url: swapped };
+    return { kind: 'problem', what: errorText(error) };
+  }
+}
+
+/** Whether the URL is of a file that no package manager put there. */
+export function isOwnFile(url: string): boolean {
+  return url.startsWith('file:') && !url.includes('/node_modules/');
+}
+
+/** Whether the URL, or the path, is of a file in TypeScript. */
+export function isTypeScript(url: string): boolean {
+  return /\.[cm]?ts(?:[?#]|$)/.test(url);
+}
+
+function ownFileFor(specifier: string, parent: string): string | null {
+  const prefersTypes = isTypeScript(parent);
+  if (/^(?:\.{0,2}\/|\.{1,2}$|file:)/.test(specifier)) {
+    return fileNear(new URL(specifier, parent), prefersTypes);
+  }
+  const mapped = pathsFor(dirname(fileURLToPath(parent)))?.(specifier) ?? [];
+  for (const path of mapped) {
+    const found = fileNear(pathToFileURL(path), prefersTypes);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+const IMPORT_CONDITIONS: ReadonlySet<string> = new Set(['node', 'import', 'module-sync']);
+
+function asNode(specifier: string, parent: string, asking: Asking): string {
+  if (asking === 'require') {
+    return pathToFileURL(createRequire(parent).resolve(specifier)).href;
+  }
+  return moduleResolve(specifier, new URL(parent), new Set(IMPORT_CONDITIONS), false).href;
+}
+
+/** The file that Node looked for in vain. */
+function triedIn(error: unknown): URL | null {
+  const url = error instanceof Error && 'url' in error ? error.url : null;
+  return typeof url === 'string' && isOwnFile(url) ? new URL(url) : null;
+}
+
+/** The first file that there is, links followed; query and fragment are kept. */
+function fileNear(url: URL | null, prefersTypes: boolean): string | null {
+  if (url === null) return null;
+  for (const path of candidatesFor(fileURLToPath(url), prefersTypes)) {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) continue;
+    return pathToFileURL(realpathSync(path)).href + url.search + url.hash;
+  }
+  return null;
+}
+
+const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json'];
+
+function candidatesFor(path: string, prefersTypes: boolean): readonly string[] {
+  const typed = path.replace(/\.([cm]?)js$/, '.$1ts');
+  if (typed !== path) return prefersTypes ? [typed, path] : [path, typed];
+  const isFolder = /[\\/]$/.test(path);
+  const within = ENDINGS.map((ending) => `${path}${isFolder ? '' : '/'}index${ending}`);
+  return isFolder ? within : [path, ...ENDINGS.map((ending) => path + ending), ...within];
+}
+
+/** By folder; what a tsconfig says is read once. */
+const pathsByFolder = new Map<string, PathsMatcher | null>();
+
+/** What the nearest `tsconfig.json` makes of a name; null where it says nothing of names. */
+function pathsFor(folder: string): PathsMatcher | null {
+  const known = pathsByFolder.get(folder);
+  if (known !== undefined) return known;
+  const config = getTsconfig(folder);
+  const paths = config === null ? null : createPathsMatcher(config);
+  pathsByFolder.set(folder, paths);
+  return paths;
+}
