@@ -152,7 +152,7 @@ describe('a write that is lost in a recovery is told', () => {
   });
 
   test('by as much as is there', () => {
-    const none = { headline: 'Accepted write lost by `the store`', next: '', however: '' };
+    const none = { headline: 'Accepted write lost by `store`', next: '', however: '' };
     expect(lostInRecovery(shownBy())).toMatchObject(none);
     expect(lostInRecovery(shownBy(back))).toMatchObject({
       headline: 'Accepted write lost by `store`',

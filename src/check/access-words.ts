@@ -10,7 +10,7 @@ export function staleWrite(shown: Contradiction): Sentences {
   const { why, cure } = acceptance(shown, later, stale);
   const seen = read === undefined ? '' : `; then ${shown.accessPhrase(read)}`;
   return {
-    headline: `Stale write accepted by \`${stale.process}\``,
+    headline: `Stale write accepted by ${shown.systemOr(stale.process)}`,
     next: shown.accessPhrase(later),
     however: `${shown.latePhrase(stale)}, and the store took it: ${why}${seen}`,
     cure,
@@ -61,14 +61,14 @@ export function writeAfterRead(shown: Contradiction): Sentences {
   const untold = `the read had not told it that ${shown.letterOf(stale.under)} was over`;
   if (hadTakenLater(shown, stale)) {
     return {
-      headline: `Stale write accepted by \`${stale.process}\``,
+      headline: `Stale write accepted by ${shown.systemOr(stale.process)}`,
       next: shown.accessPhrase(read),
       however: `${shown.latePhrase(stale)}, and the store took it: it never compares tokens`,
       cure: 'A store that refuses tokens below the highest it has seen would have refused it',
     };
   }
   return {
-    headline: `Write accepted by \`${stale.process}\` after a later holder had read`,
+    headline: `Write accepted by ${shown.systemOr(stale.process)} after a later holder had read`,
     next: shown.accessPhrase(read),
     however: `${shown.latePhrase(stale)}, and the store took it: ${untold}`,
     cure: 'A store whose reads register their token would have refused it',
@@ -91,7 +91,7 @@ export function issueOrder(shown: Contradiction): Sentences {
   const issued = `although it had been issued earlier under ${shown.letterOf(older.under)}`;
   const faults = shown.whileFaults(['pause', 'delay']);
   return {
-    headline: `Writes of one grant applied out of order by \`${older.process}\``,
+    headline: `Writes of one grant applied out of order by ${shown.systemOr(older.process)}`,
     next: newer === undefined ? '' : shown.accessPhrase(newer),
     however: `${shown.latePhrase(older)}, and the store took it, ${issued}${faults}`,
     cure: sequenceCure,
@@ -110,8 +110,9 @@ export function lostInRecovery(shown: Contradiction): Sentences {
     acknowledgement === undefined ? '' : `, which was acknowledged ${at(acknowledgement)}`;
   const back = recovery === undefined ? '' : `the store came back ${at(recovery)} without it`;
   const seen = read === undefined ? '' : `, and ${shown.accessPhrase(read)}`;
+  const store = write?.process ?? recovery?.process ?? 'store';
   return {
-    headline: `Accepted write lost by \`${write?.process ?? recovery?.process ?? 'the store'}\``,
+    headline: `Accepted write lost by ${shown.systemOr(store)}`,
     next: write === undefined ? '' : `${shown.accessPhrase(write)}${told}`,
     however: `${back}${seen}${shown.whileFaults()}`,
     cure: 'A store that answers only what it has made durable would have kept it',

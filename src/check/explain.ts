@@ -9,14 +9,15 @@ import type { Explanation, Invalid } from './verdict.ts';
 
 /**
  * Why `verdict` contradicts its claim. The parts come without `Let`, `Then`, `However` and stops.
- * Never throws: a rule of which no words are known is told by its evidence.
+ * Never throws: a rule of which no words are known is told by its evidence. Its headline names
+ * `system`, as the scenario calls it, where the server that broke the claim would stand.
  */
-export function explain(trace: Trace, verdict: Invalid): Explanation {
+export function explain(trace: Trace, verdict: Invalid, system = ''): Explanation {
   if (verdict.explanation !== undefined) return verdict.explanation;
   // `linearizable(<a model of one's own>)` has the words of `linearizable`.
   const family = verdict.claim.replace(/\(.*$/, '');
   const claim = builtInClaims.get(verdict.claim) ?? builtInClaims.get(family);
-  return explainBy(claim?.rules ?? {}, trace, verdict);
+  return explainBy(claim?.rules ?? {}, trace, verdict, system);
 }
 
 /** The whole explanation as a paragraph. */

@@ -207,6 +207,13 @@ describe('without words', () => {
   });
 });
 
+test('a headline names the system, and the server where no system is known', () => {
+  const told = { claim: 'c', rule: 'r', evidence: [] };
+  const found = (system?: string): string =>
+    new Contradiction(traceOf([]), told, system).systemOr('store');
+  expect([found('unfenced'), found('')]).toEqual(['`unfenced`', '`store`']);
+});
+
 test('a time is told in the unit that suits it', () => {
   expect(at({ atUs: 1500 })).toBe('at 1.5 ms');
 });

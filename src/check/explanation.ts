@@ -26,14 +26,16 @@ export type Sentences = Omit<Explanation, 'given'>;
 /**
  * The words for a breach; without any, or where they do not fit its evidence, the evidence itself.
  * Never throws: a mistake in the words must not cost the finding. That each rule has words that fit
- * is a law (`properties/every-rule-has-words.test.ts`).
+ * is a law (`properties/every-rule-has-words.test.ts`). `system` is what the scenario calls the
+ * system, '' where nobody knows.
  */
 export function explainBy(
   rules: Readonly<Record<string, Words>>,
   trace: Trace,
   verdict: Told,
+  system = '',
 ): Explanation {
-  const shown = new Contradiction(trace, verdict);
+  const shown = new Contradiction(trace, verdict, system);
   const words = Object.hasOwn(rules, verdict.rule) ? rules[verdict.rule] : undefined;
   try {
     const { headline, next, however, cure } = words?.(shown) ?? inPlainWords(shown);
@@ -55,9 +57,11 @@ export class Contradiction {
   /** The grants among them; the first is called A, the second B, …. */
   readonly grants: readonly Grant[];
   readonly faults: readonly FaultStrikes[];
+  private readonly system: string;
 
-  constructor(trace: Trace, { claim, rule, evidence }: Told) {
+  constructor(trace: Trace, { claim, rule, evidence }: Told, system = '') {
     this.trace = trace;
+    this.system = system;
     this.claim = claim;
     this.rule = rule;
     this.parts = evidence.flatMap(({ role, event: index }) => {
@@ -86,6 +90,14 @@ export class Contradiction {
     const event = this.find(role, ...kinds);
     assert(event !== undefined, `a breach of ${this.rule} shows its ${role}`);
     return event;
+  }
+
+  /**
+   * Who answers for what a server did, for a headline: the system, since `store` says nothing to
+   * somebody who compares two of them; the server itself where no system is known.
+   */
+  systemOr(server: string): string {
+    return `\`${this.system === '' ? server : this.system}\``;
   }
 
   /** What the explanation calls a grant. */

@@ -48,7 +48,7 @@ function fenceForgotten(shown: Contradiction): Sentences {
   const recovery = shown.need('recovery', 'recovered');
   const highest = `the highest token it knew for \`${recovery.resource}\` was ${recovery.highest}`;
   return {
-    headline: `Highest token forgotten by \`${recovery.process}\``,
+    headline: `Highest token forgotten by ${shown.systemOr(recovery.process)}`,
     next: shown.accessPhrase(write),
     however: `the store came back ${at(recovery)} and ${highest}${shown.whileFaults()}`,
     cure: 'A store that keeps its highest token where it keeps its values would have known it',

@@ -73,8 +73,9 @@ function tokenLower(shown: Contradiction): Sentences {
   const earlier = shown.need('later write', 'write');
   const lower = shown.need('stale write', 'write');
   const { why, cure } = acceptance(shown, earlier, lower);
+  const by = shown.systemOr(lower.process);
   return {
-    headline: `Token ${lower.token} accepted after ${earlier.token} by \`${lower.process}\``,
+    headline: `Token ${lower.token} accepted after ${earlier.token} by ${by}`,
     next: shown.accessPhrase(earlier),
     however: `${shown.latePhrase(lower)}, and the store took it: ${why}`,
     cure,

@@ -197,7 +197,7 @@ function readOfLater(shown: Contradiction): Sentences {
   const stale = shown.need('stale read', 'read');
   const served = `${stale.value ?? 'nothing'}, which came after ${shown.letterOf(stale.under)}`;
   return {
-    headline: `Stale read served by \`${stale.process}\``,
+    headline: `Stale read served by ${shown.systemOr(stale.process)}`,
     next: shown.accessPhrase(write),
     however: `${shown.latePhrase(stale)}, and the store served it ${served}`,
     cure: 'A store that refuses reads with tokens below its highest would have refused it',
@@ -207,8 +207,9 @@ function readOfLater(shown: Contradiction): Sentences {
 function readBeforeOwnWrite(shown: Contradiction): Sentences {
   const read = shown.need('early read', 'read');
   const write = shown.need('late write', 'write');
+  const store = shown.systemOr(read.process);
   return {
-    headline: `A section read from \`${read.process}\` what stood there before its own write`,
+    headline: `A section read from ${store} what stood there before its own write`,
     next: shown.accessPhrase(read),
     however: `${shown.latePhrase(write)}, although it had been issued before that read`,
     cure: 'A client that waits for the answer to its write before it reads would have seen it',
@@ -219,7 +220,7 @@ function readOfOwnLater(shown: Contradiction): Sentences {
   const write = shown.need('later write', 'write');
   const read = shown.need('late read', 'read');
   return {
-    headline: `A section read from \`${read.process}\` what it wrote later`,
+    headline: `A section read from ${shown.systemOr(read.process)} what it wrote later`,
     next: shown.accessPhrase(write),
     however: `${shown.latePhrase(read)}, although it had been issued before that write`,
     cure: 'A client that waits for the answer to its read before it writes would not have seen it',
@@ -230,7 +231,7 @@ function wrongValue(shown: Contradiction): Sentences {
   const write = shown.find('write', 'write');
   const read = shown.need('read', 'read');
   return {
-    headline: `Wrong value served by \`${read.process}\``,
+    headline: `Wrong value served by ${shown.systemOr(read.process)}`,
     next:
       write === undefined ? `nothing was written to \`${read.key}\`` : shown.accessPhrase(write),
     however: shown.accessPhrase(read),

@@ -94,7 +94,7 @@ function appliedTwice(shown: Contradiction): Sentences {
     ? `a second try of the same write, was handled ${at(second)}, and the store took it`
     : `was handled again ${at(second)}, and the store took it`;
   return {
-    headline: `Write applied twice by \`${second.process}\``,
+    headline: `Write applied twice by ${shown.systemOr(second.process)}`,
     next: shown.accessPhrase(first),
     however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}${shown.whileFaults(['duplicate'])}`,
     cure: sequenceCure,

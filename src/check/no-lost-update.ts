@@ -232,7 +232,7 @@ function updateLost(shown: Contradiction): Sentences {
   const base = read === undefined ? '' : `${shown.accessPhrase(read)}, and `;
   const missed = lost === undefined ? 'the value had changed' : shown.latePhrase(lost);
   return {
-    headline: `Acknowledged increment lost in \`${over.process}\``,
+    headline: `Acknowledged increment lost in ${shown.systemOr(over.process)}`,
     next: `${base}${shown.accessPhrase(over)}`,
     however:
       `${missed}, between that read and that write${sameStamp(over)}, ` +
@@ -258,7 +258,7 @@ function updateRepeated(shown: Contradiction): Sentences {
   const first = shown.need('first write', 'write');
   const again = shown.need('repeated write', 'write');
   return {
-    headline: `One increment applied twice in \`${first.process}\``,
+    headline: `One increment applied twice in ${shown.systemOr(first.process)}`,
     next: shown.accessPhrase(first),
     however: `${again.client} did not learn of it and did it again: ${shown.accessPhrase(again)}`,
     cure: 'A store that keeps a key of what it applied would have taken it for the same',
@@ -268,7 +268,7 @@ function updateRepeated(shown: Contradiction): Sentences {
 function updateInvented(shown: Contradiction): Sentences {
   const last = shown.need('last write', 'write');
   return {
-    headline: `More in \`${last.process}\` than was ever added`,
+    headline: `More in ${shown.systemOr(last.process)} than was ever added`,
     next: shown.accessPhrase(last),
     however: `no set of the increments that were tried adds up to ${last.value ?? 0}`,
     cure: '',

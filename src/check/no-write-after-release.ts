@@ -48,7 +48,7 @@ function writeAfterRelease(shown: Contradiction): Sentences {
   const write = shown.need('late write', 'write');
   const letter = shown.letterOf(write.under);
   return {
-    headline: `Write accepted by \`${write.process}\` after its lock was released`,
+    headline: `Write accepted by ${shown.systemOr(write.process)} after its lock was released`,
     next: `${released.process} was told ${at(released)} that ${letter} was released`,
     however: `${shown.latePhrase(write)}, and the store took it`,
     cure: 'A client that releases only when all its writes are answered leaves none behind',

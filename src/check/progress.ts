@@ -261,7 +261,7 @@ function accessRefused(shown: Contradiction): Sentences {
   const known =
     earlier === undefined ? '' : `, because ${shown.accessPhrase(earlier)}, which it accepted`;
   return {
-    headline: `Rightful holder refused by \`${refused.process}\``,
+    headline: `Rightful holder refused by ${shown.systemOr(refused.process)}`,
     next: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,
     however: `the store refused ${late}${known}`,
     cure: 'A store that refuses only lower tokens, of a lock whose tokens increase, takes it',

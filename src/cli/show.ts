@@ -135,7 +135,8 @@ async function printText(
 /** The diagram of what breaks, or of a run in which nothing does. */
 function diagramOf({ plan, trace }: Pick<Finding, 'plan' | 'trace'>, verdict?: Invalid): string {
   if (verdict !== undefined) {
-    return findingDiagram({ plan, trace, verdict, explanation: explain(trace, verdict) });
+    const explanation = explain(trace, verdict, plan.system.name);
+    return findingDiagram({ plan, trace, verdict, explanation });
   }
   const title = `${plan.system.name} in ${plan.scenario}`;
   return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });

@@ -40,7 +40,7 @@ export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promi
   const { trace, verdicts } = await examineAsync(plan, judged, catalogue);
   const verdict = verdicts.find((candidate) => candidate.claim === claim);
   if (verdict?.kind !== 'invalid') return null;
-  const explanation = explain(trace, verdict);
+  const explanation = explain(trace, verdict, plan.system.name);
   const digest = digestOf(trace);
   const comment = [explanation.headline, command, digest].join('\n');
   const before = await otherRun(original, claim, catalogue);

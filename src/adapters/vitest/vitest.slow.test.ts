@@ -64,7 +64,7 @@ describe('a run in forks', () => {
     const { status, message } = tests.get(NAME) ?? expect.fail('it did not run');
     expect(status).toBe('failed');
     expect(message.replaceAll(project.folder, '<folder>')).toMatchInlineSnapshot(`
-      "Error: ✗ Write accepted by \`store\` after a later holder had read
+      "Error: ✗ Write accepted by \`own-lock\` after a later holder had read
         grant-order of own-lock, seed 0
         Let A be bob's grant 1 of \`db\` (from 2 ms, ttl 18 ms) and B be alice's grant 2 (from 23 ms). Then
         alice read 0 from \`x\` at 24 ms. However bob, paused from 4 ms to 24 ms, still held the write of 1

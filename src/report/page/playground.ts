@@ -121,7 +121,7 @@ function showRun(section: HTMLElement, data: PageData): void {
   const { trace, verdicts } = examine(plan, [...judged]);
   const broken = verdicts.filter((verdict) => verdict.kind === 'invalid');
   const verdict = broken.find(({ claim }) => claim === data.claim) ?? broken[0] ?? null;
-  const explanation = verdict === null ? null : explain(trace, verdict);
+  const explanation = verdict === null ? null : explain(trace, verdict, plan.system.name);
   outcome.innerHTML = render(renderOutcome({ claim: data.claim, verdicts, explanation, trace }));
   const claim = verdict?.claim ?? data.claim;
   const tried = {

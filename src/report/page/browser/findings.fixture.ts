@@ -26,7 +26,15 @@ export function findingOf(plan: Plan, claim: string): Finding {
   const nearest = boundary === null ? {} : { nearest: besides(boundary.holdsPlan, claim) };
   return {
     ...{ scenario: plan.scenario, scenarioFile: 'fixtures/a.yaml', system: plan.system.name },
-    ...{ claim, seed: 1, explanation: explain(trace, verdict), verdict, verdicts, trace, plan },
+    ...{
+      claim,
+      seed: 1,
+      explanation: explain(trace, verdict, plan.system.name),
+      verdict,
+      verdicts,
+      trace,
+      plan,
+    },
     ...{
       digest: digestOf(trace),
       planText: 'fencepost: 1\n',
