@@ -3,22 +3,26 @@ import { visible } from '../text/visible.ts';
 
 export const exits = {
   met: 0,
-  /** A claim broke that should hold, or held that should break. */
   broken: 1,
-  /** Usage, configuration, unreadable input. */
   usage: 2,
-  /** fencepost or the system under test failed to run. */
   failed: 3,
-  /** The same plan gave two traces. */
   nondeterministic: 4,
-  /**
-   * A budget was spent, a verdict is unknown, a kept plan diverged: nothing was proved either way.
-   */
   incomplete: 5,
   interrupted: 130,
 } as const;
 
 export type Exit = (typeof exits)[keyof typeof exits];
+
+/** What each means, as in `docs/stability.md`. */
+export const EXIT_WORDS: Readonly<Record<Exit, string>> = {
+  0: 'expectations met',
+  1: 'a claim broke that should hold, or the reverse',
+  2: 'bad usage or input',
+  3: 'the system under test failed to run',
+  4: 'nondeterminism: two runs of one plan differ',
+  5: 'unknown or untested; a kept plan whose names find no match',
+  130: 'interrupted',
+};
 
 const WORST_FIRST: readonly Exit[] = [130, 2, 4, 3, 1, 5, 0];
 

@@ -1,31 +1,53 @@
 /**
- * `fencepost list`: the words that a scenario may use, each with what it means and its source; and
- * `fencepost schema`: the shapes that others may rely on, as JSON Schema.
+ * `fencepost list`: the words that a scenario may use, each with what it means and its source, all
+ * of them, those of one kind, or one by itself; and `fencepost schema`: the shapes that others may
+ * rely on, as JSON Schema.
  */
 import type { Command } from 'commander';
-import type { Claim } from '../check/claim.ts';
 import { builtInClaims } from '../check/claims.ts';
 import { vocabulary } from '../load.ts';
 import { outputJsonSchema } from '../report/output-schema.ts';
-import { type DescribedWord, scenarioJsonSchema, schemaWords } from '../scenario/json-schema.ts';
-import type { OptionInfo, Protocol } from '../systems/protocol.ts';
+import { scenarioJsonSchema, schemaWords } from '../scenario/json-schema.ts';
 import { protocols } from '../systems/protocols.ts';
 import { storeKinds } from '../systems/store/store-kinds.ts';
-import { type Done, withExample } from './command.ts';
-import { exits } from './exit.ts';
+import { suggest } from '../text/problem.ts';
+import { type Done, shared, withExample } from './command.ts';
+import { type Entry, entriesOf, isKind, KIND_NAMES, type Kind } from './entries.ts';
+import { exits, UserError } from './exit.ts';
+import { entriesMeant, printEntries } from './explain.ts';
 import { shippedScenarios } from './shipped.ts';
 
 export function addList(command: Command, done: Done): void {
-  withExample(command, 'npx fencepost list')
-    .option('--json', 'as one JSON line')
-    .action(({ json }: { readonly json?: boolean }) => {
-      printList(json === true);
+  withExample(command, 'npx fencepost list faults pause')
+    .option(shared.json[0], 'as one JSON line')
+    .action((named: string | undefined, name: string | undefined, { json }: ListFlags) => {
+      const isJson = json === true;
+      if (named === undefined) printList(isJson);
+      else printKind(kindMeant(named), name, isJson);
       done(exits.met);
     });
 }
 
+interface ListFlags {
+  readonly json?: boolean;
+}
+
 export function printList(isJson: boolean): void {
   process.stdout.write(isJson ? `${JSON.stringify(listing())}\n` : listText());
+}
+
+/** All of one kind in a table, or one of them with its fields and YAML. */
+function printKind(kind: Kind, name: string | undefined, isJson: boolean): void {
+  const entries = entriesOf(kind);
+  if (name !== undefined) printEntries(entriesMeant([name], entries), isJson);
+  else if (isJson) printEntries(entries, true);
+  else process.stdout.write(section(kind, entries.flatMap(rowsOf)).slice(1).join(''));
+}
+
+function kindMeant(word: string): Kind {
+  const kind = [word, `${word}s`].find(isKind);
+  if (kind !== undefined) return kind;
+  throw new UserError([`list ${word}: unknown kind "${word}"${suggest(word, KIND_NAMES)}`]);
 }
 
 export function addSchema(command: Command, done: Done): void {
@@ -68,57 +90,53 @@ function listing(): object {
   };
 }
 
-/** Each kind of word in two columns; a lock's options follow it, those of a variant only once. */
+/** The words of scenarios, each kind in two columns; the options of a variant only once. */
 function listText(): string {
-  const described = new Map<readonly OptionInfo[], string>();
-  const locks = [...protocols].flatMap(([name, protocol]) => [
-    rowOf({ name, ...protocol }),
-    ...optionRows(name, protocol, described),
-  ]);
-  const stores = [...storeKinds].flatMap(([name, { options = [], ...kind }]) => [
-    rowOf({ name, ...kind }),
-    ...optionRows(name, { options }, described),
-  ]);
-  const { settings, workloads, steps, faults } = schemaWords();
-  return [
-    ...section('locks', locks),
-    ...section('stores', stores),
-    ...section('claims', [...builtInClaims.values()].flatMap(claimRows)),
-    ...section('settings of clients', settings.map(plainRow)),
-    ...section('kinds of workload', workloads.map(plainRow)),
-    ...section('steps of a workload', steps.map(plainRow)),
-    ...section('faults', faults.map(plainRow)),
-    ...section('scenarios, which `run` and `show` take by name', shippedScenarios().map(plainRow)),
-  ].join('');
+  const described = new Map<string, string>();
+  const tables = TITLES.map(([kind, title]) => {
+    return section(
+      title,
+      entriesOf(kind).flatMap((entry) => briefRows(entry, described)),
+    );
+  });
+  const more = '`fencepost explain <word>` says more of each, and of every other word\n';
+  return [...tables.flat(), more].join('');
 }
+
+const TITLES: readonly (readonly [Kind, string])[] = [
+  ['locks', 'locks'],
+  ['stores', 'stores'],
+  ['claims', 'claims'],
+  ['settings', 'settings of clients'],
+  ['workloads', 'kinds of workload'],
+  ['steps', 'steps of a workload'],
+  ['faults', 'faults'],
+  ['scenarios', 'scenarios, which `run` and `show` take by name'],
+];
 
 type Row = readonly [string, string];
 
-function rowOf({ name, about, source }: Word): Row {
-  return [name, `${about} [${source}]`];
+function briefRows(entry: Entry, described: Map<string, string>): readonly Row[] {
+  const { kind, name, fields } = entry;
+  if ((kind !== 'locks' && kind !== 'stores') || fields.length === 0) return headRows(entry);
+  const key = JSON.stringify(fields);
+  const first = described.get(key);
+  if (first !== undefined) return [...headRows(entry), ['', `options: those of ${first}`]];
+  described.set(key, name);
+  return rowsOf(entry);
 }
 
-/** With what puts it to the test: where that never arose, it is not judged. */
-function claimRows(claim: Claim): readonly Row[] {
-  return [rowOf(claim), ['', `tested by ${claim.hazard}`]];
-}
-
-function plainRow({ name, about }: DescribedWord): Row {
-  return [name, about];
-}
-
-function optionRows(
-  name: string,
-  { options }: Pick<Protocol, 'options'>,
-  described: Map<readonly OptionInfo[], string>,
-): readonly Row[] {
-  const first = described.get(options);
-  if (first !== undefined && options.length > 0) return [['', `options: those of ${first}`]];
-  described.set(options, name);
-  return options.map(({ name: option, values, fallback, about }) => {
-    const choice = values === 'integer' ? 'a number' : values.join(' | ');
-    return [`  ${option}: ${choice}`, `${about} (${fallback})`];
+function rowsOf(entry: Entry): readonly Row[] {
+  const fields = entry.fields.map(({ name, values, about }): Row => {
+    return [values === '' ? `  ${name}` : `  ${name}: ${values}`, about];
   });
+  return [...headRows(entry), ...fields];
+}
+
+/** A claim with what puts it to the test: where that never arose, it is not judged. */
+function headRows({ name, about, source, hazard }: Entry): readonly Row[] {
+  const tested: readonly Row[] = hazard === '' ? [] : [['', `tested by ${hazard}`]];
+  return [[name, source === '' ? about : `${about} [${source}]`], ...tested];
 }
 
 function section(title: string, rows: readonly Row[]): readonly string[] {

@@ -79,8 +79,13 @@ const commands: readonly CommandRow[] = [
     load: async () => (await import('./mutants.ts')).addMutants,
   },
   {
-    usage: 'list [options]',
-    about: 'the locks, stores, options and claims there are',
+    usage: 'explain [options] <word...>',
+    about: 'what a claim, fault, lock, store, exit code or any other word means',
+    load: async () => (await import('./explain.ts')).addExplain,
+  },
+  {
+    usage: 'list [options] [kind] [name]',
+    about: 'the locks, stores, claims, faults, … there are, or one with its fields and YAML',
     load: async () => (await import('./list.ts')).addList,
   },
   {

@@ -224,6 +224,19 @@ const list = z
   })
   .describe('and every other kind of word that a scenario has');
 
+/** What `explain` writes, and `list` of one kind. */
+const explained = line('explain', {
+  entries: z.array(
+    z.looseObject({
+      ...{ kind: text, name: text, about: text, source: text, hazard: text },
+      ...{ rules: texts, see: texts },
+      fields: z.array(z.object({ name: text, values: text, about: text })),
+      yaml: text.nullable().describe('part of a scenario; null for what is no word of one'),
+      shownBy: z.array(z.object({ how: text, scenarios: texts })),
+    }),
+  ),
+});
+
 const planSize = z.strictObject({
   clients: count,
   sections: count,
@@ -416,7 +429,7 @@ const queueStatus = line('queue-status', {
 export const outputLine: z.ZodType = z.discriminatedUnion('type', [
   summary,
   ...[finding, report, ...keptPlanLines],
-  ...[event, show, pointPlace, list, shrink, check, comparison, compareSummary],
+  ...[event, show, pointPlace, list, explained, shrink, check, comparison, compareSummary],
   ...[mutant, listedMutant, mutantsSummary, doctor, sweepStatus, queueStatus],
 ]);
 

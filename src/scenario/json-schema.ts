@@ -41,14 +41,19 @@ export interface DescribedWord {
   readonly about: string;
 }
 
+/** One that has fields of its own; of some it says only what they are: `a number`. */
+export interface FieldedWord extends DescribedWord {
+  readonly fields: readonly DescribedWord[];
+}
+
 /** All words that are not of a system, each kind in the order of the schema. */
 export interface SchemaWords {
   /** What a client may be set to. */
   readonly settings: readonly DescribedWord[];
   /** What `workload.kind` may be. */
   readonly workloads: readonly DescribedWord[];
-  readonly steps: readonly DescribedWord[];
-  readonly faults: readonly DescribedWord[];
+  readonly steps: readonly FieldedWord[];
+  readonly faults: readonly FieldedWord[];
 }
 
 /** Read once from the schema, so that editors and `fencepost list` say the same. */
@@ -62,8 +67,8 @@ export function schemaWords(): SchemaWords {
     workloads: listOf(inside(workload, 'kind', 'anyOf')).map((kind) =>
       describe(String(inside(kind, 'const')), kind),
     ),
-    steps: fieldsOf(steps),
-    faults: fieldsOf(inside(schema, 'properties', 'faults', 'items')),
+    steps: fieldedIn(steps),
+    faults: fieldedIn(inside(schema, 'properties', 'faults', 'items')),
   };
 }
 
@@ -71,6 +76,30 @@ function fieldsOf(map: unknown): readonly DescribedWord[] {
   return Object.entries(recordOf(inside(map, 'properties'))).map(([name, field]) =>
     describe(name, field),
   );
+}
+
+function fieldedIn(map: unknown): readonly FieldedWord[] {
+  return Object.entries(recordOf(inside(map, 'properties'))).map(([name, schema]) => {
+    const shape = listOf(inside(schema, 'anyOf')).at(-1) ?? schema;
+    const fields = fieldsOf(shape).map((field) => {
+      const about = field.about || shapeText(inside(shape, 'properties', field.name));
+      return { name: field.name, about };
+    });
+    return { ...describe(name, schema), fields };
+  });
+}
+
+/** What a field without a description may be. */
+function shapeText(schema: unknown): string {
+  const type = inside(schema, 'type');
+  const words = listOf(inside(schema, 'enum'));
+  if (words.length > 0) return words.join(' | ');
+  if (type === 'boolean') return 'true | false';
+  if (type === 'integer') return 'a number';
+  const isTime = String(inside(schema, 'pattern') ?? '').includes('us|ms');
+  const [first] = listOf(inside(schema, 'anyOf'));
+  if (first !== undefined) return shapeText(first);
+  return isTime ? 'a time' : 'a name';
 }
 
 function describe(name: string, schema: unknown): DescribedWord {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { exits, worstOf } from '../../src/cli/exit.ts';
+import { EXIT_WORDS, exits, worstOf } from '../../src/cli/exit.ts';
 import * as fastCheck from '../../src/fast-check.ts';
 import * as fleet from '../../src/fleet.ts';
 import { loadPlanFile } from '../../src/host/modules/load-files.ts';
@@ -63,6 +63,8 @@ test('no name of an earlier plan is lost', async () => {
 test('the exit codes are those of the list', () => {
   const listed = rowsUnder('Exit codes').map(([code]) => Number(code));
   expect(listed).toEqual(Object.values(exits).sort((a, b) => a - b));
+  const words = rowsUnder('Exit codes').map(([code = '', means]) => [code, means]);
+  expect(words).toEqual(Object.entries(EXIT_WORDS));
   const [, order = ''] = /the first of ([\d, ]+) wins/.exec(page.replace(/\n/g, ' ')) ?? [];
   const codes = order.split(', ').map(Number);
   expect(codes).toHaveLength(listed.length - 1);

@@ -29,6 +29,8 @@ type Words = (said: FaultSaid) => string;
 interface FaultWords {
   /** What it does, for the JSON Schema of scenarios and `fencepost list`. */
   readonly about: string;
+  /** One in a scenario, as a YAML map, for `fencepost explain`. */
+  readonly example: string;
   /** In an explanation: `alice was paused from 3 ms to 20 ms`. */
   readonly prose: Words;
   /** At a step of a picture: `paused for 17 ms`. */
@@ -43,6 +45,7 @@ interface FaultWords {
 export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   pause: {
     about: 'A process runs nothing for a while (a garbage collection, a VM that is suspended).',
+    example: '{ process: clients, before: write, for: 1ms..40ms, chance: 1/2 }',
     prose: ({ who, span }) => `${who} was paused ${span}`,
     short: ({ amount }) => `paused for ${amount}`,
     plain: ({ who, long, holding }) =>
@@ -51,6 +54,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   delay: {
     about: 'A message arrives late.',
+    example: '{ message: write, by: 1ms..20ms, chance: 1/4 }',
     prose: ({ target, amount }) => `${target} was delayed by ${amount}`,
     short: ({ target, amount }) => `${target} is ${amount} late`,
     plain: ({ processes, long }) =>
@@ -59,6 +63,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   drop: {
     about: 'A message is lost.',
+    example: '{ message: acquire, leg: reply, chance: 1/4 }',
     prose: ({ target }) => `${target} was lost`,
     short: ({ target }) => `${target} will be lost`,
     plain: ({ processes }) => `a message between ${processes.join(' and ')} is lost`,
@@ -66,6 +71,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   duplicate: {
     about: 'A datagram is executed twice; needs link: datagram.',
+    example: '{ by: 1ms..20ms, chance: 1/20 }',
     prose: ({ target, amount }) => `${target} was executed again ${amount} later`,
     short: ({ target }) => `${target} will run twice`,
     plain: ({ processes }) => `a message between ${processes.join(' and ')} is doubled`,
@@ -73,6 +79,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   partition: {
     about: 'No message crosses. A word (clients) cuts each off by itself, a list all together.',
+    example: '{ from: clients, to: locks, for: 5ms..40ms, chance: 1/2 }',
     prose: ({ who, span }) => `${who} were cut off ${span}`,
     short: ({ processes }) => `cut off: ${processes.join(', ')}`,
     plain: ({ processes }) => `${processes.join(', ')} cannot reach each other`,
@@ -80,6 +87,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   clock: {
     about: 'A process believes another time.',
+    example: '{ process: clients, at: 0ms..50ms, step: -20ms..20ms, chance: 1/2 }',
     prose: ({ clock }) => clock,
     short: ({ clock }) => clock,
     plain: ({ clock }) => clock,
@@ -87,6 +95,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   crash: {
     about: 'Volatile state is gone; pending calls never answer.',
+    example: '{ process: clients, after: acquire, restart: 1ms..20ms, chance: 1/4 }',
     prose: ({ who, at }) => `${who} crashed ${at}`,
     short: () => '✖ crashes',
     plain: ({ who, holding }) => `${who} crashes${holding}`,
@@ -94,6 +103,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   reset: {
     about: 'The connections between two processes are replaced.',
+    example: '{ from: clients, to: stores, chance: 1/4 }',
     prose: ({ who, at }) => `the connections between ${who} were replaced ${at}`,
     short: ({ processes }) => `connection replaced: ${processes.join(', ')}`,
     plain: null,
@@ -101,6 +111,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   failover: {
     about: 'A replica takes over that lags behind.',
+    example: '{ process: stores, at: 0ms..50ms, lag: 1ms..20ms }',
     prose: ({ who, at, amount }) =>
       `${who} failed over ${at} to a replica that lagged by ${amount}`,
     short: ({ amount }) => `fails over to a replica ${amount} behind`,
@@ -109,6 +120,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   evict: {
     about: 'A cache forgets a key.',
+    example: '{ process: locks, key: db, chance: 1/2 }',
     prose: ({ who, target, at }) => `${who} forgot ${target} ${at}`,
     short: ({ target }) => `forgets ${target}`,
     plain: ({ who, target }) => `${who} forgets ${target}`,
@@ -116,6 +128,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   },
   'late-timer': {
     about: 'A timer fires later than asked.',
+    example: '{ by: 1ms..20ms, chance: 1/10 }',
     prose: ({ target, amount }) => `${target} fired ${amount} late`,
     short: ({ target, amount }) => `timer ${target} is ${amount} late`,
     plain: null,

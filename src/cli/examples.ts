@@ -1,0 +1,201 @@
+/**
+ * YAML to copy for what can be explained, and the scenarios of fencepost in which to see it. Faults
+ * have examples of their own; of all else the first scenario that has it is the example, cut down
+ * to what is asked for. A snippet is part of a scenario: `wholeScenario` adds what it leaves out.
+ */
+import { readFileSync } from 'node:fs';
+import { Document, isMap, isPair, parse, visit } from 'yaml';
+import { isRecord } from '../core/plan/document.ts';
+import { FAULT_WORDS } from '../core/plan/fault-words.ts';
+import { loadScenario } from '../load.ts';
+import type { SystemScenario } from '../scenario/scenario.ts';
+import type { Entry } from './entries.ts';
+import { fileMeant, shippedScenarios } from './shipped.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A scenario that ships with fencepost: what it means, and what its file says. */
+interface Shipped {
+  readonly name: string;
+  readonly systems: readonly SystemScenario[];
+  readonly faults: ReadonlySet<string>;
+  readonly file: Fields;
+}
+
+let shipped: readonly Shipped[] | null = null;
+
+/** Read once, and only where somebody asks what shows a word. */
+function shippedFiles(): readonly Shipped[] {
+  shipped ??= shippedScenarios().flatMap(({ name }) => {
+    const text = readFileSync(fileMeant(name), 'utf8');
+    const read = loadScenario(text, name);
+    const file: unknown = parse(text);
+    if (read.kind !== 'scenario' || !isRecord(file)) return [];
+    const { systems, faults } = read.scenario;
+    return [{ name, systems, faults: new Set<string>(faults.map(({ kind }) => kind)), file }];
+  });
+  return shipped;
+}
+
+/** In what way scenarios show an entry, and which of them do. */
+export interface ShownBy {
+  readonly how: 'breaks in' | 'holds in' | 'used by';
+  readonly scenarios: readonly string[];
+}
+
+/** The scenarios that show an entry; none of what is no word of scenarios. */
+export function shownBy(entry: Entry): readonly ShownBy[] {
+  const { kind, name } = entry;
+  const rows: readonly ShownBy[] =
+    kind === 'claims'
+      ? [
+          { how: 'breaks in', scenarios: withSystem(({ expect }) => expect.breaks.includes(name)) },
+          { how: 'holds in', scenarios: withSystem(({ expect }) => expect.holds.includes(name)) },
+        ]
+      : [{ how: 'used by', scenarios: namesOf((one) => usesIn(one, entry) !== undefined) }];
+  return rows.filter(({ scenarios }) => scenarios.length > 0);
+}
+
+function namesOf(has: (one: Shipped) => boolean): readonly string[] {
+  return shippedFiles()
+    .filter(has)
+    .map(({ name }) => name);
+}
+
+function withSystem(has: (system: SystemScenario) => boolean): readonly string[] {
+  return namesOf(({ systems }) => systems.some(has));
+}
+
+/** What a scenario says by this word; undefined where it does not have it. */
+function usesIn({ systems, faults, file }: Shipped, { kind, name }: Entry): unknown {
+  const { clients, workload } = file;
+  switch (kind) {
+    case 'locks':
+      return systems.find(({ lock }) => lock === name);
+    case 'stores':
+      return systems.find(({ store }) => store === name);
+    case 'claims':
+      return systems.find(({ expect }) => expect.holds.includes(name));
+    case 'faults':
+      return faults.has(name) ? name : undefined;
+    case 'settings':
+      return settingIn([clients, ...Object.values(recordOf(file['systems']))], name);
+    case 'steps':
+      return stepBelow([clients, workload], name);
+    case 'workloads':
+      return recordOf(workload)['kind'] === name ? name : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function recordOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+/** Of all clients, or of those of one system. */
+function settingIn(places: readonly unknown[], name: string): unknown {
+  return places
+    .map((place) => recordOf(place)[name] ?? recordOf(recordOf(place)['clients'])[name])
+    .find((value) => value !== undefined);
+}
+
+/** The first step of this name in any list of steps below a value. */
+function stepBelow(value: unknown, name: string): unknown {
+  for (const [key, below] of Object.entries(recordOf(value))) {
+    const steps: readonly unknown[] = key === 'steps' && Array.isArray(below) ? below : [];
+    if (steps.includes(name)) return {};
+    const step = steps.find((one) => isRecord(one) && name in one);
+    const found = isRecord(step) ? step[name] : stepBelow(below, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** YAML that says an entry in a scenario; null for what is no word of scenarios. */
+export function snippetOf(entry: Entry): string | null {
+  const users = shippedFiles().filter((one) => usesIn(one, entry) !== undefined);
+  for (const user of [...users, null]) {
+    const said = user === null ? undefined : usesIn(user, entry);
+    const part = partOf(entry, said);
+    if (part === null) continue;
+    for (const setting of settingsOf(user)) {
+      const text = textOf({ ...setting, ...part });
+      if (loadScenario(wholeScenario(text), 'snippet').kind === 'scenario') return text;
+    }
+  }
+  return null;
+}
+
+/** What a part may need beside it: nothing, a network, or a lock with its queue. */
+function settingsOf(user: Shipped | null): readonly Fields[] {
+  if (user === null) return [{}];
+  const { systems, file } = user;
+  const [{ lock = '', store = '' } = {}] = systems;
+  const { network, queue } = file;
+  const around = { systems: { [CALLED]: { lock, store } } };
+  return [{}, { network }, queue === undefined ? around : { ...around, queue }];
+}
+
+const CALLED = 'my-system';
+
+function partOf({ kind, name, options }: Entry, said: unknown): Fields | null {
+  const chosen = options.map(({ name: option, fallback }) => [option, fallback] as const);
+  const choice = chosen.length === 0 ? {} : { options: Object.fromEntries(chosen) };
+  const { lock = 'lock-service', store = 'fenced' } = namedIn(said);
+  switch (kind) {
+    case 'locks':
+      return { systems: { [CALLED]: { lock: name, store, ...choice } } };
+    case 'stores':
+      return { systems: { [CALLED]: { lock, store: name, ...choice } } };
+    case 'claims':
+      return { systems: { [CALLED]: { lock, store, expect: { holds: [name] } } } };
+    case 'faults':
+      return { faults: [{ [name]: parse(exampleOf(name)) }] };
+    case 'workloads':
+      return { workload: { kind: name } };
+    case 'settings':
+      return said === undefined ? null : { clients: { [name]: said } };
+    case 'steps':
+      return { workload: { steps: [{ [name]: said ?? {} }] } };
+    default:
+      return null;
+  }
+}
+
+function namedIn(system: unknown): { readonly lock?: string; readonly store?: string } {
+  const { lock, store } = recordOf(system);
+  return typeof lock === 'string' && typeof store === 'string' ? { lock, store } : {};
+}
+
+function exampleOf(name: string): string {
+  const words: Readonly<Record<string, { readonly example: string }>> = FAULT_WORDS;
+  return words[name]?.example ?? '{}';
+}
+
+/** A scenario that has this snippet, and of all else what is plainest. */
+export function wholeScenario(snippet: string): string {
+  const system = `systems:\n  ${CALLED}: { lock: lock-service, store: fenced }\n`;
+  return `name: my-scenario\n${snippet.includes('systems:') ? '' : system}${snippet}`;
+}
+
+/** As people write it: systems, steps and faults a line each, and the rest in braces. */
+function textOf(fields: Fields): string {
+  const document = new Document(fields, { aliasDuplicateObjects: false });
+  visit(document, {
+    Collection: (_, node, path) => {
+      const parent = path.at(-1);
+      const isTop = isPair(parent) && path.length === 3;
+      const isPlain = isTop && isMap(node) && !LONG.has(String(parent.key));
+      const isInside = path.length > 5 && isPair(parent);
+      const isShort = JSON.stringify(node).length < LINE;
+      if ((isPlain || isInside) && isShort) node.flow = true;
+    },
+  });
+  const text = document.toString({ lineWidth: 0, flowCollectionPadding: true });
+  return text.replaceAll(/\[ (.*?) \]/g, '[$1]');
+}
+
+/** Characters of what is put in braces. */
+const LINE = 80;
+const LONG: ReadonlySet<string> = new Set(['systems', 'workload']);

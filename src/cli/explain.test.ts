@@ -1,0 +1,160 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { builtIn } from '../catalogue.ts';
+import { builtInClaims } from '../check/claims.ts';
+import type { Verdict } from '../check/verdict.ts';
+import { FAULT_KINDS } from '../core/plan/fault.ts';
+import { loadScenario } from '../load.ts';
+import { outputLine } from '../report/output-schema.ts';
+import { CLAIM_COLUMNS, markOf } from '../report/overview.ts';
+import type { KeptFate } from '../search/corpus/kept-replay.ts';
+import { placeFindings } from '../search/points/places.ts';
+import { protocols } from '../systems/protocols.ts';
+import { storeKinds } from '../systems/store/store-kinds.ts';
+import { allEntries, entriesOf, KIND_NAMES } from './entries.ts';
+import { shownBy, snippetOf, wholeScenario } from './examples.ts';
+import { exits, UserError } from './exit.ts';
+import { entriesMeant, printEntries } from './explain.ts';
+import { EVENTS, TERMS } from './glossary.ts';
+
+const entries = allEntries();
+
+function meaningsOf(word: string): readonly string[] {
+  return entriesMeant([word], entries).map(({ kind }) => kind);
+}
+
+/** What runs say of a claim, an expectation or a kept plan; a new one does not type-check. */
+const VERDICTS = { valid: 'holds', invalid: 'breaks', unknown: 'unknown' } satisfies {
+  readonly [Kind in Verdict['kind']]: string;
+};
+const FATES = {
+  ...{ reproduced: true, fixed: true, inert: true, diverged: true, nondeterministic: true },
+} satisfies { readonly [Fate in KeptFate]: true };
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('every word that there is', () => {
+  test.each([
+    ['claims', [...builtInClaims.keys()]],
+    ['faults', FAULT_KINDS],
+    ['locks', [...protocols.keys()]],
+    ['stores', [...storeKinds.keys()]],
+    ['exits', Object.values(exits).map(String)],
+    ['events', Object.keys(EVENTS)],
+  ])('is explained among the %s', (kind, names) => {
+    expect(names.length).toBeGreaterThan(5);
+    for (const name of names) expect(meaningsOf(name), name).toContain(kind);
+  });
+
+  test('that a verdict, a table or a kept plan is told by can be explained', () => {
+    const marks = [true, false, null].map((met) => markOf(met).word);
+    const rules = [...builtInClaims.values()].flatMap((claim) => Object.keys(claim.rules));
+    const words = [...Object.values(VERDICTS), ...Object.keys(FATES), ...marks, ...CLAIM_COLUMNS];
+    expect(rules.length).toBeGreaterThan(20);
+    for (const word of [...words, ...rules]) expect(() => meaningsOf(word), word).not.toThrow();
+  });
+
+  test('of the glossary leads on to words that there are', () => {
+    for (const [name, { see = [], also = [] }] of Object.entries(TERMS)) {
+      for (const word of [...see, ...also]) expect(() => meaningsOf(word), name).not.toThrow();
+      expect(see).not.toContain(name);
+    }
+  });
+
+  test('has a sentence', () => {
+    for (const { name, about } of entries) expect(about, name).toMatch(/^.{9,}$/);
+    for (const [name, { about }] of Object.entries(TERMS)) {
+      expect(about, name).toMatch(/^[A-Z`].*\.$|`$/);
+    }
+  });
+});
+
+test('the glossary is in alphabetical order', () => {
+  const names = Object.keys(TERMS);
+  expect(names).toEqual([...names].sort((a, b) => (a < b ? -1 : 1)));
+});
+
+test('docs/glossary.md is the glossary; `vitest -u` writes it', async () => {
+  const { glossaryPage } = await import('./glossary.ts');
+  await expect(glossaryPage()).toMatchFileSnapshot('../../docs/glossary.md');
+});
+
+describe('YAML to copy', () => {
+  const kinds = ['locks', 'stores', 'claims', 'settings', 'workloads', 'steps', 'faults'] as const;
+
+  test.each(kinds)(
+    'of %s is read as a part of a scenario, and names places that exist',
+    async (kind) => {
+      for (const entry of entriesOf(kind)) {
+        const snippet = snippetOf(entry) ?? '';
+        expect(snippet, entry.name).toContain(entry.name);
+        const read = loadScenario(wholeScenario(snippet), entry.name);
+        if (read.kind !== 'scenario') expect.fail(JSON.stringify([snippet, read.problems]));
+        const { problems, warnings } = await placeFindings(read.scenario, builtIn);
+        expect([problems, warnings], snippet).toEqual([[], []]);
+      }
+    },
+  );
+
+  test('of a lock, store or fault says it with every option at its default', () => {
+    for (const { name, options } of entries.filter(({ options: some }) => some.length > 0)) {
+      const [entry] = entriesMeant([name], entries);
+      if (entry === undefined) expect.fail(name);
+      const snippet = snippetOf(entry) ?? '';
+      for (const { name: option, fallback } of options) {
+        expect(snippet).toContain(`${option}: ${fallback}`);
+      }
+    }
+  });
+});
+
+test('a claim is shown by scenarios in which it breaks, and by such in which it holds', () => {
+  const [claim] = entriesMeant(['grant-order'], entries);
+  if (claim === undefined) expect.fail();
+  const rows = new Map(shownBy(claim).map(({ how, scenarios }) => [how, scenarios]));
+  expect(rows.get('breaks in')).toContain('zombie-writer');
+  expect(rows.get('holds in')).toContain('zombie-writer');
+});
+
+describe('a word', () => {
+  test.each([
+    ['Fencing  Tokens', 'words'],
+    ['exit code 5', 'exits'],
+    ['leases', 'words'],
+    ['stale-write', 'words'],
+    ['counter', 'locks'],
+    ['token-lower', 'claims'],
+  ])('%j may be typed as people do', (word, kind) => {
+    expect(meaningsOf(word)).toContain(kind);
+  });
+
+  test.each([
+    ['grantorder', 'did you mean "grant-order"?'],
+    ['pausee', 'did you mean "pause"?'],
+    ['wibble-wobble-wubble', 'the nearest are '],
+  ])('%j is a mistake that names what is near', (word, hint) => {
+    expect(() => meaningsOf(word)).toThrow(UserError);
+    expect(() => meaningsOf(word)).toThrow(hint);
+  });
+});
+
+test('several words are one, or each its own', () => {
+  expect(entriesMeant(['fencing', 'token'], entries).map(({ name }) => name)).toEqual([
+    'fencing token',
+  ]);
+  const names = entriesMeant(['pause', 'zombie'], entries).map(({ name }) => name);
+  expect(names).toEqual(['pause', 'zombie']);
+  expect(() => entriesMeant(['pause', 'zomby'], entries)).toThrow('zomby: unknown word');
+});
+
+test('what is printed is no wider than 100 columns, and all of it on one line as JSON', () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  printEntries(entries, false);
+  const lines = write.mock.calls.map(([text]) => String(text));
+  expect(lines.length).toBeGreaterThan(KIND_NAMES.length * 10);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(101);
+  write.mockClear();
+  printEntries(entriesMeant(['pause', 'grant'], entries), true);
+  const [line = '', ...others] = write.mock.calls.map(([text]) => String(text));
+  expect(outputLine.parse(JSON.parse(line))).toMatchObject({ type: 'explain' });
+  expect(others).toEqual([]);
+});

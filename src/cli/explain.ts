@@ -1,0 +1,136 @@
+/**
+ * `fencepost explain`: what a word means, be it a claim, a fault, a lock, a store, a setting, a
+ * step, an exit code, an event or any other word that fencepost prints; with its fields, YAML to
+ * copy, and the scenarios that show it.
+ */
+import type { Command } from 'commander';
+import { paintFor } from '../text/colour.ts';
+import { nearestFirst, suggest } from '../text/problem.ts';
+import { hang, wrap } from '../text/visible.ts';
+import { type Done, shared, withExample } from './command.ts';
+import { allEntries, type Entry, type EntryField, KINDS } from './entries.ts';
+import { shownBy, snippetOf } from './examples.ts';
+import { exits, UserError } from './exit.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+export function addExplain(command: Command, done: Done): void {
+  withExample(command, 'npx fencepost explain grant-order')
+    .option(shared.json[0], 'as one JSON line')
+    .action((words: readonly string[], { json }: { readonly json?: boolean }) => {
+      printEntries(entriesMeant(words, allEntries()), json === true);
+      done(exits.met);
+    });
+}
+
+/** Everything that these words mean, together or one by one; a mistake names what is near. */
+export function entriesMeant(
+  words: readonly string[],
+  entries: readonly Entry[],
+): readonly Entry[] {
+  const asOne = meaningsOf(words.join(' '), entries);
+  if (asOne.length > 0) return asOne;
+  const each = words.map((word) => meaningsOf(word, entries));
+  const at = each.findIndex((meanings) => meanings.length === 0);
+  if (at < 0) return [...new Set(each.flat())];
+  const [unknown = ''] = words.length > 1 ? words.slice(at) : words;
+  const known = new Set(entries.flatMap((entry) => [...namesOf(entry), ...entry.rules]));
+  throw new UserError([`${unknown}: unknown word${nearest(unknown, [...known])}`]);
+}
+
+/** What is called so, else what has such a field, else the claims that break by such a rule. */
+function meaningsOf(asked: string, entries: readonly Entry[]): readonly Entry[] {
+  const word = plain(asked);
+  const isIt = (name: string): boolean => plain(name) === word;
+  const called = entries.filter((entry) => namesOf(entry).some(isIt));
+  if (called.length > 0) return called;
+  const withField = entries.filter(({ fields }) => fields.some(({ name }) => isIt(name)));
+  if (withField.length > 0) return withField;
+  return entries.filter(({ rules }) => rules.some(isIt));
+}
+
+/** Without what people may write otherwise: capitals, hyphens, and the s of several. */
+function plain(word: string): string {
+  const text = word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, ' ');
+  return text.replace(/(?<=[a-z]{3}[^s])s$/, '').replace(/^exit (code )?(?=\d)/, '');
+}
+
+function namesOf({ name, also }: Entry): readonly string[] {
+  return [name, ...also];
+}
+
+function nearest(word: string, known: readonly string[]): string {
+  const hint = suggest(word, known);
+  if (hint !== '') return hint;
+  const near = nearestFirst(word.toLowerCase(), known).slice(0, 3).join(', ');
+  return `; the nearest are ${near}; \`fencepost list\` has them all`;
+}
+
+/** One after another, or on one JSON line. */
+export function printEntries(entries: readonly Entry[], isJson: boolean): void {
+  const terminal = openTerminal({ isJson });
+  if (isJson) terminal.printJson('explain', { entries: entries.map(entryFields) });
+  else
+    for (const line of entries.flatMap((one, at) => linesOf(one, at, terminal)))
+      terminal.print(line);
+}
+
+function entryFields(entry: Entry): object {
+  const { kind, name, about, source, hazard, rules, fields, see } = entry;
+  const shown = shownBy(entry);
+  return {
+    ...{ kind, name, about, source, hazard, rules, fields, see },
+    ...{ yaml: snippetOf(entry), shownBy: shown },
+  };
+}
+
+function linesOf(entry: Entry, at: number, { width, colour }: Terminal): readonly string[] {
+  const paint = paintFor(colour);
+  const { kind, name, about, source, hazard, rules, fields, see } = entry;
+  const room = Math.min(width, 100) - 2;
+  const said = (text: string): readonly string[] => wrap(text, room).map((line) => `  ${line}`);
+  const labelled = (label: string, text: string): readonly string[] =>
+    text === '' ? [] : hang(text, room - label.length - 2, `  ${label}: `, '    ');
+  const yaml = snippetOf(entry);
+  return [
+    ...(at === 0 ? [] : ['']),
+    `${paint.bold(name)}: ${KINDS[kind]}`,
+    ...said(about),
+    ...labelled('tested by', hazard),
+    ...labelled('breaks by', rules.join(', ')),
+    ...labelled('source', source),
+    ...fieldLines(fields, room),
+    ...(yaml === null
+      ? []
+      : [
+          '',
+          ...yaml
+            .trimEnd()
+            .split('\n')
+            .map((line) => `    ${line}`),
+          '',
+        ]),
+    ...shownBy(entry).flatMap(({ how, scenarios }) => labelled(how, fewOf(scenarios))),
+    ...labelled('see', see.join(', ')),
+  ];
+}
+
+function fieldLines(fields: readonly EntryField[], room: number): readonly string[] {
+  if (fields.length === 0) return [];
+  const wide = Math.max(...fields.map(({ name }) => name.length));
+  const lines = fields.flatMap(({ name, values, about }) => {
+    const text = values === '' ? about : `${values}: ${about}`;
+    return hang(text, room - wide - 4, `    ${name.padEnd(wide)}  `, ' '.repeat(wide + 6));
+  });
+  return ['', ...lines];
+}
+
+/** Names that are told of those that show something. */
+const TOLD = 6;
+
+function fewOf(names: readonly string[]): string {
+  const rest = names.length - TOLD;
+  return `${names.slice(0, TOLD).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
