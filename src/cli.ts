@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** Turns argv into an exit code. `--version` answers at once, without loading the commands. */
 import { readFileSync } from 'node:fs';
-import { visible } from './text/visible.ts';
 
 function versionOfPackage(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
@@ -26,39 +25,18 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  const { runProgram } = await import('./cli/program.ts');
-  return await runProgram(argv, version);
+  // Judges histories, and runs nobody's code; on this thread Ctrl-C ends a search with its result.
+  if (argv[0] === 'check')
+    return await (await import('./cli/program.ts')).runProgram(argv, version);
+  return await (await import('./cli/supervisor.ts')).supervise(argv, version);
 }
 
-/** Code of a user's module that fails or ends the process by itself is no result. */
-function watchModules(): { settle: () => void } {
-  let isSettled = false;
-  const fail = (error: unknown): void => {
-    const [line = ''] = String(error instanceof Error ? error.stack : error).split('\n');
-    process.stderr.write(`a module failed outside of every run: ${visible(line)}\n`);
-    process.exit(3);
-  };
-  process.on('uncaughtException', fail);
-  process.on('unhandledRejection', fail);
-  process.on('exit', (code) => {
-    if (isSettled || code !== 0) return;
-    process.stderr.write('a module ended the process before there was a result\n');
-    process.exitCode = 3;
-  });
-  return {
-    settle: () => {
-      isSettled = true;
-    },
-  };
-}
-
-/** Timers that a module left behind keep nothing alive. */
+/** What was printed is there; threads, and timers that a module left behind, keep nothing alive. */
 function leave(): void {
   process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }
 
 goOnUnread();
-const modules = watchModules();
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
@@ -68,5 +46,4 @@ try {
   );
   process.exitCode = 3;
 }
-modules.settle();
 leave();

@@ -18,6 +18,7 @@ import {
   type ShrinkAsyncOptions,
   shrinkFailureAsync,
 } from '../host/async/run-async.ts';
+import { entitled } from '../host/async/whereabouts.ts';
 import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
 import { type Finding, replayCommand, shellWords } from '../report/finding.ts';
 import { siblingLine } from '../report/sibling-text.ts';
@@ -297,7 +298,9 @@ export async function findCounterexample(
     }
     const isDrawn = failing.planOf === undefined;
     const before = isDrawn ? ((await failing.shrunkBefore?.(seed)) ?? null) : null;
-    const fresh = before === null ? await shrinkOf(original, failing.claim, options) : null;
+    const title = `shrinking seed ${seed} of ${failing.system} in ${loaded.scenario.name}`;
+    const shrink = (): Promise<ShrinkResult | null> => shrinkOf(original, failing.claim, options);
+    const fresh = before === null ? await entitled(title, shrink) : null;
     const result = before ?? fresh;
     if (result === null) continue;
     if (fresh !== null) failing.onOthers?.(fresh.others, seed);

@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { entitled } from '../host/async/whereabouts.ts';
 import { scenarioFolderOf } from '../host/modules/load-files.ts';
 import { shellWords } from '../report/finding.ts';
 import type { CorpusEntry } from '../search/corpus/entry.ts';
@@ -66,12 +67,8 @@ async function replayFile(file: string, options: KeptPlanOptions): Promise<KeptP
     const hasChanged = changedModules.length > 0;
     if (options.scenario !== null && plan.scenario !== options.scenario) return null;
     await prepare([plan.system], catalogue);
-    return {
-      kind: 'replayed',
-      file,
-      loaded,
-      replay: await replayKept(plan, { catalogue, hasChanged }),
-    };
+    const replay = await entitled(file, () => replayKept(plan, { catalogue, hasChanged }));
+    return { kind: 'replayed', file, loaded, replay };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { kind: 'damaged', file, lines: error.lines };

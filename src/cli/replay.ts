@@ -1,6 +1,7 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
 import type { Command } from 'commander';
 import { explain } from '../check/explain.ts';
+import { entitled } from '../host/async/whereabouts.ts';
 import { storyOf } from '../report/failure.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/steps.ts';
@@ -40,18 +41,17 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   const codes: Exit[] = [];
   for (const loaded of plans) {
     const { file, plan, catalogue, changedModules } = loaded;
-    const result = await replayKept(plan, {
-      ...{ claim: claim ?? undefined, catalogue },
-      hasChanged: changedModules.length > 0,
-    });
+    const hasChanged = changedModules.length > 0;
+    const judged = { claim: claim ?? undefined, catalogue, hasChanged };
+    const result = await entitled(file, () => replayKept(plan, judged));
     const shown = { result, changedModules, isAlone: plans.length === 1 };
-    const { outcome, expected, claim: judged, digest, divergedAt, changes, lost } = result;
+    const { outcome, expected, digest, divergedAt, changes, lost } = result;
     const close = { changes, nearest: lost?.nearest ?? [] };
     const modules = plan.use === undefined ? null : { changedModules };
     terminal.printJson('replay', {
       file,
       outcome,
-      claim: judged,
+      claim: result.claim,
       digest,
       divergedAt,
       ...close,

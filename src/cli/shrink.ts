@@ -4,7 +4,9 @@ import type { Catalogue } from '../catalogue.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Boundary } from '../core/shrink/boundary.ts';
+import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { examineAsync, shrinkFailureAsync } from '../host/async/run-async.ts';
+import { entitled } from '../host/async/whereabouts.ts';
 import { digestsOf } from '../load.ts';
 import { boundaryText } from '../report/describe-finding.ts';
 import { digestOf } from '../run.ts';
@@ -21,6 +23,7 @@ import {
 } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { writeText } from './files.ts';
+import { breathe } from './interruption.ts';
 import { loadPlan, requireClaim } from './sources.ts';
 import { noteChanges, openTerminal } from './terminal.ts';
 
@@ -55,7 +58,9 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const startedMs = performance.now();
   const limits = maxRuns === null ? {} : { maxRuns };
   const now = current(plan, catalogue);
-  const result = await shrinkFailureAsync(now, claim, { ...limits, catalogue });
+  const shrinking = (): Promise<ShrinkResult> =>
+    shrinkFailureAsync(now, claim, { ...limits, catalogue, breathe });
+  const result = await entitled(`shrinking ${file}`, shrinking);
   const milliseconds = Math.round(performance.now() - startedMs);
   if (result.reproduced !== true)
     throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);

@@ -261,6 +261,7 @@ async function sweepSeeds(
       runs += tally.seeds;
       journal.add(chunk, tally);
     },
+    isGivenUp: context.isInterrupted,
     shouldStop: () =>
       context.isInterrupted() ||
       (options.timeMs !== null && performance.now() - startedMs > options.timeMs) ||

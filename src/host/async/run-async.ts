@@ -20,15 +20,33 @@ import { inRealTurn } from './ambient.ts';
 import { clientProgram } from './client-program.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
 import { type Fill, pinFilled, runFilled } from './run-filled.ts';
+import { runName, within } from './whereabouts.ts';
 
 /**
  * Runs a plan of a system made of `parts`: the same plan gives the same trace, as long as the
  * clients share nothing but messages. Rejects with `UnknownSystem`, and with `UnpreparedSystem`
  * where a store is to be loaded first.
+ *
+ * It runs the system's code on the caller's thread, and nothing ends that: a loop in it never
+ * returns. The command line runs it on a thread that it can end.
  */
 export async function runAsync(
   plan: Plan,
   parts: SystemParts = ownParts,
+  options?: GlobalsOptions,
+): Promise<Trace> {
+  return await watched(plan, parts, () => runUnwatched(plan, parts, options));
+}
+
+/** Runs a plan, and says meanwhile which. */
+function watched<T>(plan: Plan, parts: SystemParts, code: () => T): T {
+  const isOwn = parts === ownParts || parts === builtIn;
+  return within(() => runName(plan), isOwn, code);
+}
+
+async function runUnwatched(
+  plan: Plan,
+  parts: SystemParts,
   options?: GlobalsOptions,
 ): Promise<Trace> {
   if (!isAsync(plan, parts)) return run(plan, parts);
@@ -44,9 +62,11 @@ export async function runAsync(
 
 /** Runs a plan, and tells a watcher of each event before it happens. */
 export async function watchAsync(plan: Plan, parts: SystemParts, watcher: Watcher): Promise<Trace> {
-  if (!isAsync(plan, parts)) return runWatched(plan, parts, watcher);
-  requirePrepared(plan, parts);
-  return await runFilled(plan, fillOf(parts), undefined, watcher);
+  return await watched(plan, parts, () => {
+    if (!isAsync(plan, parts)) return runWatched(plan, parts, watcher);
+    requirePrepared(plan, parts);
+    return runFilled(plan, fillOf(parts), undefined, watcher);
+  });
 }
 
 /** The plan that leaves nothing to chance and gives a trace with the same digest. */
@@ -55,9 +75,11 @@ export async function pinAsync(
   parts: SystemParts = ownParts,
   options?: GlobalsOptions,
 ): Promise<Plan> {
-  if (!isAsync(plan, parts)) return pin(plan, parts);
-  requirePrepared(plan, parts);
-  return pinFilled(plan, fillOf(parts), options);
+  return await watched(plan, parts, () => {
+    if (!isAsync(plan, parts)) return pin(plan, parts);
+    requirePrepared(plan, parts);
+    return pinFilled(plan, fillOf(parts), options);
+  });
 }
 
 function fillOf(parts: SystemParts): Fill {
@@ -68,14 +90,19 @@ function fillOf(parts: SystemParts): Fill {
     });
 }
 
-/** Runs a plan and judges `claims`; a promise only where clients are asynchronous code. */
+/**
+ * Runs a plan and judges `claims`; a promise only where clients are asynchronous code. On the
+ * caller's thread, as `runAsync` does.
+ */
 export function examineEither(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
 ): Examination | Promise<Examination> {
-  if (!isAsync(plan, catalogue)) return examine(plan, claims, catalogue);
-  return runAsync(plan, catalogue).then((trace) => judgeRun(plan, trace, claims, catalogue));
+  return watched(plan, catalogue, () => {
+    if (!isAsync(plan, catalogue)) return examine(plan, claims, catalogue);
+    return runUnwatched(plan, catalogue).then((trace) => judgeRun(plan, trace, claims, catalogue));
+  });
 }
 
 /** Runs a plan and judges `claims`; what both name is looked up in the catalogue. */

@@ -14,6 +14,7 @@ import { init, parse } from 'es-module-lexer';
 import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
 import { errorText } from '../../text/error-text.ts';
 import { loadVirtually } from '../async/globals.ts';
+import { within } from '../async/whereabouts.ts';
 
 type ModuleRead =
   | {
@@ -67,8 +68,12 @@ export async function importModule(module: LoadedModule): Promise<ModuleRead> {
   const { path, digest, url } = module;
   try {
     // What it takes out of builtin modules is to be virtual where its clients run.
-    const loading = loadVirtually(() => import(`${url}?${digest}`));
-    const imported: unknown = await inTime(loading);
+    const loading = (): Promise<unknown> => loadVirtually(() => import(`${url}?${digest}`));
+    const imported = await within(
+      () => path,
+      false,
+      () => inTime(loading()),
+    );
     const definition = definitionOf(imported);
     if (typeof definition === 'string') return problem(`${path} ${definition}`);
     return { kind: 'module', module, definition };

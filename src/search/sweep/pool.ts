@@ -29,6 +29,8 @@ export interface PoolJob {
   readonly modules: readonly LoadedModule[];
   readonly next: (seedsPerChunk: number) => Chunk | null;
   readonly onTally: (tally: Tally, chunk: Chunk) => void;
+  /** Whether chunks that are under way are given up, if they take a second more; absent: never. */
+  readonly isGivenUp?: () => boolean;
 }
 
 export class Pool {
@@ -95,6 +97,9 @@ const FIRST_CHUNK = 8;
 const LARGEST_CHUNK = 8192;
 /** A worker that has not begun its first seed by then never will. */
 const START_TIMEOUT_MS = 60_000;
+/** How long a chunk that is given up may still take. */
+const GRACE_MS = 800;
+const LOOK_EVERY_MS = 200;
 
 /** One worker's place in the pool; the worker in it may be replaced. */
 class Lane {
@@ -113,7 +118,8 @@ class Lane {
       const chunk = job.next(this.seedsPerChunk);
       if (chunk === null) return;
       const { scenario, modules } = job;
-      job.onTally(await this.examine({ scenario, modules, chunk }), chunk);
+      const tally = await this.examine({ scenario, modules, chunk }, job);
+      if (tally !== null) job.onTally(tally, chunk);
     }
   }
 
@@ -122,32 +128,37 @@ class Lane {
     this.worker = null;
   }
 
-  /** Examines a chunk, again and again without the seeds that a worker does not survive. */
-  private async examine(order: ChunkOrder): Promise<Tally> {
+  /**
+   * Examines a chunk, again and again without the seeds that a worker does not survive; null where
+   * it was given up.
+   */
+  private async examine(order: ChunkOrder, job: PoolJob): Promise<Tally | null> {
     const { chunk } = order;
-    const attempt = await this.attempt(order);
+    const attempt = await this.attempt(order, job);
+    if (attempt === null) return null;
     if ('tally' in attempt) {
       this.resize(attempt.milliseconds, chunk);
       return attempt.tally;
     }
     const skip = [...chunk.skip, attempt.seed];
-    const rest = await this.examine({ ...order, chunk: { ...chunk, skip } });
-    return mergeTallies(killedTally(attempt), rest);
+    const rest = await this.examine({ ...order, chunk: { ...chunk, skip } }, job);
+    return rest === null ? null : mergeTallies(killedTally(attempt), rest);
   }
 
-  /** What the worker answers, or the seed that it was lost at. */
-  private attempt(order: ChunkOrder): Promise<ChunkDone | SeedFailure> {
+  /** What the worker answers, or the seed that it was lost at; null where the chunk is given up. */
+  private attempt(order: ChunkOrder, job: PoolJob): Promise<ChunkDone | SeedFailure | null> {
     this.worker ??= this.start();
     const { worker } = this;
     this.seedCell[0] = Number.NaN;
     return new Promise((resolve, reject) => {
-      const watch = this.watch((error) => lose(error));
-      const lose = (error: string): void => {
+      const watch = this.watch(job, (error) => lose(error));
+      const lose = (error: string | null): void => {
         stop();
         this.worker = null;
         const seed = this.seedCell[0] ?? Number.NaN;
         void worker.terminate().then(() => {
-          if (Number.isNaN(seed)) reject(new Error(`a worker did not start: ${error}`));
+          if (error === null) resolve(null);
+          else if (Number.isNaN(seed)) reject(new Error(`a worker did not start: ${error}`));
           else resolve({ seed, error });
         });
       };
@@ -156,22 +167,31 @@ class Lane {
         resolve(done);
       };
       const onError = (error: Error): void => lose(error.message);
+      const onExit = (): void => lose('it ended its process');
       const stop = (): void => {
         clearInterval(watch);
         worker.off('message', onDone);
         worker.off('error', onError);
+        worker.off('exit', onExit);
       };
       worker.on('message', onDone);
       worker.on('error', onError);
+      worker.on('exit', onExit);
       worker.postMessage(order);
     });
   }
 
-  /** Calls `onHung` once the worker has stayed at one seed for too long. */
-  private watch(onHung: (error: string) => void): NodeJS.Timeout {
+  /** Calls `onHung` once the worker has stayed at one seed for too long, or is not wanted any more. */
+  private watch({ isGivenUp }: PoolJob, onHung: (error: string | null) => void): NodeJS.Timeout {
     let lastSeed = Number.NaN;
     let sinceMs = performance.now();
+    let givenUpMs = Number.POSITIVE_INFINITY;
     return setInterval(() => {
+      if (isGivenUp?.() === true) givenUpMs = Math.min(givenUpMs, performance.now());
+      if (performance.now() - givenUpMs > GRACE_MS) {
+        onHung(null);
+        return;
+      }
       const seed = this.seedCell[0] ?? Number.NaN;
       const limitMs = Number.isNaN(seed) ? START_TIMEOUT_MS : this.options.seedTimeoutMs;
       if (!Object.is(seed, lastSeed)) {
@@ -180,7 +200,7 @@ class Lane {
       } else if (performance.now() - sinceMs > limitMs) {
         onHung(`it did not end within ${limitMs / 1000} s`);
       }
-    }, 200);
+    }, LOOK_EVERY_MS);
   }
 
   private start(): Worker {

@@ -30,6 +30,8 @@ export interface SweepOptions extends SeedRange {
   readonly catalogue?: Catalogue;
   /** Asked before each chunk; true ends the sweep with what is known so far. */
   readonly shouldStop?: () => boolean;
+  /** The same for chunks that are under way, of which a second later nothing is kept. */
+  readonly isGivenUp?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
   /** Chunks of this range that an earlier attempt examined: they count, and are not repeated. */
   readonly finished?: readonly FinishedChunk[];
@@ -91,7 +93,10 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   const next = (seeds: number): Chunk | null =>
     options.shouldStop?.() === true ? null : chunks.next(seeds);
   if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally });
-  else await options.pool.run({ scenario, modules, next, onTally });
+  else {
+    const { isGivenUp = (): boolean => false } = options;
+    await options.pool.run({ scenario, modules, next, onTally, isGivenUp });
+  }
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
 }
 

@@ -1,0 +1,149 @@
+/**
+ * Has a command run on a thread of its own and watches it from the main thread, which runs no code
+ * of users: whatever that code does, Ctrl-C is heard, and what does not end is ended and named.
+ *
+ * A run of code of users has 10 s, and the same in a sweep; a run of fencepost's own systems, which
+ * come to their end, takes what it takes.
+ */
+import { getHeapStatistics } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import { Whereabouts } from '../host/async/whereabouts.ts';
+import { visible } from '../text/visible.ts';
+import type {
+  CommandNews,
+  CommandSetting,
+  CommandSignal,
+  StreamSetting,
+} from './command-thread.ts';
+import { type Exit, exits } from './exit.ts';
+
+/** How long one run of code of users may take, and how long the thread may hear nothing. */
+const RUN_LIMIT_MS = 10_000;
+const SILENCE_LIMIT_MS = 25_000;
+/** How long whoever was interrupted may stay at one run, and how long it may not even hear it. */
+const LEAVE_LIMIT_MS = 1_200;
+const LOOK_EVERY_MS = 100;
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+
+/** Runs one command line and gives its exit code. */
+export async function supervise(argv: readonly string[], version: string): Promise<Exit> {
+  return await new Supervisor(argv, version).ended;
+}
+
+class Supervisor {
+  readonly ended: Promise<Exit>;
+  private readonly whereabouts = new Whereabouts();
+  private readonly worker: Worker;
+  private readonly watch: NodeJS.Timeout;
+  private resolve: (exit: Exit) => void = () => {};
+  private isOver = false;
+  /** When the thread was last seen to go on. */
+  private seenMs = performance.now();
+  private seenChanges = 0;
+  /** When the first signal came, unless none did. */
+  private toldMs: number | null = null;
+  private isHeard = false;
+
+  constructor(argv: readonly string[], version: string) {
+    this.ended = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+    this.worker = this.start(argv, version);
+    for (const signal of SIGNALS) process.on(signal, this.onSignal);
+    this.watch = setInterval(() => this.look(), LOOK_EVERY_MS);
+  }
+
+  private start(argv: readonly string[], version: string): Worker {
+    const { memory: whereabouts } = this.whereabouts;
+    const streams = { stdout: settingOf(process.stdout), stderr: settingOf(process.stderr) };
+    const workerData: CommandSetting = { argv, version, whereabouts, ...streams };
+    const maxOldGenerationSizeMb = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
+    const worker = new Worker(new URL('./command-thread.js', import.meta.url), {
+      ...{ workerData, resourceLimits: { maxOldGenerationSizeMb } },
+    });
+    worker.on('message', (news: CommandNews) => this.take(news));
+    worker.on('error', (error: unknown) => this.fail(error));
+    worker.on('exit', (code) => this.end(this.codeOfExit(code)));
+    return worker;
+  }
+
+  private take(news: CommandNews): void {
+    if (news.kind === 'text') process[news.stream].write(news.text);
+    else if (news.kind === 'ended') this.end(news.exit);
+    else if (news.kind === 'alive') this.seenMs = performance.now();
+    else if (news.isHeard) this.isHeard = true;
+    else this.end(exits.interrupted);
+  }
+
+  private readonly onSignal = (signal: NodeJS.Signals): void => {
+    if (this.toldMs !== null) this.end(exits.interrupted);
+    this.toldMs = performance.now();
+    const told: CommandSignal = { signal };
+    this.worker.postMessage(told);
+  };
+
+  private look(): void {
+    const nowMs = performance.now();
+    const { changes, activity } = this.whereabouts;
+    if (changes !== this.seenChanges) this.seenMs = nowMs;
+    this.seenChanges = changes;
+    const stayedMs = nowMs - this.seenMs;
+    if (this.toldMs !== null && this.isStuck(stayedMs, nowMs - this.toldMs)) {
+      this.say(`interrupted${activity === 'nothing' ? '' : ` in ${this.whereabouts.what}`}`);
+      this.end(exits.interrupted);
+    } else if (activity === 'code of users' && stayedMs > RUN_LIMIT_MS) {
+      this.lose(`did not end within ${RUN_LIMIT_MS / 1000} s`);
+    } else if (activity === 'nothing' && stayedMs > SILENCE_LIMIT_MS) {
+      this.lose(`was the last that came to an end, ${SILENCE_LIMIT_MS / 1000} s ago`);
+    }
+  }
+
+  /** Whether a thread that was told to end does not get there. */
+  private isStuck(stayedMs: number, sinceToldMs: number): boolean {
+    const isLate = sinceToldMs > LEAVE_LIMIT_MS;
+    if (!this.isHeard) return isLate;
+    return isLate && this.whereabouts.activity !== 'nothing' && stayedMs > LEAVE_LIMIT_MS;
+  }
+
+  private fail(error: unknown): void {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
+      this.lose('needs more memory than there is');
+      return;
+    }
+    const [line = ''] = String(error instanceof Error ? error.stack : error).split('\n');
+    this.say(`a module failed outside of every run: ${line}`);
+    this.end(exits.failed);
+  }
+
+  private lose(what: string): void {
+    const { what: where } = this.whereabouts;
+    this.say(`✗ ${where === '' ? 'the command' : where} ${what}`);
+    this.end(exits.failed);
+  }
+
+  /** `process.exit` in a module ends the thread and no more. */
+  private codeOfExit(code: number): Exit {
+    if (this.isOver) return exits.failed;
+    if (code === exits.interrupted) return exits.interrupted;
+    this.say('a module ended the process before there was a result');
+    return exits.failed;
+  }
+
+  private say(line: string): void {
+    if (!this.isOver) process.stderr.write(`${visible(line)}\n`);
+  }
+
+  /** The first call counts; the thread is gone when the promise is fulfilled. */
+  private end(exit: Exit): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    clearInterval(this.watch);
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+    this.resolve(exit);
+  }
+}
+
+function settingOf({ isTTY, columns }: NodeJS.WriteStream): StreamSetting {
+  return { isTTY: isTTY === true, columns: columns ?? null };
+}
