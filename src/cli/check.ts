@@ -50,10 +50,7 @@ interface CheckFlags extends OutputFlags {
 }
 
 export function addCheck(command: Command, done: Done): void {
-  withExample(
-    command,
-    'npx fencepost check jepsen.log --model cas-register --fail strict --html why.html',
-  )
+  withExample(command, 'check jepsen.log --model cas-register --fail strict --html why.html')
     .option('--model <name>', 'the sequential specification (default: told by the operations)')
     .option('--format <name>', 'how the file is written', 'auto')
     .option('--fail <policy>', 'a failed call: drop (it did not happen), strict (say why)', 'drop')

@@ -7,6 +7,7 @@
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { parseDuration } from '../core/plan/duration.ts';
+import { FENCEPOST } from '../report/finding.ts';
 import { REPORTERS } from '../report/reporters.ts';
 import { suggest } from '../text/problem.ts';
 import { type Exit, UserError } from './exit.ts';
@@ -17,9 +18,9 @@ export type AddCommand = (command: Command, done: Done, version: string) => void
 /** Receives how the command ended. */
 export type Done = (code: Exit) => void;
 
-/** Lets the `--help` of a command end with one real example. */
+/** Lets the `--help` of a command end with one real example, given without `npx … fencepost`. */
 export function withExample(command: Command, example: string): Command {
-  return command.addHelpText('after', `\nExample:\n  ${example}`);
+  return command.addHelpText('after', `\nExample:\n  ${[...FENCEPOST, example].join(' ')}`);
 }
 
 const REPORTER_NAMES: readonly string[] = Object.keys(REPORTERS);

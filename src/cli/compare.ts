@@ -65,7 +65,7 @@ without and with faults. Intervals are 95 % over the seeds.`;
 export function addCompare(command: Command, done: Done): void {
   withExample(
     command,
-    'npx fencepost compare --systems pessimistic,optimistic,lock-service/fenced --output reports',
+    'compare --systems pessimistic,optimistic,lock-service/fenced --output reports',
   )
     .option('--systems <list>', 'of the scenario by name, or any as lock/store (default: familiar)')
     .option(...seedsOption('60'))

@@ -87,7 +87,7 @@ test('a plan that needs a longer pause now reproduces, and is told and kept as t
 
 test('a name that is gone ends with 5 everywhere, with the rename that mends it', () => {
   writeFileSync(plan, KEPT.replace('POINT', 'store'));
-  const advice = `it reproduces where "store" is "write": \`npx fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write\``;
+  const advice = `it reproduces where "store" is "write": \`npx --no-install fencepost corpus update --corpus ${plans} --modules ${folder} --rename store=write\``;
   const checked = corpus('check');
   expect([checked.code, checked.out.includes(advice)]).toEqual([5, true]);
   const replayed = runCli(['replay', plan, '--modules', folder]);

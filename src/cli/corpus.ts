@@ -28,7 +28,7 @@ interface PruneFlags extends CorpusFlags {
 
 /** Adds `corpus` with `ls`, `add`, `check`, `update` and `prune`. */
 export function addCorpus(command: Command, done: Done): void {
-  const corpus = withExample(command, 'npx fencepost corpus check');
+  const corpus = withExample(command, 'corpus check');
   const kinds = 'the claim and outcome that each expects, and what kind of failure it is';
   subcommand(corpus, 'ls', `the kept plans, ${kinds}`, 'ls').action(async (flags: CorpusFlags) =>
     done(await (await folder()).listCorpus(corpusOptions(flags))),
@@ -68,7 +68,7 @@ const folder = (): Promise<typeof import('./corpus-folder.ts')> => import('./cor
 
 /** With the options that all of them have. */
 function subcommand(corpus: Command, usage: string, about: string, example: string): Command {
-  return withExample(corpus.command(usage).description(about), `npx fencepost corpus ${example}`)
+  return withExample(corpus.command(usage).description(about), `corpus ${example}`)
     .option('--corpus <folder>', 'the folder of kept plans', 'plans')
     .option('--modules <folder>', 'the folder of the scenarios, whose modules the plans use')
     .option('--no-modules', 'refuse plans that use modules, which would be run')

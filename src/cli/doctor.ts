@@ -24,7 +24,7 @@ interface DoctorFlags extends OutputFlags {
 }
 
 export function addDoctor(command: Command, done: Done): void {
-  withExample(command, 'npx fencepost doctor --canary')
+  withExample(command, 'doctor --canary')
     .option('--canary', 'only run a system that must break, and see that it is found')
     .option('--json', 'one JSON line')
     .option(...shared.quiet)

@@ -14,7 +14,7 @@ import { exits, UserError } from './exit.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 export function addExplain(command: Command, done: Done): void {
-  withExample(command, 'npx fencepost explain grant-order')
+  withExample(command, 'explain grant-order')
     .option(shared.json[0], 'as one JSON line')
     .action((words: readonly string[], { json }: { readonly json?: boolean }) => {
       printEntries(entriesMeant(words, allEntries()), json === true);

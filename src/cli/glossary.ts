@@ -447,8 +447,8 @@ export function glossaryPage(): string {
   const events = Object.entries(EVENTS).map(([name, about]) => `| \`${name}\` | ${about} |`);
   return [
     '# Glossary',
-    `\`npx fencepost explain <word>\` says the same, and explains every claim, fault, lock, store, setting, step and
-exit code as well, with its fields and YAML to copy. \`npx fencepost list\` names them all.`,
+    `\`npx --no-install fencepost explain <word>\` says the same, and explains every claim, fault, lock, store, setting, step and
+exit code as well, with its fields and YAML to copy. \`npx --no-install fencepost list\` names them all.`,
     ...lines,
     '## Events of a trace',
     ['| event | says |', '| --- | --- |', ...events].join('\n'),

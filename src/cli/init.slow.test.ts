@@ -78,9 +78,11 @@ describe('what is written', () => {
 
   test('has scenarios that come to what they say of themselves', () => {
     const { out } = fencepost(folder, 'init');
-    const [, command = ''] = /^next: npx fencepost (.*)$/m.exec(out) ?? [];
+    const [, command = ''] = /^next: npx --no-install fencepost (.*)$/m.exec(out) ?? [];
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
-    expect(readme).toContain(`npx fencepost init\nnpx fencepost ${command}\n`);
+    expect(readme).toContain(
+      `npx --no-install fencepost init\nnpx --no-install fencepost ${command}\n`,
+    );
     const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '300');
     expect(told).toMatch(/5 of 5 expectations met/);
     expect(told).toContain('Stale write accepted');
@@ -161,7 +163,7 @@ describe('what is there already', () => {
     expect(fencepost(folder, 'init', 'package.json')).toMatchObject({ code: 2 });
     const { code, out } = fencepost(folder, 'init', 'new/one');
     expect(code).toBe(0);
-    expect(out).toContain('next: cd new/one && npx fencepost run locks/zombie.yaml');
+    expect(out).toContain('next: cd new/one && npx --no-install fencepost run locks/zombie.yaml');
     const text = readFileSync(join(folder, 'new/one/locks/zombie.yaml'), 'utf8');
     expect(text).toContain('$schema=../../../node_modules/fencepost/dist/scenario.schema.json');
   });
@@ -211,7 +213,7 @@ describe('the workflow', () => {
   /** The commands of fencepost, as arguments. */
   function commandsOf(steps: typeof shard.steps, index = 0): readonly (readonly string[])[] {
     return steps.flatMap(({ run = '' }) => {
-      const [, command] = /^npx fencepost (.+)$/.exec(run.trim()) ?? [];
+      const [, command] = /^npx --no-install fencepost (.+)$/.exec(run.trim()) ?? [];
       const filled = command
         ?.replace(/\$\{\{ matrix\.shard \}\}/g, String(index))
         .replace(/\$\{\{ strategy\.job-total \}\}/g, String(shard.strategy.matrix.shard.length));

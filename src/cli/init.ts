@@ -8,7 +8,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
-import { shellWords } from '../report/finding.ts';
+import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { paintFor } from '../text/colour.ts';
 import { type Done, withExample } from './command.ts';
 import { type Exit, exits, UserError } from './exit.ts';
@@ -23,7 +23,7 @@ interface InitFlags {
 }
 
 export function addInit(command: Command, done: Done): void {
-  withExample(command, 'npx fencepost init --ci github && npx fencepost run locks/zombie.yaml')
+  withExample(command, 'init --ci github && npx --no-install fencepost run locks/zombie.yaml')
     .addOption(new Option('--ci <server>', 'write its workflow as well').choices(['github']))
     .option('--no-vitest', 'write no tests of vitest')
     .option('--force', 'overwrite files that exist')
@@ -51,7 +51,7 @@ function begin(folder: string, flags: InitFlags): Exit {
   if (isDryRun) return exits.met;
   terminal.print('');
   const enter = resolve(folder) === resolve('.') ? [] : ['cd', folder, '&&'];
-  const run = ['npx', 'fencepost', 'run', ...STARTER_SCENARIOS.split(' ')];
+  const run = [...FENCEPOST, 'run', ...STARTER_SCENARIOS.split(' ')];
   terminal.print(`next: ${shellWords([...enter, ...run]).join(' ')}`);
   return exits.met;
 }

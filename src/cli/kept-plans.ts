@@ -7,7 +7,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { entitled } from '../host/async/whereabouts.ts';
 import { scenarioFolderOf } from '../host/modules/load-files.ts';
-import { shellWords } from '../report/finding.ts';
+import { FENCEPOST, shellWords } from '../report/finding.ts';
 import type { CorpusEntry } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
@@ -114,7 +114,7 @@ export function adviceOf({
   const { changes, difference, lost, plan } = replay;
   // A module that is another one by now is run only from a folder that somebody names.
   const modules = plan.use === undefined ? [] : ['--modules', scenarioFolderOf(file)];
-  const words = ['npx', 'fencepost', 'corpus', 'update', '--corpus', dirname(file), ...modules];
+  const words = [...FENCEPOST, 'corpus', 'update', '--corpus', dirname(file), ...modules];
   const command = shellWords(words).join(' ');
   if (difference !== null) return [`two runs of it differ: ${difference}`];
   if (changes.length > 0) {

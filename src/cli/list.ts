@@ -18,7 +18,7 @@ import { entriesMeant, printEntries } from './explain.ts';
 import { shippedScenarios } from './shipped.ts';
 
 export function addList(command: Command, done: Done): void {
-  withExample(command, 'npx fencepost list faults pause')
+  withExample(command, 'list faults pause')
     .option(shared.json[0], 'as one JSON line')
     .action((named: string | undefined, name: string | undefined, { json }: ListFlags) => {
       const isJson = json === true;
@@ -51,7 +51,7 @@ function kindMeant(word: string): Kind {
 }
 
 export function addSchema(command: Command, done: Done): void {
-  withExample(command, 'npx fencepost schema > scenario.schema.json')
+  withExample(command, 'schema > scenario.schema.json')
     .option('--output', 'that of the lines which --json writes instead')
     .action(({ output }: { readonly output?: boolean }) => {
       const schema = output === true ? outputJsonSchema() : scenarioJsonSchema(vocabulary);

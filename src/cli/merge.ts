@@ -7,7 +7,7 @@ interface MergeFlags extends ReportFlags {
 }
 
 export function addMerge(command: Command, done: Done, version: string): void {
-  withExample(command, 'npx fencepost merge reports')
+  withExample(command, 'merge reports')
     .option(...shared.output)
     .option(...shared.reporter)
     .option(...shared.json)

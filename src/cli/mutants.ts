@@ -54,7 +54,7 @@ interface MutantsFlags extends OutputFlags {
 }
 
 export function addMutants(command: Command, done: Done): void {
-  withExample(command, 'npx fencepost mutants unfenced token-32-bit')
+  withExample(command, 'mutants unfenced token-32-bit')
     .option('--seeds <N|A..B>', 'how many seeds of each, or which', '500')
     .option(...shared.workers)
     .option('--output <folder>', 'where the shrunk plans are written (default: nowhere)')

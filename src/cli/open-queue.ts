@@ -11,7 +11,7 @@ import type { SweepQueue } from '../adapters/fleet/sweep-queue.ts';
 import type { FleetWorker, WorkerOptions } from '../adapters/fleet/worker.ts';
 import { requireVersions, UnsupportedVersion } from '../adapters/installed-version.ts';
 import { Defect } from '../core/kernel/assert.ts';
-import { shellWords } from '../report/finding.ts';
+import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { UserError } from './exit.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -42,14 +42,14 @@ interface SweepWords {
 
 /**
  * The command that people are told to type:
- * `npx fencepost sweep resume s0123… --queue redis://…`; the queue only where it is
+ * `npx --no-install fencepost sweep resume s0123… --queue redis://…`; the queue only where it is
  * needed.
  */
 export function sweepCommandText(
   verb: 'status' | 'tail' | 'stop' | 'resume',
   { queue, id, options = [] }: SweepWords,
 ): string {
-  const words = ['npx', 'fencepost', 'sweep', verb, ...(id === null ? [] : [id]), ...options];
+  const words = [...FENCEPOST, 'sweep', verb, ...(id === null ? [] : [id]), ...options];
   if (process.env[QUEUE_VARIABLE] === queue) return shellWords(words).join(' ');
   // An ellipsis: whoever typed the password knows it.
   if (mayHaveSecret(queue)) return `${QUEUE_VARIABLE}=… ${shellWords(words).join(' ')}`;

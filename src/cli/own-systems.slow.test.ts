@@ -59,7 +59,9 @@ test('every kept plan of a fixture with a module replays, by the command that th
     expect(out).not.toContain('another version');
   }
   const run = ['run', 'own/spin-lock.yaml', '--seeds', '20', '--output', 'elsewhere', '-q'];
-  const printed = /^replay: npx fencepost ((?:.*\\\n)*.*)$/m.exec(fencepost(...run).out)?.[1];
+  const printed = /^replay: npx --no-install fencepost ((?:.*\\\n)*.*)$/m.exec(
+    fencepost(...run).out,
+  )?.[1];
   const words = (printed ?? '').replaceAll('\\\n', ' ').split(/\s+/);
   expect(words).toContain('--modules');
   expect(fencepost(...words).code).toBe(0);

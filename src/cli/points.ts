@@ -35,7 +35,7 @@ interface PointsFlags extends OutputFlags {
 }
 
 export function addPoints(command: Command, done: Done): void {
-  addModuleOptions(withExample(command, 'npx fencepost points zombie-writer --system unfenced'))
+  addModuleOptions(withExample(command, 'points zombie-writer --system unfenced'))
     .option('--seed <S>', 'which seed runs without faults', '0')
     .option('--system <name>', 'only this system of the scenario (default: all)')
     .option(...shared.json)

@@ -22,7 +22,7 @@ interface ReplayFlags {
 }
 
 export function addReplay(command: Command, done: Done): void {
-  addModuleOptions(withExample(command, 'npx fencepost replay zombie-writer-unfenced-grant-order'))
+  addModuleOptions(withExample(command, 'replay zombie-writer-unfenced-grant-order'))
     .option('--claim <claim>', 'judge this claim instead of the plan’s')
     .option('--json', 'one JSON line a plan')
     .action(async (files: string[], flags: ReplayFlags) => done(await replayPlans(files, flags)));

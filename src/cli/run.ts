@@ -30,7 +30,7 @@ interface RunFlags extends ReportFlags {
 }
 
 export function addRun(command: Command, done: Done, version: string): void {
-  withExample(command, 'npx fencepost run zombie-writer --seeds 1000')
+  withExample(command, 'run zombie-writer --seeds 1000')
     .option(...seedsOption('1000'))
     .option('--seed <S>', 'only this seed')
     .option('--fresh', 'seeds that were never tried: the range begins at a random one')

@@ -47,7 +47,7 @@ interface ShowFlags extends OutputFlags {
 }
 
 export function addShow(command: Command, done: Done): void {
-  addModuleOptions(withExample(command, 'npx fencepost show six-steps --system fenced'))
+  addModuleOptions(withExample(command, 'show six-steps --system fenced'))
     .option('--seed <S>', 'which seed of the scenario', '0')
     .option('--system <name>', 'which system of the scenario (default: the first)')
     .addOption(new Option('--plan <kind>', 'print the plan instead').choices(['drawn', 'pinned']))

@@ -142,7 +142,7 @@ function reportShard(
   }
   const file = writeShard(scenarios, outcomes, { range: { from, to }, shard, output, version });
   terminal.note(`shard ${shard.index} of ${shard.of}: ${file}`);
-  terminal.note(`when all are there: npx fencepost merge ${output}`);
+  terminal.note(`when all are there: npx --no-install fencepost merge ${output}`);
 }
 
 /** Runs one scenario from its kept plans to its shrunk findings; writes only its journal. */

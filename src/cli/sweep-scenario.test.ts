@@ -120,7 +120,7 @@ describe('what is left of a sweep', () => {
     for (const end of ['stopped', 'left'] as const) {
       expect(rest(end, true)).toBe(
         'small: 1,312 of 10,000 seeds; go on with: ' +
-          'npx fencepost sweep resume s0123 --modules x',
+          'npx --no-install fencepost sweep resume s0123 --modules x',
       );
     }
   });

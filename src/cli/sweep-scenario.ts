@@ -14,7 +14,7 @@ import { progressLine } from '../adapters/fleet/progress.ts';
 import { readShrunk } from '../adapters/fleet/shrink-kind.ts';
 import { type SweepRecord, sweepIdOf } from '../adapters/fleet/sweep-record.ts';
 import { type Located, locateDifference, type TwoResults } from '../adapters/fleet/two-results.ts';
-import { shellWords } from '../report/finding.ts';
+import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { repeatSeed } from '../search/sweep/examiner.ts';
 import type { Pool } from '../search/sweep/pool.ts';
 import { originOf } from '../search/sweep/sealed.ts';
@@ -259,7 +259,7 @@ interface Swept {
   readonly isAnnounced: boolean;
 }
 
-/** `zombie: 1,312 of 10,000 seeds; go on with: npx fencepost sweep resume s0123…`. */
+/** `zombie: 1,312 of 10,000 seeds; go on with: npx --no-install fencepost sweep resume s0123…`. */
 export function restText(
   loaded: LoadedScenario,
   { result, id, isAnnounced }: Swept,
@@ -356,6 +356,6 @@ function hereText(located: Exclude<Located, { kind: 'seed' }>): string {
 }
 
 function commandOf(file: string, { from, to }: SeedRange): string {
-  const words = ['npx', 'fencepost', 'run', file, '--seeds', `${from}..${to}`];
+  const words = [...FENCEPOST, 'run', file, '--seeds', `${from}..${to}`];
   return shellWords([...words, '--check-determinism']).join(' ');
 }

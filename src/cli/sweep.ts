@@ -35,10 +35,7 @@ interface SweepFlags extends SweepReportFlags {
 /** Adds `sweep`, and what looks after sweeps. */
 export function addSweep(command: Command, done: Done, version: string): void {
   const sweep = reporting(
-    withExample(
-      command,
-      `npx fencepost sweep zombie-writer --seeds 1..100000000 --queue ${EXAMPLE_QUEUE}`,
-    )
+    withExample(command, `sweep zombie-writer --seeds 1..100000000 --queue ${EXAMPLE_QUEUE}`)
       .addOption(queueOption())
       .option(...seedsOption('1000'))
       .option('--chunk-seconds <N>', 'how long one job takes a machine like this one', '20'),
@@ -60,7 +57,7 @@ export function addSweep(command: Command, done: Done, version: string): void {
     sweep
       .command('resume [sweep]')
       .description('go on with a sweep whose coordinator is gone, or that was stopped'),
-    `npx fencepost sweep resume s0123 --queue ${EXAMPLE_QUEUE}`,
+    `sweep resume s0123 --queue ${EXAMPLE_QUEUE}`,
   );
   reporting(resume.addOption(queueOption()))
     .option(
@@ -86,7 +83,7 @@ const MANAGE = {
 function addManage(sweep: Command, done: Done): void {
   for (const name of ['status', 'tail', 'stop'] as const) {
     const id = name === 'status' ? '' : ' s0123';
-    const example = `npx fencepost sweep ${name}${id} --queue ${EXAMPLE_QUEUE}`;
+    const example = `sweep ${name}${id} --queue ${EXAMPLE_QUEUE}`;
     const described = withExample(
       sweep.command(`${name} [sweep]`).description(MANAGE[name]),
       example,

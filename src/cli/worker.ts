@@ -17,7 +17,7 @@ interface WorkerFlags {
 }
 
 export function addWorker(command: Command, done: Done, version: string): void {
-  withExample(command, `npx fencepost worker --queue ${EXAMPLE_QUEUE}`)
+  withExample(command, `worker --queue ${EXAMPLE_QUEUE}`)
     .addOption(queueOption())
     .option('--workers <N>', 'worker threads (default: one a core)')
     .option(

@@ -31,7 +31,7 @@ describe('renderFailure', () => {
         '21  │                  │                  │                  ✓ accepts x = 1, token 1 ← stale write',
         '',
         'shrunk 812 → 9 events, 5 faults → 1; breaks with a pause of 10.000 ms, holds with 9.999 ms',
-        'replay: npx fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml',
+        'replay: npx --no-install fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml',
         'report: reports/zombie-writer.html',
         'keep:   cp reports/zombie-writer-unfenced-fence-monotone.yaml fixtures/plans/',
       ].join('\n'),
@@ -96,13 +96,13 @@ describe('renderFailure', () => {
   it('breaks a command that is too long where a shell joins it again', () => {
     const planFile = `reports/${'long-'.repeat(14)}name.yaml`;
     const lines = renderFailure({ ...zombieFinding, planFile }, plain).split('\n');
-    expect(lines).toContain('replay: npx fencepost replay \\');
+    expect(lines).toContain('replay: npx --no-install fencepost replay \\');
     expect(lines).toContain(planFile);
   });
 
   it('quotes a path that a shell would read otherwise', () => {
     const text = renderFailure({ ...zombieFinding, planFile: "my plans/it's.yaml" }, plain);
-    expect(text).toContain(`replay: npx fencepost replay 'my plans/it'\\''s.yaml'`);
+    expect(text).toContain(`replay: npx --no-install fencepost replay 'my plans/it'\\''s.yaml'`);
   });
 
   it('lets no name steer the terminal', () => {

@@ -73,13 +73,19 @@ export interface ShrunkSize {
   readonly originalFaults: number;
 }
 
-/** `npx fencepost replay <plan>`, as words; it says where the plan's modules lie, if it has any. */
+/**
+ * How every command that is printed begins: in a folder where fencepost is not installed, npx would
+ * else fetch whatever has that name in the registry.
+ */
+export const FENCEPOST: readonly string[] = ['npx', '--no-install', 'fencepost'];
+
+/** `… replay <plan>`, as words; it says where the plan's modules lie, if it has any. */
 export function replayCommand({
   plan,
   planFile,
   scenarioFile,
 }: Pick<Finding, 'plan' | 'planFile' | 'scenarioFile'>): readonly string[] {
-  const replay = ['npx', 'fencepost', 'replay', planFile];
+  const replay = [...FENCEPOST, 'replay', planFile];
   if (plan.use === undefined) return replay;
   const at = scenarioFile.lastIndexOf('/');
   return [...replay, '--modules', at <= 0 ? '.' : scenarioFile.slice(0, at)];

@@ -74,7 +74,7 @@ function cellOf(text: string): string {
 function render({ title, about, rows }: SourceDocument, at: number): string {
   const scripts: string[] = [];
   const shownBy = ({ shown }: Row): string => {
-    if ('command' in shown) return `\`npx fencepost ${cellOf(shown.command)}\``;
+    if ('command' in shown) return `\`fencepost ${cellOf(shown.command)}\``;
     const same = scripts.indexOf(shown.script.trim());
     const number = same < 0 ? scripts.push(shown.script.trim()) : same + 1;
     return `script ${at + 1}.${number}`;

@@ -14,14 +14,35 @@ const everything = [...pages.values()].join('\n');
 
 test('the failure in the README is the one that the main job prints', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
-  const args = ['dist/cli.js', 'run', 'fixtures/zombie-writer.yaml', '--output', folder];
+  const args = [join(root, 'dist/cli.js'), 'run', 'zombie-writer'];
   const env = { ...process.env, NO_COLOR: '1' };
-  const { stdout } = spawnSync('node', args, { cwd: root, encoding: 'utf8', env });
+  const { stdout } = spawnSync('node', args, { cwd: folder, encoding: 'utf8', env });
   rmSync(folder, { recursive: true });
   const [shown = ''] = /(?<=failure:begin -->\n```text\n)[\s\S]*?(?=\n```)/.exec(readme) ?? [];
   const story = shown.slice(0, shown.indexOf('replay:'));
   expect(story.length, 'run `npm run sample`').toBeGreaterThan(500);
   expect(stdout).toContain(story);
+});
+
+test('nothing that is printed, generated or shown fetches a package that is not installed', () => {
+  const folders = [
+    'src',
+    'fixtures/starter',
+    'fixtures/plans',
+    'fixtures/modules',
+    'docs',
+    'tools',
+  ];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|mts|mjs|md|yaml|yml)$/.test(name))
+      .map((name) => `${folder}/${name}`),
+  );
+  const fetching = /npx (?=fencepost)|'npx', (?='fencepost')/;
+  const found = ['README.md', ...files].filter((file) =>
+    fetching.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(found).toEqual([]);
 });
 
 test('the scenario in the README loads', () => {
@@ -108,9 +129,7 @@ test('every command and option that a page shows exists', () => {
 });
 
 test('every check that a page shows judges a history', () => {
-  const commands = [...everything.matchAll(/(?<=`npx fencepost )check [^`]+/g)].map(
-    ([text]) => text,
-  );
+  const commands = [...everything.matchAll(/(?<=`fencepost )check [^`]+/g)].map(([text]) => text);
   expect(commands.length).toBeGreaterThan(0);
   for (const command of commands) {
     const args = ['dist/cli.js', ...command.split(/\s+/)];

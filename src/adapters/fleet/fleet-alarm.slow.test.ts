@@ -68,7 +68,7 @@ onRedis('sweeps on a queue end with 4 where a chunk came to two results', async 
   expect(out).toMatch(
     /: seeds 0\.\.\d+ of .* two results; here .* the one that is not counted: machines differ/,
   );
-  expect(out).toMatch(/npx fencepost run \S+ --seeds 0\.\.\d+ --check-determinism/);
+  expect(out).toMatch(/npx --no-install fencepost run \S+ --seeds 0\.\.\d+ --check-determinism/);
   expect(code).toBe(4);
   // What was shrunk while the sweep went on is where, and what, it is at the end.
   const plans = readdirSync(join(shell.folder, 'alarm/reports')).filter((name) =>
@@ -115,7 +115,7 @@ onRedis('sweeps on a queue name the seed that came to two results, and what show
     const { code, out } = await begun.ended;
     expect(code).toBe(4);
     const told =
-      /: seed (\d+) of (naive|cured) came to two results; event \d+ differs: .*\n +npx fencepost (.*)/;
+      /: seed (\d+) of (naive|cured) came to two results; event \d+ differs: .*\n +npx --no-install fencepost (.*)/;
     const [, seed = '', system = '', command = ''] = told.exec(out) ?? [];
     expect(command).toBe(`run ${file} --seeds ${seed}..${seed} --check-determinism`);
     const shown = await shell.start('fickle', [...command.split(' '), '--output', place]).ended;

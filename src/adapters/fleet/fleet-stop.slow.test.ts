@@ -48,7 +48,8 @@ async function beginSome(place: string, args: readonly string[]): Promise<Begun>
   return begun;
 }
 
-const REST = /^zombie-writer: [1-9][\d,]* of 1,000,000 seeds; go on with: (npx fencepost .*)$/m;
+const REST =
+  /^zombie-writer: [1-9][\d,]* of 1,000,000 seeds; go on with: (npx --no-install fencepost .*)$/m;
 
 function filesOf(place: string): readonly string[] {
   return readdirSync(join(shell.folder, place, 'reports'), { recursive: true, encoding: 'utf8' });
@@ -63,14 +64,16 @@ onRedis(
   async () => {
     const begun = await beginSome('stopped', [zombie, ...MANY, '--json']);
     const stop = await sweep('stop', []).ended;
-    expect(stop.out).toContain(`with its --output: npx fencepost sweep resume ${begun.id}\n`);
+    expect(stop.out).toContain(
+      `with its --output: npx --no-install fencepost sweep resume ${begun.id}\n`,
+    );
     const { code, out, err } = await begun.ended;
     expect(code).toBe(130);
     expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
       ...{ type: 'summary', exit: 130 },
       scenarios: [{ systems: [{ seeds: expect.any(Number) }, { seeds: expect.any(Number) }] }],
     });
-    expect(REST.exec(err)?.[1]).toBe(`npx fencepost sweep resume ${begun.id}`);
+    expect(REST.exec(err)?.[1]).toBe(`npx --no-install fencepost sweep resume ${begun.id}`);
     expect(filesOf('stopped').filter((name) => /shard/.test(name))).toEqual([]);
     expect(filesOf('stopped')).toContain(`zombie-writer-${begun.id}.checkpoint`);
     expect(await statusOf(begun.id)).toContain(': stopped; no coordinator');
@@ -119,7 +122,7 @@ onRedis(
     const { code, out, err } = await begun.ended;
     expect(code).toBe(130);
     expect(out).toMatch(/ expectations? met/);
-    const command = `npx fencepost sweep resume ${begun.id} --output own`;
+    const command = `npx --no-install fencepost sweep resume ${begun.id} --output own`;
     expect(REST.exec(err)?.[1]).toBe(command);
     expect(readdirSync(join(shell.folder, 'left/own'))).toContain(
       `zombie-writer-${begun.id}.checkpoint`,

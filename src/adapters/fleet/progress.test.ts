@@ -44,7 +44,7 @@ test('before the first result nothing is said of the time left, or that none bro
 
 test('a sweep on which nobody is at work says how to start a worker, and no pace', () => {
   const waiting = { ...progress, workers: 0, isWaiting: true };
-  const word = 'waiting for a worker: npx fencepost worker';
+  const word = 'waiting for a worker: npx --no-install fencepost worker';
   expect(progressLine({ ...waiting, runs: 0 })).toBe(`0 of 40,000 runs, ${word}`);
   expect(progressLine(waiting)).toBe(`10,000 of 40,000 runs, ${word}, none broke a claim`);
   const broken = { broken: 3, kinds: { 'unfenced fence-monotone': 3 } };

@@ -91,7 +91,9 @@ export function progressLine(
   const { runs, total, broken, isWaiting = false } = progress;
   const parts = [
     `${groupDigits(runs)} of ${groupDigits(total)} runs`,
-    ...(isWaiting ? ['waiting for a worker: npx fencepost worker'] : paceTexts(progress)),
+    ...(isWaiting
+      ? ['waiting for a worker: npx --no-install fencepost worker']
+      : paceTexts(progress)),
     ...(broken > 0 ? [brokenText(progress, isShort)] : []),
     ...(broken === 0 && runs > 0 ? ['none broke a claim'] : []),
   ];

@@ -315,7 +315,7 @@ function checkCopy({ root, manifest }: PackageFacts, workFolder: string): Check 
   if (realpathSync(found) === realpathSync(root)) return ok('copy', 'it is the one of this folder');
   const other = readManifest(found)?.version ?? '';
   const what = `another copy is installed here: ${other} in ${found}`;
-  return warning('copy', what, 'run that one: npx fencepost doctor');
+  return warning('copy', what, 'run that one: npx --no-install fencepost doctor');
 }
 
 /** One check for each package in `peers`, a map from names to ranges. */

@@ -13,7 +13,7 @@ export interface Row {
 /** What a reader types to see it. Each of `prints` stands in what is printed then. */
 export type Shown = (
   | {
-      /** What follows `npx fencepost`. */
+      /** What follows `fencepost`. */
       readonly command: string;
     }
   | {
