@@ -313,7 +313,9 @@ class FaultBuilder {
       }
       if (clients.includes(word) || servers.includes(word)) return [word];
       const known = [...GROUPS, ...servers, ...clients];
-      this.report(field, `unknown process "${word}"; known: ${listed(known)}`);
+      const hint = nearName(word, known);
+      const there = hint === '' ? '; known' : `${hint} Known`;
+      this.report(field, `unknown process "${word}"${there}: ${listed(known)}`);
       return [];
     });
     return [...new Set(found)];
@@ -437,7 +439,13 @@ class FaultBuilder {
   }
 }
 
-/** A near name would often be another process: `lock-1` for `lock-4`. So all are named. */
+/** None for a name that ends in a number: `lock-1` is another process than `lock-4`. */
+function nearName(word: string, known: readonly string[]): string {
+  const hint = /\d$/.test(word) ? '' : suggest(word, known);
+  return hint.includes('did you mean') ? hint : '';
+}
+
+/** All of them, since no single one is sure to be meant. */
 function listed(known: readonly string[]): string {
   return [...known.slice(0, 20), ...(known.length > 20 ? ['…'] : [])].join(', ');
 }

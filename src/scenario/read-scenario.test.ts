@@ -226,6 +226,11 @@ describe('a mistake is shown with its place and what was probably meant', () => 
       'pause: { process: lock-9, for: 1ms }',
       'unknown process "lock-9"; known: clients, stores, locks, lock, store, alice, bob',
     ],
+    [
+      'pause: { process: client, for: 1ms }',
+      'unknown process "client"; did you mean "clients"? Known: clients, stores, locks, lock,',
+    ],
+    ['pause: { process: alise, for: 1ms }', 'unknown process "alise"; did you mean "alice"?'],
     ['pause: { before: write, at: 1ms, for: 1ms }', 'at most one of at, before and after'],
     ['pause: { for: 1ms }\n    drop: { chance: 1/2 }', 'a fault is a map of one key'],
     ['duplicate: { by: 1ms, chance: 1/9 }', 'a connection never duplicates; say network: { link'],

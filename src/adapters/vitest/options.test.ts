@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
+import { builtInClaims } from '../../check/claims.ts';
 import { loadScenario } from '../../load.ts';
 import { scenarioFileSchema } from '../../scenario/scenario-file.ts';
-import { SCENARIO_FIELDS } from './options.ts';
+import { protocols } from '../../systems/protocols.ts';
+import { storeKinds } from '../../systems/store/store-kinds.ts';
+import { CLAIM_NAMES, LOCK_NAMES, STORE_NAMES } from './known-names.ts';
+import { type LockOptions, SCENARIO_FIELDS, type WrittenHere } from './options.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 
 /** Everything that can be said, and nothing twice. */
@@ -78,4 +82,19 @@ test('an epoch can be typed as a day, as a time of it in UTC, or as 0, and is re
   // @ts-expect-error A time without its zone is no instant.
   const local: ScenarioFields['epoch'] = '2024-01-01T12:30:00';
   expect(local).not.toMatch(/Z$/);
+});
+
+type Literals<Field, Names extends readonly string[]> = readonly Extract<Field, Names[number]>[];
+
+test('the names of locks, stores and claims are typed, for editors to complete, and others too', () => {
+  // Of a field that is only a string nothing would be left, and these would not compile.
+  const locks: Literals<LockOptions['lock'], typeof LOCK_NAMES> = LOCK_NAMES;
+  const stores: Literals<WrittenHere['store'], typeof STORE_NAMES> = STORE_NAMES;
+  type Claims = NonNullable<WrittenHere['holds'] | WrittenHere['breaks']>[number];
+  const claims: Literals<Claims, typeof CLAIM_NAMES> = CLAIM_NAMES;
+  expect(locks).toEqual([...protocols.keys()]);
+  expect(stores).toEqual([...storeKinds.keys()]);
+  expect(claims).toEqual([...builtInClaims.keys()]);
+  const own: LockOptions = { lock: 'my-lock', store: 'my-store', holds: ['mine'], faults: [] };
+  expect(own.lock).toBe('my-lock');
 });

@@ -10,6 +10,7 @@ import type { SeedRange } from '../../search/sweep/shards.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
 import type { AsyncClient, AsyncSection } from '../../systems/protocol.ts';
 import { type PathStep, renderPath, suggest } from '../../text/problem.ts';
+import type { ClaimName, LockName, StoreName } from './known-names.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 import { SimTestError } from './test-place.ts';
 
@@ -32,11 +33,11 @@ export interface WrittenHere extends ScenarioFields, Without<'scenario' | 'syste
   /** What may go wrong; `[]` where nothing does. */
   readonly faults: NonNullable<ScenarioFields['faults']>;
   /** What the lock guards. Default `unfenced`. */
-  readonly store?: string;
+  readonly store?: StoreName;
   /** Claims that must hold on every seed; `grant-order` if neither this nor `breaks` is given. */
-  readonly holds?: readonly string[];
+  readonly holds?: readonly ClaimName[];
   /** Claims that must break on some seed. */
-  readonly breaks?: readonly string[];
+  readonly breaks?: readonly ClaimName[];
 }
 
 /** A scenario that is written elsewhere. */
@@ -65,7 +66,7 @@ export interface BodyParts<S extends object, T extends object> extends Without<'
 
 /** A lock that fencepost has, or that is defined with `build` or `buildAsync`. */
 interface LockParts extends Without<PartOfBody> {
-  readonly lock: string | LockDefinition;
+  readonly lock: LockName | LockDefinition;
   /** Options of the lock: `{ release: 'own' }`. */
   readonly options?: Readonly<Record<string, string | number>>;
 }

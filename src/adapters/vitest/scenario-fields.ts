@@ -5,13 +5,13 @@
  */
 import type { FaultKind } from '../../core/plan/fault.ts';
 
-type Unit = 'us' | 'ms' | 's' | 'min' | 'h';
+type Unit = 'us' | 'ms' | 's' | 'min' | 'm' | 'h';
 /** `20ms`, `250us`, `1.5s`, `0`. */
 export type Time = 0 | '0' | `${number}${Unit}`;
 /** `20ms`, or each seed draws from `1ms..40ms`. */
 export type TimeRange = Time | `${Time}..${Time}`;
-/** `1/2` or `20%`. */
-export type OddsText = 0 | '0' | `${number}/${number}` | `${number}%`;
+/** `1/2` or `20%`; 1 is always. */
+export type OddsText = 0 | 1 | '0' | '1' | `${number}/${number}` | `${number}%`;
 type Rate = 0 | '0' | `${number}ppm`;
 type RateRange = Rate | `${Rate}..${Rate}`;
 /** Names, or how many. */

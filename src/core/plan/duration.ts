@@ -14,17 +14,18 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['ms', 1_000],
   ['s', 1_000_000],
   ['min', 60_000_000],
+  ['m', 60_000_000],
   ['h', 3_600_000_000],
 ]);
 
 /** A duration as it stands in a file, for a JSON Schema; `0` needs no unit. */
-export const DURATION_PATTERN = '^(0|\\d+(\\.\\d+)?(us|ms|s|min|h))$';
+export const DURATION_PATTERN = '^(0|\\d+(\\.\\d+)?(us|ms|s|min|m|h))$';
 
-const DURATION = /^(\d{1,16})(?:\.(\d{1,16}))?(us|ms|s|min|h)$/;
+const DURATION = /^(\d{1,16})(?:\.(\d{1,16}))?(us|ms|s|min|m|h)$/;
 
 /**
- * `10ms`, `250us`, `1.5s`, `5min`, `2h` or `0`, in microseconds. Undefined when it is nothing of
- * the kind, no whole number of microseconds, or too large for a safe integer.
+ * `10ms`, `250us`, `1.5s`, `5min` (or `5m`), `2h` or `0`, in microseconds. Undefined when it is
+ * nothing of the kind, no whole number of microseconds, or too large for a safe integer.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;

@@ -23,19 +23,29 @@ export type Field<Value> = z.ZodType<Value, string | number>;
 
 interface TextField<Value> {
   readonly pattern: string;
+  /** Numbers that need no quotes; by default only 0, which has no unit. */
+  readonly bare?: readonly [number, ...number[]];
   readonly expected: string;
   readonly parse: (text: string) => Value | undefined;
 }
 
-function textField<Value>({ pattern, expected, parse }: TextField<Value>): Field<Value> {
+function textField<Value>({
+  pattern,
+  bare = [0],
+  expected,
+  parse,
+}: TextField<Value>): Field<Value> {
   const error = ({ input }: { readonly input?: unknown }): string =>
     input === undefined
       ? `is missing; expected ${expected}`
       : `expected ${expected}, not ${shown(input)}`;
   return z
-    .union([z.string({ error }).regex(new RegExp(pattern), { error }), z.literal(0, { error })], {
-      error,
-    })
+    .union(
+      [z.string({ error }).regex(new RegExp(pattern), { error }), z.literal([...bare], { error })],
+      {
+        error,
+      },
+    )
     .transform((input, context) => {
       const value = parse(String(input));
       if (value !== undefined) return value;
@@ -136,9 +146,10 @@ export function parseRate(text: string): number | undefined {
   return ppm > -1_000_000 ? ppm : undefined;
 }
 
-/** `1/20` or `5%`, at most 1. */
+/** `1/20` or `5%`, at most 1, which is always. */
 export const odds: Field<Odds> = textField({
-  pattern: '^(0|\\d+/\\d+|\\d+(\\.\\d+)?%)$',
+  pattern: '^(0|1|\\d+/\\d+|\\d+(\\.\\d+)?%)$',
+  bare: [0, 1],
   expected: 'odds such as 1/20 or 5%, at most 1',
   parse: (text) => {
     const value = parseRatio(text);
@@ -148,13 +159,14 @@ export const odds: Field<Odds> = textField({
 
 /** A ratio that may exceed 1: `1/4`, `25%`, `3/2`. */
 export const ratio: Field<Odds> = textField({
-  pattern: '^(0|\\d+/\\d+|\\d+(\\.\\d+)?%)$',
+  pattern: '^(0|1|\\d+/\\d+|\\d+(\\.\\d+)?%)$',
+  bare: [0, 1],
   expected: 'a ratio such as 1/4 or 25%',
   parse: parseRatio,
 });
 
 function parseRatio(text: string): Odds | undefined {
-  if (text === '0') return { numerator: 0, denominator: 1 };
+  if (text === '0' || text === '1') return { numerator: Number(text), denominator: 1 };
   const [, whole = '', places = ''] = /^(\d{1,9})(?:\.(\d{1,4}))?%$/.exec(text) ?? [];
   if (whole !== '')
     return {
