@@ -9,6 +9,8 @@ import type { TimerSetting, VirtualTimer } from './timers.ts';
 /** What a simulated process is to the globals that its code calls. */
 export interface Inhabitant {
   readonly name: string;
+  /** Another for each life of each process. */
+  readonly pid: number;
   /** By its own wall clock, in milliseconds since 1970. */
   dateMs(): number;
   /** By its own monotonic clock, in microseconds since its machine started. */
@@ -16,13 +18,20 @@ export interface Inhabitant {
   setTimer(setting: TimerSetting): VirtualTimer;
   /** The timer that `Number(timer)` stands for. */
   timerOf(id: number): VirtualTimer | undefined;
+  /** Its streams; while a module is loaded, those of that module. */
   readonly randomness: Randomness;
+  /** Whether it may call this, `fs.readFileSync` say, though that is no part of its world. */
+  mayCall(call: string): boolean;
   /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */
   fail(error: unknown): void;
 }
 
 /** Null while no simulated process runs: every global is then what it always was. */
-export const ambient: { current: Inhabitant | null } = { current: null };
+export const ambient: {
+  current: Inhabitant | null;
+  /** The name of the module that is being loaded; null while none is. */
+  loading: string | null;
+} = { current: null, loading: null };
 
 const immediate: typeof setImmediate = setImmediate;
 

@@ -5,6 +5,7 @@
  * what would leave the simulated world are in files of their own.
  */
 import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import process from 'node:process';
 import { ambient, type Inhabitant } from './ambient.ts';
 import { patchExits } from './escapes.ts';
@@ -38,6 +39,7 @@ const sources = layerOf((patches) => {
   patchTimers(patches);
   patchClocks(patches);
   patchRandom(patches);
+  patchIdentity(patches);
 });
 
 const exits = layerOf(patchExits);
@@ -129,4 +131,27 @@ function patchProcess(patches: Patches): void {
   patches.set(process, 'hrtime', Object.assign(hrtime, { bigint }));
   const uptime = either(realUptime, (current) => current.monotonicUs() / 1_000_000);
   patches.set(process, 'uptime', uptime);
+}
+
+/** A process is alone on its machine, which has its name. */
+function patchIdentity(patches: Patches): void {
+  const { pid, ppid } = process;
+  const { hostname } = os;
+  patches.define(process, 'pid', {
+    get: either(
+      () => pid,
+      (current) => current.pid,
+    ),
+  });
+  patches.define(process, 'ppid', {
+    get: either(
+      () => ppid,
+      () => 1,
+    ),
+  });
+  patches.set(
+    os,
+    'hostname',
+    either(hostname, (current) => current.name),
+  );
 }

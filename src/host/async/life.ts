@@ -22,6 +22,8 @@ export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 /** Code that reads its clock more often than this, without waiting, waits for it to move. */
 const MOST_READINGS = 1_000_000;
 
+const READS_FILE = /^fs\.(?:readFile|exists|l?stat|realpath|readdir|access|readlink)Sync$/;
+
 export class Life implements Inhabitant, JobOwner {
   readonly process: Process;
   /** From 1; one more after each restart. */
@@ -29,7 +31,8 @@ export class Life implements Inhabitant, JobOwner {
   readonly root: Name;
   private readonly parts: HostedParts;
   private readonly timers: Timers;
-  private drawn: Randomness | null = null;
+  /** By module that is loaded; '' is what the program draws itself. */
+  private readonly drawn: Map<string, Randomness> = new Map();
   private held: (() => void)[] = [];
   /** What went wrong in its code; null for nothing. */
   failure: SystemFailure | Defect | null = null;
@@ -55,6 +58,11 @@ export class Life implements Inhabitant, JobOwner {
     return this.process.name;
   }
 
+  /** As Linux gives them out: below 32,768, and above those of the system's own. */
+  get pid(): number {
+    return 300 + (nameOf(`${this.name}/${this.ordinal}`).hash % 32_000);
+  }
+
   private get nowUs(): number {
     return this.parts.scheduler.nowUs;
   }
@@ -78,11 +86,14 @@ export class Life implements Inhabitant, JobOwner {
   }
 
   get randomness(): Randomness {
-    if (this.drawn === null) {
-      const number = this.parts.choices.streamOf(under(nameOf(this.name), 'random'));
-      this.drawn = new Randomness(this.name, { number, life: this.ordinal });
-    }
-    return this.drawn;
+    const module = ambient.loading ?? '';
+    const known = this.drawn.get(module);
+    if (known !== undefined) return known;
+    const number = this.parts.choices.streamOf(under(nameOf(this.name), 'random'));
+    const place = module === '' ? this.name : `${this.name}/${module}`;
+    const drawn = new Randomness(place, { number, life: this.ordinal });
+    this.drawn.set(module, drawn);
+    return drawn;
   }
 
   setTimer(setting: TimerSetting): VirtualTimer {
@@ -93,6 +104,11 @@ export class Life implements Inhabitant, JobOwner {
 
   timerOf(id: number): VirtualTimer | undefined {
     return this.timers.timerOf(id);
+  }
+
+  /** What comes with a module may be read while it is loaded. */
+  mayCall(call: string): boolean {
+    return ambient.loading !== null && READS_FILE.test(call);
   }
 
   fail(error: unknown): void {

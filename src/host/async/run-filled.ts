@@ -7,9 +7,10 @@
  * thread does: so a turn is prepared as a row of such callbacks, one for an event, and between rows
  * the rest of the thread has its turn, for which no simulated process runs.
  *
- * What it cannot see: a module that is loaded by `import()` during a run comes when the disk gives
- * it (load it before, with `loadVirtually`), what a module keeps is shared by all processes and
- * runs, and jobs that make new jobs for ever hang the thread, as they do in production.
+ * What it cannot see, unless modules are loaded through `host/realm`: one that is loaded by
+ * `import()` during a run comes when the disk gives it (load it before, with `loadVirtually`), and
+ * what it keeps is shared by all processes and runs. And jobs that make new jobs for ever hang the
+ * thread, as they do in production.
  */
 
 import process from 'node:process';

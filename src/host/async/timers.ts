@@ -137,12 +137,15 @@ export interface TimerSetting {
   readonly callback: () => void;
 }
 
+/** Whoever a timer was set with. */
+type TimerKeeper = Pick<Timers, 'setRef' | 'arm' | 'drop' | 'idOf'>;
+
 export class VirtualTimer {
   readonly setting: TimerSetting;
-  private readonly keeper: Timers;
+  private readonly keeper: TimerKeeper;
   private isReferenced = true;
 
-  constructor(setting: TimerSetting, keeper: Timers) {
+  constructor(setting: TimerSetting, keeper: TimerKeeper) {
     this.setting = setting;
     this.keeper = keeper;
   }

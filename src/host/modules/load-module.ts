@@ -15,6 +15,8 @@ import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
 import { errorText } from '../../text/error-text.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { within } from '../async/whereabouts.ts';
+import { ModuleGraph } from '../realm/module-graph.ts';
+import { definitionIn, loadApart, withOwnInstances } from '../realm/own-instances.ts';
 
 type ModuleRead =
   | {
@@ -61,35 +63,35 @@ function whyUnreadable(error: unknown): string {
 }
 
 /**
- * Imports a module that was found. Each version of a file is a module of its own, so that a process
- * that outlives a change, as a watcher does, takes the new one.
+ * Imports a module that was found, and what it imports, anew each time: a process that outlives a
+ * change, as a watcher does, takes the new version.
  */
 export async function importModule(module: LoadedModule): Promise<ModuleRead> {
-  const { path, digest, url } = module;
+  const { path, url } = module;
   try {
     // What it takes out of builtin modules is to be virtual where its clients run.
-    const loading = (): Promise<unknown> => loadVirtually(() => import(`${url}?${digest}`));
+    const graph = await ModuleGraph.open(url);
     const imported = await within(
       () => path,
       false,
-      () => inTime(loading()),
+      () => inTime(() => loadVirtually(() => loadApart(graph))),
     );
     const definition = definitionOf(imported);
     if (typeof definition === 'string') return problem(`${path} ${definition}`);
-    return { kind: 'module', module, definition };
+    return { kind: 'module', module, definition: withOwnInstances(definition, graph) };
   } catch (error) {
     return problem(`${path} cannot be loaded: ${errorText(error)}${placeIn(url, error)}`);
   }
 }
 
-async function inTime<T>(loading: Promise<T>): Promise<T> {
+async function inTime<T>(load: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const error = new Error(`it did not come to its end within ${MOST_MS / 1000} s`);
     timer = setTimeout(() => reject(error), MOST_MS);
   });
   try {
-    return await Promise.race([loading, late]);
+    return await Promise.race([load(), late]);
   } finally {
     clearTimeout(timer);
   }
@@ -97,20 +99,12 @@ async function inTime<T>(loading: Promise<T>): Promise<T> {
 
 const WANTED = 'what `defineSystem` returns';
 
-function definitionOf(imported: unknown): SystemDefinition | string {
-  if (typeof imported !== 'object' || imported === null || !('default' in imported)) {
-    return `has no default export; export ${WANTED}`;
-  }
-  const exported = imported.default;
-  if (!isDefinition(exported)) return `exports something else by default than ${WANTED}`;
-  if (exported.version !== 1) return `was defined with another version of fencepost`;
-  return exported;
-}
-
-/** Several copies of this package may be loaded, so its form tells a definition. */
-function isDefinition(value: unknown): value is SystemDefinition {
-  if (typeof value !== 'object' || value === null) return false;
-  return 'kind' in value && value.kind === 'fencepost-system' && 'version' in value;
+function definitionOf(imported: object): SystemDefinition | string {
+  if (!('default' in imported)) return `has no default export; export ${WANTED}`;
+  const definition = definitionIn(imported);
+  if (definition === null) return `exports something else by default than ${WANTED}`;
+  if (definition.version !== 1) return 'was defined with another version of fencepost';
+  return definition;
 }
 
 /** Where in the module's own file an error arose, ` (at line 3, column 7)`; else ''. */

@@ -1,0 +1,243 @@
+/**
+ * The modules of a user's, each read, compiled once, and ready to be made anew for every realm:
+ * what one imports, it finds here. `fencepost` itself and the modules of Node are no part of it:
+ * of these there is one instance for all.
+ */
+import { createRequire } from 'node:module';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import vm from 'node:vm';
+import { readModule } from '../modules/read-module.ts';
+import { type Asking, resolveModule } from '../modules/resolve-module.ts';
+import {
+  type Place,
+  type RewrittenModule,
+  rewriteModule,
+  rewriteScript,
+  syntaxErrorAt,
+} from './rewrite-module.ts';
+
+/** What a module's code is given by its realm. */
+export interface ModuleTools {
+  /** Told before anything else what it exports, and how it is told what it imports. */
+  open(getters: Getters, setters: readonly Setter[]): void;
+  /** An exported variable has another value. */
+  tell(name: string): void;
+  /** The first of two values, of which the second is computed later. */
+  first<T>(value: T): T;
+  /** Calls a default export that has no name `default`. */
+  name(value: unknown): unknown;
+  readonly meta: object;
+}
+
+export type Getters = Readonly<Record<string, () => unknown>>;
+export type Setter = (value: unknown) => void;
+export type DynamicImport = (specifier: unknown) => Promise<object>;
+
+/** The code of a module up to its first line, and then to its end. */
+export type Steps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
+type MakeModule = (tools: ModuleTools, load: DynamicImport) => Steps;
+
+type RunScript = (
+  this: unknown,
+  exports: unknown,
+  require: unknown,
+  module: unknown,
+  file: string,
+  folder: string,
+  load: DynamicImport,
+) => void;
+
+interface UnitPlace {
+  readonly url: string;
+  /** The same on every machine: relative to the folder of the first module, or of its package. */
+  readonly name: string;
+}
+
+export interface ModuleUnit extends UnitPlace {
+  readonly kind: 'module';
+  readonly rewritten: RewrittenModule;
+  /** Compiled when it is first asked for. */
+  readonly make: () => MakeModule;
+}
+
+export interface ScriptUnit extends UnitPlace {
+  readonly kind: 'commonjs';
+  readonly run: RunScript;
+}
+
+export interface JsonUnit extends UnitPlace {
+  readonly kind: 'json';
+  readonly text: string;
+}
+
+/** A module that a realm makes an instance of. */
+export type Unit = ModuleUnit | ScriptUnit | JsonUnit;
+
+/** One instance for all: its exports, as CommonJS has them. */
+interface HostModule {
+  readonly kind: 'host';
+  readonly name: string;
+  readonly exports: unknown;
+}
+
+export type Target = Unit | HostModule;
+
+const hostRequire = createRequire(import.meta.url);
+
+/** `fencepost` and `fencepost/…`. */
+const OWN_NAME = /^fencepost(?:\/|$)/;
+
+export class ModuleGraph {
+  readonly rootUrl: string;
+  private readonly folder: string;
+  private readonly units: Map<string, Unit> = new Map();
+  private readonly targets: Map<string, Target> = new Map();
+  private readonly own: Map<string, unknown> = new Map();
+
+  private constructor(rootUrl: string) {
+    this.rootUrl = rootUrl;
+    this.folder = posix.dirname(new URL(rootUrl).pathname);
+  }
+
+  /** Reads a module and all that its statements import. Throws what is wrong with one of them. */
+  static async open(rootUrl: string): Promise<ModuleGraph> {
+    const graph = new ModuleGraph(rootUrl);
+    await graph.reach(graph.root, new Set());
+    return graph;
+  }
+
+  get root(): Unit {
+    return this.unitAt(this.rootUrl);
+  }
+
+  private async reach(unit: Unit, seen: Set<Unit>): Promise<void> {
+    if (unit.kind !== 'module' || seen.has(unit)) return;
+    seen.add(unit);
+    for (const specifier of unit.rewritten.requests) {
+      if (OWN_NAME.test(specifier) && !this.own.has(specifier)) {
+        this.own.set(specifier, await import(/* @vite-ignore */ specifier));
+      }
+      const target = this.resolve(specifier, unit.url, 'import');
+      if (target.kind !== 'host') await this.reach(target, seen);
+    }
+  }
+
+  /** What `specifier` means in a module. Throws where it means nothing that can be loaded. */
+  resolve(specifier: string, parentUrl: string, asking: Asking): Target {
+    const key = `${asking}\n${parentUrl}\n${specifier}`;
+    const known = this.targets.get(key);
+    if (known !== undefined) return known;
+    const target = this.find(specifier, parentUrl, asking);
+    this.targets.set(key, target);
+    return target;
+  }
+
+  private find(specifier: string, parentUrl: string, asking: Asking): Target {
+    if (OWN_NAME.test(specifier)) {
+      const exports = this.own.get(specifier) ?? hostRequire(specifier);
+      return { kind: 'host', name: specifier, exports };
+    }
+    const resolution = resolveModule(specifier, parentUrl, asking);
+    switch (resolution.kind) {
+      case 'problem':
+        throw notFound(resolution.what, asking);
+      case 'builtin': {
+        const { name } = resolution;
+        return { kind: 'host', name: name.replace(/^node:/, ''), exports: hostRequire(name) };
+      }
+      case 'file':
+        return this.unitAt(resolution.url);
+    }
+  }
+
+  private unitAt(given: string): Unit {
+    const url = given.replace(/[?#].*$/, '');
+    const known = this.units.get(url);
+    if (known !== undefined) return known;
+    const unit = this.compile(url);
+    this.units.set(url, unit);
+    return unit;
+  }
+
+  private compile(url: string): Unit {
+    const name = this.nameFor(url);
+    const read = readModule(url);
+    if (read.kind === 'problem') throw new Error(read.what);
+    const { text } = read;
+    switch (read.form) {
+      case 'json':
+        return { kind: 'json', url, name, text };
+      case 'module': {
+        const rewritten = rewriteModule(text, url);
+        let made: MakeModule | null = null;
+        const make = (): MakeModule => {
+          made ??= compiled(this.isOnCircle(url) ? rewriteModule(text, url, true) : rewritten, url);
+          return made;
+        };
+        return { kind: 'module', url, name, rewritten, make };
+      }
+      case 'commonjs':
+        return { kind: 'commonjs', url, name, run: compileScript(text, url) };
+    }
+  }
+
+  /** Whether a module imports, by whatever way, itself. */
+  private isOnCircle(url: string): boolean {
+    const seen = new Set<string>();
+    const reaches = (from: Unit): boolean => {
+      if (from.kind !== 'module') return false;
+      return from.rewritten.requests.some((specifier) => {
+        const target = this.resolve(specifier, from.url, 'import');
+        if (target.kind !== 'module') return false;
+        if (target.url === url) return true;
+        if (seen.has(target.url)) return false;
+        seen.add(target.url);
+        return reaches(target);
+      });
+    };
+    return reaches(this.unitAt(url));
+  }
+
+  private nameFor(url: string): string {
+    const path = decodeURIComponent(new URL(url).pathname);
+    const inPackage = path.lastIndexOf('/node_modules/');
+    if (inPackage !== -1) return path.slice(inPackage + '/node_modules/'.length);
+    return posix.relative(decodeURIComponent(this.folder), path);
+  }
+}
+
+function compiled({ text }: RewrittenModule, url: string): MakeModule {
+  return new vm.Script(text, { filename: url, lineOffset: -1 }).runInThisContext();
+}
+
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', '$fpimp'];
+
+function compileScript(text: string, url: string): RunScript {
+  const file = fileURLToPath(url);
+  const source = rewriteScript(text.replace(/^#!/, '//'), file);
+  const run: unknown = vm.compileFunction(source, PARAMETERS, { filename: file });
+  if (!isScript(run)) throw new Error(`${file} cannot be compiled`);
+  return run;
+}
+
+function isScript(run: unknown): run is RunScript {
+  return typeof run === 'function';
+}
+
+/** What Node throws where there is no such module: packages try, and go on without it. */
+function notFound(what: string, asking: Asking): Error {
+  const code = asking === 'import' ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND';
+  return Object.assign(new Error(what), { code });
+}
+
+/** A module has no export of that name. */
+export function noExport(
+  unit: ModuleUnit,
+  wanted: { specifier: string; name: string },
+  place: Place,
+): Error {
+  const { specifier, name } = wanted;
+  const what = `The requested module '${specifier}' does not provide an export named '${name}'`;
+  return syntaxErrorAt(what, unit.url, place);
+}

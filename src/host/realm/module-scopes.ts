@@ -1,0 +1,124 @@
+/** Finds in a module's tree where variables of its top level are changed, scope by scope. */
+import type { AnyNode, Program } from 'acorn';
+
+/** All nodes right below one. */
+export function childrenOf(node: AnyNode): readonly AnyNode[] {
+  return Object.values(node).flatMap((value: unknown) => {
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return list.filter(isNode);
+  });
+}
+
+function isNode(value: unknown): value is AnyNode {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
+}
+
+/** The variables that a pattern declares or changes: of `{ a, b: [c] }` these are `a` and `c`. */
+export function namesIn(pattern: AnyNode): readonly string[] {
+  switch (pattern.type) {
+    case 'Identifier':
+      return [pattern.name];
+    case 'ObjectPattern':
+      return pattern.properties.flatMap((one) =>
+        namesIn(one.type === 'RestElement' ? one.argument : one.value),
+      );
+    case 'ArrayPattern':
+      return pattern.elements.flatMap((one) => (one === null ? [] : namesIn(one)));
+    case 'AssignmentPattern':
+      return namesIn(pattern.left);
+    case 'RestElement':
+      return namesIn(pattern.argument);
+    default:
+      return [];
+  }
+}
+
+/** An expression that gives a variable another value. */
+export interface Change {
+  readonly name: string;
+  readonly node: AnyNode;
+  /** It is a statement of its own, whose value nobody takes. */
+  readonly isStatement: boolean;
+}
+
+/** The changes of these variables of the top level, but for their declarations there. */
+export function changesOf(tree: Program, names: ReadonlySet<string>): readonly Change[] {
+  const changes: Change[] = [];
+  if (names.size > 0) collect(tree, { names, changes, isStatement: false });
+  return changes;
+}
+
+interface Search {
+  /** Those that no scope around has a variable of its own for. */
+  readonly names: ReadonlySet<string>;
+  readonly changes: Change[];
+  readonly isStatement: boolean;
+}
+
+function collect(node: AnyNode, { names, changes, isStatement }: Search): void {
+  for (const name of changedBy(node)) {
+    if (names.has(name)) changes.push({ name, node, isStatement });
+  }
+  const own = node.type === 'Program' ? [] : declaredBy(node);
+  const left = own.length === 0 ? names : new Set([...names].filter((name) => !own.includes(name)));
+  if (left.size === 0) return;
+  const isBelow = node.type === 'ExpressionStatement';
+  for (const child of childrenOf(node)) {
+    collect(child, { names: left, changes, isStatement: isBelow });
+  }
+}
+
+function changedBy(node: AnyNode): readonly string[] {
+  if (node.type === 'AssignmentExpression') return namesIn(node.left);
+  if (node.type === 'UpdateExpression') return namesIn(node.argument);
+  return [];
+}
+
+/** The variables of a scope that begins here. */
+function declaredBy(node: AnyNode): readonly string[] {
+  switch (node.type) {
+    case 'FunctionDeclaration':
+    case 'FunctionExpression':
+    case 'ArrowFunctionExpression':
+      return [...node.params.flatMap(namesIn), ...hoistedIn(node.body), ...ownName(node)];
+    case 'BlockStatement':
+    case 'StaticBlock':
+      return node.body.flatMap(lexicalIn);
+    case 'SwitchStatement':
+      return node.cases.flatMap(({ consequent }) => consequent.flatMap(lexicalIn));
+    case 'ForStatement':
+      return node.init === null || node.init === undefined ? [] : lexicalIn(node.init);
+    case 'ForInStatement':
+    case 'ForOfStatement':
+      return lexicalIn(node.left);
+    case 'CatchClause':
+      return node.param === null || node.param === undefined ? [] : namesIn(node.param);
+    case 'ClassExpression':
+      return node.id === null || node.id === undefined ? [] : [node.id.name];
+    default:
+      return [];
+  }
+}
+
+/** A function expression can be called by its own name inside. */
+function ownName(node: AnyNode): readonly string[] {
+  return node.type === 'FunctionExpression' && node.id ? [node.id.name] : [];
+}
+
+function lexicalIn(node: AnyNode): readonly string[] {
+  if (node.type === 'VariableDeclaration') return declaredNames(node);
+  const isNamed = node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration';
+  return isNamed && node.id !== null ? [node.id.name] : [];
+}
+
+function declaredNames(node: AnyNode): readonly string[] {
+  if (node.type !== 'VariableDeclaration') return [];
+  return node.declarations.flatMap(({ id }) => namesIn(id));
+}
+
+/** What `var` declares in a function, in whatever block of it. */
+function hoistedIn(node: AnyNode): readonly string[] {
+  if (/Function|Class/.test(node.type)) return [];
+  const own = node.type === 'VariableDeclaration' && node.kind === 'var' ? declaredNames(node) : [];
+  return [...own, ...childrenOf(node).flatMap(hoistedIn)];
+}

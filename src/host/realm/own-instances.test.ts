@@ -1,0 +1,117 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import type { Trace } from '../../core/history/trace.ts';
+import { digestOf } from '../../run.ts';
+import { expand } from '../../scenario/expand.ts';
+import { runAsync } from '../async/run-async.ts';
+import { loadScenarioFile } from '../modules/load-files.ts';
+
+const LOCK = `import { defineSystem } from 'fencepost';
+import { AT_LOAD, calls, call, log } from './kept.mjs';
+
+const build = (world) => {
+  const server = world.addServer({ name: 'lock', role: 'lock' }, {
+    handle: (request) => ({ said: request }),
+  });
+  const port = { host: server, describeRequest: () => ({ verb: 'fetch', lock: 'db', token: 0 }), describeReply: () => ({ kind: 'accepted' }) };
+  return (client) => {
+    client.log('load', JSON.stringify(AT_LOAD));
+    return async (section) => {
+      call();
+      await section.call(port, { label: 'ask', request: 'x' });
+      const guard = section.guard();
+      await guard.work();
+      guard.leave();
+      client.log('count', String(calls()) + log.join());
+    };
+  };
+};
+export default defineSystem({ locks: { kept: { about: 'a lock that keeps things', operations: ['ask'], buildAsync: build } } });
+`;
+
+/** Draws, reads and keeps things at its top level, as packages do. */
+const KEPT = `import crypto, { randomUUID } from 'node:crypto';
+import { hostname } from 'os';
+import { createRequire } from 'module';
+const require = createRequire(import.meta.url);
+export const AT_LOAD = {
+  id: randomUUID(), random: Math.random(), bytes: crypto.randomBytes(4).toString('hex'),
+  now: Date.now(), started: performance.now(), pid: process.pid, host: hostname(),
+  later: require('./later.cjs'),
+};
+let count = 0;
+export const log = [];
+export const calls = () => count;
+export function call() { count += 1; log.push(count); }
+`;
+
+const LATER = `module.exports = [Math.random(), require('node:process').pid, require('os').hostname()];`;
+
+const SCENARIO = `name: kept
+use: ./lock.mjs
+systems: { kept: { lock: kept, store: unfenced } }
+clients: { count: 2, ttl: 20ms, sections: 2, think: 0ms..10ms }
+workload: { kind: read-modify-write }
+network: { latency: 1ms..2ms }
+faults:
+  - crash: { process: clients, at: 1ms..20ms, restart: 1ms..5ms, chance: 1/2 }
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-own-'));
+const file = join(folder, 'kept.yaml');
+
+beforeAll(() => {
+  writeFileSync(join(folder, 'lock.mjs'), LOCK);
+  writeFileSync(join(folder, 'kept.mjs'), KEPT);
+  writeFileSync(join(folder, 'later.cjs'), LATER);
+  writeFileSync(file, SCENARIO);
+});
+
+/** Loads all anew and runs these seeds. */
+async function tracesOf(seeds: readonly number[], scenarioFile = file): Promise<readonly Trace[]> {
+  const read = await loadScenarioFile(scenarioFile);
+  if (read.kind === 'problems') throw new Error(read.problems.map(({ what }) => what).join('\n'));
+  const traces: Trace[] = [];
+  for (const seed of seeds) {
+    traces.push(await runAsync(expand(read.scenario, 'kept', seed), read.catalogue));
+  }
+  return traces;
+}
+
+function said(trace: Trace, topic: string): readonly string[] {
+  return trace.events.flatMap((event) =>
+    event.kind === 'log' && event.topic === topic ? [`${event.process} ${event.text}`] : [],
+  );
+}
+
+test('no seed, no order of seeds and no start changes what a module does at its top level', async () => {
+  const seeds = Array.from({ length: 24 }, (_, seed) => seed);
+  const forwards = (await tracesOf(seeds)).map(digestOf);
+  const backwards = (await tracesOf(seeds.toReversed())).map(digestOf);
+  expect(backwards.toReversed()).toEqual(forwards);
+  expect(new Set(forwards).size).toBe(seeds.length);
+});
+
+test('each process, and each start after a crash, draws its own', async () => {
+  const traces = await tracesOf([1, 2, 3, 4, 5, 6, 7, 8]);
+  const drawn = traces.flatMap((trace) => said(trace, 'load'));
+  expect(traces.map(({ ending }) => ending.kind)).not.toContain('failed');
+  expect(drawn.length).toBeGreaterThan(traces.length * 3);
+  const ids = drawn.map((line) => JSON.parse(line.slice(line.indexOf('{'))));
+  for (const field of ['id', 'random', 'bytes']) {
+    expect(new Set(ids.map((one) => one[field])).size).toBe(ids.length);
+  }
+  expect(new Set(ids.map(({ host }) => host))).toEqual(new Set(['alice', 'bob', 'probe']));
+  for (const { pid, host, later, now } of ids) {
+    expect(later.slice(1)).toEqual([pid, host]);
+    expect(new Date(now).getUTCFullYear()).toBe(2024);
+  }
+});
+
+test('what a module counts is counted by each process for itself', async () => {
+  const [trace] = await tracesOf([3]);
+  if (trace === undefined) expect.fail('no trace');
+  for (const line of said(trace, 'count')) expect(line).toMatch(/^\w+ (?:11|21,2)$/);
+});

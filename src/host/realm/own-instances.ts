@@ -1,0 +1,200 @@
+/**
+ * Gives every simulated process its own instances of the modules that define its lock, from their
+ * first line on and anew after each crash: what a module keeps is then a process's own, and what it
+ * draws or reads as it loads is a function of the seed, the process and the module.
+ *
+ * A definition is loaded once, in a realm that belongs to no process: its servers are made there,
+ * for all runs. Each process loads it again and builds the same lock; where that adds a server it
+ * is given the one that is there.
+ */
+import type { SystemDefinition } from '../../catalogue.ts';
+import type { World } from '../../core/world/world.ts';
+import type {
+  AsyncClient,
+  BuildAsync,
+  Options,
+  SectionProgram,
+  SectionProgramOf,
+} from '../../systems/protocol.ts';
+import { ambient, type Inhabitant, inRealTurn } from '../async/ambient.ts';
+import { EPOCH_MS } from '../async/life.ts';
+import type { AnyFunction } from '../async/patches.ts';
+import { Randomness } from '../async/randomness.ts';
+import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
+import type { ModuleGraph } from './module-graph.ts';
+import { Realm } from './realm.ts';
+
+/**
+ * What the first module of a graph exports, in a realm of nobody, once the jobs that it began have
+ * run: a client of a database that it makes connects to nothing.
+ */
+export async function loadApart(graph: ModuleGraph): Promise<object> {
+  const nobody = new Nobody();
+  const { current } = ambient;
+  ambient.current = nobody;
+  let loading: object | Promise<object>;
+  try {
+    loading = new Realm(graph).load();
+    if (loading instanceof Promise) loading.catch(() => {});
+    await new Promise<void>((resolve) => inRealTurn(resolve));
+  } finally {
+    ambient.current = current;
+  }
+  if (nobody.failure !== null) throw nobody.failure.error;
+  return await loading;
+}
+
+/** The definition, but that its locks of asynchronous code are made anew for each process. */
+export function withOwnInstances(
+  definition: SystemDefinition,
+  graph: ModuleGraph,
+): SystemDefinition {
+  const locks = [...definition.locks].map(([name, protocol]) => {
+    const { buildAsync } = protocol;
+    if (buildAsync === undefined) return [name, protocol] as const;
+    const again = (namespace: object): BuildAsync => buildOf(namespace, name, graph);
+    return [
+      name,
+      { ...protocol, buildAsync: buildPerProcess(buildAsync, { graph, again }) },
+    ] as const;
+  });
+  return { ...definition, locks: new Map(locks) };
+}
+
+interface Again {
+  readonly graph: ModuleGraph;
+  /** What builds the lock, in another instance of its module. */
+  readonly again: (namespace: object) => BuildAsync;
+}
+
+function buildPerProcess(build: BuildAsync, { graph, again }: Again): BuildAsync {
+  return (world, options) => {
+    const servers: Servers = new Map();
+    const programOf: unknown = build(noting(world, servers), options);
+    if (typeof programOf !== 'function') throw new Error('`buildAsync` gives no function');
+    const programIn = (namespace: object, client: AsyncClient): SectionProgram =>
+      programOfAgain(again(namespace), { world: mirroring(world, servers), options })(client);
+    return (client) => {
+      const loaded = new Realm(graph).load();
+      if (!(loaded instanceof Promise)) return programIn(loaded, client);
+      const { current } = ambient;
+      const program = loaded.then((namespace) => programIn(namespace, client));
+      program.catch((error: unknown) => current?.fail(error));
+      return async (section) => (await program)(section);
+    };
+  };
+}
+
+function programOfAgain(
+  build: BuildAsync,
+  { world, options }: { readonly world: World; readonly options: Options },
+): SectionProgramOf {
+  const programOf: unknown = build(world, options);
+  if (!isProgramOf(programOf)) throw new TypeError('`buildAsync` gives no function');
+  return programOf;
+}
+
+function isProgramOf(value: unknown): value is SectionProgramOf {
+  return typeof value === 'function';
+}
+
+/** By name. */
+type Servers = Map<string, unknown>;
+
+/** The world, but that each server that is added is noted. */
+function noting(world: World, servers: Servers): World {
+  return withAddServer(world, (...given) => {
+    const host: unknown = Reflect.apply(world.addServer, world, given);
+    servers.set(serverName(given), host);
+    return host;
+  });
+}
+
+/** The world as another instance builds the lock in it: each server is there already. */
+function mirroring(world: World, servers: Servers): World {
+  return withAddServer(world, (...given) => {
+    const name = serverName(given);
+    if (servers.has(name)) return servers.get(name);
+    throw new Error(`it adds a server ${name} for one process that it does not add for another`);
+  });
+}
+
+function serverName([info]: readonly unknown[]): string {
+  return typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
+}
+
+function withAddServer(world: World, addServer: AnyFunction): World {
+  return new Proxy(world, {
+    get(target, key): unknown {
+      if (key === 'addServer') return addServer;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+function buildOf(namespace: object, lock: string, graph: ModuleGraph): BuildAsync {
+  const definition = definitionIn(namespace);
+  const build = definition?.locks.get(lock)?.buildAsync;
+  if (build !== undefined) return build;
+  throw new Error(`${graph.root.name} defines ${lock} in one process and not in another`);
+}
+
+/** What a module exports by default, where that is what `defineSystem` returns. */
+export function definitionIn(namespace: object): SystemDefinition | null {
+  const exported: unknown = Reflect.get(namespace, 'default');
+  return isDefinition(exported) ? exported : null;
+}
+
+/** Several copies of this package may be loaded, so its form tells a definition. */
+function isDefinition(value: unknown): value is SystemDefinition {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'kind' in value && value.kind === 'fencepost-system' && 'version' in value;
+}
+
+/** Whoever loads a definition: its time stands still, and its timers never come. */
+class Nobody implements Inhabitant {
+  readonly name: string = 'world';
+  readonly pid: number = 1;
+  private readonly drawn: Map<string, Randomness> = new Map();
+  failure: { readonly error: unknown } | null = null;
+
+  dateMs(): number {
+    return EPOCH_MS;
+  }
+
+  monotonicUs(): number {
+    return 0;
+  }
+
+  setTimer(setting: TimerSetting): VirtualTimer {
+    return new VirtualTimer(setting, INERT);
+  }
+
+  timerOf(): undefined {
+    return undefined;
+  }
+
+  get randomness(): Randomness {
+    const place = `${this.name}/${ambient.loading ?? ''}`;
+    const known = this.drawn.get(place) ?? new Randomness(place, { number: 0, life: 0 });
+    this.drawn.set(place, known);
+    return known;
+  }
+
+  /** Definitions may be put together of files. */
+  mayCall(call: string): boolean {
+    return call.startsWith('fs.');
+  }
+
+  fail(error: unknown): void {
+    this.failure ??= { error };
+  }
+}
+
+const INERT: ConstructorParameters<typeof VirtualTimer>[1] = {
+  setRef: () => {},
+  arm: () => {},
+  drop: () => {},
+  idOf: () => 0,
+};

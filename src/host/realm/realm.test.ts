@@ -1,0 +1,227 @@
+/** A realm is compared with Node itself, which runs the same files in a process of its own. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { ModuleGraph } from './module-graph.ts';
+import { Realm } from './realm.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+function folderWith(files: Files): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'fencepost-realm-')));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+function openIn(folder: string, name = 'main.mjs'): Promise<ModuleGraph> {
+  return ModuleGraph.open(pathToFileURL(join(folder, name)).href);
+}
+
+async function resultIn(graph: ModuleGraph): Promise<unknown> {
+  const namespace = await new Realm(graph).load();
+  return JSON.parse(JSON.stringify(await Reflect.get(namespace, 'result')));
+}
+
+function resultInNode(folder: string): unknown {
+  const url = pathToFileURL(join(folder, 'main.mjs')).href;
+  const script = `console.log(JSON.stringify(await (await import('${url}')).result))`;
+  const args = ['--no-warnings', '--input-type=module', '-e', script];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+}
+
+/** Each is a program whose `result` is what it saw. */
+const PROGRAMS: Readonly<Record<string, Files>> = {
+  'names of all kinds': {
+    'main.mjs': `import first, { a, b as c, default as again, 'a b' as odd } from './a.mjs'
+import * as all from './a.mjs'
+export { a as renamed } from './a.mjs'
+export * from './a.mjs'
+export * as whole from './a.mjs'
+import * as self from './main.mjs'
+export const result = [first(), a, c(), again === first, odd, Object.keys(all), Reflect.ownKeys(self).length, first.name]`,
+    'a.mjs': `export const a = 1, { x, y: [z] } = { x: 2, y: [3] }
+export function b() { return x + z }
+export default function () { return this === undefined }
+export { a as 'a b' }
+export class K {}`,
+  },
+  'a value that changes later': {
+    'main.mjs': `import { count, bump, both, last, reset } from './a.mjs'
+import * as all from './a.mjs'
+const seen = [count]
+bump(); seen.push(count, all.count)
+seen.push(both(), count, last)
+reset(); seen.push(count, last)
+export const result = seen`,
+    'a.mjs': `export let count = 0, last
+export function bump() { count += 1 }
+export const both = () => (last = count++, [count = count + 1, last])
+export function reset() { { let count = 9; count += 1 } for (let last = 0; last < 2; last += 1) {} if (last) count = 0; else last = 1 }`,
+  },
+  'modules on a circle': {
+    'main.mjs': `import { isEven } from './even.mjs'
+import { late } from './odd.mjs'
+export const result = [isEven(10), isEven(7), late()]`,
+    'even.mjs': `import { isOdd, name } from './odd.mjs'
+export function isEven(n) { return n === 0 || isOdd(n - 1) }
+export const label = 'even of ' + name
+export default class Even { static is = isEven(2) }`,
+    'odd.mjs': `import { isEven, label } from './even.mjs'
+import Even from './even.mjs'
+export const name = 'odd', early = isEven(0)
+export function isOdd(n) { return n !== 0 && isEven(n - 1) }
+export const late = () => [label, early, Even.is]`,
+  },
+  'CommonJS and ES modules in one another': {
+    'main.mjs': `import script, { named } from './script.cjs'
+import * as all from './script.cjs'
+import data from './data.json' with { type: 'json' }
+import { createRequire } from 'node:module'
+import { join } from 'path'
+import path from 'node:path'
+const require = createRequire(import.meta.url)
+export const result = [script.named, named, all.default === script, data, require('./script.cjs') === script,
+  require('./data.json') === script.data, join('a', 'b') === path.join('a', 'b'), require('./es.mjs').answer]`,
+    'script.cjs': `exports.named = typeof require + typeof module + (this === exports) + require.resolve('fs')
+exports.data = require('./data.json')
+exports.file = [__filename.endsWith('script.cjs'), require('./circle.cjs').seen, module.id === __filename]`,
+    'circle.cjs': `exports.seen = typeof require('./script.cjs').named`,
+    'data.json': `{"a": [1, {"b": null}]}`,
+    'es.mjs': `export const answer = 42`,
+  },
+  'imports that are made later': {
+    'main.mjs': `const name = './later.mjs'
+async function load() {
+  const one = await import(name), two = await import('./later.mjs'), { go } = await import('./script.cjs')
+  return [one === two, one.default, (await go()).default, await import('./gone.mjs').catch((e) => e.code)]
+}
+export const result = load()`,
+    'later.mjs': `export default import.meta.url.split('/').at(-1) + import.meta.filename.endsWith('later.mjs')`,
+    'script.cjs': `exports.go = () => import('./later.mjs')`,
+  },
+  'waiting at the top level': {
+    'main.mjs': `import { a } from './a.mjs'
+import { b } from './b.mjs'
+for await (const x of [a, b]) globalThis.process.nextTick(() => {}, x)
+export const result = [a, b, await Promise.resolve(3)]`,
+    'a.mjs': `await new Promise((go) => setTimeout(go, 5)); export const a = 1`,
+    'b.mjs': `import { a } from './a.mjs'; export const b = a + 1`,
+  },
+  'packages and their conditions': {
+    'main.mjs': `import kind from 'pack'
+import { createRequire } from 'module'
+import sub from 'pack/sub'
+import own from '#own'
+export const result = [kind, createRequire(import.meta.url)('pack'), sub, own]`,
+    'package.json': `{"imports": {"#own": "./own.mjs"}}`,
+    'own.mjs': `export default 'own'`,
+    'node_modules/pack/package.json': `{"name": "pack", "exports": {".": {"import": "./es.mjs", "require": "./c.js"}, "./*": "./lib/*.js"}}`,
+    'node_modules/pack/es.mjs': `export default 'es'`,
+    'node_modules/pack/c.js': `module.exports = 'script'`,
+    'node_modules/pack/lib/sub.js': `module.exports = 'sub'`,
+  },
+  'statements without a semicolon between': {
+    'main.mjs': `import { a } from './a.mjs'
+(() => {})()
+const b = a
+export { b }
+;[1].forEach(() => {})
+const c = b
+export default c
+export const result = [a, b, c]`,
+    'a.mjs': `export default function () {}
+export const a = 1
+export default_name
+var default_name`.replace('export default_name\n', 'export { default_name as d }\n'),
+  },
+};
+
+test.each(Object.entries(PROGRAMS))(
+  '%s give in a realm what they give in Node',
+  async (_, files) => {
+    const folder = folderWith(files);
+    expect(await resultIn(await openIn(folder))).toEqual(resultInNode(folder));
+  },
+);
+
+test('what a module keeps is another in each realm', async () => {
+  const folder = folderWith({
+    'main.mjs': `import { table } from './table.mjs'; import list from './list.cjs'
+table.set(table.size, 1); list.push(1); export const result = [table.size, list.length]`,
+    'table.mjs': `export const table = new Map()`,
+    'list.cjs': `module.exports = []`,
+  });
+  const graph = await openIn(folder);
+  expect([await resultIn(graph), await resultIn(graph)]).toEqual([
+    [1, 1],
+    [1, 1],
+  ]);
+});
+
+const PLACED = `import { a } from './a.mjs'; const early = new Error('1');
+export default early; export const later = () => new Error('2');
+export { a }; /* a comment */ const meta = import.meta.url, again = () => new Error('3');
+export let count = 0; const after = new Error('4');
+count = 1;
+export async function load() { await import('./a.mjs'); return new Error('5'); }
+export const stacks = async () => [early, later(), again(), after, await load(), a()].map((e) => e.stack)
+export const result = stacks().then((all) => all.map((one) => /\\w+\\.mjs:\\d+:\\d+/.exec(one)[0]))`;
+
+test('every place is in the line and the column that it has in its file', async () => {
+  const folder = folderWith({
+    'main.mjs': PLACED,
+    'a.mjs': `\nexport function a() { return new Error('6') }`,
+  });
+  const places = await resultIn(await openIn(folder));
+  expect(places).toEqual(resultInNode(folder));
+  expect(places).toHaveLength(6);
+});
+
+test.each([
+  [
+    'a mistake in its syntax',
+    { 'main.mjs': 'const a = 1\nlet b = ;' },
+    /Unexpected token/,
+    'main.mjs:2:9',
+  ],
+  [
+    'a name that a module does not have',
+    { 'main.mjs': `\nimport { b } from './a.mjs'`, 'a.mjs': 'export const a = 1' },
+    /does not provide an export named 'b'/,
+    'main.mjs:2:10',
+  ],
+  ['a module that is not there', { 'main.mjs': `import './gone.mjs'` }, /gone\.mjs/, ''],
+  [
+    'a native addon',
+    {
+      'main.mjs': `import { createRequire } from 'module'; createRequire(import.meta.url)('./a.node')`,
+      'a.node': '',
+    },
+    /a\.node/,
+    '',
+  ],
+])('%s is refused by its name and place', async (_, files, what, place) => {
+  const error: unknown = await openIn(folderWith(files))
+    .then(resultIn)
+    .catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Error);
+  expect(String(error)).toMatch(what);
+  expect(error instanceof Error ? error.stack : '').toContain(place);
+});
+
+test('what a module threw as it was run is thrown to each who imports it', async () => {
+  const folder = folderWith({
+    'main.mjs': `const tries = []
+for (let at = 0; at < 2; at += 1) await import('./bad.mjs').catch((e) => tries.push(e))
+export const result = [tries[0] === tries[1], tries[0].message]`,
+    'bad.mjs': `throw new Error('no')`,
+  });
+  expect(await resultIn(await openIn(folder))).toEqual([true, 'no']);
+});
