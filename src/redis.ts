@@ -5,10 +5,15 @@ export type { Meaning, Means, RedisHost, ScriptCall } from './host/redis/meaning
 export { redlockMeaning } from './host/redis/meaning.ts';
 export { RedisNode, type RedisNodeOptions } from './host/redis/node.ts';
 export type {
+  PushRequest,
   RedisCommand,
   RedisError,
   RedisNil,
+  RedisPush,
   RedisReply,
+  RedisRequest,
+  RedisRich,
   RedisStatus,
+  SessionCommand,
 } from './host/redis/reply.ts';
 export { type RedisValue, ReplyError } from './host/redis/reply.ts';

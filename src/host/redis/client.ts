@@ -7,7 +7,8 @@ import type { Draft } from '../../core/kernel/draft.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import { about, siteOf } from '../async/call-site.ts';
 import { type Means, type RedisHost, redisPort, redlockMeaning } from './meaning.ts';
-import { type RedisCommand, type RedisReply, type RedisValue, toValue } from './reply.ts';
+import type { RedisCommand, RedisReply, RedisRequest, RedisValue } from './reply.ts';
+import { bytesOf, latin1Of, toValue } from './reply.ts';
 
 export interface RedisClientOptions {
   /**
@@ -56,8 +57,8 @@ export class RedisClient {
 
   /** Sends any command by its name. */
   call(name: string, ...given: readonly Given[]): Promise<RedisValue> {
-    const { texts, callback } = readArguments(given);
-    const settled = this.connection.send([name, ...texts]);
+    const { words, callback } = readArguments(given);
+    const settled = this.connection.send([name, ...words]);
     // What a callback returns is nobody's: a promise of its own may be rejected.
     if (callback !== null) {
       settled.then(
@@ -131,7 +132,7 @@ export class RedisClient {
 
 interface Setting {
   readonly caller: Caller;
-  readonly port: Port<RedisCommand, RedisReply>;
+  readonly port: Port<RedisRequest, RedisReply>;
   readonly limits: Pick<RedisClientOptions, 'commandTimeout' | 'tries'>;
 }
 
@@ -221,7 +222,7 @@ export type Callback = (error: Error | null, value?: unknown) => void;
 export type Given = Argument | readonly Given[] | Callback;
 
 interface Arguments {
-  readonly texts: readonly string[];
+  readonly words: readonly string[];
   readonly callback: Callback | null;
 }
 
@@ -229,11 +230,11 @@ interface Arguments {
 function readArguments(given: readonly Given[]): Arguments {
   const last = given.at(-1);
   const callback = typeof last === 'function' ? last : null;
-  return { texts: textsOf(callback === null ? given : given.slice(0, -1)), callback };
+  return { words: wordsOf(callback === null ? given : given.slice(0, -1)), callback };
 }
 
-function textsOf(given: readonly Given[]): readonly string[] {
-  return given.flatMap((one) => (isList(one) ? textsOf(one) : [textOf(one)]));
+function wordsOf(given: readonly Given[]): readonly string[] {
+  return given.flatMap((one) => (isList(one) ? wordsOf(one) : [wordOf(one)]));
 }
 
 function isList(given: Given): given is readonly Given[] {
@@ -241,9 +242,9 @@ function isList(given: Given): given is readonly Given[] {
 }
 
 /** What was given may come from plain JavaScript: `undefined` is the empty text, as in ioredis. */
-function textOf(given: unknown): string {
+function wordOf(given: unknown): string {
   if (given === undefined || given === null) return '';
-  if (typeof given === 'string' || typeof given === 'number') return String(given);
-  if (given instanceof Uint8Array) return new TextDecoder().decode(given);
+  if (typeof given === 'string' || typeof given === 'number') return bytesOf(String(given));
+  if (given instanceof Uint8Array) return latin1Of(given);
   throw new TypeError(`${typeof given} is no argument of a Redis command`);
 }

@@ -1,7 +1,7 @@
 /** Commands and scripts by chance, such as locks are made of, and such as go wrong. */
 import fc from 'fast-check';
 import { shaOf } from './meaning.ts';
-import type { RedisCommand } from './reply.ts';
+import { bytesOf, type RedisCommand } from './reply.ts';
 
 /** Scripts that answer the same whatever the machine; they get two keys and two arguments. */
 export const scripts: readonly string[] = [
@@ -69,7 +69,7 @@ const value = fc.constantFrom(
   '-7',
   '007',
   '3.5',
-  'ü',
+  bytesOf('ü'),
   '9223372036854775807',
 );
 const count = fc.constantFrom('1', '5', '-3', '0', 'x', '1.0', '+1', ' 1', '9223372036854775807');

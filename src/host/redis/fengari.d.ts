@@ -27,6 +27,7 @@ declare module 'fengari' {
     lua_pushcfunction(state: LuaState, run: LuaFunction): void;
     lua_pushnil(state: LuaState): void;
     lua_pushnumber(state: LuaState, value: number): void;
+    lua_pushlstring(state: LuaState, text: Uint8Array, length: number): void;
     lua_pushstring(state: LuaState, text: Uint8Array): void;
     lua_pushvalue(state: LuaState, index: number): void;
     /** Puts in place of the key on top of the stack what the table itself holds there. */
@@ -80,7 +81,6 @@ declare module 'fengari' {
     readonly lauxlib: Auxiliary;
     readonly lualib: Library;
     to_luastring(text: string, isKept?: boolean): Uint8Array;
-    to_jsstring(text: Uint8Array, from?: number, to?: number, isLossy?: boolean): string;
   };
   export default fengari;
 }

@@ -4,7 +4,7 @@ import { runScript } from './lua-engine.ts';
 import { LuaChance } from './lua-library.ts';
 import { shaOf } from './meaning.ts';
 import { RedisNode } from './node.ts';
-import type { RedisReply } from './reply.ts';
+import { bytesOf, type RedisReply } from './reply.ts';
 
 function evaluate(text: string, node: RedisNode = new RedisNode()): RedisReply {
   return node.handle(['EVAL', text, '2', 'a', 'b', 'x', '7'], { wallUs: 0 });
@@ -38,7 +38,8 @@ test.each<[string, RedisReply]>([
   ],
   ['return type(redis.call("incr", "n"))', 'number'],
   ['return redis.sha1hex("a")', '86f7e437faa5a7fce15d1ddcb9eaeaea377667b8'],
-  ['return "ü" .. #"ü"', 'ü2'],
+  [bytesOf('return "ü" .. #"ü"'), bytesOf('ü2')],
+  ['return "\\0\\255" .. #"\\0\\255"', '\0\xff2'],
 ])('%s answers %j', (text, reply) => {
   expect(evaluate(text)).toEqual(reply);
 });

@@ -28,7 +28,7 @@ import {
   withDoubles,
 } from './lua-values.ts';
 import { shaOf } from './meaning.ts';
-import { errorOf, isRedisError, NIL, type RedisCommand, type RedisReply } from './reply.ts';
+import { errorOf, isRedisError, NIL, type RedisCommand, type RedisReply, rawOf } from './reply.ts';
 
 const { lua, lauxlib } = fengari;
 
@@ -127,10 +127,11 @@ class LuaEngine {
       lua.lua_rawgeti(state, lua.LUA_REGISTRYINDEX, kept);
       return null;
     }
-    const bytes = fengari.to_luastring(text);
+    const bytes = rawOf(text);
     const status = lauxlib.luaL_loadbufferx(state, bytes, null, CHUNK, nameInLua('t'));
     if (status !== lua.LUA_OK) {
-      return `ERR Error compiling script (new function): ${textAt(state, -1)}`;
+      const problem = textAt(state, -1).replace(/near <eof>$/, "near '<eof>'");
+      return `ERR Error compiling script (new function): ${problem}`;
     }
     this.sandbox.enclose();
     lua.lua_pushvalue(state, -1);

@@ -19,6 +19,7 @@ import {
   rounded,
   textAt,
 } from './lua-values.ts';
+import { latin1Of } from './reply.ts';
 
 const { lua, lauxlib } = fengari;
 
@@ -119,7 +120,7 @@ const DIRECTIVE = /%([-+ #0]*)(\d*)(?:\.(\d*))?(.)/g;
 export function displayed(state: LuaState, index: number): string {
   const kind = lua.lua_type(state, index);
   if (kind === lua.LUA_TNUMBER) return formatNumber(lua.lua_tonumber(state, index), LUA_DIGITS);
-  const text = fengari.to_jsstring(lauxlib.luaL_tolstring(state, index), 0, undefined, true);
+  const text = latin1Of(lauxlib.luaL_tolstring(state, index));
   lua.lua_pop(state, 1);
   return kind === lua.LUA_TSTRING ? text : text.replace(/^(\w+: 0x)[0-9a-f]+$/, '$10');
 }
@@ -127,7 +128,7 @@ export function displayed(state: LuaState, index: number): string {
 /** Formats; every directive but those for numbers and `%s` is left to `original`. */
 export function formatWith(original: LuaFunction): LuaFunction {
   return (state) => {
-    const template = fengari.to_jsstring(lauxlib.luaL_checkstring(state, 1), 0, undefined, true);
+    const template = latin1Of(lauxlib.luaL_checkstring(state, 1));
     let argument = 1;
     const text = template.replace(DIRECTIVE, (directive, ...parts: unknown[]) => {
       const [flags, width, precision, letter] = parts.map((part) => String(part ?? ''));

@@ -1,8 +1,8 @@
 /**
  * Values between Redis and its scripts, by the rules of redis.io, "Lua API": nil is false, a
  * number that a script returns loses its fraction, a list ends at its first nil. What a script
- * returns is read without its metatables, whose functions would run outside of all limits. Text is
- * UTF-8, whose broken bytes are read as U+FFFD.
+ * returns is read without its metatables, whose functions would run outside of all limits. Texts
+ * are bytes to Lua, and byte strings here (`reply.ts`). Scripts see replies as version 2 has them.
  *
  * Numbers are as Redis' Lua 5.1 knows them: doubles, all of them, written as C's `%.14g` writes
  * them. The interpreter at hand is a Lua 5.3 with integers of 32 bits, in which `1704067200 * 1000`
@@ -13,7 +13,17 @@
 import fengari from 'fengari';
 import objects from 'fengari/src/lobject.js';
 import strings from 'fengari/src/lstring.js';
-import { errorOf, isRedisError, isRedisNil, isRedisStatus, NIL, type RedisReply } from './reply.ts';
+import {
+  errorOf,
+  isRedisError,
+  isRedisNil,
+  isRedisStatus,
+  latin1Of,
+  NIL,
+  plainReply,
+  type RedisReply,
+  rawOf,
+} from './reply.ts';
 
 /** A stack of Lua values, with the interpreter behind it. */
 export interface LuaState {
@@ -29,7 +39,8 @@ const { lua } = fengari;
 const MOST_NESTED = 100;
 
 /** What `redis.call` gives a script. */
-export function pushReply(state: LuaState, reply: RedisReply): void {
+export function pushReply(state: LuaState, given: RedisReply): void {
+  const reply = plainReply(given);
   if (isRedisNil(reply)) lua.lua_pushboolean(state, false);
   else if (typeof reply === 'string') pushText(state, reply);
   else if (typeof reply === 'number') lua.lua_pushnumber(state, reply);
@@ -63,8 +74,9 @@ export function readReply(state: LuaState, depth = 0): RedisReply {
 }
 
 /** What does not fit into 64 bits is what C makes of it on most machines: the least number. */
-function truncated(value: number): number {
-  return Math.abs(value) < 2 ** 63 ? Math.trunc(value) + 0 : -(2 ** 63);
+function truncated(value: number): RedisReply {
+  const whole = Math.abs(value) < 2 ** 63 ? Math.trunc(value) + 0 : -(2 ** 63);
+  return Number.isSafeInteger(whole) ? whole : { integer: String(BigInt(whole)) };
 }
 
 function readTable(state: LuaState, depth: number): RedisReply {
@@ -94,12 +106,12 @@ export function nameInLua(text: string): Uint8Array {
 }
 
 export function pushText(state: LuaState, text: string): void {
-  lua.lua_pushstring(state, fengari.to_luastring(text));
+  lua.lua_pushlstring(state, rawOf(text), text.length);
 }
 
 /** The text at `index`, which has to be one, or a number, which becomes one. */
 export function textAt(state: LuaState, index: number): string {
-  return fengari.to_jsstring(lua.lua_tostring(state, index), 0, undefined, true);
+  return latin1Of(lua.lua_tostring(state, index));
 }
 
 /** An argument of a command; null where the value at `index` is no text and no number. */

@@ -3,15 +3,15 @@
  * means what the hook at hand says; those of npm redlock are known.
  */
 import { sha1 } from '@noble/hashes/legacy.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Answer } from '../../core/history/trace.ts';
 import type { Port } from '../../core/world/port.ts';
 import type { ServerHost } from '../../core/world/server.ts';
-import type { RedisCommand, RedisReply } from './reply.ts';
-import { isRedisError, isRedisNil, isRedisStatus } from './reply.ts';
+import type { RedisCommand, RedisReply, RedisRequest } from './reply.ts';
+import { isRedisError, isRedisNil, isRedisStatus, rawOf, textOf } from './reply.ts';
 
 /** A node as it is called over the simulated network. */
-export type RedisHost = ServerHost<RedisCommand, RedisReply>;
+export type RedisHost = ServerHost<RedisRequest, RedisReply>;
 
 /** A call of a script. */
 export interface ScriptCall {
@@ -49,16 +49,23 @@ export const redlockMeaning: Means = ({ sha, keys }) => {
 };
 
 /** The node as a port, with what the trace says of each call; scripts by `means`. */
-export function redisPort(host: RedisHost, means: Means): Port<RedisCommand, RedisReply> {
+export function redisPort(host: RedisHost, means: Means): Port<RedisRequest, RedisReply> {
   return {
     host,
-    describeRequest: (command) => {
+    describeRequest: (request) => {
+      const command = commandOf(request);
       const meaning = meaningOf(command, means);
-      if (meaning === null) return { verb: 'fetch', lock: keyOf(command), token: 0 };
+      if (meaning === null) return { verb: 'fetch', lock: textOf(keyOf(command)), token: 0 };
       return { verb: meaning.verb, lock: meaning.lock, token: 0 };
     },
-    describeReply: (reply, command) => answerOf(reply, meaningOf(command, means)),
+    describeReply: (reply, request) => answerOf(reply, meaningOf(commandOf(request), means)),
   };
+}
+
+/** The words of a request; none where it only waits for what is pushed. */
+function commandOf(request: RedisRequest): RedisCommand {
+  if ('command' in request) return request.command;
+  return 'awaits' in request ? [] : request;
 }
 
 /** The key that a command is about; that of a script is its first. */
@@ -68,7 +75,7 @@ function keyOf([name = '', key = '', count = '0', first = '']: RedisCommand): st
 }
 
 function meaningOf([name = '', key = '', ...rest]: RedisCommand, means: Means): Meaning | null {
-  const lock = key;
+  const lock = textOf(key);
   switch (name.toLowerCase()) {
     case 'set':
       return meaningOfSet(lock, rest);
@@ -103,7 +110,8 @@ function isPositive(reply: RedisReply): boolean {
 
 function scriptCall(sha: string, [count = '0', ...rest]: readonly string[]): ScriptCall {
   const keys = Number(count);
-  return { sha, keys: rest.slice(0, keys), args: rest.slice(keys) };
+  const texts = rest.map(textOf);
+  return { sha, keys: texts.slice(0, keys), args: texts.slice(keys) };
 }
 
 function answerOf(reply: RedisReply, meaning: Meaning | null): Answer {
@@ -128,6 +136,7 @@ function lookedUp(reply: RedisReply): Answer {
   return isInteger ? { kind: 'value', value: Number(reply) } : { kind: 'accepted' };
 }
 
-export function shaOf(text: string): string {
-  return bytesToHex(sha1(utf8ToBytes(text)));
+/** SHA-1 of a byte string, by which a script is named. */
+export function shaOf(bytes: string): string {
+  return bytesToHex(sha1(rawOf(bytes)));
 }

@@ -1,7 +1,8 @@
 /** The node's commands, one by one, as redis.io documents them. */
 import { describe, expect, test } from 'vitest';
+import { LATER, type Turn } from '../../core/world/server.ts';
 import { RedisNode, type RedisNodeOptions } from './node.ts';
-import { isRedisError, type RedisReply } from './reply.ts';
+import { bytesOf, isRedisError, plainReply, type RedisReply } from './reply.ts';
 
 const NIL = { nil: true };
 const OK = { status: 'OK' };
@@ -23,6 +24,11 @@ class Bench {
   /** Carries out a command written with spaces between its parts. */
   do(line: string): RedisReply {
     return this.node.handle(line.split(' '), this);
+  }
+
+  /** The same by a connection. */
+  on(session: string, line: string): RedisReply {
+    return this.node.handle({ session, command: line.split(' ') }, this);
   }
 
   evict(key: string): boolean {
@@ -208,6 +214,128 @@ describe('a crash', () => {
     bench.node.restart();
     expect(bench.do('GET a')).toEqual(NIL);
   });
+});
+
+const QUEUED = { status: 'QUEUED' };
+
+describe('a transaction', () => {
+  test('runs what was queued at once, and one that failed does not stop the others', () => {
+    const bench = new Bench();
+    const lines = ['MULTI', 'SET a x', 'INCR a', 'INCR b', 'EXEC', 'GET b'];
+    const error = { error: 'ERR value is not an integer or out of range' };
+    expect(lines.map((line) => bench.on('c', line))).toEqual([
+      ...[OK, QUEUED, QUEUED, QUEUED, [OK, error, 1], '1'],
+    ]);
+  });
+
+  test('is of one connection: another one reads what was before', () => {
+    const bench = new Bench();
+    bench.on('c', 'MULTI');
+    bench.on('c', 'SET a 1');
+    expect(bench.on('d', 'GET a')).toEqual(NIL);
+    bench.on('c', 'EXEC');
+    expect(bench.on('d', 'GET a')).toBe('1');
+  });
+
+  test('does nothing once a watched key was changed, by whomever', () => {
+    const bench = new Bench();
+    for (const by of ['c', 'd']) {
+      bench.on('c', 'WATCH a');
+      bench.on(by, 'INCR a');
+      const ended = ['MULTI', 'SET a 9', 'EXEC'].map((line) => bench.on('c', line));
+      expect(ended).toEqual([OK, QUEUED, { nil: true, isList: true }]);
+    }
+    bench.on('c', 'WATCH a');
+    bench.on('d', 'GET a');
+    expect(['MULTI', 'INCR a', 'EXEC'].map((line) => bench.on('c', line)).at(-1)).toEqual([3]);
+  });
+
+  test('does nothing once a watched key ran out', () => {
+    const bench = new Bench();
+    bench.on('c', 'SET a 1 PX 10');
+    bench.on('c', 'WATCH a');
+    bench.on('c', 'MULTI');
+    bench.wallUs = 11 * MS;
+    expect(bench.on('c', 'EXEC')).toEqual({ nil: true, isList: true });
+  });
+
+  test('is refused whole where a command in it is none', () => {
+    const bench = new Bench();
+    const lines = ['MULTI', 'SET a 1', 'NOPE', 'EXEC', 'GET a'];
+    expect(lines.map((line) => bench.on('c', line)).slice(3)).toEqual([
+      { error: 'EXECABORT Transaction discarded because of previous errors.' },
+      NIL,
+    ]);
+  });
+
+  test('does not outlive the node', () => {
+    const bench = new Bench({ persistence: 'always' });
+    bench.on('c', 'MULTI');
+    bench.node.restart();
+    expect(bench.on('c', 'EXEC')).toEqual({ error: 'ERR EXEC without MULTI' });
+  });
+});
+
+describe('what a connection subscribed to', () => {
+  /** Waits for what is pushed to a connection. */
+  function awaits(bench: Bench, session: string): readonly RedisReply[] {
+    const told: RedisReply[] = [];
+    const turn: Pick<Turn<RedisReply>, 'wallUs' | 'answer'> = {
+      wallUs: 0,
+      answer: (reply) => told.push(plainReply(reply)),
+    };
+    const reply = bench.node.await({ session, awaits: 'push' }, turn);
+    if (reply !== LATER) told.push(plainReply(reply));
+    return told;
+  }
+
+  test('is sent to it once it asks, all that came before and then one by one', () => {
+    const bench = new Bench();
+    bench.on('c', 'SUBSCRIBE x y');
+    expect([bench.do('PUBLISH x 1'), bench.do('PUBLISH y 2'), bench.do('PUBLISH z 3')]).toEqual([
+      ...[1, 1, 0],
+    ]);
+    expect(awaits(bench, 'c')).toEqual([
+      [
+        ['message', 'x', '1'],
+        ['message', 'y', '2'],
+      ],
+    ]);
+    const told = awaits(bench, 'c');
+    expect(told).toEqual([]);
+    bench.do('PUBLISH y 4');
+    expect(told).toEqual([[['message', 'y', '4']]]);
+  });
+
+  test('is gone with the node', () => {
+    const bench = new Bench();
+    bench.on('c', 'SUBSCRIBE x');
+    bench.node.restart();
+    expect(bench.do('PUBLISH x 1')).toBe(0);
+  });
+});
+
+test('each connection has a database of its own, and a replica has all of them', () => {
+  const bench = new Bench();
+  bench.on('c', 'SELECT 3');
+  bench.on('c', 'SET a 1');
+  const restore = bench.node.snapshot();
+  bench.on('c', 'SET a 2');
+  expect([bench.on('d', 'GET a'), bench.on('c', 'GET a')]).toEqual([NIL, '2']);
+  restore();
+  bench.node.restart();
+  bench.on('e', 'SELECT 3');
+  expect([bench.on('e', 'GET a'), bench.on('c', 'GET a')]).toEqual(['1', NIL]);
+});
+
+test('a value is any bytes, and so is a key, which a plan names as text', () => {
+  const bench = new Bench();
+  const value = '\0\xff\r\n';
+  const key = bytesOf('schlüssel');
+  const send = (...command: readonly string[]): RedisReply => bench.node.handle(command, bench);
+  send('SET', key, value);
+  expect(send('EVAL', 'return redis.call("get", KEYS[1])', '1', key)).toBe(value);
+  expect(bench.evict('schlüssel')).toBe(true);
 });
 
 test('an evicted key is gone, and one that is not there cannot be', () => {

@@ -3,18 +3,24 @@
  * judges expiry by its own wall clock, as Redis does; a restart loses what was not persisted, and
  * all scripts; a replica that takes over has the keys that it was sent in time.
  *
- * The door's front: go on with `commands.ts` (what a node can do), `lua-engine.ts` (how it runs
- * EVAL), `client.ts` (what libraries call) and `meaning.ts` (what a command means for a lock).
+ * The door's front: go on with `commands.ts` (what a node can do), `scripts.ts` and `lua-engine.ts`
+ * (how it runs EVAL), `client.ts` (what libraries call), `meaning.ts` (what a command means for a
+ * lock) and `resp.ts` (what goes through a driver's socket).
  */
-import type { Boot, Server, Turn } from '../../core/world/server.ts';
-import { Keyspace } from '../../systems/redis/keyspace.ts';
-import type { RedisData, Setting } from './commands.ts';
-import { callCommand, callFromScript, readInteger, wrongCount } from './commands.ts';
-import { checkScript, runScript } from './lua-engine.ts';
-import { LuaChance } from './lua-library.ts';
-import { shaOf } from './meaning.ts';
-import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
-import { errorOf, NOT_AN_INTEGER, OK } from './reply.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
+import { callCommand, callFromScript } from './commands.ts';
+import type {
+  PushRequest,
+  RedisCommand,
+  RedisPush,
+  RedisReply,
+  RedisRequest,
+  SessionCommand,
+} from './reply.ts';
+import { bytesOf } from './reply.ts';
+import { Scripts } from './scripts.ts';
+import { NodeMemory } from './setting.ts';
 
 export interface RedisNodeOptions {
   /**
@@ -31,10 +37,17 @@ export interface RedisNodeOptions {
 
 const MOST_SCRIPT_STEPS = 1_000_000;
 
-export class RedisNode implements Server<RedisCommand, RedisReply> {
+/** Whoever is answered later. */
+type Waits = Pick<Turn<RedisReply>, 'answer'>;
+
+/** What a node must know to carry out a command: the time, and who asks. */
+type Asked = Pick<Turn, 'wallUs'> & Partial<Pick<Turn, 'client'>>;
+
+export class RedisNode implements Server<RedisRequest, RedisReply> {
   private readonly isDurable: boolean;
-  private readonly keys: Keyspace<RedisData> = new Keyspace('dropped');
+  private readonly memory: NodeMemory;
   private readonly scripts: Scripts;
+  private readonly outbox: Outbox = new Outbox();
   private isReplica = false;
 
   constructor({
@@ -43,23 +56,54 @@ export class RedisNode implements Server<RedisCommand, RedisReply> {
   }: RedisNodeOptions = {}) {
     this.isDurable = persistence === 'always';
     this.scripts = new Scripts(mostScriptSteps);
+    this.memory = new NodeMemory((session, message) => this.outbox.send(session, message));
   }
 
-  handle(command: RedisCommand, { wallUs }: Pick<Turn, 'wallUs'>): RedisReply {
-    const setting = { keys: this.keys, nowUs: wallUs, nowMs: msOf(wallUs) };
-    return this.scripts.handle(command, setting) ?? callCommand(command, setting);
+  /**
+   * Carries out a command. One without a session counts as its program's own, one for all of that
+   * program's connections.
+   */
+  handle(request: RedisCommand | SessionCommand, turn: Asked): RedisReply;
+  handle(request: RedisRequest, turn: Turn<RedisReply>): RedisReply | typeof LATER;
+  handle(request: RedisRequest, turn: Asked & Partial<Waits>): RedisReply | typeof LATER {
+    if ('awaits' in request) {
+      const { answer } = turn;
+      assert(answer !== undefined, 'what is pushed is awaited with a turn');
+      return this.await(request, { answer: (reply) => answer.call(turn, reply) });
+    }
+    const [id, command] =
+      'session' in request ? [request.session, request.command] : [turn.client ?? '', request];
+    const { memory, scripts } = this;
+    return callCommand(command, {
+      memory,
+      session: memory.session(id),
+      scripts,
+      nowUs: turn.wallUs,
+      nowMs: msOf(turn.wallUs),
+      carryOut: callCommand,
+      fromScript: callFromScript,
+    });
+  }
+
+  /** Answers with what was pushed to a connection meanwhile, or as soon as something is. */
+  await({ session }: PushRequest, turn: Waits): RedisReply | typeof LATER {
+    const pushes = this.outbox.take(session);
+    if (pushes !== null) return { pushes };
+    this.outbox.wait(session, turn);
+    return LATER;
   }
 
   restart(): void {
     const keepsKeys = this.isReplica || this.isDurable;
     this.isReplica = false;
-    if (!keepsKeys) this.keys.clear();
-    this.scripts.clear();
+    this.memory.restart({ keepsKeys });
+    this.outbox.clear();
+    this.scripts.restart();
   }
 
   /** Scripts are not sent to replicas, since Redis 7. */
   snapshot(): () => void {
-    const restore = this.keys.snapshot();
+    const restore = this.memory.snapshot();
     return () => {
       restore();
       this.isReplica = true;
@@ -67,7 +111,7 @@ export class RedisNode implements Server<RedisCommand, RedisReply> {
   }
 
   evict(key: string, { wallUs }: Pick<Boot, 'wallUs'>): boolean {
-    return this.keys.delete(key, msOf(wallUs));
+    return this.memory.database(0).delete(bytesOf(key), msOf(wallUs));
   }
 }
 
@@ -75,103 +119,31 @@ function msOf(us: number): number {
   return Math.floor(us / 1000);
 }
 
-const NO_SCRIPT = errorOf('NOSCRIPT No matching script. Please use EVAL.');
+/** What a node has to send to its connections unasked, and which of them wait for it. */
+class Outbox {
+  private readonly kept: Map<string, RedisPush[]> = new Map();
+  private readonly waiting: Map<string, Waits> = new Map();
 
-class Scripts {
-  private readonly mostSteps: number;
-  private readonly texts: Map<string, string> = new Map();
-  private chance: LuaChance = new LuaChance();
-
-  /** A script that takes more steps than this is ended by an error. */
-  constructor(mostSteps: number) {
-    this.mostSteps = mostSteps;
+  /** What came since it last asked; null for nothing. */
+  take(session: string): readonly RedisPush[] | null {
+    const pushes = this.kept.get(session) ?? null;
+    this.kept.delete(session);
+    return pushes;
   }
 
-  /** Carries out one of its commands; undefined where it is another. */
-  handle([name = '', ...given]: RedisCommand, setting: Setting): RedisReply | undefined {
-    switch (name.toLowerCase()) {
-      case 'eval':
-        return given.length < 2 ? wrongCount('eval') : this.eval(given, setting);
-      case 'evalsha':
-        return given.length < 2 ? wrongCount('evalsha') : this.evalSha(given, setting);
-      case 'script':
-        return given.length < 1 ? wrongCount('script') : this.manage(given);
-      default:
-        return undefined;
-    }
+  wait(session: string, turn: Waits): void {
+    this.waiting.set(session, turn);
   }
 
-  private eval([text = '', ...rest]: readonly string[], setting: Setting): RedisReply {
-    const shape = readShape(rest);
-    if ('error' in shape) return shape;
-    const sha = this.load(text);
-    return typeof sha === 'string' ? this.run({ text, sha }, shape, setting) : sha;
+  send(session: string, message: RedisPush): void {
+    const turn = this.waiting.get(session);
+    this.waiting.delete(session);
+    if (turn !== undefined) turn.answer({ pushes: [message] });
+    else this.kept.set(session, [...(this.kept.get(session) ?? []), message]);
   }
 
-  private evalSha([given = '', ...rest]: readonly string[], setting: Setting): RedisReply {
-    const sha = given.toLowerCase();
-    if (sha.length !== 40) return NO_SCRIPT;
-    const shape = readShape(rest);
-    if ('error' in shape) return shape;
-    const text = this.texts.get(sha);
-    return text === undefined ? NO_SCRIPT : this.run({ text, sha }, shape, setting);
-  }
-
-  private run(
-    { text, sha }: { readonly text: string; readonly sha: string },
-    { keys, args }: Shape,
-    setting: Setting,
-  ): RedisReply {
-    const { mostSteps, chance } = this;
-    const call = (command: RedisCommand): RedisReply => callFromScript(command, setting);
-    return runScript({ text, sha, keys, args, mostSteps, chance, call });
-  }
-
-  /** Keeps a script; its name, or why it cannot be compiled. */
-  private load(text: string): string | RedisError {
-    const sha = shaOf(text);
-    if (this.texts.has(sha)) return sha;
-    const problem = checkScript(text);
-    if (problem !== null) return errorOf(problem);
-    this.texts.set(sha, text);
-    return sha;
-  }
-
-  private manage([name = '', ...given]: readonly string[]): RedisReply {
-    switch (name.toLowerCase()) {
-      case 'load':
-        return given.length === 1 ? this.load(given[0] ?? '') : wrongCount('script|load');
-      case 'exists':
-        if (given.length === 0) return wrongCount('script|exists');
-        return given.map((sha) => (this.texts.has(sha.toLowerCase()) ? 1 : 0));
-      case 'flush':
-        if (given.length > 1 || !/^(a?sync)?$/i.test(given[0] ?? '')) {
-          return errorOf('ERR SCRIPT FLUSH only support SYNC|ASYNC option');
-        }
-        this.texts.clear();
-        return OK;
-      default:
-        return errorOf(`ERR unknown subcommand '${name}'. Try SCRIPT HELP.`);
-    }
-  }
-
-  /** Forgets all of them, as a node does when it starts again. */
   clear(): void {
-    this.texts.clear();
-    this.chance = new LuaChance();
+    this.kept.clear();
+    this.waiting.clear();
   }
-}
-
-interface Shape {
-  readonly keys: readonly string[];
-  readonly args: readonly string[];
-}
-
-/** How many of a script's arguments are keys. */
-function readShape([count = '', ...rest]: readonly string[]): Shape | RedisError {
-  const keys = readInteger(count);
-  if (keys === null) return NOT_AN_INTEGER;
-  if (keys > rest.length) return errorOf("ERR Number of keys can't be greater than number of args");
-  if (keys < 0) return errorOf("ERR Number of keys can't be negative");
-  return { keys: rest.slice(0, Number(keys)), args: rest.slice(Number(keys)) };
 }

@@ -1,9 +1,12 @@
 /** A real `redis-server` on loopback, and a client that speaks its protocol over a bare socket. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { errorOf, NIL, type RedisCommand, type RedisReply } from './reply.ts';
+import { errorOf, NIL, NIL_LIST, type RedisCommand, type RedisReply } from './reply.ts';
 
 /** Whether there is a `redis-server` to be started. */
 export function hasRealRedis(): boolean {
@@ -21,103 +24,159 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-export class RealRedis {
+/** A server of our own, ended by `stop`. */
+export class RealServer {
   private readonly process: ChildProcess;
-  private readonly socket: Socket;
-  private received: Buffer = Buffer.alloc(0);
-  private readonly waiting: ((reply: RedisReply) => void)[] = [];
+  private readonly folder: string;
+  private readonly port: number;
 
-  private constructor(process: ChildProcess, socket: Socket) {
+  private constructor(process: ChildProcess, folder: string, port: number) {
     this.process = process;
-    this.socket = socket;
-    socket.on('data', (bytes) => this.receive(bytes));
+    this.folder = folder;
+    this.port = port;
   }
 
-  static async start(): Promise<RealRedis> {
+  static async start(): Promise<RealServer> {
     const port = await freePort();
-    const options = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
+    const folder = await mkdtemp(join(tmpdir(), 'real-redis-'));
+    const options = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1', '--dir', folder];
     const process = spawn('redis-server', [...options, '--port', String(port)], {
       stdio: 'ignore',
     });
+    return new RealServer(process, folder, port);
+  }
+
+  async connect(): Promise<RealConnection> {
     for (let tries = 0; tries < 100; tries += 1) {
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect(this.port, '127.0.0.1');
       try {
         await once(socket, 'connect');
-        return new RealRedis(process, socket);
+        return new RealConnection(socket);
       } catch {
         await wait(50);
       }
     }
-    process.kill();
     throw new Error('redis-server does not answer');
   }
 
   async stop(): Promise<void> {
-    this.socket.destroy();
     const isOver = once(this.process, 'exit');
     this.process.kill();
     await isOver;
+    await rm(this.folder, { recursive: true });
+  }
+}
+
+export class RealConnection {
+  private readonly socket: Socket;
+  private received = '';
+  private readonly unread: Read[] = [];
+  private readonly waiting: ((read: Read) => void)[] = [];
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (bytes) => this.receive(bytes));
   }
 
-  send(command: RedisCommand): Promise<RedisReply> {
-    const parts = command.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
-    this.socket.write(`*${command.length}\r\n${parts.join('')}`);
+  close(): void {
+    this.socket.destroy();
+  }
+
+  /** The reply, and the bytes that it came as. */
+  send(command: RedisCommand): Promise<Read> {
+    this.write(command);
+    return this.next();
+  }
+
+  write(command: RedisCommand): void {
+    const parts = command.map((part) => `$${part.length}\r\n${part}\r\n`);
+    this.socket.write(Buffer.from(`*${command.length}\r\n${parts.join('')}`, 'latin1'));
+  }
+
+  /** All that comes from here on, up to the answer to a PING of its own, which is left out. */
+  async untilMark(): Promise<readonly RedisReply[]> {
+    const frames: RedisReply[] = [];
+    this.write(['PING', 'mark']);
+    for (;;) {
+      const { reply } = await this.next();
+      if (reply === 'mark' || (Array.isArray(reply) && reply[1] === 'mark')) return frames;
+      frames.push(reply);
+    }
+  }
+
+  /** The next reply or push. */
+  private next(): Promise<Read> {
+    const read = this.unread.shift();
+    if (read !== undefined) return Promise.resolve(read);
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
   private receive(bytes: Buffer): void {
-    this.received = Buffer.concat([this.received, bytes]);
+    this.received += bytes.toString('latin1');
     for (;;) {
       const read = readReply(this.received, 0);
       if (read === null) return;
-      this.received = this.received.subarray(read.end);
-      this.waiting.shift()?.(read.reply);
+      this.received = this.received.slice(read.end);
+      const whole = { reply: read.reply, bytes: read.bytes };
+      const told = this.waiting.shift();
+      if (told === undefined) this.unread.push(whole);
+      else told(whole);
     }
   }
 }
 
 interface Read {
   readonly reply: RedisReply;
+  readonly bytes: string;
+}
+
+interface ReadAt extends Read {
   readonly end: number;
 }
 
 /** The reply that begins at `from`; null while a part of it is missing. */
-function readReply(bytes: Buffer, from: number): Read | null {
+export function readReply(bytes: string, from: number): ReadAt | null {
   const lineEnd = bytes.indexOf('\r\n', from);
   if (lineEnd === -1) return null;
-  const line = bytes.toString('utf8', from + 1, lineEnd);
-  const end = lineEnd + 2;
-  switch (String.fromCharCode(bytes[from] ?? 0)) {
-    case '+':
-      return { reply: { status: line }, end };
-    case '-':
-      return { reply: errorOf(line), end };
-    case ':':
-      return { reply: Number(line), end };
-    case '$':
-      return readBulk(bytes, end, Number(line));
-    case '*':
-      return readList(bytes, end, Number(line));
-    default:
-      throw new Error(`no reply: ${line}`);
+  const line = bytes.slice(from + 1, lineEnd);
+  const sign = bytes[from] ?? '';
+  const is = (reply: RedisReply, end: number): ReadAt => {
+    return { reply, bytes: bytes.slice(from, end), end };
+  };
+  const simple = simpleReply(sign, line);
+  if (simple !== null) return is(simple, lineEnd + 2);
+  if (sign === '$' || sign === '=') {
+    const end = lineEnd + 2 + Number(line);
+    if (bytes.length < end + 2) return null;
+    const text = bytes.slice(lineEnd + 2, end);
+    return is(sign === '$' ? text : { verbatim: text.slice(4) }, end + 2);
   }
-}
-
-function readBulk(bytes: Buffer, from: number, length: number): Read | null {
-  if (length === -1) return { reply: NIL, end: from };
-  const end = from + length + 2;
-  return bytes.length < end ? null : { reply: bytes.toString('utf8', from, end - 2), end };
-}
-
-function readList(bytes: Buffer, from: number, length: number): Read | null {
-  if (length === -1) return { reply: NIL, end: from };
   const items: RedisReply[] = [];
-  let end = from;
-  while (items.length < length) {
+  let end = lineEnd + 2;
+  for (let left = Number(line) * (sign === '%' ? 2 : 1); left > 0; left -= 1) {
     const read = readReply(bytes, end);
     if (read === null) return null;
     items.push(read.reply);
     end = read.end;
   }
-  return { reply: items, end };
+  return is(listReply(sign, items), end);
+}
+
+/** A reply of one line; null for others. */
+function simpleReply(sign: string, line: string): RedisReply | null {
+  if (sign === '+') return { status: line };
+  if (sign === '-') return errorOf(line);
+  if (sign === ',') return { double: line };
+  if (sign === '_' || (sign === '$' && line === '-1')) return NIL;
+  if (sign === '*' && line === '-1') return NIL_LIST;
+  if (sign !== ':') return null;
+  return Number.isSafeInteger(Number(line)) ? Number(line) : { integer: line };
+}
+
+function listReply(sign: string, items: readonly RedisReply[]): RedisReply {
+  if (sign === '*') return items;
+  if (sign === '%') return { mapping: items };
+  if (sign === '~') return { set: items };
+  if (sign === '>') return { pushes: [items] };
+  throw new Error(`no reply: ${sign}`);
 }

@@ -1,7 +1,7 @@
 /**
  * What a Redis node keeps: values by their keys, and when each ends. Both models of Redis stand on
  * it, the lock's own, which holds numbers and counts microseconds (`server.ts`), and the one that
- * speaks Redis' commands to code of others, which holds strings and hashes and counts milliseconds
+ * speaks Redis' commands to code of others, which holds values of all types and counts milliseconds
  * (`host/redis`). Times are integers in the caller's one unit.
  *
  * A key is expired once the time is past its end (`now > when`, Redis' `keyIsExpired` in `db.c`),
@@ -47,6 +47,11 @@ export class Keyspace<Value> {
   /** Whether there was such a key, and it was not expired. */
   delete(key: string, now: number): boolean {
     return this.get(key, now) !== null && this.entries.delete(key);
+  }
+
+  /** The keys that are there, in the order in which they were first set. */
+  names(now: number): readonly string[] {
+    return [...this.entries.keys()].filter((key) => this.get(key, now) !== null);
   }
 
   /** Evicts a key, expired or not; false where nothing was kept. */

@@ -1,0 +1,149 @@
+/** The ends of keys: the commands that set, move, tell and take them, and the words for them. */
+import type { RedisError, RedisReply } from '../reply.ts';
+import { errorOf, NOT_AN_INTEGER, repeated } from '../reply.ts';
+import {
+  databaseOf,
+  endOf,
+  entryOf,
+  onKey,
+  type RedisData,
+  type Row,
+  type Run,
+  type Setting,
+} from '../setting.ts';
+import { isInRange, readInteger } from './numbers.ts';
+
+/** In which unit an end is given, and whether since 1970 instead of from now on. */
+export interface EndUnit {
+  readonly unit: 's' | 'ms';
+  readonly isAbsolute: boolean;
+}
+
+/** How each word for an end is to be read. */
+export const END_WORDS: ReadonlyMap<string, EndUnit> = new Map([
+  ['EX', { unit: 's', isAbsolute: false }],
+  ['PX', { unit: 'ms', isAbsolute: false }],
+  ['EXAT', { unit: 's', isAbsolute: true }],
+  ['PXAT', { unit: 'ms', isAbsolute: true }],
+]);
+
+interface Asked extends EndUnit {
+  readonly nowMs: number;
+  readonly command: string;
+}
+
+/** When a key is to end, in milliseconds since 1970; 64 bits wide. */
+function readEnd(text: string, { unit, isAbsolute, nowMs, command }: Asked): bigint | RedisError {
+  const count = readInteger(text);
+  if (count === null) return NOT_AN_INTEGER;
+  const ms = unit === 's' ? count * 1000n : count;
+  const endMs = isAbsolute ? ms : ms + BigInt(nowMs);
+  return isInRange(ms) && isInRange(endMs) ? endMs : invalidEnd(command);
+}
+
+/** The same for a command that takes no time but one above 0. */
+export function readPositiveEnd(text: string, asked: Asked): number | RedisError {
+  const endMs = readEnd(text, asked);
+  if (typeof endMs === 'object') return endMs;
+  return (readInteger(text) ?? 0n) > 0n ? Number(endMs) : invalidEnd(asked.command);
+}
+
+function invalidEnd(command: string): RedisError {
+  return errorOf(`ERR invalid expire time in '${command}' command`);
+}
+
+/** Sets a key; one whose end is in the past is not there any more. */
+export function store(
+  key: string,
+  { value, end }: { readonly value: RedisData; readonly end: number | null },
+  at: Setting,
+): void {
+  if (end !== null && end < at.nowMs) databaseOf(at).delete(key, at.nowMs);
+  else databaseOf(at).set(key, value, end);
+}
+
+type Condition = 'NX' | 'XX' | 'GT' | 'LT';
+
+function readConditions(words: readonly string[]): ReadonlySet<Condition> | RedisError {
+  const found = new Set<Condition>();
+  for (const word of words) {
+    const upper = word.toUpperCase();
+    if (upper !== 'NX' && upper !== 'XX' && upper !== 'GT' && upper !== 'LT') {
+      return errorOf(`ERR Unsupported option ${repeated(word)}`);
+    }
+    found.add(upper);
+  }
+  const isCompared = found.has('GT') || found.has('LT');
+  if (found.has('NX') && (found.has('XX') || isCompared)) {
+    return errorOf('ERR NX and XX, GT or LT options at the same time are not compatible');
+  }
+  if (found.has('GT') && found.has('LT')) {
+    return errorOf('ERR GT and LT options at the same time are not compatible');
+  }
+  return found;
+}
+
+/** No end counts as an infinite one. */
+function isMet(condition: Condition, formerMs: number | null, endMs: bigint): boolean {
+  switch (condition) {
+    case 'NX':
+      return formerMs === null;
+    case 'XX':
+      return formerMs !== null;
+    case 'GT':
+      return formerMs !== null && endMs > BigInt(formerMs);
+    case 'LT':
+      return formerMs === null || endMs < BigInt(formerMs);
+  }
+}
+
+function expire(command: string, { unit, isAbsolute }: EndUnit): Run {
+  return onKey((key, [text = '', ...words], at) => {
+    const conditions = readConditions(words);
+    if ('error' in conditions) return conditions;
+    const { nowMs } = at;
+    const endMs = readEnd(text, { unit, isAbsolute, nowMs, command });
+    if (typeof endMs === 'object') return endMs;
+    const entry = entryOf(key, at);
+    if (entry === null) return 0;
+    for (const condition of conditions) {
+      if (!isMet(condition, entry.end, endMs)) return 0;
+    }
+    // An end that is not ahead deletes the key at once.
+    if (endMs <= BigInt(nowMs)) databaseOf(at).delete(key, nowMs);
+    else databaseOf(at).set(key, entry.value, Number(endMs));
+    return 1;
+  });
+}
+
+/** -1: it has no end; -2: there is no such key. */
+function told(tell: (endMs: number, nowMs: number) => number): Run {
+  return onKey((key, _, at) => {
+    const entry = entryOf(key, at);
+    if (entry === null) return -2;
+    return entry.end === null ? -1 : tell(entry.end, at.nowMs);
+  });
+}
+
+function rounded(ms: number): number {
+  return Math.floor((ms + 500) / 1000);
+}
+
+function persist(key: string, _: readonly string[], at: Setting): RedisReply {
+  const entry = entryOf(key, at);
+  if (entry === null || endOf(entry) === null) return 0;
+  databaseOf(at).set(key, entry.value, null);
+  return 1;
+}
+
+export const endRows: readonly Row[] = [
+  ['expire', -3, expire('expire', { unit: 's', isAbsolute: false })],
+  ['pexpire', -3, expire('pexpire', { unit: 'ms', isAbsolute: false })],
+  ['expireat', -3, expire('expireat', { unit: 's', isAbsolute: true })],
+  ['pexpireat', -3, expire('pexpireat', { unit: 'ms', isAbsolute: true })],
+  ['ttl', 2, told((endMs, nowMs) => rounded(Math.max(0, endMs - nowMs)))],
+  ['pttl', 2, told((endMs, nowMs) => Math.max(0, endMs - nowMs))],
+  ['expiretime', 2, told(rounded)],
+  ['pexpiretime', 2, told((endMs) => endMs)],
+  ['persist', 2, onKey(persist)],
+];

@@ -1,0 +1,235 @@
+/** Commands on keys, whatever they hold, and on whole databases. */
+import type { RedisError, RedisReply } from '../reply.ts';
+import { errorOf, NIL, NOT_AN_INTEGER, OK, SYNTAX_ERROR, WRONG_TYPE } from '../reply.ts';
+import {
+  DATABASES,
+  type Database,
+  databaseOf,
+  entryOf,
+  held,
+  onKey,
+  type RedisData,
+  type Row,
+  type Run,
+  type Setting,
+  type Shape,
+} from '../setting.ts';
+import { readInteger } from './numbers.ts';
+
+function counting(isCounted: (key: string, at: Setting) => boolean): Run {
+  return (keys, at) => keys.filter((key) => isCounted(key, at)).length;
+}
+
+const deleting: Run = counting((key, at) => databaseOf(at).delete(key, at.nowMs));
+const existing: Run = counting((key, at) => entryOf(key, at) !== null);
+
+/** `none` where there is no such key. */
+function typeAt(key: string, at: Setting): string {
+  const value = entryOf(key, at)?.value;
+  if (value === undefined) return 'none';
+  return typeof value === 'string' ? 'string' : value.type;
+}
+
+const NO_SUCH_KEY = errorOf('ERR no such key');
+
+/** RENAME, or RENAMENX, which puts it in nobody's place. */
+function renaming(isOnlyNew: boolean): Run {
+  return ([from = '', to = ''], at) => {
+    const entry = entryOf(from, at);
+    if (entry === null) return NO_SUCH_KEY;
+    const isTaken = entryOf(to, at) !== null;
+    if (isOnlyNew && isTaken) return 0;
+    if (from !== to) {
+      databaseOf(at).delete(from, at.nowMs);
+      databaseOf(at).set(to, entry.value, entry.end);
+    }
+    return isOnlyNew ? 1 : OK;
+  };
+}
+
+/** A database by its number, or why there is none. */
+function databaseAt(text: string, at: Setting): Database | RedisError {
+  const index = readInteger(text);
+  if (index === null) return NOT_AN_INTEGER;
+  if (index !== BigInt.asIntN(32, index)) return NOT_AN_INT;
+  if (index < 0n || index >= BigInt(DATABASES)) return errorOf('ERR DB index is out of range');
+  return at.memory.database(Number(index));
+}
+
+const NOT_AN_INT = errorOf(
+  'ERR value is out of range, value must between -2147483648 and 2147483647',
+);
+const SAME_OBJECT = errorOf('ERR source and destination objects are the same');
+
+function copy([from = '', to = '', ...words]: readonly string[], at: Setting): RedisReply {
+  let database = databaseOf(at);
+  let isReplacing = false;
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index]?.toUpperCase();
+    const next = words[index + 1];
+    if (word === 'REPLACE') isReplacing = true;
+    else if (word === 'DB' && next !== undefined) {
+      const found = databaseAt(next, at);
+      if ('error' in found) return found;
+      database = found;
+      index += 1;
+    } else return SYNTAX_ERROR;
+  }
+  if (from === to && database === databaseOf(at)) return SAME_OBJECT;
+  const entry = entryOf(from, at);
+  if (entry === null) return 0;
+  if (database.get(to, at.nowMs) !== null && !isReplacing) return 0;
+  database.set(to, entry.value, entry.end);
+  return 1;
+}
+
+function move(key: string, [text = '']: readonly string[], at: Setting): RedisReply {
+  const database = databaseAt(text, at);
+  if ('error' in database) return database;
+  if (database === databaseOf(at)) return SAME_OBJECT;
+  const entry = entryOf(key, at);
+  if (entry === null || database.get(key, at.nowMs) !== null) return 0;
+  database.set(key, entry.value, entry.end);
+  databaseOf(at).delete(key, at.nowMs);
+  return 1;
+}
+
+function select([text = '']: readonly string[], at: Setting): RedisReply {
+  const database = databaseAt(text, at);
+  if ('error' in database) return database;
+  at.session.database = database.index;
+  return OK;
+}
+
+function flushing(databases: (at: Setting) => readonly Database[]): Run {
+  return (words, at) => {
+    if (words.length > 0 && !/^a?sync$/i.test(words.join(' '))) return SYNTAX_ERROR;
+    for (const database of databases(at)) database.flush(at.nowMs);
+    return OK;
+  };
+}
+
+function randomKey(_: readonly string[], at: Setting): RedisReply {
+  const names = databaseOf(at).names(at.nowMs);
+  return names[Math.floor(at.memory.chance.draw() * names.length)] ?? NIL;
+}
+
+interface ScanOptions {
+  readonly matches: (text: string) => boolean;
+  readonly type: string | null;
+}
+
+/** Whether this is a cursor, which may be empty. */
+function isCursor(text: string): boolean {
+  return /^([+-]?\d+)?$/.test(text);
+}
+
+const NO_CURSOR = errorOf('ERR invalid cursor');
+
+/** What SCAN and its kind are told behind the cursor. */
+function readScan(words: readonly string[]): ScanOptions | RedisError {
+  let matches = (_: string): boolean => true;
+  let type: string | null = null;
+  for (let at = 0; at < words.length; at += 2) {
+    const [word, text] = [words[at]?.toUpperCase(), words[at + 1]];
+    if (text === undefined) return SYNTAX_ERROR;
+    if (word === 'MATCH') matches = globOf(text);
+    else if (word === 'TYPE') type = text.toLowerCase();
+    else if (word === 'COUNT') {
+      const count = readInteger(text);
+      if (count === null) return NOT_AN_INTEGER;
+      if (count < 1n) return SYNTAX_ERROR;
+    } else return SYNTAX_ERROR;
+  }
+  return { matches, type };
+}
+
+/** HSCAN and its kind: what `itemsOf` finds in the value of a key. */
+export function scanning<V extends RedisData>(
+  shape: Shape<V>,
+  itemsOf: (value: V, matches: ScanOptions['matches']) => readonly string[],
+): Run {
+  return ([key = '', cursor = '', ...words], at) => {
+    if (!isCursor(cursor)) return NO_CURSOR;
+    if (entryOf(key, at) === null) return ['0', []];
+    const value = held(shape, key, at);
+    if (value === null) return WRONG_TYPE;
+    const options = readScan(words);
+    if ('error' in options) return options;
+    return options.type === null ? ['0', itemsOf(value, options.matches)] : SYNTAX_ERROR;
+  };
+}
+
+/** All keys at once: more than COUNT are allowed, and the cursor has come to its end. */
+function scan([cursor = '', ...words]: readonly string[], at: Setting): RedisReply {
+  if (!isCursor(cursor)) return NO_CURSOR;
+  const options = readScan(words);
+  if ('error' in options) return options;
+  const isFound = (key: string): boolean =>
+    options.matches(key) && (options.type === null || options.type === typeAt(key, at));
+  return ['0', databaseOf(at).names(at.nowMs).filter(isFound)];
+}
+
+/** A pattern of `KEYS` or `PSUBSCRIBE`: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any of them. */
+export function globOf(pattern: string): (text: string) => boolean {
+  return (text) => isMatch(pattern, text);
+}
+
+function isMatch(pattern: string, text: string): boolean {
+  if (pattern === '') return text === '';
+  const [first] = pattern;
+  if (first === '*') {
+    const rest = pattern.replace(/^\*+/, '');
+    if (rest === '') return true;
+    for (let at = 0; at <= text.length; at += 1) {
+      if (isMatch(rest, text.slice(at))) return true;
+    }
+    return false;
+  }
+  if (text === '') return false;
+  if (first === '?') return isMatch(pattern.slice(1), text.slice(1));
+  if (first === '[') {
+    const { isIn, end } = readClass(pattern);
+    return isIn(text.charAt(0)) && isMatch(pattern.slice(end), text.slice(1));
+  }
+  const skipped = first === '\\' && pattern.length > 1 ? 1 : 0;
+  if (pattern.charAt(skipped) !== text.charAt(0)) return false;
+  return isMatch(pattern.slice(skipped + 1), text.slice(1));
+}
+
+/** The class that a pattern begins with, which may lack its end, and what comes behind it. */
+function readClass(pattern: string): { isIn: (sign: string) => boolean; end: number } {
+  const isNot = pattern.charAt(1) === '^';
+  const ranges: (readonly [from: string, to: string])[] = [];
+  let at = isNot ? 2 : 1;
+  while (at < pattern.length && pattern.charAt(at) !== ']') {
+    if (pattern.charAt(at) === '\\' && at + 1 < pattern.length) at += 1;
+    const from = pattern.charAt(at);
+    const isRange = pattern.charAt(at + 1) === '-' && at + 2 < pattern.length;
+    const to = isRange ? pattern.charAt(at + 2) : from;
+    ranges.push(from <= to ? [from, to] : [to, from]);
+    at += isRange ? 3 : 1;
+  }
+  const isIn = (sign: string): boolean =>
+    ranges.some(([from, to]) => sign >= from && sign <= to) !== isNot;
+  return { isIn, end: at + 1 };
+}
+
+export const keyRows: readonly Row[] = [
+  ['del', -2, deleting],
+  ['unlink', -2, deleting],
+  ['exists', -2, existing],
+  ['touch', -2, existing],
+  ['type', 2, onKey((key, _, at) => ({ status: typeAt(key, at) }))],
+  ['rename', 3, renaming(false)],
+  ['renamenx', 3, renaming(true)],
+  ['copy', -3, copy],
+  ['move', 3, onKey(move)],
+  ['keys', 2, ([pattern = ''], at) => databaseOf(at).names(at.nowMs).filter(globOf(pattern))],
+  ['scan', -2, scan],
+  ['randomkey', 1, randomKey],
+  ['dbsize', 1, (_, at) => databaseOf(at).names(at.nowMs).length],
+  ['flushdb', -1, flushing((at) => [databaseOf(at)])],
+  ['flushall', -1, flushing((at) => at.memory.used)],
+  ['select', 2, select],
+];

@@ -1,0 +1,51 @@
+/** What goes through a driver's socket, in both versions of the protocol. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RedisReply } from './reply.ts';
+import { CommandDecoder, encodePush, encodeReply } from './resp.ts';
+
+test.each<[RedisReply, string, string]>([
+  ['a\0', '$2\r\na\0\r\n', '$2\r\na\0\r\n'],
+  [7, ':7\r\n', ':7\r\n'],
+  [{ integer: '9007199254740993' }, ':9007199254740993\r\n', ':9007199254740993\r\n'],
+  [{ nil: true }, '$-1\r\n', '_\r\n'],
+  [{ nil: true, isList: true }, '*-1\r\n', '_\r\n'],
+  [{ status: 'OK' }, '+OK\r\n', '+OK\r\n'],
+  [{ error: 'ERR no' }, '-ERR no\r\n', '-ERR no\r\n'],
+  [{ double: '1.5' }, '$3\r\n1.5\r\n', ',1.5\r\n'],
+  [{ mapping: ['f', 1] }, '*2\r\n$1\r\nf\r\n:1\r\n', '%1\r\n$1\r\nf\r\n:1\r\n'],
+  [{ set: [1] }, '*1\r\n:1\r\n', '~1\r\n:1\r\n'],
+  [{ pairs: [1, 2] }, '*2\r\n:1\r\n:2\r\n', '*1\r\n*2\r\n:1\r\n:2\r\n'],
+  [{ verbatim: 'ab' }, '$2\r\nab\r\n', '=6\r\ntxt:ab\r\n'],
+  [{ pushes: [[1], [2]] }, '*1\r\n:1\r\n*1\r\n:2\r\n', '>1\r\n:1\r\n>1\r\n:2\r\n'],
+])('%j is written as %j and as %j', (reply, second, third) => {
+  expect([encodeReply(reply, 2), encodeReply(reply, 3)]).toEqual([second, third]);
+});
+
+test('a message of a channel is a list, or what version 3 has for it', () => {
+  expect([encodePush([1], 2), encodePush([1], 3)]).toEqual(['*1\r\n:1\r\n', '>1\r\n:1\r\n']);
+});
+
+const byte = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
+const word = fc.string({ unit: byte, maxLength: 6 });
+const commands = fc.array(fc.array(word, { minLength: 1, maxLength: 4 }), { maxLength: 4 });
+
+test('commands are found however the bytes are cut', () => {
+  const law = fc.property(commands, fc.array(fc.nat(80)), (sent, cuts) => {
+    const bytes = sent.map((one) => encodeReply(one, 2)).join('');
+    const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
+    places.sort((one, other) => one - other);
+    const decoder = new CommandDecoder();
+    const found = places.flatMap((place, at) => decoder.push(bytes.slice(places[at - 1], place)));
+    expect(found).toEqual(sent);
+  });
+  fc.assert(law);
+});
+
+test('what people type is a command too', () => {
+  expect(new CommandDecoder().push('GET  a\r\n\r\nPING\r\n')).toEqual([['GET', 'a'], ['PING']]);
+});
+
+test('what is none is refused', () => {
+  expect(() => new CommandDecoder().push('*1\r\n:7\r\n')).toThrow('no command of Redis: :7');
+});

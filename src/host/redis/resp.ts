@@ -1,0 +1,111 @@
+/**
+ * Redis' protocol, RESP 2 and 3, as byte strings: what a client's edge needs to stand between a
+ * driver's socket and a node. Commands come as lists of bulk strings, or as people type them.
+ */
+import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
+
+/** Which version a connection speaks: 3 after `HELLO 3`. */
+export type RespVersion = 2 | 3;
+
+const END = '\r\n';
+
+/** A reply as it goes to a driver. */
+export function encodeReply(reply: RedisReply, version: RespVersion): string {
+  if (typeof reply === 'string') return bulk(reply);
+  if (typeof reply === 'number') return `:${reply}${END}`;
+  if ('nil' in reply) return version === 3 ? `_${END}` : `${reply.isList ? '*' : '$'}-1${END}`;
+  if ('status' in reply) return `+${reply.status}${END}`;
+  if ('error' in reply) return `-${reply.error}${END}`;
+  if ('integer' in reply) return `:${reply.integer}${END}`;
+  if ('double' in reply) return version === 3 ? `,${reply.double}${END}` : bulk(reply.double);
+  if ('verbatim' in reply) return version === 3 ? verbatim(reply.verbatim) : bulk(reply.verbatim);
+  if ('pushes' in reply) return reply.pushes.map((push) => encodePush(push, version)).join('');
+  if ('mapping' in reply) return encodeMap(reply.mapping, version);
+  if ('set' in reply) return list(version === 3 ? '~' : '*', reply.set, version);
+  if ('pairs' in reply)
+    return list('*', version === 3 ? inPairs(reply.pairs) : reply.pairs, version);
+  return list('*', reply, version);
+}
+
+/** What a node sends unasked, e.g. a message of a channel. */
+export function encodePush(push: RedisPush, version: RespVersion): string {
+  return list(version === 3 ? '>' : '*', push, version);
+}
+
+function bulk(bytes: string): string {
+  return `$${bytes.length}${END}${bytes}${END}`;
+}
+
+function verbatim(bytes: string): string {
+  return `=${bytes.length + 4}${END}txt:${bytes}${END}`;
+}
+
+function encodeMap(entries: readonly RedisReply[], version: RespVersion): string {
+  if (version === 2) return list('*', entries, version);
+  return `%${entries.length / 2}${END}${joined(entries, version)}`;
+}
+
+function list(sign: string, items: readonly RedisReply[], version: RespVersion): string {
+  return `${sign}${items.length}${END}${joined(items, version)}`;
+}
+
+function joined(items: readonly RedisReply[], version: RespVersion): string {
+  return items.map((item) => encodeReply(item, version)).join('');
+}
+
+function inPairs(flat: readonly RedisReply[]): readonly RedisReply[] {
+  const pairs: RedisReply[] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push(flat.slice(at, at + 2));
+  return pairs;
+}
+
+/** Cuts what a driver sends into commands. */
+export class CommandDecoder {
+  private received = '';
+
+  /** The commands that are whole now. Throws where the bytes are no commands. */
+  push(bytes: string): readonly RedisCommand[] {
+    this.received += bytes;
+    const commands: RedisCommand[] = [];
+    let from = 0;
+    for (;;) {
+      const read = readCommand(this.received, from);
+      if (read === null) break;
+      from = read.end;
+      if (read.command.length > 0) commands.push(read.command);
+    }
+    this.received = this.received.slice(from);
+    return commands;
+  }
+}
+
+interface Read {
+  readonly command: RedisCommand;
+  readonly end: number;
+}
+
+/** The command that begins at `from`; null while a part of it is missing. */
+function readCommand(bytes: string, from: number): Read | null {
+  const head = readLine(bytes, from);
+  if (head === null) return null;
+  if (!head.line.startsWith('*')) {
+    return { command: head.line.split(' ').filter((word) => word !== ''), end: head.end };
+  }
+  const command: string[] = [];
+  let { end } = head;
+  for (let left = Number(head.line.slice(1)); left > 0; left -= 1) {
+    const length = readLine(bytes, end);
+    if (length === null) return null;
+    if (!/^\$\d+$/.test(length.line)) throw new Error(`no command of Redis: ${length.line}`);
+    const stop = length.end + Number(length.line.slice(1));
+    if (bytes.length < stop + END.length) return null;
+    command.push(bytes.slice(length.end, stop));
+    end = stop + END.length;
+  }
+  return { command, end };
+}
+
+function readLine(bytes: string, from: number): { line: string; end: number } | null {
+  const stop = bytes.indexOf(END, from);
+  return stop === -1 ? null : { line: bytes.slice(from, stop), end: stop + END.length };
+}

@@ -1,0 +1,115 @@
+/** The scripts that a node keeps, and the commands that run them. */
+import { readInteger } from './commands/numbers.ts';
+import { checkScript, runScript } from './lua-engine.ts';
+import { LuaChance } from './lua-library.ts';
+import { shaOf } from './meaning.ts';
+import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
+import { errorOf, NOT_AN_INTEGER, OK } from './reply.ts';
+import { type Row, type ScriptRunner, Session, type Setting } from './setting.ts';
+
+const NO_SCRIPT = errorOf('NOSCRIPT No matching script. Please use EVAL.');
+
+export class Scripts implements ScriptRunner {
+  private readonly mostSteps: number;
+  private readonly texts: Map<string, string> = new Map();
+  private chance: LuaChance = new LuaChance();
+
+  /** A script that takes more steps than this is ended by an error. */
+  constructor(mostSteps: number) {
+    this.mostSteps = mostSteps;
+  }
+
+  eval([text = '', ...rest]: readonly string[], at: Setting): RedisReply {
+    const shape = readShape(rest);
+    if ('error' in shape) return shape;
+    const sha = this.load(text);
+    return typeof sha === 'string' ? this.run({ text, sha }, shape, at) : sha;
+  }
+
+  evalSha([given = '', ...rest]: readonly string[], at: Setting): RedisReply {
+    const sha = given.toLowerCase();
+    if (sha.length !== 40) return NO_SCRIPT;
+    const shape = readShape(rest);
+    if ('error' in shape) return shape;
+    const text = this.texts.get(sha);
+    return text === undefined ? NO_SCRIPT : this.run({ text, sha }, shape, at);
+  }
+
+  private run(
+    { text, sha }: { readonly text: string; readonly sha: string },
+    { keys, args }: Shape,
+    at: Setting,
+  ): RedisReply {
+    const { mostSteps, chance } = this;
+    const inside = settingOfScript(at);
+    const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
+    return runScript({ text, sha, keys, args, mostSteps, chance, call });
+  }
+
+  /** Keeps a script; its name, or why it cannot be compiled. */
+  load(text: string): string | RedisError {
+    const sha = shaOf(text);
+    if (this.texts.has(sha)) return sha;
+    const problem = checkScript(text);
+    if (problem !== null) return errorOf(problem);
+    this.texts.set(sha, text);
+    return sha;
+  }
+
+  has(sha: string): boolean {
+    return this.texts.has(sha.toLowerCase());
+  }
+
+  clear(): void {
+    this.texts.clear();
+  }
+
+  /** Forgets all of them, as a node does when it starts again. */
+  restart(): void {
+    this.clear();
+    this.chance = new LuaChance();
+  }
+}
+
+/** A script begins in the database of its caller; where it goes from there is its own. */
+function settingOfScript(at: Setting): Setting {
+  const session = new Session(at.session.id);
+  session.database = at.session.database;
+  const { memory, scripts, nowUs, nowMs, carryOut, fromScript } = at;
+  return { memory, session, scripts, nowUs, nowMs, carryOut, fromScript };
+}
+
+interface Shape {
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** How many of a script's arguments are keys. */
+function readShape([count = '', ...rest]: readonly string[]): Shape | RedisError {
+  const keys = readInteger(count);
+  if (keys === null) return NOT_AN_INTEGER;
+  if (keys > rest.length) return errorOf("ERR Number of keys can't be greater than number of args");
+  if (keys < 0) return errorOf("ERR Number of keys can't be negative");
+  return { keys: rest.slice(0, Number(keys)), args: rest.slice(Number(keys)) };
+}
+
+function flush(words: readonly string[], { scripts }: Setting): RedisReply {
+  if (words.length > 0 && !/^a?sync$/i.test(words.join(' '))) {
+    return errorOf('ERR SCRIPT FLUSH only support SYNC|ASYNC option');
+  }
+  scripts.clear();
+  return OK;
+}
+
+export const scriptRows: readonly Row[] = [
+  ['eval', -3, (given, at) => at.scripts.eval(given, at), 'no script'],
+  ['evalsha', -3, (given, at) => at.scripts.evalSha(given, at), 'no script'],
+  ['script|load', 3, ([text = ''], { scripts }) => scripts.load(text), 'no script'],
+  [
+    'script|exists',
+    -3,
+    (shas, { scripts }) => shas.map((sha) => (scripts.has(sha) ? 1 : 0)),
+    'no script',
+  ],
+  ['script|flush', -2, flush, 'no script'],
+];
