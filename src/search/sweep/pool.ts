@@ -181,7 +181,7 @@ class Lane {
     });
   }
 
-  /** Calls `onHung` once the worker has stayed at one seed for too long, or is not wanted any more. */
+  /** Calls `onHung` once the worker has stayed at a seed for too long, or is not wanted any more. */
   private watch({ isGivenUp }: PoolJob, onHung: (error: string | null) => void): NodeJS.Timeout {
     let lastSeed = Number.NaN;
     let sinceMs = performance.now();
