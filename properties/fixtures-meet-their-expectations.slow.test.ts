@@ -17,7 +17,7 @@ import type { Scenario } from '../src/scenario/scenario.ts';
 import { replay } from '../src/search/corpus/replay.ts';
 import { judgeSystem } from '../src/search/sweep/expectation.ts';
 import { sweep } from '../src/search/sweep/sweep.ts';
-import { EMPTY_TALLY } from '../src/search/sweep/tally.ts';
+import { EMPTY_TALLY, type Tally } from '../src/search/sweep/tally.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 
 const SEEDS = 300;
@@ -46,6 +46,14 @@ function planOf(name: string): Plan {
   return read.plan;
 }
 
+function isBroken(tally: Tally, claim: string): boolean {
+  return (tally.claims[claim]?.broken ?? 0) > 0;
+}
+
+function without(claims: readonly string[], others: readonly string[]): readonly string[] {
+  return claims.filter((claim) => !others.includes(claim));
+}
+
 const scenarios = filesIn(folder).map((file) => file.replace(/\.yaml$/, ''));
 const plans = filesIn(`${folder}plans`).map((file) => file.replace(/\.yaml$/, ''));
 
@@ -59,7 +67,7 @@ describe('a scenario of fixtures/', () => {
     expect(textOf(`${name}.yaml`)).toMatch(/^# .+\n# .+\nname: /);
   });
 
-  test.each(scenarios)('%s meets every expectation', async (name) => {
+  test.each(scenarios)('%s meets every expectation, and breaks no claim unlisted', async (name) => {
     const scenario = scenarioOf(name);
     const { tallies } = await sweep(scenario, { from: 0, to: SEEDS - 1, pool: null });
     for (const system of scenario.systems) {
@@ -70,6 +78,12 @@ describe('a scenario of fixtures/', () => {
       });
       expect({ system: system.name, unexpected, missing, vacuous, met }).toEqual({
         ...{ system: system.name, unexpected: [], missing: [], vacuous: [], met: true },
+      });
+      const { holds, breaks, may = [] } = system.expect;
+      const listed = [...holds, ...breaks, ...may];
+      const broken = Object.keys(tally.claims).filter((claim) => isBroken(tally, claim));
+      expect({ system: system.name, unlisted: without(broken, listed) }).toEqual({
+        ...{ system: system.name, unlisted: [] },
       });
     }
   });

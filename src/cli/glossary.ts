@@ -105,9 +105,9 @@ export const TERMS: Readonly<Record<string, Term>> = {
   },
   expectation: {
     about:
-      'What a scenario says of a system: claims that must hold on every seed, and claims that must break on some.',
+      'What a scenario says of a system: claims that must hold on every seed, claims that must break on some, and claims that may.',
     also: ['expected', 'expect'],
-    see: ['holds', 'breaks', 'met', 'not met', 'not judged'],
+    see: ['holds', 'breaks', 'may', 'met', 'not met', 'not judged'],
   },
   fault: {
     about:
@@ -203,6 +203,11 @@ export const TERMS: Readonly<Record<string, Term>> = {
   mark: {
     about: 'A point that a program sets itself, such as `checked`.',
     see: ['point'],
+  },
+  may: {
+    about:
+      'In a scenario, the claims that may break: a break is counted and told, and fails nothing.',
+    see: ['breaks', 'holds', 'expectation'],
   },
   measured: {
     about:

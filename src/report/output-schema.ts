@@ -84,7 +84,10 @@ const fault = z.strictObject({
 
 const system = z.strictObject({
   name: text,
-  expect: z.strictObject({ holds: texts.optional(), breaks: texts.optional() }),
+  expect: z.strictObject({
+    ...{ holds: texts.optional(), breaks: texts.optional() },
+    may: texts.optional().describe('claims that may break: counted, and never a failure'),
+  }),
   met: z.boolean().nullable().describe('null where it could not be judged'),
   seeds: count,
   broken: count.describe('seeds that broke a claim of expect'),

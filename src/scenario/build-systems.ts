@@ -39,9 +39,14 @@ export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms)
     servers: [...serversOf(system, vocabulary), ...(file.queue === undefined ? [] : [QUEUE])],
     ...ownWaysOf(vocabulary.locks.get(system.lock) ?? {}),
     clients: system.clients ?? {},
-    expect: { holds: system.expect?.holds ?? [], breaks: system.expect?.breaks ?? [] },
+    expect: expectedOf(system),
   }));
   return { systems, findings };
+}
+
+function expectedOf({ expect = {} }: ReadSystem): SystemScenario['expect'] {
+  const { holds = [], breaks = [], may = [] } = expect;
+  return may.length === 0 ? { holds, breaks } : { holds, breaks, may };
 }
 
 /** What a system is made of, as a scenario or a plan names it. */
@@ -185,7 +190,7 @@ function claimFindings(
 ): UnplacedProblem[] {
   const known = [...vocabulary.claims, MEASURED_CLAIM];
   const findings: UnplacedProblem[] = [];
-  for (const side of ['holds', 'breaks'] as const) {
+  for (const side of ['holds', 'breaks', 'may'] as const) {
     for (const [at, claim] of (system.expect?.[side] ?? []).entries()) {
       const here = path(name, 'expect', side, at);
       const why = claim === MEASURED_CLAIM ? whyMeasured(file) : null;
@@ -193,12 +198,24 @@ function claimFindings(
       else findings.push(...unknownWord(claim, { noun: 'claim', known, path: here }));
     }
   }
-  for (const [at, claim] of (system.expect?.breaks ?? []).entries()) {
-    if (!system.expect?.holds?.includes(claim)) continue;
-    const what = `"${claim}" cannot be expected both to hold and to break`;
-    findings.push({ path: path(name, 'expect', 'breaks', at), isKey: false, what });
-  }
-  return findings;
+  return [...findings, ...contradictions(name, system)];
+}
+
+/** Claims that are expected in two ways at once. */
+function contradictions(name: string, { expect = {} }: ReadSystem): UnplacedProblem[] {
+  const { holds = [], breaks = [], may = [] } = expect;
+  const sides = [
+    ['breaks', breaks, holds, 'both to hold and to break'],
+    ['may', may, holds, 'to hold and allowed to break'],
+    ['may', may, breaks, 'to break and merely allowed to'],
+  ] as const;
+  return sides.flatMap(([side, claims, others, how]) =>
+    [...claims.entries()].flatMap(([at, claim]) => {
+      if (!others.includes(claim)) return [];
+      const what = `"${claim}" cannot be expected ${how}`;
+      return [{ path: path(name, 'expect', side, at), isKey: false, what }];
+    }),
+  );
 }
 
 /** Why a lock cannot promise that only one client believes it holds it, in this scenario. */

@@ -23,7 +23,7 @@ function wordsUnlessModules({ locks, stores, claims }: Vocabulary): object {
   const system = objectWith({
     lock: word(locks.keys()),
     store: word(stores),
-    expect: objectWith({ holds: listed, breaks: listed }),
+    expect: objectWith({ holds: listed, breaks: listed, may: listed }),
   });
   const systems = { type: 'object', additionalProperties: system };
   const use = { type: ['string', 'array'] };

@@ -264,6 +264,43 @@ describe('a mistake is shown with its place and what was probably meant', () => 
   });
 });
 
+describe('expect', () => {
+  const saying = (expected: string): string =>
+    zombie.replace(/expect: \{[^}]*\}/, `expect: { ${expected} }`);
+
+  test('lists claims that may break, and leaves out the list where there is none', () => {
+    const expected = (given: string): unknown => {
+      const found = read(saying(given));
+      return found.kind === 'scenario' ? found.scenario.systems[0]?.expect : found.problems;
+    };
+    expect(expected('holds: [grant-order], may: [fence-monotone]')).toEqual({
+      ...{ holds: ['grant-order'], breaks: [], may: ['fence-monotone'] },
+    });
+    expect(expected('may: []')).toEqual({ holds: [], breaks: [] });
+  });
+
+  test.each([
+    [
+      'may: [fence-monotene]',
+      'may[0]: unknown claim "fence-monotene"; did you mean "fence-monotone"?',
+    ],
+    [
+      'holds: [fence-monotone], breaks: [fence-monotone]',
+      'breaks[0]: "fence-monotone" cannot be expected both',
+    ],
+    [
+      'holds: [fence-monotone], may: [fence-monotone]',
+      'may[0]: "fence-monotone" cannot be expected to hold and',
+    ],
+    [
+      'breaks: [fence-monotone], may: [fence-monotone]',
+      'may[0]: "fence-monotone" cannot be expected to break',
+    ],
+  ])('%s is refused', (expected, what) => {
+    expect(problemsOf(saying(expected)).join('\n')).toContain(what);
+  });
+});
+
 describe('holder-overlap', () => {
   const claimed = zombie.replace('[fence-monotone]', '[holder-overlap]');
 

@@ -100,6 +100,7 @@ const system = closed('field', {
   expect: closed('field', {
     holds: optional(z.array(claim).max(100), 'Claims that must hold on every seed.'),
     breaks: optional(z.array(claim).max(100), 'Claims that must break on some seed.'),
+    may: optional(z.array(claim).max(100), 'Claims that may break: counted, and never a failure.'),
   }).optional(),
 });
 

@@ -45,7 +45,12 @@ export interface QueueScenario {
 }
 
 export interface SystemScenario extends SystemPlan {
-  readonly expect: { readonly holds: readonly string[]; readonly breaks: readonly string[] };
+  readonly expect: {
+    readonly holds: readonly string[];
+    readonly breaks: readonly string[];
+    /** Known to break now and then, and no failure either way; absent for none. */
+    readonly may?: readonly string[];
+  };
   /** The processes that serve its lock. */
   readonly servers: readonly string[];
   /** What its asynchronous clients call their operations at the lock; absent for all others. */

@@ -135,7 +135,7 @@ export function boundsOf(
 ): ResultBounds {
   const claims = systems.map(({ name, expect }): [string, ReadonlySet<string>] => [
     name,
-    new Set(claimsJudged([...expect.holds, ...expect.breaks], catalogue)),
+    new Set(claimsJudged([...expect.holds, ...expect.breaks, ...(expect.may ?? [])], catalogue)),
   ]);
   const mostASeed = Math.floor(Number.MAX_SAFE_INTEGER / (to - from + 1));
   return { claims: new Map(claims), mostASeed };

@@ -14,8 +14,8 @@ import type { Examiner } from './chunk.ts';
 /** Examines with all claims that cost little, and with those that the scenario lists. */
 export function examinerOf(scenario: Scenario, catalogue: Catalogue = builtIn): Examiner {
   const bySystem = new Map(
-    scenario.systems.map(({ name, expect: { holds, breaks } }) => {
-      return [name, claimsJudged([...holds, ...breaks], catalogue)];
+    scenario.systems.map(({ name, expect: { holds, breaks, may = [] } }) => {
+      return [name, claimsJudged([...holds, ...breaks, ...may], catalogue)];
     }),
   );
   return (system, seed) => {
