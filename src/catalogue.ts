@@ -30,7 +30,7 @@ export interface SystemDefinition {
 export interface LoadedModule {
   /** As the scenario or the plan names it: `./my-lock.mjs`. */
   readonly path: string;
-  /** `sha256:…` of its file and of those that it imports by relative paths. */
+  /** `sha256:…` of its file and of those that it reaches, with the versions of packages. */
   readonly digest: string;
   /** Where its file is. */
   readonly url: string;

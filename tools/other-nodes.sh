@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The same plans, and a package from npm that nobody wrote for fencepost, run alike under other
-# versions of Node: `tools/other-nodes.sh [version…]`.
+# The same plans, a package from npm that nobody wrote for fencepost, and a lock in TypeScript run
+# alike under other versions of Node: `tools/other-nodes.sh [version…]`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 output=$(mktemp -d)
@@ -9,7 +9,11 @@ trap 'rm -rf "$output"' EXIT
 untimed() { sed -E 's/"(seeds|events)PerSecond":[0-9]+,//g'; }
 plans=(fixtures/plans/*.yaml fixtures/modules/plans/*.yaml)
 package=(fixtures/modules/npm-redlock-late-reply.yaml --seeds 500 --check-determinism --quiet --json --output "$output")
-results() { "$@" dist/cli.js replay "${plans[@]}" --json && "$@" dist/cli.js run "${package[@]}" | untimed; }
+results() {
+  "$@" dist/cli.js replay "${plans[@]}" --json
+  "$@" dist/cli.js run "${package[@]}" | untimed
+  "$@" tools/endings.mjs 2>/dev/null
+}
 
 expected=$(results node)
 [ $# -gt 0 ] || set -- 22 24
@@ -20,5 +24,6 @@ for version in "$@"; do
     diff <(echo "$expected") <(echo "$actual") >&2
     exit 1
   fi
-  echo "Node $version: every plan replays to the same digest, and 1,000 runs of redlock come to the same"
+  echo "Node $version: every plan replays to the same digest, 1,000 runs of redlock come to the same,"
+  echo "  and so does a lock with each ending of TypeScript and JavaScript"
 done

@@ -105,7 +105,7 @@ function printChecked(kept: KeptPlanFile, terminal: Terminal): void {
   }
   const { file, loaded, replay } = kept;
   const { outcome, expected, claim } = replay;
-  noteChanges(file, loaded.changedModules, terminal);
+  noteChanges(file, loaded, terminal);
   if (outcome === expected) {
     const role = outcome === 'fixed' ? ', kept as a guard' : '';
     terminal.print(`✓ ${file}: ${outcome}${role} (${claim})`);

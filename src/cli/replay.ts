@@ -40,11 +40,11 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
   }
   const codes: Exit[] = [];
   for (const loaded of plans) {
-    const { file, plan, catalogue, changedModules } = loaded;
+    const { file, plan, catalogue, changedModules, moduleChanges } = loaded;
     const hasChanged = changedModules.length > 0;
     const judged = { claim: claim ?? undefined, catalogue, hasChanged };
     const result = await entitled(file, () => replayKept(plan, judged));
-    const shown = { result, changedModules, isAlone: plans.length === 1 };
+    const shown = { result, moduleChanges, isAlone: plans.length === 1 };
     const { outcome, expected, digest, divergedAt, changes, lost } = result;
     const close = { changes, nearest: lost?.nearest ?? [] };
     const modules = plan.use === undefined ? null : { changedModules };
@@ -75,20 +75,20 @@ function printText(
   file: string,
   shown: {
     readonly result: KeptReplay;
-    readonly changedModules: readonly string[];
+    readonly moduleChanges: readonly string[];
     readonly isAlone: boolean;
   },
   terminal: Terminal,
 ): void {
-  const { result, changedModules, isAlone } = shown;
+  const { result, moduleChanges, isAlone } = shown;
   const { plan, verdict, outcome, expected, trace } = result;
   const sign = outcome === expected ? '✓' : '✗';
   const wanted = outcome === expected ? '' : `, expected ${expected}`;
-  const other = changedModules.length === 0 ? '' : ', with another version of its system';
+  const other = moduleChanges.length === 0 ? '' : ', with another version of its system';
   terminal.print(
     `${sign} ${file}: ${outcome}${wanted}${other} (${result.claim}): ${MEANING[outcome]}`,
   );
-  noteChanges(file, changedModules, terminal);
+  noteChanges(file, shown, terminal);
   if (result.divergedAt !== null) terminal.print(`  no match for ${result.divergedAt}`);
   for (const line of adviceOf({ file, replay: result })) terminal.print(`  ${line}`);
   if (verdict.kind === 'invalid' && isAlone) {

@@ -71,7 +71,7 @@ async function show(file: string, flags: ShowFlags): Promise<Exit> {
     : await planOfScenario(file, seed, flags);
   const { plan, catalogue } = loaded;
   await prepare([plan.system], catalogue);
-  if (isPlan) noteChanges(file, loaded.changedModules, terminal);
+  if (isPlan) noteChanges(file, loaded, terminal);
   if (flags.plan !== undefined) {
     const shown = flags.plan === 'pinned' ? await pinAsync(plan, catalogue) : plan;
     process.stdout.write(renderPlan(shown));
@@ -205,5 +205,6 @@ async function planOfScenario(
     throw new UserError([`${file}: unknown system "${named}"${suggest(named, names)}`]);
   }
   const { scenario, catalogue } = loaded;
-  return { plan: expand(scenario, system, seed), catalogue, changedModules: [], scenario };
+  const unchanged = { changedModules: [], moduleChanges: [] };
+  return { plan: expand(scenario, system, seed), catalogue, ...unchanged, scenario };
 }

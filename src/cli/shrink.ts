@@ -49,9 +49,10 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const maxRuns = given(flags.maxRuns, '--max-runs', parsePositive);
   const { modules = null, output = null } = flags;
   const terminal = openTerminal(outputOptions(flags));
-  const { plan, catalogue, changedModules } = await loadPlan(file, { modules });
+  const loaded = await loadPlan(file, { modules });
+  const { plan, catalogue } = loaded;
   await prepare([plan.system], catalogue);
-  noteChanges(file, changedModules, terminal);
+  noteChanges(file, loaded, terminal);
   if (flags.claim !== undefined) requireClaim(flags.claim, '--claim', catalogue);
   const claim = flags.claim ?? plan.expect?.claim ?? (await firstBroken(plan, catalogue));
   if (claim === null) throw new UserError([`${file}:1:1: this plan breaks no claim`]);

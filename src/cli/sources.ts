@@ -127,6 +127,8 @@ export interface LoadedPlan {
   readonly catalogue: Catalogue;
   /** Modules that are no longer as they were when the plan was made. */
   readonly changedModules: readonly string[];
+  /** The same for people, with what differs. */
+  readonly moduleChanges: readonly string[];
 }
 
 /** A plan and the text that it was read from. */

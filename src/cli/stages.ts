@@ -198,7 +198,7 @@ export async function replayKeptOf(
     const result = keptOutcomeOf(kept);
     outcomes.push(result);
     if (kept.kind === 'damaged') for (const line of kept.lines) terminal.warn(line);
-    else noteChanges(kept.file, kept.loaded.changedModules, terminal);
+    else noteChanges(kept.file, kept.loaded, terminal);
     if (result.outcome !== result.expected) terminal.print(keptLine(result));
     if (kept.kind === 'replayed') for (const line of adviceOf(kept)) terminal.print(`  ${line}`);
   }

@@ -102,10 +102,10 @@ function wantsColour(): boolean {
 /** One line a module, as progress; none where all are as they were. */
 export function noteChanges(
   file: string,
-  changedModules: readonly string[],
+  { moduleChanges }: { readonly moduleChanges: readonly string[] },
   terminal: Pick<Terminal, 'note'>,
 ): void {
-  for (const path of changedModules) {
-    terminal.note(`note: ${file} was made with another version of ${path}`);
+  for (const change of moduleChanges) {
+    terminal.note(`note: ${file} was made with another version of ${change}`);
   }
 }

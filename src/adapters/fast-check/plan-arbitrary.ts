@@ -252,7 +252,12 @@ export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
     ...planFields,
     use: fc.dictionary(
       fc.constantFrom('./lock.mjs', './a b/lock.js', './#1?.mjs'),
-      fc.constantFrom('0', 'a').map((digit) => `sha256:${digit.repeat(64)}`),
+      fc
+        .tuple(
+          fc.constantFrom('0', 'a'),
+          fc.constantFrom('', ' ../b.ts=0123456789abcdef @c/d@1.0.0-x'),
+        )
+        .map(([digit, parts]) => `sha256:${digit.repeat(64)}${parts}`),
       { minKeys: 1, noNullPrototype: true },
     ),
     epochUs: fc.oneof(fc.constantFrom(0, ASYNC_EPOCH_US), fc.nat(100_000), epoch),

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { root } from '../../cli/command-line.fixture.ts';
-import { moduleDigest } from '../../host/modules/load-module.ts';
+import { moduleVersion } from '../../host/modules/module-digest.ts';
 import { openBullQueue } from './bull-queue.ts';
 import { FleetShell, said } from './fleet-shell.fixture.ts';
 import { readQueueUrl } from './queue-url.ts';
@@ -74,7 +74,7 @@ async function resume(id: string, args: readonly string[]): Promise<string> {
 const OTHER = `sha256:${'0'.repeat(64)}`;
 
 onRedis('who resumes a sweep runs no module of a folder that only its record names', async () => {
-  const id = await announce(await moduleDigest(join(folder, 'm.mjs')));
+  const id = await announce(moduleVersion(join(folder, 'm.mjs')).digest);
   expect(await resume(id, [])).toMatch(/code does not travel; name its folder here with --modules/);
   expect(existsSync(mark)).toBe(false);
   // It is the very file: now it is run, and is found to be no system.
@@ -96,7 +96,7 @@ onRedis('a module that is another than the record says is not run, by nobody', a
 });
 
 onRedis('nor is a module of a sweep of another version of fencepost', async () => {
-  const id = await announce(await moduleDigest(join(folder, 'm.mjs')), '0.0.0-theirs');
+  const id = await announce(moduleVersion(join(folder, 'm.mjs')).digest, '0.0.0-theirs');
   expect(await resume(id, ['--modules', folder])).toContain('is of fencepost 0.0.0-theirs, not');
   expect(existsSync(mark)).toBe(false);
 });

@@ -200,7 +200,10 @@ const system = closed('field', {
 
 const digest = z
   .string()
-  .regex(/^sha256:[0-9a-f]{64}$/, { error: 'expected sha256: and 64 hexadecimal digits' });
+  .max(100_000)
+  .regex(/^sha256:[0-9a-f]{64}(?: \.\S*=[0-9a-f]{16}| [^\s.]\S*@\S+)*$/, {
+    error: 'expected sha256: and 64 hexadecimal digits, then files and packages',
+  });
 
 const section = closed('field', {
   id: whole(1, CAPS.sectionsPerClient).optional(),

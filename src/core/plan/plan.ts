@@ -22,8 +22,8 @@ export interface Plan {
   readonly scenario: string;
   /**
    * The modules that the system's own words come from, each with the digest (`sha256:…`) of its
-   * file as the plan was made. Paths are relative to the scenario's folder. Absent where all words
-   * are fencepost's.
+   * files and the packages it used as the plan was made. Paths are relative to the scenario's
+   * folder. Absent where all words are fencepost's.
    */
   readonly use?: ModuleDigests;
   readonly system: SystemPlan;
@@ -54,7 +54,7 @@ export interface Plan {
   readonly expect?: Expectation;
 }
 
-/** From paths of modules, `./my-lock.mjs`, to digests of their files. */
+/** From paths of modules, `./my-lock.mjs`, to digests of their files with versions of packages. */
 export type ModuleDigests = Readonly<Record<string, string>>;
 
 /** The parts that make up the system under test, by the names that `fencepost list` prints. */

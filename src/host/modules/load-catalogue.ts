@@ -26,7 +26,7 @@ export async function loadCatalogue(
   modules: readonly NamedModule[],
   source: ModuleSource,
 ): Promise<CatalogueRead> {
-  const findings: UnplacedProblem[] = [...(await otherVersions(modules, source))];
+  const findings: UnplacedProblem[] = [...otherVersions(modules, source)];
   if (findings.length > 0) return { kind: 'findings', findings };
   let catalogue = builtIn;
   for (const { path, place } of modules) {
@@ -43,14 +43,14 @@ export async function loadCatalogue(
 }
 
 /** The modules that are not what the source says they must be; none of them was run. */
-async function otherVersions(
+function otherVersions(
   modules: readonly NamedModule[],
   source: ModuleSource,
-): Promise<readonly UnplacedProblem[]> {
+): readonly UnplacedProblem[] {
   if (source.kind === 'refused' || source.digests === undefined) return [];
   const findings: UnplacedProblem[] = [];
   for (const { path, place } of modules) {
-    const found = await findModule(path, source.folder);
+    const found = findModule(path, source.folder);
     if (found.kind === 'problem') findings.push({ ...place, what: found.what });
     else if (found.module.digest !== source.digests[path]) {
       findings.push({ ...place, what: `${path} is another version than the one that is wanted` });

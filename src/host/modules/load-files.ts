@@ -18,6 +18,7 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import type { Problem, UnplacedProblem } from '../../text/problem.ts';
 import { loadCatalogue, type ModuleSource } from './load-catalogue.ts';
 import { findModule } from './load-module.ts';
+import { differences, isVersion } from './module-digest.ts';
 
 export type ScenarioFileRead =
   | {
@@ -35,8 +36,10 @@ export type PlanFileRead =
       readonly plan: Plan;
       /** What the plan's words mean: hand it to whatever runs or judges it. */
       readonly catalogue: Catalogue;
-      /** Modules, by path, whose files are no longer as they were when the plan was made. */
+      /** Modules, by path, that are no longer as they were when the plan was made. */
       readonly changedModules: readonly string[];
+      /** The same for people, with what differs where the plan says: `./a.ts (./b.ts is new)`. */
+      readonly moduleChanges: readonly string[];
     }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
@@ -99,7 +102,7 @@ export async function readPlanSource(
   const read = readPlan(source);
   if (read.kind === 'problems') return read;
   const { plan } = read;
-  const changed = modules.kind === 'refused' ? [] : await changedIn(plan, modules.folder);
+  const changed = modules.kind === 'refused' ? [] : changedIn(plan, modules.folder);
   const changedModules = changed.map(({ path }) => path);
   const refused = changed.flatMap((one) => refusalOf(one, reading));
   if (refused.length > 0) return placed(source, refused);
@@ -108,33 +111,41 @@ export async function readPlanSource(
   const { catalogue } = used;
   const unknown = planWordFindings(plan, wordsOf(catalogue));
   if (unknown.length > 0) return placed(source, unknown);
-  return { kind: 'plan', plan, catalogue, changedModules };
+  const moduleChanges = changed.map(inWords);
+  return { kind: 'plan', plan, catalogue, changedModules, moduleChanges };
 }
 
 interface ChangedModule {
   readonly path: string;
   readonly digest: string;
+  readonly differences: readonly string[];
+}
+
+function inWords({ path, differences }: ChangedModule): string {
+  return differences.length === 0 ? path : `${path} (${differences.join(', ')})`;
 }
 
 /** Modules that are no longer as they were when the plan was made; nothing of them is run. */
-async function changedIn(plan: Plan, folder: string): Promise<readonly ChangedModule[]> {
+function changedIn(plan: Plan, folder: string): readonly ChangedModule[] {
   const changed: ChangedModule[] = [];
   for (const [path, recorded] of Object.entries(plan.use ?? {})) {
     // What leads elsewhere, or is missing, is told by who loads it.
     if (whyNoModulePath(path) !== null) continue;
-    const found = await findModule(path, folder);
-    if (found.kind === 'problem' || found.module.digest === recorded) continue;
-    changed.push({ path, digest: found.module.digest });
+    const found = findModule(path, folder);
+    if (found.kind === 'problem' || isVersion(found.version, recorded)) continue;
+    const { digest } = found.version;
+    changed.push({ path, digest, differences: differences(recorded, digest) });
   }
   return changed;
 }
 
 function refusalOf(
-  { path, digest }: ChangedModule,
+  change: ChangedModule,
   { accepted, ifChanged = '' }: PlanReading,
 ): readonly UnplacedProblem[] {
+  const { path, digest } = change;
   if (accepted === undefined || accepted[path] === digest) return [];
-  const what = `${path} is not what the plan was made with, and is not run${ifChanged}`;
+  const what = `${inWords(change)} is not what the plan was made with, and is not run${ifChanged}`;
   return [{ path: ['use', path], isKey: true, what }];
 }
 

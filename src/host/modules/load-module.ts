@@ -1,24 +1,20 @@
 /**
  * Loads one module with definitions of a user's own, from below a folder and from nowhere else.
  * Whatever is wrong with it is said in words, with the place in the user's file where there is one.
- *
- * What a module's version is: the bytes of its file, and of the files that it imports by relative
- * paths, and those import in turn. Packages have versions of their own and are left out.
  */
-
-import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { init, parse } from 'es-module-lexer';
+import { realpathSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
 import { errorText } from '../../text/error-text.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { within } from '../async/whereabouts.ts';
 import { ModuleGraph } from '../realm/module-graph.ts';
 import { definitionIn, loadApart, withOwnInstances } from '../realm/own-instances.ts';
+import { type ModuleVersion, moduleVersion } from './module-digest.ts';
+import { isTypeScript } from './resolve-module.ts';
 
-type ModuleRead =
+type ModuleLoad =
   | {
       readonly kind: 'module';
       readonly module: LoadedModule;
@@ -30,25 +26,27 @@ type ModuleRead =
 const MOST_MS = 10_000;
 
 /** Loads `./my-lock.mjs` of `folder`; links are followed, and may not lead out of it. */
-export async function loadModule(path: string, folder: string): Promise<ModuleRead> {
-  const found = await findModule(path, folder);
+export async function loadModule(path: string, folder: string): Promise<ModuleLoad> {
+  const found = findModule(path, folder);
   return found.kind === 'problem' ? found : await importModule(found.module);
 }
 
 type ModuleFound =
-  | { readonly kind: 'found'; readonly module: LoadedModule }
+  | { readonly kind: 'found'; readonly module: LoadedModule; readonly version: ModuleVersion }
   | { readonly kind: 'problem'; readonly what: string };
 
 /** Reads and digests `./my-lock.mjs` of `folder`, and runs nothing of it. */
-export async function findModule(path: string, folder: string): Promise<ModuleFound> {
+export function findModule(path: string, folder: string): ModuleFound {
   try {
     const root = realpathSync(folder);
     const file = realpathSync(resolve(folder, path));
     if (!file.startsWith(root.endsWith(sep) ? root : root + sep)) {
       return problem(`${path} is a link that leads out of the folder, to ${file}`);
     }
-    const module = { path, digest: await moduleDigest(file), url: pathToFileURL(file).href };
-    return { kind: 'found', module };
+    const version = moduleVersion(file);
+    const { digest } = version;
+    const module = { path, digest, url: pathToFileURL(file).href };
+    return { kind: 'found', module, version };
   } catch (error) {
     return problem(`${path}: ${whyUnreadable(error)}`);
   }
@@ -66,7 +64,7 @@ function whyUnreadable(error: unknown): string {
  * Imports a module that was found, and what it imports, anew each time: a process that outlives a
  * change, as a watcher does, takes the new version.
  */
-export async function importModule(module: LoadedModule): Promise<ModuleRead> {
+export async function importModule(module: LoadedModule): Promise<ModuleLoad> {
   const { path, url } = module;
   try {
     // What it takes out of builtin modules is to be virtual where its clients run.
@@ -80,7 +78,8 @@ export async function importModule(module: LoadedModule): Promise<ModuleRead> {
     if (typeof definition === 'string') return problem(`${path} ${definition}`);
     return { kind: 'module', module, definition: withOwnInstances(definition, graph) };
   } catch (error) {
-    return problem(`${path} cannot be loaded: ${errorText(error)}${placeIn(url, error)}`);
+    const hint = isTypeScript(url) ? typeHint(error) : '';
+    return problem(`${path} cannot be loaded: ${errorText(error)}${placeIn(url, error)}${hint}`);
   }
 }
 
@@ -107,6 +106,12 @@ function definitionOf(imported: object): SystemDefinition | string {
   return definition;
 }
 
+/** What helps where a type was taken for a value, as `export { Lease } from './lease'` does. */
+function typeHint(error: unknown): string {
+  const [, name] = /does not provide an export named '(\w+)'/.exec(errorText(error)) ?? [];
+  return name === undefined ? '' : `; where ${name} is a type, write \`type ${name}\``;
+}
+
 /** Where in the module's own file an error arose, ` (at line 3, column 7)`; else ''. */
 function placeIn(url: string, error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
@@ -119,44 +124,4 @@ function placeIn(url: string, error: unknown): string {
 
 function problem(what: string): { readonly kind: 'problem'; readonly what: string } {
   return { kind: 'problem', what };
-}
-
-/** `sha256:…` of a file; of one that imports no other file, of its bytes alone. */
-export async function moduleDigest(file: string): Promise<string> {
-  await init;
-  const files = new Map<string, Buffer>();
-  collect(file, files);
-  const hash = createHash('sha256').update(files.get(file) ?? '');
-  const imported = [...files].map(([path, bytes]) => {
-    const name = relative(dirname(file), path).replaceAll('\\', '/');
-    return { name, digest: createHash('sha256').update(bytes).digest('hex') };
-  });
-  imported.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const { name, digest } of imported.length > 1 ? imported : []) {
-    hash.update(`\n${digest} ${name}`);
-  }
-  return `sha256:${hash.digest('hex')}`;
-}
-
-/** Throws what reading `file` throws; a file that it imports in vain is told as it is loaded. */
-function collect(file: string, files: Map<string, Buffer>): void {
-  const bytes = readFileSync(file);
-  files.set(file, bytes);
-  for (const path of relativeImports(bytes.toString('utf8'))) {
-    const imported = fileURLToPath(new URL(path, pathToFileURL(file)));
-    if (files.has(imported)) continue;
-    try {
-      collect(imported, files);
-    } catch {}
-  }
-}
-
-/** None where the text is no JavaScript, as of a module in TypeScript. */
-function relativeImports(text: string): readonly string[] {
-  try {
-    const [imports] = parse(text);
-    return imports.flatMap(({ n: path }) => (path?.startsWith('.') === true ? [path] : []));
-  } catch {
-    return [];
-  }
 }

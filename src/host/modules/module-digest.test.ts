@@ -1,45 +1,125 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { moduleDigest } from './load-module.ts';
+import { differences, isVersion, moduleVersion } from './module-digest.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fencepost-digest-'));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'fencepost-digest-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function write(name: string, text: string): string {
   const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
   return file;
 }
 
+const digestOf = (file: string): string => moduleVersion(file).digest;
+
+function writePackage(name: string, version: string, dependencies: readonly string[] = []): void {
+  const needs = Object.fromEntries(dependencies.map((needed) => [needed, '*']));
+  const manifest = { name, version, main: './main.js', dependencies: needs };
+  write(`node_modules/${name}/package.json`, JSON.stringify(manifest));
+  write(`node_modules/${name}/main.js`, '');
+}
+
 describe('the digest of a module', () => {
-  test('is that of its bytes where it imports packages only', async () => {
-    const text = "import { randomUUID } from 'node:crypto';\nexport default randomUUID;\n";
+  test('is that of its bytes where it reaches nothing but Node and fencepost', () => {
+    const text = "import 'node:crypto';\nimport { defineSystem } from 'fencepost';\n";
     const digest = createHash('sha256').update(text).digest('hex');
-    expect(await moduleDigest(write('alone.mjs', text))).toBe(`sha256:${digest}`);
+    expect(digestOf(write('alone.mjs', text))).toBe(`sha256:${digest}`);
   });
 
-  test('changes with each file that it imports, however far away', async () => {
-    mkdirSync(join(folder, 'lib'));
-    const main = write('main.mjs', "import './lib/near.mjs';\nawait import('./later.mjs');\n");
-    write('lib/near.mjs', "export * from '../far.mjs';\n");
-    write('far.mjs', 'export const far = 1;\n');
-    write('later.mjs', 'export {};\n');
-    const before = await moduleDigest(main);
-    expect(await moduleDigest(main)).toBe(before);
-    for (const name of ['far.mjs', 'lib/near.mjs', 'later.mjs']) {
-      const last = await moduleDigest(main);
-      write(name, "import '../main.mjs';\n// changed\n");
-      expect(await moduleDigest(main), name).not.toBe(last);
+  test.each([
+    ['ESM', 'mjs', (path: string) => `import '${path}';`],
+    ['ESM, later', 'mjs', (path: string) => `await import('${path}');`],
+    ['CommonJS', 'cjs', (path: string) => `require('${path}');`],
+    ['TypeScript', 'ts', (path: string) => `import '${path.replace(/\.ts$/, '')}'; let a: A;`],
+    ['TypeScript', 'mts', (path: string) => `export * from '${path.replace('.mts', '.mjs')}';`],
+    ['TypeScript', 'cts', (path: string) => `const a: A = require('${path}');`],
+  ])('changes with each file that it reaches: %s, .%s', (what, ending, importOf) => {
+    const name = (file: string): string => `${what}-${ending}/${file}.${ending}`;
+    const main = write(name('main'), importOf(`./lib/near.${ending}`));
+    write(name('lib/near'), importOf(`../far.${ending}`));
+    write(name('far'), '');
+    for (const file of ['far', 'lib/near']) {
+      const last = digestOf(main);
+      expect(digestOf(main)).toBe(last);
+      write(
+        name(file),
+        `${importOf(`./main.${ending}`)}${importOf(`../far.${ending}`)} // changed`,
+      );
+      expect(digestOf(main)).not.toBe(last);
+      expect(differences(last, digestOf(main))).toEqual([`./${file}.${ending} has changed`]);
     }
   });
 
-  test('covers the file alone where that cannot be read as JavaScript', async () => {
-    const before = await moduleDigest(write('typed.mts', "import './x.mjs'; const a: = ;"));
-    expect(await moduleDigest(write('typed.mts', "import './x.mjs'; const b: = ;"))).not.toBe(
-      before,
+  test('does not change with types that leave nothing behind', () => {
+    const main = write('erased/main.ts', "import type { A } from './a.ts';\nlet a: A;");
+    write('erased/a.ts', 'export type A = 1;');
+    const before = digestOf(main);
+    write('erased/a.ts', 'export type A = 2;');
+    expect(digestOf(main)).toBe(before);
+  });
+
+  test('has the packages that it reaches with their versions, and says which differ', () => {
+    writePackage('far', '2.0.0');
+    writePackage('near', '1.0.0-beta.2', ['far', 'missing']);
+    writePackage('@own/gone', '3.0.0');
+    const main = write('packages.mjs', "import 'near';\nimport '@own/gone';\n");
+    const before = digestOf(main);
+    expect(before).toMatch(
+      /^sha256:[0-9a-f]{64} @own\/gone@3\.0\.0 far@2\.0\.0 near@1\.0\.0-beta\.2$/,
+    );
+    writePackage('far', '2.0.1', ['other']);
+    writePackage('other', '1.0.0');
+    write('node_modules/@own/gone/package.json', '{}');
+    const now = moduleVersion(main);
+    expect(isVersion(now, before)).toBe(false);
+    expect(differences(before, now.digest)).toEqual([
+      '@own/gone is no longer used',
+      'far is 2.0.1 and was 2.0.0',
+      'other is new',
+    ]);
+  });
+
+  test('that 0.1.0 recorded still compares, and says no more than that it differs', () => {
+    write('old/near.mjs', 'export const near = 1;\n');
+    const main = write('old/main.mjs', "import './near.mjs';\nimport 'near';\n");
+    // As 0.1.0 printed it for these two files.
+    const recorded = 'sha256:22e527f3714a1d88914cec968be7c7ce0018e71862321f5f6bcbba09c6ba1b5c';
+    expect(isVersion(moduleVersion(main), recorded)).toBe(true);
+    write('old/near.mjs', 'export const near = 2;\n');
+    expect(isVersion(moduleVersion(main), recorded)).toBe(false);
+    expect(differences(recorded, digestOf(main))).toEqual([]);
+  });
+
+  test('is that of the file alone where that cannot be read', () => {
+    const before = digestOf(write('wrong.mts', "import './x.mjs'; const a: = ;"));
+    expect(digestOf(write('wrong.mts', "import './x.mjs'; const b: = ;"))).not.toBe(before);
+  });
+});
+
+describe('two digests', () => {
+  const names = ['./a.ts', '../b=c.mjs', 'p', '@s/q'];
+  const parts = fc
+    .dictionary(fc.constantFrom(...names), fc.constantFrom('0', '1'), { noNullPrototype: true })
+    .map((chosen) => new Map(Object.entries(chosen)));
+  const textOf = (of: ReadonlyMap<string, string>): string =>
+    [
+      `sha256:${'0'.repeat(64)}`,
+      ...[...of].map(([name, part]) => `${name}${name.startsWith('.') ? '=' : '@'}${part}`),
+    ].join(' ');
+
+  test('differ in what they say they differ in, and in nothing else', () => {
+    fc.assert(
+      fc.property(parts, parts, (was, is) => {
+        const said = differences(textOf(was), textOf(is));
+        const differing = names.filter((name) => was.size > 0 && was.get(name) !== is.get(name));
+        expect(said.map((clause) => clause.split(' ')[0]).sort()).toEqual(differing.sort());
+      }),
     );
   });
 });

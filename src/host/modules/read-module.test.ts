@@ -75,6 +75,32 @@ describe('TypeScript', () => {
     expect(said).toContain(cure);
   });
 
+  describe('that imports a name', () => {
+    const used = (text: string): string => {
+      const read = readText('names.ts', text);
+      return read.kind === 'problem' ? read.what : read.text.replace(/\s+/g, ' ').trim();
+    };
+
+    test.each([
+      ["import { A } from 'x'; let a: A;", "import { } from 'x'; let a ;"],
+      ["import { A, b } from 'x'; let a: A = b;", "import { b } from 'x'; let a = b;"],
+      ["import { b, A } from 'x'; let a: A = b;", "import { b, } from 'x'; let a = b;"],
+      ["import d, { A as B, $c } from 'x'; d<B>($c);", "import d, { $c } from 'x'; d ($c);"],
+      ["import { 'a-b' as C, d } from 'x'; d(1 as C);", "import { d } from 'x'; d(1 );"],
+      ["import { A } from 'x'; A.A();", "import { A } from 'x'; A.A();"],
+      ["import { A /* why */ } from 'x';", "import { A /* why */ } from 'x';"],
+      ["import { A } from 'x'; export { A };", "import { A } from 'x'; export { A };"],
+      ["export { A } from 'x';", "export { A } from 'x';"],
+      [
+        "import j from './j.json' with { type: 'json' };",
+        "import j from './j.json' with { type: 'json' };",
+      ],
+      ["import * as A from 'x';", "import * as A from 'x';"],
+    ])('of which nothing is left but types lets it go, and no other: %s', (text, left) => {
+      expect(used(text)).toBe(left);
+    });
+  });
+
   test('that is wrong is refused with its place', () => {
     expect(told('wrong.ts', 'f();\nconst a: = 3;')).toMatch(
       /^wrong\.ts:2:10: Unexpected token `=`/,
@@ -92,6 +118,9 @@ describe('a file', () => {
     ['mts', ESM, ['module', 'module', 'module']],
     ['cts', CJS, ['commonjs', 'commonjs', 'commonjs']],
     ['cts', ESM, ['module', 'module', 'module']],
+    ['cts', `import type { A } from 'x';\n${CJS}`, ['commonjs', 'commonjs', 'commonjs']],
+    ['ts', `import type { A } from 'x';\n${CJS}`, ['commonjs', 'commonjs', 'module']],
+    ['ts', 'export type A = 1;', ['module', 'module', 'module']],
     ['ts', ESM, ['module', 'module', 'module']],
     ['ts', CJS, ['commonjs', 'commonjs', 'module']],
     ['js', ESM, ['module', 'commonjs', 'module']],

@@ -1,7 +1,8 @@
 /**
  * Reads a module of a user's as JavaScript, on every Node alike. What TypeScript adds to it is
  * overwritten by blanks, so that lines and columns stay what they are in the file. What would need
- * more, such as an enum, is refused with its place.
+ * more, such as an enum, is refused with its place. A name that is imported and used as a type only
+ * goes too, as TypeScript has it: `import { Lease } from './lease'` would find no such value.
  *
  * Whether a file in TypeScript is a module or CommonJS is seen by how it is written, since tools
  * differ in what they make of `"type"`: who writes `import` or `export` means a module.
@@ -10,7 +11,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { initSync, parse } from 'es-module-lexer';
+import { type ImportSpecifier, initSync, parse } from 'es-module-lexer';
 import { isTypeScript } from './resolve-module.ts';
 
 /** How a file is run. */
@@ -38,7 +39,8 @@ export function readModule(url: string): ModuleRead {
   if (!isTypeScript(file)) return { kind: 'read', text, form: scriptForm(file, ending, text) };
   const stripped = stripTypes(text, file);
   if (stripped.kind === 'problem') return stripped;
-  return { ...stripped, form: typedForm(file, ending, stripped.text) };
+  const form = typedForm(file, ending, { text, stripped: stripped.text });
+  return { ...stripped, form, text: withoutUnused(stripped.text) };
 }
 
 function scriptForm(file: string, ending: string, text: string): ModuleForm {
@@ -47,9 +49,17 @@ function scriptForm(file: string, ending: string, text: string): ModuleForm {
   return packageType(file) ?? (hasModuleSyntax(text) ? 'module' : 'commonjs');
 }
 
-function typedForm(file: string, ending: string, text: string): ModuleForm {
-  if (ending === 'mts' || hasModuleSyntax(text)) return 'module';
-  return ending === 'cts' ? 'commonjs' : (packageType(file) ?? 'commonjs');
+function typedForm(
+  file: string,
+  ending: string,
+  { text, stripped }: { readonly text: string; readonly stripped: string },
+): ModuleForm {
+  if (ending === 'mts' || hasModuleSyntax(stripped)) return 'module';
+  if (ending === 'cts' || /\b(?:require|exports)\b/.test(stripped)) {
+    return ending === 'ts' ? (packageType(file) ?? 'commonjs') : 'commonjs';
+  }
+  // Only types may have been imported and exported.
+  return IMPORTS_OR_EXPORTS.test(text) ? 'module' : (packageType(file) ?? 'commonjs');
 }
 
 /** What the nearest `package.json` says; null where it says nothing. */
@@ -72,14 +82,54 @@ function manifestIn(folder: string): { readonly type?: unknown } | null {
   }
 }
 
+/** None where the text is no JavaScript. */
+export function importsIn(text: string): readonly ImportSpecifier[] {
+  initSync();
+  try {
+    return parse(text)[0];
+  } catch {
+    return [];
+  }
+}
+
+const IMPORTS_OR_EXPORTS = /^\s*(?:import|export)\b/m;
+
 function hasModuleSyntax(text: string): boolean {
   initSync();
   try {
-    return parse(text)[3];
+    const [, , , isModule] = parse(text);
+    return isModule;
   } catch {
     // It is run, so that Node says where it is wrong.
-    return /^\s*(?:import|export)\b/m.test(text);
+    return IMPORTS_OR_EXPORTS.test(text);
   }
+}
+
+/** What stands between the braces of an import; where a comment does too, it is left alone. */
+const BRACES = /^import\s+(?:[\p{ID_Continue}$]+\s*,\s*)?\{([^}/]*)\}(?=\s*from\b)/u;
+/** A name with what it is called outside, and the comma behind it. */
+const IMPORTED = /(?:(?:[\p{ID_Continue}$]+|"[^"]*"|'[^']*')\s+as\s+)?([\p{ID_Continue}$]+)\s*,?/gu;
+
+/** Blanks the names between braces that are imported and stand nowhere else. */
+function withoutUnused(text: string): string {
+  let kept = text;
+  for (const { ss: from, se: to } of importsIn(text)) {
+    const [clause, names] = BRACES.exec(text.slice(from, to)) ?? [];
+    if (clause === undefined || names === undefined) continue;
+    const rest = `${text.slice(0, from)} ${text.slice(to)}`;
+    const used = names.replace(IMPORTED, (whole, name: string) =>
+      isNamed(name, rest) ? whole : whole.replace(/\S/g, ' '),
+    );
+    const end = from + clause.length - 1;
+    kept = kept.slice(0, end - names.length) + used + kept.slice(end);
+  }
+  return kept;
+}
+
+/** Whether a name stands in a text, be it in a comment. */
+function isNamed(name: string, text: string): boolean {
+  const exact = name.replaceAll('$', '\\$');
+  return new RegExp(`(?<![\\p{ID_Continue}$])${exact}(?![\\p{ID_Continue}$])`, 'u').test(text);
 }
 
 type Stripped =

@@ -32,9 +32,8 @@ export function resolveModule(
 ): Resolution {
   if (isBuiltin(specifier)) return { kind: 'builtin', name: specifier };
   try {
-    const isOwn = isOwnFile(parent);
-    const file = isOwn ? ownFileFor(specifier, parent) : null;
-    return { kind: 'file', url: file ?? asNode(specifier, parent, asking) };
+    const url = ownFile(specifier, parent) ?? asNode(specifier, parent, asking);
+    return { kind: 'file', url };
   } catch (error) {
     const swapped = fileNear(triedIn(error), true);
     if (swapped !== null) return { kind: 'file', url: swapped };
@@ -52,7 +51,12 @@ export function isTypeScript(url: string): boolean {
   return /\.[cm]?ts(?:[?#]|$)/.test(url);
 }
 
-function ownFileFor(specifier: string, parent: string): string | null {
+/**
+ * The URL of the file that is meant where it is not Node that decides: beside `parent`, or as a
+ * tsconfig says; null for all else.
+ */
+function ownFile(specifier: string, parent: string): string | null {
+  if (!isOwnFile(parent)) return null;
   const prefersTypes = isTypeScript(parent);
   if (/^(?:\.{0,2}\/|\.{1,2}$|file:)/.test(specifier)) {
     return fileNear(new URL(specifier, parent), prefersTypes);

@@ -1,0 +1,222 @@
+/**
+ * What a module's version is, as plans record it: one word for all files of the user's that it
+ * reaches, and where there are more than one, or packages, a word for each, so that a difference
+ * can be named:
+ *
+ *     sha256:3afa… ./backoff.ts=9c1185a5c4e9fc54 redlock@5.0.0
+ *
+ * A file is reached by `import` and `require` of a name that stands there, a package also through
+ * the dependencies of another; of packages only names and versions count, and fencepost is none of
+ * them. Plans of 0.1.0 have the first word alone, made of the files that `import` reaches by a
+ * relative path; it still compares.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { importsIn, readModule } from './read-module.ts';
+import { type Asking, isOwnFile, resolveModule } from './resolve-module.ts';
+
+/** A module's version. */
+export interface ModuleVersion {
+  readonly digest: string;
+  /** The digest that 0.1.0 would have recorded. */
+  readonly before: string;
+}
+
+/** The version of the module in a file; runs nothing of it. Throws what reading the file throws. */
+export function moduleVersion(file: string): ModuleVersion {
+  const reached = new Reach();
+  reached.add(file);
+  const before = firstWord(file, filesBefore(file));
+  const first = firstWord(file, reached.files);
+  const others = namesOf(file, reached.files).filter(({ path }) => path !== file);
+  const words = [
+    first,
+    ...others.map(({ name, digest }) => `${name}=${digest.slice(0, 16)}`),
+    ...[...reached.packages.keys()].sort(byText),
+  ];
+  return { digest: words.join(' '), before };
+}
+
+/** Whether a plan's record is of this version. */
+export function isVersion({ digest, before }: ModuleVersion, recorded: string): boolean {
+  if (recorded === digest) return true;
+  const isOfBefore = !recorded.includes(' ');
+  return isOfBefore && (recorded === before || recorded === digest.split(' ', 1)[0]);
+}
+
+/** What differs, a clause each: `./backoff.ts has changed`; none where the record says no more. */
+export function differences(recorded: string, digest: string): readonly string[] {
+  // A record of 0.1.0 names no parts.
+  if (!recorded.includes(' ')) return [];
+  const [theirs, ours] = [partsOf(recorded), partsOf(digest)];
+  return [...new Set([...theirs.keys(), ...ours.keys()])].sort(byText).flatMap((name) => {
+    const [was, is] = [theirs.get(name), ours.get(name)];
+    if (was === is) return [];
+    if (is === undefined) return [`${name} is no longer used`];
+    if (was === undefined) return [`${name} is new`];
+    return name.startsWith('.') ? [`${name} has changed`] : [`${name} is ${is} and was ${was}`];
+  });
+}
+
+/** Files by their path, packages by their name. */
+function partsOf(digest: string): ReadonlyMap<string, string> {
+  const [, ...words] = digest.split(' ');
+  return new Map(
+    words.map((word) => {
+      const at = word.startsWith('.') ? word.lastIndexOf('=') : word.lastIndexOf('@');
+      return [word.slice(0, at), word.slice(at + 1)];
+    }),
+  );
+}
+
+type Files = ReadonlyMap<string, Buffer>;
+
+/** What a module reaches. */
+class Reach {
+  /** By path. */
+  readonly files: Map<string, Buffer> = new Map();
+  /** By `name@version`; the values are folders. */
+  readonly packages: Map<string, string> = new Map();
+
+  add(file: string): void {
+    const bytes = readFileSync(file);
+    this.files.set(file, bytes);
+    const parent = pathToFileURL(file).href;
+    for (const { specifier, asking } of asked(parent)) {
+      if (/^fencepost(?:\/|$)/.test(specifier)) continue;
+      const found = resolveModule(specifier, parent, asking);
+      if (found.kind !== 'file') continue;
+      if (!isOwnFile(found.url)) this.addPackage(fileURLToPath(found.url));
+      else this.addInTurn(fileURLToPath(found.url));
+    }
+  }
+
+  /** What cannot be read is told as it is loaded. */
+  private addInTurn(file: string): void {
+    if (this.files.has(file)) return;
+    try {
+      this.add(file);
+    } catch {}
+  }
+
+  private addPackage(file: string): void {
+    const found = packageOf(file);
+    if (found === null || this.packages.has(found.id)) return;
+    this.packages.set(found.id, found.folder);
+    for (const name of found.needs) {
+      const needed = installed(name, found.folder);
+      if (needed !== null) this.addPackage(needed);
+    }
+  }
+}
+
+interface Asked {
+  readonly specifier: string;
+  readonly asking: Asking;
+}
+
+const REQUIRE = /\brequire\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g;
+
+/** What a file asks for by a name that stands there; a comment may count as well. */
+function asked(url: string): readonly Asked[] {
+  const read = readModule(url);
+  if (read.kind === 'problem' || read.form === 'json') return [];
+  const required = [...read.text.matchAll(REQUIRE)].map(([, , specifier = '']) => specifier);
+  return [
+    ...namesIn(read.text).map((specifier) => ({ specifier, asking: 'import' as const })),
+    ...required.map((specifier) => ({ specifier, asking: 'require' as const })),
+  ];
+}
+
+function namesIn(text: string): readonly string[] {
+  return importsIn(text).flatMap(({ n: specifier }) => specifier ?? []);
+}
+
+/** The files that 0.1.0 saw. */
+function filesBefore(file: string, files: Map<string, Buffer> = new Map()): Files {
+  const bytes = readFileSync(file);
+  files.set(file, bytes);
+  for (const path of namesIn(bytes.toString('utf8'))) {
+    if (!path.startsWith('.')) continue;
+    const imported = fileURLToPath(new URL(path, pathToFileURL(file)));
+    if (files.has(imported)) continue;
+    try {
+      filesBefore(imported, files);
+    } catch {}
+  }
+  return files;
+}
+
+/** Of the file's bytes and, where there are others, of their digests and names. */
+function firstWord(file: string, files: Files): string {
+  const hash = createHash('sha256').update(files.get(file) ?? '');
+  const named = files.size > 1 ? namesOf(file, files) : [];
+  for (const { path, digest } of named) hash.update(`\n${digest} ${nameFrom(file, path)}`);
+  return `sha256:${hash.digest('hex')}`;
+}
+
+interface NamedFile {
+  readonly path: string;
+  /** From the module, beginning with a dot, without a blank. */
+  readonly name: string;
+  readonly digest: string;
+}
+
+function namesOf(file: string, files: Files): readonly NamedFile[] {
+  const named = [...files].map(([path, bytes]) => {
+    const from = encodeURI(nameFrom(file, path));
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    return { path, name: from.startsWith('.') ? from : `./${from}`, digest };
+  });
+  return named.sort((a, b) => byText(nameFrom(file, a.path), nameFrom(file, b.path)));
+}
+
+function nameFrom(file: string, path: string): string {
+  return relative(dirname(file), path).replaceAll('\\', '/');
+}
+
+function byText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+interface Package {
+  /** `name@version`. */
+  readonly id: string;
+  readonly folder: string;
+  /** The packages that it depends on, by name. */
+  readonly needs: readonly string[];
+}
+
+/** The package that a file belongs to. */
+function packageOf(file: string): Package | null {
+  for (let folder = dirname(file); dirname(folder) !== folder; folder = dirname(folder)) {
+    const manifest = manifestIn(folder);
+    if (typeof manifest['name'] !== 'string' || typeof manifest['version'] !== 'string') continue;
+    const needs = [manifest['dependencies'], manifest['optionalDependencies']].flatMap((named) =>
+      typeof named === 'object' && named !== null ? Object.keys(named) : [],
+    );
+    return { id: `${manifest['name']}@${manifest['version']}`, folder, needs };
+  }
+  return null;
+}
+
+function manifestIn(folder: string): Readonly<Record<string, unknown>> {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return typeof manifest === 'object' && manifest !== null ? { ...manifest } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The manifest of a package as one in `folder` finds it; null where it is not installed. */
+function installed(name: string, folder: string): string | null {
+  for (let at = folder; ; at = dirname(at)) {
+    const file = join(at, 'node_modules', name, 'package.json');
+    if (existsSync(file)) return realpathSync(file);
+    if (dirname(at) === at) return null;
+  }
+}

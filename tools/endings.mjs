@@ -1,0 +1,120 @@
+// Writes one lock with each ending that Node or TypeScript knows, in packages of each type, and prints
+// what came of it: a line each with a digest of its traces and one of a sweep in worker threads. All
+// lines say the same, on every Node. `node tools/endings.mjs`, after a build.
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { digestOf, expand, loadScenarioFile, openPool, runAsync, sweep } from 'fencepost';
+
+const { transformSync } = createRequire(import.meta.url)('@swc/wasm-typescript');
+const root = fileURLToPath(new URL('..', import.meta.url));
+const starter = join(root, 'fixtures/starter/locks');
+const SEEDS = 5;
+
+// The lock imports a further file, by the specifier that its ending asks for.
+const typed = readFileSync(join(starter, 'my-lock.ts'), 'utf8').replace(
+  'tries < 40',
+  'tries < TRIES',
+);
+const scenario = readFileSync(join(starter, 'my-lock.yaml'), 'utf8');
+const lockFrom = (specifier) => `${typed}\nimport { TRIES } from '${specifier}';\n`;
+const tries = 'export const TRIES: number = 40;\n';
+
+/** The same in CommonJS. */
+const required = (text) =>
+  text
+    .replace(/^import \{(.*)\} from ('.*');$/gm, (_, names, from) => {
+      const values = names.split(',').filter((name) => !name.includes('type '));
+      return `const {${values.join(',').replaceAll(' as ', ': ')}} = require(${from});`;
+    })
+    .replace('export const TRIES: number =', 'exports.TRIES =')
+    .replace('export default', 'module.exports =');
+/** What takes the types out of it. */
+const stripped = (text) => transformSync(text, { mode: 'strip-only' }).code;
+const asIs = (text) => text;
+
+const rows = [
+  ...[
+    ['ts', './tries'],
+    ['ts', './tries.js'],
+    ['ts', '@lib/tries'],
+    ['ts', './tries.ts'],
+  ].map((row) => [...row, asIs]),
+  ...[
+    ['mts', './tries'],
+    ['mts', './tries.mjs'],
+    ['mts', './tries.mts'],
+  ].map((row) => [...row, asIs]),
+  ...[
+    ['cts', './tries'],
+    ['cts', './tries.cjs'],
+    ['cts', './tries.cts'],
+  ].map((row) => [...row, required]),
+  ['mjs', './tries.mjs', stripped],
+  ['js', './tries.js', stripped],
+  ['cjs', './tries.cjs', (text) => stripped(required(text))],
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-endings-'));
+const pool = openPool({ workers: 2 });
+
+const hashOf = (value) =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+
+/** Chunks come in any order, and with them the names in a tally. */
+function sorted(value) {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const names = Object.keys(value).sort();
+  return names.map((name) => [name, sorted(value[name])]);
+}
+
+async function outcomeOf(file) {
+  const read = await loadScenarioFile(file);
+  if (read.kind === 'problems') return read.problems.map(({ what }) => what).join('; ');
+  const traces = [];
+  for (const { name } of read.scenario.systems) {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const plan = expand(read.scenario, name, seed);
+      traces.push(digestOf(await runAsync(plan, read.catalogue)));
+    }
+  }
+  const { catalogue } = read;
+  const { tallies } = await sweep(read.scenario, { from: 1, to: SEEDS, catalogue, pool });
+  return `traces ${hashOf(traces)}, sweep ${hashOf(sorted([...tallies]))}`;
+}
+
+try {
+  for (const type of ['none', 'commonjs', 'module']) {
+    for (const [at, [ending, specifier, written]] of rows.entries()) {
+      // Node itself takes a .js for what its package says.
+      if (ending === 'js' && type === 'commonjs') continue;
+      const project = join(folder, `${type}-${at}`);
+      mkdirSync(join(project, 'node_modules'), { recursive: true });
+      symlinkSync(root, join(project, 'node_modules/fencepost'));
+      writeFileSync(
+        join(project, 'package.json'),
+        type === 'none' ? '{}' : `{ "type": "${type}" }`,
+      );
+      writeFileSync(
+        join(project, 'tsconfig.json'),
+        '{ "compilerOptions": { "paths": { "@lib/*": ["./*"] } } }',
+      );
+      writeFileSync(join(project, `my-lock.${ending}`), written(lockFrom(specifier)));
+      writeFileSync(join(project, `tries.${ending}`), written(tries));
+      writeFileSync(
+        join(project, 'my-lock.yaml'),
+        scenario.replaceAll('my-lock.mjs', `my-lock.${ending}`),
+      );
+      console.log(
+        `${await outcomeOf(join(project, 'my-lock.yaml'))}  .${ending} from ${specifier}, type ${type}`,
+      );
+    }
+  }
+} finally {
+  await pool.close();
+  rmSync(folder, { recursive: true, force: true });
+}
