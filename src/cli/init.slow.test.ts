@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { starterFiles, templateOf } from './init.ts';
+import { starterFiles, startersIn, templateOf } from './init.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cli = join(root, 'dist/cli.js');
@@ -71,7 +71,11 @@ describe('what is written', () => {
   });
 
   test('is every file that there is a template for, and nothing else', () => {
-    expect(filesBelow(folder)).toEqual(starterFiles.map(({ target }) => target).sort());
+    expect(filesBelow(folder)).toEqual(
+      startersIn(false)
+        .map(({ target }) => target)
+        .sort(),
+    );
     const templates = filesBelow(join(root, 'fixtures/starter'));
     expect(templates).toEqual(starterFiles.map(templateOf).sort());
   });
@@ -104,7 +108,7 @@ describe('what is written', () => {
   });
 
   test('leads editors to a schema that is there', () => {
-    for (const { target } of starterFiles.filter((file) => file.target.startsWith('locks/'))) {
+    for (const { target } of startersIn(false).filter((file) => file.target.startsWith('locks/'))) {
       if (!target.endsWith('.yaml')) continue;
       const text = readFileSync(join(folder, target), 'utf8');
       const [, schema = ''] = /^# yaml-language-server: \$schema=(.+)$/m.exec(text) ?? [];

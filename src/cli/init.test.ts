@@ -4,7 +4,7 @@ import {
   type BeginningOptions,
   type FolderFacts,
   planBeginning,
-  starterFiles,
+  startersIn,
 } from './init.ts';
 
 const EMPTY: FolderFacts = { has: () => false, manifest: null, schema: null };
@@ -13,7 +13,9 @@ const ALL: BeginningOptions = { parts: new Set(['locks', 'vitest', 'github']), i
 describe('in an empty folder', () => {
   test('every file is written, of every part that is wanted', () => {
     const steps = planBeginning(EMPTY, ALL);
-    expect(steps.map(({ target }) => target)).toEqual(starterFiles.map(({ target }) => target));
+    expect(steps.map(({ target }) => target)).toEqual(
+      startersIn(false).map(({ target }) => target),
+    );
     expect(steps.every(({ kind }) => kind === 'written')).toBe(true);
     const few = planBeginning(EMPTY, { ...ALL, parts: new Set(['locks']) });
     expect(few.map(({ target }) => target).join()).not.toMatch(/test|github/);
@@ -28,6 +30,24 @@ describe('in an empty folder', () => {
     const usual = '../node_modules/fencepost/dist/scenario.schema.json';
     expect(lineOf(null)).toBe(key + usual);
     expect(lineOf('../../$&/scenario.schema.json')).toBe(`${key}../../$&/scenario.schema.json`);
+  });
+});
+
+describe('in a folder with a tsconfig', () => {
+  const has = (target: string): boolean => target === 'tsconfig.json';
+
+  test('the lock is in TypeScript, and its scenario uses it', () => {
+    const steps = planBeginning({ ...EMPTY, has }, ALL);
+    expect(steps.map(({ target }) => target)).toEqual(startersIn(true).map(({ target }) => target));
+    const texts = steps.flatMap((step) => (step.kind === 'written' ? [step.text] : [])).join('');
+    expect(texts).toContain('use: ./my-lock.ts\n');
+    expect(texts).not.toContain('my-lock.mjs');
+  });
+
+  test('a lock in JavaScript stays the one that is used', () => {
+    const hasBoth = (target: string): boolean => has(target) || target === 'locks/my-lock.mjs';
+    const targets = planBeginning({ ...EMPTY, has: hasBoth }, ALL).map(({ target }) => target);
+    expect(targets).not.toContain('locks/my-lock.ts');
   });
 });
 

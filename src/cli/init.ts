@@ -160,13 +160,15 @@ type Step =
 
 /** The steps, in the order of the files. */
 export function planBeginning(facts: FolderFacts, options: BeginningOptions): readonly Step[] {
-  const files = starterFiles
+  const isTyped = facts.has('tsconfig.json') && !facts.has(OWN_LOCK);
+  const files = startersIn(isTyped)
     .filter(({ part }) => options.parts.has(part))
     .map((file): Step => {
       const { target, about } = file;
       const exists = facts.has(target);
       if (exists && !options.isForced) return { kind: 'left', target, why: EXISTS };
-      const text = withSchema(readStarter(file), facts.schema);
+      const plain = withSchema(readStarter(file), facts.schema);
+      const text = isTyped ? plain.replaceAll('my-lock.mjs', 'my-lock.ts') : plain;
       return { kind: exists ? 'overwritten' : 'written', target, about, text };
     });
   if (facts.manifest === null) return files;
@@ -263,7 +265,11 @@ interface StarterFile {
   readonly about: string;
   /** Its path below `fixtures/starter` where that is another: packing skips names with a dot. */
   readonly template?: string;
+  /** Whether it is for folders with a tsconfig or for others; absent where it is for both. */
+  readonly isTyped?: boolean;
 }
+
+const OWN_LOCK = 'locks/my-lock.mjs';
 
 /** In the order in which a person would read them. */
 export const starterFiles: readonly StarterFile[] = [
@@ -274,8 +280,15 @@ export const starterFiles: readonly StarterFile[] = [
   },
   {
     part: 'locks',
-    target: 'locks/my-lock.mjs',
+    target: OWN_LOCK,
     about: 'a lock of your own, whose client is asynchronous code',
+    isTyped: false,
+  },
+  {
+    part: 'locks',
+    target: 'locks/my-lock.ts',
+    about: 'a lock of your own, whose client is asynchronous code',
+    isTyped: true,
   },
   {
     part: 'locks',
@@ -290,6 +303,11 @@ export const starterFiles: readonly StarterFile[] = [
     about: 'all of it on every push, on four machines',
   },
 ];
+
+/** Those that one folder gets. */
+export function startersIn(isTyped: boolean): readonly StarterFile[] {
+  return starterFiles.filter((file) => file.isTyped === undefined || file.isTyped === isTyped);
+}
 
 /** The scenarios among them, as they are typed behind `fencepost run`. */
 const STARTER_SCENARIOS = 'locks/zombie.yaml locks/my-lock.yaml';
