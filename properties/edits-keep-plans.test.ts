@@ -1,12 +1,14 @@
 /**
  * A kept plan outlives what people do to the lock that it guards: ten edits of the guide's lock
- * that change nothing of what it does. Each finding is still there after at least nine of them, and
- * a plan that names a command which is called otherwise now is told the rename that mends it.
+ * that change nothing of what it does. Each finding is still there after at least nine of them, by
+ * the cause for which it was kept, and a plan that names a command which is called otherwise now is
+ * told the rename that mends it.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { renamedPlan } from '../src/core/plan/amend.ts';
 import type { Plan } from '../src/core/plan/plan.ts';
-import { shrinkFailureAsync } from '../src/host/async/run-async.ts';
+import { expectsBreach } from '../src/harness.ts';
+import { examineAsync, shrinkFailureAsync } from '../src/host/async/run-async.ts';
 import { loadScenario } from '../src/load.ts';
 import { expand } from '../src/scenario/expand.ts';
 import { type KeptReplay, replayKept } from '../src/search/corpus/kept-replay.ts';
@@ -45,7 +47,9 @@ async function shrunk(text: string, seed: number): Promise<Plan | null> {
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const plan = expand(read.scenario, 'alone', seed);
   const result = await shrinkFailureAsync(plan, 'grant-order', { catalogue: published });
-  return result.reproduced ? result.plan : null;
+  if (!result.reproduced) return null;
+  const { causes } = await examineAsync(result.plan, ['grant-order'], published);
+  return expectsBreach(result.plan, 'grant-order', causes.get('grant-order'));
 }
 
 const kept: Plan[] = [];
@@ -78,6 +82,7 @@ async function replayed(code: (typeof edits)[string]): Promise<readonly KeptRepl
 
 test('of the lock as it was published, each kept plan reproduces as it stands', async () => {
   expect(kept.length).toBeGreaterThanOrEqual(8);
+  expect(kept.filter(({ expect: said }) => said?.cause === undefined)).toEqual([]);
   const outcomes = (await replayed(asPublished)).map(({ outcome, changes }) => [outcome, changes]);
   expect(outcomes).toEqual(kept.map(() => ['reproduced', []]));
 });
@@ -86,8 +91,10 @@ describe('after an edit', () => {
   const held: string[] = [];
 
   test.each(Object.entries(edits))('%s', async (about, code) => {
-    const outcomes = (await replayed(code)).map(({ outcome }) => outcome);
+    const results = await replayed(code);
+    const outcomes = results.map(({ outcome }) => outcome);
     expect(outcomes.filter((one) => one !== 'reproduced' && one !== 'diverged')).toEqual([]);
+    expect(results.map(({ otherCause }) => otherCause)).toEqual(kept.map(() => null));
     if (outcomes.every((one) => one === 'reproduced')) held.push(about);
   });
 
@@ -127,4 +134,34 @@ describe('a label that the code has no more', () => {
 test('a cure is no edit: what was kept of the lock is fixed, or no longer arises', async () => {
   const outcomes = (await replayed(asCured)).map(({ outcome }) => outcome);
   expect(outcomes.filter((one) => one === 'reproduced' || one === 'diverged')).toEqual([]);
+});
+
+describe('a plan that was kept for another cause', () => {
+  const other = { rule: 'wrong-value', isByForeignRelease: false, faults: [] };
+  const asOther = (plan: Plan): Plan => expectsBreach(plan, 'grant-order', other);
+
+  test('still breaks its claim as it stands, and it is told by what', async () => {
+    for (const plan of kept) {
+      const { outcome, otherCause } = await replayKept(asOther(plan), { catalogue: published });
+      expect(outcome).toBe('reproduced');
+      expect(otherCause).toMatch(/^[a-z-]+: (pause|delay) /);
+    }
+  });
+
+  test('is not reproduced by a plan close to it', async () => {
+    let needed = 0;
+    for (const code of Object.values(edits)) {
+      const catalogue = catalogueOf(code);
+      for (const plan of kept) {
+        const options = { catalogue, hasChanged: true };
+        const { outcome, changes } = await replayKept(plan, options);
+        if (outcome !== 'reproduced' || changes.length === 0) continue;
+        needed += 1;
+        const result = await replayKept(asOther(plan), options);
+        expect(result.outcome).not.toBe('reproduced');
+        expect(result.otherCause).toMatch(/^[a-z-]+: (pause|delay) /);
+      }
+    }
+    expect(needed).toBeGreaterThan(0);
+  });
 });

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { isSameCause } from '../src/check/breach-cause.ts';
 import { loadPlanFile } from '../src/host/modules/load-files.ts';
 import { outputLine } from '../src/report/output-schema.ts';
 import { type Replay, replay } from '../src/search/corpus/replay.ts';
@@ -39,6 +40,10 @@ const plans = versions.flatMap(plansOf);
 function nameOf(file: string): string {
   return `${file.split('/')[0]}/${basename(file, '.yaml')}`;
 }
+
+const ours = ['../plans', '../modules/plans'].flatMap((place) =>
+  readdirSync(join(folder, place)).map((file) => join(place, file)),
+);
 
 async function replayOf(file: string): Promise<Replay & { readonly expected: string | undefined }> {
   const read = await loadPlanFile(join(folder, file));
@@ -73,3 +78,19 @@ test.each(versions)('every line that %s printed with --json can be read', (versi
   for (const line of lines) expect(outputLine.safeParse(JSON.parse(line)).error).toBeUndefined();
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ type: 'summary', exit: 0 });
 });
+
+test('a plan that we keep says what it breaks by, and does', async () => {
+  const wrong: string[] = [];
+  for (const file of ours) {
+    const read = await loadPlanFile(join(folder, file));
+    if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+    const { plan, catalogue } = read;
+    await prepare([plan.system], catalogue);
+    const { outcome, cause } = await replay(plan, undefined, catalogue);
+    const said = plan.expect?.cause;
+    if (outcome !== 'reproduced' || cause === null) expect(said, file).toBeUndefined();
+    else if (said === undefined || !isSameCause(said, cause)) wrong.push(file);
+  }
+  expect(ours.length).toBeGreaterThan(100);
+  expect(wrong).toEqual([]);
+}, 120_000);

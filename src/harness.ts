@@ -19,7 +19,7 @@ import { indexTrace, type TraceIndex } from './check/trace-index.ts';
 import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import { wasInPlace } from './core/plan/places.ts';
-import type { Plan } from './core/plan/plan.ts';
+import type { KeptCause, Plan } from './core/plan/plan.ts';
 import type { Answer } from './core/shrink/search.ts';
 import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './core/shrink/shrink.ts';
 import { pin, run } from './run.ts';
@@ -144,7 +144,8 @@ function isInPlace({ plan, trace }: Pick<Examination, 'plan' | 'trace'>): boolea
   });
 }
 
-/** A plan that is expected to break `claim` when it is replayed. */
-export function expectsBreach(plan: Plan, claim: string): Plan {
-  return { ...plan, expect: { claim, outcome: 'reproduced' } };
+/** A plan that is expected to break `claim` when it is replayed, by this cause if one is known. */
+export function expectsBreach(plan: Plan, claim: string, cause?: KeptCause): Plan {
+  const expect = { claim, outcome: 'reproduced' } as const;
+  return { ...plan, expect: cause === undefined ? expect : { ...expect, cause } };
 }

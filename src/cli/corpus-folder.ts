@@ -199,7 +199,8 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
     return worstOf(exitsOfKept([{ file, outcome, expected: 'reproduced', divergedAt: null }]));
   }
   makeFolder(options.corpus);
-  const kept = keptAs(loaded, { claim, outcome });
+  const { cause } = result;
+  const kept = keptAs(loaded, cause === null ? { claim, outcome } : { claim, outcome, cause });
   const added = await retrying(() => addOnce(kept, loaded, result, options));
   tell(added, { file, result, loaded }, terminal);
   return added.status === 'refused' ? exits.usage : exits.met;
@@ -222,9 +223,12 @@ interface Kept {
   readonly text: string;
 }
 
-function keptAs({ plan, text }: PlanFile, { claim, outcome }: Expectation): Kept {
-  if (plan.expect?.claim === claim && plan.expect.outcome === outcome) return { plan, text };
-  const kept: Plan = { ...plan, expect: { claim, outcome } };
+function keptAs({ plan, text }: PlanFile, { claim, outcome, cause }: Expectation): Kept {
+  const { expect } = plan;
+  const isSaid = cause === undefined || expect?.cause !== undefined;
+  if (isSaid && expect?.claim === claim && expect.outcome === outcome) return { plan, text };
+  const said = { claim, outcome };
+  const kept: Plan = { ...plan, expect: cause === undefined ? said : { ...said, cause } };
   const comment = /^(?:#.*\n)*/.exec(text)?.[0] ?? '';
   return { plan: kept, text: renderPlan(kept, comment.replace(/^# ?/gm, '').trimEnd()) };
 }

@@ -73,6 +73,31 @@ test('a plan whose code has not changed but in its digest keeps its words and ge
   expect(readFileSync(plan, 'utf8')).toBe(text);
 });
 
+test('a plan that another process reserves is not written, which ends with 2 and says why', () => {
+  const reservation = join(plans, '.my-lock-alone-grant-order.yaml.new');
+  const before = readFileSync(plan, 'utf8');
+  writeFileSync(reservation, '');
+  const { code, err } = corpus('update');
+  rmSync(reservation);
+  expect([code, readFileSync(plan, 'utf8')]).toEqual([2, before]);
+  expect(err).toContain(`nothing was written: ${reservation} reserves it`);
+  expect(corpus('update').code).toBe(0);
+});
+
+test('a plan says what it breaks by once it was updated, and is told where it breaks otherwise', () => {
+  expect(corpus('update').code).toBe(0);
+  const text = readFileSync(plan, 'utf8');
+  expect(text).toContain('cause: { rule: write-after-read, faults: [ pause before access ] }');
+  writeFileSync(plan, text.replace('pause before access', 'crash of a client'));
+  const { code, out } = corpus('check');
+  expect(code).toBe(0);
+  expect(out).toContain(
+    'it breaks grant-order, but by another cause: write-after-read: pause before',
+  );
+  expect(corpus('update').code).toBe(0);
+  expect(readFileSync(plan, 'utf8')).toBe(text);
+});
+
 test('a plan that needs a longer pause now reproduces, and is told and kept as that', () => {
   writeFileSync(plan, KEPT.replace('POINT', 'write').replace('for: 30ms', 'for: 22ms'));
   const checked = corpus('check');

@@ -1,7 +1,8 @@
 /**
  * `fencepost corpus update`: writes kept plans anew whose code has changed, by another name or by
- * what their faults need now. A plan is written only if what is written comes to what the plan
- * expects; its comments stay, and whoever changes the file at the same time is not overwritten.
+ * what their faults need now, and plans that do not say yet what they break by. A plan is written
+ * only if what is written comes to what the plan expects; its comments stay, and whoever changes
+ * the file at the same time is not overwritten.
  */
 import { amendedText, labelIn, type Rename, renamedPlan } from '../core/plan/amend.ts';
 import { placeNamed } from '../core/plan/fault.ts';
@@ -30,7 +31,7 @@ export function parseRename(text: string): Rename {
   throw new UserError([`--rename ${text}: two names are expected, e.g. release=unlock`]);
 }
 
-/** Writes what has to be written; 2 where a plan cannot be read or a rename is of nothing. */
+/** Writes what has to be written; 2 where a file cannot be read or written, or a name is none. */
 export async function updateCorpus(
   options: CorpusOptions,
   renames: readonly Rename[],
@@ -49,8 +50,9 @@ export async function updateCorpus(
     }
     for (const label of labelsOf(kept.loaded.plan)) labels.add(label);
     const result = await afterRenames(kept, renames);
-    const isUpdated = update(kept, result, terminal);
-    if (isUpdated) updated += 1;
+    const done = update(kept, result, terminal);
+    if (done === 'updated') updated += 1;
+    if (done === 'blocked') codes.push(exits.usage);
     codes.push(...exitsOfKept([{ file: kept.file, ...result }]));
   }
   for (const { from, to } of renames) {
@@ -78,8 +80,12 @@ async function afterRenames(
   return await replayKept(renamed, { catalogue, hasChanged: changedModules.length > 0 });
 }
 
-/** Whether the file got another text. */
-function update(kept: ReplayedPlan, result: KeptReplay, terminal: Terminal): boolean {
+/** What became of the file; `blocked`: another process was at it, and nothing was written. */
+function update(
+  kept: ReplayedPlan,
+  result: KeptReplay,
+  terminal: Terminal,
+): 'updated' | 'as it was' | 'blocked' {
   const { file, loaded } = kept;
   const { outcome, expected, changes } = result;
   const say = (status: string, why: string | null): void => {
@@ -89,12 +95,12 @@ function update(kept: ReplayedPlan, result: KeptReplay, terminal: Terminal): boo
     terminal.print(keptLine({ file, ...result }));
     for (const line of adviceOf({ ...kept, replay: result })) terminal.print(`  ${line}`);
     say('left', `it is ${outcome}, expected ${expected}`);
-    return false;
+    return 'as it was';
   }
   const after = textAfter(kept, result);
   if (after === loaded.text) {
     say('unchanged', null);
-    return false;
+    return 'as it was';
   }
   const change = allowed(`${file}:1:1: cannot be written`, () =>
     changeWhole(file, loaded.text, after),
@@ -103,24 +109,39 @@ function update(kept: ReplayedPlan, result: KeptReplay, terminal: Terminal): boo
     const what = changes.length === 0 ? '' : `, with ${changes.join(', ')}`;
     terminal.print(`✓ ${file}: updated, ${outcome}${what}`);
     say('updated', null);
-    return true;
+    return 'updated';
   }
   const why =
     change.kind === 'changed'
       ? 'somebody else changed it meanwhile'
       : `${change.by} reserves it: delete that if nobody is at work`;
-  terminal.warn(`${file}:1:1: ${why}: left as it is`);
+  terminal.warn(`${file}:1:1: nothing was written: ${why}`);
   say('left', why);
-  return false;
+  return 'blocked';
 }
 
-/** The plan that was replayed, with the digests of the modules that it ran with. */
-function textAfter({ loaded }: ReplayedPlan, { plan, digest }: KeptReplay): string {
-  const { text, catalogue } = loaded;
+/**
+ * The plan that was replayed, with the digests of the modules that it ran with, and with what it
+ * breaks by if it did not say so before.
+ */
+function textAfter({ loaded }: ReplayedPlan, result: KeptReplay): string {
+  const { text, catalogue, changedModules } = loaded;
+  const { digest } = result;
+  const plan = withCause(result, changedModules.length > 0);
   const digests = digestsOf(catalogue.modules);
   const used = Object.keys(plan.use ?? {}).map((path) => [path, digests[path] ?? ''] as const);
   const after = plan.use === undefined ? plan : { ...plan, use: Object.fromEntries(used) };
   if (JSON.stringify(after) === JSON.stringify(loaded.plan)) return text;
   const amended = amendedText(text, loaded.plan, after);
   return amended.replace(/^# sha256:[0-9a-f]{64}$/m, `# ${digest}`);
+}
+
+/** A cause that is there stays, unless the code is the same and fencepost calls it otherwise. */
+function withCause(result: KeptReplay, hasChanged: boolean): Plan {
+  const { plan, claim, outcome, cause, otherCause } = result;
+  const { expect } = plan;
+  if (expect?.claim !== claim || outcome !== 'reproduced' || cause === null) return plan;
+  const isOutdated = otherCause !== null && !hasChanged;
+  if (expect.cause !== undefined && !isOutdated) return plan;
+  return { ...plan, expect: { ...expect, cause } };
 }

@@ -294,7 +294,8 @@ export const TERMS: Readonly<Record<string, Term>> = {
     about: 'The page that a run writes, with each failure in words and as a picture.',
   },
   reproduced: {
-    about: 'A kept plan that still breaks its claim, by the cause for which it was kept.',
+    about:
+      'A kept plan that still breaks its claim. If it does so by another cause than it was kept for, that is said.',
     see: ['replay', 'cause'],
   },
   rule: {
@@ -452,8 +453,8 @@ export function glossaryPage(): string {
   const events = Object.entries(EVENTS).map(([name, about]) => `| \`${name}\` | ${about} |`);
   return [
     '# Glossary',
-    `\`npx --no-install fencepost explain <word>\` says the same, and explains every claim, fault, lock, store, setting, step and
-exit code as well, with its fields and YAML to copy. \`npx --no-install fencepost list\` names them all.`,
+    `\`fencepost explain <word>\` says the same, and explains every claim, fault, lock, store, setting, step and
+exit code as well, with its fields and YAML to copy. \`fencepost list\` names them all.`,
     ...lines,
     '## Events of a trace',
     ['| event | says |', '| --- | --- |', ...events].join('\n'),

@@ -11,6 +11,7 @@ import { FENCEPOST, shellWords } from '../report/finding.ts';
 import type { CorpusEntry } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts';
+import { causeName } from '../search/sweep/causes.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { type Exit, exits, UserError } from './exit.ts';
@@ -107,10 +108,12 @@ export function keptLine({ file, outcome, expected, divergedAt }: KeptOutcome): 
 }
 
 /** What is to be done about a kept plan that is not as it stands, a line each. */
-export function adviceOf({
-  file,
-  replay,
-}: Pick<ReplayedPlan, 'file' | 'replay'>): readonly string[] {
+export function adviceOf(kept: Pick<ReplayedPlan, 'file' | 'replay'>): readonly string[] {
+  const { replay } = kept;
+  return [...otherCauseLines(replay), ...changeLines(kept)];
+}
+
+function changeLines({ file, replay }: Pick<ReplayedPlan, 'file' | 'replay'>): readonly string[] {
   const { changes, difference, lost, plan } = replay;
   // A module that is another one by now is run only from a folder that somebody names.
   const modules = plan.use === undefined ? [] : ['--modules', scenarioFolderOf(file)];
@@ -128,6 +131,15 @@ export function adviceOf({
   }
   const there = nearest.length === 0 ? '' : `; there is ${nearest.slice(0, 5).join(', ')}`;
   return [`nothing is called "${from}" any more${there}`];
+}
+
+/** It proves nothing of what the plan was kept for. */
+function otherCauseLines({ claim, outcome, plan, otherCause }: KeptReplay): readonly string[] {
+  if (otherCause === null) return [];
+  const kept = plan.expect?.cause;
+  const wanted = kept === undefined ? '' : `, and was kept for ${causeName(kept)}`;
+  const what = outcome === 'reproduced' ? 'it breaks' : 'a plan close to it breaks';
+  return [`${what} ${claim}, but by another cause: ${otherCause}${wanted}`];
 }
 
 /**
@@ -187,8 +199,9 @@ export function keptPlanFields(kept: KeptPlanFile): object {
   if (kept.kind === 'damaged') return { file, outcome: DAMAGED, problems: kept.lines };
   const { plan, outcome, expected, signature } = entryOf(kept);
   const { divergedAt, digest, changes, lost } = kept.replay;
+  const { otherCause } = kept.replay;
   return {
-    ...{ file, outcome, expected, claim: signature.claim },
+    ...{ file, outcome, expected, claim: signature.claim, otherCause },
     ...{ scenario: plan.scenario, system: plan.system.name },
     ...{ signature: signatureFields(signature), divergedAt, digest, changes },
     nearest: lost?.nearest ?? [],

@@ -46,7 +46,7 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
     const result = await entitled(file, () => replayKept(plan, judged));
     const shown = { result, moduleChanges, isAlone: plans.length === 1 };
     const { outcome, expected, digest, divergedAt, changes, lost } = result;
-    const close = { changes, nearest: lost?.nearest ?? [] };
+    const close = { changes, nearest: lost?.nearest ?? [], otherCause: result.otherCause };
     const modules = plan.use === undefined ? null : { changedModules };
     terminal.printJson('replay', {
       file,

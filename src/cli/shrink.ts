@@ -5,6 +5,7 @@ import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Boundary } from '../core/shrink/boundary.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
+import { expectsBreach } from '../harness.ts';
 import { examineAsync, shrinkFailureAsync } from '../host/async/run-async.ts';
 import { entitled } from '../host/async/whereabouts.ts';
 import { digestsOf } from '../load.ts';
@@ -65,8 +66,10 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const milliseconds = Math.round(performance.now() - startedMs);
   if (result.reproduced !== true)
     throw new UserError([`${file}:1:1: this plan does not break ${claim}`]);
-  const digest = digestOf((await examineAsync(result.plan, [claim], catalogue)).trace);
-  const text = renderPlan(result.plan, `breaks ${claim}\n${digest}`);
+  const { trace, causes } = await examineAsync(result.plan, [claim], catalogue);
+  const digest = digestOf(trace);
+  const kept = expectsBreach(result.plan, claim, causes.get(claim));
+  const text = renderPlan(kept, `breaks ${claim}\n${digest}`);
   if (output !== null) writeText(output, text);
   const { runs, isMinimal, boundary } = result;
   const [before, after] = [sizeOf(plan), sizeOf(result.plan)];

@@ -9,7 +9,7 @@ import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Boundary } from '../core/shrink/boundary.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
-import type { Examination } from '../harness.ts';
+import { type Examination, expectsBreach } from '../harness.ts';
 import { examineAsync } from '../host/async/run-async.ts';
 import { digestOf } from '../run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
@@ -35,9 +35,9 @@ export interface FindingPlace
 export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promise<Finding | null> {
   const { claim, original, result, scenario, scenarioFile, seed, catalogue = builtIn } = shrunk;
   const { command, ...files } = place;
-  const { plan } = result;
   const judged = claimsJudged([claim], catalogue);
-  const { trace, verdicts } = await examineAsync(plan, judged, catalogue);
+  const { trace, verdicts, causes } = await examineAsync(result.plan, judged, catalogue);
+  const plan = expectsBreach(result.plan, claim, causes.get(claim));
   const verdict = verdicts.find((candidate) => candidate.claim === claim);
   if (verdict?.kind !== 'invalid') return null;
   const explanation = explain(trace, verdict, plan.system.name);

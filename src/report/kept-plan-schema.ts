@@ -11,12 +11,16 @@ const fates = z.enum([...outcomes, 'nondeterministic']);
 const close = {
   changes: texts.describe('what its faults need now to break the claim, where that is not as kept'),
   nearest: texts.describe('what the lost name may be called now: what reproduces first'),
+  otherCause: text
+    .nullable()
+    .describe('by what else than it was kept for it, or a plan close to it, breaks the claim'),
 };
 
 const replay = line('replay', {
   ...{ file: text, outcome: fates, claim: text, digest, divergedAt: text.nullable() },
   changes: since020(close.changes),
   nearest: since020(close.nearest),
+  otherCause: since020(close.otherCause),
   changedModules: texts
     .optional()
     .describe('of the plan’s own modules, those that are not as when it was made'),
@@ -39,6 +43,7 @@ const keptPlan = z
     digest: digest.optional(),
     changes: close.changes.optional(),
     nearest: close.nearest.optional(),
+    otherCause: close.otherCause.optional(),
     problems: texts.optional().describe('each with file, line and column'),
   })
   .describe('of a damaged plan only its problems are known');

@@ -261,9 +261,23 @@ export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
       { minKeys: 1, noNullPrototype: true },
     ),
     epochUs: fc.oneof(fc.constantFrom(0, ASYNC_EPOCH_US), fc.nat(100_000), epoch),
-    expect: fc.record({
-      claim: fc.constantFrom('grant-order', 'linearizable(register)'),
-      outcome: fc.constantFrom('reproduced', 'fixed', 'inert', 'diverged'),
-    }),
+    expect: fc.record(
+      {
+        claim: fc.constantFrom('grant-order', 'linearizable(register)'),
+        outcome: fc.constantFrom('reproduced', 'fixed', 'inert', 'diverged'),
+        cause: fc.record({
+          rule: fc.constantFrom('stale-write', 'read-of-later'),
+          isByForeignRelease: fc.boolean(),
+          faults: fc.array(
+            fc.record({
+              kind: fc.constantFrom(...FAULT_KINDS),
+              what: fc.constantFrom('of a b', ''),
+            }),
+            { maxLength: 2 },
+          ),
+        }),
+      },
+      { requiredKeys: ['claim', 'outcome'] },
+    ),
   }),
 );

@@ -56,6 +56,7 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | 
     throw new SimTestError([`✗ kept plan ${typedPath(file)} is not deterministic: ${difference}`]);
   }
   const expect = run.systems.find(({ name }) => name === plan.system.name)?.expect;
+  if (result.otherCause !== null) run.print(`fencepost: ${typedPath(file)}: ${otherText(result)}`);
   keepClose(kept, result, run);
   if (outcome === 'reproduced') {
     if (expect?.holds.includes(claim) !== true) return result;
@@ -83,6 +84,11 @@ function keepClose(kept: KeptTestPlan, { plan, changes }: KeptReplay, run: SimRu
   } else if (changed(kept, amendedText(kept.text, kept.plan, plan))) {
     run.print(`fencepost: changed ${name}`);
   }
+}
+
+function otherText({ outcome, claim, otherCause }: KeptReplay): string {
+  const what = outcome === 'reproduced' ? 'breaks' : 'a plan close to it breaks';
+  return `${what} ${claim}, but by another cause: ${otherCause}`;
 }
 
 function meaningOf({ outcome, claim, divergedAt, lost }: KeptReplay): string {

@@ -8,7 +8,7 @@ import { type Document, isMap, isScalar, parseDocument } from 'yaml';
 import { isRecord } from './document.ts';
 import { amountOf, FAULT_KINDS, type Fault, type FaultKind, withAmount } from './fault.ts';
 import type { FaultPlace, Plan } from './plan.ts';
-import { planFields, readPlan, renderPlan } from './plan-text.ts';
+import { fitsLine, planFields, readPlan, renderPlan } from './plan-text.ts';
 
 /** Two names of an operation, mark or timer, without the client, the section and a number. */
 export interface Rename {
@@ -135,11 +135,26 @@ function amend(document: Document.Parsed, path: Path, before: unknown, after: un
     }
     for (const [name, value] of Object.entries(after)) {
       if (Object.hasOwn(before, name)) amend(document, [...path, name], before[name], value);
-      else document.setIn([...path, name], value);
+      else add(document, path, { name, value, after });
     }
     return;
   }
   document.setIn(path, after);
+}
+
+/** What is short stands in braces; a map in braces that became too long gets a line for each. */
+function add(
+  document: Document.Parsed,
+  path: Path,
+  {
+    name,
+    value,
+    after,
+  }: { readonly name: string; readonly value: unknown; readonly after: unknown },
+): void {
+  const map = path.length === 0 ? document.contents : document.getIn(path, true);
+  if (isMap(map) && map.flow === true && !fitsLine(after)) map.flow = false;
+  document.setIn([...path, name], document.createNode(value, { flow: fitsLine(value) }));
 }
 
 function isMapLike(value: unknown): value is Readonly<Record<string, unknown>> {

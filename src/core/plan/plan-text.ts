@@ -37,7 +37,9 @@ import {
   CLIENT_DEFAULTS,
   type ClientPlan,
   type ClockPromise,
+  type Expectation,
   type FaultPlaces,
+  type KeptCause,
   LIMIT_DEFAULTS,
   type Limits,
   NETWORK_DEFAULTS,
@@ -74,8 +76,7 @@ export function renderPlan(plan: Plan, comment = ''): string {
   visit(document, {
     Pair: (_, { key, value }) => {
       const isListed = isScalar(key) && ONE_LINE.has(String(key.value));
-      if (!isListed || !isCollection(value) || JSON.stringify(value).length > LINE)
-        return undefined;
+      if (!isListed || !isCollection(value) || !fitsLine(value)) return undefined;
       value.flow = true;
       return visit.SKIP;
     },
@@ -89,10 +90,15 @@ export function renderPlan(plan: Plan, comment = ''): string {
 /** The most characters, about, of a value that is written on one line. */
 const LINE = 100;
 
+/** Whether a value is short enough to be written on one line. */
+export function fitsLine(value: unknown): boolean {
+  return JSON.stringify(value).length <= LINE;
+}
+
 /** Fields whose value is written on one line when it is short. */
 const ONE_LINE: ReadonlySet<string> = new Set([
   ...['system', 'options', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
-  ...['bounds', 'durations', 'places', 'declared', 'from', 'to'],
+  ...['cause', 'bounds', 'durations', 'places', 'declared', 'from', 'to'],
   ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
   ...['lock', 'job', 'transition', 'memoize'],
   ...FAULT_KINDS,
@@ -115,7 +121,20 @@ export function planFields(plan: Plan): FieldMap {
     ...(plan.order.length === 0 ? {} : { order: [...plan.order] }),
     limits: statedFields(plan.limits, { healAtUs: ALWAYS, ...LIMIT_DEFAULTS }),
     bounds: boundFields(plan.bounds),
-    ...(plan.expect === undefined ? {} : { expect: { ...plan.expect } }),
+    ...(plan.expect === undefined ? {} : { expect: expectFields(plan.expect) }),
+  };
+}
+
+function expectFields({ cause, ...said }: Expectation): FieldMap {
+  if (cause === undefined) return said;
+  const { rule, isByForeignRelease, faults } = cause;
+  const hits = faults.map(({ kind, what }) => `${kind} ${what}`);
+  return {
+    ...said,
+    cause: {
+      ...{ rule, ...(isByForeignRelease ? { byForeignRelease: true } : {}) },
+      ...(hits.length === 0 ? {} : { faults: hits }),
+    },
   };
 }
 
@@ -327,9 +346,31 @@ const bounds = closed('field', {
   };
 });
 
+const hit = z
+  .string()
+  .max(500)
+  .transform((text, context) => {
+    const [kind] = FAULT_KINDS.filter((one) => text.startsWith(`${one} `));
+    if (kind !== undefined) return { kind, what: text.slice(kind.length + 1) };
+    const message = 'expected a fault and what it hit, such as "pause before access"';
+    context.issues.push({ code: 'custom', input: text, message });
+    return z.NEVER;
+  });
+
+const cause = closed('field', {
+  rule: z.string().min(1).max(100),
+  byForeignRelease: z.boolean().optional(),
+  faults: z.array(hit).max(CAPS.faults).optional(),
+}).transform(({ rule, byForeignRelease: isByForeignRelease = false, faults = [] }): KeptCause => {
+  return { rule, isByForeignRelease, faults };
+});
+
 const expectation = closed('field', {
   claim: z.string().min(1).max(100),
   outcome: z.enum(['reproduced', 'fixed', 'inert', 'diverged']),
+  cause: cause.optional(),
+}).transform(({ cause: found, ...said }): Expectation => {
+  return found === undefined ? said : { ...said, cause: found };
 });
 
 /** A plan file. */

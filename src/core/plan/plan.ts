@@ -274,6 +274,16 @@ export interface ClockPromise {
 export interface Expectation {
   readonly claim: string;
   readonly outcome: 'reproduced' | 'fixed' | 'inert' | 'diverged';
+  /** What the claim broke by when the plan was kept; absent where nothing broke, or nobody said. */
+  readonly cause?: KeptCause;
+}
+
+/** The rule that broke, and what each kind of fault hit: `pause` and `before access`. */
+export interface KeptCause {
+  readonly rule: string;
+  /** The lock was lost by a release that meant another grant. */
+  readonly isByForeignRelease: boolean;
+  readonly faults: readonly { readonly kind: FaultKind; readonly what: string }[];
 }
 
 /** A careful client: tests its lease before each write, counted from when it sent its request. */

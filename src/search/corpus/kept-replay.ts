@@ -5,12 +5,14 @@
  * One that came to something else and differs from its repetition is `nondeterministic`. Else, if
  * the code has changed since the plan was kept, plans close by are tried: an extra command that
  * takes 2 ms may need a pause that is longer by so much, or another wait between two tries. One
- * that breaks the claim, by whatever rule, says that these faults on these operations break it
- * still, and what to change in the plan; none is tried for a plan that guards what was cured. A
+ * that breaks the claim, by the cause for which the plan was kept if it says one, shows that these
+ * faults on these operations break it still, and what to change in the plan; one that breaks it by
+ * another cause is told, and proves nothing. None is tried for a plan that guards what was cured. A
  * name that found no match is never guessed: the plan is `diverged`, and is told which rename would
  * do.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
+import { type BreachCause, type FaultHit, isSameCause } from '../../check/breach-cause.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import {
   faultNamed,
@@ -22,10 +24,11 @@ import {
 } from '../../core/plan/amend.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import { amountOf, placeNamed } from '../../core/plan/fault.ts';
-import type { ChancePlan, Expectation, Plan } from '../../core/plan/plan.ts';
+import type { ChancePlan, Expectation, KeptCause, Plan } from '../../core/plan/plan.ts';
 import { pinAsync } from '../../host/async/run-async.ts';
 import { isAsync } from '../../systems/assemble.ts';
 import { nearestFirst } from '../../text/problem.ts';
+import { causeName } from '../sweep/causes.ts';
 import { traceDifference } from '../sweep/examiner.ts';
 import { type Replay, replay } from './replay.ts';
 
@@ -44,6 +47,11 @@ export interface KeptReplay extends Omit<Replay, 'outcome'> {
   readonly changes: readonly string[];
   /** Of a plan that diverged: the label that is gone, and those that it may have now. */
   readonly lost: LostLabel | null;
+  /**
+   * By what else than the cause for which it was kept it breaks the claim, or, where it does not, a
+   * plan close by does; null for neither.
+   */
+  readonly otherCause: string | null;
 }
 
 /** A label of the plan that no name in the run has. */
@@ -70,19 +78,61 @@ export async function replayKept(
 ): Promise<KeptReplay> {
   const expected = plan.expect?.outcome ?? 'reproduced';
   const first = await replay(plan, claim, catalogue);
-  const found = { ...first, expected, difference: null, plan, changes: [], lost: null };
+  const judge = { claim: first.claim, catalogue, kept: keptCause(plan, first.claim) };
+  const nothing = { difference: null, changes: [], lost: null };
+  const found = { ...first, ...nothing, expected, plan, otherCause: otherCause(first, judge) };
   if (first.outcome === expected) return found;
   const second = await replay(plan, claim, catalogue);
   const difference = traceDifference(first.trace, second.trace);
   if (difference !== null) return { ...found, outcome: 'nondeterministic', difference };
   if (expected !== 'reproduced') return found;
   if (hasChanged && isAsync(plan, catalogue)) {
-    const close = await firstReproduced(closeTo(plan), { claim, catalogue });
+    const { close, byOther } = await firstReproduced(closeTo(plan), judge);
     if (close !== null) return { ...found, ...close };
+    return await lostIn({ ...found, otherCause: byOther }, judge);
   }
-  if (first.outcome !== 'diverged') return found;
-  return { ...found, lost: await lostLabel(plan, first, { claim, catalogue }) };
+  return await lostIn(found, judge);
 }
+
+async function lostIn(found: KeptReplay, judge: Judge): Promise<KeptReplay> {
+  const { outcome, plan } = found;
+  return outcome === 'diverged' ? { ...found, lost: await lostLabel(plan, found, judge) } : found;
+}
+
+/** Of another claim than its own a plan says nothing. */
+function keptCause({ expect }: Plan, claim: string): KeptCause | null {
+  return expect?.claim === claim ? (expect.cause ?? null) : null;
+}
+
+/** In words, where it broke by another cause than was kept. */
+function otherCause(
+  { cause, trace }: Pick<Replay, 'cause' | 'trace'>,
+  judge: Judge,
+): string | null {
+  if (cause === null || judge.kept === null) return null;
+  const kept = { ...judge.kept, faults: hitsNow(judge.kept, cause, trace) };
+  return isSameCause(cause, kept) ? null : causeName(cause);
+}
+
+/** What was hit is called by its label in the code, which may have another one by now. */
+function hitsNow({ faults }: KeptCause, { faults: now }: BreachCause, trace: Trace): FaultHit[] {
+  const labels = new Set(labelsIn(trace));
+  return faults.map((hit) => {
+    const [, before, label = '', after] = HIT.exec(hit.what) ?? [];
+    if (label === '' || VERBS.has(label) || labels.has(label)) return hit;
+    const renamed = now.find(({ kind, what }) => {
+      const [, , , ...ends] = HIT.exec(what) ?? [];
+      return kind === hit.kind && what.startsWith(before ?? '') && ends[0] === after;
+    });
+    return renamed ?? hit;
+  });
+}
+
+/** `before release`, `of release reply`. */
+const HIT = /^(before |of )(\S+)( request| reply)?$/;
+
+/** What a hit is called by whatever its operations are. */
+const VERBS: ReadonlySet<string> = new Set(['access', 'acquire', 'renew', 'release']);
 
 /** A plan close to another, and in what it differs from that. */
 interface Close {
@@ -90,18 +140,35 @@ interface Close {
   readonly changes: readonly string[];
 }
 
-type Judge = { readonly claim: string | undefined; readonly catalogue: Catalogue };
+interface Judge {
+  readonly claim: string;
+  readonly catalogue: Catalogue;
+  /** The cause by which it must break; null: by any. */
+  readonly kept: KeptCause | null;
+}
 
-async function firstReproduced(
-  plans: Iterable<Close>,
-  { claim, catalogue }: Judge,
-): Promise<(Replay & Close) | null> {
+/** What was found among plans close by. */
+interface Nearby {
+  /** The first that reproduces; null for none. */
+  readonly close: (Replay & Close) | null;
+  /** By what else than was kept the first that breaks the claim does so. */
+  readonly byOther: string | null;
+}
+
+async function firstReproduced(plans: Iterable<Close>, judge: Judge): Promise<Nearby> {
+  const { claim, catalogue } = judge;
+  let byOther: string | null = null;
   for (const close of plans) {
     const result = await replay(close.plan, claim, catalogue);
     if (result.outcome !== 'reproduced') continue;
-    return { ...result, ...close, plan: await pinAsync(close.plan, catalogue) };
+    const other = otherCause(result, judge);
+    if (other === null) {
+      const plan = await pinAsync(close.plan, catalogue);
+      return { close: { ...result, ...close, plan }, byOther };
+    }
+    byOther ??= other;
   }
-  return null;
+  return { close: null, byOther };
 }
 
 const TIMES = [1.25, 1.5, 2, 4, Number.MAX_SAFE_INTEGER];
@@ -174,7 +241,7 @@ function faultsChanged(before: Plan, after: Plan): readonly string[] {
 
 async function lostLabel(
   plan: Plan,
-  { divergedAt, trace }: Replay,
+  { divergedAt, trace }: Pick<Replay, 'divergedAt' | 'trace'>,
   judge: Judge,
 ): Promise<LostLabel | null> {
   const from = labelIn(divergedAt ?? '');
@@ -186,7 +253,7 @@ async function lostLabel(
   for (const to of nearest) {
     const rename = { from, to };
     const one = { plan: renamedPlan(plan, [rename]), changes: [] };
-    if ((await firstReproduced([one], judge)) === null) continue;
+    if ((await firstReproduced([one], judge)).close === null) continue;
     return { from, nearest: [to, ...nearest.filter((label) => label !== to)], rename };
   }
   return { from, nearest, rename: null };

@@ -6,6 +6,7 @@
  * on all seeds.
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
+import type { BreachCause } from '../../check/breach-cause.ts';
 import type { Verdict } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import { settingsOver } from '../../core/plan/client-text.ts';
@@ -27,6 +28,8 @@ export interface Replay {
   readonly digest: string;
   readonly trace: Trace;
   readonly verdict: Verdict;
+  /** What it broke by; null where it did not. */
+  readonly cause: BreachCause | null;
 }
 
 /** The claim that a replay judges when neither the plan nor the caller names one. */
@@ -38,11 +41,13 @@ export async function replay(
   claim: string = plan.expect?.claim ?? DEFAULT_CLAIM,
   catalogue: Catalogue = builtIn,
 ): Promise<Replay> {
-  const { trace, verdicts } = await examineAsync(plan, [claim], catalogue);
+  const { trace, verdicts, causes } = await examineAsync(plan, [claim], catalogue);
   const verdict: Verdict = verdicts[0] ?? { kind: 'unknown', claim, exercised: 0, reason: '' };
   const divergedAt = trace.unmatched[0] ?? null;
   const digest = digestOf(trace);
-  return { claim, outcome: outcomeOf(verdict, divergedAt), divergedAt, digest, trace, verdict };
+  const cause = causes.get(claim) ?? null;
+  const outcome = outcomeOf(verdict, divergedAt);
+  return { claim, outcome, divergedAt, digest, trace, verdict, cause };
 }
 
 function outcomeOf(verdict: Verdict, divergedAt: string | null): Expectation['outcome'] {
