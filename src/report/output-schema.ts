@@ -5,12 +5,29 @@
  * and `corpus`, `shrink`, `check`, `compare`, `mutants`, `doctor` and `sweep`.
  */
 import { z } from 'zod';
+import type {
+  Causation,
+  Neighbour,
+  ProvenCause,
+  ProvenCure,
+  TurningPoint,
+} from '../check/causation.ts';
 import type { Explanation } from '../check/verdict.ts';
 import type { SectionCounts, SectionErrorCount } from '../search/sweep/sections.ts';
 import { strikesSchema } from '../search/sweep/strikes.ts';
 import type { ShrunkSize, SiblingLine } from './finding.ts';
 import { keptPlanLines } from './kept-plan-schema.ts';
-import { count, digest, exit, head, line, since020, text, texts } from './line-schema.ts';
+import {
+  count,
+  digest,
+  exit,
+  type Fields,
+  head,
+  line,
+  since020,
+  text,
+  texts,
+} from './line-schema.ts';
 import type { FindingLine } from './report-json.ts';
 import type {
   ClaimSummary,
@@ -19,14 +36,6 @@ import type {
   Summary,
   SystemSummary,
 } from './summary.ts';
-
-/**
- * A schema for every field of what fencepost writes, and for no other: a field that is added to the
- * type, or taken from it, does not compile until the schema follows.
- */
-type Fields<Line> = { readonly [Name in keyof Line]-?: z.ZodType<Loose<Line[Name]> | undefined> };
-/** zod's optional fields may be undefined too, and what came later is optional. */
-type Loose<Value> = { readonly [Name in keyof Value]?: Loose<Value[Name]> | undefined };
 
 const verdicts = z.enum(['valid', 'invalid', 'unknown']);
 /** Why a claim broke, in words. */
@@ -136,6 +145,50 @@ const sibling = z.strictObject({
   text: text.describe('the same in a line'),
 } satisfies Fields<SiblingLine>);
 
+const place = count.describe('its place in the trace, from 0');
+
+const provenCause = z.strictObject({
+  fault: count.describe('its place in the faults of the plan, from 0'),
+  event: place,
+  text,
+} satisfies Fields<ProvenCause>);
+
+const turningPoint = z.strictObject({
+  kind: z
+    .enum(['answer', 'grant', 'order', 'only here'])
+    .describe('another answer, another holder, another order at a server, or in no other run'),
+  event: place,
+  neighbour: count.describe('which of the neighbours shows it, from 0'),
+  text,
+} satisfies Fields<TurningPoint>);
+
+const neighbour = z.strictObject({
+  kind: z.enum(['without fault', 'boundary', 'cure']),
+  what: text.describe('in what it differs'),
+  fault: count.nullable().describe('the fault of the plan that was taken out'),
+  outcome: z
+    .enum(['holds', 'breaks', 'otherwise'])
+    .describe('otherwise: it breaks by another rule, or in another way'),
+} satisfies Fields<Neighbour>);
+
+const provenCure = z.strictObject({
+  change: text.describe('of the system, as a scenario has it: store: fenced'),
+  text,
+} satisfies Fields<ProvenCure>);
+
+/** What a breach came from. */
+const causation = z.strictObject({
+  causes: z.array(provenCause).describe('the faults without which the claim does not break so'),
+  turn: turningPoint.nullable().describe('the first difference from a run that holds'),
+  neighbours: z.array(neighbour).describe('the runs beside it'),
+  cure: provenCure
+    .nullable()
+    .describe('what was run on the same plan and holds; null: nothing did'),
+  evidence: z
+    .array(z.strictObject({ role: text, event: place }))
+    .describe('the events of the breach, its causes and its turning point'),
+} satisfies Fields<Causation>);
+
 /** One counterexample. */
 const finding = z.strictObject({
   ...head('finding'),
@@ -158,6 +211,7 @@ const finding = z.strictObject({
     .array(sibling)
     .optional()
     .describe('the same plan on the systems that must hold, where the break was expected'),
+  causation: since020(causation).describe('what runs beside it show that it came from'),
 } satisfies Fields<FindingLine>);
 
 const report = line('report', { summary, findings: z.array(finding) }).describe(
