@@ -33,7 +33,7 @@ export function line(type: string, fields: z.ZodRawShape): z.ZodObject {
  * A schema for every field of what fencepost writes, and for no other: a field that is added to the
  * type, or taken from it, does not compile until the schema follows.
  */
-export type Fields<Line> = {
+export type SchemaFields<Line> = {
   readonly [Name in keyof Line]-?: z.ZodType<Loose<Line[Name]> | undefined>;
 };
 /** zod's optional fields may be undefined too, and what came later is optional. */
