@@ -23,6 +23,8 @@ export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 const MOST_READINGS = 1_000_000;
 
 const READS_FILE = /^fs\.(?:readFile|exists|l?stat|realpath|readdir|access|readlink)Sync$/;
+/** Jobs of promises in one event, after which there is no end to them. */
+const MOST_JOBS = 1_000_000;
 
 export class Life implements Inhabitant, JobOwner {
   readonly process: Process;
@@ -39,6 +41,7 @@ export class Life implements Inhabitant, JobOwner {
   /** What was thrown then, whatever it is; null for nothing. */
   thrown: { readonly error: unknown } | null = null;
   private readings = 0;
+  private jobs = 0;
   /** Calls that are not answered yet. */
   openCalls = 0;
   /** Its program has ended: what keeps it alive is what it still waits for. */
@@ -81,6 +84,14 @@ export class Life implements Inhabitant, JobOwner {
     this.readings += 1;
     if (this.readings < MOST_READINGS) return;
     const error = new Error('it waits for its clock to move, which it does only while it awaits');
+    this.fail(error);
+    throw error;
+  }
+
+  countJob(): void {
+    this.jobs += 1;
+    if (this.jobs < MOST_JOBS) return;
+    const error = new Error('it never waits: a million jobs of promises, one after the other');
     this.fail(error);
     throw error;
   }
@@ -152,6 +163,7 @@ export class Life implements Inhabitant, JobOwner {
   end(): void {
     ambient.current = null;
     this.readings = 0;
+    this.jobs = 0;
     if (this.failure !== null) throw this.failure;
     if (this.hasFinished && !this.isKeptAlive) this.close();
   }
