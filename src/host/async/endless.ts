@@ -12,6 +12,15 @@ import { errorText } from '../../text/error-text.ts';
 import { ambient } from './ambient.ts';
 import { Shared } from './patches.ts';
 
+/** Jobs in one event, after which there is no end to them. */
+const MOST_JOBS = 1_000_000;
+
+/** Throws where there are too many in one event. */
+export function requireFewJobs(jobs: number): void {
+  if (jobs < MOST_JOBS) return;
+  throw new Error('it never waits: a million jobs of promises, one after the other');
+}
+
 /** Takes the last words of this thread, with the process at fault; null where nobody does. */
 let lastWords: ((words: string) => void) | null = null;
 

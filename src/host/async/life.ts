@@ -13,6 +13,7 @@ import type { Process } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
 import { ambient, type Inhabitant } from './ambient.ts';
+import { requireFewJobs } from './endless.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 
@@ -23,8 +24,6 @@ export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 const MOST_READINGS = 1_000_000;
 
 const READS_FILE = /^fs\.(?:readFile|exists|l?stat|realpath|readdir|access|readlink)Sync$/;
-/** Jobs of promises in one event, after which there is no end to them. */
-const MOST_JOBS = 1_000_000;
 
 export class Life implements Inhabitant, JobOwner {
   readonly process: Process;
@@ -90,10 +89,12 @@ export class Life implements Inhabitant, JobOwner {
 
   countJob(): void {
     this.jobs += 1;
-    if (this.jobs < MOST_JOBS) return;
-    const error = new Error('it never waits: a million jobs of promises, one after the other');
-    this.fail(error);
-    throw error;
+    try {
+      requireFewJobs(this.jobs);
+    } catch (error) {
+      this.fail(error);
+      throw error;
+    }
   }
 
   get randomness(): Randomness {
