@@ -15,6 +15,10 @@ const config: ViteUserConfig = defineConfig({
         find: /^fencepost$/,
         replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)),
       },
+      {
+        find: /^fencepost\/redis$/,
+        replacement: fileURLToPath(new URL('src/redis.ts', import.meta.url)),
+      },
     ],
   },
   plugins: [tellsLeftOut()],

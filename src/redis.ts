@@ -1,4 +1,6 @@
 /** The public names of `fencepost/redis`: a simulated Redis for unmodified client libraries. */
+
+export { listen } from './host/network/redis-hosts.ts';
 export type { Argument, Callback, Given } from './host/redis/client.ts';
 export { RedisClient, type RedisClientOptions } from './host/redis/client.ts';
 export type { Meaning, Means, RedisHost, ScriptCall } from './host/redis/meaning.ts';

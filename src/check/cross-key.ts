@@ -164,6 +164,7 @@ function sumBroken(shown: Contradiction): Sentences {
   return {
     headline: `Transfer of \`${key}\` seen half done`,
     next: listOf(writes.map((write) => `${shown.accessPhrase(write)} in \`${write.process}\``)),
-    however: `${seen}`,
+    however: `${seen}${shown.whileFaults()}`,
+    cure: 'Fencing orders the writes of one store; only a transaction changes two stores at once',
   };
 }

@@ -124,16 +124,24 @@ function breachAt(
 function believesLonger(shown: Contradiction): Sentences {
   const belief = shown.need('belief', 'enter', 'lease-test');
   const claim = `took ${at(belief)} its lease to end at ${proseDuration(belief.believedUntilUs)}`;
-  return beliefStory(shown, claim);
+  return beliefStory(
+    shown,
+    claim,
+    'A holder that counts from the moment it sent its request, less the drift, is never late',
+  );
 }
 
 function liveTooLate(shown: Contradiction): Sentences {
   const belief = shown.need('belief', 'enter', 'lease-test');
-  return beliefStory(shown, `found ${at(belief)} that its lease was live`);
+  return beliefStory(
+    shown,
+    `found ${at(belief)} that its lease was live`,
+    'A holder that takes its lease to be over at its very end, by an exact clock, would have stopped',
+  );
 }
 
 /** The service's end of a lease against the holder's. */
-function beliefStory(shown: Contradiction, claim: string): Sentences {
+function beliefStory(shown: Contradiction, claim: string, cure: string): Sentences {
   const grant = shown.need('grant', 'grant');
   const belief = shown.need('belief', 'enter', 'lease-test');
   const renewal = shown.find('renewal', 'renew');
@@ -147,7 +155,8 @@ function beliefStory(shown: Contradiction, claim: string): Sentences {
   return {
     headline: `${belief.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
     next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${next}`,
-    however: `${belief.process} ${claim}`,
+    however: `${belief.process} ${claim}${shown.whileFaults()}`,
+    cure,
   };
 }
 

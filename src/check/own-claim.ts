@@ -79,12 +79,7 @@ function wordsByRule(name: string, { rules = {} }: ClaimDefinition): readonly [s
   });
 }
 
-function allSentences({
-  headline,
-  next = '',
-  however = '',
-  cure = '',
-}: OwnSentences): Required<Sentences> {
+function allSentences({ headline, next = '', however = '', cure = '' }: OwnSentences): Sentences {
   return { headline, next, however, cure };
 }
 

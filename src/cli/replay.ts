@@ -1,12 +1,11 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
 import type { Command } from 'commander';
-import type { Catalogue } from '../catalogue.ts';
+import { explain } from '../check/explain.ts';
 import { entitled } from '../host/async/whereabouts.ts';
 import { storyOf } from '../report/failure.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/steps.ts';
 import { type KeptFate, type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
-import { explainRun } from '../search/evidence/explain-plan.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
@@ -45,7 +44,7 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
     const hasChanged = changedModules.length > 0;
     const judged = { claim: claim ?? undefined, catalogue, hasChanged };
     const result = await entitled(file, () => replayKept(plan, judged));
-    const shown = { result, moduleChanges, isAlone: plans.length === 1, catalogue };
+    const shown = { result, moduleChanges, isAlone: plans.length === 1 };
     const { outcome, expected, digest, divergedAt, changes, lost } = result;
     const close = { changes, nearest: lost?.nearest ?? [], otherCause: result.otherCause };
     const modules = plan.use === undefined ? null : { changedModules };
@@ -58,7 +57,7 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
       ...close,
       ...modules,
     });
-    if (flags.json !== true) await printText(file, shown, terminal);
+    if (flags.json !== true) printText(file, shown, terminal);
     codes.push(...exitsOfKept([{ file, outcome, expected, divergedAt }]));
   }
   return worstOf(codes);
@@ -72,17 +71,16 @@ const MEANING: Readonly<Record<KeptFate, string>> = {
   nondeterministic: 'two runs of it differ',
 };
 
-async function printText(
+function printText(
   file: string,
   shown: {
     readonly result: KeptReplay;
     readonly moduleChanges: readonly string[];
     readonly isAlone: boolean;
-    readonly catalogue: Catalogue;
   },
   terminal: Terminal,
-): Promise<void> {
-  const { result, moduleChanges, isAlone, catalogue } = shown;
+): void {
+  const { result, moduleChanges, isAlone } = shown;
   const { plan, verdict, outcome, expected, trace } = result;
   const sign = outcome === expected ? '✓' : '✗';
   const wanted = outcome === expected ? '' : `, expected ${expected}`;
@@ -95,8 +93,7 @@ async function printText(
   for (const line of adviceOf({ file, replay: result })) terminal.print(`  ${line}`);
   if (verdict.kind === 'invalid' && isAlone) {
     const width = Math.min(terminal.width, 100);
-    const { explanation } = await explainRun({ plan, trace, verdict }, { catalogue });
-    for (const line of storyOf(explanation)) {
+    for (const line of storyOf(explain(trace, verdict))) {
       for (const part of wrap(line, width)) terminal.print(part);
     }
     terminal.print('');

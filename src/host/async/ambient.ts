@@ -3,6 +3,7 @@
  * event's jobs run, since these run to their end before the next event and belong to one process.
  */
 import { setImmediate } from 'node:timers';
+import type { Uplink } from '../network/hosts.ts';
 import type { Randomness } from './randomness.ts';
 import type { TimerSetting, VirtualTimer } from './timers.ts';
 
@@ -20,10 +21,10 @@ export interface Inhabitant {
   timerOf(id: number): VirtualTimer | undefined;
   /** Its streams; while a module is loaded, those of that module. */
   readonly randomness: Randomness;
+  /** Null where it connects to nothing. */
+  readonly network: Uplink | null;
   /** Whether it may call this, `fs.readFileSync` say, though that is no part of its world. */
   mayCall(call: string): boolean;
-  /** One more job runs of what it does in one event; throws where that has no end. */
-  countJob(): void;
   /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */
   fail(error: unknown): void;
 }

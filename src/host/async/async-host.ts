@@ -32,6 +32,7 @@ import type { Connection } from '../../core/world/network.ts';
 import type { Caller, CallOptions, Outcome, Port } from '../../core/world/port.ts';
 import type { Process, Resident } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
+import type { Hosts } from '../network/hosts.ts';
 import { siteOf } from './call-site.ts';
 import { Life } from './life.ts';
 import { sectionErrorOf } from './section-error.ts';
@@ -49,10 +50,13 @@ export class AsyncHost implements Resident, Client {
   readonly belief: ClientView;
   readonly ownGrants: Quorum;
   private readonly program: AsyncProgram;
+  private readonly hosts: Hosts;
   private readonly calls: Calls;
   private readonly waiters: Map<Awaitable, () => void> = new Map();
   private life: Life | null = null;
   private lives = 0;
+  /** How many it opened, in all its lives. */
+  private connections = 0;
   private pointsPassed = 0;
   private pointsAtUs = 0;
   begun = 0;
@@ -67,12 +71,13 @@ export class AsyncHost implements Resident, Client {
 
   constructor(
     process: Process,
-    setting: { readonly program: AsyncProgram; readonly pool: number },
+    setting: { readonly program: AsyncProgram; readonly pool: number; readonly hosts: Hosts },
     parts: HostedParts,
   ) {
     this.process = process;
     this.parts = parts;
     this.program = setting.program;
+    this.hosts = setting.hosts;
     const whenSettled = (call: Awaitable, operation: Name): void => this.settle(call, operation);
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.belief = new ClientView(process, parts);
@@ -93,6 +98,11 @@ export class AsyncHost implements Resident, Client {
     const life = new Life(this.process, this.parts, this.lives);
     this.life = life;
     const context = new Context(this, life);
+    const takeNumber = (): number => {
+      this.connections += 1;
+      return this.connections;
+    };
+    life.network = { hosts: this.hosts, caller: context, takeNumber };
     life.run(() => {
       const whenDone = (): void => {
         life.hasFinished = true;

@@ -20,6 +20,7 @@ import workerThreads from 'node:worker_threads';
 import zlib from 'node:zlib';
 import { ambient } from './ambient.ts';
 import { type Frame, framesIn, isOfNode, isOfPackage, pathOf, siteOf } from './call-site.ts';
+import { readForPackage } from './package-files.ts';
 import type { Patches } from './patches.ts';
 
 /** A simulated process called something that leaves the simulated world. */
@@ -128,7 +129,8 @@ export function patchExits(patches: Patches): void {
 function guarded(real: object, call: string): object {
   return new Proxy(real, {
     apply(target, self, args): unknown {
-      if (ambient.current !== null) refuse(call, args);
+      const given = ambient.current === null ? null : refuse(call, args);
+      if (given !== null) return given.value;
       return typeof target === 'function' ? Reflect.apply(target, self, args) : undefined;
     },
     construct(target, args, newTarget): object {
@@ -141,12 +143,15 @@ function guarded(real: object, call: string): object {
 /** Standard output and error: what a program prints stays what it prints. */
 const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
 
-function refuse(call: string, args: readonly unknown[]): void {
+/** Throws, unless it is harmless; what it returns, if anything, stands for the call. */
+function refuse(call: string, args: readonly unknown[]): { readonly value: unknown } | null {
   const { current } = ambient;
-  if (current === null || (call === 'fs.writeSync' && PRINTS.has(args[0]))) return;
-  if (current.mayCall(call)) return;
+  if (current === null || (call === 'fs.writeSync' && PRINTS.has(args[0]))) return null;
+  if (current.mayCall(call)) return null;
   const site = leaverOf(refuse);
-  if (site.isMachinery) return;
+  if (site.isMachinery) return null;
+  const read = site.isOfPackage ? readForPackage(call, args) : null;
+  if (read !== null) return read;
   const error = new LeftTheWorld(current.name, call, site.text);
   current.fail(error);
   throw error;
@@ -159,6 +164,8 @@ const MACHINERY = /node:internal\/(?:modules|console)\//;
 interface Leaver {
   /** `lock.mjs:12:5`; in a package `node_modules/a/a.js:3:1, called from lock.mjs:12:5`. */
   readonly text: string;
+  /** The code that called Node is in a package. */
+  readonly isOfPackage: boolean;
   /** It was Node itself that called, to load a module or to print. */
   readonly isMachinery: boolean;
 }
@@ -178,9 +185,9 @@ function leaverIn(frames: readonly Frame[]): Leaver {
     .slice(0, at === -1 ? undefined : at)
     .some(({ line }) => MACHINERY.test(line));
   const first = frames[at];
-  if (first === undefined) return { text: 'an unknown place', isMachinery };
+  if (first === undefined) return { text: 'an unknown place', isOfPackage: false, isMachinery };
   const own = frames.find((frame) => !isOfNode(frame) && !isOfPackage(frame));
   const places = own === undefined || own === first ? [first] : [first, own];
   const text = places.map((frame) => `${pathOf(frame)}:${frame.place}`).join(', called from ');
-  return { text, isMachinery };
+  return { text, isOfPackage: isOfPackage(first), isMachinery };
 }

@@ -7,8 +7,8 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import process from 'node:process';
+import { patchNetwork } from '../network/virtual-socket.ts';
 import { ambient, type Inhabitant } from './ambient.ts';
-import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
 import { Patches, Shared } from './patches.ts';
 import { patchRandom } from './virtual-random.ts';
@@ -41,6 +41,7 @@ const sources = layerOf((patches) => {
   patchClocks(patches);
   patchRandom(patches);
   patchIdentity(patches);
+  patchNetwork(patches);
 });
 
 const exits = layerOf(patchExits);
@@ -54,9 +55,7 @@ export interface GlobalsOptions {
 export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}): () => void {
   const restoreSources = sources.use();
   const restoreExits = detectsEscapes ? exits.use() : (): void => {};
-  const restoreJobs = countedJobs.use();
   return () => {
-    restoreJobs();
     restoreExits();
     restoreSources();
   };

@@ -12,8 +12,8 @@ import type { JobOwner } from '../../core/world/jobs.ts';
 import type { Process } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
+import type { Uplink } from '../network/hosts.ts';
 import { ambient, type Inhabitant } from './ambient.ts';
-import { requireFewJobs } from './endless.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 
@@ -24,6 +24,9 @@ export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 const MOST_READINGS = 1_000_000;
 
 const READS_FILE = /^fs\.(?:readFile|exists|l?stat|realpath|readdir|access|readlink)Sync$/;
+
+const CONNECTS =
+  /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$|^dns\.(?:promises\.)?lookup$/;
 
 export class Life implements Inhabitant, JobOwner {
   readonly process: Process;
@@ -40,12 +43,12 @@ export class Life implements Inhabitant, JobOwner {
   /** What was thrown then, whatever it is; null for nothing. */
   thrown: { readonly error: unknown } | null = null;
   private readings = 0;
-  private jobs = 0;
   /** Calls that are not answered yet. */
   openCalls = 0;
   /** Its program has ended: what keeps it alive is what it still waits for. */
   hasFinished = false;
   isOver = false;
+  network: Uplink | null = null;
 
   constructor(process: Process, parts: HostedParts, ordinal: number) {
     this.process = process;
@@ -87,16 +90,6 @@ export class Life implements Inhabitant, JobOwner {
     throw error;
   }
 
-  countJob(): void {
-    this.jobs += 1;
-    try {
-      requireFewJobs(this.jobs);
-    } catch (error) {
-      this.fail(error);
-      throw error;
-    }
-  }
-
   get randomness(): Randomness {
     const module = ambient.loading ?? '';
     const known = this.drawn.get(module);
@@ -120,7 +113,12 @@ export class Life implements Inhabitant, JobOwner {
 
   /** What comes with a module may be read while it is loaded. */
   mayCall(call: string): boolean {
+    if (CONNECTS.test(call)) return this.hasHosts;
     return ambient.loading !== null && READS_FILE.test(call);
+  }
+
+  private get hasHosts(): boolean {
+    return this.network !== null && this.network.hosts.addresses.length > 0;
   }
 
   fail(error: unknown): void {
@@ -164,7 +162,6 @@ export class Life implements Inhabitant, JobOwner {
   end(): void {
     ambient.current = null;
     this.readings = 0;
-    this.jobs = 0;
     if (this.failure !== null) throw this.failure;
     if (this.hasFinished && !this.isKeptAlive) this.close();
   }

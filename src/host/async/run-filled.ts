@@ -22,6 +22,7 @@ import type { DrawLog } from '../../core/world/choices.ts';
 import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
 import { World } from '../../core/world/world.ts';
+import { hostsOf } from '../network/hosts.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
@@ -46,7 +47,7 @@ export class AsyncWorld {
     }: { readonly pool?: number; readonly role?: 'client' | 'probe' } = {},
   ): void {
     this.world.addHosted({ name, role }, (process, parts) => {
-      const host = new AsyncHost(process, { program, pool }, parts);
+      const host = new AsyncHost(process, { program, pool, hosts: hostsOf(this.world) }, parts);
       this.hosts.push(host);
       return host;
     });

@@ -10,10 +10,10 @@ import vm from 'node:vm';
 import { readModule } from '../modules/read-module.ts';
 import { type Asking, resolveModule } from '../modules/resolve-module.ts';
 import {
-  type Place,
   type RewrittenModule,
   rewriteModule,
   rewriteScript,
+  type SourcePlace,
   syntaxErrorAt,
 } from './rewrite-module.ts';
 
@@ -35,8 +35,8 @@ export type Setter = (value: unknown) => void;
 export type DynamicImport = (specifier: unknown) => Promise<object>;
 
 /** The code of a module up to its first line, and then to its end. */
-export type Steps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
-type MakeModule = (tools: ModuleTools, load: DynamicImport) => Steps;
+export type ModuleSteps = Generator<void, void, void> | AsyncGenerator<void, void, void>;
+type MakeModule = (tools: ModuleTools, load: DynamicImport) => ModuleSteps;
 
 type RunScript = (
   this: unknown,
@@ -81,7 +81,7 @@ interface HostModule {
   readonly exports: unknown;
 }
 
-export type Target = Unit | HostModule;
+export type ImportTarget = Unit | HostModule;
 
 const hostRequire = createRequire(import.meta.url);
 
@@ -92,7 +92,7 @@ export class ModuleGraph {
   readonly rootUrl: string;
   private readonly folder: string;
   private readonly units: Map<string, Unit> = new Map();
-  private readonly targets: Map<string, Target> = new Map();
+  private readonly targets: Map<string, ImportTarget> = new Map();
   private readonly own: Map<string, unknown> = new Map();
 
   private constructor(rootUrl: string) {
@@ -124,7 +124,7 @@ export class ModuleGraph {
   }
 
   /** What `specifier` means in a module. Throws where it means nothing that can be loaded. */
-  resolve(specifier: string, parentUrl: string, asking: Asking): Target {
+  resolve(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
     const key = `${asking}\n${parentUrl}\n${specifier}`;
     const known = this.targets.get(key);
     if (known !== undefined) return known;
@@ -133,7 +133,7 @@ export class ModuleGraph {
     return target;
   }
 
-  private find(specifier: string, parentUrl: string, asking: Asking): Target {
+  private find(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
     if (OWN_NAME.test(specifier)) {
       const exports = this.own.get(specifier) ?? hostRequire(specifier);
       return { kind: 'host', name: specifier, exports };
@@ -235,7 +235,7 @@ function notFound(what: string, asking: Asking): Error {
 export function noExport(
   unit: ModuleUnit,
   wanted: { specifier: string; name: string },
-  place: Place,
+  place: SourcePlace,
 ): Error {
   const { specifier, name } = wanted;
   const what = `The requested module '${specifier}' does not provide an export named '${name}'`;

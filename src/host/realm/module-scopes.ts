@@ -34,7 +34,7 @@ export function namesIn(pattern: AnyNode): readonly string[] {
 }
 
 /** An expression that gives a variable another value. */
-export interface Change {
+export interface VariableChange {
   readonly name: string;
   readonly node: AnyNode;
   /** It is a statement of its own, whose value nobody takes. */
@@ -42,8 +42,8 @@ export interface Change {
 }
 
 /** The changes of these variables of the top level, but for their declarations there. */
-export function changesOf(tree: Program, names: ReadonlySet<string>): readonly Change[] {
-  const changes: Change[] = [];
+export function changesOf(tree: Program, names: ReadonlySet<string>): readonly VariableChange[] {
+  const changes: VariableChange[] = [];
   if (names.size > 0) collect(tree, { names, changes, isStatement: false });
   return changes;
 }
@@ -51,7 +51,7 @@ export function changesOf(tree: Program, names: ReadonlySet<string>): readonly C
 interface Search {
   /** Those that no scope around has a variable of its own for. */
   readonly names: ReadonlySet<string>;
-  readonly changes: Change[];
+  readonly changes: VariableChange[];
   readonly isStatement: boolean;
 }
 

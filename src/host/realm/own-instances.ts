@@ -17,11 +17,11 @@ import type {
   SectionProgramOf,
 } from '../../systems/protocol.ts';
 import { ambient, type Inhabitant, inRealTurn } from '../async/ambient.ts';
-import { requireFewJobs } from '../async/endless.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import type { AnyFunction } from '../async/patches.ts';
 import { Randomness } from '../async/randomness.ts';
 import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
+import { shareHosts } from '../network/hosts.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
 
@@ -125,13 +125,15 @@ function serverName([info]: readonly unknown[]): string {
 }
 
 function withAddServer(world: World, addServer: AnyFunction): World {
-  return new Proxy(world, {
+  const seen = new Proxy(world, {
     get(target, key): unknown {
       if (key === 'addServer') return addServer;
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+  shareHosts(world, seen);
+  return seen;
 }
 
 function buildOf(namespace: object, lock: string, graph: ModuleGraph): BuildAsync {
@@ -157,8 +159,8 @@ function isDefinition(value: unknown): value is SystemDefinition {
 class Nobody implements Inhabitant {
   readonly name: string = 'world';
   readonly pid: number = 1;
+  readonly network: null = null;
   private readonly drawn: Map<string, Randomness> = new Map();
-  private jobs = 0;
   failure: { readonly error: unknown } | null = null;
 
   dateMs(): number {
@@ -184,14 +186,9 @@ class Nobody implements Inhabitant {
     return known;
   }
 
-  countJob(): void {
-    this.jobs += 1;
-    requireFewJobs(this.jobs);
-  }
-
   /** Definitions may be put together of files. */
   mayCall(call: string): boolean {
-    return call.startsWith('fs.');
+    return /^(?:fs|net|tls|dns)\./.test(call);
   }
 
   fail(error: unknown): void {

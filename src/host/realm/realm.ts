@@ -10,14 +10,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ambient } from '../async/ambient.ts';
 import {
   type Getters,
+  type ImportTarget,
   type JsonUnit,
   type ModuleGraph,
+  type ModuleSteps,
   type ModuleUnit,
   noExport,
   type ScriptUnit,
   type Setter,
-  type Steps,
-  type Target,
   type Unit,
 } from './module-graph.ts';
 import type { Import } from './rewrite-module.ts';
@@ -32,7 +32,7 @@ export class Realm {
   private readonly graph: ModuleGraph;
   private readonly modules: Map<ModuleUnit, EsInstance> = new Map();
   private readonly scripts: Map<Unit, ScriptModule> = new Map();
-  private readonly views: Map<Target, object> = new Map();
+  private readonly views: Map<ImportTarget, object> = new Map();
 
   constructor(graph: ModuleGraph) {
     this.graph = graph;
@@ -43,7 +43,7 @@ export class Realm {
     return this.importTarget(this.graph.root);
   }
 
-  private importTarget(target: Target): object | Promise<object> {
+  private importTarget(target: ImportTarget): object | Promise<object> {
     if (target.kind !== 'module') return this.viewOf(target);
     const instance = this.link(target);
     const waiting = this.evaluate(instance);
@@ -112,7 +112,7 @@ export class Realm {
     return instance.run();
   }
 
-  private targetOf({ rewritten, url }: ModuleUnit, request: number): Target {
+  private targetOf({ rewritten, url }: ModuleUnit, request: number): ImportTarget {
     return this.graph.resolve(rewritten.requests[request] ?? '', url, 'import');
   }
 
@@ -137,7 +137,7 @@ export class Realm {
     return noExport(unit, { specifier, name }, place);
   }
 
-  private bindingOf(target: Target, name: string, seen: Set<string>): Binding | null {
+  private bindingOf(target: ImportTarget, name: string, seen: Set<string>): Binding | null {
     if (target.kind === 'module') return this.bindingIn(this.link(target), name, seen);
     const exports = this.exportsOf(target);
     if (name !== 'default' && !(hasNames(exports) && name in exports)) return null;
@@ -146,7 +146,7 @@ export class Realm {
   }
 
   /** What `import * as all` gives. */
-  private allOf(target: Target): object {
+  private allOf(target: ImportTarget): object {
     return target.kind === 'module' ? this.link(target).namespace : this.viewOf(target);
   }
 
@@ -193,7 +193,7 @@ export class Realm {
   }
 
   /** All that an ES module can import of one that is none; runs it, where it has not run yet. */
-  private viewOf(target: Exclude<Target, ModuleUnit>): object {
+  private viewOf(target: Exclude<ImportTarget, ModuleUnit>): object {
     const known = this.views.get(target) ?? hostViews.get(target);
     if (known !== undefined) return known;
     const exports = this.exportsOf(target);
@@ -209,7 +209,7 @@ export class Realm {
   }
 
   /** What `require` returns. */
-  private exportsOf(target: Target): unknown {
+  private exportsOf(target: ImportTarget): unknown {
     switch (target.kind) {
       case 'host':
         return target.name === 'module' ? this.moduleBuiltin() : target.exports;
@@ -260,7 +260,7 @@ export class Realm {
 
   /** `require` of a module, with what hangs on it. */
   private requireFor(parentUrl: string): (specifier: unknown) => unknown {
-    const resolve = (specifier: unknown): Target =>
+    const resolve = (specifier: unknown): ImportTarget =>
       this.graph.resolve(String(specifier), parentUrl, 'require');
     const require = (specifier: unknown): unknown => this.exportsOf(resolve(specifier));
     return Object.assign(require, {
@@ -289,7 +289,7 @@ export class Realm {
 }
 
 /** Of what has one instance for all realms. */
-const hostViews: WeakMap<Target, object> = new WeakMap();
+const hostViews: WeakMap<ImportTarget, object> = new WeakMap();
 
 function hasNames(exports: unknown): exports is object {
   return typeof exports === 'function' || (typeof exports === 'object' && exports !== null);
@@ -302,7 +302,7 @@ function namesOf(exports: object): readonly string[] {
 }
 
 /** The default export of what is no ES module is all that it exports. */
-function valueIn(target: Target, exports: unknown, name: string): unknown {
+function valueIn(target: ImportTarget, exports: unknown, name: string): unknown {
   const isNamespace = target.kind === 'host' && isModuleNamespace(exports);
   if (name === 'default' && !isNamespace) return exports;
   return hasNames(exports) ? Reflect.get(exports, name) : undefined;
@@ -319,7 +319,7 @@ class EsInstance {
   setters: readonly Setter[] = [];
   resolveExports: (name: string) => Binding | null = () => null;
   names: () => readonly string[] = () => [];
-  private readonly steps: Steps;
+  private readonly steps: ModuleSteps;
   private readonly watchers: Map<string, Setter[]> = new Map();
   private made: object | null = null;
 
@@ -442,11 +442,11 @@ class ScriptModule {
   }
 }
 
-function urlOf(target: Target): string {
+function urlOf(target: ImportTarget): string {
   return target.kind === 'host' ? `node:${target.name}` : target.url;
 }
 
-function nameForRequire(target: Target): string {
+function nameForRequire(target: ImportTarget): string {
   return target.kind === 'host' ? target.name : fileURLToPath(target.url);
 }
 

@@ -37,7 +37,7 @@ export interface Import {
   readonly request: number;
   /** `*` is all of the module, as an object. */
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourcePlace;
 }
 
 /** An export that another module has. */
@@ -47,7 +47,7 @@ export interface Reexport extends Import {
 }
 
 /** A line from 1 and a column from 1. */
-export interface Place {
+export interface SourcePlace {
   readonly line: number;
   readonly column: number;
 }
@@ -113,7 +113,11 @@ function placed(error: SyntaxError, url: string): SyntaxError {
   return syntaxErrorAt(what, url, { line: Number(line), column: Number(column) + 1 });
 }
 
-export function syntaxErrorAt(what: string, url: string, { line, column }: Place): SyntaxError {
+export function syntaxErrorAt(
+  what: string,
+  url: string,
+  { line, column }: SourcePlace,
+): SyntaxError {
   const error = new SyntaxError(what);
   error.stack = `SyntaxError: ${what}\n    at ${url}:${line}:${column}`;
   return error;
@@ -331,7 +335,7 @@ class Rewriting {
   }
 }
 
-function placeOf({ loc }: AnyNode): Place {
+function placeOf({ loc }: AnyNode): SourcePlace {
   return { line: loc?.start.line ?? 1, column: (loc?.start.column ?? 0) + 1 };
 }
 

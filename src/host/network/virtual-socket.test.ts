@@ -1,0 +1,171 @@
+import dns from 'node:dns';
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import tls from 'node:tls';
+import { expect, test } from 'vitest';
+import type { Trace } from '../../core/history/trace.ts';
+import type { Fault } from '../../core/plan/fault.ts';
+import { clientOf, planOf } from '../../systems/plan.fixture.ts';
+import type { AsyncProgram } from '../async/async-host.ts';
+import { runFilled } from '../async/run-filled.ts';
+import { fillOf, logOf, type Script } from '../async/script.fixture.ts';
+import { listenerFor } from './connection.ts';
+import { hostsOf, type WireProtocol } from './hosts.ts';
+
+type Echoed = WireProtocol<{ kind: 'ping' }, { count: number }>;
+
+/** A line `ping` is a request, `hello` is answered on the client's side, `bad` is no word. */
+const LINES: Echoed = {
+  hello: { kind: 'ping' },
+  open: (id) => {
+    let rest = '';
+    return {
+      listening: null,
+      encode: ({ count }) => `${count} to ${id}\n`,
+      decode: (bytes) => {
+        const lines = (rest + bytes).split('\n');
+        rest = lines.pop() ?? '';
+        return lines.map((line) => {
+          if (line === 'hello') return { kind: 'edge', reply: 'world\n' } as const;
+          if (line !== 'ping') throw new Error(`no request: ${line}`);
+          return { kind: 'call', label: line, request: { kind: 'ping' } } as const;
+        });
+      },
+    };
+  },
+};
+
+/** Runs one client in a world in which a server listens at `echo-1:7000`. */
+function happen(alice: AsyncProgram, faults: readonly Fault[] = []): Promise<Trace> {
+  const plan = planOf({ clients: [clientOf('alice', [])], faults });
+  return runFilled(plan, (given, world) => {
+    const script: Script = async (context, port) => {
+      hostsOf(world.world).listen('echo-1:7000', listenerFor({ protocol: LINES, port }));
+      await alice(context);
+    };
+    return fillOf({ alice: script })(given, world);
+  });
+}
+
+/** What comes through a socket until it is closed, and what it said besides. */
+function heard(socket: net.Socket, log: (text: string) => void): Promise<void> {
+  socket.setEncoding('utf8');
+  socket.on('data', (text) => log(String(text).trim()));
+  for (const event of ['connect', 'timeout', 'end']) socket.on(event, () => log(event));
+  socket.on('error', (error) => log(error.message));
+  return new Promise((resolve) => {
+    socket.on('close', () => {
+      log('close');
+      resolve();
+    });
+  });
+}
+
+test('what a driver writes are calls, and their answers come in its order', async () => {
+  const trace = await happen(async (context) => {
+    const socket = net.connect({ port: 7000, host: 'echo-1' });
+    const closed = heard(socket, (text) => context.log('socket', text));
+    socket.write('pi');
+    socket.write('ng\nhello\npi');
+    socket.write('ng\n');
+    await wait(10);
+    context.log('socket', `${socket instanceof net.Socket} ${socket.readyState}`);
+    socket.end();
+    await closed;
+  });
+  expect(trace.ending.kind).toBe('complete');
+  expect(logOf(trace)).toEqual([
+    ...['2 connect', '4 2 to alice/1\nworld', '4 3 to alice/1', '10 true open'],
+    ...['10 end', '10 close'],
+  ]);
+  const called = trace.events.flatMap((event) =>
+    event.kind === 'invoke' ? [event.operation] : [],
+  );
+  expect(called).toEqual(['alice/start/connect', 'alice/start/ping', 'alice/start/ping-2']);
+});
+
+test('a lost answer resets the connection, and another can be opened', async () => {
+  const message = 'alice/start/ping/1/reply';
+  const trace = await happen(
+    async (context) => {
+      for (let at = 0; at < 2; at += 1) {
+        const socket = net.connect(7000, 'echo-1');
+        const closed = heard(socket, (text) => context.log('socket', text));
+        socket.write('ping\n');
+        await Promise.race([closed, wait(5)]);
+        socket.destroy();
+      }
+    },
+    [{ kind: 'drop', which: { kind: 'message', message } }],
+  );
+  const said = logOf(trace).map((line) => line.replace(/^[\d.]+ /, ''));
+  expect(said.slice(0, 3)).toEqual(['connect', 'read ECONNRESET', 'close']);
+  expect(said.slice(3, 5)).toEqual(['connect', '4 to alice/2']);
+});
+
+test('a secure socket is the plain one', async () => {
+  const trace = await happen(async (context) => {
+    const socket = tls.connect({ port: 7000, host: 'echo-1', servername: 'echo-1' });
+    await once(socket, 'secureConnect');
+    socket.write('ping\n');
+    context.log('socket', String((await once(socket, 'data'))[0]).trim());
+    context.log('socket', String(socket.encrypted));
+    socket.destroy();
+  });
+  expect(logOf(trace)).toEqual(['4 2 to alice/1', '4 true']);
+});
+
+test('names are those of the hosts, and their numbers lead to the same place', async () => {
+  const trace = await happen(async (context) => {
+    const { address } = await dns.promises.lookup('echo-1');
+    const found = await new Promise((resolve) => {
+      dns.lookup('echo-1', { all: true }, (_, all) => resolve(all));
+    });
+    const missing = await dns.promises.lookup('elsewhere').catch((error: Error) => error.message);
+    context.log('dns', JSON.stringify([address, found, missing]));
+    const socket = net.connect({ port: 7000, host: address });
+    await once(socket, 'connect');
+    socket.destroy();
+  });
+  expect(trace.ending.kind).toBe('complete');
+  expect(logOf(trace)).toEqual([
+    '0 ["10.0.0.1",[{"address":"10.0.0.1","family":4}],"getaddrinfo ENOTFOUND elsewhere"]',
+  ]);
+});
+
+test('an address where nobody listens is an error that names those that there are', async () => {
+  const trace = await happen(async () => {
+    net.connect({ port: 7001, host: 'echo-1' });
+  });
+  expect(trace.ending).toEqual({
+    kind: 'failed',
+    process: 'alice',
+    error: 'alice connects to echo-1:7001, where nobody listens; hosts: echo-1:7000',
+  });
+});
+
+test('an idle socket says so by the clock of its process, set before or after it connects', async () => {
+  const trace = await happen(async (context) => {
+    const socket = net.connect({ port: 7000, host: 'echo-1', timeout: 7 });
+    void heard(socket, (text) => context.log('socket', text));
+    await once(socket, 'timeout');
+    socket.setTimeout(3);
+    socket.write('ping\n');
+    await once(socket, 'timeout');
+    socket.destroy();
+  });
+  expect(logOf(trace)).toEqual([
+    ...['2 connect', '9 timeout', '11 2 to alice/1', '14 timeout', '14 close'],
+  ]);
+});
+
+test('what is no request ends the connection with its error', async () => {
+  const trace = await happen(async (context) => {
+    const socket = net.connect(7000, 'echo-1');
+    const closed = heard(socket, (text) => context.log('socket', text));
+    socket.write('bad\n');
+    await closed;
+  });
+  expect(logOf(trace)).toEqual(['2 connect', '2 no request: bad', '2 close']);
+});

@@ -1,0 +1,315 @@
+/**
+ * Sockets and names for simulated processes. `net.Socket#connect` of a process opens a connection
+ * to whatever of its world listens there; all else of Node that connects, and all drivers, come
+ * through it, and what they hold stays a `net.Socket`. `tls` is the same socket, which says that it
+ * is secure. `dns` knows the hosts of the world.
+ */
+import { Buffer } from 'node:buffer';
+import dns from 'node:dns';
+import net from 'node:net';
+import process from 'node:process';
+import tls from 'node:tls';
+import { ambient, type Inhabitant } from '../async/ambient.ts';
+import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
+import type { VirtualTimer } from '../async/timers.ts';
+import type { Remote, Uplink, Wire } from './hosts.ts';
+
+export function patchNetwork(patches: Patches): void {
+  const { connect, setTimeout: setReal } = net.Socket.prototype;
+  patches.set(
+    net.Socket.prototype,
+    'connect',
+    function virtual(this: net.Socket, ...given: unknown[]) {
+      const { current } = ambient;
+      return current === null
+        ? Reflect.apply(connect, this, given)
+        : open(this, placeIn(given), current);
+    },
+  );
+  patches.set(
+    net.Socket.prototype,
+    'setTimeout',
+    function virtual(this: net.Socket, ...given: unknown[]) {
+      const { current } = ambient;
+      return current === null ? Reflect.apply(setReal, this, given) : setIdle(this, given, current);
+    },
+  );
+  patchTls(patches);
+  patchLookup(patches);
+}
+
+interface Place {
+  readonly address: string;
+  readonly host: string;
+  readonly port: number;
+  readonly whenOpen: AnyFunction | null;
+}
+
+/** `(options, done)`, `(port, host, done)`, `(path, done)`, or a list of what these are. */
+function placeIn(given: readonly unknown[]): Place {
+  const list: readonly unknown[] = Array.isArray(given[0]) ? given[0] : given;
+  const [first, second] = list;
+  const whenOpen = list.find(isFunction) ?? null;
+  const options = typeof first === 'object' && first !== null ? first : {};
+  const path = 'path' in options ? options.path : isPath(first) ? first : undefined;
+  if (typeof path === 'string') return { address: path, host: path, port: 0, whenOpen };
+  const host = 'host' in options ? options.host : second;
+  const port = Number('port' in options ? options.port : first);
+  const name = typeof host === 'string' && host !== '' ? host : 'localhost';
+  return { address: `${name}:${port}`, host: name, port, whenOpen };
+}
+
+function isPath(given: unknown): given is string {
+  return typeof given === 'string' && !/^\d+$/.test(given);
+}
+
+function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket {
+  if (place.whenOpen !== null) socket.once('connect', place.whenOpen);
+  const { network } = current;
+  Reflect.set(socket, 'connecting', true);
+  const line = new Line(socket, place);
+  if (network === null) return socket; // of nobody: it never connects
+  const listener = network.hosts.at(place.address);
+  if (listener === null) {
+    const error = new NobodyListens(current.name, place.address, network.hosts.addresses);
+    current.fail(error);
+    throw error;
+  }
+  const id = `${current.name}/${network.takeNumber()}`;
+  void listener(network.caller, { id, remote: line }).then((wire) => line.whenAnswered(wire));
+  return socket;
+}
+
+/** A simulated process connects to what is no part of its world. */
+class NobodyListens extends Error {
+  override readonly name: string = 'NobodyListens';
+
+  constructor(who: string, address: string, addresses: readonly string[]) {
+    super(`${who} connects to ${address}, where nobody listens; hosts: ${addresses.join(', ')}`);
+  }
+}
+
+/** What a socket writes and reads once it is virtual. */
+class Line implements Remote {
+  private readonly socket: net.Socket;
+  private readonly place: Place;
+  private wire: Wire | null = null;
+  /** What was written before it was connected. */
+  private held: (() => void) | null = null;
+
+  constructor(socket: net.Socket, place: Place) {
+    this.socket = socket;
+    this.place = place;
+    this.takeOver();
+  }
+
+  /** Gives the socket own methods, which hide those that talk to the system. */
+  private takeOver(): void {
+    const { socket } = this;
+    const same = (): net.Socket => socket;
+    const { host, port } = this.place;
+    Object.assign(socket, {
+      _read: () => {},
+      _write: (chunk: unknown, encoding: BufferEncoding, done: () => void) =>
+        this.write([{ chunk, encoding }], done),
+      _writev: (chunks: readonly Chunk[], done: () => void) => this.write(chunks, done),
+      _final: (done: () => void) => this.finish(done),
+      _destroy: (error: Error | null, done: (error: Error | null) => void) =>
+        this.destroy(error, done),
+      ...{ setNoDelay: same, setKeepAlive: same, ref: same, unref: same },
+      address: () => ({ address: '10.0.0.254', family: 'IPv4', port: 40_000 }),
+    });
+    const shown = {
+      pending: () => socket.connecting,
+      readyState: () => (socket.connecting ? 'opening' : socket.destroyed ? 'closed' : 'open'),
+      remoteAddress: () => host,
+      remotePort: () => port,
+      remoteFamily: () => 'IPv4',
+    };
+    for (const [key, get] of Object.entries(shown)) {
+      Object.defineProperty(socket, key, { get, configurable: true });
+    }
+  }
+
+  whenAnswered(wire: Wire | string): void {
+    const { socket } = this;
+    if (socket.destroyed) {
+      if (typeof wire !== 'string') wire.close();
+      return;
+    }
+    if (typeof wire === 'string') {
+      this.close(wire);
+      return;
+    }
+    this.wire = wire;
+    Reflect.set(socket, 'connecting', false);
+    touch(socket);
+    socket.emit('connect');
+    socket.emit('ready');
+    this.held?.();
+    this.held = null;
+    if (!socket.destroyed) socket.read(0);
+  }
+
+  private write(chunks: readonly Chunk[], done: () => void): void {
+    if (this.wire === null) {
+      this.held = () => this.write(chunks, done);
+      return;
+    }
+    touch(this.socket);
+    try {
+      this.wire.send(chunks.map(latin1Of).join(''));
+    } catch (error) {
+      this.socket.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+    done();
+  }
+
+  private finish(done: () => void): void {
+    done();
+    // The server hangs up as well.
+    process.nextTick(() => this.close(null));
+  }
+
+  private destroy(error: Error | null, done: (error: Error | null) => void): void {
+    const { socket } = this;
+    Reflect.set(socket, 'connecting', false);
+    idles.get(socket)?.timer?.close();
+    this.wire?.close();
+    this.wire = null;
+    done(error);
+    process.nextTick(() => socket.emit('close', error !== null));
+  }
+
+  receive(bytes: string): void {
+    if (this.socket.destroyed) return;
+    touch(this.socket);
+    this.socket.push(Buffer.from(bytes, 'latin1'));
+  }
+
+  close(code: string | null): void {
+    const { socket, place } = this;
+    if (socket.destroyed) return;
+    if (code === null) socket.push(null);
+    else {
+      const { host: address, port } = place;
+      const syscall = code === 'ECONNRESET' ? 'read' : 'connect';
+      const error = new Error(`${syscall} ${code}${syscall === 'read' ? '' : ` ${place.address}`}`);
+      socket.destroy(Object.assign(error, { code, errno: code, syscall, address, port }));
+    }
+  }
+}
+
+interface Chunk {
+  readonly chunk: unknown;
+  readonly encoding: BufferEncoding;
+}
+
+function latin1Of({ chunk, encoding }: Chunk): string {
+  if (typeof chunk === 'string') return Buffer.from(chunk, encoding).toString('latin1');
+  return chunk instanceof Uint8Array ? Buffer.from(chunk).toString('latin1') : '';
+}
+
+interface Idle {
+  readonly timeoutMs: number;
+  readonly timer: VirtualTimer | null;
+}
+
+const idles: WeakMap<net.Socket, Idle> = new WeakMap();
+
+/** `socket.setTimeout(ms, done)`, by the clock of its process. */
+function setIdle(
+  socket: net.Socket,
+  [given, done]: readonly unknown[],
+  current: Inhabitant,
+): net.Socket {
+  const timeoutMs = Number(given);
+  if (isFunction(done)) {
+    if (timeoutMs === 0) socket.removeListener('timeout', done);
+    else socket.once('timeout', done);
+  }
+  idles.get(socket)?.timer?.close();
+  idles.set(socket, { timeoutMs, timer: idleTimer(socket, timeoutMs, current) });
+  Reflect.set(socket, 'timeout', timeoutMs);
+  return socket;
+}
+
+function idleTimer(socket: net.Socket, delayMs: number, current: Inhabitant): VirtualTimer | null {
+  if (!(delayMs > 0)) return null;
+  const callback = (): void => void socket.emit('timeout');
+  return current.setTimer({ kind: 'timeout', delayMs, callback }).unref();
+}
+
+/** Something was sent or came: it is idle from now on. */
+function touch(socket: net.Socket): void {
+  idles.get(socket)?.timer?.refresh();
+}
+
+/** A secure socket is the plain one; what is in a certificate is no concern of a lock. */
+function patchTls(patches: Patches): void {
+  const { connect } = tls;
+  patches.set(tls, 'connect', (...given: unknown[]) => {
+    if (ambient.current === null) return Reflect.apply(connect, tls, given);
+    const options = given.find((one) => typeof one === 'object' && one !== null) ?? {};
+    const under: unknown = Reflect.get(options, 'socket');
+    const done = given.find(isFunction);
+    const others = given.filter((one) => one !== done);
+    const socket = under instanceof net.Socket ? under : new net.Socket();
+    Object.assign(socket, {
+      ...{ encrypted: true, authorized: true, authorizationError: null, alpnProtocol: false },
+      getPeerCertificate: () => ({}),
+      getProtocol: () => 'TLSv1.3',
+    });
+    const secured = (): void => void socket.emit('secureConnect');
+    if (done !== undefined) socket.once('secureConnect', done);
+    if (under instanceof net.Socket && !under.connecting) process.nextTick(secured);
+    else socket.once('connect', secured);
+    if (socket !== under) Reflect.apply(socket.connect, socket, others);
+    return socket;
+  });
+}
+
+type Answer = { readonly address: string; readonly family: number };
+
+/** `dns.lookup`, and the same with promises. */
+function patchLookup(patches: Patches): void {
+  const { lookup } = dns;
+  const { lookup: lookupLater } = dns.promises;
+  patches.set(dns, 'lookup', (...given: unknown[]) => {
+    const network = ambient.current?.network ?? null;
+    const done = given.find(isFunction);
+    if (network === null || done === undefined) return Reflect.apply(lookup, dns, given);
+    const [name, options] = given;
+    process.nextTick(() => {
+      const found = answerFor(String(name), network);
+      if (found instanceof Error) done(found);
+      else if (wantsAll(options)) done(null, [found]);
+      else done(null, found.address, found.family);
+    });
+    return {};
+  });
+  patches.set(dns.promises, 'lookup', async (...given: unknown[]) => {
+    const network = ambient.current?.network ?? null;
+    if (network === null) return await Reflect.apply(lookupLater, dns.promises, given);
+    const [name, options] = given;
+    const found = answerFor(String(name), network);
+    if (found instanceof Error) throw found;
+    return wantsAll(options) ? [found] : found;
+  });
+}
+
+function wantsAll(options: unknown): boolean {
+  return typeof options === 'object' && options !== null && Reflect.get(options, 'all') === true;
+}
+
+function answerFor(name: string, { hosts }: Uplink): Answer | Error {
+  const address = net.isIP(name) === 0 ? hosts.ipOf(name) : name;
+  if (address !== null) return { address, family: net.isIP(address) };
+  const error = new Error(`getaddrinfo ENOTFOUND ${name}`);
+  return Object.assign(error, {
+    code: 'ENOTFOUND',
+    errno: -3008,
+    syscall: 'getaddrinfo',
+    hostname: name,
+  });
+}
