@@ -5,6 +5,13 @@
 
 export type { Catalogue, ClaimAbout, LoadedModule, SystemDefinition } from './catalogue.ts';
 export { builtIn, extend } from './catalogue.ts';
+export type {
+  Causation,
+  Neighbour,
+  ProvenCause,
+  ProvenCure,
+  TurningPoint,
+} from './check/causation.ts';
 export type { Checker } from './check/claim.ts';
 export { claims, judge } from './check/claims.ts';
 export { explain } from './check/explain.ts';
@@ -91,6 +98,8 @@ export { expand } from './scenario/expand.ts';
 export type { ScenarioRead } from './scenario/read-scenario.ts';
 export type { Scenario, SystemScenario } from './scenario/scenario.ts';
 export { type Replay, replay } from './search/corpus/replay.ts';
+export { type ExplainOptions, explainPlan } from './search/evidence/explain-plan.ts';
+export type { ToldBreach } from './search/evidence/explain-run.ts';
 export { type Judgement, judgeSystem } from './search/sweep/expectation.ts';
 export type { Pool, PoolOptions } from './search/sweep/pool.ts';
 export type { Progress, SweepOptions, SweepResult } from './search/sweep/sweep.ts';

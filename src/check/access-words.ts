@@ -1,105 +1,109 @@
 /** The words of rules about accesses that several claims have, and what made a store accept. */
 import type { Write } from '../core/history/server-events.ts';
 import { hasTokens } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
+import type { Impostor } from './impostor.ts';
 
 export function staleWrite(shown: Contradiction): Sentences {
   const later = shown.need('later write', 'write');
   const stale = shown.need('stale write', 'write');
   const read = shown.find('read', 'read');
-  const { why, cure } = acceptance(shown, later, stale);
   const seen = read === undefined ? '' : `; then ${shown.accessPhrase(read)}`;
+  const impostor = shown.impostorOf(later.under);
+  if (impostor !== null) return impostorWrite(shown, { impostor, later, rightful: stale, seen });
   return {
     headline: `Stale write accepted by ${shown.systemOr(stale.process)}`,
     next: shown.accessPhrase(later),
-    however: `${shown.latePhrase(stale)}, and the store took it: ${why}${seen}`,
-    cure,
+    however: `${shown.latePhrase(stale)}, and the store took it${acceptance(shown, later, stale)}${seen}`,
   };
 }
 
-/** What the store went by when it took a stale write, and what would have made it refuse. */
-export function acceptance(
+/** The later of two writes that came in the wrong order was under a lease that was over. */
+function impostorWrite(
   shown: Contradiction,
-  later: Write,
-  stale: Write,
-): { readonly why: string; readonly cure: string } {
+  {
+    impostor,
+    later,
+    rightful,
+    seen,
+  }: {
+    readonly impostor: Impostor;
+    readonly later: Write;
+    readonly rightful: Write;
+    readonly seen: string;
+  },
+): Sentences {
+  const { client } = impostor;
+  const entered = `entered at ${proseDuration(impostor.enteredUs)}`;
+  const over = `was over since ${proseDuration(impostor.overUs)}`;
+  const asked = `asked for at ${proseDuration(impostor.sentAtUs)}`;
+  const wrote = shown.accessPhrase(later).slice(client.length + 1);
+  return {
+    headline: `${client} wrote to ${shown.systemOr(later.process)} under a lease that was over`,
+    next: `${shown.accessPhrase(rightful)}, under ${shown.letterOf(rightful.under)}, as it should`,
+    however: `${client}, whose lease, ${asked}, ${over}, ${entered} and ${wrote}${seen}`,
+  };
+}
+
+/**
+ * What the trace shows of why a store took a stale write, as the end of a sentence: it says what
+ * was seen, and blames nobody for a token that no lock gave.
+ */
+export function acceptance(shown: Contradiction, later: Write, stale: Write): string {
   const recovery = shown.find('recovery', 'recovered');
-  const compares =
-    'A store that refuses tokens below the highest it has seen would have refused it';
-  if (!hasTokens(shown.trace)) {
-    const cure =
-      'A lock that gives fencing tokens to a store that compares them would have kept it out';
-    return { why: 'this lock gives no token that it could compare', cure };
-  }
-  if (stale.token === 0) {
-    const cure = 'A store that refuses a write without a token would have refused it';
-    return { why: 'it does not ask for a token', cure };
-  }
+  if (!hasTokens(shown.trace)) return '';
+  if (stale.token === 0) return ' without a token';
   if (stale.token >= later.token) {
-    const cure = 'Tokens that increase with every grant would have let the store refuse it';
-    return { why: `its token is not below ${later.token}`, cure };
+    return `: its token, ${stale.token}, is not below ${later.token}`;
   }
   if (recovery !== undefined && recovery.highest < later.token) {
-    const cure = 'A store that keeps its highest token in a restart would have refused it';
-    return { why: `it came back ${at(recovery)} and had forgotten token ${later.token}`, cure };
+    return `: it came back ${at(recovery)} and had forgotten token ${later.token}`;
   }
-  if (stale.key !== later.key) {
-    const why = `for \`${stale.key}\` it knew no token above ${stale.highest}`;
-    return { why, cure: 'A store that keeps one highest token for all keys would have refused it' };
+  if (stale.key !== later.key && stale.highest < later.token) {
+    return `: for \`${stale.key}\` it knew no token above ${stale.highest}`;
   }
-  if (stale.highest === 0) return { why: 'it never compares tokens', cure: compares };
-  const why =
-    stale.highest > stale.token
-      ? `it knew token ${stale.highest} and did not go by it`
-      : `the highest token that it knew there was ${stale.highest}`;
-  return { why, cure: compares };
+  return `, although it had taken token ${later.token} before`;
 }
 
 export function writeAfterRead(shown: Contradiction): Sentences {
   const read = shown.need('later read', 'read');
   const stale = shown.need('stale write', 'write');
-  const untold = `the read had not told it that ${shown.letterOf(stale.under)} was over`;
-  if (hadTakenLater(shown, stale)) {
-    return {
-      headline: `Stale write accepted by ${shown.systemOr(stale.process)}`,
-      next: shown.accessPhrase(read),
-      however: `${shown.latePhrase(stale)}, and the store took it: it never compares tokens`,
-      cure: 'A store that refuses tokens below the highest it has seen would have refused it',
-    };
-  }
+  const hadTaken = tokenTakenBefore(shown, stale);
+  const why =
+    hadTaken === null
+      ? `, so that what ${read.client} had read was no longer so`
+      : `, although it had taken token ${hadTaken} before`;
   return {
-    headline: `Write accepted by ${shown.systemOr(stale.process)} after a later holder had read`,
+    headline:
+      hadTaken === null
+        ? `Write accepted by ${shown.systemOr(stale.process)} after a later holder had read`
+        : `Stale write accepted by ${shown.systemOr(stale.process)}`,
     next: shown.accessPhrase(read),
-    however: `${shown.latePhrase(stale)}, and the store took it: ${untold}`,
-    cure: 'A store whose reads register their token would have refused it',
+    however: `${shown.latePhrase(stale)}, and the store took it${why}`,
   };
 }
 
-/** Whether the store had accepted a higher token there before: then it compares none. */
-function hadTakenLater({ trace }: Contradiction, stale: Write): boolean {
+/** A higher token of a write that the store had accepted there before; null for none. */
+function tokenTakenBefore({ trace }: Contradiction, stale: Write): number | null {
   for (const event of trace.events) {
-    if (event === stale) return false;
+    if (event === stale) return null;
     if (event.kind !== 'write' || !event.isAccepted || event.process !== stale.process) continue;
-    if (event.resource === stale.resource && event.token > stale.token) return true;
+    if (event.resource === stale.resource && event.token > stale.token) return event.token;
   }
-  return false;
+  return null;
 }
 
 export function issueOrder(shown: Contradiction): Sentences {
   const newer = shown.find('newer write', 'write');
   const older = shown.need('older write', 'write');
   const issued = `although it had been issued earlier under ${shown.letterOf(older.under)}`;
-  const faults = shown.whileFaults(['pause', 'delay']);
   return {
     headline: `Writes of one grant applied out of order by ${shown.systemOr(older.process)}`,
     next: newer === undefined ? '' : shown.accessPhrase(newer),
-    however: `${shown.latePhrase(older)}, and the store took it, ${issued}${faults}`,
-    cure: sequenceCure,
+    however: `${shown.latePhrase(older)}, and the store took it, ${issued}`,
   };
 }
-
-export const sequenceCure =
-  'A store that also compares the place of a write among those of its grant would have refused it';
 
 export function lostInRecovery(shown: Contradiction): Sentences {
   const write = shown.find('lost write', 'write');
@@ -114,7 +118,6 @@ export function lostInRecovery(shown: Contradiction): Sentences {
   return {
     headline: `Accepted write lost by ${shown.systemOr(store)}`,
     next: write === undefined ? '' : `${shown.accessPhrase(write)}${told}`,
-    however: `${back}${seen}${shown.whileFaults()}`,
-    cure: 'A store that answers only what it has made durable would have kept it',
+    however: `${back}${seen}`,
   };
 }

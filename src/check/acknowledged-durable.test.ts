@@ -35,7 +35,7 @@ test('a store that comes back without the acknowledged value has broken its word
     '5 recovery',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 2 ms, which was acknowledged at 3 ms. However the store came back at 5 ms without it: \`store\` crashed at 4 ms. A store that answers only what it has made durable would have kept it."`,
+    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 2 ms, which was acknowledged at 3 ms. However the store came back at 5 ms without it: \`store\` crashed at 4 ms."`,
   );
 });
 

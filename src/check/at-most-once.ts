@@ -4,7 +4,6 @@
  * never run at the same time.
  */
 import type { FaultStrikes, Job } from '../core/history/trace.ts';
-import type { Json } from '../core/kernel/json.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, type Cause, causesIn, causesSince } from './evidence.ts';
 import { at, type Contradiction, type EventOf, type Sentences } from './explanation.ts';
@@ -116,8 +115,7 @@ function ranAgain(shown: Contradiction): Sentences {
   return {
     headline: `Job ${later.tick} of \`${later.lock}\` ran again`,
     next: runPhrase(shown, earlier),
-    however: `${runPhrase(shown, later)}${deliveryPhrase(shown, later)}${shown.whileFaults()}`,
-    cure: cureOf(shown, [earlier, later]),
+    however: `${runPhrase(shown, later)}${deliveryPhrase(shown, later)}`,
   };
 }
 
@@ -132,10 +130,7 @@ function ranAtOnce(shown: Contradiction): Sentences {
   return {
     headline: jobs,
     next: runPhrase(shown, earlier),
-    however: `${runPhrase(shown, later)}, ${before}${deliveryPhrase(shown, later)}${shown.whileFaults()}`,
-    cure: isSame
-      ? cureOf(shown, [earlier, later])
-      : 'No lease rules this out once a process may pause: what a job touches must refuse its late acts',
+    however: `${runPhrase(shown, later)}, ${before}${deliveryPhrase(shown, later)}`,
   };
 }
 
@@ -156,35 +151,4 @@ function deliveryPhrase({ trace }: Contradiction, run: EventOf<'job'>): string {
   if (received.isCopy) return `, since the queue delivered a copy of its message ${at(received)}`;
   if (received.deliveries === 1) return '';
   return `, since the queue delivered its message again ${at(received)}`;
-}
-
-const CLAIM_FIRST =
-  'A worker that claims a key of the step before it runs it would have skipped it';
-
-const CLAIM_WITHOUT_TOKEN =
-  'A key with the fence token is new to every holder; a key of the step alone would have been known';
-
-/** What would have kept a step from its second run: a claim, or one that knows the first. */
-function cureOf(shown: Contradiction, runs: readonly EventOf<'job'>[]): string {
-  return runs.every((run) => isClaimed(shown, run)) ? CLAIM_WITHOUT_TOKEN : CLAIM_FIRST;
-}
-
-/** Whether the section of a run claimed a key with its token and was told that the key is new. */
-function isClaimed({ trace }: Contradiction, run: EventOf<'job'>): boolean {
-  const claims = new Set<string>();
-  for (const event of trace.events) {
-    if (event === run) return false;
-    if (event.kind === 'send' && isFencedClaim(event.body)) claims.add(event.message);
-    if (event.kind !== 'return' || event.answer?.kind !== 'accepted') continue;
-    const { operation } = event;
-    if (!operation.startsWith(`${run.section}/`)) continue;
-    if ([...claims].some((message) => message.startsWith(`${operation}/`))) return true;
-  }
-  return false;
-}
-
-/** A request that takes the key of a step and a fence token, before the step is run. */
-function isFencedClaim(body: Json): boolean {
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return false;
-  return 'kind' in body && body['kind'] === 'claim' && 'fence' in body && body['fence'] !== null;
 }

@@ -164,7 +164,6 @@ function sumBroken(shown: Contradiction): Sentences {
   return {
     headline: `Transfer of \`${key}\` seen half done`,
     next: listOf(writes.map((write) => `${shown.accessPhrase(write)} in \`${write.process}\``)),
-    however: `${seen}${shown.whileFaults()}`,
-    cure: 'Fencing orders the writes of one store; only a transaction changes two stores at once',
+    however: `${seen}`,
   };
 }

@@ -122,19 +122,19 @@ describe('an access', () => {
 describe('faults', () => {
   test.each<[string, readonly FaultStrikes[]]>([
     ['', []],
-    [': `bob` was paused from 1 ms to 2 ms', [pause(1, 'bob', 2)]],
-    [': `bob` was paused from 1 ms', [fault(1, 'pause', 'bob')]],
+    [': bob was paused from 1 ms to 2 ms', [pause(1, 'bob', 2)]],
+    [': bob was paused from 1 ms', [fault(1, 'pause', 'bob')]],
     [
-      ': the clocks of `bob` ran 200 ppm too fast from 1 ms',
+      ": bob's clock ran 200 ppm too fast from 1 ms",
       [fault(1, 'clock', 'bob', { target: 'rate', amount: 200 })],
     ],
     [
-      ': the clock of `bob` was moved by 3 ms at 1 ms',
+      ": bob's clock was set 3 ms ahead at 1 ms",
       [fault(1, 'clock', 'bob', { target: 'step', amount: 3000 })],
     ],
-    [': `m` was delayed by 3 ms', [fault(1, 'delay', 'bob', { target: 'm', amount: 3000 })]],
+    [': `m` came 3 ms late', [fault(1, 'delay', 'bob', { target: 'm', amount: 3000 })]],
     [
-      ': `bob` and `lock` were cut off from 1 ms to 2 ms and `lock` crashed at 3 ms',
+      ': bob and `lock` were cut off from 1 ms to 2 ms and `lock` crashed at 3 ms',
       [
         fault(1, 'partition', '', { processes: ['bob', 'lock'], untilMs: 2 }),
         fault(3, 'crash', 'lock'),
@@ -146,8 +146,10 @@ describe('faults', () => {
 
   test('that are told already are left out', () => {
     const both = shown(pause(1, 'bob', 2), fault(3, 'crash', 'lock'));
-    expect(both.whileFaults(['pause'])).toBe(': `lock` crashed at 3 ms');
-    expect(both.whileFaults(['pause', 'crash'])).toBe('');
+    const access = write(9, 'bob', 1, 7);
+    expect(both.latePhrase(access)).toMatch(/^bob, paused from 1 ms to 2 ms/);
+    expect(both.whileFaults()).toBe(': `lock` crashed at 3 ms');
+    expect(both.whileFaults()).toBe('');
   });
 });
 
@@ -209,8 +211,8 @@ describe('without words', () => {
 
 test('a headline names the system, and the server where no system is known', () => {
   const told = { claim: 'c', rule: 'r', evidence: [] };
-  const found = (system?: string): string =>
-    new Contradiction(traceOf([]), told, system).systemOr('store');
+  const found = (system: string): string =>
+    new Contradiction(traceOf([]), told, { system }).systemOr('store');
   expect([found('unfenced'), found('')]).toEqual(['`unfenced`', '`store`']);
 });
 

@@ -12,16 +12,21 @@ import {
 } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
-import { FAULT_WORDS } from '../core/plan/fault-words.ts';
 import { listOf } from '../text/prose.ts';
+import { faultPhrase, spanPhrase } from './fault-phrase.ts';
+import { type Impostor, impostorUnder } from './impostor.ts';
 import { isQuorumGrant } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /** Puts a breach of one rule into words. */
 export type Words = (shown: Contradiction) => Sentences;
 
-/** An explanation without what is given, the grants, which is told of every contradiction alike. */
-export type Sentences = Omit<Explanation, 'given'>;
+/**
+ * An explanation without what is told of every contradiction alike: what is given, the grants, and
+ * the faults that no sentence names. `cure` is for claims that people bring: what would have
+ * prevented a breach of fencepost's own claims is said only where a run has shown it.
+ */
+export type Sentences = Omit<Explanation, 'given' | 'cure'> & Partial<Pick<Explanation, 'cure'>>;
 
 /**
  * The words for a breach; without any, or where they do not fit its evidence, the evidence itself.
@@ -33,16 +38,30 @@ export function explainBy(
   rules: Readonly<Record<string, Words>>,
   trace: Trace,
   verdict: Told,
-  system = '',
+  known?: Known,
 ): Explanation {
-  const shown = new Contradiction(trace, verdict, system);
+  const shown = new Contradiction(trace, verdict, known);
   const words = Object.hasOwn(rules, verdict.rule) ? rules[verdict.rule] : undefined;
   try {
-    const { headline, next, however, cure } = words?.(shown) ?? inPlainWords(shown);
-    return { headline, given: shown.grantsOf(), next, however, cure };
+    const { headline, next, however, cure = '' } = words?.(shown) ?? inPlainWords(shown);
+    const given = shown.grantsOf();
+    return { headline, given, next, however: `${however}${shown.whileFaults()}`, cure };
   } catch {
-    return inPlainWords(shown);
+    return { ...inPlainWords(shown), given: shown.grantsOf(), cure: '' };
   }
+}
+
+/** What is known of a run beside its trace. */
+export interface Known {
+  /** What the scenario calls the system; absent where nobody knows. */
+  readonly system?: string;
+  /**
+   * The events of the faults without which the claim holds, as runs have shown: these are told, and
+   * no others. Absent: those that stand in the evidence.
+   */
+  readonly causes?: readonly number[];
+  /** The ttl that the plan gives to each client. */
+  readonly ttlUs?: ReadonlyMap<string, number>;
 }
 
 type Told = Pick<Invalid, 'claim' | 'rule' | 'evidence'>;
@@ -56,12 +75,20 @@ export class Contradiction {
   readonly parts: readonly { readonly role: string; readonly event: TraceEvent }[];
   /** The grants among them; the first is called A, the second B, …. */
   readonly grants: readonly Grant[];
+  /** What it came from: the faults in the evidence, or those that runs have shown to be needed. */
   readonly faults: readonly FaultStrikes[];
   private readonly system: string;
+  private readonly ttlUs: ReadonlyMap<string, number>;
+  private readonly told = new Set<FaultStrikes>();
 
-  constructor(trace: Trace, { claim, rule, evidence }: Told, system = '') {
+  constructor(
+    trace: Trace,
+    { claim, rule, evidence }: Told,
+    { system, causes, ttlUs }: Known = {},
+  ) {
     this.trace = trace;
-    this.system = system;
+    this.system = system ?? '';
+    this.ttlUs = ttlUs ?? new Map();
     this.claim = claim;
     this.rule = rule;
     this.parts = evidence.flatMap(({ role, event: index }) => {
@@ -70,7 +97,8 @@ export class Contradiction {
     });
     const events = this.parts.map(({ event }) => event);
     this.grants = events.filter((event) => isOneOf(event, ['grant']));
-    this.faults = events.filter((event) => isOneOf(event, ['fault']));
+    const faults = causes?.map((index) => trace.events[index]) ?? events;
+    this.faults = faults.filter((event) => event !== undefined && isOneOf(event, ['fault']));
   }
 
   /** All events that play `role` and are of one of `kinds`. */
@@ -111,9 +139,24 @@ export class Contradiction {
     return listOf(
       this.grants.map((grant, place) => {
         const letter = this.letterOf(grant.ordinal);
-        return `${letter} be ${grantPhrase(grant, this.grants[place - 1])}`;
+        const phrase = grantPhrase(grant, this.grants[place - 1]);
+        return `${letter} be ${phrase}${this.impostorPhrase(grant)}`;
       }),
     );
+  }
+
+  /** Who entered under a grant when its lease was over; null where that one did not. */
+  impostorOf(ordinal: number): Impostor | null {
+    const grant = this.grants.find((one) => one.ordinal === ordinal);
+    return grant === undefined ? null : impostorUnder(this.trace, grant, this.ttlUs);
+  }
+
+  /** `, entered at 25 ms, when it was over since 10 ms`. */
+  private impostorPhrase({ ordinal }: Grant): string {
+    const impostor = this.impostorOf(ordinal);
+    if (impostor === null) return '';
+    const entered = `entered at ${proseDuration(impostor.enteredUs)}`;
+    return `, ${entered}, when it was over since ${proseDuration(impostor.overUs)}`;
   }
 
   /** `bob wrote 2 to `x` with token 2 at 15ms`; handled, not sent, at that time. */
@@ -135,19 +178,23 @@ export class Contradiction {
         fault.fault === 'pause' && fault.processes.includes(client) && fault.atUs <= sentAtUs,
     );
     if (pause !== undefined) {
+      this.told.add(pause);
       const held = `still held the ${noun} and sent it${withToken} at ${sentAt}`;
       return `${client}, ${pausedPhrase(pause)}, ${held}${arrived}`;
     }
     if (atUs === sentAtUs) return `${client}'s ${noun} came${withToken} ${at(access)}`;
     const transit = this.faults.find(({ target }) => target === message);
+    if (transit !== undefined) this.told.add(transit);
     const delayed = transit === undefined ? '' : ` and ${transitPhrase(transit)}`;
     return `${client}'s ${noun}, sent${withToken} at ${sentAt}${delayed}, arrived ${at(access)}`;
   }
 
-  /** `: `alice` was paused from 3 ms to 20 ms`, the cause; '' for no fault other than `except`. */
-  whileFaults(except: readonly string[] = []): string {
-    const faults = this.faults.filter(({ fault }) => !except.includes(fault));
-    return faults.length === 0 ? '' : `: ${listOf(faults.map(faultPhrase))}`;
+  /** `: alice was paused from 3 ms to 20 ms`, of the faults that nothing has told so far. */
+  whileFaults(): string {
+    const faults = this.faults.filter((fault) => !this.told.has(fault));
+    for (const fault of faults) this.told.add(fault);
+    const phrases = [...new Set(faults.map((fault) => faultPhrase(this.trace, fault)))];
+    return phrases.length === 0 ? '' : `: ${listOf(phrases)}`;
   }
 
   /** ` with token 2`; where nothing of the run has a token, none is missed. */
@@ -174,15 +221,13 @@ export class Contradiction {
   }
 }
 
-function inPlainWords(shown: Contradiction): Explanation {
+function inPlainWords(shown: Contradiction): Sentences {
   const { claim, rule, parts } = shown;
   const seen = listOf(parts.map(({ role, event }) => `the ${role} ${at(event)}`));
   return {
     headline: rule === claim ? `\`${claim}\` broke` : `\`${claim}\` broke by its rule \`${rule}\``,
-    given: shown.grantsOf(),
     next: seen === '' ? '' : `the run shows ${seen}`,
     however: '',
-    cure: '',
   };
 }
 
@@ -216,30 +261,9 @@ function pausedPhrase(pause: FaultStrikes): string {
   return `paused ${spanPhrase(pause)}`;
 }
 
-function spanPhrase({ atUs, untilUs }: FaultStrikes): string {
-  const from = `from ${proseDuration(atUs)}`;
-  return untilUs === null ? from : `${from} to ${proseDuration(untilUs)}`;
-}
-
 function transitPhrase({ fault, amount }: FaultStrikes): string {
   if (fault === 'duplicate') return `executed again ${proseDuration(amount)} later`;
   return fault === 'delay' ? `delayed by ${proseDuration(amount)}` : fault;
-}
-
-function faultPhrase(fault: FaultStrikes): string {
-  const { atUs, target, amount } = fault;
-  const processes = fault.processes.map((process) => `\`${process}\``);
-  const who = listOf(processes);
-  const at = `at ${proseDuration(atUs)}`;
-  const clock =
-    target === 'rate'
-      ? `the clocks of ${who} ran ${amount} ppm too fast from ${proseDuration(atUs)}`
-      : `the clock of ${who} was moved by ${proseDuration(amount)} ${at}`;
-  return FAULT_WORDS[fault.fault].prose({
-    ...{ who, processes, at, clock, span: spanPhrase(fault) },
-    target: `\`${target}\``,
-    amount: proseDuration(amount),
-  });
 }
 
 /** `at 15ms`. */

@@ -50,7 +50,6 @@ function fenceForgotten(shown: Contradiction): Sentences {
   return {
     headline: `Highest token forgotten by ${shown.systemOr(recovery.process)}`,
     next: shown.accessPhrase(write),
-    however: `the store came back ${at(recovery)} and ${highest}${shown.whileFaults()}`,
-    cure: 'A store that keeps its highest token where it keeps its values would have known it',
+    however: `the store came back ${at(recovery)} and ${highest}`,
   };
 }

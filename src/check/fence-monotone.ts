@@ -72,12 +72,10 @@ function breachBetween(
 function tokenLower(shown: Contradiction): Sentences {
   const earlier = shown.need('later write', 'write');
   const lower = shown.need('stale write', 'write');
-  const { why, cure } = acceptance(shown, earlier, lower);
   const by = shown.systemOr(lower.process);
   return {
     headline: `Token ${lower.token} accepted after ${earlier.token} by ${by}`,
     next: shown.accessPhrase(earlier),
-    however: `${shown.latePhrase(lower)}, and the store took it: ${why}`,
-    cure,
+    however: `${shown.latePhrase(lower)}, and the store took it${acceptance(shown, earlier, lower)}`,
   };
 }

@@ -70,7 +70,7 @@ test('a paused holder that overwrites its successor breaks the turns', () => {
     '5 stale write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, still held the write of 1 to \`x\` and sent it with token 1 at 20 ms, and the store took it: it never compares tokens. A store that refuses tokens below the highest it has seen would have refused it."`,
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, still held the write of 1 to \`x\` and sent it with token 1 at 20 ms, and the store took it, although it had taken token 2 before."`,
   );
 });
 
@@ -111,7 +111,7 @@ test('a holder whose read is followed by an older write has read too early', () 
     '4 stale write',
   ]);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, and the store took it: the read had not told it that A was over. A store whose reads register their token would have refused it."`,
+    `"Write accepted by \`store\` after a later holder had read. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 11 ms). Then bob read 0 from \`x\` with token 2 at 12 ms. However alice's write of 1 to \`x\`, sent with token 1 at 9 ms, arrived at 14 ms, and the store took it, so that what bob had read was no longer so."`,
   );
 });
 
@@ -126,7 +126,7 @@ test('a third holder that reads what a stale write left sees the turns broken', 
   expect(breach.rule).toBe('stale-write');
   expect(breach.evidence).toContain('7 read');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms), B be bob's grant 2 (from 12 ms) and C be carol's grant 3 (from 30 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, still held the write of 1 to \`x\` and sent it with token 1 at 20 ms, and the store took it: it never compares tokens; then carol read 1 from \`x\` with token 3 at 31 ms. A store that refuses tokens below the highest it has seen would have refused it."`,
+    `"Stale write accepted by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms), B be bob's grant 2 (from 12 ms) and C be carol's grant 3 (from 30 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice, paused from 3 ms to 20 ms, still held the write of 1 to \`x\` and sent it with token 1 at 20 ms, and the store took it, although it had taken token 2 before; then carol read 1 from \`x\` with token 3 at 31 ms."`,
   );
 });
 
@@ -139,7 +139,7 @@ test('a stale read that sees what its successor wrote breaks the turns', () => {
   ]);
   expect(breach.rule).toBe('read-of-later');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Stale read served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice's read of \`x\` came with token 1 at 20 ms, and the store served it 2, which came after A. A store that refuses reads with tokens below its highest would have refused it."`,
+    `"Stale read served by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms) and B be bob's grant 2 (from 12 ms). Then bob wrote 2 to \`x\` with token 2 at 15 ms. However alice's read of \`x\` came with token 1 at 20 ms, and the store served it 2, which came after A."`,
   );
 });
 
@@ -152,7 +152,7 @@ test('writes of one grant that overtake each other leave the wrong value', () =>
   expect(breach.rule).toBe('issue-order');
   expect(breach.evidence).toEqual(['0 grant', '1 newer write', '2 older write']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Writes of one grant applied out of order by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 2 to \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, and the store took it, although it had been issued earlier under A. A store that also compares the place of a write among those of its grant would have refused it."`,
+    `"Writes of one grant applied out of order by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 2 to \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, and the store took it, although it had been issued earlier under A."`,
   );
 });
 
@@ -164,7 +164,7 @@ test('a section that reads before its own earlier write arrives does not see it'
   ]);
   expect(breach.rule).toBe('read-before-own-write');
   expect(breach.words).toMatchInlineSnapshot(
-    `"A section read from \`store\` what stood there before its own write. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice read 0 from \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, although it had been issued before that read. A client that waits for the answer to its write before it reads would have seen it."`,
+    `"A section read from \`store\` what stood there before its own write. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice read 0 from \`x\` with token 1 at 3 ms. However alice's write of 1 to \`x\` came with token 1 at 5 ms, although it had been issued before that read."`,
   );
 });
 
@@ -176,7 +176,7 @@ test('a section whose read arrives after its own later write sees too much', () 
   ]);
   expect(breach.rule).toBe('read-of-own-later');
   expect(breach.words).toMatchInlineSnapshot(
-    `"A section read from \`store\` what it wrote later. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However alice's read of \`x\` came with token 1 at 5 ms, although it had been issued before that write. A client that waits for the answer to its read before it writes would not have seen it."`,
+    `"A section read from \`store\` what it wrote later. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However alice's read of \`x\` came with token 1 at 5 ms, although it had been issued before that write."`,
   );
 });
 
@@ -200,7 +200,7 @@ test('what a store loses in a restart is missing in the end', () => {
   ]);
   expect(breach.rule).toBe('lost-in-recovery');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However the store came back at 8 ms without it. A store that answers only what it has made durable would have kept it."`,
+    `"Accepted write lost by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice wrote 1 to \`x\` with token 1 at 3 ms. However the store came back at 8 ms without it."`,
   );
   const kept = [grant(0, 'alice', 1), write(3, 'alice', 1, 1), recovered(8, 1, { x: 1 })];
   expect(verdictOn('grant-order', kept).kind).toBe('valid');

@@ -200,7 +200,6 @@ function readOfLater(shown: Contradiction): Sentences {
     headline: `Stale read served by ${shown.systemOr(stale.process)}`,
     next: shown.accessPhrase(write),
     however: `${shown.latePhrase(stale)}, and the store served it ${served}`,
-    cure: 'A store that refuses reads with tokens below its highest would have refused it',
   };
 }
 
@@ -212,7 +211,6 @@ function readBeforeOwnWrite(shown: Contradiction): Sentences {
     headline: `A section read from ${store} what stood there before its own write`,
     next: shown.accessPhrase(read),
     however: `${shown.latePhrase(write)}, although it had been issued before that read`,
-    cure: 'A client that waits for the answer to its write before it reads would have seen it',
   };
 }
 
@@ -223,7 +221,6 @@ function readOfOwnLater(shown: Contradiction): Sentences {
     headline: `A section read from ${shown.systemOr(read.process)} what it wrote later`,
     next: shown.accessPhrase(write),
     however: `${shown.latePhrase(read)}, although it had been issued before that write`,
-    cure: 'A client that waits for the answer to its read before it writes would not have seen it',
   };
 }
 
@@ -235,6 +232,5 @@ function wrongValue(shown: Contradiction): Sentences {
     next:
       write === undefined ? `nothing was written to \`${read.key}\`` : shown.accessPhrase(write),
     however: shown.accessPhrase(read),
-    cure: '',
   };
 }

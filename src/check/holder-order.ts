@@ -3,7 +3,7 @@
  * that could be out of order, so it is left aside. What a recovery lost did not take effect.
  */
 import type { Recovered } from '../core/history/server-events.ts';
-import { issueOrder, sequenceCure } from './access-words.ts';
+import { issueOrder } from './access-words.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { type EffectiveWrite, isEffective, recoveredValue } from './contents.ts';
 import { accessBreach } from './evidence.ts';
@@ -96,7 +96,6 @@ function appliedTwice(shown: Contradiction): Sentences {
   return {
     headline: `Write applied twice by ${shown.systemOr(second.process)}`,
     next: shown.accessPhrase(first),
-    however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}${shown.whileFaults(['duplicate'])}`,
-    cure: sequenceCure,
+    however: `\`${second.message}\`${isSecondTry ? ', ' : ' '}${again}`,
   };
 }

@@ -108,15 +108,11 @@ function overlapsOf(indexed: TraceIndex, lock: LockLog): readonly Overlap[] {
 function bothBelieve(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier entry', 'enter');
   const later = shown.need('later entry', 'enter');
-  const before = `before ${earlier.process} had left${shown.whileFaults()}`;
-  const entries = [earlier, later];
+  const before = `before ${earlier.process} had left`;
   return {
     headline: `${earlier.process} and ${later.process} both believed to hold \`${later.lock}\``,
     next: entryPhrase(shown, earlier),
     however: `${entryPhrase(shown, later)}, ${before}`,
-    cure: entries.some(isOver)
-      ? 'A client that checks the validity, the ttl less the time that asking took, would not have entered'
-      : 'No lease can rule this out once a process may pause: the store must compare tokens',
   };
 }
 

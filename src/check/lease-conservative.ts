@@ -124,24 +124,16 @@ function breachAt(
 function believesLonger(shown: Contradiction): Sentences {
   const belief = shown.need('belief', 'enter', 'lease-test');
   const claim = `took ${at(belief)} its lease to end at ${proseDuration(belief.believedUntilUs)}`;
-  return beliefStory(
-    shown,
-    claim,
-    'A holder that counts from the moment it sent its request, less the drift, is never late',
-  );
+  return beliefStory(shown, claim);
 }
 
 function liveTooLate(shown: Contradiction): Sentences {
   const belief = shown.need('belief', 'enter', 'lease-test');
-  return beliefStory(
-    shown,
-    `found ${at(belief)} that its lease was live`,
-    'A holder that takes its lease to be over at its very end, by an exact clock, would have stopped',
-  );
+  return beliefStory(shown, `found ${at(belief)} that its lease was live`);
 }
 
 /** The service's end of a lease against the holder's. */
-function beliefStory(shown: Contradiction, claim: string, cure: string): Sentences {
+function beliefStory(shown: Contradiction, claim: string): Sentences {
   const grant = shown.need('grant', 'grant');
   const belief = shown.need('belief', 'enter', 'lease-test');
   const renewal = shown.find('renewal', 'renew');
@@ -155,8 +147,7 @@ function beliefStory(shown: Contradiction, claim: string, cure: string): Sentenc
   return {
     headline: `${belief.process} counts on \`${grant.lock}\` longer than ${giverOf(grant)} does`,
     next: `${giverOf(grant)} ends ${letter} at ${proseDuration(until ?? 0)}${next}`,
-    however: `${belief.process} ${claim}${shown.whileFaults()}`,
-    cure,
+    however: `${belief.process} ${claim}`,
   };
 }
 

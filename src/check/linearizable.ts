@@ -200,7 +200,6 @@ function noOrder(shown: Contradiction): Sentences {
     headline: `No order explains the answer to \`${call.operation}\``,
     next: previous === undefined ? `nothing had been written` : shown.accessPhrase(previous),
     however: `${how}, and its answer, ${answer}, fits nowhere between the call and its return`,
-    cure: 'A store that answers as if one call came at a time would have answered otherwise',
   };
 }
 

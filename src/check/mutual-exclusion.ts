@@ -15,7 +15,6 @@ import { unnotedAcquires } from './contention.ts';
 import { breachShown, type Cause, causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './leases.ts';
-import { NAMED_RELEASE } from './owner-only-release.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
 import { type Breach, type Findings, inAll } from './verdict.ts';
 
@@ -205,12 +204,19 @@ function grantedWhileLive(shown: Contradiction): Sentences {
   const later = shown.need('later grant', 'grant');
   const foreign = shown.find('foreign release', 'release');
   const freed = foreign === undefined ? '' : `, and ${foreignPhrase(shown, foreign)}`;
-  const end = `${endPhrase(shown.find('renewal', 'renew') ?? earlier)}${freed}`;
+  const counted = shown.find('renewal', 'renew') ?? earlier;
+  const isOver = counted.untilUs !== null && counted.untilUs <= later.atUs;
+  const letter = shown.letterOf(earlier.ordinal);
+  const live = isOver
+    ? `${letter} was to last: ${endPhrase(counted)}, and ${giverOf(earlier)} ended it at ${proseDuration(counted.untilUs)}`
+    : `${letter} was live: ${endPhrase(counted)}`;
+  const whose = isOver
+    ? `before ${earlier.client}'s ttl was over`
+    : `while ${earlier.client} held it`;
   return {
-    headline: `\`${later.lock}\` granted to ${later.client} while ${earlier.client} held it`,
+    headline: `\`${later.lock}\` granted to ${later.client} ${whose}`,
     next: `${deniedPhrase(shown)}${giversOf(shown, later)} granted ${shown.letterOf(later.ordinal)} ${at(later)}`,
-    however: `${shown.letterOf(earlier.ordinal)} was live: ${end}${shown.whileFaults()}`,
-    cure: foreign === undefined ? cureOfSecond(shown, { earlier, later }) : NAMED_RELEASE,
+    however: `${live}${freed}`,
   };
 }
 
@@ -221,21 +227,6 @@ function deniedPhrase(shown: Contradiction): string {
   if (denial === undefined || log === undefined) return '';
   const { process, client } = denial;
   return `\`${process}\` denied ${client} ${at(denial)}, ${client} logged “${log.text}”, and `;
-}
-
-function cureOfSecond(
-  shown: Contradiction,
-  { earlier, later }: { readonly earlier: Grant; readonly later: Grant },
-): string {
-  if (shown.find('denial', 'deny') !== undefined) {
-    return 'A client that tells “somebody holds it” from “system error” would have waited';
-  }
-  if (isQuorumGrant(later)) {
-    return 'A majority of nodes that keep each key to its end, asked in time, would have denied it';
-  }
-  return earlier.process === later.process || isQuorumGrant(earlier)
-    ? 'A lock service that waits until the lease before is over would have denied it'
-    : 'A second server that knows which leases the first has given would have denied it';
 }
 
 function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
@@ -271,11 +262,10 @@ function revivedWhileLive(shown: Contradiction): Sentences {
   const earlier = shown.need('earlier grant', 'grant');
   const later = shown.need('later grant', 'grant');
   const renewal = shown.need('renewal', 'renew');
-  const revived = `${shown.letterOf(earlier.ordinal)} was live again${shown.whileFaults()}`;
+  const revived = `${shown.letterOf(earlier.ordinal)} was live again`;
   return {
     headline: `Expired grant of \`${later.lock}\` revived while ${later.client} held it`,
     next: `${giverOf(later)} granted ${shown.letterOf(later.ordinal)} ${at(later)}`,
     however: `${renewal.client}'s renew was handled ${at(renewal)} and ${revived}`,
-    cure: 'A lock service that denies the renew of an expired grant would have kept one holder',
   };
 }

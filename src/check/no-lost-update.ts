@@ -237,10 +237,6 @@ function updateLost(shown: Contradiction): Sentences {
     however:
       `${missed}, between that read and that write${sameStamp(over)}, ` +
       'so one of the two increments is gone',
-    cure:
-      over.under === 0
-        ? 'A store that compares a version which every change raises would have refused the second'
-        : 'A store whose reads register their token would have refused the older one',
   };
 }
 
@@ -261,7 +257,6 @@ function updateRepeated(shown: Contradiction): Sentences {
     headline: `One increment applied twice in ${shown.systemOr(first.process)}`,
     next: shown.accessPhrase(first),
     however: `${again.client} did not learn of it and did it again: ${shown.accessPhrase(again)}`,
-    cure: 'A store that keeps a key of what it applied would have taken it for the same',
   };
 }
 
@@ -271,6 +266,5 @@ function updateInvented(shown: Contradiction): Sentences {
     headline: `More in ${shown.systemOr(last.process)} than was ever added`,
     next: shown.accessPhrase(last),
     however: `no set of the increments that were tried adds up to ${last.value ?? 0}`,
-    cure: '',
   };
 }

@@ -36,7 +36,7 @@ test('nobody may be denied a lock for a grant that its client never heard of', (
   expect(breach.rule).toBe('orphan-denies');
   expect(breach.evidence).toEqual(['1 grant', '2 drop', '3 unanswered', '4 denial']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` kept from bob by a grant that alice never heard of. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then alice stopped waiting for the answer at 3 ms, and did not give A back: \`alice/1/acquire/1/reply\` was lost. However bob was denied \`db\` at 5 ms because of A. A client that names its request by an id of its own, and releases it when no answer comes, leaves no orphan behind."`,
+    `"\`db\` kept from bob by a grant that alice never heard of. Let A be alice's grant 1 of \`db\` (from 1 ms, ttl 10 ms). Then alice stopped waiting for the answer at 3 ms, and did not give A back. However bob was denied \`db\` at 5 ms because of A: the reply to alice's acquire was lost."`,
   );
 });
 

@@ -130,8 +130,7 @@ function orphanDenies(shown: Contradiction): Sentences {
   const whose = denial.client === grant.client ? 'its own client' : denial.client;
   return {
     headline: `\`${grant.lock}\` kept from ${whose} by a grant that ${grant.client} never heard of`,
-    next: `${grant.client} stopped waiting for the answer ${at(unanswered)}, and did not give ${letter} back${shown.whileFaults()}`,
+    next: `${grant.client} stopped waiting for the answer ${at(unanswered)}, and did not give ${letter} back`,
     however: `${denial.client} was denied \`${denial.lock}\` ${at(denial)} because of ${letter}`,
-    cure: 'A client that names its request by an id of its own, and releases it when no answer comes, leaves no orphan behind',
   };
 }

@@ -51,6 +51,5 @@ function writeAfterRelease(shown: Contradiction): Sentences {
     headline: `Write accepted by ${shown.systemOr(write.process)} after its lock was released`,
     next: `${released.process} was told ${at(released)} that ${letter} was released`,
     however: `${shown.latePhrase(write)}, and the store took it`,
-    cure: 'A client that releases only when all its writes are answered leaves none behind',
   };
 }

@@ -79,7 +79,12 @@ function wordsByRule(name: string, { rules = {} }: ClaimDefinition): readonly [s
   });
 }
 
-function allSentences({ headline, next = '', however = '', cure = '' }: OwnSentences): Sentences {
+function allSentences({
+  headline,
+  next = '',
+  however = '',
+  cure = '',
+}: OwnSentences): Required<Sentences> {
   return { headline, next, however, cure };
 }
 

@@ -78,24 +78,22 @@ export function foreignBreach<Rule extends string>(
 function foreignRelease(shown: Contradiction): Sentences {
   const release = shown.need('release', 'release');
   const meant = `${release.client}'s release under ${shown.letterOf(release.under)}`;
-  const ended = `ended ${shown.letterOf(release.released)}${shown.whileFaults()}`;
+  const ended = `ended ${shown.letterOf(release.released)}`;
   return {
     headline: `\`${release.lock}\` released by ${release.client}, who no longer held it`,
     next: touchedPhrase(shown),
     however: `${meant} was handled ${at(release)} and ${ended}`,
-    cure: NAMED_RELEASE,
   };
 }
 
 export function foreignRenewal(shown: Contradiction): Sentences {
   const renewal = shown.need('renewal', 'renew');
   const meant = `${renewal.client}'s renew under ${shown.letterOf(renewal.under)}`;
-  const extended = `extended ${shown.letterOf(renewal.extended)}${shown.whileFaults()}`;
+  const extended = `extended ${shown.letterOf(renewal.extended)}`;
   return {
     headline: `Lease of \`${renewal.lock}\` extended by ${renewal.client}, who no longer held it`,
     next: touchedPhrase(shown),
     however: `${meant} was handled ${at(renewal)} and ${extended}`,
-    cure: 'A renew that names its acquisition would have changed nothing',
   };
 }
 
@@ -104,5 +102,3 @@ function touchedPhrase(shown: Contradiction): string {
   if (touched === undefined) return 'the lock was granted anew';
   return `${touched.client} was granted ${shown.letterOf(touched.ordinal)} ${at(touched)}`;
 }
-
-export const NAMED_RELEASE = 'A release that names its acquisition would have changed nothing';

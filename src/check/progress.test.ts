@@ -34,7 +34,7 @@ test('a probe that is granted later than twice the ttl and the slack shows none'
   expect(breach.rule).toBe('probe-granted-late');
   expect(breach.evidence).toEqual(['1 first try', '2 grant']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` is not given to a fresh client after healing. Let A be probe's grant 1 of \`db\` (from 121.001 ms, ttl 10 ms). Then probe asked for \`db\` from 100 ms on. However it was granted it only at 121.001 ms. A lease that ends by itself does not outlive a holder that is gone."`,
+    `"\`db\` is not given to a fresh client after healing. Let A be probe's grant 1 of \`db\` (from 121.001 ms, ttl 10 ms). Then probe asked for \`db\` from 100 ms on. However it was granted it only at 121.001 ms."`,
   );
 });
 
@@ -48,7 +48,7 @@ test('a lock that a crashed holder keeps for ever is never given to the probe', 
   expect(breach.rule).toBe('probe-not-granted');
   expect(breach.evidence).toEqual(['0 holder grant', '1 crash', '3 first try', '4 denial']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"\`db\` is not given to a fresh client after healing. Let A be alice's grant 1 of \`db\` (from 0 ms, no end). Then probe asked for \`db\` from 100 ms on. However it was never granted it, last denied at 130 ms, because A held it: \`alice\` crashed at 5 ms. A lease that ends by itself does not outlive a holder that is gone."`,
+    `"\`db\` is not given to a fresh client after healing. Let A be alice's grant 1 of \`db\` (from 0 ms, no end). Then probe asked for \`db\` from 100 ms on. However it was never granted it, last denied at 130 ms, because A held it: alice crashed at 5 ms."`,
   );
 });
 
@@ -87,7 +87,7 @@ test('a probe whose first write is refused shows no progress', () => {
   ]);
   expect(breach.rule).toBe('probe-refused');
   expect(breach.words).toMatchInlineSnapshot(
-    `"Rightful holder refused by \`store\`. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe held A, the latest grant of \`db\`. However the store refused the write that came at 103 ms with token 1, because alice wrote 1 to \`x\` with token 7 at 1 ms, which it accepted. A store that refuses only lower tokens, of a lock whose tokens increase, takes it."`,
+    `"Rightful holder refused by \`store\`. Let A be probe's grant 1 of \`db\` (from 101 ms, ttl 10 ms). Then probe held A, the latest grant of \`db\`. However the store refused the write that came at 103 ms with token 1, because alice wrote 1 to \`x\` with token 7 at 1 ms, which it accepted."`,
   );
 });
 
@@ -112,7 +112,7 @@ test('a rightful holder that is refused makes no progress', () => {
   expect(breach.rule).toBe('holder-refused');
   expect(breach.evidence).toEqual(['0 grant', '1 earlier access', '2 refused access']);
   expect(breach.words).toMatchInlineSnapshot(
-    `"Rightful holder refused by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice held A, the latest grant of \`db\`. However the store refused the write that came at 2 ms with token 1, because alice wrote 1 to \`x\` with token 1 at 1 ms, which it accepted. A store that refuses only lower tokens, of a lock whose tokens increase, takes it."`,
+    `"Rightful holder refused by \`store\`. Let A be alice's grant 1 of \`db\` (from 0 ms, ttl 10 ms). Then alice held A, the latest grant of \`db\`. However the store refused the write that came at 2 ms with token 1, because alice wrote 1 to \`x\` with token 1 at 1 ms, which it accepted."`,
   );
 });
 

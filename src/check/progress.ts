@@ -248,8 +248,7 @@ function probeWaited(shown: Contradiction): Sentences {
   return {
     headline: `\`${lock}\` is not given to a fresh client after healing`,
     next: `${first.process} asked for \`${lock}\` from ${at(first).slice(3)} on`,
-    however: `it ${end}${denied}${shown.whileFaults()}`,
-    cure: 'A lease that ends by itself does not outlive a holder that is gone',
+    however: `it ${end}${denied}`,
   };
 }
 
@@ -264,7 +263,6 @@ function accessRefused(shown: Contradiction): Sentences {
     headline: `Rightful holder refused by ${shown.systemOr(refused.process)}`,
     next: `${refused.client} held ${letter}, the latest grant of \`${refused.resource}\``,
     however: `the store refused ${late}${known}`,
-    cure: 'A store that refuses only lower tokens, of a lock whose tokens increase, takes it',
   };
 }
 
@@ -274,7 +272,6 @@ function probeUnheard(shown: Contradiction): Sentences {
     headline: `First write of ${write.process} never handled`,
     next: `${write.process} sent \`${write.operation}\` ${at(write)}, after healing`,
     however: 'no store handled it',
-    cure: '',
   };
 }
 
@@ -285,7 +282,6 @@ function probeDidNotWrite(shown: Contradiction): Sentences {
     headline: `${grant.client} holds \`${grant.lock}\` and does not write`,
     next: `${held}, after healing`,
     however: 'it never sent the write that its section has: what came before it stopped it',
-    cure: '',
   };
 }
 
@@ -296,10 +292,7 @@ function deadlock(shown: Contradiction): Sentences {
   return {
     headline: `Deadlock over ${locks.join(' and ')}: each waits for ${whom}`,
     next: circlePhrase(circle),
-    however: `the circle closed ${at(circle)} and none of them gave its lock back${shown.whileFaults()}`,
-    cure:
-      'Clients that take their locks in one order never wait in a circle, and a lock service that ' +
-      'denies the request which closes it breaks it up',
+    however: `the circle closed ${at(circle)} and none of them gave its lock back`,
   };
 }
 

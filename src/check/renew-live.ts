@@ -58,6 +58,5 @@ function undidRelease(shown: Contradiction): Sentences {
     headline: `Release of \`${release.lock}\` undone by a renew`,
     next: `${letter} was released ${at(release)}`,
     however: `${sent} was handled ${at(renewal)} and extended ${letter}`,
-    cure: 'A lock service that denies the renew of a released grant would have left it free',
   };
 }

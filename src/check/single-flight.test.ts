@@ -46,14 +46,14 @@ describe('a memoized value', () => {
     const found = judge([alice, bob], { lock: 'none' });
     expect(found).toMatchObject({ kind: 'invalid', exercised: 2 });
     expect(found.words).toMatchInlineSnapshot(
-      `"\`x\` was computed by two clients at once. Then alice began to compute \`x\` at 4 ms. However bob began to compute \`x\` as well at 5 ms, while alice was still at it. Under a lock one client computes the value, and the others find it when their turn comes."`,
+      `"\`x\` was computed by two clients at once. Then alice began to compute \`x\` at 4 ms. However bob began to compute \`x\` as well at 5 ms, while alice was still at it."`,
     );
   });
 
   test('that one computes without the lock that it did not get in time is told so', () => {
     const hasty = clientOf('bob', [MEMOIZE], { ...late, attempts: 2 });
     expect(judge([alice, hasty]).words).toMatchInlineSnapshot(
-      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms). Then alice began to compute \`x\` under A at 6 ms. However bob, who did not get the lock in time, began without it to compute \`x\` as well at 11 ms, while alice was still at it. A client that waits for as long as it takes, or gives up, does not compute beside the holder."`,
+      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms). Then alice began to compute \`x\` under A at 6 ms. However bob, who did not get the lock in time, began without it to compute \`x\` as well at 11 ms, while alice was still at it."`,
     );
   });
 
@@ -74,7 +74,7 @@ describe('a memoized value', () => {
     const stall = { kind: 'pause', process: 'alice', forUs: 60 * MS, clocks: 'run' } as const;
     const faults = [{ ...stall, when: { kind: 'after', point: 'alice/1/computing' } } as const];
     expect(judge([alice, bob], { faults }).words).toMatchInlineSnapshot(
-      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms) and B be bob's grant 2 (from 44 ms). Then alice began to compute \`x\` under A at 6 ms. However bob began to compute \`x\` as well under B at 47 ms, while alice was still at it: \`alice\` was paused from 6 ms to 66 ms. A lock that may be lost cannot rule it out: what is memoized must bear being computed twice."`,
+      `"\`x\` was computed by two clients at once. Let A be alice's grant 1 of \`db\` (from 3 ms, ttl 40 ms) and B be bob's grant 2 (from 44 ms). Then alice began to compute \`x\` under A at 6 ms. However bob began to compute \`x\` as well under B at 47 ms, while alice was still at it: alice was paused from 6 ms to 66 ms, before its write."`,
     );
   });
 });

@@ -231,8 +231,7 @@ function computedAtOnce(shown: Contradiction): Sentences {
   return {
     headline: `${key} was computed by two clients at once`,
     next: deed(shown, earlier, { role: 'earlier grant', what: key }),
-    however: `${again}, ${still}${shown.whileFaults()}`,
-    cure: cureOf(shown),
+    however: `${again}, ${still}`,
   };
 }
 
@@ -257,15 +256,6 @@ const WITHOUT = [
   ['wait in vain', 'did not get the lock in time'],
   ['denied once', 'was denied the lock'],
 ] as const;
-
-function cureOf(shown: Contradiction): string {
-  if (WITHOUT.some(([part]) => shown.findAll(part, 'log').length > 0)) {
-    return 'A client that waits for as long as it takes, or gives up, does not compute beside the holder';
-  }
-  return shown.grants.length < 2
-    ? 'Under a lock one client computes the value, and the others find it when their turn comes'
-    : 'A lock that may be lost cannot rule it out: what is memoized must bear being computed twice';
-}
 
 /** The key that the computing section read last. */
 function keyOf({ trace }: Contradiction, computing: EventOf<'mark'>): string {

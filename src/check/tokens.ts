@@ -150,8 +150,7 @@ function tokenStory(shown: Contradiction, headline: string, phrase: string): Sen
   return {
     headline: `${headline} for \`${later.lock}\``,
     next: `${later.client} was granted ${other} after ${one}, ${at(later)}`,
-    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}${shown.whileFaults()}`,
-    cure: 'A counter that is kept for ever and raised at every grant would have given a higher one',
+    however: `its token is ${later.token}, ${phrase} that of ${one}, ${earlier.token}`,
   };
 }
 
@@ -162,7 +161,6 @@ function tokenChanged(shown: Contradiction): Sentences {
     headline: `Token of \`${grant.lock}\` changed by a renew`,
     next: `${shown.letterOf(grant.ordinal)} was given token ${grant.token} ${at(grant)}`,
     however: `the renew ${at(renewal)} gave it token ${renewal.token}`,
-    cure: 'A renew that keeps the token leaves what is under way valid',
   };
 }
 
@@ -176,7 +174,6 @@ function tokenForeign(shown: Contradiction): Sentences {
   return {
     headline: `Write of ${write.client} with a token that is not its grant's`,
     next: own === undefined ? '' : `${letter} was given token ${own.token} ${at(own)}`,
-    however: `${shown.accessPhrase(write)}, and ${origin} brought that token${shown.whileFaults()}`,
-    cure: 'A client that keeps each token with its grant sends the one that can be refused',
+    however: `${shown.accessPhrase(write)}, and ${origin} brought that token`,
   };
 }

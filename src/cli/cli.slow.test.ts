@@ -130,7 +130,10 @@ describe('run', () => {
     child.stdout?.on('data', (data) => {
       out += String(data);
     });
-    setTimeout(() => child.kill('SIGINT'), 3000);
+    // The seeds begin when a few of them were run twice.
+    child.stderr?.on('data', (data) => {
+      if (String(data).includes('determinism')) setTimeout(() => child.kill('SIGINT'), 2000);
+    });
     const code = await new Promise((resolve) => child.on('exit', resolve));
     expect(code).toBe(130);
     expect(out).toMatch(/fence-monotone\s+breaks\s+[\d,]+ of/);

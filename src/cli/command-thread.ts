@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { inRealTurn } from '../host/async/ambient.ts';
+import { endEndless } from '../host/async/endless.ts';
 import { tellWhereabouts } from '../host/async/whereabouts.ts';
 import { type Exit, exits } from './exit.ts';
 import { runProgram } from './program.ts';
@@ -33,6 +34,8 @@ export type CommandNews =
   /** Whether anybody in it listens to the signal that it was sent. */
   | { readonly kind: 'heard'; readonly isHeard: boolean }
   | { readonly kind: 'alive' }
+  /** It is at a run that never ends, and ends itself; why. */
+  | { readonly kind: 'lost'; readonly why: string }
   | { readonly kind: 'ended'; readonly exit: Exit };
 
 /** What it is told. */
@@ -63,6 +66,7 @@ async function work(setting: CommandSetting): Promise<void> {
   redirect('stdout', setting.stdout);
   redirect('stderr', setting.stderr);
   tellWhereabouts(setting.whereabouts);
+  endEndless((why) => say({ kind: 'lost', why }));
   port?.on('message', ({ signal }: CommandSignal) => {
     say({ kind: 'heard', isHeard: process.listenerCount(signal) > 0 });
     process.emit(signal);

@@ -12,13 +12,7 @@ import type { OtherBreach } from '../core/shrink/search.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { isSimpler } from '../core/shrink/simpler.ts';
 import { expectsBreach } from '../harness.ts';
-import {
-  examineAsync,
-  pinAsync,
-  type ShrinkAsyncOptions,
-  shrinkFailureAsync,
-} from '../host/async/run-async.ts';
-import { entitled } from '../host/async/whereabouts.ts';
+import { examineAsync, pinAsync } from '../host/async/run-async.ts';
 import { describeShrunk, type FindingPlace, type Shrunk } from '../report/describe-finding.ts';
 import { type Finding, replayCommand, shellWords } from '../report/finding.ts';
 import { siblingLine } from '../report/sibling-text.ts';
@@ -48,9 +42,9 @@ import {
   EMPTY_TALLY,
   type Tally,
 } from '../search/sweep/tally.ts';
+import { perform, type TaskContext, type TaskEnd } from '../search/sweep/tasks.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
-import { breathe } from './interruption.ts';
 import { exitsOfKept } from './kept-plans.ts';
 import { plansFolderOf } from './shipped.ts';
 import type { LoadedScenario } from './sources.ts';
@@ -93,11 +87,17 @@ interface ConcludeContext {
   readonly output: string;
   readonly terminal: Terminal;
   readonly isInterrupted: () => boolean;
+  /** Where seeds are shrunk; in this thread if absent or null. */
+  readonly pool?: TaskContext['pool'];
   /** What a seed shrinks to, where a worker did that before; absent where none did. */
   readonly shrunkBefore?: (
     kind: Pick<Failing, 'system' | 'claim'>,
     seed: number,
   ) => Promise<ShrunkBefore | null>;
+}
+
+interface ShrinkContext extends ConcludeContext {
+  readonly onLost: NonNullable<Failing['onLost']>;
 }
 
 /** Judges every system, and shrinks what broke unless a merge will; writes nothing. */
@@ -114,6 +114,10 @@ export async function concludeScenario(
   const coverage = { isWhole: isWhole && !isPart, isSingle, avoided };
   const codes = exitsOfKept(keptPlans);
   if (difference !== null) codes.push(exits.nondeterministic);
+  const onLost = (what: string): void => {
+    terminal.print(`✗ ${what}`);
+    codes.push(exits.failed);
+  };
   const systems: SystemSummary[] = [];
   const findings: Finding[] = [];
   let seeds = 0;
@@ -121,7 +125,9 @@ export async function concludeScenario(
   for (const system of scenario.systems) {
     const tally = examined.tallies.get(system.name) ?? EMPTY_TALLY;
     const judgement = judgeSystem(scenario, system, tally, coverage);
-    const found = isPart ? [] : await shrinkClaims(loaded, system, { tally, corpus }, context);
+    const found = isPart
+      ? []
+      : await shrinkClaims(loaded, system, { tally, corpus }, { ...context, onLost });
     findings.push(...found);
     const counted = { system, tally, avoided };
     systems.push(summarizeSystem(counted, judgement, found[0] ?? null));
@@ -152,7 +158,7 @@ async function shrinkClaims(
   loaded: LoadedScenario,
   system: SystemScenario,
   { tally, corpus }: { tally: Tally; corpus: string | null },
-  context: ConcludeContext,
+  context: ShrinkContext,
 ): Promise<Finding[]> {
   const { output, terminal } = context;
   const findings: Finding[] = [];
@@ -190,7 +196,7 @@ async function shrinkKinds(
   loaded: LoadedScenario,
   { system, claim, kinds }: Pick<Failing, 'system' | 'claim'> & { kinds: readonly SeedsOfKind[] },
   folders: Folders,
-  { isInterrupted, shrunkBefore }: ConcludeContext,
+  { isInterrupted, shrunkBefore, pool = null, onLost }: ShrinkContext,
 ): Promise<readonly Finding[]> {
   const before = shrunkBefore && {
     shrunkBefore: (seed: number) => shrunkBefore({ system, claim }, seed),
@@ -200,8 +206,10 @@ async function shrinkKinds(
   const next = async (failing: Pick<Failing, 'seeds' | 'planOf'>): Promise<void> => {
     const onOthers: Failing['onOthers'] = (others, seed) =>
       void met.push(...others.map(({ plan }) => ({ plan, seed })));
-    const setting = { system, claim, number: found.length + 1, onOthers, ...before, ...failing };
-    const finding = await findCounterexample(loaded, setting, folders, isInterrupted);
+    const number = found.length + 1;
+    const setting = { system, claim, number, onOthers, onLost, ...before, ...failing };
+    const context = { pool, isGivenUp: isInterrupted };
+    const finding = await findCounterexample(loaded, setting, folders, context);
     if (finding !== null) found.push(finding);
   };
   const isWritten = drawsNothing(loaded.scenario, system);
@@ -263,6 +271,8 @@ export interface Failing {
   readonly number?: number;
   /** Told what else breaks the claim, by another cause. */
   readonly onOthers?: (others: readonly OtherBreach[], seed: number) => void;
+  /** Told where a run did not end while a seed was shrunk, which then stays as it is. */
+  readonly onLost?: (what: string) => void;
 }
 
 /** A plan that was shrunk before, known to break its claim. */
@@ -283,24 +293,31 @@ export async function findCounterexample(
   loaded: Pick<LoadedScenario, 'scenario' | 'file' | 'catalogue'>,
   failing: Failing,
   folders: Folders,
-  shouldStop: () => boolean,
+  { pool, isGivenUp }: Pick<TaskContext, 'pool' | 'isGivenUp'>,
 ): Promise<Finding | null> {
   const { catalogue } = loaded;
-  const options = { shouldStop, catalogue, breathe };
+  const context = { pool, catalogue, isGivenUp };
   const isWritten = drawsNothing(loaded.scenario, failing.system);
   let best: { seed: number; original: Plan; result: ShrunkBefore } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
     const original = failing.planOf?.(seed) ?? expand(loaded.scenario, failing.system, seed);
-    if (shouldStop()) break;
+    if (isGivenUp()) break;
     if (isWritten) {
-      best = { seed, original, result: await asWritten(original, failing.claim, catalogue) };
+      const result = await unshrunk(original, failing.claim, catalogue, AS_WRITTEN);
+      best = { seed, original, result };
       break;
     }
     const isDrawn = failing.planOf === undefined;
     const before = isDrawn ? ((await failing.shrunkBefore?.(seed)) ?? null) : null;
     const title = `shrinking seed ${seed} of ${failing.system} in ${loaded.scenario.name}`;
-    const shrink = (): Promise<ShrinkResult | null> => shrinkOf(original, failing.claim, options);
-    const fresh = before === null ? await entitled(title, shrink) : null;
+    const task = { kind: 'shrink', plan: original, claim: failing.claim, title } as const;
+    const end = before === null ? await perform(task, context) : null;
+    if (end?.kind === 'lost') {
+      failing.onLost?.(`${end.where}: ${end.why}`);
+      best ??= { seed, original, result: await unshrunk(original, failing.claim, catalogue) };
+      break;
+    }
+    const fresh = end === null ? null : shrunkBy(end);
     const result = before ?? fresh;
     if (result === null) continue;
     if (fresh !== null) failing.onOthers?.(fresh.others, seed);
@@ -319,16 +336,19 @@ export async function findCounterexample(
   return finding === null ? null : await withSiblings(finding, loaded);
 }
 
-/** The plan of a scenario that leaves nothing to draw: who wrote it meant each of its events. */
-async function asWritten(
+/** A plan as it is, nothing of it left to chance. */
+async function unshrunk(
   original: Plan,
   claim: string,
   catalogue: LoadedScenario['catalogue'],
+  whyNoBoundary = 'not shrunk: a run did not end',
 ): Promise<ShrunkBefore> {
   const plan = expectsBreach(await pinAsync(original, catalogue), claim);
-  const whyNoBoundary = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
   return { plan, boundary: null, whyNoBoundary };
 }
+
+/** Who wrote a scenario that leaves nothing to draw meant each of its events. */
+const AS_WRITTEN = 'told as it is written: the scenario leaves nothing to draw, nor to shrink';
 
 /** The finding with what the same plan does on the systems that must hold. */
 async function withSiblings(
@@ -340,13 +360,10 @@ async function withSiblings(
   return { ...finding, siblings: siblings.map((one) => siblingLine(one, finding.trace)) };
 }
 
-async function shrinkOf(
-  original: Plan,
-  claim: string,
-  options: ShrinkAsyncOptions,
-): Promise<ShrinkResult | null> {
-  const result = await shrinkFailureAsync(original, claim, options);
-  return result.reproduced === true ? result : null;
+/** Null where it did not break its claim, or was not judged. */
+function shrunkBy(end: TaskEnd): ShrinkResult | null {
+  if (end.kind === 'threw') throw new Error(end.error);
+  return end.kind === 'shrunk' && end.result.reproduced === true ? end.result : null;
 }
 
 function placeOf(

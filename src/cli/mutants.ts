@@ -168,14 +168,14 @@ function sizeOf({ plan, trace, verdict, size }: Finding): PlanSize {
 async function shrinkFirst(
   trial: MutantTrial,
   scenario: Scenario,
-  { options, isInterrupted }: Context,
+  { options, pool, isInterrupted }: Context,
 ): Promise<Finding | null> {
   if (trial.foundOn.length === 0) return null;
   const file = join('mutants', trial.mutant.name);
   const loaded = { file, scenario, catalogue: builtIn, warnings: [] };
   const failing = { system: MUTANT, claim: trial.mutant.caughtBy, seeds: trial.foundOn };
   const folders = { output: options.output ?? '', corpus: null };
-  return findCounterexample(loaded, failing, folders, isInterrupted);
+  return findCounterexample(loaded, failing, folders, { pool, isGivenUp: isInterrupted });
 }
 
 function codeOf(trial: MutantTrial): Exit {

@@ -1,11 +1,12 @@
 /** `fencepost replay`: runs kept plans again and says what has become of each. */
 import type { Command } from 'commander';
-import { explain } from '../check/explain.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { entitled } from '../host/async/whereabouts.ts';
 import { storyOf } from '../report/failure.ts';
 import { renderSequence } from '../report/sequence-text.ts';
 import { essentialSteps } from '../report/steps.ts';
 import { type KeptFate, type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
+import { explainRun } from '../search/evidence/explain-plan.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
 import { wrap } from '../text/visible.ts';
@@ -44,7 +45,7 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
     const hasChanged = changedModules.length > 0;
     const judged = { claim: claim ?? undefined, catalogue, hasChanged };
     const result = await entitled(file, () => replayKept(plan, judged));
-    const shown = { result, moduleChanges, isAlone: plans.length === 1 };
+    const shown = { result, moduleChanges, isAlone: plans.length === 1, catalogue };
     const { outcome, expected, digest, divergedAt, changes, lost } = result;
     const close = { changes, nearest: lost?.nearest ?? [], otherCause: result.otherCause };
     const modules = plan.use === undefined ? null : { changedModules };
@@ -57,7 +58,7 @@ async function replayPlans(files: readonly string[], flags: ReplayFlags): Promis
       ...close,
       ...modules,
     });
-    if (flags.json !== true) printText(file, shown, terminal);
+    if (flags.json !== true) await printText(file, shown, terminal);
     codes.push(...exitsOfKept([{ file, outcome, expected, divergedAt }]));
   }
   return worstOf(codes);
@@ -71,16 +72,17 @@ const MEANING: Readonly<Record<KeptFate, string>> = {
   nondeterministic: 'two runs of it differ',
 };
 
-function printText(
+async function printText(
   file: string,
   shown: {
     readonly result: KeptReplay;
     readonly moduleChanges: readonly string[];
     readonly isAlone: boolean;
+    readonly catalogue: Catalogue;
   },
   terminal: Terminal,
-): void {
-  const { result, moduleChanges, isAlone } = shown;
+): Promise<void> {
+  const { result, moduleChanges, isAlone, catalogue } = shown;
   const { plan, verdict, outcome, expected, trace } = result;
   const sign = outcome === expected ? '✓' : '✗';
   const wanted = outcome === expected ? '' : `, expected ${expected}`;
@@ -93,7 +95,8 @@ function printText(
   for (const line of adviceOf({ file, replay: result })) terminal.print(`  ${line}`);
   if (verdict.kind === 'invalid' && isAlone) {
     const width = Math.min(terminal.width, 100);
-    for (const line of storyOf(explain(trace, verdict))) {
+    const { explanation } = await explainRun({ plan, trace, verdict }, { catalogue });
+    for (const line of storyOf(explanation)) {
       for (const part of wrap(line, width)) terminal.print(part);
     }
     terminal.print('');

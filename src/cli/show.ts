@@ -3,13 +3,13 @@
  * fares.
  */
 import { type Command, Option } from 'commander';
-import { explain } from '../check/explain.ts';
 import type { Invalid, Verdict } from '../check/verdict.ts';
 import type { Trace } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { examineAsync, pinAsync } from '../host/async/run-async.ts';
 import { deliveryLines } from '../report/deliveries.ts';
+import { storyOf } from '../report/failure.ts';
 import type { Finding } from '../report/finding.ts';
 import { findingDiagram, renderDiagram } from '../report/mermaid.ts';
 import { renderSequence } from '../report/sequence-text.ts';
@@ -19,6 +19,8 @@ import { digestOf } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
+import { explainRun } from '../search/evidence/explain-plan.ts';
+import type { ToldBreach } from '../search/evidence/explain-run.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { paintFor } from '../text/colour.ts';
@@ -81,7 +83,8 @@ async function show(file: string, flags: ShowFlags): Promise<Exit> {
   const examined = await examineAsync(plan, claimsJudged(expected, catalogue), catalogue);
   if (flags.json === true) printJson(examined, terminal);
   else if (flags.format === 'mermaid') {
-    const diagram = diagramOf({ plan, trace: examined.trace }, brokenIn(examined)[0]);
+    const told = await toldOf(loaded, examined);
+    const diagram = diagramOf({ plan, trace: examined.trace }, told);
     process.stdout.write(`${diagram}\n`);
   } else await printText(loaded, examined, flags, terminal);
   return exits.met;
@@ -126,18 +129,32 @@ async function printText(
     for (const line of ['deliveries:', ...deliveries, '']) terminal.print(line);
   }
   printVerdicts(verdicts, terminal);
+  const told = await toldOf(loaded, { trace, verdicts });
+  const story = told === null ? [] : storyOf(told.explanation);
+  for (const line of story.flatMap((one) => wrap(one, setting.width))) terminal.print(line);
   printSectionEnds(trace, terminal);
   for (const name of trace.unmatched) terminal.print(`no match for ${name}`);
   for (const line of await siblingTexts(loaded, { trace, broken }, flags)) terminal.print(line);
   terminal.print(`digest ${digestOf(trace)}`);
 }
 
+/** Why the plan breaks its first claim; null where it breaks none. */
+async function toldOf(
+  { plan, catalogue }: Shown,
+  examined: Pick<ExaminedPlan, 'trace' | 'verdicts'>,
+): Promise<(ToldBreach & { readonly verdict: Invalid }) | null> {
+  const [verdict] = brokenIn(examined);
+  if (verdict === undefined) return null;
+  const { trace } = examined;
+  return { verdict, ...(await explainRun({ plan, trace, verdict }, { catalogue })) };
+}
+
 /** The diagram of what breaks, or of a run in which nothing does. */
-function diagramOf({ plan, trace }: Pick<Finding, 'plan' | 'trace'>, verdict?: Invalid): string {
-  if (verdict !== undefined) {
-    const explanation = explain(trace, verdict, plan.system.name);
-    return findingDiagram({ plan, trace, verdict, explanation });
-  }
+function diagramOf(
+  { plan, trace }: Pick<Finding, 'plan' | 'trace'>,
+  told: (ToldBreach & { readonly verdict: Invalid }) | null,
+): string {
+  if (told !== null) return findingDiagram({ plan, trace, ...told });
   const title = `${plan.system.name} in ${plan.scenario}`;
   return renderDiagram(trace, { title, claim: null, evidence: [], faults: plan.faults });
 }

@@ -10,7 +10,9 @@ import { examineAsync, shrinkFailureAsync } from '../host/async/run-async.ts';
 import { entitled } from '../host/async/whereabouts.ts';
 import { digestsOf } from '../load.ts';
 import { boundaryText } from '../report/describe-finding.ts';
+import { storyOf } from '../report/failure.ts';
 import { digestOf } from '../run.ts';
+import { explainPlan } from '../search/evidence/explain-plan.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { groupDigits } from '../text/prose.ts';
@@ -82,6 +84,8 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const counts = Object.keys(before).map((key) => `${before[key]} → ${after[key]} ${key}`);
   terminal.note(`${counts.join(', ')} in ${groupDigits(runs)} runs, ${milliseconds} ms`);
   if (boundary !== null) terminal.note(boundaryText(boundary));
+  const told = await explainPlan(result.plan, claim, { catalogue, boundary });
+  for (const line of told === null ? [] : storyOf(told.explanation)) terminal.note(line);
   if (!isMinimal) terminal.note('the budget of runs was spent: it may not be minimal');
   return isMinimal ? exits.met : exits.incomplete;
 }

@@ -8,7 +8,6 @@ import { availableParallelism } from 'node:os';
 import type { Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
-import { repeatSeed } from '../search/sweep/examiner.ts';
 import type { Pool } from '../search/sweep/pool.ts';
 import { originOf } from '../search/sweep/sealed.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type Shard,
 } from '../search/sweep/shards.ts';
 import { openPool, type SweepResult, sweep } from '../search/sweep/sweep.ts';
+import { perform } from '../search/sweep/tasks.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { parsePositive } from './command.ts';
@@ -147,12 +147,13 @@ function reportShard(
 
 /** Runs one scenario from its kept plans to its shrunk findings; writes only its journal. */
 async function runScenario(loaded: LoadedScenario, context: RunContext): Promise<ScenarioOutcome> {
-  const { terminal, options, isInterrupted } = context;
+  const { pool, terminal, options, isInterrupted } = context;
   const { shard, from, to, output } = options;
   const range = { from, to };
   const part = shard === null ? range : rangeOfShard(range, shard);
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
   await prepare(loaded.scenario.systems, loaded.catalogue);
+  pool?.restorePatience();
   const journal = journalFor(loaded, context);
   const keptPlans = await replayKeptOf(loaded, context);
   const { repeated, difference } = await selfCheck(loaded, part, context);
@@ -164,7 +165,7 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
     isPart: shard !== null,
     milliseconds: journal.milliseconds + result.milliseconds,
   };
-  return await concludeScenario(loaded, examined, { output, terminal, isInterrupted });
+  return await concludeScenario(loaded, examined, { output, terminal, isInterrupted, pool });
 }
 
 function journalFor(
@@ -219,7 +220,7 @@ interface SelfCheck {
 export async function selfCheck(
   loaded: LoadedScenario,
   { from, to }: SeedRange,
-  { options, terminal, isInterrupted }: RunContext,
+  { pool, options, terminal, isInterrupted }: RunContext,
 ): Promise<SelfCheck> {
   const { scenario, catalogue } = loaded;
   const untilMs = performance.now() + (options.checksDeterminism ? Infinity : SELF_CHECK_MS);
@@ -230,11 +231,16 @@ export async function selfCheck(
       await breathe();
       if (isInterrupted() || performance.now() > untilMs) break;
       if (whyRefused(expand(scenario, system, seed), catalogue) !== null) continue;
-      const what = await repeatSeed(scenario, system, seed, catalogue).catch(() => undefined);
-      if (what === undefined) continue; // what it throws, the sweep tells with its seed
+      const task = { kind: 'repeat', scenario, system, seed } as const;
+      const end = await perform(task, { pool, catalogue, isGivenUp: isInterrupted });
+      if (end.kind === 'lost') {
+        terminal.note(`  determinism: ${end.where}: ${end.why}`);
+        return { repeated, difference: null };
+      }
+      if (end.kind !== 'repeated') continue; // what it throws, the sweep tells with its seed
       repeated += 1;
-      if (what === null) continue;
-      const difference = { system, seed, what };
+      if (end.difference === null) continue;
+      const difference = { system, seed, what: end.difference };
       terminal.print(differenceLine(loaded.file, difference));
       return { repeated, difference };
     }
@@ -280,7 +286,10 @@ async function sweepSeeds(
   const rate = groupDigits((1000 * runs) / Math.max(result.milliseconds, 1));
   const seeds = to < from ? 'no seeds' : `seeds ${from}..${to}`;
   terminal.note(`  ${seeds}: ${groupDigits(runs)} runs, ${rate}/s`);
-  if (!result.isWhole && !hasFailedEnough()) {
+  const killed = [...result.tallies.values()].reduce((sum, tally) => sum + tally.killed, 0);
+  if (killed > 0 && !result.isWhole) {
+    terminal.note(`  given up after ${countOf(killed, 'seed')} that did not end`);
+  } else if (!result.isWhole && !hasFailedEnough()) {
     terminal.note('  not all seeds are done: the same command with --resume goes on');
   }
   return result;

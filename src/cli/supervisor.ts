@@ -20,6 +20,8 @@ import { type Exit, exits } from './exit.ts';
 /** How long one run of code of users may take, and how long the thread may hear nothing. */
 const RUN_LIMIT_MS = 10_000;
 const SILENCE_LIMIT_MS = 25_000;
+/** A run that ends itself just then is to say so. */
+const MARGIN_MS = 500;
 /** How long whoever was interrupted may stay at one run, and how long it may not even hear it. */
 const LEAVE_LIMIT_MS = 1_200;
 const LOOK_EVERY_MS = 100;
@@ -71,6 +73,7 @@ class Supervisor {
     if (news.kind === 'text') process[news.stream].write(news.text);
     else if (news.kind === 'ended') this.end(news.exit);
     else if (news.kind === 'alive') this.seenMs = performance.now();
+    else if (news.kind === 'lost') this.lose(`failed: ${news.why}`);
     else if (news.isHeard) this.isHeard = true;
     else this.end(exits.interrupted);
   }
@@ -91,7 +94,7 @@ class Supervisor {
     if (this.toldMs !== null && this.isStuck(stayedMs, nowMs - this.toldMs)) {
       this.say(`interrupted${activity === 'nothing' ? '' : ` in ${this.whereabouts.what}`}`);
       this.end(exits.interrupted);
-    } else if (activity === 'code of users' && stayedMs > RUN_LIMIT_MS) {
+    } else if (activity === 'code of users' && stayedMs > RUN_LIMIT_MS + MARGIN_MS) {
       this.lose(`did not end within ${RUN_LIMIT_MS / 1000} s`);
     } else if (activity === 'nothing' && stayedMs > SILENCE_LIMIT_MS) {
       this.lose(`was the last that came to an end, ${SILENCE_LIMIT_MS / 1000} s ago`);

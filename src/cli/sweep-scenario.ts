@@ -83,7 +83,8 @@ export async function sweepScenario(
   const range = { from: options.from, to: options.to };
   terminal.note(`${scenario.name}  ${loaded.file}`);
   await prepare(scenario.systems, loaded.catalogue);
-  const stages = { pool: null, options: runOptions(options), terminal, isInterrupted };
+  context.pool.restorePatience();
+  const stages = { pool: context.pool, options: runOptions(options), terminal, isInterrupted };
   const keptPlans = await replayKeptOf(loaded, { ...stages, journals: [] });
   const check = await selfCheck(loaded, range, { ...stages, journals: [] });
   const swept = await sweepOnQueue(loaded, context);
@@ -99,7 +100,7 @@ export async function sweepScenario(
     milliseconds: swept.result.milliseconds,
   };
   const outcome = await concludeScenario(loaded, examined, {
-    ...{ output, terminal, isInterrupted },
+    ...{ output, terminal, isInterrupted, pool: context.pool },
     shrunkBefore: async ({ system, claim }, seed) => {
       const known = shrunk.find(
         (one) => one.system === system && one.claim === claim && one.seed === seed,

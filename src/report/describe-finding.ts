@@ -3,7 +3,6 @@
  * a file. Where it is to be written, and what one types to replay it, the caller says.
  */
 import { builtIn, type Catalogue } from '../catalogue.ts';
-import { explain } from '../check/explain.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
@@ -12,6 +11,7 @@ import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { type Examination, expectsBreach } from '../harness.ts';
 import { examineAsync } from '../host/async/run-async.ts';
 import { digestOf } from '../run.ts';
+import { explainRun } from '../search/evidence/explain-plan.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
 import type { Finding, OtherRun, ShrunkSize } from './finding.ts';
 import { countSteps } from './steps.ts';
@@ -40,18 +40,20 @@ export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promi
   const plan = expectsBreach(result.plan, claim, causes.get(claim));
   const verdict = verdicts.find((candidate) => candidate.claim === claim);
   if (verdict?.kind !== 'invalid') return null;
-  const explanation = explain(trace, verdict, plan.system.name);
+  const broken = { plan, trace, verdict };
+  const { boundary } = result;
+  const { explanation, causation } = await explainRun(broken, { catalogue, boundary });
   const digest = digestOf(trace);
   const comment = [explanation.headline, command, digest].join('\n');
   const before = await otherRun(original, claim, catalogue);
-  const holdsPlan = result.boundary?.holdsPlan;
+  const holdsPlan = boundary?.holdsPlan;
   const nearest = holdsPlan && (await otherRun(holdsPlan, claim, catalogue));
   return {
     ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
-    ...{ explanation, verdict, verdicts, trace, digest, plan },
+    ...{ explanation, causation, verdict, verdicts, trace, digest, plan },
     planText: renderPlan(plan, comment),
     size: sizeOf(before, { plan, trace }),
-    boundary: result.boundary === null ? result.whyNoBoundary : boundaryText(result.boundary),
+    boundary: boundary === null ? result.whyNoBoundary : boundaryText(boundary),
     original: before,
     ...(nearest === undefined ? {} : { nearest }),
     ...files,

@@ -28,3 +28,13 @@ export function head<T extends string>(type: T): Head<T> {
 export function line(type: string, fields: z.ZodRawShape): z.ZodObject {
   return z.strictObject({ ...head(type), ...fields });
 }
+
+/**
+ * A schema for every field of what fencepost writes, and for no other: a field that is added to the
+ * type, or taken from it, does not compile until the schema follows.
+ */
+export type SchemaFields<Line> = {
+  readonly [Name in keyof Line]-?: z.ZodType<Loose<Line[Name]> | undefined>;
+};
+/** zod's optional fields may be undefined too, and what came later is optional. */
+type Loose<Value> = { readonly [Name in keyof Value]?: Loose<Value[Name]> | undefined };

@@ -5,12 +5,29 @@
  * and `corpus`, `shrink`, `check`, `compare`, `mutants`, `doctor` and `sweep`.
  */
 import { z } from 'zod';
+import type {
+  Causation,
+  Neighbour,
+  ProvenCause,
+  ProvenCure,
+  TurningPoint,
+} from '../check/causation.ts';
 import type { Explanation } from '../check/verdict.ts';
 import type { SectionCounts, SectionErrorCount } from '../search/sweep/sections.ts';
 import { strikesSchema } from '../search/sweep/strikes.ts';
 import type { ShrunkSize, SiblingLine } from './finding.ts';
 import { keptPlanLines } from './kept-plan-schema.ts';
-import { count, digest, exit, head, line, since020, text, texts } from './line-schema.ts';
+import {
+  count,
+  digest,
+  exit,
+  head,
+  line,
+  type SchemaFields,
+  since020,
+  text,
+  texts,
+} from './line-schema.ts';
 import type { FindingLine } from './report-json.ts';
 import type {
   ClaimSummary,
@@ -20,14 +37,6 @@ import type {
   SystemSummary,
 } from './summary.ts';
 
-/**
- * A schema for every field of what fencepost writes, and for no other: a field that is added to the
- * type, or taken from it, does not compile until the schema follows.
- */
-type Fields<Line> = { readonly [Name in keyof Line]-?: z.ZodType<Loose<Line[Name]> | undefined> };
-/** zod's optional fields may be undefined too, and what came later is optional. */
-type Loose<Value> = { readonly [Name in keyof Value]?: Loose<Value[Name]> | undefined };
-
 const verdicts = z.enum(['valid', 'invalid', 'unknown']);
 /** Why a claim broke, in words. */
 const explanation = z.strictObject({
@@ -36,14 +45,14 @@ const explanation = z.strictObject({
   next: text,
   however: text,
   cure: text,
-} satisfies Fields<Explanation>);
+} satisfies SchemaFields<Explanation>);
 
 const kindOfFailure = z.strictObject({
   rule: text.describe('the rule of the claim that broke'),
   cause: text.describe('what the breach came from, as pause before release'),
   broken: count.describe('seeds that broke it so'),
   firstSeed: count,
-} satisfies Fields<KindOfFailure>);
+} satisfies SchemaFields<KindOfFailure>);
 
 const claim = z.strictObject({
   broken: count.describe('seeds that broke it'),
@@ -56,7 +65,7 @@ const claim = z.strictObject({
     .array(kindOfFailure)
     .describe('kinds of failure by their cause, that of the lowest seed first')
     .optional(),
-} satisfies Fields<ClaimSummary>);
+} satisfies SchemaFields<ClaimSummary>);
 
 const counterexample = z.strictObject({
   file: text.describe('the shrunk plan'),
@@ -67,14 +76,14 @@ const counterexample = z.strictObject({
   originalEvents: count.describe('the same before shrinking'),
   chance: count.describe('decisions of the plan that are still drawn'),
   digest,
-} satisfies Fields<CounterexampleSummary>);
+} satisfies SchemaFields<CounterexampleSummary>);
 
 const sectionError = z.strictObject({
   error: text.describe('as on the first of its seeds, with the call that failed'),
   place: text.nullable().describe('in code of the user’s own, `lock.mjs:12:5`'),
   count: count.describe('sections that it ended'),
   firstSeed: count,
-} satisfies Fields<SectionErrorCount>);
+} satisfies SchemaFields<SectionErrorCount>);
 
 const fault = z.strictObject({
   fired: count.describe('seeds on which it struck'),
@@ -110,13 +119,13 @@ const system = z.strictObject({
       unguarded: count.describe('were denied nothing, and returned without section.guard()'),
       failed: z.array(sectionError).describe('errors that ended some, the most frequent first'),
       otherFailed: count.describe('ended by other errors than these'),
-    } satisfies Fields<SectionCounts>),
+    } satisfies SchemaFields<SectionCounts>),
   ).describe('of all runs together, what became of their sections'),
   hints: since020(texts).describe('where a claim that should break held, what the faults met'),
   vacuous: texts.describe('why nothing was tested: of sections, faults and claims'),
   faults: z.record(text, fault),
   counterexample: counterexample.nullable(),
-} satisfies Fields<SystemSummary>);
+} satisfies SchemaFields<SystemSummary>);
 
 /** The last line of `run`. */
 const summary = z.strictObject({
@@ -125,7 +134,7 @@ const summary = z.strictObject({
   seedsPerSecond: count,
   eventsPerSecond: count,
   scenarios: z.array(z.strictObject({ name: text, file: text, systems: z.array(system) })),
-} satisfies Fields<Summary>);
+} satisfies SchemaFields<Summary>);
 
 const sibling = z.strictObject({
   system: text,
@@ -134,7 +143,51 @@ const sibling = z.strictObject({
     .enum(['holds', 'breaks', 'untested', 'unknown', 'diverged', 'cannot-run'])
     .describe('untested: the hazard did not arise; diverged: a name in the plan found no match'),
   text: text.describe('the same in a line'),
-} satisfies Fields<SiblingLine>);
+} satisfies SchemaFields<SiblingLine>);
+
+const place = count.describe('its place in the trace, from 0');
+
+const provenCause = z.strictObject({
+  fault: count.describe('its place in the faults of the plan, from 0'),
+  event: place,
+  text,
+} satisfies SchemaFields<ProvenCause>);
+
+const turningPoint = z.strictObject({
+  kind: z
+    .enum(['answer', 'grant', 'order', 'only here'])
+    .describe('another answer, another holder, another order at a server, or in no other run'),
+  event: place,
+  neighbour: count.describe('which of the neighbours shows it, from 0'),
+  text,
+} satisfies SchemaFields<TurningPoint>);
+
+const neighbour = z.strictObject({
+  kind: z.enum(['without fault', 'boundary', 'cure']),
+  what: text.describe('in what it differs'),
+  fault: count.nullable().describe('the fault of the plan that was taken out'),
+  outcome: z
+    .enum(['holds', 'breaks', 'otherwise'])
+    .describe('otherwise: it breaks by another rule, or in another way'),
+} satisfies SchemaFields<Neighbour>);
+
+const provenCure = z.strictObject({
+  change: text.describe('of the system, as a scenario has it: store: fenced'),
+  text,
+} satisfies SchemaFields<ProvenCure>);
+
+/** What a breach came from. */
+const causation = z.strictObject({
+  causes: z.array(provenCause).describe('the faults without which the claim does not break so'),
+  turn: turningPoint.nullable().describe('the first difference from a run that holds'),
+  neighbours: z.array(neighbour).describe('the runs beside it'),
+  cure: provenCure
+    .nullable()
+    .describe('what was run on the same plan and holds; null: nothing did'),
+  evidence: z
+    .array(z.strictObject({ role: text, event: place }))
+    .describe('the events of the breach, its causes and its turning point'),
+} satisfies SchemaFields<Causation>);
 
 /** One counterexample. */
 const finding = z.strictObject({
@@ -153,12 +206,13 @@ const finding = z.strictObject({
     originalEvents: count,
     faults: count,
     originalFaults: count,
-  } satisfies Fields<ShrunkSize>),
+  } satisfies SchemaFields<ShrunkSize>),
   siblings: z
     .array(sibling)
     .optional()
     .describe('the same plan on the systems that must hold, where the break was expected'),
-} satisfies Fields<FindingLine>);
+  causation: since020(causation).describe('what runs beside it show that it came from'),
+} satisfies SchemaFields<FindingLine>);
 
 const report = line('report', { summary, findings: z.array(finding) }).describe(
   'the file of `run --reporter json`',

@@ -16,18 +16,19 @@ export function renderReportJson(summary: Summary, findings: readonly Finding[])
 /** What machines may know of a finding; the rest is for people, and grows with the trace. */
 export interface FindingLine
   extends Pick<Finding, 'scenario' | 'system' | 'claim' | 'seed' | 'explanation' | 'digest'>,
-    Pick<Finding, 'planFile' | 'pageFile' | 'boundary' | 'size' | 'siblings'> {
+    Pick<Finding, 'planFile' | 'pageFile' | 'boundary' | 'size' | 'siblings' | 'causation'> {
   readonly type: 'finding';
   readonly version: 1;
 }
 
 function findingJson(finding: Finding): FindingLine {
   const { scenario, system, claim, seed, explanation, digest } = finding;
-  const { planFile, pageFile, boundary, size, siblings } = finding;
+  const { planFile, pageFile, boundary, size, siblings, causation } = finding;
   return {
     type: 'finding',
     version: 1,
     ...{ scenario, system, claim, seed, explanation, digest, planFile, pageFile, boundary, size },
     ...(siblings === undefined ? {} : { siblings }),
+    ...(causation === undefined ? {} : { causation }),
   };
 }

@@ -6,6 +6,7 @@
  */
 import { sectionPointsOf } from '../../core/plan/operation-names.ts';
 import type { Plan } from '../../core/plan/plan.ts';
+import type { ShrinkResult } from '../../core/shrink/shrink.ts';
 import { shrinkFailureAsync } from '../../host/async/run-async.ts';
 import { type Finding, shellWords } from '../../report/finding.ts';
 import { expand } from '../../scenario/expand.ts';
@@ -21,6 +22,7 @@ import { findingOf, seedBlock } from './failure-block.ts';
 import { keep } from './kept-plans.ts';
 import { letOthersRun, type SimRun } from './sim-run.ts';
 import { commandWith, SimTestError } from './test-place.ts';
+import { namedInTest, seedOf } from './watchdog.ts';
 
 /** Claims that a kept plan broke, as `<system> <claim>`. */
 type Known = ReadonlySet<string>;
@@ -50,7 +52,8 @@ async function tallySeeds(
       await letOthersRun();
       requireTime(run, { done: seed - from, of: to - from + 1 });
       const chunk = { system: system.name, from: seed, to: seed, skip: [] };
-      const tally = await examineChunk(chunk, system.expect, examiner, () => {});
+      const examine = (): Promise<Tally> => examineChunk(chunk, system.expect, examiner, () => {});
+      const tally = await namedInTest(run.place, seedOf(system.name, seed), examine);
       const before = tallies.get(system.name) ?? EMPTY_TALLY;
       tallies.set(system.name, mergeTallies(before, tally));
       await requireUnbroken(run, system, { seed, tally });
@@ -120,7 +123,10 @@ async function shrunkFinding(
   const original = expand(run.scenario, system, seed);
   const shouldStop = (): boolean => run.stopwatch.isOver;
   const options = { catalogue, shouldStop, breathe: letOthersRun };
-  const result = await shrinkFailureAsync(original, claim, options);
+  const shrink = (): Promise<ShrinkResult> => shrinkFailureAsync(original, claim, options);
+  const piece = seedOf(system, seed);
+  const named = { ...piece, what: `shrinking ${piece.what}` };
+  const result = await namedInTest(run.place, named, shrink);
   const finding = await findingOf({ claim, seed, original, result }, run);
   if (finding !== null) return finding;
   const what = `seed ${seed} broke ${claim} of ${system}, and does not when it is run again`;

@@ -27,6 +27,7 @@ import {
 } from './failure-block.ts';
 import { letOthersRun, type SimRun } from './sim-run.ts';
 import { commandWith, corpusFolderOf, SimTestError, typedPath } from './test-place.ts';
+import { namedInTest } from './watchdog.ts';
 
 /** The claims that a kept plan broke and that should break, as `<system> <claim>`. */
 export async function replayKeptPlans(run: SimRun): Promise<ReadonlySet<string>> {
@@ -45,7 +46,11 @@ async function replayOne(kept: KeptTestPlan, run: SimRun): Promise<KeptReplay | 
   const { plan, file } = kept;
   const foreign = whyUnrunnable(kept, run);
   if (foreign !== null) return stale(kept, run, foreign);
-  const result = await replayKept(plan, { catalogue: run.catalogue, hasChanged: true });
+  const typed = typedPath(file);
+  const named = { what: `kept plan ${typed}`, setting: `FENCEPOST_REPLAY=${typed}` };
+  const replay = (): Promise<KeptReplay> =>
+    replayKept(plan, { catalogue: run.catalogue, hasChanged: true });
+  const result = await namedInTest(run.place, named, replay);
   const { claim, outcome, trace, difference } = result;
   if (trace.ending.kind === 'failed') {
     const { process, error } = trace.ending;

@@ -5,6 +5,7 @@
  */
 import { dirname } from 'node:path';
 import timers, { setTimeout } from 'node:timers';
+import type { Examination } from '../../harness.ts';
 import { virtualizeGlobals } from '../../host/async/globals.ts';
 import { examineAsync } from '../../host/async/run-async.ts';
 import { expand } from '../../scenario/expand.ts';
@@ -19,6 +20,7 @@ import type { CheckedOptions } from './options.ts';
 import { letOthersRun, type SimRun, Stopwatch } from './sim-run.ts';
 import { Mistakes, readSubject } from './subject.ts';
 import { SimTestError, seedsOf, slugOf, type TestPlace, type Wishes } from './test-place.ts';
+import { haveItWatched, namedInTest, seedOf } from './watchdog.ts';
 
 /** What vitest knows of a test. */
 interface TestSetting {
@@ -27,6 +29,12 @@ interface TestSetting {
   readonly signal: AbortSignal;
   readonly print: (text: string) => void;
 }
+
+/** What may run before a seed does: what clients call is learned from a few. */
+const FIRST = {
+  what: 'seeds 0 to 2, run to learn its calls,',
+  setting: 'FENCEPOST_SEED=0',
+} as const;
 
 /** `foreign`: the plan that was wished for is of another test. */
 export type TestEnd = 'passed' | 'foreign';
@@ -39,8 +47,10 @@ export async function runTest(options: CheckedOptions, setting: TestSetting): Pr
   const stopwatch = new Stopwatch({ timeoutMs, budgetMs, signal });
   const mistakes = new Mistakes();
   const slug = slugOf(place);
+  haveItWatched();
   return withGlobals(async () => {
-    const subject = await readSubject(options, { folder: dirname(place.file), slug, mistakes });
+    const where = { folder: dirname(place.file), slug, mistakes };
+    const subject = await namedInTest(place, FIRST, () => readSubject(options, where));
     const { systems, catalogue } = subject;
     if (systems.some((system) => isAsync({ system }, catalogue))) requireLiveBindings();
     await prepare(systems, catalogue);
@@ -83,7 +93,9 @@ async function checkDeterminism(run: SimRun, { from, to }: SeedRange): Promise<v
     for (let seed = from; seed <= Math.min(to, from + SEEDS - 1); seed += 1) {
       await letOthersRun();
       if (run.stopwatch.isOver) return;
-      const difference = await repeatSeed(run.scenario, name, seed, run.catalogue);
+      const { scenario, catalogue } = run;
+      const repeated = (): Promise<string | null> => repeatSeed(scenario, name, seed, catalogue);
+      const difference = await namedInTest(run.place, seedOf(name, seed), repeated);
       if (difference === null) continue;
       const shown = difference.slice(0, LONGEST) + (difference.length > LONGEST ? '…' : '');
       throw new SimTestError([
@@ -100,7 +112,8 @@ async function showSeed(run: SimRun, seed: number): Promise<void> {
   for (const { name, expect } of run.systems) {
     const plan = expand(run.scenario, name, seed);
     const claims = [...expect.holds, ...expect.breaks];
-    const { trace, verdicts } = await examineAsync(plan, claims, run.catalogue);
+    const examined = (): Promise<Examination> => examineAsync(plan, claims, run.catalogue);
+    const { trace, verdicts } = await namedInTest(run.place, seedOf(name, seed), examined);
     const broken = verdicts.find((verdict) => verdict.kind === 'invalid');
     const lines = sequenceLines(plan, trace, broken);
     const found = verdicts.map(verdictLine);

@@ -55,7 +55,7 @@ export const FAULT_WORDS: { readonly [Kind in FaultKind]: FaultWords } = {
   delay: {
     about: 'A message arrives late.',
     example: '{ message: write, by: 1ms..20ms, chance: 1/4 }',
-    prose: ({ target, amount }) => `${target} was delayed by ${amount}`,
+    prose: ({ target, amount }) => `${target} came ${amount} late`,
     short: ({ target, amount }) => `${target} is ${amount} late`,
     plain: ({ processes, long }) =>
       `a message between ${processes.join(' and ')} is held up${long}`,

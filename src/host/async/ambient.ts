@@ -25,6 +25,8 @@ export interface Inhabitant {
   readonly network: Uplink | null;
   /** Whether it may call this, `fs.readFileSync` say, though that is no part of its world. */
   mayCall(call: string): boolean;
+  /** One more job runs of what it does in one event; throws where that has no end. */
+  countJob(): void;
   /** Its code went wrong, and nobody caught that: the run fails. The first one counts. */
   fail(error: unknown): void;
 }

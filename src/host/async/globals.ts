@@ -9,6 +9,7 @@ import os from 'node:os';
 import process from 'node:process';
 import { patchNetwork } from '../network/virtual-socket.ts';
 import { ambient, type Inhabitant } from './ambient.ts';
+import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
 import { Patches, Shared } from './patches.ts';
 import { patchRandom } from './virtual-random.ts';
@@ -55,7 +56,9 @@ export interface GlobalsOptions {
 export function virtualizeGlobals({ detectsEscapes = true }: GlobalsOptions = {}): () => void {
   const restoreSources = sources.use();
   const restoreExits = detectsEscapes ? exits.use() : (): void => {};
+  const restoreJobs = countedJobs.use();
   return () => {
+    restoreJobs();
     restoreExits();
     restoreSources();
   };

@@ -14,6 +14,7 @@ import type { HostedParts } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
 import type { Uplink } from '../network/hosts.ts';
 import { ambient, type Inhabitant } from './ambient.ts';
+import { requireFewJobs } from './endless.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 
@@ -43,6 +44,7 @@ export class Life implements Inhabitant, JobOwner {
   /** What was thrown then, whatever it is; null for nothing. */
   thrown: { readonly error: unknown } | null = null;
   private readings = 0;
+  private jobs = 0;
   /** Calls that are not answered yet. */
   openCalls = 0;
   /** Its program has ended: what keeps it alive is what it still waits for. */
@@ -88,6 +90,16 @@ export class Life implements Inhabitant, JobOwner {
     const error = new Error('it waits for its clock to move, which it does only while it awaits');
     this.fail(error);
     throw error;
+  }
+
+  countJob(): void {
+    this.jobs += 1;
+    try {
+      requireFewJobs(this.jobs);
+    } catch (error) {
+      this.fail(error);
+      throw error;
+    }
   }
 
   get randomness(): Randomness {
@@ -162,6 +174,7 @@ export class Life implements Inhabitant, JobOwner {
   end(): void {
     ambient.current = null;
     this.readings = 0;
+    this.jobs = 0;
     if (this.failure !== null) throw this.failure;
     if (this.hasFinished && !this.isKeptAlive) this.close();
   }

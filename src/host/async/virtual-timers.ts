@@ -4,6 +4,7 @@
  * later, so that a program which polls with it lets time pass.
  */
 import { AsyncResource } from 'node:async_hooks';
+import process from 'node:process';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -111,9 +112,24 @@ export function patchWaits(patches: Patches): void {
     wait(delay, undefined, options),
   );
   patches.set(scheduler, 'yield', () => pass());
+  patchTicks(patches);
   patches.set(AbortSignal, 'timeout', (delay: number) =>
     ambient.current === null ? realTimeout(delay) : signalAfter(ambient.current, delay),
   );
+}
+
+/** Ticks and microtasks are jobs as those of promises are: a chain of them is not to be endless. */
+function patchTicks(patches: Patches): void {
+  const { nextTick } = process;
+  const { queueMicrotask } = globalThis;
+  patches.set(process, 'nextTick', (callback: () => void, ...args: unknown[]) => {
+    ambient.current?.countJob();
+    nextTick(callback, ...args);
+  });
+  patches.set(globalThis, 'queueMicrotask', (callback: () => void) => {
+    ambient.current?.countJob();
+    queueMicrotask(callback);
+  });
 }
 
 /** Undefined is a value too. */

@@ -17,6 +17,7 @@ import type {
   SectionProgramOf,
 } from '../../systems/protocol.ts';
 import { ambient, type Inhabitant, inRealTurn } from '../async/ambient.ts';
+import { requireFewJobs } from '../async/endless.ts';
 import { EPOCH_MS } from '../async/life.ts';
 import type { AnyFunction } from '../async/patches.ts';
 import { Randomness } from '../async/randomness.ts';
@@ -161,6 +162,7 @@ class Nobody implements Inhabitant {
   readonly pid: number = 1;
   readonly network: null = null;
   private readonly drawn: Map<string, Randomness> = new Map();
+  private jobs = 0;
   failure: { readonly error: unknown } | null = null;
 
   dateMs(): number {
@@ -184,6 +186,11 @@ class Nobody implements Inhabitant {
     const known = this.drawn.get(place) ?? new Randomness(place, { number: 0, life: 0 });
     this.drawn.set(place, known);
     return known;
+  }
+
+  countJob(): void {
+    this.jobs += 1;
+    requireFewJobs(this.jobs);
   }
 
   /** Definitions may be put together of files. */

@@ -3,10 +3,10 @@
  * Offered only where the run of the plan itself gives the very trace that the page carries.
  */
 import { builtIn } from '../../catalogue.ts';
-import { explain } from '../../check/explain.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { examine } from '../../harness.ts';
 import { run, whyRefused } from '../../run.ts';
+import { explainRunNow } from '../../search/evidence/explain-run.ts';
 import { modelOf } from '../../systems/assemble.ts';
 import { element, type Markup, render } from '../../text/markup.ts';
 import { figure } from '../html/document.ts';
@@ -121,7 +121,8 @@ function showRun(section: HTMLElement, data: PageData): void {
   const { trace, verdicts } = examine(plan, [...judged]);
   const broken = verdicts.filter((verdict) => verdict.kind === 'invalid');
   const verdict = broken.find(({ claim }) => claim === data.claim) ?? broken[0] ?? null;
-  const explanation = verdict === null ? null : explain(trace, verdict, plan.system.name);
+  const told = verdict === null ? null : explainRunNow({ plan, trace, verdict });
+  const explanation = told?.explanation ?? null;
   outcome.innerHTML = render(renderOutcome({ claim: data.claim, verdicts, explanation, trace }));
   const claim = verdict?.claim ?? data.claim;
   const tried = {

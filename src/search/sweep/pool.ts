@@ -1,14 +1,16 @@
 /**
- * Runs chunks on worker threads, which stay warm from one scenario to the next. A worker that stays
- * at one seed for too long, or dies of one, is replaced: the seed becomes a finding, and the rest
- * of its chunk is examined again without it.
+ * Runs chunks and tasks on worker threads, which stay warm from one scenario to the next. A worker
+ * that stays at one seed for too long, or dies of one, is replaced: the seed becomes a finding, and
+ * the rest of its chunk is examined again without it, until too much time is lost to such seeds.
  */
 import { Worker } from 'node:worker_threads';
 import type { LoadedModule } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
+import { Whereabouts } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, killedTally } from './chunk.ts';
-import { mergeTallies, type SeedFailure, type Tally } from './tally.ts';
+import { EMPTY_TALLY, mergeTallies, type SeedFailure, type Tally } from './tally.ts';
+import type { TaskDone, TaskEnd, TaskOrder } from './tasks.ts';
 
 export interface PoolOptions {
   readonly workers: number;
@@ -34,11 +36,14 @@ export interface PoolJob {
 }
 
 export class Pool {
+  readonly workers: number;
   private readonly lanes: readonly Lane[];
+  private readonly patience = new Patience();
   private isBusy = false;
 
   constructor(options: PoolOptions) {
-    this.lanes = Array.from({ length: options.workers }, () => new Lane(options));
+    this.workers = options.workers;
+    this.lanes = Array.from({ length: options.workers }, () => new Lane(options, this.patience));
   }
 
   /**
@@ -46,8 +51,7 @@ export class Pool {
    * the job any more when it returns: an answer that came later would be taken for the next job's.
    */
   async run(job: PoolJob): Promise<void> {
-    assert(!this.isBusy, 'a pool has two jobs at once');
-    this.isBusy = true;
+    this.begin();
     let isFailed = false;
     const next: PoolJob['next'] = (seeds) => (isFailed ? null : job.next(seeds));
     const ends = this.lanes.map(async (lane) => {
@@ -63,6 +67,29 @@ export class Pool {
     for (const end of settled) if (end.status === 'rejected') throw end.reason;
   }
 
+  /** Does one task, when there is no job; `isGivenUp` is as that of a job. */
+  async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
+    const [lane] = this.lanes;
+    assert(lane !== undefined, 'a pool has no worker');
+    if (this.patience.isSpent) return { kind: 'lost', where: 'other runs', why: 'did not end' };
+    this.begin();
+    try {
+      return await lane.perform(order, isGivenUp);
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  private begin(): void {
+    assert(!this.isBusy, 'a pool has two jobs at once');
+    this.isBusy = true;
+  }
+
+  /** What was lost to seeds that did not end is forgotten: other seeds follow. */
+  restorePatience(): void {
+    this.patience.lostMs = 0;
+  }
+
   /** Ends the workers; without it they would keep the process alive. */
   async close(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.close()));
@@ -75,6 +102,10 @@ export interface WorkerSetting {
   readonly examinerUrl: string;
   /** One number in shared memory: the seed at hand. */
   readonly seedCell: Float64Array;
+  /** Another: not 0 once a task is to come to its end with what it has. */
+  readonly stopCell: Int32Array;
+  /** Where it says where it is in a task. */
+  readonly whereabouts: SharedArrayBuffer;
 }
 
 /** What it is sent. */
@@ -83,6 +114,11 @@ export interface ChunkOrder {
   /** Where the scenario's own words come from. */
   readonly modules: readonly LoadedModule[];
   readonly chunk: Chunk;
+}
+
+/** What it says before it ends itself, since it is at a seed that never does. */
+export interface LastWords {
+  readonly lastWords: string;
 }
 
 /** What it answers. */
@@ -101,26 +137,57 @@ const START_TIMEOUT_MS = 60_000;
 const GRACE_MS = 800;
 const LOOK_EVERY_MS = 200;
 
+/** What became of an order. */
+type Sent<Answer> =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  /** The worker is gone; `why` is a clause. */
+  | { readonly kind: 'lost'; readonly why: string }
+  | { readonly kind: 'given up' };
+
+/** How one sees that a worker goes on with an order, and how long it may stay where it is. */
+interface Progress {
+  readonly at: () => number;
+  readonly limitMs: (at: number) => number;
+  readonly isGivenUp?: (() => boolean) | undefined;
+}
+
 /** One worker's place in the pool; the worker in it may be replaced. */
 class Lane {
   private readonly options: PoolOptions;
+  private readonly patience: Patience;
   /** The seed at hand, written by the worker; NaN before the first of a chunk. */
   private readonly seedCell = new Float64Array(new SharedArrayBuffer(8));
+  /** Not 0 once a task is to come to its end. */
+  private readonly stopCell = new Int32Array(new SharedArrayBuffer(4));
+  /** Where it is in a task. */
+  private readonly whereabouts = new Whereabouts();
   private seedsPerChunk = FIRST_CHUNK;
   private worker: Worker | null = null;
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions, patience: Patience) {
     this.options = options;
+    this.patience = patience;
   }
 
   async run(job: PoolJob): Promise<void> {
     for (;;) {
-      const chunk = job.next(this.seedsPerChunk);
+      const chunk = this.patience.isSpent ? null : job.next(this.seedsPerChunk);
       if (chunk === null) return;
-      const { scenario, modules } = job;
-      const tally = await this.examine({ scenario, modules, chunk }, job);
-      if (tally !== null) job.onTally(tally, chunk);
+      await this.examine(chunk, job);
     }
+  }
+
+  async perform(order: TaskOrder, isGivenUp?: () => boolean): Promise<TaskEnd> {
+    const { whereabouts, options } = this;
+    const at = (): number => whereabouts.changes;
+    const limitMs = (): number => {
+      const { activity } = whereabouts;
+      if (activity === 'own code') return Number.POSITIVE_INFINITY;
+      return activity === 'nothing' ? START_TIMEOUT_MS : options.seedTimeoutMs;
+    };
+    const sent = await this.send<TaskDone>(order, { at, limitMs, isGivenUp });
+    if (sent.kind === 'answer') return sent.answer;
+    return sent.kind === 'lost' ? { ...sent, where: whereabouts.what } : sent;
   }
 
   async close(): Promise<void> {
@@ -129,83 +196,107 @@ class Lane {
   }
 
   /**
-   * Examines a chunk, again and again without the seeds that a worker does not survive; null where
-   * it was given up.
+   * Examines a chunk, again and again without the seeds that a worker does not survive. Where too
+   * many do not end, only what is known of those is told.
    */
-  private async examine(order: ChunkOrder, job: PoolJob): Promise<Tally | null> {
-    const { chunk } = order;
-    const attempt = await this.attempt(order, job);
-    if (attempt === null) return null;
-    if ('tally' in attempt) {
-      this.resize(attempt.milliseconds, chunk);
-      return attempt.tally;
+  private async examine(whole: Chunk, job: PoolJob): Promise<void> {
+    const { scenario, modules, isGivenUp } = job;
+    const at = (): number => this.seedCell[0] ?? Number.NaN;
+    const { seedTimeoutMs } = this.options;
+    const limitMs = (seed: number): number =>
+      Number.isNaN(seed) ? START_TIMEOUT_MS : seedTimeoutMs;
+    let lost = EMPTY_TALLY;
+    const seeds: SeedFailure[] = [];
+    for (let chunk = whole; ; chunk = { ...chunk, skip: [...chunk.skip, at()] }) {
+      this.seedCell[0] = Number.NaN;
+      const order: ChunkOrder = { scenario, modules, chunk };
+      const sent = await this.send<ChunkDone>(order, { at, limitMs, isGivenUp });
+      if (sent.kind === 'given up') return;
+      if (sent.kind === 'answer') {
+        this.resize(sent.answer.milliseconds, chunk);
+        job.onTally(mergeTallies(lost, sent.answer.tally), whole);
+        return;
+      }
+      if (Number.isNaN(at())) throw new Error(`a worker did not start: ${sent.why}`);
+      const failure = { seed: at(), error: sent.why };
+      seeds.push(failure);
+      lost = mergeTallies(lost, killedTally(failure));
+      if (this.patience.isSpent) break;
     }
-    const skip = [...chunk.skip, attempt.seed];
-    const rest = await this.examine({ ...order, chunk: { ...chunk, skip } }, job);
-    return rest === null ? null : mergeTallies(killedTally(attempt), rest);
+    for (const one of seeds) {
+      job.onTally(killedTally(one), { ...whole, from: one.seed, to: one.seed, skip: [] });
+    }
   }
 
-  /** What the worker answers, or the seed that it was lost at; null where the chunk is given up. */
-  private attempt(order: ChunkOrder, job: PoolJob): Promise<ChunkDone | SeedFailure | null> {
+  /** What the worker answers, if it does. */
+  private send<Answer extends object>(order: object, progress: Progress): Promise<Sent<Answer>> {
     this.worker ??= this.start();
-    const { worker } = this;
-    this.seedCell[0] = Number.NaN;
-    return new Promise((resolve, reject) => {
-      const watch = this.watch(job, (error) => lose(error));
-      const lose = (error: string | null): void => {
-        stop();
-        this.worker = null;
-        const seed = this.seedCell[0] ?? Number.NaN;
-        void worker.terminate().then(() => {
-          if (error === null) resolve(null);
-          else if (Number.isNaN(seed)) reject(new Error(`a worker did not start: ${error}`));
-          else resolve({ seed, error });
-        });
-      };
-      const onDone = (done: ChunkDone): void => {
-        stop();
-        resolve(done);
-      };
-      const onError = (error: Error): void => lose(error.message);
-      const onExit = (): void => lose('it ended its process');
-      const stop = (): void => {
+    const { worker, stopCell } = this;
+    Atomics.store(stopCell, 0, 0);
+    return new Promise((resolve) => {
+      const end = (sent: Sent<Answer>): void => {
         clearInterval(watch);
-        worker.off('message', onDone);
+        worker.off('message', onMessage);
         worker.off('error', onError);
         worker.off('exit', onExit);
+        if (sent.kind === 'answer') resolve(sent);
+        else void this.drop(worker).then(() => resolve(sent));
       };
-      worker.on('message', onDone);
+      const watch = this.watch(progress, end);
+      const onMessage = (said: Answer | LastWords): void => {
+        if ('lastWords' in said) end({ kind: 'lost', why: said.lastWords });
+        else end({ kind: 'answer', answer: said });
+      };
+      const onError = (error: Error): void => end({ kind: 'lost', why: error.message });
+      const onExit = (): void => end({ kind: 'lost', why: 'it ended its process' });
+      worker.on('message', onMessage);
       worker.on('error', onError);
       worker.on('exit', onExit);
       worker.postMessage(order);
     });
   }
 
-  /** Calls `onHung` once the worker has stayed at a seed for too long, or is not wanted any more. */
-  private watch({ isGivenUp }: PoolJob, onHung: (error: string | null) => void): NodeJS.Timeout {
-    let lastSeed = Number.NaN;
+  private async drop(worker: Worker): Promise<void> {
+    this.worker = null;
+    await worker.terminate();
+  }
+
+  /** Ends an order of which the worker does not get on, or which nobody wants any more. */
+  private watch(
+    { at, limitMs, isGivenUp }: Progress,
+    end: (sent: { kind: 'lost'; why: string } | { kind: 'given up' }) => void,
+  ): NodeJS.Timeout {
+    let last = Number.NaN;
     let sinceMs = performance.now();
     let givenUpMs = Number.POSITIVE_INFINITY;
     return setInterval(() => {
-      if (isGivenUp?.() === true) givenUpMs = Math.min(givenUpMs, performance.now());
-      if (performance.now() - givenUpMs > GRACE_MS) {
-        onHung(null);
-        return;
+      const nowMs = performance.now();
+      if (isGivenUp?.() === true) {
+        givenUpMs = Math.min(givenUpMs, nowMs);
+        Atomics.store(this.stopCell, 0, 1);
       }
-      const seed = this.seedCell[0] ?? Number.NaN;
-      const limitMs = Number.isNaN(seed) ? START_TIMEOUT_MS : this.options.seedTimeoutMs;
-      if (!Object.is(seed, lastSeed)) {
-        lastSeed = seed;
-        sinceMs = performance.now();
-      } else if (performance.now() - sinceMs > limitMs) {
-        onHung(`it did not end within ${limitMs / 1000} s`);
+      const now = at();
+      const limit = limitMs(now);
+      if (nowMs - givenUpMs > GRACE_MS) end({ kind: 'given up' });
+      else if (!Object.is(now, last)) {
+        last = now;
+        sinceMs = nowMs;
+      } else if (nowMs - sinceMs > limit) {
+        this.patience.lostMs += limit;
+        end({ kind: 'lost', why: `it did not end within ${limit / 1000} s` });
       }
     }, LOOK_EVERY_MS);
   }
 
   private start(): Worker {
     const { workerUrl, examinerUrl, memoryMb } = this.options;
-    const setting: WorkerSetting = { examinerUrl, seedCell: this.seedCell };
+    const { seedCell, stopCell, whereabouts } = this;
+    const setting: WorkerSetting = {
+      examinerUrl,
+      seedCell,
+      stopCell,
+      whereabouts: whereabouts.memory,
+    };
     return new Worker(workerUrl, {
       workerData: setting,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
@@ -216,5 +307,17 @@ class Lane {
     const seeds = chunk.to - chunk.from + 1;
     const ideal = Math.round((seeds * CHUNK_MS) / Math.max(milliseconds, 1));
     this.seedsPerChunk = Math.max(1, Math.min(ideal, seeds * 4, LARGEST_CHUNK));
+  }
+}
+
+/** How long is waited in all for seeds that do not end, before there are enough of them. */
+const PATIENCE_MS = 15_000;
+
+/** What a pool has lost to seeds that did not end. */
+class Patience {
+  lostMs = 0;
+
+  get isSpent(): boolean {
+    return this.lostMs > PATIENCE_MS;
   }
 }

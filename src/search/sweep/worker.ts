@@ -4,10 +4,13 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Catalogue } from '../../catalogue.ts';
+import { endEndless } from '../../host/async/endless.ts';
+import { tellWhereabouts } from '../../host/async/whereabouts.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Examiner, examineChunk } from './chunk.ts';
-import type { ChunkDone, ChunkOrder, WorkerSetting } from './pool.ts';
+import type { ChunkDone, ChunkOrder, LastWords, WorkerSetting } from './pool.ts';
+import { performHere, type TaskOrder } from './tasks.ts';
 
 /** The shape of an examiner module; the catalogue holds what the scenario's words mean. */
 interface ExaminerModule {
@@ -16,10 +19,26 @@ interface ExaminerModule {
   readonly prepareScenario?: (scenario: Scenario, catalogue: Catalogue) => Promise<void>;
 }
 
-async function work({ examinerUrl, seedCell }: WorkerSetting): Promise<void> {
+async function work({
+  examinerUrl,
+  seedCell,
+  stopCell,
+  whereabouts,
+}: WorkerSetting): Promise<void> {
   const module: ExaminerModule = await import(examinerUrl);
-  parentPort?.on('message', async ({ scenario, modules, chunk }: ChunkOrder) => {
-    const catalogue = await loadAgain(modules);
+  endEndless((lastWords) => {
+    const words: LastWords = { lastWords };
+    parentPort?.postMessage(words);
+  });
+  tellWhereabouts(whereabouts);
+  parentPort?.on('message', async (order: ChunkOrder | TaskOrder) => {
+    const catalogue = await loadAgain(order.modules);
+    if ('task' in order) {
+      const shouldStop = (): boolean => Atomics.load(stopCell, 0) !== 0;
+      parentPort?.postMessage(await performHere(order.task, catalogue, shouldStop));
+      return;
+    }
+    const { scenario, chunk } = order;
     await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
     const system = scenario.systems.find(({ name }) => name === chunk.system);

@@ -1,11 +1,11 @@
 /** Findings of real plans, made as the commands make them, for pages that browsers open. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { explain } from '../../../check/explain.ts';
 import type { Plan } from '../../../core/plan/plan.ts';
 import { readPlan } from '../../../core/plan/plan-text.ts';
 import { examine, shrinkFailure } from '../../../harness.ts';
 import { digestOf } from '../../../run.ts';
+import { explainRunNow } from '../../../search/evidence/explain-run.ts';
 import { claimsJudged } from '../../../search/sweep/examiner.ts';
 import type { Finding, OtherRun } from '../../finding.ts';
 
@@ -29,7 +29,7 @@ export function findingOf(plan: Plan, claim: string): Finding {
     ...{
       claim,
       seed: 1,
-      explanation: explain(trace, verdict, plan.system.name),
+      ...explainRunNow({ plan, trace, verdict }),
       verdict,
       verdicts,
       trace,

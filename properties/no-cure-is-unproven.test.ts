@@ -1,0 +1,153 @@
+/**
+ * Laws of what is said of a breach, over every kept plan and every mutant: telling it never throws,
+ * every fault without which the claim holds is named in the story, with its subject, and what would
+ * have prevented it was run on the same plan, holds there, and lets the work go on; else nothing of
+ * the kind is said.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { builtIn } from '../src/catalogue.ts';
+import { builtInClaims } from '../src/check/claims.ts';
+import { inWords } from '../src/check/explain.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
+import { readPlan } from '../src/core/plan/plan-text.ts';
+import { examine } from '../src/harness.ts';
+import { pin } from '../src/run.ts';
+import { expand } from '../src/scenario/expand.ts';
+import { curesFor, rulesWithCures } from '../src/search/evidence/cures.ts';
+import { explainPlan } from '../src/search/evidence/explain-plan.ts';
+import type { ToldBreach } from '../src/search/evidence/explain-run.ts';
+import { MUTANT, scenarioOf } from '../src/search/mutants/mutant.ts';
+import { mutants } from '../src/search/mutants/mutants.ts';
+import { prepare } from '../src/systems/store/store-kinds.ts';
+
+/** Of a mutant, the first that breaks its claim is told. */
+const SEEDS = 60;
+
+const folder = fileURLToPath(new URL('../fixtures/plans/', import.meta.url));
+const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+
+function planOf(file: string): Plan {
+  const read = readPlan({ file, text: readFileSync(`${folder}${file}`, 'utf8') });
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return read.plan;
+}
+
+const kept = files.map((file) => [file, planOf(file)] as const);
+
+beforeAll(async () => {
+  await prepare(kept.map(([, { system }]) => system));
+  await prepare(mutants.map(({ mutant }) => mutant));
+});
+
+/** How a story may say that a fault of this kind struck. */
+const SAID: Readonly<Record<string, RegExp>> = {
+  pause: /paused/,
+  delay: /late|delayed/,
+  drop: /lost/,
+  duplicate: /executed again/,
+  partition: /cut off/,
+  clock: /clock/,
+  crash: /crashed/,
+  reset: /replaced/,
+  failover: /failed over/,
+  evict: /forgot/,
+  'late-timer': /late/,
+};
+
+interface Broken {
+  readonly plan: Plan;
+  readonly claim: string;
+}
+
+async function toldOf({ plan, claim }: Broken): Promise<ToldBreach> {
+  const told = await explainPlan(plan, claim);
+  if (told === null) throw new Error(`${claim} does not break`);
+  return told;
+}
+
+/** Every claim that a plan breaks. */
+function brokenBy(plan: Plan): readonly Broken[] {
+  const { verdicts } = examine(plan, [...builtInClaims.keys()]);
+  return verdicts.flatMap(({ kind, claim }) => (kind === 'invalid' ? [{ plan, claim }] : []));
+}
+
+function requireCausesNamed({ plan }: Broken, { explanation, causation }: ToldBreach): void {
+  const story = inWords(explanation);
+  const faults = pin(plan).faults;
+  for (const { fault, event } of causation.causes) {
+    const kind = faults[fault]?.kind ?? '';
+    expect(story).toMatch(SAID[kind] ?? /^$/);
+    expect(causation.evidence.map((part) => part.event)).toContain(event);
+  }
+}
+
+function requireCureProven({ plan, claim }: Broken, { explanation, causation }: ToldBreach): void {
+  const { cure } = causation;
+  expect(explanation.cure).toBe(cure?.text ?? '');
+  if (cure === null) return;
+  const pinned = pin(plan);
+  const { verdicts } = examine(pinned, [claim]);
+  const rule = verdicts[0]?.kind === 'invalid' ? verdicts[0].rule : '';
+  const cured = curesFor(pinned, rule, builtIn).find(({ change }) => change === cure.change);
+  if (cured === undefined) throw new Error(`${cure.change} is no cure of ${rule}`);
+  expect(cured.plan.faults).toEqual(pinned.faults);
+  const after = examine(cured.plan, [claim]);
+  expect(after.verdicts[0]?.kind).toBe('valid');
+  const ended = after.trace.events.some((event) => event.kind === 'return' && isGood(event));
+  expect(ended, 'somebody gets something done').toBe(true);
+}
+
+function isGood({ answer }: { readonly answer: { readonly kind: string } | null }): boolean {
+  return answer !== null && !['denied', 'refused'].includes(answer.kind);
+}
+
+async function requireLaws(broken: Broken): Promise<ToldBreach> {
+  const told = await toldOf(broken);
+  requireCausesNamed(broken, told);
+  requireCureProven(broken, told);
+  return told;
+}
+
+describe('what is said of a breach', () => {
+  test.each(kept)('by the kept plan %s', async (_, plan) => {
+    for (const broken of brokenBy(plan)) await requireLaws(broken);
+  });
+
+  test('by every mutant, most of which have a proven cure', async () => {
+    let proven = 0;
+    for (const mutant of mutants) {
+      const scenario = scenarioOf(mutant);
+      for (let seed = 0; seed < SEEDS; seed += 1) {
+        const plan = expand(scenario, MUTANT, seed);
+        const { verdicts } = examine(plan, [mutant.caughtBy]);
+        if (verdicts[0]?.kind !== 'invalid') continue;
+        const { causation } = await requireLaws({ plan, claim: mutant.caughtBy });
+        if (causation.cure !== null) proven += 1;
+        break;
+      }
+    }
+    expect(proven).toBeGreaterThan(mutants.length / 2);
+  });
+});
+
+test('most kept plans that break have a proven cure, and each cause shows in a difference', async () => {
+  const counts = { broken: 0, cured: 0, caused: 0, turned: 0 };
+  for (const [, plan] of kept) {
+    const claim = plan.expect?.outcome === 'reproduced' ? plan.expect.claim : null;
+    if (claim === null) continue;
+    const { causation } = await toldOf({ plan, claim });
+    counts.broken += 1;
+    if (causation.cure !== null) counts.cured += 1;
+    if (causation.causes.length > 0) counts.caused += 1;
+    if (causation.causes.length > 0 && causation.turn !== null) counts.turned += 1;
+  }
+  expect(counts.cured).toBeGreaterThan(counts.broken / 2);
+  expect(counts.turned).toBe(counts.caused);
+});
+
+test('the table of cures names rules that there are', () => {
+  const rules = [...builtInClaims.values()].flatMap((claim) => Object.keys(claim.rules));
+  expect(rules).toEqual(expect.arrayContaining([...rulesWithCures()]));
+});

@@ -1,0 +1,51 @@
+/** What never ends in a test of users is named at the terminal, and ended: in each pool. */
+import { afterAll, expect, test } from 'vitest';
+import { outputOf, Project } from './project.fixture.ts';
+
+/** A test whose body does `what` in a tenth of its sections. */
+function testThat(what: string): string {
+  return `import { simTest } from 'fencepost/vitest';
+simTest('holds', { seeds: 50, clients: { count: 2 }, faults: [] }, async (section: any) => {
+  if (Math.random() < 0.1) ${what}
+  await section.guard({ token: 1 }, (guard: any) => guard.work());
+});
+`;
+}
+
+const project = new Project({
+  'loop.test.ts': testThat('for (;;);'),
+  'chain.test.ts': testThat('for (;;) await null;'),
+  'growing.test.ts': testThat('for (const kept = []; ; ) kept.push({ kept: [] });'),
+});
+afterAll(() => project.remove());
+
+/** How vitest ended, and what stood at the terminal. */
+async function run(file: string, pool: string): Promise<{ code: number | null; output: string }> {
+  const child = project.start(['run', file, `--pool=${pool}`]);
+  const output = outputOf(child);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { code, output: output() };
+}
+
+const LIMIT = { timeout: 60_000 };
+
+const cases = [
+  ['loop', 'forks', 'did not end within 10 s'],
+  ['loop', 'threads', 'did not end within 10 s'],
+  ['chain', 'forks', 'failed: \\w+: it never waits'],
+  ['growing', 'forks', 'did not end within 10 s|memory'],
+] as const;
+
+test.each(cases)(
+  '%s in %s: seed and command are printed, and vitest ends',
+  LIMIT,
+  async (...one) => {
+    const [name, pool, why] = one;
+    const startedMs = performance.now();
+    const { code, output } = await run(`${name}.test.ts`, pool);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(new RegExp(`✗ holds: seeds? \\d+ (.*)(${why})`));
+    expect(output).toMatch(/FENCEPOST_SEED=\d+ npx vitest run \w+\.test\.ts -t holds/);
+    expect(performance.now() - startedMs).toBeLessThan(30_000);
+  },
+);

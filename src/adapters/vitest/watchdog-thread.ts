@@ -1,0 +1,51 @@
+/**
+ * The watchdog of a test worker: a thread beside the one that runs tests, which may hang in code of
+ * users so that not even vitest's timeouts come. It then prints what ran, with the command that runs
+ * it alone, and ends the process.
+ */
+import { writeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Whereabouts } from '../../host/async/whereabouts.ts';
+import { visible } from '../../text/visible.ts';
+
+/** What it is started with. */
+export interface WatchdogSetting {
+  /** Where the thread beside it says what it is at: a name, and on the next line a command. */
+  readonly whereabouts: SharedArrayBuffer;
+  /** How long a run may take. */
+  readonly limitMs: number;
+}
+
+/** What it is told by a thread that knows that it never ends. */
+export interface LastWords {
+  readonly why: string;
+}
+
+const LOOK_EVERY_MS = 200;
+/** How long a process may take to leave before it is killed. */
+const GRACE_MS = 1_500;
+const STDERR = 2;
+
+function watch({ whereabouts: memory, limitMs }: WatchdogSetting): void {
+  const whereabouts = new Whereabouts(memory);
+  let seen = whereabouts.changes;
+  let sinceMs = performance.now();
+  const looking = setInterval(() => {
+    const nowMs = performance.now();
+    const { changes, activity } = whereabouts;
+    if (changes !== seen || activity !== 'code of users') sinceMs = nowMs;
+    seen = changes;
+    if (nowMs - sinceMs > limitMs) bark(`did not end within ${limitMs / 1000} s`);
+  }, LOOK_EVERY_MS);
+  parentPort?.on('message', ({ why }: LastWords) => bark(`failed: ${why}`));
+  const bark = (what: string): void => {
+    clearInterval(looking);
+    const [name = '', command = ''] = whereabouts.what.split('\n');
+    const lines = [`✗ ${name} ${what}; its worker is ended`, `seed:   ${command}`];
+    writeSync(STDERR, `\nfencepost\n${lines.map(visible).join('\n')}\n\n`);
+    process.kill(process.pid, 'SIGTERM');
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), GRACE_MS);
+  };
+}
+
+watch(workerData);

@@ -1,0 +1,114 @@
+/**
+ * A fault as a clause of an explanation, which names what it struck: `the reply to alice's acquire
+ * came 20 ms late`, `bob's clock was set 10 ms ahead at 0 ms`. Clients go by their names, servers
+ * and all else stand in backticks.
+ */
+import type { FaultStrikes, Trace } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { hitsMessage } from '../core/plan/fault.ts';
+import { FAULT_WORDS } from '../core/plan/fault-words.ts';
+import { listOf } from '../text/prose.ts';
+
+export function faultPhrase(trace: Trace, fault: FaultStrikes): string {
+  const { atUs, target, amount } = fault;
+  const processes = fault.processes.map((process) => processPhrase(trace, process));
+  const who = listOf(processes);
+  const at = `at ${proseDuration(atUs)}`;
+  const said = FAULT_WORDS[fault.fault].prose({
+    ...{ who, processes, at, clock: clockPhrase(trace, fault), span: spanPhrase(fault) },
+    target: hitsMessage(fault.fault) ? messagePhrase(trace, target) : `\`${target}\``,
+    amount: proseDuration(amount),
+  });
+  return `${said}${deedPhrase(trace, fault)}${lossPhrase(trace, fault)}`;
+}
+
+/** `from 3 ms to 20 ms`. */
+export function spanPhrase({ atUs, untilUs }: Pick<FaultStrikes, 'atUs' | 'untilUs'>): string {
+  const from = `from ${proseDuration(atUs)}`;
+  return untilUs === null ? from : `${from} to ${proseDuration(untilUs)}`;
+}
+
+/** `alice`, `` `lock` ``. */
+function processPhrase({ processes }: Trace, name: string): string {
+  const role = processes.find((process) => process.name === name)?.role;
+  return role === 'client' || role === 'probe' ? name : `\`${name}\``;
+}
+
+/** `bob's clock was set 10 ms back at 3 ms`, `bob's clock ran 200 ppm too slow from 0 ms`. */
+function clockPhrase(trace: Trace, { processes, target, amount, atUs }: FaultStrikes): string {
+  const whose = processes.map((process) => `${processPhrase(trace, process)}'s`);
+  const clocks = `${listOf(whose)} clock`;
+  if (target === 'rate') {
+    const side = amount < 0 ? 'slow' : 'fast';
+    return `${clocks} ran ${Math.abs(amount)} ppm too ${side} from ${proseDuration(atUs)}`;
+  }
+  const side = amount < 0 ? 'back' : 'ahead';
+  return `${clocks} was set ${proseDuration(Math.abs(amount))} ${side} at ${proseDuration(atUs)}`;
+}
+
+/** `the reply to alice's acquire` of `alice/1/acquire/1/reply`; another name stays as it is. */
+export function messagePhrase(trace: Trace, message: string): string {
+  const [, operation = '', leg] = /^(.*)\/\d+\/(request|reply)$/.exec(message) ?? [];
+  if (leg === undefined || labelOf(operation) === '') return `\`${message}\``;
+  const [, asked] = /^(.*)\/\d+\/check$/.exec(operation) ?? [];
+  const call =
+    asked === undefined ? callPhrase(trace, operation) : `the check of ${callPhrase(trace, asked)}`;
+  return leg === 'reply' ? `the reply to ${call}` : call;
+}
+
+/** `alice's acquire`; with its name where alice made several such calls. */
+export function callPhrase(trace: Trace, operation: string): string {
+  const [process = ''] = operation.split('/');
+  const label = labelOf(operation);
+  const alike = trace.events.filter(
+    (event) =>
+      event.kind === 'invoke' && event.process === process && labelOf(event.operation) === label,
+  );
+  const which = alike.length > 1 ? ` (\`${operation}\`)` : '';
+  return `${processPhrase(trace, process)}'s ${verbPhrase(trace, operation)}${which}`;
+}
+
+/** What a lock or a store calls it, or else, in backticks, what its program does. */
+function verbPhrase({ events }: Trace, operation: string): string {
+  const label = labelOf(operation);
+  const invoke = events.find((event) => event.kind === 'invoke' && event.operation === operation);
+  if (invoke?.kind !== 'invoke') return label;
+  return invoke.call.verb === label ? label : `\`${label}\``;
+}
+
+/** `write` of `alice/1/write-2`. */
+function labelOf(operation: string): string {
+  const [, , label = ''] = operation.split('/');
+  return label.replace(/-\d+$/, '');
+}
+
+/** `, before its write`, of a client that is paused; '' where it does nothing more. */
+function deedPhrase(trace: Trace, struck: FaultStrikes): string {
+  const { fault, processes } = struck;
+  const [process = ''] = processes;
+  if (fault !== 'pause' || processPhrase(trace, process) !== process) return '';
+  const since = trace.events.slice(trace.events.indexOf(struck));
+  const next = since.find((event) => event.kind === 'invoke' && event.process === process);
+  if (next?.kind !== 'invoke') return '';
+  const { operation } = next;
+  return `, before its ${verbPhrase(trace, operation)}`;
+}
+
+const FORGETS: ReadonlySet<string> = new Set(['crash', 'failover', 'evict']);
+
+/** What a lock service lost by a fault: `, and its tokens began again at 1`. */
+function lossPhrase({ events }: Trace, struck: FaultStrikes): string {
+  if (!FORGETS.has(struck.fault)) return '';
+  let highest = 0;
+  let isAfter = false;
+  for (const event of events) {
+    if (event === struck) isAfter = true;
+    if (event.kind !== 'grant' || !struck.processes.includes(event.process)) continue;
+    if (!isAfter) highest = Math.max(highest, event.token);
+    else
+      return event.token > 0 && event.token <= highest
+        ? `, and its tokens began again at ${event.token}`
+        : '';
+  }
+  return '';
+}

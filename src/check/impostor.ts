@@ -1,0 +1,82 @@
+/**
+ * Finds whose lease was over before its program entered: an impostor, which may have checked all it
+ * could and still believes that it holds the lock. A lease is counted from the departure of the
+ * request that won it, so it is over by then whatever clock is asked.
+ *
+ * Where no server notes its grants, that request is the last call of the kind with which the
+ * section began, and it counts only where the lock went to another client after it: code of one's
+ * own may well ask for a longer lease than its scenario says.
+ */
+import type { Grant } from '../core/history/server-events.ts';
+import type { Enter, Invoke, Trace } from '../core/history/trace.ts';
+import { isQuorumGrant } from './leases.ts';
+
+export interface Impostor {
+  readonly client: string;
+  readonly enteredUs: number;
+  /** When the request left, and when the lease that it won was over. */
+  readonly sentAtUs: number;
+  readonly overUs: number;
+}
+
+/** Null where it entered in time, or nobody can know; `ttlUs` is what the plan gives to clients. */
+export function impostorUnder(
+  trace: Trace,
+  grant: Grant,
+  ttlUs: ReadonlyMap<string, number>,
+): Impostor | null {
+  const entry = trace.events.find(
+    (event) =>
+      event.kind === 'enter' && event.ordinal === grant.ordinal && event.lock === grant.lock,
+  );
+  if (entry?.kind !== 'enter') return null;
+  const { client, lock } = grant;
+  const { atUs: enteredUs } = entry;
+  if (isByServer(trace, grant)) {
+    const overUs = grant.untilUs ?? Number.POSITIVE_INFINITY;
+    const { sentAtUs } = grant;
+    return overUs <= enteredUs ? { client, enteredUs, sentAtUs, overUs } : null;
+  }
+  const sent = winningRequest(trace, entry);
+  if (sent === null) return null;
+  const overUs = sent.atUs + (ttlUs.get(client) ?? Number.POSITIVE_INFINITY);
+  if (overUs > enteredUs || !wentToAnother(trace, { entry, lock, afterUs: sent.atUs })) return null;
+  return { client, enteredUs, sentAtUs: sent.atUs, overUs };
+}
+
+/** Whether its end is one that a server gave it. */
+function isByServer({ processes }: Trace, grant: Grant): boolean {
+  if (!isQuorumGrant(grant)) return true;
+  return grant.sentAtUs < grant.atUs && processes.some(({ role }) => role === 'lock');
+}
+
+/** The last call before it entered of the kind with which the section began. */
+function winningRequest({ events }: Trace, entry: Enter): Invoke | null {
+  let first: string | null = null;
+  let last: Invoke | null = null;
+  for (const event of events) {
+    if (event === entry) break;
+    if (event.kind !== 'invoke' || !event.operation.startsWith(`${entry.section}/`)) continue;
+    const label = event.operation.slice(entry.section.length + 1).replace(/-\d+$/, '');
+    first ??= label;
+    if (label === first) last = event;
+  }
+  return last;
+}
+
+/** Whether another client asked for the lock since, and entered before. */
+function wentToAnother(
+  trace: Trace,
+  {
+    entry,
+    lock,
+    afterUs,
+  }: { readonly entry: Enter; readonly lock: string; readonly afterUs: number },
+): boolean {
+  for (const event of trace.events) {
+    if (event === entry) return false;
+    if (event.kind !== 'enter' || event.lock !== lock || event.process === entry.process) continue;
+    if ((winningRequest(trace, event)?.atUs ?? 0) >= afterUs) return true;
+  }
+  return false;
+}

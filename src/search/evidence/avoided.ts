@@ -1,0 +1,160 @@
+/**
+ * Whether a run *avoided* what broke another: the claim held, every fault on which the breach
+ * depends was injected there too, into the same section where it hit a client, and the sections
+ * that the breach was about came to their end, or were kept from it: denied the lock, refused by
+ * the store, or stopped by a test of their lease. Not all were denied, or nothing was protected
+ * from anything.
+ */
+import { faultsBehind } from '../../check/breach-cause.ts';
+import { sectionOf } from '../../check/contention.ts';
+import type { Numbered, TraceIndex } from '../../check/trace-index.ts';
+import type { Invalid } from '../../check/verdict.ts';
+import type { FaultStrikes, TraceEvent } from '../../core/history/trace.ts';
+import { hitsBetween } from '../../core/plan/fault.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+
+/** A plan and what became of it. */
+export interface PlanRun {
+  readonly plan: Plan;
+  readonly indexed: TraceIndex;
+}
+
+/** Whether a run in which the claim holds met the same faults, and its sections came to an end. */
+export function isAvoided(broken: PlanRun, breach: Invalid, cured: PlanRun): boolean {
+  const faults = faultsNeeded(broken.indexed, breach);
+  if (!faults.every((fault) => wasInjected(broken, fault, cured))) return false;
+  const fates = sectionsInvolved(broken.indexed, breach).map((name) => fateOf(cured.indexed, name));
+  return fates.some((fate) => fate !== 'denied') && !fates.includes('unfinished');
+}
+
+/** How many sections of clients came to their end, none of their accesses refused. */
+export function sectionsEnded(indexed: TraceIndex): number {
+  const sections = new Set<string>();
+  for (const { invoke } of indexed.operations.values()) {
+    const { process, operation } = invoke.event;
+    const section = indexed.probes.has(process) ? null : sectionOf(operation);
+    if (section !== null) sections.add(section);
+  }
+  return [...sections].filter((section) => fateOf(indexed, section) === 'ended').length;
+}
+
+/**
+ * The faults on which a breach depends; where none is known, as of what went wrong because of
+ * something that went wrong before, all that came earlier: any of them may be needed.
+ */
+function faultsNeeded(indexed: TraceIndex, breach: Invalid): readonly Numbered<FaultStrikes>[] {
+  const known = faultsBehind(indexed, breach);
+  if (known.length > 0) return known;
+  const last = Math.max(0, ...breach.evidence.map(({ event }) => event));
+  return indexed.faults.filter(({ index }) => index < last);
+}
+
+/** Whether the fault of one run hit the other as well: the same one, and the same section. */
+function wasInjected(
+  broken: PlanRun,
+  { event, index }: Numbered<FaultStrikes>,
+  cured: PlanRun,
+): boolean {
+  const place = placeOf(broken, event);
+  const sections = sectionsAt(broken.indexed, event, index);
+  return cured.indexed.faults.some(
+    (other) =>
+      placeOf(cured, other.event) === place &&
+      sectionsAt(cured.indexed, other.event, other.index).join() === sections.join(),
+  );
+}
+
+/** A fault as its plan has it; one that was drawn by chance, by what it hit. */
+function placeOf({ plan }: PlanRun, { fault, index, target, processes }: FaultStrikes): string {
+  if (index === null) return [fault, target, ...processes].join();
+  return JSON.stringify(plan.faults[index]);
+}
+
+/** The sections of the clients whose process or message it hit; a clock goes wrong for all. */
+function sectionsAt(
+  { trace }: TraceIndex,
+  { fault, processes }: FaultStrikes,
+  before: number,
+): readonly string[] {
+  if (fault === 'clock' || hitsBetween(fault)) return [];
+  const clients = trace.processes.filter(({ name, role }) => {
+    return role === 'client' && processes.includes(name);
+  });
+  return clients.map(({ name }) => {
+    for (let at = before - 1; at >= 0; at -= 1) {
+      const section = sectionIn(trace.events[at], name);
+      if (section !== null) return section;
+    }
+    return '';
+  });
+}
+
+/** The section that an event says its process is in. */
+function sectionIn(event: TraceEvent | undefined, process: string): string | null {
+  if (event === undefined || !('process' in event) || event.process !== process) return null;
+  if (event.kind === 'invoke') return sectionOf(event.operation);
+  if (event.kind === 'mark') return sectionOf(event.point);
+  return 'section' in event ? event.section : null;
+}
+
+/** The sections of the grants, accesses and calls that show a breach, each once. */
+function sectionsInvolved({ trace, locks }: TraceIndex, { evidence }: Invalid): readonly string[] {
+  const entries = new Map<string, string>();
+  for (const { lock, entries: events } of locks.values()) {
+    for (const { event } of events) {
+      if (event.kind === 'enter') entries.set(`${lock} ${event.ordinal}`, event.section);
+    }
+  }
+  const names = evidence.map(({ event: index }) => {
+    const event = trace.events[index];
+    if (event === undefined) return null;
+    if ('section' in event) return event.section;
+    if ('operation' in event) return sectionOf(event.operation);
+    if (event.kind === 'mark') return sectionOf(event.point);
+    if (event.kind === 'grant' || event.kind === 'lease-test') {
+      const entered = entries.get(`${event.lock} ${event.ordinal}`);
+      if (entered !== undefined) return entered;
+    }
+    return 'lock' in event && 'message' in event && event.message !== ''
+      ? sectionOf(event.message)
+      : null;
+  });
+  return [...new Set(names.filter((name) => name !== null))];
+}
+
+/**
+ * `denied`: it asked for the lock and never had it, also because no answer came; `stopped`: the
+ * store refused it, or a test of its lease.
+ */
+type Fate = 'ended' | 'stopped' | 'denied' | 'unfinished';
+
+function fateOf(indexed: TraceIndex, section: string): Fate {
+  let entered = 0;
+  let left = 0;
+  let isStopped = false;
+  for (const { entries } of indexed.locks.values()) {
+    const ordinals = new Set<number>();
+    for (const { event } of entries) {
+      if (event.kind === 'enter' && event.section === section) {
+        entered += 1;
+        ordinals.add(event.ordinal);
+      } else if (event.kind === 'leave' && event.section === section) left += 1;
+      else if (event.kind === 'lease-test' && !event.isLive && ordinals.has(event.ordinal)) {
+        isStopped = true;
+      }
+    }
+  }
+  let hasAsked = false;
+  let calls = 0;
+  let isOpen = false;
+  for (const { invoke, return: returned } of indexed.operations.values()) {
+    if (sectionOf(invoke.event.operation) !== section) continue;
+    calls += 1;
+    if (returned === null) isOpen = true;
+    if (returned?.event.answer?.kind === 'refused') isStopped = true;
+    if ('lock' in invoke.event.call) hasAsked = true;
+  }
+  if (isStopped) return 'stopped';
+  if (hasAsked && entered === 0) return 'denied';
+  return calls === 0 || isOpen || left < Math.min(entered, 1) ? 'unfinished' : 'ended';
+}

@@ -1,0 +1,385 @@
+/**
+ * What may cure a breach, by the rule that broke: another store, option or client setting of a
+ * system of fencepost's own. Each is run on the plan that broke (`evidence.ts`), and only one that
+ * holds there is told. Code of others has no row: what cures it, its scenario says by a sibling.
+ *
+ * The first row of a rule that fits the plan and is proven is taken, so the smallest change comes
+ * first: an option of the lock that it has, then a setting of its clients, then another store.
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import { builtIn } from '../../catalogue.ts';
+import type { Json } from '../../core/kernel/json.ts';
+import type { ClientSettings } from '../../core/plan/client-text.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+
+/** A plan with one thing changed, and what is said of it if it holds. */
+export interface Candidate {
+  readonly plan: Plan;
+  /** `store: fenced`. */
+  readonly change: string;
+  readonly text: string;
+  /** Whether the text says that something is refused or denied, which must then be seen. */
+  readonly saysRefused: boolean;
+}
+
+interface Row {
+  /** Another store, of fencepost's own; only instead of one of these, if it says which. */
+  readonly store?: string;
+  readonly insteadOf?: readonly string[];
+  /** Only where the plan's lock is this one: the lock that it then is. */
+  readonly lock?: readonly [from: string, to: string];
+  readonly options?: Readonly<Record<string, Json>>;
+  readonly clients?: Partial<ClientSettings>;
+  /** As a scenario has it. */
+  readonly change: string;
+  /** A sentence without its final stop. */
+  readonly text: string;
+}
+
+/** The candidates for a breach by `rule`; none where nothing fits the plan. */
+export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readonly Candidate[] {
+  return (CURES[rule] ?? []).flatMap((row) => {
+    const cured = changed(plan, row, catalogue);
+    if (cured === null) return [];
+    const { change, text } = row;
+    return [{ plan: cured, change, text, saysRefused: /refused|denied/.test(text) }];
+  });
+}
+
+/** The rules that the table knows. */
+export function rulesWithCures(): readonly string[] {
+  return Object.keys(CURES);
+}
+
+/** Null where the row changes nothing, or cannot be meant for such a system. */
+function changed(plan: Plan, row: Row, catalogue: Catalogue): Plan | null {
+  const { system, clients } = plan;
+  const { store = system.store, options = {} } = row;
+  if (row.lock !== undefined && row.lock[0] !== system.lock) return null;
+  const lock = row.lock?.[1] ?? system.lock;
+  if (row.store !== undefined && !builtIn.stores.has(system.store)) return null;
+  if (row.insteadOf?.includes(system.store) === false) return null;
+  const known = builtIn.locks.get(lock)?.options ?? [];
+  for (const name of Object.keys(options)) {
+    const option = known.find((one) => one.name === name);
+    if (option === undefined) return null;
+    if ((system.options[name] ?? option.fallback) === options[name]) return null;
+  }
+  const isTheirs = row.clients !== undefined && !builtIn.locks.has(system.lock);
+  if (isTheirs || !catalogue.locks.has(lock)) return null;
+  const cured: Plan = {
+    ...plan,
+    system: { ...system, lock, store, options: { ...system.options, ...options } },
+    clients: clients.map((client) => ({ ...client, ...row.clients })),
+  };
+  return JSON.stringify(cured) === JSON.stringify(plan) ? null : cured;
+}
+
+const COMPARES: Row = {
+  store: 'fenced',
+  change: 'store: fenced',
+  text: 'A store that refuses tokens below the highest it has seen would have refused it',
+};
+
+const READS_REGISTER: Row = {
+  store: 'fenced-reads',
+  change: 'store: fenced-reads',
+  text: 'A store whose reads register their token would have refused it',
+};
+
+const KEEPS_ORDER: Row = {
+  store: 'fenced-sequenced',
+  change: 'store: fenced-sequenced',
+  text: 'A store that also compares the place of a write among those of its grant would have refused it',
+};
+
+const OWN_TOKEN = option('attaches', 'own', 'A client that sends the token of its own grant');
+
+const STALE: readonly Row[] = [
+  said(OWN_TOKEN, 'would have been refused'),
+  COMPARES,
+  READS_REGISTER,
+];
+
+/** Without versions, or with those of a clock: what compares a count instead. */
+const VERSIONED: readonly (readonly [store: string, insteadOf: readonly string[]])[] = [
+  ['versioned', ['unfenced', 'timestamped', 'timestamped-by-client']],
+  ['versioned-sql', ['timestamped-sql']],
+];
+
+const VERSIONS: readonly Row[] = VERSIONED.map(([store, insteadOf]) => ({
+  store,
+  insteadOf,
+  change: `store: ${store}`,
+  text: 'A store that compares a version which every change raises would have refused it',
+}));
+
+const NAMED: readonly Row[] = [
+  ...['named', 'compare-and-delete'].map((release) =>
+    said(
+      option('release', release, 'A release that names its acquisition'),
+      'would have changed nothing',
+    ),
+  ),
+];
+
+const NAMED_RELEASE: readonly Row[] = [
+  ...NAMED,
+  {
+    lock: ['lock-service-published', 'lock-service'],
+    change: 'lock: lock-service',
+    text: 'A release that names its acquisition would have changed nothing',
+  },
+];
+
+const NAMED_RENEWAL: readonly Row[] = [
+  said(
+    option('renew', 'compare', 'A renew that names its acquisition'),
+    'would have changed nothing',
+  ),
+  said(
+    option('extends', 'owner', 'A renew that names its acquisition'),
+    'would have changed nothing',
+  ),
+];
+
+/** What a lock must go by so that it gives nothing away that somebody holds. */
+const HELD: readonly Row[] = [
+  said(
+    option('clock', 'monotonic', 'A lock service that counts by a clock nobody sets'),
+    'would have waited',
+  ),
+  said(
+    option('expiry', 'monotonic', 'A node that counts by a clock nobody sets'),
+    'would have kept the key',
+  ),
+  said(
+    option('clock', 'server', 'A lease judged by one clock, not by that of whoever asks,'),
+    'would have been waited for',
+  ),
+  said(
+    option('onDenied', 'waits', 'A client that tells “somebody holds it” from “system error”'),
+    'would have waited',
+  ),
+  said(
+    option('standby', 'no', 'One server alone, which knows each lease it gave,'),
+    'would have denied it',
+  ),
+  said(
+    option('vacant', 'add', 'A first lease that is stored only where none is'),
+    'would have been denied',
+  ),
+  said(
+    option('timeout', 'recorded', 'A lease that lasts as long as was recorded'),
+    'would have been waited for',
+  ),
+  said(
+    option(
+      'validity',
+      'checked',
+      'A client that checks the validity, the ttl less the time that asking took,',
+    ),
+    'would not have entered',
+  ),
+  said(
+    option('restart', 'delayed', 'A node that stays away for a ttl after it lost its keys'),
+    'would not have given it again',
+  ),
+  said(
+    option('persistence', 'always', 'A node that keeps its keys in a crash'),
+    'would have denied it',
+  ),
+  said(
+    option('quorum', 'majority', 'More than half of the nodes'),
+    'would not have been had by both',
+  ),
+  said(option('drift', 'counted', 'A margin for drift'), 'would have ended the first in time'),
+  said(
+    option('elapsed', 'monotonic', 'A client that counts by a clock nobody sets'),
+    'would have stopped in time',
+  ),
+  said(
+    option('seconds', 'whole', 'A lease rounded up to whole seconds'),
+    'would have been waited for',
+  ),
+  {
+    lock: ['lock-service-published', 'lock-service'],
+    change: 'lock: lock-service',
+    text: 'A lock service that goes by its own clock, and by the grant that a release names, would have denied it',
+  },
+  {
+    lock: ['lease-dynamodb-published', 'lease-dynamodb'],
+    change: 'lock: lease-dynamodb',
+    text: 'A client that tells “somebody holds it” from “system error” would have waited',
+  },
+  {
+    lock: ['lease-memcached-published', 'lease-memcached'],
+    change: 'lock: lease-memcached',
+    text: 'A client that tells “somebody holds it” from “system error” would have waited',
+  },
+  {
+    lock: ['lease-redis-published', 'lease-redis'],
+    change: 'lock: lease-redis',
+    text: 'A client that tells “somebody holds it” from “system error” would have waited',
+  },
+];
+
+const RISING: readonly Row[] = [
+  said(
+    option('counter', 'durable', 'A counter that survives a crash'),
+    'would have given a higher token',
+  ),
+  said(option('tokens', 'exact', 'An exact counter'), 'would have given a higher token'),
+  said(
+    option('takeover', 'raises', 'A counter raised at every grant'),
+    'would have given a higher token',
+  ),
+  said(
+    option('absent', 'clock', 'A counter that begins at the time of day where none is kept'),
+    'would have given a higher token',
+  ),
+  said(
+    option('standby', 'no', 'One server, and so one counter,'),
+    'would have given a higher token',
+  ),
+  said(
+    option('vacant', 'add', 'A first lease that is stored only where none is'),
+    'would have been denied',
+  ),
+];
+
+const CONSERVATIVE: readonly Row[] = [
+  {
+    clients: { countsLeaseFrom: 'sent' },
+    change: 'countsLeaseFrom: sent',
+    text: 'A holder that counts from the moment it sent its request is never late',
+  },
+  {
+    clients: { leaseEnds: 'at' },
+    change: 'leaseEnds: at',
+    text: 'A holder that takes its lease to be over at its very end would have stopped',
+  },
+  said(
+    option('countsFrom', 'request', 'A holder that counts from the moment it sent its request'),
+    'is never late',
+  ),
+  said(
+    option('waits', 'in-line', 'A client that looks at its own entry at the head of the line'),
+    'would not have entered',
+  ),
+  ...HELD,
+];
+
+const KEY_BEFORE: readonly Row[] = [
+  said(
+    option('idempotency', 'step', 'A worker that claims a key of the step before it runs it'),
+    'would have skipped it',
+  ),
+];
+
+/** By rule; a rule without a row is one that no option of fencepost's own systems cures. */
+const CURES: Readonly<Record<string, readonly Row[]>> = {
+  'stale-write': STALE,
+  'token-lower': STALE,
+  'write-after-read': [READS_REGISTER, COMPARES],
+  'read-of-later': [READS_REGISTER],
+  'issue-order': [KEEPS_ORDER],
+  'applied-twice': [KEEPS_ORDER],
+  'granted-while-live': [...NAMED, ...HELD],
+  'revived-while-live': NAMED_RENEWAL,
+  'both-believe': HELD,
+  'token-shared': RISING,
+  'token-not-higher': RISING,
+  'token-changed': [
+    said(
+      option('renew', 'keeps', 'A renew that keeps the token'),
+      'leaves what is under way valid',
+    ),
+  ],
+  'token-foreign': [said(OWN_TOKEN, 'sends the one that can be refused')],
+  'fence-forgotten': [
+    {
+      store: 'fenced',
+      change: 'store: fenced',
+      text: 'A store that keeps its highest token where it keeps its values would have known it',
+    },
+  ],
+  'foreign-release': NAMED_RELEASE,
+  'foreign-renewal': NAMED_RENEWAL,
+  'renewed-successor': NAMED_RENEWAL,
+  'undid-release': NAMED_RENEWAL,
+  'believes-longer': CONSERVATIVE,
+  'live-past-end': CONSERVATIVE,
+  'live-at-end': CONSERVATIVE,
+  'orphan-denies': [
+    said(
+      option('unanswered', 'deleted', 'A client that takes back a request which nobody answered'),
+      'leaves no orphan behind',
+    ),
+  ],
+  'ran-again': KEY_BEFORE,
+  'ran-at-once': KEY_BEFORE,
+  'computed-at-once': [
+    said(
+      option('timeout', -1, 'A client that waits for as long as it takes'),
+      'does not compute beside the holder',
+    ),
+    said(
+      option('blocking', 'yes', 'A client that waits for a busy lock'),
+      'does not compute beside the holder',
+    ),
+  ],
+  'probe-not-granted': [
+    said(
+      option('serves', 'all', 'A lock service that serves whoever asks'),
+      'would have granted it',
+    ),
+    said(
+      option('partial', 'released', 'An attempt that gives back what it got'),
+      'leaves the nodes free',
+    ),
+  ],
+  'probe-refused': [
+    ...RISING,
+    { ...COMPARES, text: 'A store that refuses only lower tokens would have taken it' },
+  ],
+  'holder-refused': [
+    ...RISING,
+    { ...COMPARES, text: 'A store that refuses only lower tokens would have taken it' },
+  ],
+  deadlock: [
+    said(
+      option(
+        'onDeadlock',
+        'abort',
+        'A lock service that denies the request which closes the circle',
+      ),
+      'breaks it up',
+    ),
+  ],
+  'update-lost': [...VERSIONS, READS_REGISTER, COMPARES],
+  'update-repeated': [
+    said(
+      option('unknownCommit', 'read-again', 'A write tried again under the same key'),
+      'would have been taken for the same',
+    ),
+  ],
+  'no-order': [...VERSIONS, COMPARES, READS_REGISTER],
+  'write-after-release': [
+    {
+      clients: { storeTimeoutUs: null },
+      change: 'storeTimeout: never',
+      text: 'A client that releases only when all its writes are answered leaves none behind',
+    },
+  ],
+};
+
+type Begun = Required<Pick<Row, 'options'>> & Pick<Row, 'change'> & { readonly begin: string };
+
+function option(name: string, value: string | number, begin: string): Begun {
+  return { options: { [name]: value }, change: `${name}: ${value}`, begin };
+}
+
+function said({ options, change, begin }: Begun, end: string): Row {
+  return { options, change, text: `${begin} ${end}` };
+}

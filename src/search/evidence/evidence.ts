@@ -1,0 +1,229 @@
+/**
+ * Finds what a breach came from by runs beside it: one for each fault that struck, with that fault
+ * taken out; the boundary's other side, where it is known; and the cures of the table, until one
+ * holds. `causationSteps` is a generator that yields plans and receives what became of each, as the
+ * shrinker is, so that asynchronous code and the page are served by the same.
+ *
+ * What differs in a run that holds is the cause (`check/turning-point.ts` finds where it shows). A
+ * cure must do more than hold the claim: all that struck before strikes again, the sections that
+ * the breach was about come to their end or are stopped, and one of them ends, so that a lock which
+ * grants to nobody is none; and it breaks `progress` no more than before.
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import { isSameCause } from '../../check/breach-cause.ts';
+import type { Causation, Neighbour, ProvenCause, ProvenCure } from '../../check/causation.ts';
+import { faultPhrase } from '../../check/fault-phrase.ts';
+import { indexTrace } from '../../check/trace-index.ts';
+import { turnBetween } from '../../check/turning-point.ts';
+import type { Evidence, Invalid } from '../../check/verdict.ts';
+import type { FaultStrikes, Trace } from '../../core/history/trace.ts';
+import { proseDuration } from '../../core/plan/duration.ts';
+import { targetOf } from '../../core/plan/fault.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { Boundary } from '../../core/shrink/boundary.ts';
+import type { Examination } from '../../harness.ts';
+import { whyRefused } from '../../run.ts';
+import { isAvoided, sectionsEnded } from './avoided.ts';
+import { type Candidate, curesFor } from './cures.ts';
+
+export interface Sought {
+  /** Pinned: it leaves nothing to chance. */
+  readonly plan: Plan;
+  readonly claim: string;
+  readonly catalogue: Catalogue;
+  /** What the shrinker found, where it was asked. */
+  readonly boundary?: Boundary | null;
+}
+
+export type EvidenceSteps<T> = Generator<Plan, T, Examination>;
+
+/** Faults that are taken out, one run each; a plan that was shrunk has few. */
+const MOST_FAULTS = 12;
+
+/** What each run is judged by, besides the claim. */
+export function claimsWeighed(claim: string): readonly string[] {
+  return [...new Set([claim, 'progress'])];
+}
+
+/** Null where the plan does not break the claim. */
+export function* causationSteps(sought: Sought): EvidenceSteps<Causation | null> {
+  const broken = yield sought.plan;
+  const breach = breachOf(broken, sought.claim);
+  if (breach === null) return null;
+  const seen: Seen[] = [];
+  const causes: ProvenCause[] = [];
+  for (const struck of faultsStruck(broken.trace)) {
+    const beside = yield* withoutFault(sought, broken, struck);
+    seen.push(beside);
+    const { fault, event } = struck;
+    if (beside.neighbour.outcome === 'breaks') continue;
+    causes.push({ fault, event, text: faultPhrase(broken.trace, struck.strikes) });
+  }
+  if (sought.boundary) seen.push(yield* beyondBoundary(sought, broken, sought.boundary));
+  const cured = yield* firstCure(sought, broken, breach);
+  if (cured !== null) seen.push(cured.seen);
+  return concluded(broken, breach, { seen, causes, cure: cured?.cure ?? null });
+}
+
+/** A neighbour, and its trace. */
+interface Seen {
+  readonly neighbour: Neighbour;
+  readonly trace: Trace;
+}
+
+interface Struck {
+  readonly fault: number;
+  readonly event: number;
+  readonly strikes: FaultStrikes;
+}
+
+/** The faults of the plan that struck, each where it first did. */
+function faultsStruck({ events }: Trace): readonly Struck[] {
+  const found = new Map<number, Struck>();
+  for (const [event, strikes] of events.entries()) {
+    if (strikes.kind !== 'fault' || strikes.index === null || found.has(strikes.index)) continue;
+    found.set(strikes.index, { fault: strikes.index, event, strikes });
+  }
+  return [...found.values()].slice(0, MOST_FAULTS);
+}
+
+function* withoutFault(
+  { plan, claim }: Sought,
+  broken: Examination,
+  { fault }: Struck,
+): EvidenceSteps<Seen> {
+  const taken = plan.faults[fault];
+  const beside = yield { ...plan, faults: plan.faults.filter((_, at) => at !== fault) };
+  const what = taken === undefined ? '' : `without the ${taken.kind} of ${targetOf(taken)}`;
+  const outcome = outcomeOf(beside, broken, claim);
+  return { trace: beside.trace, neighbour: { kind: 'without fault', what, fault, outcome } };
+}
+
+function* beyondBoundary(
+  { claim }: Sought,
+  broken: Examination,
+  { holdsPlan, what, holdsAtUs }: Boundary,
+): EvidenceSteps<Seen> {
+  const beside = yield holdsPlan;
+  const outcome = outcomeOf(beside, broken, claim);
+  const moved = `with a ${what} of ${proseDuration(holdsAtUs)}`;
+  return {
+    trace: beside.trace,
+    neighbour: { kind: 'boundary', what: moved, fault: null, outcome },
+  };
+}
+
+function outcomeOf(beside: Examination, broken: Examination, claim: string): Neighbour['outcome'] {
+  const [one, other] = [beside.causes.get(claim), broken.causes.get(claim)];
+  if (one === undefined || other === undefined) return 'holds';
+  return isSameCause(one, other) ? 'breaks' : 'otherwise';
+}
+
+interface Cured {
+  readonly cure: ProvenCure;
+  readonly seen: Seen;
+}
+
+/** The first candidate under which the claim holds and the work goes on. */
+function* firstCure(
+  { plan, catalogue }: Sought,
+  broken: Examination,
+  breach: Invalid,
+): EvidenceSteps<Cured | null> {
+  for (const candidate of curesFor(plan, breach.rule, catalogue)) {
+    if (whyRefused(candidate.plan, catalogue) !== null) continue;
+    const cured = yield candidate.plan;
+    if (!isCured({ broken, breach, cured, candidate })) continue;
+    const { change, text } = candidate;
+    const what = `with ${change}`;
+    const neighbour: Neighbour = { kind: 'cure', what, fault: null, outcome: 'holds' };
+    return {
+      cure: { change, text: `${text} (\`${change}\`)` },
+      seen: { trace: cured.trace, neighbour },
+    };
+  }
+  return null;
+}
+
+function isCured(run: {
+  readonly broken: Examination;
+  readonly breach: Invalid;
+  readonly cured: Examination;
+  readonly candidate: Candidate;
+}): boolean {
+  const { broken, breach, cured, candidate } = run;
+  const kindOf = ({ verdicts }: Examination, claim: string): string | undefined =>
+    verdicts.find((verdict) => verdict.claim === claim)?.kind;
+  if (kindOf(cured, breach.claim) !== 'valid') return false;
+  if (
+    breach.claim !== 'progress' &&
+    worsens(kindOf(broken, 'progress'), kindOf(cured, 'progress'))
+  ) {
+    return false;
+  }
+  if (candidate.saysRefused && !refusesMore(broken.trace, cured.trace)) return false;
+  const before = { plan: broken.plan, indexed: indexTrace(broken.trace) };
+  const after = { plan: cured.plan, indexed: indexTrace(cured.trace) };
+  return isAvoided(before, breach, after) && sectionsEnded(after.indexed) > 0;
+}
+
+function worsens(before: string | undefined, after: string | undefined): boolean {
+  return after === 'invalid' && before !== 'invalid';
+}
+
+/** Whether a server refused or denied what the other run's let through. */
+function refusesMore(broken: Trace, cured: Trace): boolean {
+  const taken = new Set(
+    broken.events.flatMap((event) => ('message' in event && isTaken(event) ? [event.message] : [])),
+  );
+  return cured.events.some(
+    (event) => 'message' in event && isRefused(event) && taken.has(event.message),
+  );
+}
+
+function isTaken(event: Trace['events'][number]): boolean {
+  return event.kind === 'grant' || ('isAccepted' in event && event.isAccepted);
+}
+
+function isRefused(event: Trace['events'][number]): boolean {
+  return event.kind === 'deny' || ('isAccepted' in event && !event.isAccepted);
+}
+
+function breachOf({ verdicts }: Examination, claim: string): Invalid | null {
+  const verdict = verdicts.find((one) => one.claim === claim);
+  return verdict?.kind === 'invalid' ? verdict : null;
+}
+
+function concluded(
+  { trace }: Examination,
+  { evidence }: Invalid,
+  found: {
+    readonly seen: readonly Seen[];
+    readonly causes: readonly ProvenCause[];
+    readonly cure: ProvenCure | null;
+  },
+): Causation {
+  const { seen, causes, cure } = found;
+  const neighbours = seen.map(({ neighbour }) => neighbour);
+  let turn: Causation['turn'] = null;
+  for (const [neighbour, beside] of seen.entries()) {
+    if (turn !== null || beside.neighbour.outcome === 'breaks') continue;
+    const first = turnBetween(trace, beside.trace, evidence);
+    if (first !== null) turn = { ...first, neighbour };
+  }
+  return { causes, turn, neighbours, cure, evidence: allShown(trace, evidence, { causes, turn }) };
+}
+
+function allShown(
+  { events }: Trace,
+  evidence: readonly Evidence[],
+  { causes, turn }: Pick<Causation, 'causes' | 'turn'>,
+): readonly Evidence[] {
+  const roles = new Map(evidence.map(({ role, event }) => [event, role]));
+  for (const { event } of causes) {
+    const struck = events[event];
+    if (struck?.kind === 'fault' && !roles.has(event)) roles.set(event, struck.fault);
+  }
+  if (turn !== null && !roles.has(turn.event)) roles.set(turn.event, 'turning point');
+  return [...roles].sort(([a], [b]) => a - b).map(([event, role]) => ({ role, event }));
+}

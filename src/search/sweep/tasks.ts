@@ -1,0 +1,97 @@
+/**
+ * Single pieces of work that run code of users, for a thread that can be ended: whether a seed
+ * gives the same twice, and what a plan shrinks to. Without a pool this thread does them.
+ */
+import type { Catalogue, LoadedModule } from '../../catalogue.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { ShrinkResult } from '../../core/shrink/shrink.ts';
+import { inRealTurn } from '../../host/async/ambient.ts';
+import { shrinkFailureAsync } from '../../host/async/run-async.ts';
+import { entitled } from '../../host/async/whereabouts.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { prepare } from '../../systems/store/store-kinds.ts';
+import { errorText } from '../../text/error-text.ts';
+import { prepareScenario, repeatSeed } from './examiner.ts';
+
+export type Task =
+  /** Whether two runs of a seed differ. */
+  | {
+      readonly kind: 'repeat';
+      readonly scenario: Scenario;
+      readonly system: string;
+      readonly seed: number;
+    }
+  /** What a plan shrinks to; `title` is what its runs are called where they do not end. */
+  | {
+      readonly kind: 'shrink';
+      readonly plan: Plan;
+      readonly claim: string;
+      readonly title: string;
+    };
+
+export interface TaskOrder {
+  readonly task: Task;
+  readonly modules: readonly LoadedModule[];
+}
+
+/** What a worker answers. */
+export type TaskDone =
+  /** `difference` says what differs first, in words; null for nothing. */
+  | { readonly kind: 'repeated'; readonly difference: string | null }
+  | { readonly kind: 'shrunk'; readonly result: ShrinkResult }
+  | { readonly kind: 'threw'; readonly error: string };
+
+export type TaskEnd =
+  | TaskDone
+  /** Its thread had to be ended: `where` it was, a noun, and `why`, a clause. */
+  | { readonly kind: 'lost'; readonly where: string; readonly why: string }
+  | { readonly kind: 'given up' };
+
+export interface TaskContext {
+  /** Null does it in this thread, which a run without an end would stop. */
+  readonly pool: TaskPool | null;
+  readonly catalogue: Catalogue;
+  /** True ends a task with what it has; a second later without that. */
+  readonly isGivenUp: () => boolean;
+}
+
+/** Has tasks done by threads that it can end. */
+interface TaskPool {
+  readonly workers: number;
+  perform(order: TaskOrder, isGivenUp: () => boolean): Promise<TaskEnd>;
+}
+
+/** Has a task done. */
+export async function perform(
+  task: Task,
+  { pool, catalogue, isGivenUp }: TaskContext,
+): Promise<TaskEnd> {
+  const { modules, isLoadable } = catalogue;
+  if (pool !== null && pool.workers > 0 && isLoadable)
+    return await pool.perform({ task, modules }, isGivenUp);
+  return await performHere(task, catalogue, isGivenUp);
+}
+
+/** The same, in this thread. */
+export async function performHere(
+  task: Task,
+  catalogue: Catalogue,
+  shouldStop: () => boolean,
+): Promise<TaskDone> {
+  try {
+    if (task.kind === 'repeat') {
+      const { scenario, system, seed } = task;
+      await prepareScenario(scenario, catalogue);
+      const difference = await repeatSeed(scenario, system, seed, catalogue);
+      return { kind: 'repeated', difference };
+    }
+    const { plan, claim, title } = task;
+    await prepare([plan.system], catalogue);
+    const breathe = (): Promise<void> => new Promise((resolve) => inRealTurn(resolve));
+    const options = { catalogue, shouldStop, breathe };
+    const shrink = (): Promise<ShrinkResult> => shrinkFailureAsync(plan, claim, options);
+    return { kind: 'shrunk', result: await entitled(title, shrink) };
+  } catch (error) {
+    return { kind: 'threw', error: errorText(error) };
+  }
+}
