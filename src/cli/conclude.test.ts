@@ -62,7 +62,7 @@ async function find(
 ): Promise<Finding | null> {
   const loaded = { scenario, file: 'small.yaml', catalogue: builtIn };
   const before = shrunkBefore && { shrunkBefore };
-  const folders = { output: 'reports', corpus: null };
+  const folders = { output: 'reports', corpus: null, hasPage: true };
   return await findCounterexample(loaded, { ...kind, seeds, ...before }, folders, HERE);
 }
 

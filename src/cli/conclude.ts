@@ -4,7 +4,6 @@
  * not matter whether one machine examined the seeds or several. The names of the files that are
  * written are decided here too, so that a finding can say where it will lie.
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BreachCause, causeText, isSameCause } from '../check/breach-cause.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -46,7 +45,7 @@ import { perform, type TaskContext, type TaskEnd } from '../search/sweep/tasks.t
 import { countOf, groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
 import { exitsOfKept } from './kept-plans.ts';
-import { plansFolderOf } from './shipped.ts';
+import { plansFolderOf, scenarioTyped } from './shipped.ts';
 import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -85,6 +84,8 @@ export interface ScenarioOutcome {
 interface ConcludeContext {
   /** The folder that counterexamples will be written to. */
   readonly output: string;
+  /** Whether pages are written too, which may be named then. */
+  readonly hasPage: boolean;
   readonly terminal: Terminal;
   readonly isInterrupted: () => boolean;
   /** Where seeds are shrunk; in this thread if absent or null. */
@@ -129,7 +130,8 @@ export async function concludeScenario(
       ? []
       : await shrinkClaims(loaded, system, { tally, corpus }, { ...context, onLost });
     findings.push(...found);
-    const counted = { system, tally, avoided };
+    const isWritten = drawsNothing(scenario, system.name);
+    const counted = { system, tally, avoided, isWritten };
     systems.push(summarizeSystem(counted, judgement, found[0] ?? null));
     codes.push(...codesOf(tally, judgement, !isWhole && !isInterrupted()));
     noteFailures(system, tally, terminal);
@@ -160,13 +162,18 @@ async function shrinkClaims(
   { tally, corpus }: { tally: Tally; corpus: string | null },
   context: ShrinkContext,
 ): Promise<Finding[]> {
-  const { output, terminal } = context;
+  const { output, hasPage, terminal } = context;
   const findings: Finding[] = [];
   for (const claim of claimsToShrink(system, tally)) {
     const startedMs = performance.now();
     const failing = { system: system.name, claim };
     const kinds = kindsOf(claimTally(tally, claim));
-    const found = await shrinkKinds(loaded, { ...failing, kinds }, { output, corpus }, context);
+    const found = await shrinkKinds(
+      loaded,
+      { ...failing, kinds },
+      { output, corpus, hasPage },
+      context,
+    );
     const [first] = found;
     if (first === undefined) continue;
     findings.push(...found);
@@ -283,6 +290,8 @@ interface Folders {
   readonly output: string;
   /** Where plans are kept; null for `plans` beside their scenario. */
   readonly corpus: string | null;
+  /** Whether pages are written. */
+  readonly hasPage: boolean;
 }
 
 /** Seeds that are shrunk to find the simplest plan: one may be stuck with two faults. */
@@ -328,10 +337,13 @@ export async function findCounterexample(
   const { seed, original, result } = best;
   const place = { scenario: loaded.scenario.name, scenarioFile: loaded.file, seed };
   const found = { ...place, original, result, claim: failing.claim, catalogue };
-  const systems = loaded.scenario.systems.map(({ name }) => name);
+  const { systems: all } = loaded.scenario;
+  const systems = all.map(({ name }) => name);
+  const breaks = all.find(({ name }) => name === failing.system)?.expect.breaks ?? [];
+  const isExpected = breaks.includes(failing.claim);
   const finding = await describeShrunk(
     found,
-    placeOf(found, systems, { ...folders, number: failing.number ?? 1 }),
+    placeOf(found, systems, { ...folders, number: failing.number ?? 1, isExpected }),
   );
   return finding === null ? null : await withSiblings(finding, loaded);
 }
@@ -366,10 +378,15 @@ function shrunkBy(end: TaskEnd): ShrinkResult | null {
   return end.kind === 'shrunk' && end.result.reproduced === true ? end.result : null;
 }
 
+interface Numbered {
+  readonly number: number;
+  readonly isExpected: boolean;
+}
+
 function placeOf(
   found: Shrunk,
   systems: readonly string[],
-  { output, corpus, number }: Folders & { readonly number: number },
+  { output, corpus, hasPage, number, isExpected }: Folders & Numbered,
 ): FindingPlace {
   const { scenario, scenarioFile, claim, result } = found;
   const { plan } = result;
@@ -378,8 +395,11 @@ function placeOf(
   const planFile = number === 1 ? own : own.replace(/\.yaml$/, `-${number}.yaml`);
   const keptIn = `${corpus ?? plansFolderOf(scenarioFile)}/`;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile })).join(' ');
-  const pageFile = pageFileOf(output, scenario);
-  return { planFile, pageFile, keptIn, isKeptInNew: !existsSync(keptIn), command };
+  const pageFile = hasPage ? pageFileOf(output, scenario) : '';
+  return {
+    ...{ planFile, pageFile, keptIn, command, scenarioTyped: scenarioTyped(scenarioFile) },
+    ...(isExpected ? { isExpected } : {}),
+  };
 }
 
 /** Where the plan of a kind of failure is written; `systems` are all of the scenario's. */
@@ -435,10 +455,11 @@ interface Counted {
   readonly system: SystemScenario;
   readonly tally: Tally;
   readonly avoided: AvoidedSeeds;
+  readonly isWritten: boolean;
 }
 
 function summarizeSystem(
-  { system, tally, avoided }: Counted,
+  { system, tally, avoided, isWritten }: Counted,
   judgement: Judgement,
   finding: Finding | null,
 ): SystemSummary {
@@ -464,6 +485,7 @@ function summarizeSystem(
     // The order in which kinds first struck depends on how the seeds were cut into chunks.
     faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
     counterexample: finding === null ? null : summarizeFinding(finding),
+    ...(isWritten ? { isWritten } : {}),
   };
 }
 

@@ -174,7 +174,7 @@ async function shrinkFirst(
   const file = join('mutants', trial.mutant.name);
   const loaded = { file, scenario, catalogue: builtIn, warnings: [] };
   const failing = { system: MUTANT, claim: trial.mutant.caughtBy, seeds: trial.foundOn };
-  const folders = { output: options.output ?? '', corpus: null };
+  const folders = { output: options.output ?? '', corpus: null, hasPage: false };
   return findCounterexample(loaded, failing, folders, { pool, isGivenUp: isInterrupted });
 }
 

@@ -27,6 +27,8 @@ export interface ReportOptions {
   readonly isVerbose: boolean;
   /** Of fencepost. */
   readonly version: string;
+  /** Whether the terminal has had a line for each scenario; absent if not. */
+  readonly hasToldScenarios?: boolean;
 }
 
 /** Writes and prints what scenarios came to. */
@@ -42,7 +44,8 @@ export function report(
     writeText(finding.planFile, finding.planText);
     if (isJson) process.stdout.write(`${findingLine(finding)}\n`);
   }
-  const run = { overview, results, output, version, colour, width, isVerbose };
+  const { hasToldScenarios = false } = options;
+  const run = { overview, results, output, version, colour, width, isVerbose, hasToldScenarios };
   const stepBytes = reporters.has('github') ? bytesLeftOfStep() : null;
   for (const part of renderReports(reporters, { ...run, placeOf, stepBytes })) {
     if (part.to === 'file') writeText(part.file, part.text);

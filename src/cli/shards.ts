@@ -142,7 +142,8 @@ async function conclude(
 ): Promise<Exit> {
   const interruption = new Interruption();
   const isInterrupted = (): boolean => interruption.isInterrupted;
-  const context = { output: options.output, terminal, isInterrupted };
+  const { output, reporters } = options;
+  const context = { output, terminal, isInterrupted, hasPage: reporters.has('html') };
   const outcomes: ScenarioOutcome[] = [];
   interruption.listen();
   try {

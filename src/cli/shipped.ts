@@ -4,7 +4,7 @@
  * kept of such a scenario belongs into the user's project.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DescribedWord } from '../scenario/json-schema.ts';
 import { suggest } from '../text/problem.ts';
@@ -52,6 +52,14 @@ export function plansFolderOf(scenarioFile: string): string {
 export function plansFoldersOf(scenarioFile: string): readonly string[] {
   const beside = join(dirname(scenarioFile), PLANS);
   return [...new Set([beside, plansFolderOf(scenarioFile)])];
+}
+
+/** A scenario as one types it: by its name, if that means this file; else by the file. */
+export function scenarioTyped(file: string): string {
+  const name = basename(file, '.yaml');
+  const isNamed =
+    NAME.test(name) && !isFile(name) && file === shortest(join(scenarios(), `${name}.yaml`));
+  return isNamed ? name : file;
 }
 
 /** The folder of this package: above `src`, or above `dist`. */

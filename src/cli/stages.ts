@@ -5,6 +5,7 @@
  * fleet has the same stages around its own.
  */
 import { availableParallelism } from 'node:os';
+import { renderScenarioLine } from '../report/conclusion.ts';
 import type { Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
@@ -102,11 +103,15 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   const pool = workers === 0 ? null : openPool({ workers });
   const isInterrupted = (): boolean => interruption.isInterrupted;
   const context: RunContext = { pool, options, terminal, isInterrupted, journals: [] };
+  const isSeveral = scenarios.length > 1 && !options.isVerbose;
+  const stages = isSeveral ? { ...context, terminal: withoutNotes(terminal) } : context;
   const outcomes: ScenarioOutcome[] = [];
   try {
     for (const loaded of scenarios) {
       for (const warning of loaded.warnings) terminal.warn(`warning: ${warning}`);
-      outcomes.push(await runScenario(loaded, context));
+      const outcome = await runScenario(loaded, stages);
+      outcomes.push(outcome);
+      if (isSeveral) terminal.print(renderScenarioLine(outcome.summary, terminal));
       if (isInterrupted()) break;
     }
   } finally {
@@ -118,11 +123,17 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   const codes = outcomes.flatMap((outcome) => outcome.exits);
   const exit = worstOf(isInterrupted() ? [...codes, exits.interrupted] : codes);
   const summary = summaryOf(outcomes, exit);
-  if (options.shard === null) report(outcomes, summary, context);
+  const reported = { ...options, hasToldScenarios: isSeveral };
+  if (options.shard === null) report(outcomes, summary, { options: reported, terminal });
   else reportShard(scenarios, outcomes, summary, context);
   const isDone = !isInterrupted() && outcomes.every(({ examined }) => examined.isWhole);
   if (isDone) for (const journal of context.journals) journal.remove();
   return exit;
+}
+
+/** Of several scenarios each has a line of its own, so how each went is not told besides. */
+function withoutNotes(terminal: Terminal): Terminal {
+  return { ...terminal, note: () => undefined };
 }
 
 /** Writes the file of a shard, where there is a whole result; all else is left to the merge. */
@@ -149,6 +160,7 @@ function reportShard(
 async function runScenario(loaded: LoadedScenario, context: RunContext): Promise<ScenarioOutcome> {
   const { pool, terminal, options, isInterrupted } = context;
   const { shard, from, to, output } = options;
+  const hasPage = options.reporters.has('html');
   const range = { from, to };
   const part = shard === null ? range : rangeOfShard(range, shard);
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
@@ -165,7 +177,13 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
     isPart: shard !== null,
     milliseconds: journal.milliseconds + result.milliseconds,
   };
-  return await concludeScenario(loaded, examined, { output, terminal, isInterrupted, pool });
+  return await concludeScenario(loaded, examined, {
+    output,
+    hasPage,
+    terminal,
+    isInterrupted,
+    pool,
+  });
 }
 
 function journalFor(

@@ -100,7 +100,13 @@ export async function sweepScenario(
     milliseconds: swept.result.milliseconds,
   };
   const outcome = await concludeScenario(loaded, examined, {
-    ...{ output, terminal, isInterrupted, pool: context.pool },
+    ...{
+      output,
+      terminal,
+      isInterrupted,
+      pool: context.pool,
+      hasPage: options.reporters.has('html'),
+    },
     shrunkBefore: async ({ system, claim }, seed) => {
       const known = shrunk.find(
         (one) => one.system === system && one.claim === claim && one.seed === seed,

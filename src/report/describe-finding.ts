@@ -26,7 +26,7 @@ export interface Shrunk extends Pick<Finding, 'scenario' | 'scenarioFile' | 'see
 
 /** Where a finding is to be kept. */
 export interface FindingPlace
-  extends Pick<Finding, 'planFile' | 'pageFile' | 'keptIn' | 'isKeptInNew'> {
+  extends Pick<Finding, 'planFile' | 'pageFile' | 'keptIn' | 'scenarioTyped' | 'isExpected'> {
   /** What one types to replay it, in one line: it stands above the plan in its file. */
   readonly command: string;
 }

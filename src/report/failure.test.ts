@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../text/visible.ts';
-import { renderFailure, renderRepeat } from './failure.ts';
+import { renderBrief, renderFailure, renderRepeat } from './failure.ts';
 import { manyZombies, renamed, zombieFinding } from './sample.fixture.ts';
 
 const plain = { colour: false, width: 100 };
@@ -32,8 +32,9 @@ describe('renderFailure', () => {
         '',
         'shrunk 812 → 9 events, 5 faults → 1; breaks with a pause of 10.000 ms, holds with 9.999 ms',
         'replay: npx --no-install fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml',
+        'again:  npx --no-install fencepost run fixtures/zombie-writer.yaml --seed 17',
         'report: reports/zombie-writer.html',
-        'keep:   cp reports/zombie-writer-unfenced-fence-monotone.yaml fixtures/plans/',
+        'keep:   npx --no-install fencepost corpus add reports/zombie-writer-unfenced-fence-monotone.yaml',
       ].join('\n'),
     );
   });
@@ -46,7 +47,7 @@ describe('renderFailure', () => {
       }));
       return renderFailure({ ...zombieFinding, siblings }, plain)
         .split('\n')
-        .slice(-6, -3);
+        .slice(-7, -4);
     };
     expect(textOf(1).at(-1)).toBe('same plan on fenced-0: nothing refused');
     expect(textOf(3).at(-1)).toBe('same plan on fenced-2: nothing refused');
@@ -54,6 +55,28 @@ describe('renderFailure', () => {
       'same plan on fenced-0: nothing refused',
       'same plan on fenced-1: nothing refused',
       '… and on 3 more systems, in the report',
+    ]);
+  });
+
+  it('names no page where none is written', () => {
+    const text = renderFailure({ ...manyZombies(40), pageFile: '' }, plain);
+    expect(text).toMatch(/^… \d+ more$/m);
+    expect(text).not.toMatch(/in the report|^report:/m);
+  });
+
+  it('says calmly what was expected', () => {
+    const expected = { ...zombieFinding, isExpected: true };
+    const text = renderFailure(expected, { colour: true, width: 100 });
+    expect(text.split('\n')[0]).toBe(
+      '\u001b[1m✗ (expected) Stale write accepted by `unfenced`\u001b[22m',
+    );
+    expect(renderFailure(zombieFinding, { colour: true, width: 100 })).toContain(
+      '\u001b[31m✗ Stale',
+    );
+    expect(renderBrief(expected, plain).split('\n')).toEqual([
+      '✗ (expected) Stale write accepted by `unfenced`',
+      '  fence-monotone of unfenced in zombie-writer, seed 17',
+      'replay: npx --no-install fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml',
     ]);
   });
 

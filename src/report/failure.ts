@@ -8,7 +8,7 @@ import { type Paint, paintFor, type Screen, type TerminalText } from '../text/co
 import { countOf, groupDigits, lead, sentence } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
 import type { Finding, ShrunkSize } from './finding.ts';
-import { keepCommand, replayCommand, shellWords } from './finding.ts';
+import { keepCommand, replayCommand, rerunCommand, shellWords } from './finding.ts';
 import { renderSequence } from './sequence-text.ts';
 import { byRank, essentialSteps, rankOf, type Step } from './steps.ts';
 
@@ -63,7 +63,7 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const steps = fitSteps(all, room);
   const sequence = renderSequence(steps, trace.processes, screen);
   const left = all.length - steps.length;
-  const where = wording.next === undefined ? ', in the report' : '';
+  const where = wording.next === undefined && finding.pageFile !== '' ? ', in the report' : '';
   const more = left === 0 ? [] : [paint.faint(`… ${groupDigits(left)} more${where}`)];
   return [...above, '', ...sequence, ...more, '', ...below].join('\n');
 }
@@ -83,11 +83,21 @@ export function renderRepeat(finding: Finding, first: Finding, options: FailureO
   return [...headlineOf(finding, screen), ...story, ...replay].join('\n');
 }
 
+/** What broke, in one line with its place, and how to see it again: for what was expected. */
+export function renderBrief(finding: Finding, options: FailureOptions): string {
+  const screen = screenFor(options);
+  const replay = pasteLine('replay:', replayCommand(finding), screen.paint);
+  return [...headlineOf(finding, screen), ...replay].join('\n');
+}
+
 function headlineOf(finding: Finding, { width, paint }: Screen, otherwise?: string): string[] {
-  const headline = clip(visible(`✗ ${finding.explanation.headline}`), width);
+  const isExpected = finding.isExpected === true;
+  const sign = isExpected ? '✗ (expected)' : '✗';
+  const headline = clip(visible(`${sign} ${finding.explanation.headline}`), width);
   const { claim, system, scenario, seed } = finding;
   const place = `  ${otherwise ?? `${claim} of ${system} in ${scenario}, seed ${seed}`}`;
-  return [paint.bold(paint.red(headline)), paint.faint(clip(visible(place), width))];
+  const tinted = isExpected ? headline : paint.red(headline);
+  return [paint.bold(tinted), paint.faint(clip(visible(place), width))];
 }
 
 function screenFor({ width, colour }: TerminalText): Screen {
@@ -133,18 +143,21 @@ export function shrunkText(size: ShrunkSize): string {
 }
 
 /** What the same plan does on the systems that must hold: a line each, of many only the first. */
-function siblingLines({ siblings = [] }: Finding, width: number): string[] {
+function siblingLines({ siblings = [], pageFile }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;
   const lines = shown.flatMap(({ text }) => hang(visible(text), width - 2, '', '  '));
-  return left > 0 ? [...lines, `… and on ${left + 1} more systems, in the report`] : lines;
+  return left > 0
+    ? [...lines, `… and on ${left + 1} more systems${pageFile === '' ? '' : ', in the report'}`]
+    : lines;
 }
 
 function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): string[] {
   if (next !== undefined) return next.flatMap(([label, words]) => pasteLine(label, words, paint));
   return [
     ...pasteLine('replay:', replayCommand(finding), paint),
-    ...pasteLine('report:', [finding.pageFile], paint),
+    ...pasteLine('again: ', rerunCommand(finding), paint),
+    ...(finding.pageFile === '' ? [] : pasteLine('report:', [finding.pageFile], paint)),
     ...pasteLine('keep:  ', keepCommand(finding), paint),
   ];
 }

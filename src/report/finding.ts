@@ -40,12 +40,15 @@ export interface Finding {
    * where it was not, or where no other system must hold it.
    */
   readonly siblings?: readonly SiblingLine[];
-  /** Paths as a person types them from the project's root. */
+  /** Whether the scenario says that it breaks; absent where it does not. */
+  readonly isExpected?: boolean;
+  /** The scenario as one types it behind `run`: the name of one that ships, else its file. */
+  readonly scenarioTyped?: string;
+  /** Paths as a person types them from the project's root; no page is written where it is ''. */
   readonly planFile: string;
   readonly pageFile: string;
-  /** Where plans of its scenario are kept, with a final slash, and whether that has to be made. */
+  /** The folder where plans of its scenario are kept; '' where `corpus add` finds it by itself. */
   readonly keptIn: string;
-  readonly isKeptInNew: boolean;
 }
 
 /** A sibling as reports carry it. */
@@ -80,21 +83,29 @@ export interface ShrunkSize {
 export const FENCEPOST: readonly string[] = ['npx', '--no-install', 'fencepost'];
 
 /** `… replay <plan>`, as words; it says where the plan's modules lie, if it has any. */
-export function replayCommand({
-  plan,
-  planFile,
-  scenarioFile,
-}: Pick<Finding, 'plan' | 'planFile' | 'scenarioFile'>): readonly string[] {
-  const replay = [...FENCEPOST, 'replay', planFile];
-  if (plan.use === undefined) return replay;
-  const at = scenarioFile.lastIndexOf('/');
-  return [...replay, '--modules', at <= 0 ? '.' : scenarioFile.slice(0, at)];
+export function replayCommand(finding: Commanded): readonly string[] {
+  return [...FENCEPOST, 'replay', finding.planFile, ...modulesOf(finding)];
 }
 
-/** Copies the plan to where `run` replays it first, as words; makes the folder if there is none. */
-export function keepCommand({ planFile, keptIn, isKeptInNew }: Finding): readonly string[] {
-  const copy = ['cp', planFile, keptIn];
-  return isKeptInNew ? ['mkdir', '-p', keptIn, '&&', ...copy] : copy;
+type Commanded = Pick<Finding, 'plan' | 'planFile' | 'scenarioFile'>;
+
+function modulesOf({ plan, scenarioFile }: Commanded): readonly string[] {
+  if (plan.use === undefined) return [];
+  const at = scenarioFile.lastIndexOf('/');
+  return ['--modules', at <= 0 ? '.' : scenarioFile.slice(0, at)];
+}
+
+/** `… run <scenario> --seed N`, as words: it works where only the scenario is, as in a checkout. */
+export function rerunCommand(finding: Finding): readonly string[] {
+  const { scenarioTyped, scenarioFile, seed } = finding;
+  return [...FENCEPOST, 'run', scenarioTyped ?? scenarioFile, '--seed', String(seed)];
+}
+
+/** Keeps the plan where `run` replays it first, as words. */
+export function keepCommand(finding: Finding): readonly string[] {
+  const { planFile, keptIn } = finding;
+  const corpus = keptIn === '' ? [] : ['--corpus', keptIn.replace(/\/$/, '')];
+  return [...FENCEPOST, 'corpus', 'add', planFile, ...corpus, ...modulesOf(finding)];
 }
 
 /** Words that a POSIX shell reads back as they are. */

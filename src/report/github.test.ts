@@ -59,6 +59,7 @@ describe('githubAnnotations', () => {
       expect.stringMatching(/^Then bob/),
       expect.stringMatching(/^However alice/),
       expect.stringMatching(/^A store that/),
+      'again: npx --no-install fencepost run fixtures/zombie-writer.yaml --seed 17',
       'replay: npx --no-install fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml',
     ]);
   });
@@ -134,7 +135,7 @@ describe('renderStepSummary', () => {
     expect(text).toContain("Let A be alice's grant 1 of `db` \\(from 1 ms");
     expect(text).toContain(`\`\`\`mermaid\n${findingDiagram(zombieFinding)}\n\`\`\``);
     expect(text).toContain(
-      '```sh\nnpx --no-install fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml\n```',
+      '```sh\nnpx --no-install fencepost run fixtures/zombie-writer.yaml --seed 17\nnpx --no-install fencepost replay reports/zombie-writer-unfenced-fence-monotone.yaml\n```',
     );
     expect(text).toContain('✗ **wanted\\: grant\\-order breaks**: ');
     expect(text).toContain('? **unfenced\\: linearizable holds**');

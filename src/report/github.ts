@@ -8,7 +8,7 @@ import { countOf } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
 import { type Case, casesOf, isFailure, type ScenarioResult } from './cases.ts';
 import { shrunkText, storyOf } from './failure.ts';
-import { type Finding, replayCommand, shellWords } from './finding.ts';
+import { type Finding, replayCommand, rerunCommand, shellWords } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
 import { CLAIM_COLUMNS, claimRows, markOf, metText } from './overview.ts';
 import type { Summary, SystemSummary } from './summary.ts';
@@ -47,8 +47,9 @@ function titleOf({ name, system }: Case, scenario: string): string {
 function bodyOf({ message, details, finding }: Case): string {
   if (finding === null) return details === '' ? message : `${message}\n${details}`;
   const { explanation } = finding;
+  const again = `again: ${shellWords(rerunCommand(finding)).join(' ')}`;
   const replay = `replay: ${shellWords(replayCommand(finding)).join(' ')}`;
-  return [message, explanation.headline, ...storyOf(explanation), replay].join('\n');
+  return [message, explanation.headline, ...storyOf(explanation), again, replay].join('\n');
 }
 
 function command(
@@ -172,6 +173,11 @@ function storySections(finding: Finding): readonly string[] {
     markdownSentence(storyOf(explanation).join(' ')),
     codeBlock('mermaid', findingDiagram(finding)),
     markdownText(shrunk),
-    codeBlock('sh', shellWords(replayCommand(finding)).join(' ')),
+    codeBlock(
+      'sh',
+      [rerunCommand(finding), replayCommand(finding)]
+        .map((words) => shellWords(words).join(' '))
+        .join('\n'),
+    ),
   ];
 }

@@ -4,7 +4,7 @@
  */
 import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
 import { type Case, casesOf, type ScenarioResult } from './cases.ts';
-import { renderFailure } from './failure.ts';
+import { renderBrief, renderFailure } from './failure.ts';
 
 export interface JunitOptions {
   readonly results: readonly ScenarioResult[];
@@ -77,7 +77,9 @@ function tellOf(one: Case): readonly Markup[] {
 }
 
 function storyOf({ finding, message, details }: Case): string {
-  if (finding !== null) return renderFailure(finding, { colour: false, width: 100 });
+  const screen = { colour: false, width: 100 };
+  if (finding?.isExpected === true) return renderBrief(finding, screen);
+  if (finding !== null) return renderFailure(finding, screen);
   return details === '' ? message : `${message}\n${details}`;
 }
 

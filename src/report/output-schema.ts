@@ -99,6 +99,7 @@ const system = z.strictObject({
   }),
   met: z.boolean().nullable().describe('null where it could not be judged'),
   seeds: count,
+  isWritten: z.boolean().optional().describe('whether all seeds are one run: nothing is drawn'),
   broken: count.describe('seeds that broke a claim of expect'),
   unknown: count.describe('seeds on which a claim of expect could not be judged'),
   claims: z.record(text, claim),
@@ -199,7 +200,8 @@ const finding = z.strictObject({
   explanation,
   digest,
   planFile: text,
-  pageFile: text,
+  pageFile: text.describe("'' where no page was written"),
+  isExpected: z.boolean().optional().describe('whether the scenario says that it breaks'),
   boundary: text.nullable(),
   size: z.strictObject({
     events: count,

@@ -16,7 +16,10 @@ export function renderReportJson(summary: Summary, findings: readonly Finding[])
 /** What machines may know of a finding; the rest is for people, and grows with the trace. */
 export interface FindingLine
   extends Pick<Finding, 'scenario' | 'system' | 'claim' | 'seed' | 'explanation' | 'digest'>,
-    Pick<Finding, 'planFile' | 'pageFile' | 'boundary' | 'size' | 'siblings' | 'causation'> {
+    Pick<
+      Finding,
+      'planFile' | 'pageFile' | 'boundary' | 'size' | 'siblings' | 'causation' | 'isExpected'
+    > {
   readonly type: 'finding';
   readonly version: 1;
 }
@@ -30,5 +33,6 @@ function findingJson(finding: Finding): FindingLine {
     ...{ scenario, system, claim, seed, explanation, digest, planFile, pageFile, boundary, size },
     ...(siblings === undefined ? {} : { siblings }),
     ...(causation === undefined ? {} : { causation }),
+    ...(finding.isExpected === true ? { isExpected: true } : {}),
   };
 }

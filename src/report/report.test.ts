@@ -34,10 +34,53 @@ describe('renderReports', () => {
 
   it('prints each finding and then the overview, a plan that was told before in short', () => {
     const texts = [...renderReports(new Set(['text']), run)].map(({ text }) => text);
-    expect(texts).toHaveLength(3);
+    expect(texts).toHaveLength(4);
     expect(texts[0]).toMatch(/^\n✗ Stale write accepted/);
     expect(texts[1]).toContain('The same plan as unfenced');
-    expect(texts[2]).toMatch(/0 of 3 expectations met.*$/);
+    expect(texts[2]).toContain('✗ unfenced: not met');
+    expect(texts[3]).toMatch(/✗ 0 of 3 expectations met.*$/);
+  });
+
+  describe('of what was expected', () => {
+    const expected = run.results.map((result) => ({
+      ...result,
+      findings: result.findings.map((finding) => ({ ...finding, isExpected: true })),
+    }));
+    const textsOf = (more: Partial<typeof run>): string =>
+      [...renderReports(new Set(['text']), { ...run, results: expected, ...more })]
+        .map(({ text }) => text)
+        .join('\n');
+
+    it('tells one story in full, and in brief what else broke', () => {
+      const text = textsOf({});
+      expect(text.match(/^✗ \(expected\)/gm)).toHaveLength(2);
+      expect(text.match(/^ms {2}/gm)).toHaveLength(1);
+      expect(text).not.toMatch(/^✗ Stale/m);
+    });
+
+    it('tells none among several scenarios, but a line each, or none where it was told', () => {
+      const results = [...expected, ...expected];
+      const overview = { ...run.overview, scenarios: results.map(({ summary }) => summary) };
+      const several = textsOf({ results, overview });
+      expect(several).not.toContain('(expected)');
+      expect(several.match(/^✗ zombie-writer: 3 systems/gm)).toHaveLength(2);
+      expect(textsOf({ results, overview, hasToldScenarios: true })).not.toContain('3 systems');
+    });
+
+    it('tells all of it with -v', () => {
+      const results = [...expected, ...expected];
+      expect(textsOf({ results, isVerbose: true }).match(/^✗ \(expected\)/gm)).toHaveLength(4);
+    });
+
+    it('is told after what was not, and then only in brief', () => {
+      const results = run.results.map((result) => ({
+        ...result,
+        findings: result.findings.map((one, at) => ({ ...one, isExpected: at === 0 })),
+      }));
+      const text = textsOf({ results });
+      expect(text.indexOf('\n✗ Stale')).toBeLessThan(text.indexOf('✗ (expected)'));
+      expect(text.match(/^ms {2}/gm)).toHaveLength(1);
+    });
   });
 
   it('writes no summary of a step where none is asked for', () => {

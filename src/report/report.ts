@@ -7,18 +7,20 @@
  * cases that it is cut into), `finding.ts` (a counterexample; `describe-finding.ts` makes it). Its
  * words: `steps.ts` and `step-text.ts` number the events of a trace and say each in a few words,
  * from `access-text.ts`, `spans.ts` and `surroundings.ts`. The reports: `failure.ts` with
- * `sequence-text.ts`, `overview.ts`, `html/page.ts` (which draws with `pictures` and carries what
+ * `sequence-text.ts`, `conclusion.ts`, `overview.ts`, `html/page.ts` (which draws with `pictures` and carries what
  * stands in `page`), `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts` is
  * what machines may rely on.
  */
 import { join } from 'node:path';
 import type { ScenarioResult } from './cases.ts';
-import { renderFailures } from './failure.ts';
+import { renderConclusion, renderScenarioLine } from './conclusion.ts';
+import { renderBrief, renderFailures } from './failure.ts';
+import type { Finding } from './finding.ts';
 import { githubAnnotations, renderStepSummary } from './github.ts';
 import { readPageScript, renderPage } from './html/page.ts';
 import { renderJunit } from './junit.ts';
 import { findingDiagram } from './mermaid.ts';
-import { renderOverview } from './overview.ts';
+import { renderOpenSystems, renderOverview } from './overview.ts';
 import { renderReportJson } from './report-json.ts';
 import type { REPORTERS } from './reporters.ts';
 import type { Summary } from './summary.ts';
@@ -34,8 +36,10 @@ export interface ReportedRun {
   /** Of the terminal. */
   readonly colour: boolean;
   readonly width: number;
-  /** Whether every claim is listed, and not only those that were expected or broke. */
+  /** Whether every story and every table is told. */
   readonly isVerbose: boolean;
+  /** Whether the terminal has had a line for each scenario as soon as that was done. */
+  readonly hasToldScenarios?: boolean;
   /** A file as GitHub names it: from the root of the repository; null where it lies outside. */
   readonly placeOf: (file: string) => string | null;
   /** How many bytes the summary of this CI step may still have; null where none is asked for. */
@@ -71,25 +75,66 @@ function oneFile(run: ReportedRun, name: string, render: (run: ReportedRun) => s
   return { to: 'file', file: join(run.output, name), text: render(run) };
 }
 
-function* texts({
-  results,
-  overview,
-  colour,
-  width,
-  isVerbose,
-}: ReportedRun): Iterable<ReportPart> {
-  for (const { findings } of results) {
-    for (const block of renderFailures(findings, { colour, width })) {
-      yield { to: 'terminal', text: `\n${block}` };
-    }
+/**
+ * What nobody expected first, in full; what broke as expected in full only where one scenario came
+ * to nothing else, or where all is asked for; the tables of what is not as expected, or all of
+ * them; the lines of scenarios; and what it all came to.
+ */
+function* texts(run: ReportedRun): Iterable<ReportPart> {
+  const { overview, results, colour, width, isVerbose, hasToldScenarios } = run;
+  const screen = { colour, width };
+  const tables = { ...screen, isFull: isVerbose };
+  const findings = results.flatMap((result) => result.findings);
+  const unexpected = findings.filter(({ isExpected }) => isExpected !== true);
+  const expected = findings.filter(({ isExpected }) => isExpected === true);
+  for (const block of renderFailures(unexpected, screen)) yield below(block);
+  if (isVerbose) {
+    for (const block of renderFailures(expected, screen)) yield below(block);
+    yield below(renderOverview(overview, tables));
+  } else {
+    if (results.length === 1) for (const text of expectedOfOne(run, unexpected)) yield below(text);
+    const open = renderOpenSystems(overview, tables);
+    if (open !== '') yield below(open);
   }
-  const table = renderOverview(overview, { colour, width, isFull: isVerbose });
-  yield { to: 'terminal', text: `\n${table}` };
+  if (results.length > 1 && hasToldScenarios !== true) {
+    const lines = overview.scenarios.map((one) => renderScenarioLine(one, screen));
+    yield below(lines.join('\n'));
+  }
+  yield below(renderConclusion(overview, screen));
+}
+
+function below(text: string): ReportPart {
+  return { to: 'terminal', text: `\n${text}` };
+}
+
+/** The first in full where nothing else is to be told, and one of each other claim in brief. */
+function expectedOfOne(
+  { results, colour, width }: ReportedRun,
+  unexpected: readonly Finding[],
+): readonly string[] {
+  const expected = results
+    .flatMap(({ findings }) => findings)
+    .filter((one) => !unexpected.includes(one));
+  const inFull = unexpected.length === 0 ? expected.slice(0, 1) : [];
+  const known = new Set(inFull.map(kindOf));
+  const rest = expected.filter((one) => !known.has(kindOf(one)) && known.add(kindOf(one)));
+  const screen = { colour, width };
+  return [
+    ...renderFailures(inFull, screen),
+    ...rest.map((finding) => renderBrief(finding, screen)),
+  ];
+}
+
+function kindOf({ system, claim }: Finding): string {
+  return JSON.stringify([system, claim]);
 }
 
 function* pages({ results, overview }: ReportedRun): Iterable<ReportPart> {
   const script = readPageScript();
-  for (const { findings, summary, pageFile } of results) {
+  for (const { findings: found, summary, pageFile } of results) {
+    const findings = [...found].sort(
+      (a, b) => Number(a.isExpected === true) - Number(b.isExpected === true),
+    );
     const text = renderPage({ findings, overview: { ...overview, scenarios: [summary] }, script });
     yield { to: 'file', file: pageFile, text };
   }

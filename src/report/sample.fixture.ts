@@ -127,8 +127,7 @@ export const zombieFinding: Finding = {
   size: { events: 9, originalEvents: 812, faults: 1, originalFaults: 5 },
   boundary: 'breaks with a pause of 10.000 ms, holds with 9.999 ms',
   planFile: 'reports/zombie-writer-unfenced-fence-monotone.yaml',
-  keptIn: 'fixtures/plans/',
-  isKeptInNew: false,
+  keptIn: '',
   pageFile: 'reports/zombie-writer.html',
 };
 

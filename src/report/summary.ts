@@ -43,6 +43,8 @@ export interface SystemSummary {
   /** What each kind of fault really did, by its kind. */
   readonly faults: Readonly<Record<string, FaultTally>>;
   readonly counterexample: CounterexampleSummary | null;
+  /** Whether the scenario leaves nothing to draw, so that all seeds are one run; absent if not. */
+  readonly isWritten?: boolean;
 }
 
 /** A list that is absent expects nothing. */

@@ -53,7 +53,7 @@ export async function shrinkKind(
   const found = { scenario: scenario.name, scenarioFile: file, seed, claim, original, result };
   const { plan, boundary, whyNoBoundary } = result;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile: file })).join(' ');
-  const place = { planFile, pageFile: '', keptIn: `${dirname(file)}/plans/`, isKeptInNew: false };
+  const place = { planFile, pageFile: '', keptIn: `${dirname(file)}/plans/` };
   const finding = await describeShrunk({ ...found, catalogue }, { ...place, command });
   if (finding === null) return none;
   return {

@@ -45,7 +45,7 @@ type Found = Pick<Shrunk, 'claim' | 'seed' | 'original' | 'result'>;
 export function findingOf(found: Found, run: SimRun): Promise<Finding | null> {
   const { scenario, catalogue, place } = run;
   const shrunk = { ...found, scenario: scenario.name, scenarioFile: place.file, catalogue };
-  const nowhere = { planFile: '', pageFile: '', keptIn: '', isKeptInNew: false, command: '' };
+  const nowhere = { planFile: '', pageFile: '', keptIn: '', command: '' };
   return describeShrunk(shrunk, nowhere);
 }
 

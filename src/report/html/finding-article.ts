@@ -11,7 +11,14 @@ import { canonical } from '../../run.ts';
 import { type Child, element, lines, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf } from '../../text/prose.ts';
 import { shrunkText } from '../failure.ts';
-import { type Finding, keepCommand, type OtherRun, replayCommand, shellWords } from '../finding.ts';
+import {
+  type Finding,
+  keepCommand,
+  type OtherRun,
+  replayCommand,
+  rerunCommand,
+  shellWords,
+} from '../finding.ts';
 import { drawGlance, type GlanceOptions, scaleOf } from '../pictures/glance.ts';
 import { layOut } from '../pictures/layout.ts';
 import { tellPlainly } from '../plain-words.ts';
@@ -45,7 +52,12 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   return element(
     'article',
     { id, 'aria-labelledby': `${id}-title`, 'data-finding': isLive },
-    element('h2', { id: `${id}-title` }, sentenceMarkup(explanation.headline)),
+    element(
+      'h2',
+      { id: `${id}-title` },
+      finding.isExpected === true ? '✗ (expected) ' : '',
+      sentenceMarkup(explanation.headline),
+    ),
     list('plainly', tellPlainly(trace, verdict.evidence).map(sentenceMarkup), 'ol'),
     storyList(explanation),
     renderFacts(finding),
@@ -78,6 +90,7 @@ function renderFacts(finding: Finding): Markup {
 function renderCommands(finding: Finding): Markup {
   const rows: Readonly<Record<string, readonly string[]>> = {
     replay: replayCommand(finding),
+    'the same seed again': rerunCommand(finding),
     'keep as a regression test': keepCommand(finding),
     'digest of the trace': [finding.digest],
   };

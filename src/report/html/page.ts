@@ -52,8 +52,19 @@ export function renderPage(report: PageReport): string {
 function titleOf({ findings, overview }: PageReport): string {
   const [first] = findings;
   if (first === undefined) return metText(overview);
-  if (findings.length === 1) return first.explanation.headline.replaceAll('`', '');
-  return countOf(findings.length, 'counterexample');
+  if (findings.length > 1) return countedText(findings);
+  const headline = first.explanation.headline.replaceAll('`', '');
+  return first.isExpected === true ? `✗ (expected) ${headline}` : headline;
+}
+
+/** `3 counterexamples, all expected`. */
+function countedText(findings: readonly Finding[]): string {
+  const counted = countOf(findings.length, 'counterexample');
+  const expected = findings.filter(({ isExpected }) => isExpected === true).length;
+  if (expected === 0) return counted;
+  return expected < findings.length
+    ? `${counted}, ${findings.length - expected} not expected`
+    : `${counted}, ${expected === 1 ? '' : 'all '}expected`;
 }
 
 function renderHeader({ findings, overview, script }: PageReport): Child {
@@ -68,9 +79,8 @@ function renderHeader({ findings, overview, script }: PageReport): Child {
   const sweep = element('li', {}, element('a', { href: '#overview' }, 'Overview of the sweep'));
   const list = element('ul', {}, links.length > 1 ? links : [], sweep);
   const theme = { hidden: true, 'data-theme-switch': '', 'aria-pressed': 'false' };
-  const counted = countOf(findings.length, 'counterexample');
   return [
-    element('h1', {}, `fencepost report: ${counted}, ${metText(overview)}`),
+    element('h1', {}, `fencepost report: ${countedText(findings)}, ${metText(overview)}`),
     script ? element('button', { type: 'button', ...theme }, 'Dark') : [],
     element('nav', { 'aria-label': 'Contents' }, list),
   ];

@@ -86,7 +86,9 @@ function claimCell(claim: ClaimRow | undefined, system: SystemSummary): Markup {
   const isTested = claim.tested !== 'never';
   const held = isTested ? ['✓ held', 'good'] : ['– not tested', 'faint'];
   const [word = '', tone = ''] = broken > 0 ? ['✗ broke', 'bad'] : held;
-  const expected = { holds: ' · must hold', breaks: ' · must break', '–': '' }[claim.expected];
+  const expected = {
+    ...{ holds: ' · must hold', breaks: ' · must break', 'may break': ' · may break', '–': '' },
+  }[claim.expected];
   return element(
     'td',
     {},

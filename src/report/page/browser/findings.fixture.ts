@@ -42,7 +42,7 @@ export function findingOf(plan: Plan, claim: string): Finding {
     },
     size: { events: 12, originalEvents: 61, faults: 1, originalFaults: 6 },
     ...{ planFile: 'reports/a.yaml', pageFile: 'reports/a.html' },
-    ...{ keptIn: 'fixtures/plans/', isKeptInNew: false },
+    ...{ keptIn: 'fixtures/plans/' },
     ...nearest,
     original: besides(plan, claim),
   };

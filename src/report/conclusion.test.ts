@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NO_SECTIONS } from '../search/sweep/sections.ts';
+import { displayWidth } from '../text/visible.ts';
+import { boundText, renderConclusion, renderScenarioLine } from './conclusion.ts';
+import { anyName } from './hostile.fixture.ts';
+import { sampleSummary } from './summary.fixture.ts';
+import type { ClaimSummary, Summary, SystemSummary } from './summary.ts';
+
+const plain = { colour: false, width: 100 };
+const BREAKING: ClaimSummary = { broken: 3, firstSeed: 17, exercised: 40, avoided: 0 };
+const HELD: ClaimSummary = { broken: 0, firstSeed: null, exercised: 513, avoided: 7 };
+
+function systemWith(parts: Partial<SystemSummary>): SystemSummary {
+  return {
+    ...{ name: 'fenced', expect: {}, met: true, seeds: 1000, broken: 0, unknown: 0, claims: {} },
+    ...{ measured: {}, sections: NO_SECTIONS, hints: [], vacuous: [], faults: {} },
+    ...{ counterexample: null, ...parts },
+  };
+}
+
+function summaryOf(...systems: readonly SystemSummary[]): Summary {
+  return { ...sampleSummary, scenarios: [{ name: 'zombie', file: 'zombie.yaml', systems }] };
+}
+
+const told = (summary: Summary): string => renderConclusion(summary, plain).replace(/\s+/g, ' ');
+
+describe('the conclusion', () => {
+  it('says of what held on how many seeds, with a bound, and on how many it was tested', () => {
+    const holding = systemWith({
+      expect: { holds: ['grant-order'] },
+      claims: { 'grant-order': HELD },
+    });
+    expect(told(summaryOf(holding))).toContain(
+      'held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: fenced: grant-order on 513 (avoided on 7)',
+    );
+  });
+
+  it('gives no bound where all seeds are one run', () => {
+    const holding = systemWith({
+      ...{ expect: { holds: ['grant-order'] }, claims: { 'grant-order': HELD }, isWritten: true },
+    });
+    expect(told(summaryOf(holding))).toContain('held: on the one run that there was;');
+    expect(told(summaryOf(holding))).not.toContain('95 %');
+  });
+
+  it('does not say of a claim that it held where nothing tested it', () => {
+    const idle = { ...HELD, exercised: 0, avoided: 0 };
+    const system = systemWith({
+      expect: { holds: ['grant-order'] },
+      claims: { 'grant-order': idle },
+    });
+    expect(told(summaryOf(system))).not.toContain('held');
+  });
+
+  it('names first what nobody expected, then what broke as it must, as it may, and unlisted', () => {
+    const expected = { holds: ['a'], breaks: ['b', 'e'], may: ['c'] };
+    const claims = { a: BREAKING, b: BREAKING, c: BREAKING, d: BREAKING, e: HELD };
+    const text = told(summaryOf(systemWith({ expect: expected, claims, met: false })));
+    expect(text).toMatch(/^ unexpected: fenced: a broke on 3 of 1,000 seeds, first 17, e held and/);
+    expect(text).toContain('broke as expected: fenced: b on 3 of 1,000 seeds; broke, as it may:');
+    expect(text).toContain('broke, as it may: fenced: c on 3');
+    expect(text).toContain('broke, listed nowhere: fenced: d on 3 of 1,000, first 17');
+    expect(text).toMatch(/✗ 0 of 1 expectation met, 1 not met;/);
+  });
+
+  it('says what could not be judged, and why', () => {
+    const open = systemWith({ expect: { holds: ['a'] }, met: null, vacuous: ['drop never fired'] });
+    expect(told(summaryOf(open))).toContain('not judged: fenced (drop never fired)');
+    const unknown = { expect: { holds: ['a'] }, claims: { a: HELD }, met: null, unknown: 2 };
+    expect(told(summaryOf(systemWith(unknown)))).toContain(
+      'not judged: fenced (unknown on 2 seeds)',
+    );
+    expect(told(summaryOf(systemWith(unknown)))).not.toContain('held:');
+  });
+
+  it('has at most six lines of at most the width, whatever there is to say', () => {
+    const anyClaim = fc.record({
+      broken: fc.nat(1000),
+      firstSeed: fc.constantFrom(null, 3),
+      exercised: fc.nat(1000),
+      avoided: fc.nat(50),
+    });
+    const anySystem = fc
+      .record({
+        name: anyName,
+        met: fc.constantFrom(true, false, null),
+        unknown: fc.constantFrom(0, 0, 3),
+        claims: fc.dictionary(anyName, anyClaim, { maxKeys: 12 }),
+        vacuous: fc.array(anyName, { maxLength: 3 }),
+      })
+      .map((parts) => {
+        const names = Object.keys(parts.claims);
+        const every = (rest: number): string[] => names.filter((_, at) => at % 4 === rest);
+        return systemWith({
+          ...{ ...parts, expect: { holds: every(0), breaks: every(1), may: every(2) } },
+        });
+      });
+    const anySummary = fc
+      .array(fc.array(anySystem, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 })
+      .map((all) => ({
+        ...sampleSummary,
+        scenarios: all.map((systems, at) => ({ name: `s${at}`, file: 's.yaml', systems })),
+      }));
+    fc.assert(
+      fc.property(anySummary, fc.integer({ min: 60, max: 160 }), (summary, width) => {
+        const lines = renderConclusion(summary, { colour: false, width }).split('\n');
+        expect(lines.length).toBeLessThanOrEqual(6);
+        expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
+        for (const scenario of summary.scenarios) {
+          const line = renderScenarioLine(scenario, { colour: false, width });
+          expect(line).not.toContain('\n');
+          expect(displayWidth(line)).toBeLessThanOrEqual(width);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('the bound', () => {
+  it.each([
+    [1_000, 'fewer than 3.0 in 1,000'],
+    [300, 'fewer than 10.0 in 1,000'],
+    [10, 'fewer than 25.9 in 100'],
+    [100_000, 'fewer than 3.0 in 100,000'],
+  ])('of %i seeds is %s', (seeds, text) => {
+    expect(boundText(seeds)).toBe(text);
+  });
+
+  it('is never below the exact one, and at most a tenth above', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10_000_000 }), (seeds) => {
+        const [, most = '', scale = ''] = /than ([\d.]+) in ([\d,]+)/.exec(boundText(seeds)) ?? [];
+        // As many seeds without a breach are as likely as 5 % where the share is the bound.
+        const exact = (1 - 0.05 ** (1 / seeds)) * Number(scale.replaceAll(',', ''));
+        expect(Number(most)).toBeGreaterThanOrEqual(exact - 1e-6);
+        expect(Number(most)).toBeLessThan(exact + 0.1 + 1e-6);
+      }),
+    );
+  });
+});

@@ -1,0 +1,245 @@
+/**
+ * What a run came to, in words: one line for a scenario among several, and at the end at most six
+ * lines for all of them. What nobody expected comes first; what broke as expected is counted and
+ * named, no more. What held is told with a bound: with none of n seeds broken, the share of seeds
+ * that break it is below 1 - 0.05^(1/n) with 95 % confidence (the exact rule of three). The trials
+ * are the seeds that ran, so the bound is about seeds of this scenario; beside it stands on how
+ * many of them the claim was put to the test.
+ */
+import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { clip, hang, visible, wrap } from '../text/visible.ts';
+import { markOf, metText, speedText } from './overview.ts';
+import type { ClaimSummary, ScenarioSummary, Summary, SystemSummary } from './summary.ts';
+
+const MOST_LINES = 6;
+
+/** One claim of one system, and what is said of it. */
+interface Told {
+  /** `unfenced`, or `zombie-writer/unfenced` among several scenarios. */
+  readonly where: string;
+  readonly system: SystemSummary;
+  readonly claim: string;
+  readonly found: ClaimSummary;
+}
+
+/** All claims of a run by what became of them. */
+interface Fates {
+  /** Broke and should hold, or held and should break. */
+  readonly unexpected: readonly Told[];
+  readonly broke: readonly Told[];
+  /** Broke, as it may. */
+  readonly tolerated: readonly Told[];
+  /** Should hold, did, and was put to the test. */
+  readonly held: readonly Told[];
+  /** Broke, and stands in no list. */
+  readonly unlisted: readonly Told[];
+}
+
+/** The last lines of a run, six at most, of at most `width` columns. */
+export function renderConclusion(summary: Summary, { colour, width }: TerminalText): string {
+  const screen = { width, paint: paintFor(colour) };
+  const fates = fatesOf(summary.scenarios);
+  const isOne = summary.scenarios.length === 1;
+  const rows = [
+    unexpectedRow(fates, screen),
+    openRow(summary, screen),
+    { text: brokeText(fates, isOne), tint: plain },
+    { text: heldText(fates.held, isOne), tint: plain },
+    unlistedRow(fates, screen),
+  ].filter(({ text }) => text !== '');
+  let spare = MOST_LINES - 1 - rows.length;
+  const lines = rows.flatMap(({ text, tint }) => {
+    const wrapped = hang(visible(text), Math.max(20, width - 4), '  ', '    ');
+    const shown = wrapped.slice(0, 1 + spare);
+    spare -= shown.length - 1;
+    if (shown.length < wrapped.length) shown.push(cutLine(shown.pop() ?? '', width));
+    return shown.map(tint);
+  });
+  return [...lines, totalLine(summary, screen)].join('\n');
+}
+
+const plain = (text: string): string => text;
+
+/** A line after which more would follow. */
+function cutLine(line: string, width: number): string {
+  return clip(`${clip(line.replace(/[,;:]$/, ''), width - 11)} … (see -v)`, width);
+}
+
+/** `✓ zombie-writer: 2 systems, 1,000 seeds: 3 claims broke as expected, 4 held`. */
+export function renderScenarioLine(
+  scenario: ScenarioSummary,
+  { colour, width }: TerminalText,
+): string {
+  const paint = paintFor(colour);
+  const { systems, name } = scenario;
+  const failed = systems.filter(({ met }) => met === false);
+  const open = systems.filter(({ met }) => met === null);
+  const { sign } = markOf(failed.length > 0 ? false : open.length > 0 ? null : true);
+  const { broke, held, unlisted } = fatesOf([scenario]);
+  const seeds = Math.max(0, ...systems.map((system) => system.seeds));
+  const parts = [
+    ...(failed.length === 0 ? [] : [`not as expected: ${namesOf(failed)}`]),
+    ...(open.length === 0 ? [] : [`not judged: ${namesOf(open)}`]),
+    ...(broke.length === 0 ? [] : [`${countOf(broke.length, 'claim')} broke as expected`]),
+    ...(held.length === 0 ? [] : [`${groupDigits(held.length)} held`]),
+    ...(unlisted.length === 0 ? [] : [`${groupDigits(unlisted.length)} broke unlisted`]),
+  ];
+  const about = `${countOf(systems.length, 'system')}, ${countOf(seeds, 'seed')}`;
+  const line = clip(visible(`${sign} ${name}: ${about}: ${parts.join('; ')}`), width);
+  return { '✓': plain, '✗': paint.red, '?': paint.yellow }[sign](line);
+}
+
+function namesOf(systems: readonly SystemSummary[]): string {
+  return systems.map(({ name }) => name).join(', ');
+}
+
+function fatesOf(scenarios: readonly ScenarioSummary[]): Fates {
+  const all = scenarios.flatMap(({ name, systems }) =>
+    systems.flatMap((system): readonly Told[] => {
+      const where = scenarios.length === 1 ? system.name : `${name}/${system.name}`;
+      return Object.entries(system.claims).map(([claim, found]) => {
+        return { where, system, claim, found };
+      });
+    }),
+  );
+  const listed = (side: 'holds' | 'breaks' | 'may'): readonly Told[] =>
+    all.filter(({ system, claim }) => system.expect[side]?.includes(claim) === true);
+  const broken = (told: readonly Told[]): readonly Told[] =>
+    told.filter(({ found }) => found.broken > 0);
+  const [holds, breaks, may] = [listed('holds'), listed('breaks'), listed('may')];
+  const missing = breaks.filter(({ found, system }) => found.broken === 0 && system.met === false);
+  return {
+    unexpected: [...broken(holds), ...missing],
+    broke: broken(breaks),
+    tolerated: broken(may),
+    held: holds.filter(({ found, system }) => isTested(found) && system.unknown === 0),
+    unlisted: broken(all.filter((one) => ![...holds, ...breaks, ...may].includes(one))),
+  };
+}
+
+function isTested({ broken, exercised, avoided }: ClaimSummary): boolean {
+  return broken === 0 && exercised + avoided > 0;
+}
+
+interface Row {
+  readonly text: string;
+  readonly tint: (text: string) => string;
+}
+
+function unexpectedRow({ unexpected }: Fates, { paint }: Screen): Row {
+  const clauses = bySystem(unexpected, ({ claim, found, system }) => {
+    if (found.broken === 0) return `${claim} held and should break`;
+    const share = `${groupDigits(found.broken)} of ${countOf(system.seeds, 'seed')}`;
+    return `${claim} broke on ${share}, first ${found.firstSeed ?? 0}`;
+  });
+  const text = clauses === '' ? '' : `unexpected: ${clauses}`;
+  return { text, tint: (line) => paint.bold(paint.red(line)) };
+}
+
+/** What could not be judged, and why, as far as there is a reason. */
+function openRow({ scenarios }: Summary, { paint }: Screen): Row {
+  const open = scenarios.flatMap(({ name, systems }) =>
+    systems.flatMap((system) => {
+      if (system.met !== null) return [];
+      const where = scenarios.length === 1 ? system.name : `${name}/${system.name}`;
+      const why = whyOpen(system);
+      return [why === '' ? where : `${where} (${why})`];
+    }),
+  );
+  return { text: open.length === 0 ? '' : `not judged: ${open.join('; ')}`, tint: paint.yellow };
+}
+
+function whyOpen({ vacuous, unknown, seeds }: SystemSummary): string {
+  if (seeds === 0) return 'no seed was examined';
+  if (unknown > 0) return `unknown on ${countOf(unknown, 'seed')}`;
+  return vacuous.join(', ');
+}
+
+function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {
+  const counted = (told: readonly Told[]): string => {
+    if (isOne)
+      return bySystem(told, ({ claim, found }) => `${claim} on ${groupDigits(found.broken)}`);
+    const systems = new Set(told.map(({ where }) => where)).size;
+    return `${countOf(told.length, 'claim')} of ${countOf(systems, 'system')}`;
+  };
+  const parts = [
+    ...(broke.length === 0 ? [] : [`broke as expected: ${counted(broke)}${outOf(broke, isOne)}`]),
+    ...(tolerated.length === 0 ? [] : [`broke, as it may: ${counted(tolerated)}`]),
+  ];
+  return parts.join('; ');
+}
+
+/** ` of 1,000 seeds`, where all ran on as many. */
+function outOf(told: readonly Told[], isOne: boolean): string {
+  const [seeds = 0, ...others] = new Set(told.map(({ system }) => system.seeds));
+  return isOne && others.length === 0 ? ` of ${countOf(seeds, 'seed')}` : '';
+}
+
+/** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: fenced: …`. */
+function heldText(held: readonly Told[], isOne: boolean): string {
+  if (held.length === 0) return '';
+  const drawn = held.filter(({ system }) => system.isWritten !== true);
+  const seeds = Math.min(...drawn.map(({ system }) => system.seeds));
+  const bound =
+    drawn.length === 0 || seeds === 1
+      ? 'on the one run that there was'
+      : `0 of ${countOf(seeds, 'seed')}; 95 %: ${boundText(seeds)}`;
+  if (isOne) return `held: ${bound}; put to the test: ${bySystem(held, testText)}`;
+  const systems = new Set(held.map(({ where }) => where)).size;
+  const [least] = [...drawn].sort((a, b) => testsOf(a) - testsOf(b));
+  const count = `${countOf(held.length, 'claim')} of ${countOf(systems, 'system')}`;
+  const weakest = least === undefined ? '' : `; least tested: ${least.where}: ${testText(least)}`;
+  return `held: ${count}, each ${bound}${weakest}`;
+}
+
+function testsOf({ found }: Told): number {
+  return found.exercised + found.avoided;
+}
+
+/** `fence-monotone on 378 (avoided on 50)`. */
+function testText({ claim, found }: Told): string {
+  const avoided = found.avoided === 0 ? '' : ` (avoided on ${groupDigits(found.avoided)})`;
+  return `${claim} on ${groupDigits(found.exercised)}${avoided}`;
+}
+
+/**
+ * Where none of so many seeds broke it: `fewer than 3.0 in 1,000`, the upper end of the exact 95 %
+ * interval, rounded up.
+ */
+export function boundText(seeds: number): string {
+  const share = 1 - 0.05 ** (1 / Math.max(1, seeds));
+  let scale = 100;
+  while (share * scale < 1) scale *= 10;
+  const tenths = Math.ceil(share * scale * 10 - 1e-9);
+  return `fewer than ${(tenths / 10).toFixed(1)} in ${groupDigits(scale)}`;
+}
+
+function unlistedRow({ unlisted }: Fates, { paint }: Screen): Row {
+  const text = bySystem(unlisted, ({ claim, found, system }) => {
+    const share = `${groupDigits(found.broken)} of ${groupDigits(system.seeds)}`;
+    return `${claim} on ${share}, first ${found.firstSeed ?? 0}`;
+  });
+  return { text: text === '' ? '' : `broke, listed nowhere: ${text}`, tint: paint.yellow };
+}
+
+/** `unfenced: a, b; fenced: c`. */
+function bySystem(told: readonly Told[], clauseOf: (one: Told) => string): string {
+  const clauses = new Map<string, string[]>();
+  for (const one of told) {
+    clauses.set(one.where, [...(clauses.get(one.where) ?? []), clauseOf(one)]);
+  }
+  return [...clauses].map(([where, each]) => `${where}: ${each.join(', ')}`).join('; ');
+}
+
+function totalLine(summary: Summary, { width, paint }: Screen): string {
+  const systems = summary.scenarios.flatMap((scenario) => scenario.systems);
+  const isFailed = systems.some(({ met }) => met === false);
+  const isOpen = systems.some(({ met }) => met === null);
+  const { sign } = markOf(isFailed ? false : isOpen ? null : true);
+  const where =
+    summary.scenarios.length === 1 ? '' : ` in ${countOf(summary.scenarios.length, 'scenario')}`;
+  const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];
+  const text = `${metText(summary)}${where}; ${speedText(summary)}`;
+  return `${tint(sign)} ${wrap(text, Math.max(10, width - 2))[0] ?? ''}`;
+}
