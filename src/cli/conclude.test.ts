@@ -10,14 +10,8 @@ import type { Finding } from '../report/finding.ts';
 import { expand } from '../scenario/expand.ts';
 import { sweep } from '../search/sweep/sweep.ts';
 import { claimTally, EMPTY_TALLY } from '../search/sweep/tally.ts';
-import {
-  type Failing,
-  fileName,
-  findCounterexample,
-  ownName,
-  planFileOf,
-  type ShrunkBefore,
-} from './conclude.ts';
+import { type Failing, findCounterexample, type ShrunkBefore } from './conclude.ts';
+import { fileName, ownName, planFileOf } from './output-files.ts';
 
 describe('a file is called', () => {
   test.each([

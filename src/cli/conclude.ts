@@ -1,10 +1,8 @@
 /**
  * What the seeds of a scenario came to: expectations judged, the seeds that broke a claim shrunk
  * and explained, the summary that people and machines read, and the exit codes that apply. It does
- * not matter whether one machine examined the seeds or several. The names of the files that are
- * written are decided here too, so that a finding can say where it will lie.
+ * not matter whether one machine examined the seeds or several.
  */
-import { join } from 'node:path';
 import { type BreachCause, causeText, isSameCause } from '../check/breach-cause.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { OtherBreach } from '../core/shrink/search.ts';
@@ -33,7 +31,7 @@ import {
 } from '../search/sweep/counterfactual.ts';
 import { claimsToShrink, type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
 import { mostFirst } from '../search/sweep/sections.ts';
-import type { KeptOutcome, RunDifference, SeedRange, Shard } from '../search/sweep/shards.ts';
+import type { KeptOutcome, RunDifference, SeedRange } from '../search/sweep/shards.ts';
 import {
   type ClaimTally,
   claimTally,
@@ -45,6 +43,7 @@ import { perform, type TaskContext, type TaskEnd } from '../search/sweep/tasks.t
 import { countOf, groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
 import { exitsOfKept } from './kept-plans.ts';
+import { pageFileOf, planFileOf } from './output-files.ts';
 import { plansFolderOf, scenarioTyped } from './shipped.ts';
 import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
@@ -400,54 +399,6 @@ function placeOf(
     ...{ planFile, pageFile, keptIn, command, scenarioTyped: scenarioTyped(scenarioFile) },
     ...(isExpected ? { isExpected } : {}),
   };
-}
-
-/** Where the plan of a kind of failure is written; `systems` are all of the scenario's. */
-export function planFileOf(
-  { system, claim }: Pick<Failing, 'system' | 'claim'>,
-  place: {
-    readonly scenario: string;
-    readonly systems: readonly string[];
-    readonly output: string;
-  },
-): string {
-  const own = ownName(system, place.systems);
-  return join(place.output, `${fileName([place.scenario, own, claim])}.yaml`);
-}
-
-/** A name as part of a file's name, numbered where an earlier one of `names` gives the same. */
-export function ownName(name: string, names: readonly string[]): string {
-  const taken = new Set<string>();
-  for (const other of [...names, name]) {
-    const plain = fileName([other]);
-    let own = plain;
-    for (let number = 2; taken.has(own); number += 1) own = `${plain}-${number}`;
-    if (other === name) return own;
-    taken.add(own);
-  }
-  return fileName([name]);
-}
-
-/** Where the page of a scenario is written. */
-export function pageFileOf(output: string, scenario: string): string {
-  return join(output, `${fileName([scenario])}.html`);
-}
-
-/** Where the journal of a sweep is kept while it is under way. */
-export function journalFileOf(output: string, scenario: string, shard: Shard | null): string {
-  const part = shard === null ? [] : [`shard-${shard.index}-of-${shard.of}`];
-  return join(output, `${fileName([scenario, ...part])}.journal`);
-}
-
-/**
- * Names as one that any file system takes: `zombie-writer-unfenced-linearizable-register`. A name
- * of which nothing can be taken, such as `..`, is `unnamed`.
- */
-export function fileName(parts: readonly string[]): string {
-  return parts
-    .map((part) => part.replace(/[^\p{L}\p{N}_.]+/gu, '-').replace(/^[-.]+|-+$/g, ''))
-    .map((part) => (part === '' ? 'unnamed' : part))
-    .join('-');
 }
 
 /** What a system came to on its seeds, and beside its siblings. */

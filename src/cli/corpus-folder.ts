@@ -19,7 +19,6 @@ import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
-import { fileName } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { allowed, makeFolder } from './files.ts';
 import {
@@ -36,6 +35,7 @@ import {
   replayCorpus,
   signatureFields,
 } from './kept-plans.ts';
+import { fileName } from './output-files.ts';
 import { loadPlan, type PlanFile, requireClaim } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 

@@ -12,9 +12,10 @@ import { findingLine } from '../report/report-json.ts';
 import type { Summary } from '../report/summary.ts';
 import type { RunDifference } from '../search/sweep/shards.ts';
 import type { Reporters } from './command.ts';
-import { pageFileOf, type ScenarioOutcome } from './conclude.ts';
+import type { ScenarioOutcome } from './conclude.ts';
 import { type Exit, UserError } from './exit.ts';
 import { systemMessage, writeText } from './files.ts';
+import { pageFileOf } from './output-files.ts';
 import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 

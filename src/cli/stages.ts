@@ -24,17 +24,13 @@ import { perform } from '../search/sweep/tasks.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { parsePositive } from './command.ts';
-import {
-  concludeScenario,
-  type Examined,
-  journalFileOf,
-  type ScenarioOutcome,
-} from './conclude.ts';
+import { concludeScenario, type Examined, type ScenarioOutcome } from './conclude.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
 import { type Journal, openJournal } from './journal-file.ts';
 import { adviceOf, keptLine, keptOutcomeOf, replayFolders } from './kept-plans.ts';
+import { journalFileOf } from './output-files.ts';
 import {
   differenceLine,
   type ReportOptions,

@@ -23,17 +23,12 @@ import { sweep } from '../search/sweep/sweep.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { DEFAULT_OUTPUT } from './command.ts';
-import {
-  concludeScenario,
-  type Examined,
-  fileName,
-  planFileOf,
-  type ScenarioOutcome,
-} from './conclude.ts';
+import { concludeScenario, type Examined, type ScenarioOutcome } from './conclude.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { readText, writeText } from './files.ts';
 import type { Interruption } from './interruption.ts';
 import { type OpenQueue, sweepCommandText } from './open-queue.ts';
+import { fileName, planFileOf } from './output-files.ts';
 import type { LoadedScenario, ModuleOptions } from './sources.ts';
 import { type RunOptions, replayKeptOf, selfCheck } from './stages.ts';
 import type { Terminal } from './terminal.ts';
