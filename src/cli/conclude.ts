@@ -22,6 +22,7 @@ import type {
 import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
+import { isSameKind, signatureOf } from '../search/corpus/signature.ts';
 import { type CauseTally, kindsAmong } from '../search/sweep/causes.ts';
 import {
   type AvoidedSeeds,
@@ -111,7 +112,7 @@ export async function concludeScenario(
   const { range, isWhole, isPart, milliseconds, keptPlans, difference, corpus = null } = examined;
   const isSingle = range.from === range.to;
   const avoided = await avoidedIn(loaded, examined, isInterrupted);
-  const coverage = { isWhole: isWhole && !isPart, isSingle, avoided };
+  const coverage = { isWhole: isWhole && !isPart, isSingle, isPart, avoided };
   const codes = exitsOfKept(keptPlans);
   if (difference !== null) codes.push(exits.nondeterministic);
   const onLost = (what: string): void => {
@@ -216,7 +217,7 @@ async function shrinkKinds(
     const setting = { system, claim, number, onOthers, onLost, ...before, ...failing };
     const context = { pool, isGivenUp: isInterrupted };
     const finding = await findCounterexample(loaded, setting, folders, context);
-    if (finding !== null) found.push(finding);
+    if (finding !== null && !found.some((one) => isSameFinding(one, finding))) found.push(finding);
   };
   const isWritten = drawsNothing(loaded.scenario, system);
   for (const [at, { seeds }] of kinds.slice(0, isWritten ? 1 : KINDS_SHRUNK).entries()) {
@@ -232,6 +233,13 @@ async function shrinkKinds(
     await next({ seeds: [seed], planOf: () => plan });
   }
   return found;
+}
+
+/** Two kinds may shrink to one failure, where neither needs the fault that told them apart. */
+function isSameFinding(one: Finding, other: Finding): boolean {
+  const [first, second] = [one, other].map(({ plan, verdict }) => signatureOf(plan, verdict));
+  if (first === undefined || second === undefined) return false;
+  return one.verdict.rule === other.verdict.rule && isSameKind(first, second);
 }
 
 function codesOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {

@@ -122,7 +122,9 @@ const system = z.strictObject({
       otherFailed: count.describe('ended by other errors than these'),
     } satisfies SchemaFields<SectionCounts>),
   ).describe('of all runs together, what became of their sections'),
-  hints: since020(texts).describe('where a claim that should break held, what the faults met'),
+  hints: since020(texts).describe(
+    'where a claim that should break held, what the faults met; without faults, what was never tested',
+  ),
   vacuous: texts.describe('why nothing was tested: of sections, faults and claims'),
   faults: z.record(text, fault),
   counterexample: counterexample.nullable(),

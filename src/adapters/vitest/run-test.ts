@@ -54,6 +54,7 @@ export async function runTest(options: CheckedOptions, setting: TestSetting): Pr
     const { systems, catalogue } = subject;
     if (systems.some((system) => isAsync({ system }, catalogue))) requireLiveBindings();
     await prepare(systems, catalogue);
+    for (const warning of subject.warnings) print(`fencepost: warning: ${warning}`);
     const run: SimRun = { ...subject, place, slug, stopwatch, wishes, mistakes, print };
     return goThroughStages(run, seeds);
   });

@@ -20,6 +20,7 @@ import { loadScenario } from '../../load.ts';
 import { whyRefused } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
+import { placeFindings } from '../../search/points/places.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
 import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
@@ -32,6 +33,8 @@ export interface Subject {
   /** Those of the scenario that the test is about. */
   readonly systems: readonly SystemScenario[];
   readonly catalogue: Catalogue;
+  /** Of faults at a place that may not exist, a line each. */
+  readonly warnings: readonly string[];
 }
 
 /** Where it is read from, and whom it tells what went wrong in the test's own code. */
@@ -58,11 +61,27 @@ export async function readSubject(
     return why === null ? [] : [{ name, why }];
   });
   const [first] = refusals;
-  if (first === undefined) return { scenario, systems, catalogue };
+  if (first === undefined) {
+    const warnings = await requirePlaces(text, scenario, catalogue);
+    return { scenario, systems, catalogue, warnings };
+  }
   const lines = refusals.map(({ name, why }) =>
     text.isWrittenHere ? `lock: ${why}` : `${text.file}: systems.${name}: ${why}`,
   );
   throw new SimTestError(lines, source.mistakes.find(first.why));
+}
+
+/** Throws where a fault is placed nowhere; returns what is to be told of places. */
+async function requirePlaces(
+  text: ScenarioText,
+  scenario: Scenario,
+  catalogue: Catalogue,
+): Promise<readonly string[]> {
+  const { problems, warnings } = await placeFindings(scenario, catalogue);
+  const parsed = parseFile(text);
+  if (parsed.kind === 'problems') throw new SimTestError(linesOf(parsed.problems, text));
+  if (problems.length > 0) throw new SimTestError(linesOf(parsed.locate(problems), text));
+  return linesOf(parsed.locate(warnings), text);
 }
 
 /** The text of a scenario, and whether it was made of options. */

@@ -139,7 +139,7 @@ describe('a run in forks', () => {
       'vacuous, tested nothing: crash never met a held grant',
     );
     expect(await messageOf('an operation of another name')).toMatch(
-      /pause never fired.*\n {2}no client passes "release"; what they pass: .*\bset\b/,
+      /^Error: faults\[0\].pause.before: no client ever passes "release"; nearest: .*\bset\b/,
     );
     expect(await messageOf('a memory')).toMatch(/two runs of seed 0 of own-lock differ\n {2}event/);
   });

@@ -71,7 +71,11 @@ test('a claim whose hazard never arose, or a fault that never met a grant, leave
 
 test('a scenario without faults is never untested', () => {
   const idle = tallyOf('grant-order', { exercised: 0 });
-  expect(judgeSystem(quiet, expecting(['grant-order'], []), idle, whole).met).toBe(true);
+  const calm = judgeSystem(quiet, expecting(['grant-order'], []), idle, whole);
+  expect(calm).toMatchObject({ met: true, vacuous: [] });
+  expect(calm.hints).toEqual([expect.stringMatching(/never put to the test.*: grant-order$/)]);
+  const met = tallyOf('grant-order', { exercised: 3 });
+  expect(judgeSystem(quiet, expecting(['grant-order'], []), met, whole).hints).toEqual([]);
 });
 
 describe('where no section was ever entered, nothing is met', () => {
@@ -89,6 +93,13 @@ describe('where no section was ever entered, nothing is met', () => {
     const judged = judgeSystem(asked, expecting(['grant-order'], []), nobody, coverage);
     expect(judged).toMatchObject({ met: null, vacuous: [why], isIncomplete: true });
     expect(judgeSystem(asked, expecting([], []), nobody, coverage).met).toBeNull();
+  });
+
+  test('of one shard, which is not judged by itself: the merge does that', () => {
+    const nobody = { ...tallyOf('grant-order', {}), sections };
+    const system = expecting(['grant-order'], []);
+    const judged = judgeSystem(scenario, system, nobody, { ...cut, isPart: true });
+    expect(judged).toMatchObject({ met: null, vacuous: [why], isIncomplete: false });
   });
 
   test('but what should break and broke', () => {

@@ -2,8 +2,10 @@
  * Decides whether a system met what its scenario expects of it. What should hold must have held on
  * every seed, and have been tested: a fault that never met a held grant, or a claim whose hazard
  * never arose, nor what broke it in a sibling was avoided, leaves it unjudged, and so does, with or
- * without faults, a lock that nobody had, or only one client, and a store that kept nothing. What
- * should break must have broken on some seed.
+ * without faults, a lock that nobody had, or only one client, and a store that kept nothing. A
+ * scenario without faults asks only whether there is a false alarm: there a claim whose hazard
+ * never arose is met, and named. What should break must have broken on some seed. One shard of
+ * several cannot tell what never happened: the merge does.
  */
 import type { Scenario, SystemScenario } from '../../scenario/scenario.ts';
 import { type AvoidedSeeds, avoidedOn, NONE_AVOIDED } from './counterfactual.ts';
@@ -21,7 +23,10 @@ export interface Judgement {
   readonly missing: readonly string[];
   /** What made a `holds` unjudged: `pause never fired`, `no section was ever entered: …`, …. */
   readonly vacuous: readonly string[];
-  /** Where what should break did not: what each kind of fault met, and what would meet more. */
+  /**
+   * Where what should break did not, what each kind of fault met, and what would meet more; without
+   * faults, what held and was never put to the test.
+   */
   readonly hints: readonly string[];
   /** Whether a verdict was unknown, or something was not tested, on all the seeds there are. */
   readonly isIncomplete: boolean;
@@ -31,6 +36,8 @@ export interface Judgement {
 interface Coverage {
   readonly isWhole: boolean;
   readonly isSingle: boolean;
+  /** Whether it is one shard of several, which a merge judges; false if absent. */
+  readonly isPart?: boolean;
   /** What was avoided, where it was counted: that is a test too. */
   readonly avoided?: AvoidedSeeds;
 }
@@ -43,27 +50,29 @@ export function judgeSystem(
   scenario: Scenario,
   system: SystemScenario,
   tally: Tally,
-  { isWhole, isSingle, avoided = NONE_AVOIDED }: Coverage,
+  { isWhole, isSingle, isPart = false, avoided = NONE_AVOIDED }: Coverage,
 ): Judgement {
   const { holds, breaks } = system.expect;
   const isFull = isWhole && !isSingle;
   const unexpected = unexpectedIn(system, tally);
   const missing = breaks.filter((claim) => !isBroken(tally, claim));
   const hasFaults = scenario.faults.length > 0;
-  const untested =
-    isFull && hasFaults ? [...idleFaults(scenario, tally), ...unmet(system, tally, avoided)] : [];
+  const unmet = isFull ? claimsUnmet(system, tally, avoided) : [];
+  const neverMet = unmet.map((claim) => `${claim} was never exercised`);
+  const untested = isFull && hasFaults ? [...idleFaults(scenario, tally), ...neverMet] : [];
   const empty = nothingEntered(tally);
   const idle = isFull && empty.length === 0 ? nothingAtStake(tally.stakes) : [];
   const vacuous = [...empty, ...idle, ...untested];
   const isUnknown = holds.some((claim) => claimTally(tally, claim).unknown > 0);
   const isToBreakOnly = holds.length === 0 && breaks.length > 0;
   const isUntested = holds.length > 0 ? vacuous.length > 0 : empty.length > 0 && !isToBreakOnly;
-  const isIncomplete = isUnknown || isUntested;
+  const isIncomplete = isUnknown || (isUntested && !isPart);
   const isFailed = unexpected.length > 0 || (isFull && missing.length > 0);
   const isUntried = tally.seeds === 0 || missing.length > 0;
-  const isOpen = isIncomplete || isUntried || tally.failed > 0;
+  const isOpen = isUnknown || isUntested || isUntried || tally.failed > 0;
   const met = isFailed ? false : isOpen ? null : true;
-  const hints = isFull && missing.length > 0 ? strikeHints(scenario, system, tally) : [];
+  const struck = isFull && missing.length > 0 ? strikeHints(scenario, system, tally) : [];
+  const hints = hasFaults || vacuous.length > 0 ? struck : [...struck, ...faultlessHints(unmet)];
   return { met, unexpected, missing, vacuous, hints, isIncomplete };
 }
 
@@ -92,16 +101,20 @@ function idleFaults(scenario: Scenario, tally: Tally): readonly string[] {
   });
 }
 
+function faultlessHints(unmet: readonly string[]): readonly string[] {
+  if (unmet.length === 0) return [];
+  return [`never put to the test, as nothing goes wrong (\`faults: []\`): ${unmet.join(', ')}`];
+}
+
 /** What should hold, and neither met its hazard nor avoided what broke a sibling. */
-function unmet(
+function claimsUnmet(
   { name, expect }: SystemScenario,
   tally: Tally,
   avoided: AvoidedSeeds,
 ): readonly string[] {
   return expect.holds
     .filter((claim) => claimTally(tally, claim).exercised === 0)
-    .filter((claim) => avoidedOn(avoided, name, claim) === 0)
-    .map((claim) => `${claim} was never exercised`);
+    .filter((claim) => avoidedOn(avoided, name, claim) === 0);
 }
 
 /** Of seeds that ran, few or many: what nobody ever had cannot have held. */
