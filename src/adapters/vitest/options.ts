@@ -10,6 +10,7 @@ import type { SeedRange } from '../../search/sweep/shards.ts';
 import type { LockDefinition } from '../../systems/define-lock.ts';
 import type { AsyncClient, AsyncSection } from '../../systems/protocol.ts';
 import { type PathStep, renderPath, suggest } from '../../text/problem.ts';
+import type { BodyModules } from './body-modules.ts';
 import type { ClaimName, LockName, StoreName } from './known-names.ts';
 import type { ScenarioFields } from './scenario-fields.ts';
 import { SimTestError } from './test-place.ts';
@@ -62,6 +63,12 @@ export interface BodyParts<S extends object, T extends object> extends Without<'
    * faults to be placed at; if absent, those of a few runs in which nothing goes wrong.
    */
   readonly operations?: readonly string[];
+  /**
+   * Modules that the body is handed as `modules`, by the names that it calls them, each a path from
+   * the test: own instances for each process and each start. With `simTest<{ lock: typeof
+   * import('./my-lock.ts') }>(…)` their types are known.
+   */
+  readonly modules?: Readonly<Record<string, string>>;
 }
 
 /** A lock that fencepost has, or that is defined with `build` or `buildAsync`. */
@@ -71,7 +78,7 @@ interface LockParts extends Without<PartOfBody> {
   readonly options?: Readonly<Record<string, string | number>>;
 }
 
-type PartOfBody = 'servers' | 'start' | 'operations';
+type PartOfBody = 'servers' | 'start' | 'operations' | 'modules';
 
 export type BodyOptions<S extends object, T extends object> = TestOptions &
   BodyParts<S, T> &
@@ -79,6 +86,14 @@ export type BodyOptions<S extends object, T extends object> = TestOptions &
 
 export type LockOptions = TestOptions &
   ((WrittenHere & LockParts) | (WrittenElsewhere & Without<'lock' | 'options' | PartOfBody>));
+
+/** A body with modules of known types: `{ lock: typeof import('./my-lock.ts') }`. */
+export type BodyModuleOptions<M extends object, S extends object, T extends object> = BodyOptions<
+  S,
+  T
+> & {
+  readonly modules: { readonly [Name in keyof M]: string };
+};
 
 /** What a body uses beside its section. */
 export type Handles<S extends object, T extends object> = S & T & { readonly client: AsyncClient };
@@ -110,7 +125,7 @@ const SYSTEM_FIELDS: readonly string[] = ['lock', 'options', 'store', 'holds', '
 
 /** All others. */
 const TEST_FIELDS: readonly string[] = [
-  ...['scenario', 'system', 'servers', 'start', 'operations'],
+  ...['scenario', 'system', 'servers', 'start', 'operations', 'modules'],
   ...['seeds', 'timeout', 'budgetMs', 'use'],
 ];
 
@@ -126,6 +141,8 @@ export interface CheckedOptions {
   readonly system: string | null;
   /** The lock that the test brings: its body, or a definition. */
   readonly ownLock: LockDefinition | null;
+  /** What its body is handed; null for nothing. */
+  readonly modules: BodyModules | null;
   readonly use: readonly SystemDefinition[];
   readonly seeds: SeedRange;
   readonly timeoutMs: number;
@@ -136,7 +153,11 @@ const SEEDS = 200;
 const TIMEOUT_MS = 60_000;
 
 /** Throws a `SimTestError`; `body` is the lock that the body became, if there is one. */
-export function checkOptions(options: AnyOptions, body: LockDefinition | null): CheckedOptions {
+export function checkOptions(
+  options: AnyOptions,
+  body: LockDefinition | null,
+  modules: BodyModules | null = null,
+): CheckedOptions {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
     throw new SimTestError([`options: expected an object, not ${shown(given)}`]);
@@ -156,6 +177,7 @@ export function checkOptions(options: AnyOptions, body: LockDefinition | null): 
     scenario: options.scenario ?? null,
     system: options.system ?? null,
     ownLock: body ?? lock,
+    modules,
     use: isList(use) ? use : [use],
     seeds:
       typeof seeds === 'number' ? { from: 0, to: seeds - 1 } : { from: seeds[0], to: seeds[1] },
@@ -211,8 +233,8 @@ function problemsBeside(options: AnyOptions): readonly string[] {
     .map((field) => `${field}: the scenario says it; leave it out`);
 }
 
-function needingBody({ servers, start, operations }: AnyOptions): readonly string[] {
-  return Object.entries({ servers, start, operations }).flatMap(([field, value]) =>
+function needingBody({ servers, start, operations, modules }: AnyOptions): readonly string[] {
+  return Object.entries({ servers, start, operations, modules }).flatMap(([field, value]) =>
     value === undefined ? [] : [`${field}: is for a body, and there is none`],
   );
 }

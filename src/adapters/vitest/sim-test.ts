@@ -9,8 +9,10 @@
  */
 import { type TestContext, test } from 'vitest';
 import { requireVersions } from '../installed-version.ts';
+import { BodyModules } from './body-modules.ts';
 import {
   type Body,
+  type BodyModuleOptions,
   type BodyOptions,
   type CheckedOptions,
   checkOptions,
@@ -26,7 +28,13 @@ requireVersions(['vitest']);
 export type CaseOf<C> = [C] extends [readonly unknown[]] ? [...C] : [C];
 
 export interface SimTestCall {
-  /** A lock whose client is `body`. */
+  /** A lock whose client is `body`, with modules of which each process has its own instances. */
+  <M extends object, S extends object = object, T extends object = object>(
+    name: string,
+    options: BodyModuleOptions<M, S, T>,
+    body: Body<S, T & { readonly modules: M }>,
+  ): void;
+  /** The same without. */
   <S extends object, T extends object>(
     name: string,
     options: BodyOptions<S, T>,
@@ -122,8 +130,10 @@ function checked<S extends object, T extends object, A extends readonly unknown[
   }
   const given: unknown = options;
   const isObject = typeof given === 'object' && given !== null;
-  const lock = body === undefined || !isObject ? null : lockOfBody(options, body, args);
-  return checkOptions(options, lock);
+  const named: unknown = isObject ? Reflect.get(given, 'modules') : undefined;
+  const modules = named === undefined ? null : new BodyModules(named);
+  const lock = body === undefined || !isObject ? null : lockOfBody(options, body, args, modules);
+  return checkOptions(options, lock, modules);
 }
 
 /** One test. What it throws stands where the test does. */

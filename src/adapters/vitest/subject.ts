@@ -25,6 +25,7 @@ import type { LockDefinition } from '../../systems/define-lock.ts';
 import type { AsyncSection, BuildAsync } from '../../systems/protocol.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { type Problem, renderProblem, suggest } from '../../text/problem.ts';
+import type { BodyModules } from './body-modules.ts';
 import { type Body, type BodyParts, type CheckedOptions, SCENARIO_FIELDS } from './options.ts';
 import { SimTestError } from './test-place.ts';
 
@@ -132,9 +133,10 @@ function documentOf(fields: CheckedOptions['fields'], slug: string): unknown {
 /** Loads what the scenario uses, and adds what the test brings. */
 async function catalogueOf(
   text: ScenarioText,
-  { ownLock, use }: CheckedOptions,
-  { mistakes }: SubjectSource,
+  { ownLock, use, modules: ownModules }: CheckedOptions,
+  { mistakes, folder }: SubjectSource,
 ): Promise<Catalogue> {
+  await ownModules?.open(folder);
   const named = readUse(text);
   if (named.kind === 'problems') throw new SimTestError(linesOf(named.problems, text));
   const modules = { kind: 'folder', folder: text.folder } as const;
@@ -254,6 +256,7 @@ export function lockOfBody<S extends object, T extends object, A extends readonl
   { servers, start, operations }: Pick<BodyParts<S, T>, 'servers' | 'start' | 'operations'>,
   body: Body<S, T, A>,
   args: A,
+  modules: BodyModules | null = null,
 ): LockDefinition {
   const buildAsync: BuildAsync = (world) => {
     const added: unknown = servers === undefined ? {} : servers(world);
@@ -261,7 +264,15 @@ export function lockOfBody<S extends object, T extends object, A extends readonl
     return (client) => {
       const made: unknown = start === undefined ? {} : start(client, added);
       if (!isObject<T>(made)) throw noObject('start', made);
-      const handles = Object.assign({}, added, made, { client });
+      const loaded = modules?.load() ?? null;
+      if (loaded instanceof Promise) {
+        loaded.catch(() => {});
+        return async (section: AsyncSection) => {
+          const all = { client, modules: await loaded };
+          await body(section, Object.assign({}, added, made, all), ...args);
+        };
+      }
+      const handles = Object.assign({}, added, made, { client }, loaded && { modules: loaded });
       return (section: AsyncSection) => body(section, handles, ...args);
     };
   };

@@ -101,9 +101,10 @@ export class ModuleGraph {
   }
 
   /** Reads a module and all that its statements import. Throws what is wrong with one of them. */
-  static async open(rootUrl: string): Promise<ModuleGraph> {
+  static async open(rootUrl: string, others: readonly string[] = []): Promise<ModuleGraph> {
     const graph = new ModuleGraph(rootUrl);
-    await graph.reach(graph.root, new Set());
+    const seen = new Set<Unit>();
+    for (const url of [rootUrl, ...others]) await graph.reach(graph.unitAt(url), seen);
     return graph;
   }
 
@@ -151,7 +152,7 @@ export class ModuleGraph {
     }
   }
 
-  private unitAt(given: string): Unit {
+  unitAt(given: string): Unit {
     const url = given.replace(/[?#].*$/, '');
     const known = this.units.get(url);
     if (known !== undefined) return known;

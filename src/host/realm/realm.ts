@@ -38,9 +38,12 @@ export class Realm {
     this.graph = graph;
   }
 
-  /** What the graph's first module exports; a promise only where some module awaits something. */
-  load(): object | Promise<object> {
-    return this.importTarget(this.graph.root);
+  /**
+   * What a module of the graph exports, its first if none is named; a promise only where some
+   * module awaits something.
+   */
+  load(url: string = this.graph.rootUrl): object | Promise<object> {
+    return this.importTarget(this.graph.unitAt(url));
   }
 
   private importTarget(target: ImportTarget): object | Promise<object> {
