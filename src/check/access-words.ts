@@ -1,5 +1,5 @@
 /** The words of rules about accesses that several claims have, and what made a store accept. */
-import type { Write } from '../core/history/server-events.ts';
+import type { Read, Write } from '../core/history/server-events.ts';
 import { hasTokens } from '../core/history/trace.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
@@ -11,7 +11,9 @@ export function staleWrite(shown: Contradiction): Sentences {
   const read = shown.find('read', 'read');
   const seen = read === undefined ? '' : `; then ${shown.accessPhrase(read)}`;
   const impostor = shown.impostorOf(later.under);
-  if (impostor !== null) return impostorWrite(shown, { impostor, later, rightful: stale, seen });
+  if (impostor !== null) {
+    return impostorAccess(shown, { impostor, access: later, rightful: stale, seen });
+  }
   return {
     headline: `Stale write accepted by ${shown.systemOr(stale.process)}`,
     next: shown.accessPhrase(later),
@@ -19,30 +21,28 @@ export function staleWrite(shown: Contradiction): Sentences {
   };
 }
 
-/** The later of two writes that came in the wrong order was under a lease that was over. */
-function impostorWrite(
+/** The later of two accesses in the wrong order was made under a lease that was over. */
+function impostorAccess(
   shown: Contradiction,
-  {
-    impostor,
-    later,
-    rightful,
-    seen,
-  }: {
+  made: {
     readonly impostor: Impostor;
-    readonly later: Write;
+    readonly access: Write | Read;
     readonly rightful: Write;
-    readonly seen: string;
+    readonly seen?: string;
   },
 ): Sentences {
+  const { impostor, access, rightful, seen = '' } = made;
   const { client } = impostor;
   const entered = `entered at ${proseDuration(impostor.enteredUs)}`;
   const over = `was over since ${proseDuration(impostor.overUs)}`;
   const asked = `asked for at ${proseDuration(impostor.sentAtUs)}`;
-  const wrote = shown.accessPhrase(later).slice(client.length + 1);
+  const did = shown.accessPhrase(access).slice(client.length + 1);
+  const deed = access.kind === 'read' ? 'read from' : 'wrote to';
+  const where = shown.systemOr(access.process);
   return {
-    headline: `${client} wrote to ${shown.systemOr(later.process)} under a lease that was over`,
+    headline: `${client} ${deed} ${where} under a lease that was over`,
     next: `${shown.accessPhrase(rightful)}, under ${shown.letterOf(rightful.under)}, as it should`,
-    however: `${client}, whose lease, ${asked}, ${over}, ${entered} and ${wrote}${seen}`,
+    however: `${client}, whose lease, ${asked}, ${over}, ${entered} and ${did}${seen}`,
   };
 }
 
@@ -69,6 +69,8 @@ export function acceptance(shown: Contradiction, later: Write, stale: Write): st
 export function writeAfterRead(shown: Contradiction): Sentences {
   const read = shown.need('later read', 'read');
   const stale = shown.need('stale write', 'write');
+  const impostor = shown.impostorOf(read.under);
+  if (impostor !== null) return impostorAccess(shown, { impostor, access: read, rightful: stale });
   const hadTaken = tokenTakenBefore(shown, stale);
   const why =
     hadTaken === null

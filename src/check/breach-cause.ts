@@ -89,6 +89,29 @@ function hitText({ kind, what }: FaultHit): string {
   return `${kind} ${what}`;
 }
 
+/** A call that freed a lock which its client did not hold any more, where no server says so. */
+export interface Theft {
+  readonly client: string;
+  readonly message: string;
+  /** Who held the lock. */
+  readonly holder: string;
+}
+
+/** The first such call by which the lock of the breach changed hands; null for none. */
+export function theftBehind(
+  indexed: TraceIndex,
+  { evidence }: Pick<Invalid, 'evidence'>,
+): Theft | null {
+  for (const handover of handovers(indexed, new Set(evidence.map(({ event }) => event)))) {
+    if (!isQuorumGrant(handover.earlier.event)) continue;
+    const [release] = foreignReleases(indexed, handover);
+    if (release === undefined) continue;
+    const { client, message } = release;
+    return { client, message, holder: handover.earlier.event.client };
+  }
+  return null;
+}
+
 interface Behind {
   readonly isByForeignRelease: boolean;
   readonly faults: readonly Numbered<FaultStrikes>[];

@@ -3,8 +3,10 @@
  * the claim's own for the rule that broke.
  */
 import type { Trace } from '../core/history/trace.ts';
+import { theftBehind } from './breach-cause.ts';
 import { builtInClaims } from './claims.ts';
 import { explainBy, type Known } from './explanation.ts';
+import { indexTrace } from './trace-index.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /**
@@ -18,7 +20,8 @@ export function explain(trace: Trace, verdict: Invalid, known?: Known): Explanat
   // `linearizable(<a model of one's own>)` has the words of `linearizable`.
   const family = verdict.claim.replace(/\(.*$/, '');
   const claim = builtInClaims.get(verdict.claim) ?? builtInClaims.get(family);
-  return explainBy(claim?.rules ?? {}, trace, verdict, known);
+  const theft = theftBehind(indexTrace(trace), verdict);
+  return explainBy(claim?.rules ?? {}, trace, verdict, { ...known, theft });
 }
 
 /** The whole explanation as a paragraph. */

@@ -13,7 +13,8 @@ import {
 import { assert } from '../core/kernel/assert.ts';
 import { proseDuration } from '../core/plan/duration.ts';
 import { listOf } from '../text/prose.ts';
-import { faultPhrase, spanPhrase } from './fault-phrase.ts';
+import type { Theft } from './breach-cause.ts';
+import { faultPhrase, messagePhrase, pausedBefore, spanPhrase } from './fault-phrase.ts';
 import { type Impostor, impostorUnder } from './impostor.ts';
 import { isQuorumGrant } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
@@ -45,7 +46,7 @@ export function explainBy(
   try {
     const { headline, next, however, cure = '' } = words?.(shown) ?? inPlainWords(shown);
     const given = shown.grantsOf();
-    return { headline, given, next, however: `${however}${shown.whileFaults()}`, cure };
+    return { headline, given, next, however: `${however}${shown.withCauses()}`, cure };
   } catch {
     return { ...inPlainWords(shown), given: shown.grantsOf(), cure: '' };
   }
@@ -62,6 +63,8 @@ export interface Known {
   readonly causes?: readonly number[];
   /** The ttl that the plan gives to each client. */
   readonly ttlUs?: ReadonlyMap<string, number>;
+  /** What freed the lock although its client did not hold it; null for nothing. */
+  readonly theft?: Theft | null;
 }
 
 type Told = Pick<Invalid, 'claim' | 'rule' | 'evidence'>;
@@ -78,17 +81,19 @@ export class Contradiction {
   /** What it came from: the faults in the evidence, or those that runs have shown to be needed. */
   readonly faults: readonly FaultStrikes[];
   private readonly system: string;
+  private readonly theft: Theft | null;
   private readonly ttlUs: ReadonlyMap<string, number>;
   private readonly told = new Set<FaultStrikes>();
 
   constructor(
     trace: Trace,
     { claim, rule, evidence }: Told,
-    { system, causes, ttlUs }: Known = {},
+    { system, causes, ttlUs, theft }: Known = {},
   ) {
     this.trace = trace;
     this.system = system ?? '';
     this.ttlUs = ttlUs ?? new Map();
+    this.theft = theft ?? null;
     this.claim = claim;
     this.rule = rule;
     this.parts = evidence.flatMap(({ role, event: index }) => {
@@ -179,6 +184,11 @@ export class Contradiction {
     );
     if (pause !== undefined) {
       this.told.add(pause);
+      const deed = pausedBefore(this.trace, pause);
+      if (deed !== null && deed.operation !== access.operation) {
+        const sent = `before its ${deed.phrase}, sent the ${noun}${withToken} at ${sentAt}`;
+        return `${client}, ${pausedPhrase(pause)}, ${sent}${arrived}`;
+      }
       const held = `still held the ${noun} and sent it${withToken} at ${sentAt}`;
       return `${client}, ${pausedPhrase(pause)}, ${held}${arrived}`;
     }
@@ -195,6 +205,16 @@ export class Contradiction {
     for (const fault of faults) this.told.add(fault);
     const phrases = [...new Set(faults.map((fault) => faultPhrase(this.trace, fault)))];
     return phrases.length === 0 ? '' : `: ${listOf(phrases)}`;
+  }
+
+  /** The same, and what the late call did where a lock was lost by it. */
+  withCauses(): string {
+    const faults = this.whileFaults();
+    if (this.theft === null) return faults;
+    const { client, message, holder } = this.theft;
+    const call = messagePhrase(this.trace, message);
+    const whose = holder === client ? 'its own' : `${holder}'s`;
+    return `${faults}${faults === '' ? ':' : ', and'} ${call} removed ${whose} key`;
   }
 
   /** ` with token 2`; where nothing of the run has a token, none is missed. */

@@ -84,26 +84,38 @@ function labelOf(operation: string): string {
 
 /** `, before its write`, of a client that is paused; '' where it does nothing more. */
 function deedPhrase(trace: Trace, struck: FaultStrikes): string {
-  const { fault, processes } = struck;
-  const [process = ''] = processes;
-  if (fault !== 'pause' || processPhrase(trace, process) !== process) return '';
-  const since = trace.events.slice(trace.events.indexOf(struck));
+  const deed = struck.fault === 'pause' ? pausedBefore(trace, struck) : null;
+  return deed === null ? '' : `, before its ${deed.phrase}`;
+}
+
+/** What a client did next that was paused; null of a server, and where it did nothing more. */
+export function pausedBefore(
+  trace: Trace,
+  pause: FaultStrikes,
+): { readonly operation: string; readonly phrase: string } | null {
+  const [process = ''] = pause.processes;
+  if (processPhrase(trace, process) !== process) return null;
+  const since = trace.events.slice(trace.events.indexOf(pause));
   const next = since.find((event) => event.kind === 'invoke' && event.process === process);
-  if (next?.kind !== 'invoke') return '';
-  const { operation } = next;
-  return `, before its ${verbPhrase(trace, operation)}`;
+  if (next?.kind !== 'invoke') return null;
+  return { operation: next.operation, phrase: verbPhrase(trace, next.operation) };
 }
 
 const FORGETS: ReadonlySet<string> = new Set(['crash', 'failover', 'evict']);
 
 /** What a lock service lost by a fault: `, and its tokens began again at 1`. */
-function lossPhrase({ events }: Trace, struck: FaultStrikes): string {
-  if (!FORGETS.has(struck.fault)) return '';
+function lossPhrase({ events, processes }: Trace, struck: FaultStrikes): string {
+  const isLock = processes.some(({ name, role }) => {
+    return role === 'lock' && struck.processes.includes(name);
+  });
+  if (!isLock || !FORGETS.has(struck.fault)) return '';
   let highest = 0;
   let isAfter = false;
   for (const event of events) {
     if (event === struck) isAfter = true;
-    if (event.kind !== 'grant' || !struck.processes.includes(event.process)) continue;
+    if (event.kind !== 'grant') continue;
+    const isOwn = event.process === event.client;
+    if (!isOwn && !struck.processes.includes(event.process)) continue;
     if (!isAfter) highest = Math.max(highest, event.token);
     else
       return event.token > 0 && event.token <= highest

@@ -3,9 +3,10 @@
  * could and still believes that it holds the lock. A lease is counted from the departure of the
  * request that won it, so it is over by then whatever clock is asked.
  *
- * Where no server notes its grants, that request is the last call of the kind with which the
- * section began, and it counts only where the lock went to another client after it: code of one's
- * own may well ask for a longer lease than its scenario says.
+ * Where no server notes its grants, that request is taken to be the last call before the program
+ * entered, so that nobody is called an impostor who is none; and it counts only where the lock went
+ * to another client after it, since code of one's own may well ask for a longer lease than its
+ * scenario says.
  */
 import type { Grant } from '../core/history/server-events.ts';
 import type { Enter, Invoke, Trace } from '../core/history/trace.ts';
@@ -50,16 +51,13 @@ function isByServer({ processes }: Trace, grant: Grant): boolean {
   return grant.sentAtUs < grant.atUs && processes.some(({ role }) => role === 'lock');
 }
 
-/** The last call before it entered of the kind with which the section began. */
+/** The last call of its section before it entered: the lease is no older than that. */
 function winningRequest({ events }: Trace, entry: Enter): Invoke | null {
-  let first: string | null = null;
   let last: Invoke | null = null;
   for (const event of events) {
     if (event === entry) break;
-    if (event.kind !== 'invoke' || !event.operation.startsWith(`${entry.section}/`)) continue;
-    const label = event.operation.slice(entry.section.length + 1).replace(/-\d+$/, '');
-    first ??= label;
-    if (label === first) last = event;
+    if (event.kind !== 'invoke') continue;
+    if (event.operation.startsWith(`${entry.section}/`)) last = event;
   }
   return last;
 }

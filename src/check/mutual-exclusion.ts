@@ -215,7 +215,7 @@ function grantedWhileLive(shown: Contradiction): Sentences {
     : `while ${earlier.client} held it`;
   return {
     headline: `\`${later.lock}\` granted to ${later.client} ${whose}`,
-    next: `${deniedPhrase(shown)}${giversOf(shown, later)} granted ${shown.letterOf(later.ordinal)} ${at(later)}`,
+    next: `${deniedPhrase(shown)}${grantedPhrase(shown, later)} ${at(later)}`,
     however: `${live}${freed}`,
   };
 }
@@ -232,6 +232,13 @@ function deniedPhrase(shown: Contradiction): string {
 function foreignPhrase(shown: Contradiction, { client, under, atUs }: Release): string {
   const meant = `${client}'s release under ${shown.letterOf(under)}`;
   return `${meant}, handled at ${proseDuration(atUs)}, was none of its holder`;
+}
+
+/** `\`lock\` granted B`; where nobody but its client says that it has it, `bob took B`. */
+function grantedPhrase(shown: Contradiction, grant: Grant): string {
+  const letter = shown.letterOf(grant.ordinal);
+  const isTaken = isQuorumGrant(grant) && grant.sentAtUs === grant.atUs;
+  return isTaken ? `${grant.client} took ${letter}` : `${giversOf(shown, grant)} granted ${letter}`;
 }
 
 /** The same, with the servers of a quorum that said yes in time: `a quorum (lock-1 and lock-3)`. */
@@ -251,10 +258,19 @@ function giversOf({ trace }: Contradiction, grant: Grant): string {
   return givers.length === 0 ? 'a quorum' : `a quorum (${listOf(givers)})`;
 }
 
-function endPhrase({ sentAtUs, ttlUs, untilUs, kind }: Grant | Renew): string {
+function endPhrase({
+  sentAtUs,
+  atUs,
+  ttlUs,
+  untilUs,
+  kind,
+  process,
+  client,
+}: Grant | Renew): string {
   if (untilUs === null) return 'it has no end but its release';
-  const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
   const end = proseDuration(sentAtUs + ttlUs);
+  if (process === client && sentAtUs === atUs) return `${client} counted on it until ${end}`;
+  const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
   return `${counted} that left at ${proseDuration(sentAtUs)} it lasts until ${end}`;
 }
 

@@ -1,0 +1,96 @@
+/**
+ * Law: the story of a failure names what it came from, also of locks that fencepost does not know:
+ * each text is compared with the cause that was noted before (`foreign-locks.ts`, and npm's redlock
+ * here), and blames nobody who was right.
+ */
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { builtIn, type Catalogue, extend } from '../src/catalogue.ts';
+import { inWords } from '../src/check/explain.ts';
+import { defineSystem } from '../src/define-system.ts';
+import { examineAsync, shrinkFailureAsync } from '../src/host/async/run-async.ts';
+import { loadScenarioFile } from '../src/host/modules/load-files.ts';
+import { withRedlock } from '../src/host/redis/redlock.fixture.ts';
+import { loadScenario } from '../src/load.ts';
+import { expand } from '../src/scenario/expand.ts';
+import type { Scenario } from '../src/scenario/scenario.ts';
+import { explainPlan } from '../src/search/evidence/explain-plan.ts';
+import { type ForeignLock, foreignLocks } from './foreign-locks.ts';
+
+const SEEDS = 120;
+
+interface Loaded {
+  readonly scenario: Scenario;
+  readonly catalogue: Catalogue;
+}
+
+function loaded({ lock, store = 'unfenced', claim, clients, work, faults }: ForeignLock): Loaded {
+  const catalogue = extend(builtIn, defineSystem({ locks: { foreign: lock } }));
+  const text = `
+name: foreign
+systems: { tested: { lock: foreign, store: ${store}, expect: { breaks: [${claim}] } } }
+clients: ${clients ?? '{ count: 3, ttl: 20ms, sections: 3, think: 0ms..10ms }'}
+${work ?? 'workload: { kind: read-modify-write }'}
+network: { latency: 1ms..2ms }
+swarm: false
+faults:
+${faults.map((fault) => `  - ${fault}`).join('\n')}
+`;
+  const read = loadScenario(text, 'foreign.yaml', catalogue);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  return { scenario: read.scenario, catalogue };
+}
+
+/** The story of the first seed that breaks the claim, shrunk. */
+async function storyOf({ scenario, catalogue }: Loaded, system: string, claim: string) {
+  for (let seed = 0; seed < SEEDS; seed += 1) {
+    const plan = expand(scenario, system, seed);
+    const { verdicts } = await examineAsync(plan, [claim], catalogue);
+    if (verdicts[0]?.kind !== 'invalid') continue;
+    const { plan: shrunk, boundary } = await shrinkFailureAsync(plan, claim, { catalogue });
+    const told = await explainPlan(shrunk, claim, { catalogue, boundary });
+    if (told !== null) return inWords(told.explanation);
+  }
+  throw new Error(`no seed of ${SEEDS} breaks ${claim}`);
+}
+
+describe('the story of a lock that', () => {
+  test.each(foreignLocks)('$title', async (foreign) => {
+    const story = await storyOf(loaded(foreign), 'tested', foreign.claim);
+    for (const said of foreign.says) expect(story).toMatch(said);
+    for (const blame of foreign.never) expect(story).not.toMatch(blame);
+  });
+});
+
+test('npm’s redlock 4 is told by the pause before the write, and by nobody else', async () => {
+  const pause = 'pause: { process: clients, before: write, for: 1s..4s, chance: 1/2 }';
+  const text = `
+name: npm-redlock-4
+systems: { tested: { lock: redlock-4, store: unfenced, expect: { breaks: [grant-order] } } }
+clients: { count: 3, ttl: 500ms, sections: 2, think: 0ms..50ms, lockTimeout: 50ms }
+workload: { kind: read-modify-write }
+network: { latency: 1ms..2ms }
+swarm: false
+time: 20s
+faults:
+  - ${pause}
+`;
+  const read = loadScenario(text, 'npm-redlock-4.yaml', withRedlock);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const tested = { scenario: read.scenario, catalogue: withRedlock };
+  const story = await storyOf(tested, 'tested', 'grant-order');
+  expect(story).toMatch(/paused from .* to/);
+  expect(story).not.toMatch(/token|compares|a store (that|whose)/i);
+});
+
+test('npm’s redlock 5 is told by the late reply, and by whose lease was over', async () => {
+  const file = fileURLToPath(
+    new URL('../fixtures/modules/npm-redlock-late-reply.yaml', import.meta.url),
+  );
+  const read = await loadScenarioFile(file);
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const story = await storyOf(read, 'trusts', 'grant-order');
+  expect(story).toMatch(/the reply to \w+'s `eval(sha)?`.* came [\d.]+ (ms|s) late/);
+  expect(story).toMatch(/over since|under a lease that was over/);
+  expect(story).not.toMatch(/token|compares/);
+});

@@ -1,0 +1,47 @@
+/** Whose lease was over before it entered. */
+import { describe, expect, test } from 'vitest';
+import type { Grant } from '../core/history/server-events.ts';
+import type { TraceEvent } from '../core/history/trace.ts';
+import { impostorUnder } from './impostor.ts';
+import { enter, grant, traceOf } from './trace-builder.fixture.ts';
+
+const ttlUs = new Map([
+  ['alice', 10_000],
+  ['bob', 10_000],
+]);
+
+function asked(ms: number, process: string, section: string): TraceEvent {
+  const call = { verb: 'fetch', lock: 'db', token: 0 } as const;
+  return { kind: 'invoke', atUs: ms * 1000, process, operation: `${section}/set`, call };
+}
+
+describe('where a server gives grants', () => {
+  test('who enters when the server has ended the lease is an impostor', () => {
+    const given = grant(1, 'alice', 1);
+    const late = impostorUnder(traceOf([given, enter(20, 'alice', 1, 30)]), given, ttlUs);
+    expect(late).toEqual({ client: 'alice', enteredUs: 20_000, sentAtUs: 1000, overUs: 11_000 });
+  });
+
+  test('who enters in time is none', () => {
+    const given = grant(1, 'alice', 1);
+    expect(impostorUnder(traceOf([given, enter(2, 'alice', 1, 11)]), given, ttlUs)).toBeNull();
+  });
+});
+
+describe('where a program says itself that it has the lock', () => {
+  const own = (ms: number, client: string, ordinal: number): Grant =>
+    grant(ms, client, ordinal, { process: client, sentAtUs: ms * 1000 });
+  const mine = own(25, 'alice', 2);
+  const before = [asked(0, 'alice', 'alice/2'), asked(14, 'bob', 'bob/1')];
+  const after = [mine, enter(25, 'alice', 2, 35)];
+
+  test('it is an impostor if another asked for the lock since, and has entered', () => {
+    const other = [own(16, 'bob', 1), enter(16, 'bob', 1, 26)];
+    const found = impostorUnder(traceOf([...before, ...other, ...after]), mine, ttlUs);
+    expect(found).toMatchObject({ client: 'alice', sentAtUs: 0, overUs: 10_000 });
+  });
+
+  test('it is none as long as nobody has', () => {
+    expect(impostorUnder(traceOf([...before, ...after]), mine, ttlUs)).toBeNull();
+  });
+});
