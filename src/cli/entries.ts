@@ -53,9 +53,17 @@ export interface EntryField extends DescribedWord {
 
 type Said = Pick<Entry, 'name' | 'about'> & Partial<Omit<Entry, 'kind'>>;
 
+/** What a word of the glossary leads to leads back to that word. */
 function entryOf(kind: Kind, said: Said): Entry {
-  const nothing = { also: [], source: '', hazard: '', rules: [], fields: [], see: [], options: [] };
+  const see = kind === 'words' ? [] : wordsAbout(said.name);
+  const nothing = { also: [], source: '', hazard: '', rules: [], fields: [], see, options: [] };
   return { ...nothing, ...said, kind };
+}
+
+function wordsAbout(name: string): readonly string[] {
+  return Object.entries(TERMS).flatMap(([word, { see = [] }]) => {
+    return word !== name && see.includes(name) ? [word] : [];
+  });
 }
 
 /** All of one kind, in the order in which they are listed. */

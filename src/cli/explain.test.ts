@@ -78,6 +78,11 @@ test('docs/glossary.md is the glossary; `vitest -u` writes it', async () => {
   await expect(glossaryPage()).toMatchFileSnapshot('../../docs/glossary.md');
 });
 
+test('a claim leads to the words that are about it, and why it may not be judged', () => {
+  const [orphan] = entriesMeant(['no-orphan'], entries);
+  expect(orphan?.see).toEqual(['noted grant', 'orphan']);
+});
+
 describe('YAML to copy', () => {
   const kinds = ['locks', 'stores', 'claims', 'settings', 'workloads', 'steps', 'faults'] as const;
 

@@ -254,6 +254,12 @@ export const TERMS: Readonly<Record<string, Term>> = {
     about: 'A claim broke that should hold, or none of the seeds broke one that should break.',
     see: ['expectation', 'met'],
   },
+  'noted grant': {
+    about:
+      'A grant, release or renewal that a server itself notes in a `GrantBook`, as those of fencepost do. What a command means to a lock of your own nobody knows otherwise: there some claims are *not judged*.',
+    also: ['GrantBook', 'grant book'],
+    see: ['no-write-after-release', 'owner-only-release', 'renew-live', 'no-orphan', 'not judged'],
+  },
   orphan: {
     about:
       'A grant that its requester was never told of, since the answer was lost or late: nobody gives it back.',

@@ -73,11 +73,14 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   const kept = expectsBreach(result.plan, claim, causes.get(claim));
   const text = renderPlan(kept, `breaks ${claim}\n${digest}`);
   if (output !== null) writeText(output, text);
-  const { runs, isMinimal, boundary } = result;
+  const { runs, isMinimal, boundary, others } = result;
   const [before, after] = [sizeOf(plan), sizeOf(result.plan)];
   if (flags.json === true) {
     const found = { claim, before, after, runs, isMinimal, milliseconds };
-    terminal.printJson('shrink', { ...found, boundary: fieldsOf(boundary), digest, plan: text });
+    terminal.printJson('shrink', {
+      ...{ ...found, boundary: fieldsOf(boundary), digest, plan: text },
+      others: others.map((other) => ({ cause: other.cause, plan: renderPlan(other.plan) })),
+    });
     return isMinimal ? exits.met : exits.incomplete;
   }
   if (output === null) process.stdout.write(`${text.trimEnd()}\n`);
@@ -86,6 +89,9 @@ async function shrinkPlan(file: string, flags: ShrinkFlags): Promise<Exit> {
   if (boundary !== null) terminal.note(boundaryText(boundary));
   const told = await explainPlan(result.plan, claim, { catalogue, boundary });
   for (const line of told === null ? [] : storyOf(told.explanation)) terminal.note(line);
+  for (const { cause } of others) {
+    terminal.note(`met besides: ${claim} breaks by another cause, ${cause}; --json has its plan`);
+  }
   if (!isMinimal) terminal.note('the budget of runs was spent: it may not be minimal');
   return isMinimal ? exits.met : exits.incomplete;
 }

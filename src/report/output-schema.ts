@@ -313,6 +313,9 @@ const shrink = line('shrink', {
     .nullable(),
   digest,
   plan: text.describe('the shrunk plan, as the text of a plan file'),
+  others: since020(z.array(z.object({ cause: text, plan: text }))).describe(
+    'what else breaks the claim, by another cause, as shrinking met it',
+  ),
 });
 
 const coreEntry = z.strictObject({

@@ -124,6 +124,10 @@ async function shrunkFinding(
   const piece = seedOf(system, seed);
   const named = { ...piece, what: `shrinking ${piece.what}` };
   const result = await namedInTest(run.place, named, shrink);
+  for (const { cause } of result.others) {
+    const met = `seed ${seed} met besides: ${claim} breaks by another cause, ${cause}`;
+    run.print(`fencepost: ${run.place.fullName}: ${met}`);
+  }
   const finding = await findingOf({ claim, seed, original, result }, run);
   if (finding !== null) return finding;
   const what = `seed ${seed} broke ${claim} of ${system}, and does not when it is run again`;
