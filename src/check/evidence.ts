@@ -17,6 +17,9 @@ import {
 } from './trace-index.ts';
 import type { Breach } from './verdict.ts';
 
+/** Roles of what is shown beside a contradiction and is no part of it: kinds do not go by them. */
+export const ASIDE_ROLES: ReadonlySet<string> = new Set(['lease test', 'other read']);
+
 /** A fault, or another cause, with the part that it plays. */
 export type Cause = readonly [role: string, found: { readonly index: number }];
 
@@ -53,7 +56,8 @@ function eachOf<Event extends { readonly index: number }>(
 
 /**
  * A breach shown by `accesses`. Their grants are added, `earlier grant` first (a single one is the
- * `grant`), and the faults that delayed `late`, the access that came when it should not have.
+ * `grant`), and of `late`, the access that came when it should not have, the faults that delayed it
+ * and the last test of its lease: its client looked, and it did not help.
  */
 export function accessBreach<Rule extends string>(
   indexed: TraceIndex,
@@ -67,8 +71,24 @@ export function accessBreach<Rule extends string>(
 ): Breach<Rule> {
   const { late, others, causes = [] } = shown;
   const ofLate = late ? causesOfAccess(indexed, late) : [];
-  const parts = { ...accesses, ...grantParts(indexed, accesses), ...others };
+  const test = late ? lastTest(indexed, late) : undefined;
+  const grants = grantParts(indexed, accesses);
+  const parts = { ...accesses, ...grants, 'lease test': test, ...others };
   return breachShown(rule, parts, [...causes, ...ofLate]);
+}
+
+/** The last time that the holder who made an access looked whether its lease lives. */
+function lastTest(
+  { trace, operations }: TraceIndex,
+  { event, index }: Numbered<AccessEvent>,
+): { readonly index: number } | undefined {
+  const asked = operations.get(event.operation)?.invoke.index ?? index;
+  for (let at = asked - 1; at >= 0; at -= 1) {
+    const test = trace.events[at];
+    if (test?.kind !== 'lease-test' || test.process !== event.client) continue;
+    if (test.ordinal === event.under) return { index: at };
+  }
+  return undefined;
 }
 
 /** The recoveries of a place between two of its events, as evidence of what was forgotten there. */

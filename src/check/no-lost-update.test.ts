@@ -47,6 +47,7 @@ test('two acknowledged increments of one value are one increment too few', () =>
   expect(breach.rule).toBe('update-lost');
   expect(breach.evidence).toEqual([
     '0 earlier grant',
+    '1 other read',
     '3 later grant',
     '4 read',
     '5 lost write',

@@ -31,6 +31,7 @@ import {
   isAcknowledged,
   type KeyLog,
   type LogEntry,
+  type Numbered,
   type OperationLog,
   type PlaceLog,
   placeAt,
@@ -187,7 +188,11 @@ function breachOf(
   }
   const { write: lost } = contentsBefore(place, key, overwriting.index);
   const read = readOf(key, overwriting);
-  const accesses = { read, 'lost write': lost, 'overwriting write': overwriting };
+  const otherRead = lost === null ? undefined : readOf(key, lost);
+  const accesses = {
+    ...{ read, 'other read': otherRead },
+    ...{ 'lost write': lost, 'overwriting write': overwriting },
+  };
   const isOlder = lost !== null && lost.event.under < overwriting.event.under;
   return accessBreach(indexed, 'update-lost', accesses, { late: isOlder ? lost : overwriting });
 }
@@ -217,7 +222,7 @@ function overwrites(
 }
 
 /** The read that an increment was computed from. */
-function readOf(key: KeyLog, write: LogEntry<EffectiveWrite>): LogEntry<AccessEvent> | undefined {
+function readOf(key: KeyLog, write: Numbered<EffectiveWrite>): LogEntry<AccessEvent> | undefined {
   const holder = holderOf(write.event);
   return key.accesses.findLast(
     ({ event, index }) =>

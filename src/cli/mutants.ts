@@ -12,7 +12,6 @@ import {
   renderMutantList,
   renderMutants,
 } from '../report/mutants-report.ts';
-import { countSteps } from '../report/steps.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { MUTANT, type Mutant, scenarioOf } from '../search/mutants/mutant.ts';
 import { mutants } from '../search/mutants/mutants.ts';
@@ -159,10 +158,9 @@ async function tryMutant(mutant: Mutant, context: Context): Promise<MutantRow | 
   return { trial, size: sizeOf(finding) };
 }
 
-/** Steps are counted to the end of the story: some stories begin only when the world heals. */
-function sizeOf({ plan, trace, verdict, size }: Finding): PlanSize {
-  const events = countSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
-  return { clients: plan.clients.length, faults: size.faults, events };
+function sizeOf({ plan, size }: Finding): PlanSize {
+  const { faults, events } = size;
+  return { clients: plan.clients.length, faults, events };
 }
 
 async function shrinkFirst(

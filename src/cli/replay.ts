@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import type { Catalogue } from '../catalogue.ts';
 import { entitled } from '../host/async/whereabouts.ts';
 import { storyOf } from '../report/failure.ts';
+import { evidenceShown } from '../report/finding.ts';
 import { renderSequence } from '../report/sequence-text.ts';
-import { essentialSteps } from '../report/steps.ts';
+import { essentialSteps } from '../report/story-steps.ts';
 import { type KeptFate, type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
@@ -95,12 +96,15 @@ async function printText(
   for (const line of adviceOf({ file, replay: result })) terminal.print(`  ${line}`);
   if (verdict.kind === 'invalid' && isAlone) {
     const width = Math.min(terminal.width, 100);
-    const { explanation } = await explainRun({ plan, trace, verdict }, { catalogue });
-    for (const line of storyOf(explanation)) {
+    const { explanation, causation } = await explainRun({ plan, trace, verdict }, { catalogue });
+    const story = storyOf(explanation);
+    for (const line of story) {
       for (const part of wrap(line, width)) terminal.print(part);
     }
     terminal.print('');
-    const steps = essentialSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
+    const evidence = evidenceShown({ verdict, causation, trace });
+    const shown = { evidence, faults: plan.faults, words: story.join(' ') };
+    const steps = essentialSteps(trace, shown);
     const setting = { width, paint: paintFor(terminal.colour) };
     for (const line of renderSequence(steps, trace.processes, setting)) terminal.print(line);
     terminal.print('');

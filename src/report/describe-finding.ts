@@ -8,13 +8,13 @@ import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Boundary } from '../core/shrink/boundary.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
-import { type Examination, expectsBreach } from '../harness.ts';
+import { expectsBreach } from '../harness.ts';
 import { examineAsync } from '../host/async/run-async.ts';
 import { digestOf } from '../run.ts';
 import { explainRun } from '../search/evidence/explain-plan.ts';
 import { claimsJudged } from '../search/sweep/examiner.ts';
-import type { Finding, OtherRun, ShrunkSize } from './finding.ts';
-import { countSteps } from './steps.ts';
+import { evidenceShown, type Finding, type OtherRun, type ShrunkSize } from './finding.ts';
+import { countEvents, listSteps } from './steps.ts';
 
 /** What was shrunk, from what, and why. */
 export interface Shrunk extends Pick<Finding, 'scenario' | 'scenarioFile' | 'seed' | 'claim'> {
@@ -52,7 +52,7 @@ export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promi
     ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
     ...{ explanation, causation, verdict, verdicts, trace, digest, plan },
     planText: renderPlan(plan, comment),
-    size: sizeOf(before, { plan, trace }),
+    size: sizeOf(before, { plan, trace, evidence: evidenceShown({ verdict, causation, trace }) }),
     boundary: boundary === null ? result.whyNoBoundary : boundaryText(boundary),
     original: before,
     ...(nearest === undefined ? {} : { nearest }),
@@ -67,15 +67,10 @@ async function otherRun(plan: Plan, claim: string, catalogue: Catalogue): Promis
   return { plan, trace, evidence: verdict?.kind === 'invalid' ? verdict.evidence : [] };
 }
 
-type Sized = Pick<Examination, 'plan' | 'trace'>;
-
-/**
- * What shrinking achieved: steps that a person would number until the world heals, and faults that
- * struck.
- */
-function sizeOf(before: Sized, after: Sized): ShrunkSize {
-  const [originalEvents = 0, events = 0] = [before, after].map(({ plan, trace }) =>
-    countSteps(trace, { evidence: [], faults: plan.faults }),
+/** What shrinking achieved: events that a person would number, and faults that struck. */
+function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
+  const [originalEvents = 0, events = 0] = [before, after].map(({ plan, trace, evidence }) =>
+    countEvents(listSteps(trace, { evidence, faults: plan.faults })),
   );
   const [originalFaults = 0, faults = 0] = [before, after].map(
     ({ trace }) => trace.events.filter(({ kind }) => kind === 'fault').length,

@@ -8,9 +8,9 @@ import { type Paint, paintFor, type Screen, type TerminalText } from '../text/co
 import { countOf, groupDigits, lead, sentence } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
 import type { Finding, ShrunkSize } from './finding.ts';
-import { keepCommand, replayCommand, rerunCommand, shellWords } from './finding.ts';
+import { evidenceShown, keepCommand, replayCommand, rerunCommand, shellWords } from './finding.ts';
 import { renderSequence } from './sequence-text.ts';
-import { byRank, essentialSteps, rankOf, type Step } from './steps.ts';
+import { essentialSteps, fitSteps } from './story-steps.ts';
 
 /** Lines are never longer than 100, however wide the terminal is. */
 export interface FailureOptions extends TerminalText {
@@ -58,14 +58,13 @@ export function renderFailure(finding: Finding, options: FailureOptions): string
   const paste = pasteLines(finding, paint, wording);
   const below = [...size, ...siblingLines(finding, width), ...paste];
   const room = MOST_LINES - above.length - size.length - paste.length - 3;
-  const { trace, verdict, plan } = finding;
-  const all = essentialSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
+  const { trace, plan, explanation } = finding;
+  const words = storyOf(explanation).join(' ');
+  const evidence = evidenceShown(finding);
+  const all = essentialSteps(trace, { evidence, faults: plan.faults, words });
   const steps = fitSteps(all, room);
   const sequence = renderSequence(steps, trace.processes, screen);
-  const left = all.length - steps.length;
-  const where = wording.next === undefined && finding.pageFile !== '' ? ', in the report' : '';
-  const more = left === 0 ? [] : [paint.faint(`… ${groupDigits(left)} more${where}`)];
-  return [...above, '', ...sequence, ...more, '', ...below].join('\n');
+  return [...above, '', ...sequence, '', ...below].join('\n');
 }
 
 /**
@@ -143,13 +142,11 @@ export function shrunkText(size: ShrunkSize): string {
 }
 
 /** What the same plan does on the systems that must hold: a line each, of many only the first. */
-function siblingLines({ siblings = [], pageFile }: Finding, width: number): string[] {
+function siblingLines({ siblings = [] }: Finding, width: number): string[] {
   const left = siblings.length - MOST_SIBLINGS;
   const shown = left > 0 ? siblings.slice(0, MOST_SIBLINGS - 1) : siblings;
   const lines = shown.flatMap(({ text }) => hang(visible(text), width - 2, '', '  '));
-  return left > 0
-    ? [...lines, `… and on ${left + 1} more systems${pageFile === '' ? '' : ', in the report'}`]
-    : lines;
+  return left > 0 ? [...lines, `… and on ${left + 1} more systems`] : lines;
 }
 
 function pasteLines(finding: Finding, paint: Paint, { next }: FailureWording): string[] {
@@ -174,11 +171,4 @@ function pasteLine(label: string, words: readonly string[], paint: Paint): strin
   }
   lines.push(line);
   return lines.map((text) => text.replace(label, paint.faint(label)));
-}
-
-/** The steps that fit `room` lines: evidence stays, lesser steps go first, of equals the early. */
-function fitSteps(steps: readonly Step[], room: number): readonly Step[] {
-  if (steps.length <= room) return steps;
-  const chosen = byRank(steps.map(rankOf)).slice(0, Math.max(2, room - 1));
-  return steps.filter((_, at) => chosen.includes(at));
 }

@@ -77,6 +77,29 @@ export interface ShrunkSize {
 }
 
 /**
+ * What no picture leaves out: the evidence, and what runs beside it show to have caused it. That a
+ * message arrived is not said beside what was done with it.
+ */
+export function evidenceShown({
+  verdict,
+  causation,
+  trace,
+}: Pick<Finding, 'verdict' | 'causation' | 'trace'>): readonly Evidence[] {
+  const known = new Set(verdict.evidence.map(({ event }) => event));
+  const handled = new Set(
+    verdict.evidence.flatMap(({ event: at }) => {
+      const event = trace.events[at];
+      return event !== undefined && 'message' in event ? [event.message] : [];
+    }),
+  );
+  const added = causation?.evidence.filter(({ event: at }) => {
+    const event = trace.events[at];
+    return !known.has(at) && !(event?.kind === 'receive' && handled.has(event.message));
+  });
+  return [...verdict.evidence, ...(added ?? [])];
+}
+
+/**
  * How every command that is printed begins: in a folder where fencepost is not installed, npx would
  * else fetch whatever has that name in the registry.
  */

@@ -11,19 +11,18 @@ import type { ProcessInfo, Trace } from '../core/history/trace.ts';
 import { countOf, millisecondsOf } from '../text/prose.ts';
 import { clip, visible, wrap } from '../text/visible.ts';
 import { isReply } from './access-text.ts';
-import type { Finding } from './finding.ts';
+import { evidenceShown, type Finding } from './finding.ts';
 import { laneOrder } from './sequence-text.ts';
 import { type Flight, flightsOf } from './spans.ts';
 import {
   askedText,
-  byRank,
   lastOfStory,
   listSteps,
-  rankOf,
   type Step,
   type StepOptions,
   withPart,
 } from './steps.ts';
+import { byRank } from './story-steps.ts';
 
 export interface DiagramOptions extends StepOptions {
   readonly title: string;
@@ -38,12 +37,13 @@ const NAME_COLUMNS = 30;
 const TEXT_COLUMNS = 36;
 
 /** What of a finding is drawn. */
-type Drawn = Pick<Finding, 'trace' | 'explanation' | 'verdict' | 'plan'>;
+type Drawn = Pick<Finding, 'trace' | 'explanation' | 'verdict' | 'causation' | 'plan'>;
 
 /** The diagram of a finding's shrunk trace, without a final line end. */
-export function findingDiagram({ trace, explanation, verdict, plan }: Drawn): string {
+export function findingDiagram(drawn: Drawn): string {
+  const { trace, explanation, verdict, plan } = drawn;
   const title = explanation.headline.replaceAll('`', '');
-  const { claim, evidence } = verdict;
+  const [{ claim }, evidence] = [verdict, evidenceShown(drawn)];
   return renderDiagram(trace, { title, claim, evidence, faults: plan.faults });
 }
 
@@ -247,7 +247,7 @@ function rowsOf(step: Step, story: Story): readonly DiagramRow[] {
 
 function noteOf(step: Step, holds: NoteRow['holds'] = 'as before'): NoteRow {
   const { process } = step;
-  return { kind: 'note', process, text: timed(step, step.text), rank: rankOf(step), holds };
+  return { kind: 'note', process, text: timed(step, step.text), rank: step.weight, holds };
 }
 
 function timed(step: Step, text: string): string {
@@ -264,7 +264,7 @@ function sendRows(step: Step, story: Story): readonly DiagramRow[] {
   const { from, to, message } = event;
   const text = timed(step, `${askedText(step.text)}, under way`);
   const arrow = { from, to, isReply: isReply(message), fate: 'under way' } as const;
-  return [{ kind: 'message', text, rank: rankOf(step), ...arrow }];
+  return [{ kind: 'message', text, rank: step.weight, ...arrow }];
 }
 
 function endRows(step: Step, story: Story): readonly DiagramRow[] {
@@ -277,8 +277,8 @@ function endRows(step: Step, story: Story): readonly DiagramRow[] {
   const since = isLate ? `, sent at ${millisecondsOf(sending.atUs)} ms` : '';
   const what = `${flight.isCopy ? 'a copy of ' : ''}${askedText(sending.text)}${since}${cause}`;
   const { from, to, message, isLost } = flight;
-  const own = rankOf(step);
-  const rank = isLate || own < rankOf(sending) ? own : rankOf(sending);
+  const own = step.weight;
+  const rank = isLate || own < sending.weight ? own : sending.weight;
   // Where its sending has no note of its own, the arrow says which part it has in the evidence.
   const part = step.part === '' && !isLate ? sending.part : step.part;
   const text = timed({ ...step, part }, what);

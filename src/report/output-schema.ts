@@ -72,7 +72,7 @@ const counterexample = z.strictObject({
   claim: text,
   clients: count,
   faults: count,
-  events: count.describe('steps that a person would number, after shrinking'),
+  events: count.describe('events that a person would number in the whole run, after shrinking'),
   originalEvents: count.describe('the same before shrinking'),
   chance: count.describe('decisions of the plan that are still drawn'),
   digest,

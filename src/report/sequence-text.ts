@@ -1,8 +1,9 @@
 /**
- * Sets steps as text: times at the left, a column a process, one line a step. Used by the failure
- * block and by `show`.
+ * Sets steps as text: numbers and times at the left, a column a process, one line a step. Used by
+ * the failure block, `show` and `replay`.
  */
 import type { ProcessInfo } from '../core/history/trace.ts';
+import { proseDuration } from '../core/plan/duration.ts';
 import type { Screen } from '../text/colour.ts';
 import { millisecondsOf } from '../text/prose.ts';
 import { clip, displayWidth, pad, visible } from '../text/visible.ts';
@@ -27,19 +28,36 @@ export function renderSequence(
 ): readonly string[] {
   const used = new Set(steps.map(({ process }) => process));
   const names = laneOrder(processes).flatMap(({ name }) => (used.has(name) ? [name] : []));
-  const times = steps.map(({ atUs }) => millisecondsOf(atUs));
-  const timeWidth = Math.max(2, ...times.map((time) => time.length));
-  const room = width - timeWidth - GAP;
+  const margins = marginsOf(steps);
+  const room = width - (margins[0]?.length ?? 0);
   const columns = columnsOf(names, steps, room);
   const head = columns
     .map(({ name, width: wide }) => `${pad(visible(name), Math.max(0, wide - 1))} `)
     .join('');
-  const lines = [paint.faint(`${'ms'.padStart(timeWidth)}  ${clip(head.trimEnd(), room)}`)];
-  steps.forEach((step, at) => {
-    const time = (times[at] ?? '').padStart(timeWidth);
-    lines.push(`${paint.faint(time)}  ${lineOf(step, columns, { width: room, paint })}`);
-  });
-  return lines;
+  const [above = '', ...left] = margins;
+  const lines = steps.map(
+    (step, at) => paint.faint(left[at] ?? '') + lineOf(step, columns, { width: room, paint }),
+  );
+  return [paint.faint(above + clip(head.trimEnd(), room)), ...lines];
+}
+
+/**
+ * The number and the time of each step, below their heads; of one width. Times are milliseconds
+ * where all read well so; else each has its unit, as in a sentence.
+ */
+function marginsOf(steps: readonly Step[]): readonly string[] {
+  const numbers = ['#', ...steps.map(({ number }) => (number === null ? '' : String(number)))];
+  const areMs = steps.every(({ atUs }) => atUs === 0 || (atUs >= 1000 && atUs < 1_000_000));
+  const times = steps.map(({ atUs }) => (areMs ? millisecondsOf(atUs) : proseDuration(atUs)));
+  times.unshift(areMs ? 'ms' : 'at');
+  const [wide, wider] = [numbers, times].map((column) =>
+    Math.max(...column.map(({ length }) => length)),
+  );
+  const gap = ' '.repeat(GAP);
+  return times.map(
+    (time, at) =>
+      `${(numbers[at] ?? '').padStart(wide ?? 0)}${gap}${time.padStart(wider ?? 0)}${gap}`,
+  );
 }
 
 /** A lane of a picture in text. */
@@ -78,10 +96,14 @@ function wordsOf(step: Step): string {
   return visible(withPart(step.text, step));
 }
 
-/** A step may run over the columns to its right: nothing else stands in its line but `│`. */
+/**
+ * A step may run over the columns to its right: nothing else stands in its line but `│`. Evidence
+ * that would leave the screen begins further left.
+ */
 function lineOf(step: Step, columns: readonly Column[], { width, paint }: Screen): string {
   const own = columns.find(({ name }) => name === step.process);
-  const start = own?.start ?? 0;
+  const room = Math.max(0, width - displayWidth(wordsOf(step)));
+  const start = Math.min(own?.start ?? 0, step.weight === 0 ? room : width);
   const words = clip(wordsOf(step), Math.max(1, width - start));
   const shown = step.part === '' ? words : paint.bold(words);
   const end = start + displayWidth(words);

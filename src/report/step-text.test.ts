@@ -60,7 +60,7 @@ describe('a lock of several nodes and no tokens', () => {
       'sets db for alice, ttl 10 ms',
       'gets answer to acquire at lock-2',
       'acquire at lock-2: granted',
-      'grants db to alice, until 11 ms',
+      'grants db to alice for 10 ms, until 11 ms',
       'is back',
     ]);
   });

@@ -76,6 +76,20 @@ export function eventText(event: TraceEvent, around: Surroundings): string {
   }
 }
 
+/** What an event does not say of itself, but for words that need it. */
+export function asidesOf(event: TraceEvent, { sentAtUs }: Surroundings): readonly string[] {
+  const asides: string[] = [];
+  const sent = 'message' in event ? sentAtUs.get(event.message) : undefined;
+  const isHandled = event.kind === 'write' || event.kind === 'read' || event.kind === 'release';
+  if (isHandled && sent !== undefined) asides.push(`sent at ${proseDuration(sent)}`);
+  if (event.kind === 'write') asides.push(`highest token before: ${event.highest}`);
+  if (event.kind === 'grant' || (event.kind === 'renew' && event.extended !== 0)) {
+    const [from, to] = [event.sentAtUs, event.sentAtUs + event.ttlUs].map(proseDuration);
+    asides.push(event.untilUs === null ? `asked at ${from}` : `by request ${from} to ${to}`);
+  }
+  return asides;
+}
+
 function markText(mark: string): string {
   if (mark === 'computing') return 'begins to compute';
   return mark === 'computed' ? 'has computed' : `passes ${mark}`;
@@ -185,10 +199,11 @@ function answerText(answer: Answer, { versionsBy }: Surroundings): string {
 }
 
 function grantText(
-  { lock, token, client, untilUs }: EventOf<'grant'>,
+  { lock, token, client, ttlUs, untilUs }: EventOf<'grant'>,
   around: Surroundings,
 ): string {
-  const until = untilUs === null ? '' : `, until ${proseDuration(untilUs)}`;
+  const until =
+    untilUs === null ? '' : ` for ${proseDuration(ttlUs)}, until ${proseDuration(untilUs)}`;
   const name = token === 0 || around.hasSeveralLocks ? ` ${lock}` : '';
   return `grants${name}${token === 0 ? '' : ` token ${token}`} to ${client}${until}`;
 }
@@ -204,7 +219,8 @@ function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Surround
   const whose = grant === under ? '' : ` (meant grant ${under})`;
   if (kind === 'release') return `${client} releases ${what}${whose}`;
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
-  return `${client} extends ${what}${until}${whose}`;
+  const renamed = event.token === token ? '' : ` as token ${event.token}`;
+  return `${client} extends ${what}${renamed}${until}${whose}`;
 }
 
 function keyName(event: EventOf<'write' | 'read'>, around: Surroundings): string {
@@ -244,11 +260,14 @@ function faultText(event: EventOf<'fault'>, around: Surroundings): string {
   const { fault, target, processes } = event;
   const message =
     target === '' ? 'a message' : `${messageName(target, around)}${placeOf(target, around)}`;
-  return FAULT_WORDS[fault].short({
+  const ends = fault === 'pause' || fault === 'partition';
+  const until = ends && event.untilUs !== null ? `,${untilText(event.untilUs)}` : '';
+  const short = FAULT_WORDS[fault].short({
     ...{ who: processes[0] ?? '', processes, clock: clockFaultText(event, around) },
     target: hitsMessage(fault) ? message : target,
     amount: proseDuration(event.amount),
   });
+  return `${short}${until}`;
 }
 
 function clockFaultText(event: EventOf<'fault'>, around: Surroundings): string {

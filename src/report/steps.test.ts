@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Trace } from '../core/history/trace.ts';
 import { zombieFinding, zombieTrace } from './sample.fixture.ts';
-import { countSteps, essentialSteps, lastOfStory, listSteps } from './steps.ts';
+import { countEvents, listSteps } from './steps.ts';
 import { stormTrace } from './storm.fixture.ts';
 
 const { evidence } = zombieFinding.verdict;
@@ -26,6 +25,31 @@ describe('listSteps', () => {
     expect(steps[over - 1]?.atUs).toBeLessThan(11_000);
   });
 
+  it('numbers what a person would, from 1; messages, calls and ends of leases are details', () => {
+    const steps = listSteps(zombieTrace, options);
+    const numbers = steps.flatMap(({ number }) => (number === null ? [] : [number]));
+    expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+    expect(countEvents(steps)).toBe(numbers.at(-1));
+    expect(countEvents([])).toBe(0);
+    const details = steps.filter(({ number }) => number === null);
+    const kinds = new Set(details.map(({ event }) => zombieTrace.events[event ?? -1]?.kind));
+    expect(kinds).toContain('send');
+    expect(kinds).toContain('receive');
+    expect(kinds).toContain(undefined);
+    for (const kind of ['grant', 'write', 'fault', 'resume'] as const) {
+      expect(kinds).not.toContain(kind);
+    }
+  });
+
+  it('calls a grant of the evidence by the letter that the words give it', () => {
+    const grants = zombieTrace.events.flatMap(({ kind }, event) =>
+      kind === 'grant' ? [{ role: 'earlier grant', event }] : [],
+    );
+    const steps = listSteps(zombieTrace, { ...options, evidence: grants });
+    const parts = steps.flatMap(({ part }) => (part === '' ? [] : [part]));
+    expect(parts).toEqual(['A, grant 1', 'B, grant 2']);
+  });
+
   it('never goes back in time', () => {
     for (const trace of [zombieTrace, stormTrace]) {
       const times = listSteps(trace, { evidence: [], faults: [] }).map(({ atUs }) => atUs);
@@ -41,57 +65,5 @@ describe('listSteps', () => {
     );
     const steps = listSteps({ ...stormTrace, events }, { evidence: [], faults });
     expect(steps.map(({ text }) => text)).toContain('◷ clock steps −5 ms, runs +200 ppm');
-  });
-});
-
-describe('essentialSteps', () => {
-  it('shows which nodes a quorum consists of, where the story is of grants', () => {
-    const reply = { from: 'lock-1', to: 'alice', message: 'alice/1/acquire/1/reply' };
-    const asked = { from: 'alice', to: 'lock-1', message: 'alice/1/acquire/1/request' };
-    const body = { kind: 'set', key: 'db', value: 7, ttlUs: 10_000 };
-    const grant = {
-      ...({ kind: 'grant', atUs: 2000, process: 'alice', client: 'alice', lock: 'db' } as const),
-      ...{ ordinal: 1, token: 0, ttlUs: 10_000, sentAtUs: 0, untilUs: 11_000, message: '' },
-    };
-    const shown = (kind: string, isOfGrants: boolean): readonly string[] => {
-      const trace: Trace = {
-        ...stormTrace,
-        processes: [{ name: 'lock-1', role: 'lock' }],
-        events: [
-          { kind: 'send', atUs: 0, ...asked, body },
-          { kind: 'send', atUs: 1000, ...reply, body: { kind } },
-          grant,
-        ],
-      };
-      const evidence = isOfGrants ? [{ role: 'later grant', event: 2 }] : [];
-      return essentialSteps(trace, { evidence, faults: [] }).map(({ text }) => text);
-    };
-    const granted = 'grants db to alice, until 11 ms';
-    expect(shown('done', true)).toEqual(['sets db for alice, ttl 10 ms', granted]);
-    expect(shown('nil', true)).toEqual([granted]);
-    expect(shown('done', false)).toEqual([granted]);
-  });
-
-  it('ends with the last piece of evidence and carries its part', () => {
-    const steps = essentialSteps(zombieTrace, options);
-    expect(steps.at(-1)).toMatchObject({ process: 'store', part: 'stale write' });
-    expect(steps.at(-1)?.event).toBe(lastOfStory(zombieTrace, evidence));
-    expect(countSteps(zombieTrace, options)).toBe(11);
-  });
-
-  it('shows the sending of the write that is the evidence, and of no other', () => {
-    const sends = essentialSteps(zombieTrace, options).filter(({ text }) => /^sends/.test(text));
-    expect(sends.map(({ text }) => text)).toEqual([
-      'sends write x = 1, token 1 (cached, 2 is current) → store',
-    ]);
-  });
-
-  it('shows everything up to the healing where there is no evidence', () => {
-    const steps = essentialSteps(stormTrace, { evidence: [], faults: [] });
-    const texts = steps.map(({ text }) => text);
-    expect(texts).toContain('✖ crashes');
-    expect(texts).toContain('↻ restarts');
-    expect(texts).toContain('⊘ refuses x = 1, token 1, has seen 2');
-    expect(texts).toContain('✕ loses write (drop)');
   });
 });

@@ -1,26 +1,34 @@
 /**
- * Turns a trace into the steps that a person would number: in which process each happens, in which
- * words, and how much the story needs it. The terminal, the page's table and `show` share them.
+ * Turns a trace into steps: in which process each happens, in which words, how much the story needs
+ * it, and which number it has. Events are numbered here and nowhere else, from 1, so that the `5`
+ * of the terminal is the `5` of the page, and `60 → 12 events` ends with the number of the last. A
+ * message that is sent or received is a detail of what it asks for and has no number, nor has what
+ * else nobody would miss.
  */
+import { Contradiction } from '../check/explanation.ts';
 import type { Evidence } from '../check/verdict.ts';
 import type { Trace, TraceEvent } from '../core/history/trace.ts';
 import { assert } from '../core/kernel/assert.ts';
 import type { Fault } from '../core/plan/fault.ts';
 import { isReply } from './access-text.ts';
 import { leaseSpans } from './spans.ts';
-import { eventText } from './step-text.ts';
+import { asidesOf, eventText } from './step-text.ts';
 import { type Surroundings, surroundingsOf } from './surroundings.ts';
 
 export interface Step {
   /** Index into `trace.events`; null for a lease that runs out, which no event records. */
   readonly event: number | null;
+  /** Its place among the events that a person would number; null for a detail. */
+  readonly number: number | null;
   readonly atUs: number;
   /** The column that it stands in; '' for what happens to the whole world. */
   readonly process: string;
   readonly text: string;
-  /** 1: no story without it; 2: helps; 3: detail. */
-  readonly weight: 1 | 2 | 3;
-  /** Its part in the evidence, e.g. `stale write`; '' when it has none. */
+  /** What more could be said of it, where the words need that. */
+  readonly asides: readonly string[];
+  /** 0: evidence; 1: no story without it; 2: helps; 3: detail. */
+  readonly weight: 0 | 1 | 2 | 3;
+  /** Its part in the evidence, e.g. `stale write` or `A, grant 1`; '' when it has none. */
   readonly part: string;
 }
 
@@ -33,13 +41,14 @@ export interface StepOptions {
 /** Every event as a step, and the moments at which leases run out, in order of time. */
 export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
   const around = surroundingsOf(trace, options.faults);
-  const parts = new Map(options.evidence.map(({ event, role }) => [event, role]));
-  const struck = struckMessages(trace, options.evidence);
-  const last = trace.events[options.evidence.at(-1)?.event ?? -1]?.kind;
-  const isOfGrants = last === 'grant' || last === 'enter' || last === 'renew';
+  const parts = partsIn(trace, options.evidence);
+  const last = trace.events[Math.max(-1, ...parts.keys())];
+  const struck = struckMessages(trace, last);
+  const isOfGrants = last?.kind === 'grant' || last?.kind === 'enter' || last?.kind === 'renew';
   const steps: Step[] = [];
   const expiries = expirySteps(trace);
   let next = 0;
+  let number = 1;
   trace.events.forEach((event, at) => {
     // At its last instant a lease is over already, so its end stands before what happens then.
     for (let expiry = expiries[next]; expiry !== undefined; expiry = expiries[next]) {
@@ -47,25 +56,17 @@ export function listSteps(trace: Trace, options: StepOptions): readonly Step[] {
       steps.push(expiry);
       next += 1;
     }
-    steps.push(stepOf(event, at, { around, struck, isOfGrants, part: parts.get(at) ?? '' }));
+    const part = parts.get(at) ?? '';
+    const step = stepOf(event, at, { around, struck, isOfGrants, part, number });
+    steps.push(step);
+    if (step.number !== null) number += 1;
   });
   return steps;
 }
 
-/**
- * The steps that carry the story: up to the last piece of evidence, and without the details. Where
- * there is no evidence, up to the instant at which the world heals.
- */
-export function essentialSteps(trace: Trace, options: StepOptions): readonly Step[] {
-  const last = lastOfStory(trace, options.evidence);
-  const steps = listSteps(trace, options);
-  const end = steps.findIndex((step) => step.event === last);
-  return steps.slice(0, end + 1).filter(({ weight }) => weight < 3);
-}
-
-/** How many events a person would number, as `shrunk 812 → 9 events` counts them. */
-export function countSteps(trace: Trace, options: StepOptions): number {
-  return essentialSteps(trace, options).length;
+/** How many events a person would number in the whole run: the number of the last of them. */
+export function countEvents(steps: readonly Step[]): number {
+  return steps.findLast(({ number }) => number !== null)?.number ?? 0;
 }
 
 /** The index of the last event that the story needs; −1 in an empty trace. */
@@ -85,31 +86,28 @@ export function askedText(text: string): string {
   return text.replace(/^sends /, '').replace(/ → [^→]*$/, '');
 }
 
-/** How little a step is needed: 0 for evidence, else its weight. */
-export function rankOf({ part, weight }: Step): 0 | Step['weight'] {
-  return part === '' ? weight : 0;
-}
-
-/** The rows by how much they are needed, as indices: of equals the late ones first. */
-export function byRank(ranks: readonly number[]): readonly number[] {
-  const ranked = ranks.map((rank, at) => ({ at, rank }));
-  ranked.sort((left, right) => left.rank - right.rank || right.at - left.at);
-  return ranked.map(({ at }) => at);
-}
-
 interface StepContext {
   readonly around: Surroundings;
   readonly struck: ReadonlySet<string>;
   /** The evidence ends with who holds a lock, not with what was done to a store. */
   readonly isOfGrants: boolean;
   readonly part: string;
+  /** The next one. */
+  readonly number: number;
 }
 
 function stepOf(event: TraceEvent, at: number, context: StepContext): Step {
   const { around, part } = context;
-  const weight = part === '' ? weightIn(event, context) : 1;
-  const text = eventText(event, around);
-  return { event: at, atUs: event.atUs, process: processOf(event), text, weight, part };
+  const weight = part === '' ? weightIn(event, context) : 0;
+  const number = weight === 3 || isTransit(event, around) ? null : context.number;
+  const { atUs } = event;
+  const [text, asides] = [eventText(event, around), asidesOf(event, around)];
+  return { event: at, number, atUs, process: processOf(event), text, asides, weight, part };
+}
+
+/** Whether an event is but a message on its way; what a node of a quorum did stands for itself. */
+function isTransit(event: TraceEvent, { nodes }: Surroundings): boolean {
+  return (event.kind === 'send' || event.kind === 'receive') && !nodes.has(event);
 }
 
 /** The process that an event happens to, '' for the whole world. */
@@ -135,13 +133,13 @@ function weightOf(event: TraceEvent, struck: ReadonlySet<string>): Step['weight'
     case 'grant':
     case 'write':
     case 'fault':
-    case 'resume':
     case 'restart':
     case 'recovered':
     case 'job':
     case 'deadlock':
     case 'deliver':
       return 1;
+    case 'resume':
     case 'renew':
     case 'release':
     case 'read':
@@ -160,18 +158,30 @@ function weightOf(event: TraceEvent, struck: ReadonlySet<string>): Step['weight'
   }
 }
 
-/** Messages that a fault strikes by name, and those that brought the last piece of evidence. */
-function struckMessages(trace: Trace, evidence: readonly Evidence[]): ReadonlySet<string> {
+/** By the index of its event, what part a piece of evidence has; of a grant its letter, too. */
+function partsIn(trace: Trace, evidence: readonly Evidence[]): ReadonlyMap<number, string> {
+  const shown = new Contradiction(trace, { claim: '', rule: '', evidence });
+  return new Map(
+    evidence.map(({ event: at, role }) => {
+      const event = trace.events[at];
+      assert(event !== undefined, 'evidence points into the trace');
+      if (event.kind !== 'grant') return [at, role];
+      const name = [...new Set([shown.letterOf(event.ordinal), `grant ${event.ordinal}`])].join(
+        ', ',
+      );
+      return [at, /grant$/.test(role) ? name : `${name}, ${role}`];
+    }),
+  );
+}
+
+/** Messages that a fault strikes by name, and the one that brought the last piece of evidence. */
+function struckMessages(trace: Trace, last: TraceEvent | undefined): ReadonlySet<string> {
   const struck = new Set<string>();
   for (const event of trace.events) {
     if (event.kind === 'fault' && event.target !== '') struck.add(event.target);
     if (event.kind === 'lose') struck.add(event.message);
   }
-  for (const { event: at } of evidence.slice(-1)) {
-    const event = trace.events[at];
-    assert(event !== undefined, 'evidence points into the trace');
-    if ('message' in event) struck.add(event.message);
-  }
+  if (last !== undefined && 'message' in last) struck.add(last.message);
   return struck;
 }
 
@@ -180,7 +190,7 @@ function expirySteps(trace: Trace): readonly Step[] {
     .flatMap(({ ending, untilUs: atUs, process, client, token }): Step[] => {
       if (ending !== 'expired' || atUs === null) return [];
       const text = `${client}'s lease${token === 0 ? '' : `, token ${token},`} is over`;
-      return [{ event: null, atUs, process, text, weight: 1, part: '' }];
+      return [{ event: null, number: null, atUs, process, text, asides: [], weight: 1, part: '' }];
     })
     .sort((left, right) => left.atUs - right.atUs);
 }

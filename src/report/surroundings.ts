@@ -32,6 +32,8 @@ export interface Surroundings {
   /** What each node of a quorum did, by the sending of its answer. */
   readonly nodes: ReadonlyMap<TraceEvent, NodeDeed>;
   readonly faults: readonly Fault[];
+  /** When each message was sent. */
+  readonly sentAtUs: ReadonlyMap<string, number>;
 }
 
 /** `faults` are those of the trace's plan; without them a clock's change stays vague. */
@@ -61,6 +63,9 @@ export function surroundingsOf(trace: Trace, faults: readonly Fault[]): Surround
     repeated: repeatedTests(trace),
     denials: denialsIn(trace),
     nodes: nodeDeeds(trace),
+    sentAtUs: new Map(
+      trace.events.flatMap((event) => (event.kind === 'send' ? [[event.message, event.atUs]] : [])),
+    ),
     faults,
   };
 }

@@ -10,7 +10,7 @@ import { describeShrunk, type Shrunk } from '../../report/describe-finding.ts';
 import { type FailureWording, renderFailure } from '../../report/failure.ts';
 import { type Finding, shellWords } from '../../report/finding.ts';
 import { renderSequence } from '../../report/sequence-text.ts';
-import { essentialSteps } from '../../report/steps.ts';
+import { essentialSteps } from '../../report/story-steps.ts';
 import { paintFor } from '../../text/colour.ts';
 import type { SimRun } from './sim-run.ts';
 import { commandWith, replayCommandOf } from './test-place.ts';

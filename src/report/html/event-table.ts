@@ -1,6 +1,7 @@
 /**
- * The table of events: the accessible equivalent of the pictures, and what `#e=12` links to; and
- * the filter over it, which stays hidden until the page's script takes it into use.
+ * The table of events: the accessible equivalent of the pictures, and what `#e=12` links to, event
+ * 12 of those that have a number; and the filter over it, which stays hidden until the page's
+ * script takes it into use.
  */
 import type { ProcessInfo, TraceEvent } from '../../core/history/trace.ts';
 import { element, type Markup } from '../../text/markup.ts';
@@ -11,27 +12,28 @@ import type { Step } from '../steps.ts';
 import { column, nameMarkup, table } from './document.ts';
 
 /**
- * A row per event, anchored `e=<index>` (`<prefix>e=<index>` for a prefix, so that several tables
- * fit one page), of `total` in the whole trace. Leases that run out have a row without a number.
+ * A row per step, anchored `e=<number>` (`<prefix>e=<number>` for a prefix, so that several tables
+ * fit one page), of `total` events in the whole run. A detail has a row without a number.
  */
 export function renderEvents(rows: readonly Step[], prefix: string, total: number): Markup {
-  const shown = groupDigits(rows.filter(({ event }) => event !== null).length);
+  const shown = groupDigits(rows.filter(({ number }) => number !== null).length);
   const numbers = ['Event', 'ms'].map((name) => column(name, 'number'));
   const words = ['Process', 'What happens', 'Part in the evidence'].map((name) => column(name));
   return table({
-    caption: `Showing ${shown} of ${groupDigits(total)} events, in the order in which they happened. Times are true time.`,
+    caption: `Showing ${shown} of ${groupDigits(total)} events with their details, in the order in which they happened. Times are true time.`,
     head: [...numbers, ...words],
     rows: rows.map((step) => renderRow(step, prefix)),
   });
 }
 
-function renderRow({ event, atUs, process, text, part }: Step, prefix: string): Markup {
-  const id = event === null ? null : `${prefix}e=${event}`;
-  const number = id === null ? '–' : element('a', { href: `#${id}` }, String(event));
+function renderRow(step: Step, prefix: string): Markup {
+  const { event, number, atUs, process, text, part } = step;
+  const id = number === null ? null : `${prefix}e=${number}`;
+  const shown = id === null ? '–' : element('a', { href: `#${id}` }, String(number));
   return element(
     'tr',
     { id, class: part === '' ? null : 'part', 'data-row': event ?? '' },
-    element('th', { scope: 'row', class: 'number' }, number),
+    element('th', { scope: 'row', class: 'number' }, shown),
     element('td', { class: 'number' }, millisecondsOf(atUs)),
     element('td', {}, nameMarkup(process === '' ? 'world' : process)),
     element('td', {}, nameMarkup(text)),

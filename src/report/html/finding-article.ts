@@ -12,6 +12,7 @@ import { type Child, element, lines, type Markup, sentenceMarkup } from '../../t
 import { countOf } from '../../text/prose.ts';
 import { shrunkText } from '../failure.ts';
 import {
+  evidenceShown,
   type Finding,
   keepCommand,
   type OtherRun,
@@ -22,7 +23,7 @@ import {
 import { drawGlance, type GlanceOptions, scaleOf } from '../pictures/glance.ts';
 import { layOut } from '../pictures/layout.ts';
 import { tellPlainly } from '../plain-words.ts';
-import { listSteps, type Step } from '../steps.ts';
+import { countEvents, listSteps, type Step } from '../steps.ts';
 import { details, figure, list, nameMarkup } from './document.ts';
 import { renderEvents, renderFilter } from './event-table.ts';
 import {
@@ -47,7 +48,7 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
   const id = `finding-${number}`;
   const { trace, plan, verdict, explanation } = finding;
   const data = dataOf(finding, options);
-  const steps = listSteps(trace, { evidence: verdict.evidence, faults: plan.faults });
+  const steps = listSteps(trace, { evidence: data.evidence, faults: plan.faults });
   const isLive = hasScript && isWalked(finding);
   return element(
     'article',
@@ -104,7 +105,7 @@ function renderCommands(finding: Finding): Markup {
 
 function renderTable(data: PageData, steps: readonly Step[], isLive: boolean): Child {
   const { trace, prefix, mostRows } = data;
-  const rows = renderEvents(steps.slice(-mostRows), prefix, trace.events.length);
+  const rows = renderEvents(steps.slice(-mostRows), prefix, countEvents(steps));
   return details(
     'Table of events',
     true,
@@ -118,7 +119,7 @@ function renderNearest(finding: Finding, id: string, mostDrawn: number): Child {
   const { nearest, claim, trace, plan } = finding;
   if (nearest === undefined) return [];
   const parting = partingOf(trace, nearest.trace);
-  const own = { trace, plan, evidence: finding.verdict.evidence };
+  const own = { trace, plan, evidence: evidenceShown(finding) };
   const ends = [own, nearest].map((run) => {
     const shown = { evidence: [], faults: run.plan.faults, claim: '', mostDrawn };
     return scaleOf(layOut(run.trace, shown), 0).untilUs;
@@ -137,16 +138,15 @@ function renderNearest(finding: Finding, id: string, mostDrawn: number): Child {
 }
 
 function renderOriginal(finding: Finding, id: string, mostDrawn: number): Child {
-  const { original, claim, trace, plan, verdict } = finding;
+  const { original, claim, trace, plan, size } = finding;
   if (original === undefined) return [];
-  const faultsOf = (run: Trace): number => run.events.filter(({ kind }) => kind === 'fault').length;
   const text =
     `Seed ${finding.seed} as it was drawn: ${countOf(original.plan.clients.length, 'client')}, ` +
-    `${countOf(faultsOf(original.trace), 'fault')} that struck, ` +
-    `${countOf(original.trace.events.length, 'event')}; shrunk: ` +
-    `${countOf(plan.clients.length, 'client')}, ${countOf(faultsOf(trace), 'fault')}, ` +
-    `${countOf(trace.events.length, 'event')}.`;
-  const own = { trace, plan, evidence: verdict.evidence };
+    `${countOf(size.originalFaults, 'fault')} that struck, ` +
+    `${countOf(size.originalEvents, 'event')}; shrunk: ` +
+    `${countOf(plan.clients.length, 'client')}, ${countOf(size.faults, 'fault')}, ` +
+    `${countOf(size.events, 'event')}.`;
+  const own = { trace, plan, evidence: evidenceShown(finding) };
   const drawing = { mostDrawn, claim };
   return element(
     'details',

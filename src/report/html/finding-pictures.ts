@@ -11,14 +11,14 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { isFenced, modelOf } from '../../systems/assemble.ts';
 import { type Attributes, type Child, element, type Markup, trusted } from '../../text/markup.ts';
 import { groupDigits } from '../../text/prose.ts';
-import type { Finding } from '../finding.ts';
+import { evidenceShown, type Finding } from '../finding.ts';
 import { drawGlance, type GlancePicture, type MarkKind } from '../pictures/glance.ts';
 import { layOut } from '../pictures/layout.ts';
 import { type Linearization, linearizationOf } from '../pictures/linearization.ts';
 import { drawSequence, type SequencePicture } from '../pictures/sequence.ts';
 import { arrow, bar, flag, hatch, ink, label, type Role } from '../pictures/shapes.ts';
 import { laneOrder } from '../sequence-text.ts';
-import { lastOfStory, type Step } from '../steps.ts';
+import { countEvents, lastOfStory, type Step } from '../steps.ts';
 import { figure, key, nameMarkup } from './document.ts';
 import { renderState, stateAfter } from './process-state.ts';
 
@@ -45,10 +45,10 @@ export interface PageDataOptions {
 }
 
 export function dataOf(finding: Finding, options: PageDataOptions): PageData {
-  const { claim, plan, trace, verdict, explanation } = finding;
+  const { claim, plan, trace, explanation } = finding;
   const { number, mostEvents, catalogue } = options;
   return {
-    ...{ claim, plan, trace, evidence: verdict.evidence },
+    ...{ claim, plan, trace, evidence: evidenceShown(finding) },
     ...{ prefix: number === 1 ? '' : `f${number}-`, mostRows: mostEvents },
     isFenced: isFenced(plan, catalogue),
     linearization: linearizationOf(trace, { claim, model: modelOf(plan, catalogue) }),
@@ -110,7 +110,7 @@ export function renderPictures(
 ): Markup {
   const { trace, mostRows: mostDrawn } = data;
   const { glance, sequence } = drawPictures(data, { id, mostDrawn, steps });
-  const total = groupDigits(trace.events.length);
+  const total = groupDigits(countEvents(steps));
   const warped =
     'Time runs downwards and is warped: every moment gets a row, long waits are compressed. ' +
     `Showing ${groupDigits(sequence.drawn)} of ${total} events.`;

@@ -4,7 +4,6 @@
  * reader's own run in the playground came to.
  */
 import type { Explanation, Verdict } from '../../check/verdict.ts';
-import type { Trace } from '../../core/history/trace.ts';
 import { type Child, element, type Markup, sentenceMarkup } from '../../text/markup.ts';
 import { countOf, groupDigits, lead, sentence } from '../../text/prose.ts';
 import { column, details, faint, table, tableRow } from './document.ts';
@@ -68,19 +67,20 @@ export interface RunOutcome {
   readonly verdicts: readonly Verdict[];
   /** Why the claim broke, or else the first other one that did; null when none did. */
   readonly explanation: Explanation | null;
-  readonly trace: Trace;
+  /** How many events of it have a number. */
+  readonly events: number;
 }
 
 /** The verdict on a run in words. */
-export function renderOutcome({ claim, verdicts, explanation, trace }: RunOutcome): Markup {
+export function renderOutcome({ claim, verdicts, explanation, events }: RunOutcome): Markup {
   const [words, tone] = standingOf(claim, verdicts);
   const others = verdicts.filter(({ kind, claim: name }) => kind === 'invalid' && name !== claim);
   const names = others.map((verdict) => verdict.claim).join(', ');
   const more = names === '' ? '' : `; broken as well: ${names}`;
-  const events = countOf(trace.events.length, 'event');
+  const size = countOf(events, 'event');
   const headline = element('b', {}, sentenceMarkup(explanation?.headline ?? ''));
   const why = explanation === null ? [] : [element('p', {}, headline), storyList(explanation)];
-  const said = element('p', {}, element('b', { class: tone }, words), `${more}. `, events, '.');
+  const said = element('p', {}, element('b', { class: tone }, words), `${more}. `, size, '.');
   return element('div', {}, said, why);
 }
 

@@ -9,11 +9,13 @@ import { run, whyRefused } from '../../run.ts';
 import { explainRunNow } from '../../search/evidence/explain-run.ts';
 import { modelOf } from '../../systems/assemble.ts';
 import { element, type Markup, render } from '../../text/markup.ts';
+import { evidenceShown } from '../finding.ts';
 import { figure } from '../html/document.ts';
 import { drawPictures, type PageData } from '../html/finding-pictures.ts';
 import { knobsOf, renderNoTry, type Turned, turn } from '../html/playground.ts';
 import { renderOutcome } from '../html/verdicts.ts';
 import { linearizationOf } from '../pictures/linearization.ts';
+import { countEvents, listSteps } from '../steps.ts';
 import { all, one } from './elements.ts';
 
 const MOST_DRAWN = 400;
@@ -123,10 +125,15 @@ function showRun(section: HTMLElement, data: PageData): void {
   const verdict = broken.find(({ claim }) => claim === data.claim) ?? broken[0] ?? null;
   const told = verdict === null ? null : explainRunNow({ plan, trace, verdict });
   const explanation = told?.explanation ?? null;
-  outcome.innerHTML = render(renderOutcome({ claim: data.claim, verdicts, explanation, trace }));
+  const evidence =
+    verdict === null || told === null
+      ? []
+      : evidenceShown({ verdict, causation: told.causation, trace });
+  const events = countEvents(listSteps(trace, { evidence, faults: plan.faults }));
+  outcome.innerHTML = render(renderOutcome({ claim: data.claim, verdicts, explanation, events }));
   const claim = verdict?.claim ?? data.claim;
   const tried = {
-    ...{ trace, plan, claim, evidence: verdict?.evidence ?? [] },
+    ...{ trace, plan, claim, evidence },
     linearization: linearizationOf(trace, { claim, model: modelOf(plan) }),
     title: explanation?.headline ?? 'The run as you turned it',
   };

@@ -8,7 +8,7 @@ import { isOfKind, renderEvents } from '../html/event-table.ts';
 import { drawPictures, type PageData, stepOfViolation } from '../html/finding-pictures.ts';
 import { renderState, stateAfter } from '../html/process-state.ts';
 import { xAt } from '../pictures/glance.ts';
-import { listSteps, type Step, withPart } from '../steps.ts';
+import { countEvents, listSteps, type Step, withPart } from '../steps.ts';
 import { all, one } from './elements.ts';
 
 /** Where a step stands in both pictures; null where it is not drawn. */
@@ -57,8 +57,8 @@ export class Stage {
     const { prefix } = this.data;
     const named = hash.slice(1);
     if (!named.startsWith(`${prefix}e=`)) return false;
-    const event = Number(named.slice(prefix.length + 2));
-    const at = this.steps.findIndex((step) => step.event === event);
+    const number = Number(named.slice(prefix.length + 2));
+    const at = this.steps.findIndex((step) => step.number === number);
     if (at === -1) return false;
     this.at = at;
     this.show();
@@ -94,8 +94,8 @@ export class Stage {
     };
     this.at = Math.max(0, Math.min(last, goals[goal] ?? this.at));
     this.show();
-    const event = this.steps[this.at]?.event ?? null;
-    if (event !== null) history.replaceState(null, '', `#${this.data.prefix}e=${event}`);
+    const number = this.steps[this.at]?.number ?? null;
+    if (number !== null) history.replaceState(null, '', `#${this.data.prefix}e=${number}`);
   }
 
   private setLane(process: string, isShown: boolean): void {
@@ -155,12 +155,12 @@ export class Stage {
     }
   }
 
-  /** `Event 31 of the run (0 to 377)`, by the numbers that the table and the address have. */
-  private countOf({ event }: Step): string {
-    const last = groupDigits(Math.max(0, this.data.trace.events.length - 1));
-    const before = groupDigits(this.eventAt(this.at) ?? 0);
-    const number = event === null ? `After event ${before}` : `Event ${groupDigits(event)}`;
-    return `${number} of the run (0 to ${last})`;
+  /** `Event 5 of 12`, by the numbers that the table and the address have. */
+  private countOf({ number }: Step): string {
+    const ofAll = `of ${groupDigits(countEvents(this.steps))}`;
+    if (number !== null) return `Event ${groupDigits(number)} ${ofAll}`;
+    const before = countEvents(this.steps.slice(0, this.at));
+    return before === 0 ? 'Before the first event' : `After event ${groupDigits(before)} ${ofAll}`;
   }
 
   private showState(): void {
@@ -298,18 +298,18 @@ class EventTable {
     const event = step.event === null ? undefined : this.data.trace.events[step.event];
     if (process !== '' && step.process !== process) return false;
     if (!isOfKind(event, kind)) return false;
-    const words = `${step.event ?? ''} ${step.process} ${step.text} ${step.part}`;
+    const words = `${step.number ?? ''} ${step.process} ${step.text} ${step.part}`;
     return text === '' || words.toLowerCase().includes(text);
   }
 
   private write(): void {
-    const { prefix, trace } = this.data;
+    const { prefix } = this.data;
     const after = this.found.findIndex((step) => this.steps.indexOf(step) >= this.at);
     const place = after === -1 ? this.found.length : after;
     const last = Math.max(0, this.found.length - MOST_ROWS);
     const from = Math.max(0, Math.min(place - MOST_ROWS / 2, last));
     this.shown = this.found.slice(from, from + MOST_ROWS);
-    const table = renderEvents(this.shown, prefix, trace.events.length);
+    const table = renderEvents(this.shown, prefix, countEvents(this.steps));
     one(this.article, '[data-events]', HTMLElement).innerHTML = render(table);
     this.dropAnchors();
   }

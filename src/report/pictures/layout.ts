@@ -55,6 +55,7 @@ export interface Layout {
   readonly width: number;
   readonly height: number;
   readonly bottom: number;
+  /** How many events that have a number are drawn. */
   readonly drawn: number;
 }
 
@@ -82,7 +83,8 @@ export function layOut(trace: Trace, options: LayoutOptions): Layout {
   const { lanes, width } = lanesOf(processes, items);
   const events = items.flatMap(({ step, y }) => (step.event === null ? [] : [[step.event, y]]));
   const yOf = new Map(events.map(([event = 0, y = 0]) => [event, y]));
-  const size = { width, height: bottom + 34, bottom, drawn: yOf.size };
+  const drawn = items.filter(({ step }) => step.number !== null).length;
+  const size = { width, height: bottom + 34, bottom, drawn };
   return { trace, spans, lanes, items, yOf, waits, ...size };
 }
 
@@ -137,16 +139,19 @@ function windowOf(
   return steps.slice(from, from + mostDrawn);
 }
 
+/** What no event records. */
+const DERIVED = { event: null, number: null, asides: [], weight: 1 } as const;
+
 function violationStep(shown: readonly Step[], at: number, options: LayoutOptions): Step {
   const { process = '', atUs = 0, part = '' } = shown[at] ?? {};
   const text = `✗ ${part}: ${options.claim} breaks`;
-  return { event: null, atUs, process, text, weight: 1, part: 'violation' };
+  return { ...DERIVED, atUs, process, text, part: 'violation' };
 }
 
 function overlapSteps({ overlaps }: TraceSpans): readonly Step[] {
   return overlaps.map(({ process, fromUs, other }) => {
     const text = `now ${other} holds it too`;
-    return { event: null, atUs: fromUs, process, text, weight: 1, part: 'overlap' };
+    return { ...DERIVED, atUs: fromUs, process, text, part: 'overlap' };
   });
 }
 

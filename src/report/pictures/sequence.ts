@@ -30,7 +30,7 @@ import {
 
 export interface SequencePicture {
   readonly svg: Markup;
-  /** Events that are drawn. */
+  /** How many events that have a number are drawn. */
   readonly drawn: number;
   /** Where each event that is drawn stands, by its index. */
   readonly yOf: ReadonlyMap<number, number>;

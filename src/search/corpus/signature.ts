@@ -7,6 +7,7 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { ASIDE_ROLES } from '../../check/evidence.ts';
 import type { Verdict } from '../../check/verdict.ts';
 import type { Fault, FaultOf, When } from '../../core/plan/fault.ts';
 import { FAULT_WORDS } from '../../core/plan/fault-words.ts';
@@ -23,15 +24,16 @@ export interface Signature {
   readonly claim: string;
   readonly shape: string;
   /**
-   * The roles of the evidence, in the order of the trace; null where the claim did not break, as on
-   * a plan that is kept as a guard.
+   * The roles of the evidence, in the order of the trace, less those that only help to see it; null
+   * where the claim did not break, as on a plan that is kept as a guard.
    */
   readonly roles: readonly string[] | null;
 }
 
 /** The signature of a plan that `verdict` is about. */
 export function signatureOf(plan: Plan, verdict: Verdict): Signature {
-  const roles = verdict.kind === 'invalid' ? verdict.evidence.map(({ role }) => role) : null;
+  const shown = verdict.kind === 'invalid' ? verdict.evidence.map(({ role }) => role) : null;
+  const roles = shown?.filter((role) => !ASIDE_ROLES.has(role)) ?? null;
   return { claim: verdict.claim, shape: shapeOf(plan), roles };
 }
 

@@ -101,7 +101,7 @@ say('carol at the end', lock().acquire(16));`,
         command: 'run fixtures/cache-lock-boundary.yaml --seeds 50 --workers 0',
         prints: [
           '10  │                         own clock: lease lives',
-          '11  grants db to bob, until 21 ms ← grant touched',
+          '11  grants db to bob for 10 ms, until 21 ms ← B, grant 2, grant touched',
           '11  alice extends db until 21 ms (meant grant 1) ← renewal',
           'breaks with a work of alice/1 of 8 ms, holds with 7.999 ms',
           '✓ at-the-end: met',

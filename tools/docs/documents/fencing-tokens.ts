@@ -148,7 +148,7 @@ export const document: SourceDocument = {
       shown: {
         command: 'show six-steps --system fenced',
         prints: [
-          / 0 {2}grants token 1 to client-A, until 10 ms/,
+          / 0 {2}grants token 1 to client-A for 10 ms, until 10 ms/,
           / 0 .*✓ accepts x = 100, token 1\n/,
           /10 {2}client-A's lease, token 1, is over/,
           /15 {2}grants token 2 to client-B/,
@@ -163,7 +163,7 @@ export const document: SourceDocument = {
       shown: {
         command: 'show six-steps',
         prints: [
-          / 0 .*paused for 20 ms ← pause/,
+          / 0 .*paused for 20 ms, until 20 ms ← pause/,
           /20 .*▶ resumes/,
           'same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2; grant-order holds',
           'same plan on fenced-31: 20 ms ⊘ refused, token 31, has seen 32; grant-order holds',

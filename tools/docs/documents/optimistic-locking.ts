@@ -13,7 +13,7 @@ const fencing: readonly Row[] = [
     shown: {
       command: 'show fixtures/plans/zombie-writer-unfenced-grant-order.yaml',
       prints: [
-        'paused for 20 ms ← pause',
+        'paused for 20 ms, until 22 ms ← pause',
         "bob's lease, token 1, is over",
         'sends write x = 1, token 1 (cached, 2 is current) → store',
         '✓ accepts x = 1, token 1 ← stale write',

@@ -110,7 +110,7 @@ export const document: SourceDocument = {
           /mutual-exclusion +holds +0 of 100/,
           'denies bob: alice holds db ← denial',
           'logs lease: system error acquiring primary=true lease of db ← misread',
-          'grants token 1 to bob, until 11 s ← later grant',
+          'grants token 1 to bob for 10 s, until 11 s ← B, grant 2',
         ],
       },
     },
@@ -151,8 +151,8 @@ export const document: SourceDocument = {
       shown: {
         command: 'show write-data',
         prints: [
-          /^ 0 {2}grants token 33 to process-1, until 2 ms/m,
-          /^ 1 .* paused for 4 ms/m,
+          / 0 {2}grants token 33 to process-1 for 2 ms, until 2 ms/,
+          / 1 .* paused for 4 ms/,
           /^ 2 {2}process-1's lease, token 33, is over/m,
           /^ 3 {2}grants token 34 to process-2/m,
           /^ 4 .* ✓ accepts text = 2, token 34/m,
