@@ -1,0 +1,80 @@
+/** One result however a sweep is laid out, for a module that draws, counts and caches at its top. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const cli = join(root, 'dist/cli.js');
+
+const LOCK = `import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { defineSystem } from 'fencepost';
+import { RedisClient, RedisNode } from 'fencepost/redis';
+
+const OWNER = randomUUID() + process.pid;
+const LAZY_MS = Math.floor(Math.random() * 20);
+let taken = 0;
+const known = new Map();
+
+const buildAsync = (world) => {
+  const node = world.addServer({ name: 'lock', role: 'lock' }, new RedisNode());
+  return (client) => {
+    const redis = new RedisClient(client, node);
+    return async (section) => {
+      taken += 1;
+      if (!known.has(section.lock)) known.set(section.lock, await redis.script('LOAD', 'return 1'));
+      await wait(LAZY_MS + taken * known.size);
+      const untilMs = Date.now() + section.ttlMs;
+      const got = await redis.set(section.lock, OWNER + taken, 'PX', section.ttlMs, 'NX');
+      if (got !== 'OK') return;
+      const guard = section.guard({ untilMs });
+      await guard.work();
+      guard.leave();
+      await redis.del(section.lock);
+    };
+  };
+};
+export default defineSystem({ locks: { lazy: { about: 'keeps things', buildAsync } } });
+`;
+
+const SCENARIO = `name: lazy
+use: ./lazy.mjs
+systems: { lazy: { lock: lazy, store: unfenced } }
+clients: { count: 3, ttl: 20ms, sections: 2, think: 0ms..10ms }
+workload: { kind: read-modify-write }
+network: { latency: 1ms..2ms }
+faults:
+  - pause: { process: clients, for: 1ms..60ms, chance: 1/2 }
+  - crash: { process: clients, at: 1ms..40ms, restart: 1ms..5ms, chance: 1/4 }
+`;
+
+/** What `run` says, without its speed. */
+function resultWith(file: string, folder: string, workers: number): string {
+  const args = [cli, 'run', file, '--seeds', '96', '--json', '--quiet', '--output', folder];
+  const output = execFileSync(process.execPath, [...args, '--workers', String(workers)], {
+    encoding: 'utf8',
+    cwd: folder,
+  });
+  return output.replace(/"\w+PerSecond":[\d.]+,?/g, '');
+}
+
+const LAYOUTS = [0, 1, 2, 3];
+const PROCESSES = 5;
+
+test('twenty processes in four layouts of workers come to one result', { timeout: 600_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-layouts-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/fencepost'));
+  writeFileSync(join(folder, 'lazy.mjs'), LOCK);
+  const file = join(folder, 'lazy.yaml');
+  writeFileSync(file, SCENARIO);
+  const results = LAYOUTS.flatMap((workers) =>
+    Array.from({ length: PROCESSES }, () => resultWith(file, folder, workers)),
+  );
+  expect(results[0]).toContain('"lazy"');
+  expect(new Set(results).size).toBe(1);
+});
