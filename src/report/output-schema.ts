@@ -123,7 +123,7 @@ const system = z.strictObject({
     } satisfies SchemaFields<SectionCounts>),
   ).describe('of all runs together, what became of their sections'),
   hints: since020(texts).describe(
-    'where a claim that should break held, what the faults met; without faults, what was never tested',
+    'where a claim that should break held, what faults met; without faults, what is untested',
   ),
   vacuous: texts.describe('why nothing was tested: of sections, faults and claims'),
   faults: z.record(text, fault),
@@ -286,17 +286,13 @@ const list = z
   .describe('and every other kind of word that a scenario has');
 
 /** What `explain` writes, and `list` of one kind. */
-const explained = line('explain', {
-  entries: z.array(
-    z.looseObject({
-      ...{ kind: text, name: text, about: text, source: text, hazard: text },
-      ...{ rules: texts, see: texts },
-      fields: z.array(z.object({ name: text, values: text, about: text })),
-      yaml: text.nullable().describe('part of a scenario; null for what is no word of one'),
-      shownBy: z.array(z.object({ how: text, scenarios: texts })),
-    }),
-  ),
+const entry = z.looseObject({
+  ...{ kind: text, name: text, about: text, source: text, hazard: text, rules: texts, see: texts },
+  fields: z.array(z.object({ name: text, values: text, about: text })),
+  yaml: text.nullable().describe('part of a scenario; null for what is no word of one'),
+  shownBy: z.array(z.object({ how: text, scenarios: texts })),
 });
+const explained = line('explain', { entries: z.array(entry) });
 
 const planSize = z.strictObject({
   clients: count,
