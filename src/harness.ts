@@ -45,7 +45,10 @@ export interface Examination {
  */
 const MAX_CONFIGURATIONS = 100_000;
 
-/** Expands one seed of one system of a scenario, runs it and judges `claims`. */
+/**
+ * Expands one seed of one system of a scenario, runs it and judges `claims`, on the caller's thread
+ * and without a watchdog, as all here.
+ */
 export function examineSeed(
   scenario: Scenario,
   system: string,

@@ -14,7 +14,8 @@ import { ownParts, type SystemParts } from './systems/protocols.ts';
 
 /**
  * Runs a plan of a system made of `parts`. Pure: the same plan gives the same trace. Throws
- * `UnknownSystem`, and `UnpreparedSystem` where a store is to be loaded first.
+ * `UnknownSystem`, and `UnpreparedSystem` where a store is to be loaded first. A system's code runs
+ * on the caller's thread, without a watchdog: a loop in it never returns.
  */
 export function run(plan: Plan, parts: SystemParts = ownParts): Trace {
   return runWatched(plan, parts, null);

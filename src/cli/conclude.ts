@@ -40,7 +40,7 @@ import {
   EMPTY_TALLY,
   type Tally,
 } from '../search/sweep/tally.ts';
-import { perform, type TaskContext, type TaskEnd } from '../search/sweep/tasks.ts';
+import { performTask, type TaskContext, type TaskEnd } from '../search/sweep/tasks.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { type Exit, exits } from './exit.ts';
 import { exitsOfKept } from './kept-plans.ts';
@@ -327,7 +327,7 @@ export async function findCounterexample(
     const before = isDrawn ? ((await failing.shrunkBefore?.(seed)) ?? null) : null;
     const title = `shrinking seed ${seed} of ${failing.system} in ${loaded.scenario.name}`;
     const task = { kind: 'shrink', plan: original, claim: failing.claim, title } as const;
-    const end = before === null ? await perform(task, context) : null;
+    const end = before === null ? await performTask(task, context) : null;
     if (end?.kind === 'lost') {
       failing.onLost?.(`${end.where}: ${end.why}`);
       best ??= { seed, original, result: await unshrunk(original, failing.claim, catalogue) };

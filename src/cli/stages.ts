@@ -20,7 +20,7 @@ import {
   type Shard,
 } from '../search/sweep/shards.ts';
 import { openPool, type SweepResult, sweep } from '../search/sweep/sweep.ts';
-import { perform } from '../search/sweep/tasks.ts';
+import { performTask } from '../search/sweep/tasks.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { parsePositive } from './command.ts';
@@ -246,7 +246,7 @@ export async function selfCheck(
       if (isInterrupted() || performance.now() > untilMs) break;
       if (whyRefused(expand(scenario, system, seed), catalogue) !== null) continue;
       const task = { kind: 'repeat', scenario, system, seed } as const;
-      const end = await perform(task, { pool, catalogue, isGivenUp: isInterrupted });
+      const end = await performTask(task, { pool, catalogue, isGivenUp: isInterrupted });
       if (end.kind === 'lost') {
         terminal.note(`  determinism: ${end.where}: ${end.why}`);
         return { repeated, difference: null };

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { readScenario } from './read-scenario.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
+const WAITS = { name: 'waits', values: ['retry', 'in-line'] };
+
 const vocabulary: Vocabulary = {
-  locks: new Map([['lock-service', { options: [], servers: () => ['lock'] }]]),
+  locks: new Map([['lock-service', { options: [WAITS], servers: () => ['lock'] }]]),
   ...{ stores: ['fenced'], claims: [] },
 };
 
@@ -32,4 +34,30 @@ test('a clock fault inside it, or where nothing is declared, needs no other prom
   const drawn = { skewUs: null, driftPpm: 50_000, declared: undefined };
   expect(boundsOf('clocks: { drift: 50000ppm }')).toEqual(drawn);
   expect(boundsOf('')).toEqual({ ...drawn, driftPpm: null });
+});
+
+/** What is said of so many clients with so many sections each. */
+function saidOf(clients: string, options = ''): readonly string[] {
+  const text = `name: crowd
+systems: { s: { lock: lock-service, store: fenced${options} } }
+clients: ${clients}
+`;
+  const read = readScenario({ text, file: 'crowd.yaml', vocabulary });
+  const said = read.kind === 'problems' ? read.problems : read.warnings;
+  return said.map(({ what }) => what);
+}
+
+test('more sections than a run can hold are refused, at once and with the sum', () => {
+  expect(saidOf('{ count: 1000, sections: 10000 }')).toEqual([
+    '1,000 clients have 10,000,000 sections in all; at most 100,000 are run: take fewer, and more seeds',
+  ]);
+  expect(saidOf('{ count: 10, sections: 10000 }')).toEqual([]);
+});
+
+test('a crowd that polls one lock is told of the line', () => {
+  expect(saidOf('{ count: 49, sections: 1 }')).toEqual([]);
+  expect(saidOf('{ count: 50, sections: 1 }')).toEqual([
+    '50 clients poll one lock, which takes events by the square of their number; with waits: in-line each asks once',
+  ]);
+  expect(saidOf('{ count: 50, sections: 1 }', ', options: { waits: in-line }')).toEqual([]);
 });

@@ -16,6 +16,7 @@ import {
 } from '../core/plan/plan.ts';
 import type { ReadStep } from '../core/plan/work-text.ts';
 import type { UnplacedProblem } from '../text/problem.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
 import { type ReadFault, rangeIn } from './read-faults.ts';
 import type { ClientScenario, FaultTemplate, Place, SystemScenario, Workload } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';
@@ -155,6 +156,38 @@ function largest({ minUs, maxUs }: RangeUs): number {
   return Math.max(Math.abs(minUs), Math.abs(maxUs));
 }
 
+/** More sections than a run can hold: it would take minutes and gigabytes without a word. */
+export function sizeFindings(clients: readonly ClientScenario[]): readonly UnplacedProblem[] {
+  const sections = clients.reduce((sum, client) => sum + client.sections, 0);
+  if (sections <= CAPS.sections) return [];
+  const all = `${countOf(clients.length, 'client')} have ${countOf(sections, 'section')} in all`;
+  const what = `${all}; at most ${groupDigits(CAPS.sections)} are run: take fewer, and more seeds`;
+  return [{ path: ['clients'], isKey: true, what }];
+}
+
+/** Clients of one lock, who ask again and again: their tries grow with the square. */
+const CROWD = 50;
+
+/** Systems whose clients poll a lock in a crowd, though they could wait in line. */
+function crowdWarnings(
+  clients: readonly ClientScenario[],
+  systems: readonly SystemScenario[],
+): readonly UnplacedProblem[] {
+  const counts = new Map<string, number>();
+  for (const { workload } of clients) {
+    for (const lock of workload.locks) counts.set(lock, (counts.get(lock) ?? 0) + 1);
+  }
+  const most = Math.max(0, ...counts.values());
+  if (most < CROWD) return [];
+  return systems.flatMap(({ name, lock, options }) => {
+    const { waits = 'retry' } = options;
+    if (lock !== 'lock-service' || waits !== 'retry') return [];
+    const tries = 'poll one lock, which takes events by the square of their number';
+    const what = `${most} clients ${tries}; with waits: in-line each asks once`;
+    return [{ path: ['systems', name], isKey: true, what }];
+  });
+}
+
 /** What is probably not meant: work that outlives its lease, faults that come after healing. */
 export function warnings(
   file: ScenarioFile,
@@ -170,7 +203,7 @@ export function warnings(
       return leasedUs < ttlUs ? [] : [{ system, client, ttlUs, leasedUs }];
     }),
   );
-  const found: UnplacedProblem[] = [];
+  const found: UnplacedProblem[] = [...crowdWarnings(clients, systems)];
   const [worst] = longest.sort((a, b) => b.leasedUs - b.ttlUs - (a.leasedUs - a.ttlUs));
   if (worst !== undefined) {
     const took = `may take ${worst.leasedUs / 1_000} ms without any fault`;

@@ -7,7 +7,7 @@ import { CAPS, type QueuePlan } from '../core/plan/plan.ts';
 import { completeQueue, queueFindings, transitionFindings } from '../core/plan/queue-text.ts';
 import type { PathStep, Problem, UnplacedProblem } from '../text/problem.ts';
 import { buildClients } from './build-clients.ts';
-import { buildBounds, buildLimits, latencyOf, warnings } from './build-limits.ts';
+import { buildBounds, buildLimits, latencyOf, sizeFindings, warnings } from './build-limits.ts';
 import { buildSystems } from './build-systems.ts';
 import { buildFaults } from './read-faults.ts';
 import type { ClientScenario, Scenario } from './scenario.ts';
@@ -79,7 +79,10 @@ function build(file: ScenarioFile, vocabulary: Vocabulary): Built {
   };
   return {
     scenario,
-    findings: [used, systems, cast, queue, faults].flatMap(({ findings }) => findings),
+    findings: [
+      ...[used, systems, cast, queue, faults].flatMap(({ findings }) => findings),
+      ...sizeFindings(clients),
+    ],
     warned: warnings(file, clients, { systems: systems.systems, limits }),
   };
 }

@@ -1,25 +1,13 @@
 /**
  * The watchdog of a test worker: a thread beside the one that runs tests, which may hang in code of
- * users so that not even vitest's timeouts come. It then prints what ran, with the command that runs
- * it alone, and ends the process.
+ * users so that not even vitest's timeouts come. It then prints what ran, with the command that
+ * runs it alone, and ends the process.
  */
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Whereabouts } from '../../host/async/whereabouts.ts';
 import { visible } from '../../text/visible.ts';
-
-/** What it is started with. */
-export interface WatchdogSetting {
-  /** Where the thread beside it says what it is at: a name, and on the next line a command. */
-  readonly whereabouts: SharedArrayBuffer;
-  /** How long a run may take. */
-  readonly limitMs: number;
-}
-
-/** What it is told by a thread that knows that it never ends. */
-export interface LastWords {
-  readonly why: string;
-}
+import type { WatchdogSetting, WatchdogWords } from './watchdog.ts';
 
 const LOOK_EVERY_MS = 200;
 /** How long a process may take to leave before it is killed. */
@@ -37,7 +25,7 @@ function watch({ whereabouts: memory, limitMs }: WatchdogSetting): void {
     seen = changes;
     if (nowMs - sinceMs > limitMs) bark(`did not end within ${limitMs / 1000} s`);
   }, LOOK_EVERY_MS);
-  parentPort?.on('message', ({ why }: LastWords) => bark(`failed: ${why}`));
+  parentPort?.on('message', ({ why }: WatchdogWords) => bark(`failed: ${why}`));
   const bark = (what: string): void => {
     clearInterval(looking);
     const [name = '', command = ''] = whereabouts.what.split('\n');

@@ -7,7 +7,19 @@ import { endEndless } from '../../host/async/endless.ts';
 import { entitled, tellWhereabouts, Whereabouts } from '../../host/async/whereabouts.ts';
 import { shellWords } from '../../report/finding.ts';
 import { commandWith, type TestPlace } from './test-place.ts';
-import type { LastWords, WatchdogSetting } from './watchdog-thread.ts';
+
+/** What the watchdog is started with. */
+export interface WatchdogSetting {
+  /** Where this thread says what it is at: a name, and on the next line a command. */
+  readonly whereabouts: SharedArrayBuffer;
+  /** How long a run may take. */
+  readonly limitMs: number;
+}
+
+/** What it is told by a thread that knows that it never ends. */
+export interface WatchdogWords {
+  readonly why: string;
+}
 
 const RUN_LIMIT_MS = 10_000;
 
@@ -25,7 +37,7 @@ export function haveItWatched(): void {
   watchdog.on('error', () => {});
   tellWhereabouts(whereabouts);
   endEndless((why) => {
-    const words: LastWords = { why };
+    const words: WatchdogWords = { why };
     watchdog.postMessage(words);
     // It ends the process; until then nothing of the chain goes on.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RUN_LIMIT_MS);

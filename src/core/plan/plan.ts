@@ -328,6 +328,8 @@ export const LIMIT_DEFAULTS = {
 export const CAPS = {
   clients: 1_000,
   sectionsPerClient: 10_000,
+  /** Of all clients of a scenario; each takes about a kilobyte and twenty events. */
+  sections: 100_000,
   worksPerSection: 1_000,
   pieces: 100,
   pool: 64,

@@ -43,6 +43,9 @@ function escapeOf(
 }
 
 const ESCAPES: readonly (readonly [string, () => unknown])[] = [
+  escapeOf('process', process, 'reallyExit', 0),
+  escapeOf('process', process, 'chdir', '/'),
+  escapeOf('process', process, 'setUncaughtExceptionCaptureCallback', null),
   ['net.connect', () => net.connect(1)],
   ['net.createConnection', () => net.createConnection(1)],
   ['net.Socket.connect', () => new net.Socket().connect(1)],

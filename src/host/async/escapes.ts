@@ -95,7 +95,9 @@ function exits(): readonly Exit[] {
       ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'],
     ],
     [Atomics, 'Atomics', ['wait', 'waitAsync']],
-    [process, 'process', ['exit', 'abort', 'kill']],
+    [process, 'process', ['exit', 'reallyExit', 'abort', 'kill', '_kill', 'chdir']],
+    [process, 'process', ['setuid', 'seteuid', 'setgid', 'setegid', 'setgroups', 'initgroups']],
+    [process, 'process', ['dlopen', 'loadEnvFile', 'setUncaughtExceptionCaptureCallback']],
   ];
 }
 

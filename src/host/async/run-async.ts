@@ -130,7 +130,10 @@ export interface ShrinkAsyncOptions extends ShrinkFailureOptions {
   readonly breathe?: () => Promise<void>;
 }
 
-/** Pins a plan that breaks `claim` and shrinks it; the result says what a replay should find. */
+/**
+ * Pins a plan that breaks `claim` and shrinks it; the result says what a replay should find. On the
+ * caller's thread, as `runAsync` does.
+ */
 export async function shrinkFailureAsync(
   plan: Plan,
   claim: string,

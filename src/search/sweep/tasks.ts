@@ -13,7 +13,7 @@ import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
 import { prepareScenario, repeatSeed } from './examiner.ts';
 
-export type Task =
+export type PoolTask =
   /** Whether two runs of a seed differ. */
   | {
       readonly kind: 'repeat';
@@ -30,7 +30,7 @@ export type Task =
     };
 
 export interface TaskOrder {
-  readonly task: Task;
+  readonly task: PoolTask;
   readonly modules: readonly LoadedModule[];
 }
 
@@ -62,8 +62,8 @@ interface TaskPool {
 }
 
 /** Has a task done. */
-export async function perform(
-  task: Task,
+export async function performTask(
+  task: PoolTask,
   { pool, catalogue, isGivenUp }: TaskContext,
 ): Promise<TaskEnd> {
   const { modules, isLoadable } = catalogue;
@@ -74,7 +74,7 @@ export async function perform(
 
 /** The same, in this thread. */
 export async function performHere(
-  task: Task,
+  task: PoolTask,
   catalogue: Catalogue,
   shouldStop: () => boolean,
 ): Promise<TaskDone> {

@@ -1,0 +1,115 @@
+/**
+ * Laws of what never ends in code of users, on the built package in `dist`: every command ends by
+ * itself within 30 s, names where it was, and ends with 3; Ctrl-C ends it at once; and none of that
+ * code is ever on the main thread.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, root, runCli } from './command-line.fixture.ts';
+
+const WHERE = '    const owner = randomUUID();\n';
+/** What is put into `acquire`; into the module itself for the last. */
+const HANGS = {
+  loop: 'for (;;);',
+  chain: 'for (;;) await null;',
+  growing: 'for (const kept = []; ; ) kept.push({ kept: [] });',
+  import: 'for (;;);',
+} as const;
+type Hang = keyof typeof HANGS;
+
+/** Says on which thread it is loaded. */
+const TELLS = `import { writeSync } from 'node:fs';
+import { threadId } from 'node:worker_threads';
+writeSync(2, \`loaded on thread \${threadId}\\n\`);
+`;
+
+let folder = '';
+beforeAll(() => {
+  // Inside the package, where modules find `fencepost` by its name.
+  folder = mkdtempSync(join(root, 'dist/hangs-'));
+  const starter = (name: string): string =>
+    readFileSync(join(root, 'fixtures/starter/locks', name), 'utf8');
+  for (const [name, hang] of [...Object.entries(HANGS), ['calm', '']]) {
+    const lock = `${TELLS}${starter('my-lock.mjs')}`;
+    const isLoaded = name === 'import';
+    const broken = isLoaded ? `${lock}\n${hang}\n` : lock.replace(WHERE, `${WHERE}    ${hang}\n`);
+    writeFileSync(join(folder, `${name}.mjs`), broken);
+    const scenario = starter('my-lock.yaml').replace('./my-lock.mjs', `./${name}.mjs`);
+    writeFileSync(join(folder, `${name}.yaml`), scenario);
+  }
+  writeFileSync(join(folder, 'plan.yaml'), fencepost('show', 'calm.yaml', '--plan', 'drawn').out);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fencepost(...args: readonly string[]): Ended {
+  return runCli(args, { cwd: folder });
+}
+
+/** A plan of the calm lock, whose module is exchanged for one that hangs. */
+function planOf(hang: Hang): string {
+  const file = `${hang}-plan.yaml`;
+  const text = readFileSync(join(folder, 'plan.yaml'), 'utf8');
+  writeFileSync(join(folder, file), text.replaceAll('./calm.mjs', `./${hang}.mjs`));
+  return file;
+}
+
+const LIMIT = { timeout: 90_000 };
+const COMMANDS = {
+  run: (hang: Hang) => ['run', `${hang}.yaml`, '--seeds', '20', '--output', 'reports'],
+  show: (hang: Hang) => ['show', `${hang}.yaml`],
+  replay: (hang: Hang) => ['replay', planOf(hang), '--modules', '.'],
+  shrink: (hang: Hang) => ['shrink', planOf(hang), '--modules', '.', '--claim', 'grant-order'],
+} as const;
+
+/** Each hang, and each command; that of a module that is loaded is one and the same for all. */
+const cases = (['loop', 'chain', 'growing', 'import'] as const).flatMap((hang) =>
+  (['run', 'show', 'replay', 'shrink'] as const).map((command) => [hang, command] as const),
+);
+
+test.each(cases)(
+  '%s: `%s` ends by itself, names where it was, and ends with 3',
+  LIMIT,
+  (...one) => {
+    const [hang, command] = one;
+    const startedMs = performance.now();
+    const { code, err } = fencepost(...COMMANDS[command](hang));
+    const where = hang === 'import' ? './import.mjs' : '(seed 0 of first in my-lock|.*plan.yaml)';
+    const why = hang === 'chain' ? 'failed: \\w+: it never waits' : 'did not end within 10 s';
+    expect(err).toMatch(new RegExp(`✗ ${where} (${why}|needs more memory)`));
+    expect(code).toBe(3);
+    expect(performance.now() - startedMs).toBeLessThan(30_000);
+    expect(err).not.toContain('on thread 0');
+  },
+);
+
+test('no command loads a module on the main thread', LIMIT, () => {
+  for (const args of [
+    ['run', 'calm.yaml', '--seeds', '5'],
+    ['points', 'calm.yaml'],
+  ]) {
+    const { err } = fencepost(...args);
+    expect(err).toMatch(/loaded on thread [1-9]/);
+    expect(err).not.toContain('on thread 0');
+  }
+});
+
+describe('Ctrl-C', () => {
+  test.each(['loop', 'import'] as const)('ends %s within 2 s, with 130', LIMIT, async (hang) => {
+    const child = spawn('node', [join(root, 'dist/cli.js'), 'show', `${hang}.yaml`], {
+      cwd: folder,
+    });
+    const startedMs = await new Promise<number>((resolve) => {
+      child.stderr.on('data', () => {
+        setTimeout(() => {
+          child.kill('SIGINT');
+          resolve(performance.now());
+        }, 1_000);
+      });
+    });
+    const code = await new Promise((resolve) => child.on('exit', resolve));
+    expect(code).toBe(130);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+});
