@@ -1,4 +1,4 @@
-/** One result however a sweep is laid out, for a module that draws, counts and caches at its top. */
+/** One result however a sweep is laid out: a module may draw, count and cache as it loads. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
