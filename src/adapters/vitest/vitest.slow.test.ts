@@ -71,21 +71,22 @@ describe('a run in forks', () => {
         to \`x\` and sent it at 24 ms, to arrive at 25 ms, and the store took it, so that what alice had
         read was no longer so.
 
-      ms  alice                     bob                       store
-       2  │                         grants db to bob, until 20 ms ← earlier grant
-       2  │                         believes it holds db until 20 ms
-       3  │                         │                         ✓ serves x = 0 to bob
-       4  │                         own clock: lease lives    │
-       4  │                         paused for 20 ms ← pause  │
-      20  │                         bob's lease is over       │
-      23  grants db to alice, until 41 ms ← later grant       │
-      23  believes it holds db until 41 ms                    │
-      24  │                         ▶ resumes                 │
-      24  │                         sends write x = 1 → store │
-      24  │                         │                         ✓ serves x = 0 to alice ← later read
-      25  │                         │                         ✓ accepts x = 1 ← stale write
+       #  ms  lock              alice             bob               store
+       1   2  │                 │                 grants db to bob for 18 ms, until 20 ms ← A, grant 1
+       2   2  │                 │                 believes it holds db until 20 ms
+       3   3  │                 │                 │                 ✓ serves x = 0 to bob
+       4   4  │                 │                 own clock: lease lives ← lease test
+       5   4  │                 │                 paused for 20 ms, until 24 ms ← pause
+          20  │                 │                 bob's lease is over
+          22  gets acquire ← turning point        │                 │
+       6  23  │                 grants db to alice for 18 ms, until 41 ms ← B, grant 2
+       7  23  │                 believes it holds db until 41 ms    │
+       8  24  │                 │                 ▶ resumes         │
+          24  │                 │                 sends write x = 1 → store
+       9  24  │                 │                 │                 ✓ serves x = 0 to alice ← later read
+      10  25  │                 │                 │                 ✓ accepts x = 1 ← stale write
 
-      shrunk 39 → 15 events, 1 fault → 1; breaks with a pause of bob of 19.001 ms, holds with 19 ms
+      shrunk 43 → 14 events, 1 fault → 1; breaks with a pause of bob of 19.001 ms, holds with 19 ms
       seed:   FENCEPOST_SEED=0 npx vitest run lock.test.ts -t 'two clients never lose an update'
       keep:   FENCEPOST_UPDATE=1 npx vitest run lock.test.ts -t 'two clients never lose an update'
           at <folder>/lock.test.ts:5:1"
