@@ -15,17 +15,25 @@ import { unnotedAcquires } from './contention.ts';
 import { breachShown, type Cause, causesIn, causesOfTaking, causesSince } from './evidence.ts';
 import { at, type Contradiction, giverOf, type Sentences } from './explanation.ts';
 import { isQuorumGrant } from './leases.ts';
+import { foreignKeyChange, judgeKeys } from './lock-keys.ts';
 import type { GrantLog, LockLog, Numbered, TraceIndex } from './trace-index.ts';
-import { type Breach, type Findings, inAll } from './verdict.ts';
+import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const mutualExclusion: Claim = defineClaim({
   name: 'mutual-exclusion',
   about: 'no two grants of different acquisitions are live at once',
   source: 'Dijkstra (1965); for leases Gray and Cheriton (1989)',
   hazard: 'acquires handled while the grant of another client was live, or its section open',
-  rules: { 'granted-while-live': grantedWhileLive, 'revived-while-live': revivedWhileLive },
+  rules: {
+    'granted-while-live': grantedWhileLive,
+    'revived-while-live': revivedWhileLive,
+    'overwrote-key': foreignKeyChange,
+  },
   judge: (indexed, { driftPpm }) =>
-    inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, driftPpm ?? 0)),
+    allOf<Rule | 'overwrote-key'>(
+      inAll(indexed.locks.values(), (lock) => judgeLock(indexed, lock, driftPpm ?? 0)),
+      judgeKeys(indexed, { overwritten: 'overwrote-key' }),
+    ),
 });
 
 type Rule = 'granted-while-live' | 'revived-while-live';

@@ -2,40 +2,53 @@
  * Judges `owner-only-release`: a release or a renew touches the acquisition that it names or none.
  * A grant is over when it is no longer the latest of its lock, released, or expired by the
  * service's own clock. A client that takes back a request whose answer never came ends its own
- * grant, although it cannot say which one.
+ * grant, although it cannot say which one. On a server that keeps keys, whoever removes or prolongs
+ * a lock that another has taken does the same (`lock-keys.ts`).
  */
 import type { Release, Renew } from '../core/history/server-events.ts';
 import { type Claim, defineClaim } from './claim.ts';
 import { breachShown, causesIn } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
+import { foreignKeyChange, judgeKeys } from './lock-keys.ts';
 import { unansweredCall } from './no-orphan.ts';
 import type { LockLog, LogEntry, Numbered, TraceIndex } from './trace-index.ts';
-import { type Breach, inAll } from './verdict.ts';
+import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const ownerOnlyRelease: Claim = defineClaim({
   name: 'owner-only-release',
   about: 'a release or renew that does not name the current grant changes nothing',
   source: 'redis.io, Distributed Locks: delete only what is one’s own',
   hazard: 'releases and renews that named a grant that was over',
-  rules: { 'foreign-release': foreignRelease, 'foreign-renewal': foreignRenewal },
+  rules: {
+    'foreign-release': foreignRelease,
+    'foreign-renewal': foreignRenewal,
+    'foreign-key-removal': foreignKeyChange,
+    'foreign-key-renewal': foreignKeyChange,
+  },
   judge: (indexed) =>
-    inAll(indexed.locks.values(), (lock) =>
-      inAll(lock.entries, ({ event, index, latest }) => {
-        if (event.kind !== 'release' && event.kind !== 'renew') return { exercised: 0 };
-        // A client that is its own service only says so: what its servers did is not known.
-        if (event.process === event.client) return { exercised: 0 };
-        if (event.kind === 'release' && endsOwnOrphan(indexed, lock, event))
-          return { exercised: 0 };
-        const change = { event, index, latest };
-        const exercised = namesCurrent(lock, change) ? 0 : 1;
-        const touched = event.kind === 'release' ? event.released : event.extended;
-        if (touched === 0 || touched === event.under) return { exercised };
-        const rule = event.kind === 'release' ? 'foreign-release' : 'foreign-renewal';
-        return { exercised, breach: foreignBreach(indexed, rule, { lock, change, touched }) };
-      }),
+    allOf(
+      judgeGrants(indexed),
+      judgeKeys(indexed, { removed: 'foreign-key-removal', prolonged: 'foreign-key-renewal' }),
     ),
 });
+
+function judgeGrants(indexed: TraceIndex): Findings<'foreign-release' | 'foreign-renewal'> {
+  return inAll(indexed.locks.values(), (lock) =>
+    inAll(lock.entries, ({ event, index, latest }) => {
+      if (event.kind !== 'release' && event.kind !== 'renew') return { exercised: 0 };
+      // A client that is its own service only says so: what its servers did is not known.
+      if (event.process === event.client) return { exercised: 0 };
+      if (event.kind === 'release' && endsOwnOrphan(indexed, lock, event)) return { exercised: 0 };
+      const change = { event, index, latest };
+      const exercised = namesCurrent(lock, change) ? 0 : 1;
+      const touched = event.kind === 'release' ? event.released : event.extended;
+      if (touched === 0 || touched === event.under) return { exercised };
+      const rule = event.kind === 'release' ? 'foreign-release' : 'foreign-renewal';
+      return { exercised, breach: foreignBreach(indexed, rule, { lock, change, touched }) };
+    }),
+  );
+}
 
 /** Whether its client took back a request that was granted without its hearing of it. */
 function endsOwnOrphan(

@@ -8,27 +8,36 @@ import { type Claim, defineClaim } from './claim.ts';
 import { breachShown } from './evidence.ts';
 import { at, type Contradiction, type Sentences } from './explanation.ts';
 import { isHeldAt } from './leases.ts';
+import { foreignKeyChange, judgeKeys } from './lock-keys.ts';
 import { foreignBreach, foreignRenewal } from './owner-only-release.ts';
 import type { LockLog, Numbered, TraceIndex } from './trace-index.ts';
-import { type Breach, inAll } from './verdict.ts';
+import { allOf, type Breach, type Findings, inAll } from './verdict.ts';
 
 export const renewLive: Claim = defineClaim({
   name: 'renew-live',
   about: 'a late renew extends nobody else’s grant and undoes no release',
   source: 'redis.io, Distributed Locks: extend only what is one’s own',
   hazard: 'renews handled when the grant that they mean was over',
-  rules: { 'renewed-successor': foreignRenewal, 'undid-release': undidRelease },
+  rules: {
+    'renewed-successor': foreignRenewal,
+    'undid-release': undidRelease,
+    'renewed-foreign-key': foreignKeyChange,
+  },
   judge: (indexed) =>
-    inAll(indexed.locks.values(), (lock) =>
-      inAll(lock.entries, ({ event, index }) => {
-        if (event.kind !== 'renew') return { exercised: 0 };
-        const meant = lock.byNumber.get(event.under);
-        const isInTime = meant !== undefined && isHeldAt(meant, { index, atUs: event.atUs });
-        if (meant === undefined || isInTime) return { exercised: 0 };
-        return { exercised: 1, breach: breachBy(indexed, lock, { event, index }) };
-      }),
-    ),
+    allOf(judgeGrants(indexed), judgeKeys(indexed, { prolonged: 'renewed-foreign-key' })),
 });
+
+function judgeGrants(indexed: TraceIndex): Findings<'renewed-successor' | 'undid-release'> {
+  return inAll(indexed.locks.values(), (lock) =>
+    inAll(lock.entries, ({ event, index }) => {
+      if (event.kind !== 'renew') return { exercised: 0 };
+      const meant = lock.byNumber.get(event.under);
+      const isInTime = meant !== undefined && isHeldAt(meant, { index, atUs: event.atUs });
+      if (meant === undefined || isInTime) return { exercised: 0 };
+      return { exercised: 1, breach: breachBy(indexed, lock, { event, index }) };
+    }),
+  );
+}
 
 /** What a late renew did: it extended another grant than it meant, or one that was released. */
 function breachBy(

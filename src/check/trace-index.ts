@@ -7,6 +7,7 @@
 import type {
   Deny,
   Grant,
+  KeyChange,
   Read,
   Recovered,
   Release,
@@ -93,6 +94,8 @@ export interface TraceIndex {
   /** By name, in the order in which they were invoked. */
   readonly operations: ReadonlyMap<string, OperationLog>;
   readonly faults: readonly Numbered<FaultStrikes>[];
+  /** What became of keys that were taken as locks are. */
+  readonly keyChanges: readonly Numbered<KeyChange>[];
   /** The clients that only come after healing, to see whether the system still works. */
   readonly probes: ReadonlySet<string>;
 }
@@ -124,18 +127,25 @@ interface Growing {
   readonly places: GrowingPlace[];
   readonly operations: Map<string, GrowingOperation>;
   readonly faults: Numbered<FaultStrikes>[];
+  readonly keyChanges: Numbered<KeyChange>[];
 }
 
 /** Sorts a trace's events by lock, place, key and operation. */
 export function indexTrace(trace: Trace): TraceIndex {
-  const growing: Growing = { locks: new Map(), places: [], operations: new Map(), faults: [] };
+  const growing: Growing = {
+    locks: new Map(),
+    places: [],
+    operations: new Map(),
+    faults: [],
+    keyChanges: [],
+  };
   let index = 0;
   for (const event of trace.events) enter(growing, event, index++);
-  const { locks, places, operations, faults } = growing;
+  const { locks, places, operations, faults, keyChanges } = growing;
   const isComplete = trace.ending.kind === 'complete';
   const probes = new Set<string>();
   for (const { name, role } of trace.processes) if (role === 'probe') probes.add(name);
-  return { trace, isComplete, locks, places, operations, faults, probes };
+  return { trace, isComplete, locks, places, operations, faults, keyChanges, probes };
 }
 
 /** The place of one resource in one store; undefined where the store handled nothing there. */
@@ -195,6 +205,9 @@ function enter(growing: Growing, event: TraceEvent, index: number): void {
     }
     case 'fault':
       growing.faults.push({ index, event });
+      return;
+    case 'key-change':
+      growing.keyChanges.push({ index, event });
   }
 }
 

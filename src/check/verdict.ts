@@ -81,6 +81,11 @@ export function inAll<T, Rule extends string>(
   return { exercised, breach: first };
 }
 
+/** What several judges of one claim found. */
+export function allOf<Rule extends string>(...found: readonly Findings<Rule>[]): Findings<Rule> {
+  return inAll(found, (one) => one);
+}
+
 /** A claim is broken if a breach was found, and valid otherwise, if it could be asked. */
 export function conclude(claim: string, findings: Findings<string>): Verdict {
   const { exercised, breach = null, unknown = null } = findings;

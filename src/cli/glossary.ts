@@ -447,6 +447,8 @@ export const EVENTS: Readonly<Record<TraceEvent['kind'], string>> = {
   write: 'A store handles a write: it accepts or refuses it.',
   read: 'A store handles a read: it serves or refuses it.',
   recovered: 'A store comes back after a crash or failover, or forgot a key.',
+  'key-change':
+    'A server that keeps keys handles a command on one that was taken as locks are: whose it is.',
 };
 
 /** `docs/glossary.md`. */

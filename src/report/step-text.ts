@@ -73,6 +73,8 @@ export function eventText(event: TraceEvent, around: Surroundings): string {
       return readText(event, around);
     case 'recovered':
       return recoveredText(event, around);
+    case 'key-change':
+      return keyText(event);
   }
 }
 
@@ -88,6 +90,16 @@ export function asidesOf(event: TraceEvent, { sentAtUs }: Surroundings): readonl
     asides.push(event.untilUs === null ? `asked at ${from}` : `by request ${from} to ${to}`);
   }
   return asides;
+}
+
+function keyText({ key, client, change, isDone, holder, untilUs }: EventOf<'key-change'>): string {
+  const what = `\`${key}\``;
+  const whose = holder === '' || holder === client ? '' : `, which ${holder} had taken`;
+  const until = untilUs === null ? '' : ` until ${proseDuration(untilUs)}`;
+  if (!isDone) return `leaves ${what} as it is: it is not ${client}'s`;
+  if (change === 'taken') return `${client} takes ${what}${until}`;
+  if (change === 'prolonged') return `${client} prolongs ${what}${until}${whose}`;
+  return `${client} ${change === 'removed' ? 'removes' : 'overwrites'} ${what}${whose}`;
 }
 
 function markText(mark: string): string {

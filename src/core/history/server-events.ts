@@ -59,6 +59,28 @@ export interface Release extends AtService<'release'> {
   readonly released: number;
 }
 
+/**
+ * A server that keeps keys, as Redis does, handles a command on one that was taken as locks are:
+ * by setting it where it was not there. Told of no key that was written in another way.
+ */
+export interface KeyChange extends Deed<'key-change'> {
+  readonly key: string;
+  readonly client: string;
+  readonly message: string;
+  readonly change: 'taken' | 'prolonged' | 'removed' | 'overwritten';
+  /** The server was told that such a key is a lock. */
+  readonly isNamed: boolean;
+  /** False: the client asked for it, and the key stayed as it was. */
+  readonly isDone: boolean;
+  /** Who had taken the key, and by which message: '' where nobody has it. */
+  readonly holder: string;
+  readonly taking: string;
+  /** The message by which its own client took the key last, '' for none. */
+  readonly meant: string;
+  /** True time at which the server's clock, as it now runs, lets go of it; null: never. */
+  readonly untilUs: number | null;
+}
+
 /** A store handles an access. */
 interface Handled<Kind extends string> extends Deed<Kind> {
   readonly resource: string;

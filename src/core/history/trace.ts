@@ -13,6 +13,7 @@ import type {
   Deny,
   Grant,
   Happening,
+  KeyChange,
   Read,
   Recovered,
   Release,
@@ -65,7 +66,7 @@ export type TraceEvent =
   | (FaultStrikes | FaultEnds | Healed)
   | (Mark | Enter | Leave | LeaseTest | Job | Log)
   | (Grant | Deny | Renew | Release | Deadlock | Deliver)
-  | (Write | Read | Recovered);
+  | (Write | Read | Recovered | KeyChange);
 
 /** What happens to a message; `message` is its name, e.g. `alice/1/write/1/request`. */
 interface Transit<Kind extends string> extends Happening<Kind> {

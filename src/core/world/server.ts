@@ -38,6 +38,8 @@ export interface Turn<R extends Json = never> extends Boot {
    * clock that nothing ever happened to.
    */
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
+  /** The server's own name. */
+  readonly server: string;
   /** For the observer: who asks, by which operation and message, under which grant, sent when. */
   readonly client: string;
   readonly operation: string;
@@ -248,6 +250,10 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
     const { process } = this.parts;
     if (clock === 'right') return us - process.epochUs;
     return trueTimeOf(process, { clock, us });
+  }
+
+  get server(): string {
+    return this.parts.process.name;
   }
 
   get client(): string {

@@ -78,11 +78,11 @@ export function callCommand(command: RedisCommand, at: Setting): RedisReply {
   const { session } = at;
   const found = find(command);
   if ('error' in found) return refused(command, found, at);
-  const { row, given } = found;
+  const { row } = found;
   if (session.isSubscriber && session.version === 2 && !has(row, 'subscriber')) {
     return refused(command, notForSubscribers(row), at);
   }
-  if (session.queue === null || has(row, 'at once')) return row[2](given, at);
+  if (session.queue === null || has(row, 'at once')) return carryOut(command, found, at);
   session.queue.push(command);
   return { status: 'QUEUED' };
 }
@@ -108,7 +108,12 @@ export function callFromScript(command: RedisCommand, at: Setting): RedisReply {
   if (has(found.row, 'no script')) {
     return errorOf('ERR This Redis command is not allowed from script');
   }
-  return found.row[2](found.given, at);
+  return carryOut(command, found, at);
+}
+
+function carryOut(command: RedisCommand, { row, given }: Found, at: Setting): RedisReply {
+  at.memory.book.carryOut(command);
+  return row[2](given, at);
 }
 
 /** Scripts are told less of what is wrong with a command. */

@@ -41,9 +41,14 @@ const REDLOCK_SCRIPTS: ReadonlyMap<string, Meaning['verb']> = new Map([
   ['0f0f23b9048b36752b5be114f357ba083449f908', 'release'],
 ]);
 
+/** What a script of a listed package does to a lock; undefined for any other. */
+export function scriptVerb(sha: string): Meaning['verb'] | undefined {
+  return REDLOCK_SCRIPTS.get(sha);
+}
+
 /** What the scripts of npm redlock, 4 and 5, mean. Several resources are one lock, `a+b`. */
 export const redlockMeaning: Means = ({ sha, keys }) => {
-  const verb = REDLOCK_SCRIPTS.get(sha);
+  const verb = scriptVerb(sha);
   if (verb === undefined) return null;
   return { verb, lock: keys.join('+'), isDone: (reply) => reply === keys.length };
 };

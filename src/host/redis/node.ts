@@ -9,7 +9,9 @@
  */
 import { assert } from '../../core/kernel/assert.ts';
 import { type Boot, LATER, type Server, type Turn } from '../../core/world/server.ts';
+import { globOf } from './commands/keys.ts';
 import { callCommand, callFromScript } from './commands.ts';
+import { type Actor, KeyBook } from './key-book.ts';
 import type {
   PushRequest,
   RedisCommand,
@@ -20,7 +22,7 @@ import type {
 } from './reply.ts';
 import { bytesOf } from './reply.ts';
 import { Scripts } from './scripts.ts';
-import { NodeMemory } from './setting.ts';
+import { NodeMemory, type Setting } from './setting.ts';
 
 export interface RedisNodeOptions {
   /**
@@ -33,6 +35,11 @@ export interface RedisNodeOptions {
    * an endless one does not hang the run; 1,000,000 if absent.
    */
   readonly mostScriptSteps?: number;
+  /**
+   * Which keys are locks, as patterns of `KEYS`: `['job:*']`. They are judged by whoever took them
+   * with `NX`. If absent, those that are named for a lock of the scenario: `db`, `lock:db`.
+   */
+  readonly lockKeys?: readonly string[];
 }
 
 const MOST_SCRIPT_STEPS = 1_000_000;
@@ -41,7 +48,7 @@ const MOST_SCRIPT_STEPS = 1_000_000;
 type Waits = Pick<Turn<RedisReply>, 'answer'>;
 
 /** What a node must know to carry out a command: the time, and who asks. */
-type Asked = Pick<Turn, 'wallUs'> & Partial<Pick<Turn, 'client'>>;
+type Asked = Pick<Turn, 'wallUs'> & Partial<Actor>;
 
 export class RedisNode implements Server<RedisRequest, RedisReply> {
   private readonly isDurable: boolean;
@@ -53,10 +60,12 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
   constructor({
     persistence = 'none',
     mostScriptSteps = MOST_SCRIPT_STEPS,
+    lockKeys,
   }: RedisNodeOptions = {}) {
     this.isDurable = persistence === 'always';
     this.scripts = new Scripts(mostScriptSteps);
-    this.memory = new NodeMemory((session, message) => this.outbox.send(session, message));
+    const push = (session: string, message: RedisPush): void => this.outbox.send(session, message);
+    this.memory = new NodeMemory(push, new KeyBook(lockKeys?.map(globOf) ?? null));
   }
 
   /**
@@ -74,15 +83,20 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     const [id, command] =
       'session' in request ? [request.session, request.command] : [turn.client ?? '', request];
     const { memory, scripts } = this;
-    return callCommand(command, {
+    const nowMs = msOf(turn.wallUs);
+    const at: Setting = {
       memory,
       session: memory.session(id),
       scripts,
       nowUs: turn.wallUs,
-      nowMs: msOf(turn.wallUs),
+      nowMs,
       carryOut: callCommand,
       fromScript: callFromScript,
-    });
+    };
+    memory.book.begin(isActor(turn) ? turn : null);
+    const reply = callCommand(command, at);
+    memory.book.end((key) => memory.database(0).get(key, nowMs));
+    return reply;
   }
 
   /** Answers with what was pushed to a connection meanwhile, or as soon as something is. */
@@ -113,6 +127,11 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
   evict(key: string, { wallUs }: Pick<Boot, 'wallUs'>): boolean {
     return this.memory.database(0).delete(bytesOf(key), msOf(wallUs));
   }
+}
+
+/** Whether somebody observes, as it is in a world. */
+function isActor(turn: Asked): turn is Asked & Actor {
+  return turn.observe !== undefined;
 }
 
 function msOf(us: number): number {

@@ -2,7 +2,7 @@
 import { readInteger } from './commands/numbers.ts';
 import { checkScript, runScript } from './lua-engine.ts';
 import { LuaChance } from './lua-library.ts';
-import { shaOf } from './meaning.ts';
+import { scriptVerb, shaOf } from './meaning.ts';
 import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
 import { errorOf, NOT_AN_INTEGER, OK } from './reply.ts';
 import { type Row, type ScriptRunner, Session, type Setting } from './setting.ts';
@@ -43,7 +43,12 @@ export class Scripts implements ScriptRunner {
     const { mostSteps, chance } = this;
     const inside = settingOfScript(at);
     const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
-    return runScript({ text, sha, keys, args, mostSteps, chance, call });
+    const { memory, nowMs } = at;
+    return memory.book.during(
+      { text, keys, acquires: scriptVerb(sha) === 'acquire' },
+      (key) => memory.database(0).get(key, nowMs),
+      () => runScript({ text, sha, keys, args, mostSteps, chance, call }),
+    );
   }
 
   /** Keeps a script; its name, or why it cannot be compiled. */

@@ -3,6 +3,7 @@
  * which it runs; and what a row of the tables in `commands.ts` is.
  */
 import { type KeyEntry, Keyspace } from '../../systems/redis/keyspace.ts';
+import type { KeyBook, KeyWrite } from './key-book.ts';
 import { LuaChance } from './lua-library.ts';
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
 
@@ -35,9 +36,9 @@ export const DATABASES = 16;
 export class Database {
   readonly index: number;
   private readonly keys: Keyspace<RedisData> = new Keyspace('dropped');
-  private readonly changed: (database: number, key: string) => void;
+  private readonly changed: (database: number, write: KeyWrite) => void;
 
-  constructor(index: number, changed: (database: number, key: string) => void) {
+  constructor(index: number, changed: (database: number, write: KeyWrite) => void) {
     this.index = index;
     this.changed = changed;
   }
@@ -46,16 +47,18 @@ export class Database {
     return this.keys.get(key, nowMs);
   }
 
-  set(key: string, value: RedisData, end: number | null): void {
-    this.keys.set(key, value, end);
-    this.changed(this.index, key);
+  set(key: string, { value, end }: Entry, nowMs: number): void {
+    const before = this.get(key, nowMs);
+    this.changed(this.index, { key, before, after: this.keys.set(key, value, end) });
   }
 
   /** Whether there was such a key. */
   delete(key: string, nowMs: number): boolean {
-    const was = this.keys.delete(key, nowMs);
-    if (was) this.changed(this.index, key);
-    return was;
+    const before = this.get(key, nowMs);
+    if (before === null) return false;
+    this.keys.delete(key, nowMs);
+    this.changed(this.index, { key, before, after: null });
+    return true;
   }
 
   /** In the order in which they were first set. */
@@ -117,20 +120,26 @@ export class NodeMemory {
   chance: LuaChance = new LuaChance();
   /** Sends to a connection what it subscribed to. */
   readonly push: (session: string, message: RedisPush) => void;
+  /** Tells the observer whose keys are. */
+  readonly book: KeyBook;
 
-  constructor(push: (session: string, message: RedisPush) => void) {
+  constructor(push: (session: string, message: RedisPush) => void, book: KeyBook) {
     this.push = push;
+    this.book = book;
   }
 
   database(index: number): Database {
     const known = this.databases.get(index);
     if (known !== undefined) return known;
-    const fresh = new Database(index, (database, key) => this.touch(database, key));
+    const fresh = new Database(index, (database, write) => this.touch(database, write));
     this.databases.set(index, fresh);
     return fresh;
   }
 
-  private touch(database: number, key: string): void {
+  private touch(database: number, write: KeyWrite): void {
+    const { key } = write;
+    // Locks lie in the first database, like all else that plans name.
+    if (database === 0) this.book.note(write);
     for (const session of this.sessions.values()) {
       if (session.watched.has(`${database}:${key}`)) session.isDirty = true;
     }
@@ -238,7 +247,7 @@ export function keep<V extends RedisData>(
 ): void {
   const database = databaseOf(at);
   if (shape.isEmpty(value)) database.delete(key, at.nowMs);
-  else database.set(key, value, endOf(entryOf(key, at)));
+  else database.set(key, { value, end: endOf(entryOf(key, at)) }, at.nowMs);
 }
 
 export function entryOf(key: string, at: Setting): Entry | null {

@@ -59,7 +59,7 @@ export function store(
   at: Setting,
 ): void {
   if (end !== null && end < at.nowMs) databaseOf(at).delete(key, at.nowMs);
-  else databaseOf(at).set(key, value, end);
+  else databaseOf(at).set(key, { value, end }, at.nowMs);
 }
 
 type Condition = 'NX' | 'XX' | 'GT' | 'LT';
@@ -111,7 +111,7 @@ function expire(command: string, { unit, isAbsolute }: EndUnit): Run {
     }
     // An end that is not ahead deletes the key at once.
     if (endMs <= BigInt(nowMs)) databaseOf(at).delete(key, nowMs);
-    else databaseOf(at).set(key, entry.value, Number(endMs));
+    else databaseOf(at).set(key, { value: entry.value, end: Number(endMs) }, nowMs);
     return 1;
   });
 }
@@ -132,7 +132,7 @@ function rounded(ms: number): number {
 function persist(key: string, _: readonly string[], at: Setting): RedisReply {
   const entry = entryOf(key, at);
   if (entry === null || endOf(entry) === null) return 0;
-  databaseOf(at).set(key, entry.value, null);
+  databaseOf(at).set(key, { value: entry.value, end: null }, at.nowMs);
   return 1;
 }
 

@@ -41,7 +41,7 @@ function renaming(isOnlyNew: boolean): Run {
     if (isOnlyNew && isTaken) return 0;
     if (from !== to) {
       databaseOf(at).delete(from, at.nowMs);
-      databaseOf(at).set(to, entry.value, entry.end);
+      databaseOf(at).set(to, entry, at.nowMs);
     }
     return isOnlyNew ? 1 : OK;
   };
@@ -79,7 +79,7 @@ function copy([from = '', to = '', ...words]: readonly string[], at: Setting): R
   const entry = entryOf(from, at);
   if (entry === null) return 0;
   if (database.get(to, at.nowMs) !== null && !isReplacing) return 0;
-  database.set(to, entry.value, entry.end);
+  database.set(to, entry, at.nowMs);
   return 1;
 }
 
@@ -89,7 +89,7 @@ function move(key: string, [text = '']: readonly string[], at: Setting): RedisRe
   if (database === databaseOf(at)) return SAME_OBJECT;
   const entry = entryOf(key, at);
   if (entry === null || database.get(key, at.nowMs) !== null) return 0;
-  database.set(key, entry.value, entry.end);
+  database.set(key, entry, at.nowMs);
   databaseOf(at).delete(key, at.nowMs);
   return 1;
 }

@@ -151,6 +151,11 @@ function setAll(command: 'mset' | 'msetnx'): Run {
   };
 }
 
+/** Gives a key another value; its end stays. */
+function change(key: string, value: string, at: Setting): void {
+  databaseOf(at).set(key, { value, end: endOf(entryOf(key, at)) }, at.nowMs);
+}
+
 const OVERFLOW = errorOf('ERR increment or decrement would overflow');
 
 /** Adds to the integer that a key holds, 0 where there is none; its end stays. */
@@ -165,7 +170,7 @@ function add(sign: 1n | -1n, fixed: string | null): Run {
     if (number === null) return NOT_AN_INTEGER;
     const sum = number + sign * count;
     if (!isInRange(sum)) return OVERFLOW;
-    databaseOf(at).set(key, String(sum), endOf(entryOf(key, at)));
+    change(key, String(sum), at);
     return integerReply(sum);
   });
 }
@@ -176,14 +181,14 @@ function addFloat(key: string, [text = '']: readonly string[], at: Setting): Red
   if (readFloat(former) === null || readFloat(text) === null) return NOT_A_FLOAT;
   const sum = sumOfDecimals(former, text);
   if (sum === null) return errorOf('ERR increment would produce NaN or Infinity');
-  databaseOf(at).set(key, sum, endOf(entryOf(key, at)));
+  change(key, sum, at);
   return sum;
 }
 
 function append(key: string, [text = '']: readonly string[], at: Setting): RedisReply {
   const former = stringAt(key, at) ?? '';
   if (typeof former !== 'string') return former;
-  databaseOf(at).set(key, former + text, endOf(entryOf(key, at)));
+  change(key, former + text, at);
   return former.length + text.length;
 }
 
@@ -214,7 +219,7 @@ function setRange(key: string, [from = '', text = '']: readonly string[], at: Se
   const start = Number(offset);
   const before = former.slice(0, start).padEnd(start, '\0');
   const whole = before + text + former.slice(start + text.length);
-  databaseOf(at).set(key, whole, endOf(entryOf(key, at)));
+  change(key, whole, at);
   return whole.length;
 }
 

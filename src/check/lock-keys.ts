@@ -1,0 +1,111 @@
+/**
+ * Decides which keys of a server are locks, and what somebody did to one who had not taken it. The
+ * server tells of each key that was taken as locks are, which caches and counters may be as well:
+ * `SET seen NX`. A lock is a key that is named for a lock that some program enters: like it (`db`),
+ * or with its name and a word for locks in it (`lock:db`, `db.mutex`); or one that its node was
+ * told of by a pattern. Of a key that several may hold nothing is told: nobody takes it like that.
+ *
+ * What one client does to a key of its own is its own affair. What another one does counts only
+ * while the key is there: whoever had taken it and has it no more has lost nothing.
+ */
+import type { KeyChange } from '../core/history/server-events.ts';
+import { proseDuration } from '../core/plan/duration.ts';
+import { breachShown, causesIn } from './evidence.ts';
+import { at, type Contradiction, type Sentences } from './explanation.ts';
+import { type Numbered, operationOf, type TraceIndex } from './trace-index.ts';
+import { type Breach, type Findings, inAll } from './verdict.ts';
+
+const LOCK_WORD = /(?:^|[^a-z])(?:red)?(?:locks?|mutex(?:es)?|leases?|leaders?)(?:[^a-z]|$)/i;
+
+/** What became of the keys that are locks. */
+function changesOfLocks(indexed: TraceIndex): readonly Numbered<KeyChange>[] {
+  const { keyChanges, locks } = indexed;
+  if (keyChanges.length === 0) return keyChanges;
+  const entered = [...locks.values()].flatMap(({ lock, entries }) =>
+    entries.some(({ event }) => event.kind === 'enter') ? [lock] : [],
+  );
+  return keyChanges.filter(
+    ({ event }) => event.isNamed || entered.some((lock) => isNamedFor(event.key, lock)),
+  );
+}
+
+function isNamedFor(key: string, lock: string): boolean {
+  if (key === lock) return true;
+  const [before = '', ...after] = key.split(lock);
+  return after.length > 0 && LOCK_WORD.test(`${before} ${after.join(' ')}`);
+}
+
+/**
+ * Each change of one of `kinds` is a hazard where its client had lost the key that it meant, and a
+ * breach of `rule` where it was done to the key of another.
+ */
+export function judgeKeys<Rule extends string>(
+  indexed: TraceIndex,
+  rules: Partial<Record<KeyChange['change'], Rule>>,
+): Findings<Rule> {
+  return inAll(changesOfLocks(indexed), ({ event, index }) => {
+    const rule = rules[event.change];
+    if (rule === undefined) return { exercised: 0 };
+    const isForeign = event.holder !== '' && event.holder !== event.client;
+    const isLate = event.meant !== '' && event.meant !== event.taking;
+    const exercised = isForeign || isLate ? 1 : 0;
+    if (!isForeign || !event.isDone) return { exercised };
+    return { exercised, breach: keyBreach(indexed, rule, { event, index }) };
+  });
+}
+
+function keyBreach<Rule extends string>(
+  indexed: TraceIndex,
+  rule: Rule,
+  change: Numbered<KeyChange>,
+): Breach<Rule> {
+  const { client, process, message, key, taking, meant } = change.event;
+  const takingOf = (sent: string): Numbered<KeyChange> | undefined =>
+    indexed.keyChanges.findLast(
+      ({ event, index }) =>
+        index < change.index &&
+        event.process === process &&
+        event.key === key &&
+        event.message === sent &&
+        event.isDone,
+    );
+  const own = meant === '' ? undefined : takingOf(meant);
+  const fromUs = own?.event.atUs ?? 0;
+  const span = { processes: [client, process], message, fromUs, before: change.index };
+  const parts = { 'own taking': own, taking: takingOf(taking), change };
+  return breachShown(rule, parts, causesIn(indexed, span));
+}
+
+const DEEDS = {
+  taken: ['Lock', 'taken', 'took'],
+  removed: ['Lock', 'released', 'removed'],
+  prolonged: ['Lease of', 'extended', 'prolonged'],
+  overwritten: ['Lock', 'overwritten', 'overwrote'],
+} as const;
+
+/** The words for a breach that `judgeKeys` found. */
+export function foreignKeyChange(shown: Contradiction): Sentences {
+  const change = shown.need('change', 'key-change');
+  const own = shown.find('own taking', 'key-change');
+  const taking = shown.find('taking', 'key-change');
+  const { client, key, holder, message } = change;
+  const [what, done, did] = DEEDS[change.change];
+  const who = own === undefined ? client : `${client}, who had it ${spanText(own)},`;
+  const taken = taking === undefined ? 'had' : 'took';
+  const when = taking === undefined ? '' : ` ${at(taking)}${endText(taking)}`;
+  const command = operationOf(message).split('/').at(-1) ?? '';
+  return {
+    headline: `${what} \`${key}\` ${done} by ${client} while ${holder} held it`,
+    next: `${holder} ${taken} \`${key}\`${when}`,
+    however: `${who} ${did} it ${at(change)} by \`${command}\``,
+  };
+}
+
+function spanText({ atUs, untilUs }: KeyChange): string {
+  const from = `from ${proseDuration(atUs)}`;
+  return untilUs === null ? from : `${from} until ${proseDuration(untilUs)} at most`;
+}
+
+function endText({ untilUs }: KeyChange): string {
+  return untilUs === null ? '' : `, until ${proseDuration(untilUs)}`;
+}

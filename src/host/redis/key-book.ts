@@ -1,0 +1,173 @@
+/**
+ * Remembers who took which key, as locks take keys, and tells the observer what others do to it; it
+ * has no effect on what the node does. A key is taken where it was not there, by a SET with NX, a
+ * SETNX, or a script that is known to acquire. What is written in any other way (a cache, a counter,
+ * a queue, a semaphore in a sorted set) has no holder, and nothing is told of it.
+ *
+ * Whoever holds a key holds it as long as the node keeps it: what ran out, was evicted or lost is
+ * nobody's. A holding belongs to the entry itself, so that a replica that takes over has those of
+ * the entries that it was sent.
+ */
+import type { KeyChange } from '../../core/history/server-events.ts';
+import type { Turn } from '../../core/world/server.ts';
+import type { KeyEntry } from '../../systems/redis/keyspace.ts';
+import { type RedisCommand, textOf } from './reply.ts';
+
+/** Who carries out a command, as far as the observer is to know. */
+export type Actor = Pick<Turn, 'atUs' | 'client' | 'message' | 'observe' | 'server' | 'trueTimeOf'>;
+
+/** A key as it is kept, whatever it holds. */
+type Entry = KeyEntry<unknown>;
+
+interface Holding {
+  readonly client: string;
+  /** The message by which it was taken. */
+  readonly message: string;
+}
+
+/** A script that runs. */
+interface Script {
+  readonly text: string;
+  readonly keys: readonly string[];
+  /** Whether it is known to take a lock. */
+  readonly acquires: boolean;
+}
+
+/** A key before and after one write. */
+export interface KeyWrite {
+  readonly key: string;
+  readonly before: Entry | null;
+  readonly after: Entry | null;
+}
+
+const REMOVES = /\b(del|unlink|hdel)\b/i;
+const PROLONGS = /\bp?expire\b/i;
+
+export class KeyBook {
+  /** Those that are locks, by what its node was told; null: it was not. */
+  private readonly named: readonly ((key: string) => boolean)[] | null;
+  private readonly holdings: WeakMap<Entry, Holding> = new WeakMap();
+  /** By which message each client took each key last. */
+  private readonly takings: Map<string, string> = new Map();
+  private actor: Actor | null = null;
+  private command: RedisCommand = [];
+  private script: Script | null = null;
+  /** The keys of which something was told in the present command. */
+  private readonly told: Set<string> = new Set();
+
+  constructor(named: readonly ((key: string) => boolean)[] | null) {
+    this.named = named;
+  }
+
+  /** A command of a client begins; null where nobody observes. */
+  begin(actor: Actor | null): void {
+    this.actor = actor;
+    this.command = [];
+    this.told.clear();
+  }
+
+  /** It is over: what it might have done to a key, and did not, is told too. */
+  end(find: (key: string) => Entry | null): void {
+    if (this.actor === null) return;
+    const [name = '', ...keys] = this.command;
+    if (/^(del|unlink)$/i.test(name)) this.spare(keys, 'removed', find);
+    else if (/^p?expire(at)?$/i.test(name)) this.spare(keys.slice(0, 1), 'prolonged', find);
+  }
+
+  /** The words that are carried out now: a client's, a transaction's or a script's. */
+  carryOut(command: RedisCommand): void {
+    this.command = command;
+  }
+
+  /** A script runs; `find` looks a key up once it has ended. */
+  during<T>(script: Script, find: (key: string) => Entry | null, run: () => T): T {
+    this.script = script;
+    const result = run();
+    this.script = null;
+    this.command = [];
+    if (REMOVES.test(script.text)) this.spare(script.keys, 'removed', find);
+    else if (PROLONGS.test(script.text)) this.spare(script.keys, 'prolonged', find);
+    return result;
+  }
+
+  /** The node wrote a key. */
+  note({ key, before, after }: KeyWrite): void {
+    const { actor } = this;
+    if (actor === null) return;
+    const holding = before === null ? undefined : this.holdings.get(before);
+    if (before === null && after !== null && this.isTaking()) {
+      this.take(actor, key, after);
+      this.tell(actor, { key, entry: after, change: 'taken', isDone: true });
+      return;
+    }
+    if (holding === undefined) return;
+    if (after === null) this.tell(actor, { key, entry: before, change: 'removed', isDone: true });
+    else if (before?.value === after.value) {
+      this.holdings.set(after, holding);
+      this.tell(actor, { key, entry: after, change: 'prolonged', isDone: true });
+    } else {
+      this.tell(actor, { key, entry: after, holding, change: 'overwritten', isDone: true });
+      this.take(actor, key, after);
+    }
+  }
+
+  private take(actor: Actor, key: string, entry: Entry): void {
+    this.holdings.set(entry, { client: actor.client, message: actor.message });
+    this.takings.set(`${actor.client} ${key}`, actor.message);
+  }
+
+  private isTaking(): boolean {
+    const [name = '', , , ...options] = this.command;
+    const isSet = /^set$/i.test(name);
+    if (isSet && this.script?.acquires === true) return true;
+    return /^setnx$/i.test(name) || (isSet && options.some((word) => /^nx$/i.test(word)));
+  }
+
+  /** Keys that a client wanted to give back or keep, and that stayed as they were. */
+  private spare(
+    keys: readonly string[],
+    change: 'removed' | 'prolonged',
+    find: (key: string) => Entry | null,
+  ): void {
+    const { actor } = this;
+    if (actor === null) return;
+    for (const key of keys) {
+      const isKnown = this.takings.has(`${actor.client} ${key}`);
+      if (!isKnown || this.told.has(key)) continue;
+      this.tell(actor, { key, entry: find(key), change, isDone: false });
+    }
+  }
+
+  private tell(
+    actor: Actor,
+    told: {
+      readonly key: string;
+      readonly entry: Entry | null;
+      readonly holding?: Holding;
+      readonly change: KeyChange['change'];
+      readonly isDone: boolean;
+    },
+  ): void {
+    const { key, entry, change, isDone } = told;
+    if (this.named?.some((isOne) => isOne(key)) === false) return;
+    const { client, message, atUs } = actor;
+    const holding = told.holding ?? (entry === null ? undefined : this.holdings.get(entry));
+    const end = entry?.end ?? null;
+    this.told.add(key);
+    actor.observe({
+      kind: 'key-change',
+      atUs,
+      process: actor.server,
+      key: textOf(key),
+      client,
+      message,
+      change,
+      isNamed: this.named !== null,
+      isDone,
+      holder: holding?.client ?? '',
+      taking: holding?.message ?? '',
+      meant: this.takings.get(`${client} ${key}`) ?? '',
+      untilUs: end === null ? null : actor.trueTimeOf('wall', (end + 1) * 1000),
+    });
+  }
+}
