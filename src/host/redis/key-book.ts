@@ -1,7 +1,7 @@
 /**
  * Remembers who took which key, as locks take keys, and tells the observer what others do to it; it
  * has no effect on what the node does. A key is taken where it was not there, by a SET with NX, a
- * SETNX, or a script that is known to acquire. What is written in any other way (a cache, a counter,
+ * SETNX, or a script that is known to acquire. What is written in another way (a cache, a counter,
  * a queue, a semaphore in a sorted set) has no holder, and nothing is told of it.
  *
  * Whoever holds a key holds it as long as the node keeps it: what ran out, was evicted or lost is
