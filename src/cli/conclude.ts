@@ -3,6 +3,7 @@
  * and explained, the summary that people and machines read, and the exit codes that apply. It does
  * not matter whether one machine examined the seeds or several.
  */
+import { resolve } from 'node:path';
 import { type BreachCause, causeText, isSameCause } from '../check/breach-cause.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { OtherBreach } from '../core/shrink/search.ts';
@@ -42,6 +43,7 @@ import {
 } from '../search/sweep/tally.ts';
 import { performTask, type TaskContext, type TaskEnd } from '../search/sweep/tasks.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
+import { folderToKeepIn } from './corpus-place.ts';
 import { type Exit, exits } from './exit.ts';
 import { exitsOfKept } from './kept-plans.ts';
 import { pageFileOf, planFileOf } from './output-files.ts';
@@ -400,7 +402,9 @@ function placeOf(
   const kind = { system: plan.system.name, claim };
   const own = planFileOf(kind, { scenario, systems, output });
   const planFile = number === 1 ? own : own.replace(/\.yaml$/, `-${number}.yaml`);
-  const keptIn = `${corpus ?? plansFolderOf(scenarioFile)}/`;
+  const beside = plansFolderOf(scenarioFile);
+  const isFound = corpus === null && resolve(folderToKeepIn(scenario)) === resolve(beside);
+  const keptIn = isFound ? '' : `${corpus ?? beside}/`;
   const command = shellWords(replayCommand({ plan, planFile, scenarioFile })).join(' ');
   const pageFile = hasPage ? pageFileOf(output, scenario) : '';
   return {

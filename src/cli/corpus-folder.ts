@@ -5,11 +5,12 @@
  * All replay what is there (`kept-plans.ts`) and know a failure by its signature.
  */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseFile } from '../core/plan/document.ts';
+import { dirname, join } from 'node:path';
+
 import type { Expectation, Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import { examineAsync } from '../host/async/run-async.ts';
+import { FENCEPOST, shellWords } from '../report/finding.ts';
 import { admit, type Superfluous, superfluousIn } from '../search/corpus/entry.ts';
 import { type KeptReplay, replayKept } from '../search/corpus/kept-replay.ts';
 import { idOf, signatureOf } from '../search/corpus/signature.ts';
@@ -19,6 +20,7 @@ import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf } from '../text/prose.ts';
 import { wrap } from '../text/visible.ts';
+import { foldersKept, folderToKeepIn } from './corpus-place.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { allowed, makeFolder } from './files.ts';
 import {
@@ -50,7 +52,7 @@ export async function listCorpus(options: CorpusOptions): Promise<Exit> {
     if (kept.kind === 'damaged') exit = exits.usage;
     else for (const line of listed(kept, terminal.width)) terminal.print(line);
   }
-  terminal.note(`${countOf(plans, 'kept plan')} in ${options.corpus}`);
+  terminal.note(`${countOf(plans, 'kept plan')} in ${options.corpus ?? foldersKept().join(', ')}`);
   return exit;
 }
 
@@ -118,14 +120,12 @@ function printChecked(kept: KeptPlanFile, terminal: Terminal): void {
 
 /** What to do about a plan that is not what it says of itself. */
 function adviceFor(kept: ReplayedPlan): readonly string[] {
-  const { file, loaded, replay } = kept;
+  const { file, replay } = kept;
   switch (replay.outcome) {
     case 'reproduced':
       return ['what it guards against is back'];
     case 'fixed':
-      return [
-        `the claim held: write \`outcome: fixed\` at ${placeOf(file, loaded)}, and it is a guard`,
-      ];
+      return [`the claim held: \`${acceptCommand(file)}\` makes it a guard`];
     case 'inert':
       return ['the hazard no longer arises, so it guards nothing: search again, or prune it'];
     case 'diverged':
@@ -138,12 +138,9 @@ function adviceFor(kept: ReplayedPlan): readonly string[] {
   }
 }
 
-function placeOf(file: string, { text }: PlanFile): string {
-  const parsed = parseFile({ file, text });
-  const path = ['expect', 'outcome'];
-  const [place] =
-    parsed.kind === 'document' ? parsed.locate([{ path, isKey: false, what: '' }]) : [];
-  return place === undefined ? file : `${file}:${place.line}:${place.column}`;
+function acceptCommand(file: string): string {
+  const words = [...FENCEPOST, 'corpus', 'accept', file, '--corpus', dirname(file)];
+  return shellWords(words).join(' ');
 }
 
 /** Lists or deletes; a plan that cannot be read is told, left alone, and makes the exit code 2. */
@@ -184,7 +181,7 @@ export interface AddOptions extends CorpusOptions {
   readonly replaces: boolean;
 }
 
-/** Keeps a plan; 2 where one of its kind is kept, 1, 4 or 5 where it does not break its claim. */
+/** Keeps a plan unless one of its kind is kept; 1, 4 or 5 where it does not break its claim. */
 export async function addToCorpus(file: string, options: AddOptions): Promise<Exit> {
   const terminal = openTerminal(options);
   const loaded = await loadPlan(file, options);
@@ -198,10 +195,11 @@ export async function addToCorpus(file: string, options: AddOptions): Promise<Ex
     tell({ status: 'refused', file: null, why }, { file, result, loaded }, terminal);
     return worstOf(exitsOfKept([{ file, outcome, expected: 'reproduced', divergedAt: null }]));
   }
-  makeFolder(options.corpus);
+  const corpus = options.corpus ?? folderToKeepIn(loaded.plan.scenario);
+  makeFolder(corpus);
   const { cause } = result;
   const kept = keptAs(loaded, cause === null ? { claim, outcome } : { claim, outcome, cause });
-  const added = await retrying(() => addOnce(kept, loaded, result, options));
+  const added = await retrying(() => addOnce(kept, loaded, result, { ...options, corpus }));
   tell(added, { file, result, loaded }, terminal);
   return added.status === 'refused' ? exits.usage : exits.met;
 }
@@ -235,7 +233,7 @@ function keptAs({ plan, text }: PlanFile, { claim, outcome, cause }: Expectation
 
 type Added =
   | { readonly status: 'added' | 'replaced'; readonly file: string; readonly why: null }
-  | { readonly status: 'refused'; readonly file: string | null; readonly why: string };
+  | { readonly status: 'known' | 'refused'; readonly file: string | null; readonly why: string };
 
 /** How often it is tried again where another writer was faster. */
 const MOST_TRIES = 100;
@@ -253,7 +251,7 @@ async function addOnce(
   kept: Kept,
   loaded: PlanFile,
   result: KeptReplay,
-  options: AddOptions,
+  options: AddOptions & { readonly corpus: string },
 ): Promise<Added | null> {
   const entries: FiledEntry[] = [];
   for await (const other of replayCorpus(options, kept.plan.scenario)) {
@@ -271,7 +269,7 @@ async function addOnce(
     }
     case 'known': {
       const { file } = admission.of;
-      return { status: 'refused', file, why: `${file} shows the same failure and is as simple` };
+      return { status: 'known', file, why: `${file} shows the same failure and is as simple` };
     }
     case 'simpler': {
       const { file } = admission.than;
@@ -279,7 +277,7 @@ async function addOnce(
         return changed(file, entries, kept.text) ? { status: 'replaced', file, why: null } : null;
       }
       const why = `${file} shows the same failure, less simply; --replace puts this in its place`;
-      return { status: 'refused', file, why };
+      return { status: 'known', file, why };
     }
   }
 }
@@ -315,5 +313,7 @@ function tell(
   const signature = signatureFields(signatureOf(loaded.plan, verdict));
   terminal.printJson('added-plan', { plan: file, ...added, claim, outcome, signature });
   if (added.status === 'refused') terminal.print(`✗ ${file} (${claim}): ${added.why}`);
+  else if (added.status === 'known')
+    terminal.print(`✓ ${file} (${claim}): kept already: ${added.why}`);
   else terminal.print(`✓ ${file} (${claim}): ${outcome}, ${added.status} as ${added.file}`);
 }

@@ -4,6 +4,7 @@
  * only if what is written comes to what the plan expects; its comments stay, and whoever changes
  * the file at the same time is not overwritten.
  */
+import { resolve } from 'node:path';
 import { amendedText, labelIn, type Rename, renamedPlan } from '../core/plan/amend.ts';
 import { placeNamed } from '../core/plan/fault.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -17,6 +18,7 @@ import { allowed } from './files.ts';
 import {
   adviceOf,
   type CorpusOptions,
+  DAMAGED,
   exitsOfKept,
   keptLine,
   type ReplayedPlan,
@@ -144,4 +146,43 @@ function withCause(result: KeptReplay, hasChanged: boolean): Plan {
   const isOutdated = otherCause !== null && !hasChanged;
   if (expect.cause !== undefined && !isOutdated) return plan;
   return { ...plan, expect: { ...expect, cause } };
+}
+
+/**
+ * Writes `outcome: fixed` into kept plans whose claim holds now although the hazard arose: into all
+ * of them, or those of `files`; 1 where one of `files` is not fixed.
+ */
+export async function acceptPlans(files: readonly string[], options: CorpusOptions): Promise<Exit> {
+  const terminal = openTerminal(options);
+  const left = new Set(files.map((file) => resolve(file)));
+  const codes: Exit[] = [exits.met];
+  let accepted = 0;
+  for await (const kept of replayCorpus(options)) {
+    if (files.length > 0 && !left.delete(resolve(kept.file))) continue;
+    const fate = kept.kind === 'damaged' ? DAMAGED : kept.replay.outcome;
+    const isAccepted = kept.kind === 'replayed' && fate === 'fixed' && accept(kept);
+    if (isAccepted) accepted += 1;
+    if (isAccepted) terminal.print(`✓ ${kept.file}: fixed, and a guard from now on`);
+    else if (files.length > 0 && fate !== 'fixed') {
+      terminal.print(`✗ ${kept.file}: ${fate}, so there is nothing to accept`);
+      codes.push(exits.broken);
+    }
+    terminal.printJson('accepted-plan', { file: kept.file, outcome: fate, isAccepted });
+  }
+  if (left.size > 0)
+    throw new UserError([...left].map((file) => `${file}:1:1: no plan is kept there`));
+  terminal.note(`${countOf(accepted, 'plan')} accepted as fixed`);
+  return worstOf(codes);
+}
+
+/** Whether the file was written; it is left where it says so already. */
+function accept({ file, loaded, replay }: ReplayedPlan): boolean {
+  const { plan, text } = loaded;
+  if (replay.expected === 'fixed') return false;
+  const after: Plan = { ...plan, expect: { claim: replay.claim, outcome: 'fixed' } };
+  const change = allowed(`${file}:1:1: cannot be written`, () =>
+    changeWhole(file, text, amendedText(text, plan, after)),
+  );
+  if (change.kind === 'done') return true;
+  throw new UserError([`${file}:1:1: nothing was written: somebody else is changing it`]);
 }

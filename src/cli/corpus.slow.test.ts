@@ -61,12 +61,12 @@ describe('a plan', () => {
     expect(readFileSync(name, 'utf8')).toBe(readFileSync(zombie, 'utf8'));
   });
 
-  test('of a kind that is kept is refused, and the kept one named', () => {
+  test('of a kind that is kept is no mistake, and the kept one is named', () => {
     const at = newFolder(zombie);
     const longer = edited('longer.yaml', ['for: 20ms', 'for: 21.7ms'], ['bob/3', 'bob/3']);
     const { code, out } = corpus('add', at, longer);
-    expect(code).toBe(2);
-    expect(out).toContain(join(at, 'kept-0.yaml'));
+    expect(code).toBe(0);
+    expect(out).toContain(`kept already: ${join(at, 'kept-0.yaml')}`);
     expect(readdirSync(at)).toEqual(['kept-0.yaml']);
   });
 
@@ -74,14 +74,14 @@ describe('a plan', () => {
     const longer = edited('less-simple.yaml', ['for: 20ms', 'for: 21.7ms']);
     const at = newFolder(longer);
     expect(corpus('add', at, zombie)).toMatchObject({
-      code: 2,
+      code: 0,
       out: expect.stringContaining('--replace'),
     });
     expect(readFileSync(join(at, 'kept-0.yaml'))).toEqual(readFileSync(longer));
     expect(corpus('add', at, zombie, '--replace').code).toBe(0);
     expect(readdirSync(at)).toEqual(['kept-0.yaml']);
     expect(readFileSync(join(at, 'kept-0.yaml'))).toEqual(readFileSync(zombie));
-    expect(corpus('add', at, longer, '--replace').code).toBe(2);
+    expect(corpus('add', at, longer, '--replace').out).toContain('kept already');
   });
 
   test('of another kind with the same name gets a number', () => {
@@ -136,7 +136,7 @@ describe('a check', () => {
     expect(out).toMatch(/✓ \S+kept-0\.yaml: reproduced \(/);
     expect(out).toMatch(/✓ \S+kept-1\.yaml: fixed, kept as a guard/);
     expect(out).toMatch(/✗ \S+kept-2\.yaml: fixed, expected reproduced/);
-    expect(out).toMatch(/write `outcome: fixed` at \S+kept-2\.yaml:\d+:\d+, and it is a guard/);
+    expect(out).toMatch(/corpus accept \S+kept-2\.yaml --corpus \S+` makes it a guard/);
     expect(out).toMatch(/✗ \S+kept-3\.yaml: inert, expected reproduced/);
     expect(out).toMatch(/✗ \S+kept-4\.yaml: diverged, .*\n.*no match for bob\/3\/wrote/);
     expect(out).toContain('6 kept plans, 1 reproduced, 2 fixed, 1 inert, 1 diverged, 1 damaged');

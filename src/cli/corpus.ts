@@ -7,7 +7,7 @@ import { type Done, withExample } from './command.ts';
 import type { CorpusOptions } from './kept-plans.ts';
 
 interface CorpusFlags {
-  readonly corpus: string;
+  readonly corpus?: string;
   readonly json?: boolean;
   readonly modules?: string | false;
 }
@@ -55,6 +55,14 @@ export function addCorpus(command: Command, done: Done): void {
       const { parseRename, updateCorpus } = await import('./corpus-update.ts');
       done(await updateCorpus(corpusOptions(flags), (flags.rename ?? []).map(parseRename)));
     });
+  const fixed =
+    'write into kept plans that are fixed now that they are: from then on they are guards';
+  subcommand(corpus, 'accept [plan...]', fixed, 'accept').action(
+    async (plans: string[], flags: CorpusFlags) => {
+      const { acceptPlans } = await import('./corpus-update.ts');
+      done(await acceptPlans(plans, corpusOptions(flags)));
+    },
+  );
   const spare = 'the kept plans that test nothing any more, and all but one of each kind';
   subcommand(corpus, 'prune', spare, 'prune --yes')
     .option('--yes', 'delete them')
@@ -69,12 +77,12 @@ const folder = (): Promise<typeof import('./corpus-folder.ts')> => import('./cor
 /** With the options that all of them have. */
 function subcommand(corpus: Command, usage: string, about: string, example: string): Command {
   return withExample(corpus.command(usage).description(about), `corpus ${example}`)
-    .option('--corpus <folder>', 'the folder of kept plans', 'plans')
+    .option('--corpus <folder>', 'the kept plans (default: `plans` beside each scenario)')
     .option('--modules <folder>', 'the folder of the scenarios, whose modules the plans use')
     .option('--no-modules', 'refuse plans that use modules, which would be run')
     .option('--json', 'one JSON line a plan');
 }
 
 function corpusOptions({ corpus, json, modules }: CorpusFlags): CorpusOptions {
-  return { corpus, isJson: json === true, modules: modules ?? null };
+  return { corpus: corpus ?? null, isJson: json === true, modules: modules ?? null };
 }

@@ -14,6 +14,7 @@ import { idOf, type Signature, signatureOf } from '../search/corpus/signature.ts
 import { causeName } from '../search/sweep/causes.ts';
 import type { KeptOutcome } from '../search/sweep/shards.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
+import { foldersKept } from './corpus-place.ts';
 import { type Exit, exits, UserError } from './exit.ts';
 import { listFolder } from './files.ts';
 import { breathe } from './interruption.ts';
@@ -161,8 +162,8 @@ export function exitsOfKept(kept: readonly KeptOutcome[]): Exit[] {
 }
 
 export interface CorpusOptions extends ModuleOptions {
-  /** The folder. */
-  readonly corpus: string;
+  /** The folder; null for `plans` beside the scenarios. */
+  readonly corpus: string | null;
   readonly isJson: boolean;
 }
 
@@ -179,11 +180,13 @@ export function replayCorpus(
   { corpus, modules }: CorpusOptions,
   scenario: string | null = null,
 ): AsyncGenerator<KeptPlanFile> {
-  if (!existsSync(corpus) || !statSync(corpus).isDirectory()) {
+  const folders = corpus === null ? foldersKept() : [corpus];
+  for (const folder of folders) {
+    if (existsSync(folder) && statSync(folder).isDirectory()) continue;
     const advice = 'name one with --corpus <folder>';
-    throw new UserError([`${corpus}:1:1: there is no such folder; ${advice}`]);
+    throw new UserError([`${folder}:1:1: there is no such folder; ${advice}`]);
   }
-  return replayFolders([corpus], { modules, scenario, shouldStop: () => false });
+  return replayFolders(folders, { modules, scenario, shouldStop: () => false });
 }
 
 export function entryOf({ file, loaded, replay }: ReplayedPlan): FiledEntry {

@@ -45,7 +45,8 @@ const commands: readonly CommandRow[] = [
   },
   {
     usage: 'corpus',
-    about: 'a folder of kept plans in git, one a kind of failure: list, add, check, update, prune',
+    about:
+      'a folder of kept plans in git, one a kind of failure: list, add, check, accept, update, prune',
     load: async () => (await import('./corpus.ts')).addCorpus,
   },
   {

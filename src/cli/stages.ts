@@ -5,6 +5,7 @@
  * fleet has the same stages around its own.
  */
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { renderScenarioLine } from '../report/conclusion.ts';
 import type { Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
@@ -25,6 +26,7 @@ import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { parsePositive } from './command.ts';
 import { concludeScenario, type Examined, type ScenarioOutcome } from './conclude.ts';
+import { foldersToReplay } from './corpus-place.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
@@ -39,7 +41,7 @@ import {
   summaryOf,
 } from './reporting.ts';
 import { writeShard } from './shards.ts';
-import { plansFoldersOf } from './shipped.ts';
+import { plansFolderOf } from './shipped.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
 import { noteChanges, openTerminal, type Terminal } from './terminal.ts';
 
@@ -206,7 +208,10 @@ export async function replayKeptOf(
   }
   const scenario = loaded.scenario.name;
   const outcomes: KeptOutcome[] = [];
-  const folders = options.corpus === null ? plansFoldersOf(loaded.file) : [options.corpus];
+  const { folders, old } =
+    options.corpus === null
+      ? foldersToReplay(loaded.file)
+      : { folders: [options.corpus], old: null };
   const known = loaded.scenario.use ?? {};
   const asked = { modules, known, scenario, shouldStop: isInterrupted };
   for await (const kept of replayFolders(folders, asked)) {
@@ -216,6 +221,12 @@ export async function replayKeptOf(
     else noteChanges(kept.file, kept.loaded, terminal);
     if (result.outcome !== result.expected) terminal.print(keptLine(result));
     if (kept.kind === 'replayed') for (const line of adviceOf(kept)) terminal.print(`  ${line}`);
+  }
+  if (old !== null && outcomes.some(({ file }) => dirname(file) === old)) {
+    const place = plansFolderOf(loaded.file);
+    terminal.warn(
+      `note: plans of ${scenario} lie in ${old}; move them to ${place}: 0.3 looks there only`,
+    );
   }
   const met = outcomes.filter(({ outcome, expected }) => outcome === expected).length;
   terminal.note(`  corpus: ${countOf(outcomes.length, 'plan')} replayed, ${met} as expected`);

@@ -57,9 +57,9 @@ const corpusSummary = line('corpus-summary', {
 
 const addedPlan = line('added-plan', {
   plan: text.describe('the file that was to be kept'),
-  status: z.enum(['added', 'replaced', 'refused']),
+  status: z.enum(['added', 'replaced', 'known', 'refused']),
   file: text.nullable().describe('where it is kept, or the kept one of its kind'),
-  why: text.nullable().describe('why it was refused'),
+  why: text.nullable().describe('why it was not kept'),
   ...{ claim: text, outcome: fates, signature },
 });
 
@@ -71,6 +71,12 @@ const updatedPlan = line('updated-plan', {
   why: text.nullable().describe('why it was left as it is'),
 });
 
+const acceptedPlan = line('accepted-plan', {
+  file: text,
+  outcome: text.describe('what it came to; a plan is accepted where that is fixed'),
+  isAccepted: z.boolean(),
+});
+
 const superfluousPlan = line('superfluous-plan', {
   file: text,
   why: z.enum(['inert', 'duplicate']),
@@ -79,5 +85,5 @@ const superfluousPlan = line('superfluous-plan', {
 });
 
 export const keptPlanLines: readonly z.ZodObject[] = [
-  ...[replay, keptPlan, corpusSummary, addedPlan, updatedPlan, superfluousPlan],
+  ...[replay, keptPlan, corpusSummary, addedPlan, updatedPlan, acceptedPlan, superfluousPlan],
 ];

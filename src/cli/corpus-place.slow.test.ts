@@ -1,0 +1,81 @@
+/** Plans are kept beside their scenario, and found there: by `run`, and by `corpus` unasked. */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fencepost(...args: readonly string[]): { readonly code: number; readonly told: string } {
+  const env = { ...process.env, NO_COLOR: '1' };
+  const { status, stdout, stderr } = spawnSync('node', [cli, ...args], {
+    ...{ cwd: folder, encoding: 'utf8', env },
+  });
+  return { code: status ?? -1, told: `${stdout}${stderr}` };
+}
+
+const RUN = ['run', 'locks/zombie.yaml', '--seeds', '60', '--workers', '1'];
+
+test('after init and run, the `keep:` that is printed has the next run replay the plan', () => {
+  expect(fencepost('init', '--no-vitest').code).toBe(0);
+  const first = fencepost(...RUN);
+  expect(first.told).toContain('corpus: 0 plans replayed');
+  const [, keep = ''] = /^keep: +npx --no-install fencepost (.*)$/m.exec(first.told) ?? [];
+  expect(keep).toMatch(/^corpus add reports\/\S+\.yaml$/);
+  expect(fencepost(...keep.split(' ')).code).toBe(0);
+  expect(readdirSync(join(folder, 'locks/plans'))).toHaveLength(1);
+  expect(fencepost(...RUN).told).toContain('corpus: 1 plan replayed, 1 as expected');
+  expect(fencepost('corpus', 'check').told).toContain('1 kept plan, 1 reproduced; 1 as expected');
+  const again = fencepost(...keep.split(' '));
+  expect(again).toMatchObject({ code: 0, told: expect.stringContaining('kept already') });
+}, 120_000);
+
+test('plans in ./plans, where they were kept before, are replayed, with a note', () => {
+  mkdirSync(join(folder, 'plans'));
+  const [name = ''] = readdirSync(join(folder, 'locks/plans'));
+  renameSync(join(folder, 'locks/plans', name), join(folder, 'plans', name));
+  const { told } = fencepost(...RUN);
+  expect(told).toContain('corpus: 1 plan replayed, 1 as expected');
+  expect(told).toContain('note: plans of zombie lie in plans; move them to locks/plans');
+  renameSync(join(folder, 'plans', name), join(folder, 'locks/plans', name));
+}, 120_000);
+
+test('accept leaves a plan that still breaks, and says so', () => {
+  const [name = ''] = readdirSync(join(folder, 'locks/plans'));
+  const file = join('locks/plans', name);
+  const before = readFileSync(join(folder, file), 'utf8');
+  const { code, told } = fencepost('corpus', 'accept', file);
+  expect({ code, told }).toMatchObject({
+    code: 1,
+    told: expect.stringContaining('reproduced, so'),
+  });
+  expect(readFileSync(join(folder, file), 'utf8')).toBe(before);
+});
+
+test('accept makes a guard of a plan that is fixed', () => {
+  const [name = ''] = readdirSync(join(folder, 'locks/plans'));
+  const file = join(folder, 'locks/plans', name);
+  const text = readFileSync(file, 'utf8');
+  const fixed = text.replace('store: unfenced', 'store: fenced');
+  expect(fixed).not.toBe(text);
+  writeFileSync(file, fixed);
+  expect(fencepost('corpus', 'check').code).toBe(1);
+  expect(fencepost('corpus', 'accept')).toMatchObject({ code: 0 });
+  expect(readFileSync(file, 'utf8')).toContain('outcome: fixed');
+  expect(fencepost('corpus', 'check').code).toBe(0);
+  expect(existsSync(file)).toBe(true);
+}, 120_000);
