@@ -27,7 +27,7 @@ test('the same plan gives the same digest', () => {
   expect(digests.size).toBeGreaterThanOrEqual(runs(130));
 });
 
-const RUNNER: URL = new URL('../dist/run.js', import.meta.url);
+const RUNNER: URL = new URL('../tools/built/modules/run.js', import.meta.url);
 
 /** Runs the plans by the built package in a process of its own. */
 function digestsElsewhere(sample: readonly Plan[], env: Record<string, string>): unknown {

@@ -1,6 +1,6 @@
 /**
  * Makes the benchmark and the fuzzer runnable on any Node: one file each in `tools/built`, which
- * imports what it measures from the built package in `dist`, the very code that people install.
+ * imports what it measures from the built package in `tools/built/modules`, of which `dist` is made.
  */
 import { dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,16 +10,16 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const source = at('../src');
 const built = at('built');
 
-/** `../../src/run.ts` as the built `../../dist/run.js`, which is imported and not bundled. */
-const fromDist = {
-  name: 'from-dist',
+/** `../../src/run.ts` as the built `modules/run.js`, which is imported and not bundled. */
+const fromBuilt = {
+  name: 'from-built',
   resolveId(specifier, importer) {
     if (importer === undefined || !specifier.startsWith('.')) return null;
     const path = resolve(dirname(importer), specifier);
-    // What only tests and these have is not in `dist`.
+    // What only tests and these have is not built.
     if (!path.startsWith(source + sep) || path.endsWith('.fixture.ts')) return null;
-    const file = at(`../dist/${relative(source, path).replace(/\.ts$/, '.js')}`);
-    return { id: relative(built, file), external: true };
+    const file = at(`built/modules/${relative(source, path).replace(/\.ts$/, '.js')}`);
+    return { id: `./${relative(built, file)}`, external: true };
   },
 };
 
@@ -27,6 +27,6 @@ export default defineConfig({
   input: { bench: at('bench/bench.ts'), fuzz: at('fuzz/fuzz.ts') },
   platform: 'node',
   external: [/^[^./]/],
-  plugins: [fromDist],
+  plugins: [fromBuilt],
   output: { dir: built, format: 'esm' },
 });

@@ -2,7 +2,7 @@
  * Searches a history that takes more memory than it may, `node hard-search.fixture.mjs <which> <MB>`, and
  * writes by how many megabytes the process grew meanwhile.
  */
-import { checkHistory } from '../../dist/linearizability/check-history.js';
+import { checkHistory } from '../../tools/built/modules/linearizability/check-history.js';
 
 const MEGABYTE = 1_048_576;
 

@@ -158,7 +158,8 @@ describe('what is there already', () => {
     const before = filesBelow(folder);
     const { code, out } = fencepost(folder, 'init', '--dry-run', '--force', '--ci', 'github');
     expect(code).toBe(0);
-    for (const { target } of startersIn(false)) expect(out).toMatch(new RegExp(`would .*${target}`));
+    for (const { target } of startersIn(false))
+      expect(out).toMatch(new RegExp(`would .*${target}`));
     expect(filesBelow(folder)).toEqual(before);
     expect(textOf('locks/zombie.yaml')).toBe('mine\n');
   });

@@ -33,7 +33,7 @@ export function readProject(folders: readonly string[]): readonly Source[] {
   const paths = folders.flatMap((folder) =>
     readdirSync(`${ROOT}/${folder}`, { recursive: true, encoding: 'utf8' })
       .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
-      .filter((path) => path.endsWith('.ts')),
+      .filter((path) => path.endsWith('.ts') && !path.startsWith('tools/built/')),
   );
   return read(paths.sort().map((path) => ({ path, file: `${ROOT}/${path}` })));
 }

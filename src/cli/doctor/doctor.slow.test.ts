@@ -78,10 +78,12 @@ describe('on this copy', () => {
   });
 });
 
-/** A copy of the package with one change in one of its files. */
+/** A copy of the package, of the modules that its files are made of, with one change in one. */
 function brokenCopy(file: string, from: string | RegExp, to: string): string {
   const copy = temporaryFolder();
-  for (const name of ['dist', 'package.json']) {
+  cpSync(join(root, 'tools/built/modules'), join(copy, 'dist'), { recursive: true });
+  const others = ['report', 'scenario.schema.json', 'output.schema.json'];
+  for (const name of [...others.map((other) => `dist/${other}`), 'package.json']) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   for (const name of ['node_modules', 'fixtures']) symlinkSync(join(root, name), join(copy, name));

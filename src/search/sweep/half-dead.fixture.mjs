@@ -1,6 +1,6 @@
 // One of two workers dies of `doomed` before its first seed, while the other is at its own for long.
 import { threadId } from 'node:worker_threads';
-import { examinerOf as usual } from '../../../dist/search/sweep/examiner.js';
+import { examinerOf as usual } from '../../../tools/built/modules/search/sweep/examiner.js';
 
 export async function prepareScenario({ name }) {
   if (name === 'doomed' && threadId % 2 === 0) throw new Error('this worker dies');

@@ -1,5 +1,5 @@
 // Examines as usual, but for a seed that throws, one that never ends and one that uses up the memory.
-import { examinerOf as usual } from '../../../dist/search/sweep/examiner.js';
+import { examinerOf as usual } from '../../../tools/built/modules/search/sweep/examiner.js';
 
 export function examinerOf(scenario) {
   const examine = usual(scenario);

@@ -11,7 +11,9 @@ interface Built {
   readonly sweep: typeof Sweep;
   readonly openPool: typeof OpenPool;
 }
-const { sweep, openPool }: Built = await import(new URL('dist/search/sweep/sweep.js', root).href);
+const { sweep, openPool }: Built = await import(
+  new URL('tools/built/modules/search/sweep/sweep.js', root).href
+);
 
 async function sweepOn(workers: number, to: number): Promise<SweepResult> {
   const pool = openPool({ workers });

@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { openBullQueue } from '../../../../dist/adapters/fleet/bull-queue.js';
-import { readCheckpoint } from '../../../../dist/adapters/fleet/checkpoint.js';
-import { coordinate } from '../../../../dist/adapters/fleet/coordinate.js';
-import { readQueueUrl } from '../../../../dist/adapters/fleet/queue-url.js';
-import { sweepIdOf } from '../../../../dist/adapters/fleet/sweep-record.js';
-import { readScenarioSource } from '../../../../dist/host/modules/load-files.js';
-import { originOf } from '../../../../dist/search/sweep/sealed.js';
+import { openBullQueue } from '../../../../tools/built/modules/adapters/fleet/bull-queue.js';
+import { readCheckpoint } from '../../../../tools/built/modules/adapters/fleet/checkpoint.js';
+import { coordinate } from '../../../../tools/built/modules/adapters/fleet/coordinate.js';
+import { readQueueUrl } from '../../../../tools/built/modules/adapters/fleet/queue-url.js';
+import { sweepIdOf } from '../../../../tools/built/modules/adapters/fleet/sweep-record.js';
+import { readScenarioSource } from '../../../../tools/built/modules/host/modules/load-files.js';
+import { originOf } from '../../../../tools/built/modules/search/sweep/sealed.js';
 
 const order = JSON.parse(process.argv[2] ?? '{}');
 const { url, version, file, range, chunkSeeds, checkpointFile, window = 10_000 } = order;

@@ -2,8 +2,8 @@
  * A worker of the fleet as a process of its own, with times that only tests can set; what it did it
  * says in JSON lines.
  */
-import { readQueueUrl } from '../../../../dist/adapters/fleet/queue-url.js';
-import { startFleetWorker } from '../../../../dist/adapters/fleet/worker.js';
+import { readQueueUrl } from '../../../../tools/built/modules/adapters/fleet/queue-url.js';
+import { startFleetWorker } from '../../../../tools/built/modules/adapters/fleet/worker.js';
 
 const { url, version, timing, modules = null } = JSON.parse(process.argv[2] ?? '{}');
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);

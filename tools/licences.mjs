@@ -1,0 +1,24 @@
+/** Puts the licences of packages whose code is taken in beside it, as they ask for. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const folderOf = (name) => fileURLToPath(new URL(`../node_modules/${name}/`, import.meta.url));
+
+function licenceOf(name) {
+  const folder = folderOf(name);
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (file === undefined) throw new Error(`${name} has no licence that could be shipped`);
+  const { version } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
+  return `# ${name} ${version}\n\n${readFileSync(folder + file, 'utf8').trim()}\n`;
+}
+
+/** A plugin of rolldown that writes them into one file. */
+export function licences(names) {
+  return {
+    name: 'licences',
+    generateBundle() {
+      const source = names.map(licenceOf).join('\n');
+      this.emitFile({ type: 'asset', fileName: 'LICENCES.md', source });
+    },
+  };
+}

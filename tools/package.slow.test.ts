@@ -1,0 +1,106 @@
+/**
+ * What people install stays small: the tarball, its files, and all that comes with it. Reads the
+ * built package in `dist` and the packages in `node_modules`, and fetches nothing.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const manifest = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
+const entry = z.object({ path: z.string(), size: z.number() });
+const tarball = z.object({ filename: z.string(), size: z.number(), files: z.array(entry) });
+
+/** As a disk holds it. */
+const onDisk = (bytes: number): number => Math.ceil(bytes / 4096) * 4096;
+
+function needsOf(folder: string): readonly string[] {
+  const text = readFileSync(join(folder, 'package.json'), 'utf8');
+  return Object.keys(manifest.parse(JSON.parse(text)).dependencies);
+}
+
+/** The folders of all packages that are installed with this one. */
+function installed(): readonly string[] {
+  const found = new Set<string>();
+  const waiting = needsOf(root).map((name) => ({ name, from: root }));
+  for (const { name, from } of waiting) {
+    const nested = join(from, 'node_modules', name);
+    const folder = existsSync(nested) ? nested : join(root, 'node_modules', name);
+    if (found.has(folder)) continue;
+    found.add(folder);
+    waiting.push(...needsOf(folder).map((needed) => ({ name: needed, from: folder })));
+  }
+  return [...found];
+}
+
+/** Files that a module of ours names by `new URL('./worker.js', import.meta.url)`. */
+function loadedByUrl(): readonly string[] {
+  const modules = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+  const found = modules
+    .filter((name) => /\.ts$/.test(name) && !/\.(?:test|fixture)\.ts$/.test(name))
+    .flatMap((name) => {
+      const text = readFileSync(join(root, 'src', name), 'utf8');
+      const named = [...text.matchAll(/new URL\('(\.[^']+\.js)', import\.meta\.url\)/g)];
+      return named.map(([, path = '']) => join('dist', dirname(name), path));
+    });
+  // The page's script and the threads.
+  expect(found.length).toBeGreaterThan(5);
+  return found;
+}
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => statSync(join(folder, name)))
+    .reduce((sum, { size }) => sum + onDisk(size), 0);
+}
+
+describe('what people install', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-package-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  let packed: z.infer<typeof tarball>;
+
+  beforeAll(() => {
+    const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+    const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
+    [packed] = z.tuple([tarball]).parse(JSON.parse(stdout));
+  });
+
+  test('is a tarball of at most 850 kB with at most 300 files', () => {
+    expect(packed.size).toBeLessThanOrEqual(850_000);
+    expect(packed.files.length).toBeLessThanOrEqual(300);
+  });
+
+  test('takes at most 20 MB on the disk, with all that it needs', () => {
+    const own = packed.files.reduce((sum, { size }) => sum + onDisk(size), 0);
+    const others = installed().reduce((sum, path) => sum + sizeOf(path), 0);
+    expect(own + others).toBeLessThanOrEqual(20_000_000);
+    // What is measured is there at all.
+    expect(own).toBeGreaterThan(2_000_000);
+    expect(others).toBeGreaterThan(8_000_000);
+  });
+
+  test('has the entry points, what is loaded by its URL, and the licences of others', () => {
+    const paths = packed.files.map(({ path }) => path);
+    const modules = ['index', 'fast-check', 'redis', 'vitest', 'fleet'];
+    for (const path of [
+      ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
+      ...loadedByUrl(),
+      ...['dist/cli.js', 'dist/LICENCES.md'],
+    ]) {
+      expect(paths).toContain(path);
+    }
+  });
+
+  test('asks for no package of which a part is taken in', () => {
+    const scripts = packed.files.filter(({ path }) => /\.(?:js|d\.ts)$/.test(path));
+    const texts = scripts.map(({ path }) => readFileSync(join(root, path), 'utf8'));
+    const asked = texts.flatMap((text) => [
+      ...text.matchAll(/^import .*from ["'](?:zod|fengari)["/]/gm),
+    ]);
+    expect(asked).toEqual([]);
+  });
+});
