@@ -2,9 +2,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
-import type { Finding } from '../../finding.ts';
+import { evidenceShown, type Finding } from '../../finding.ts';
 import { renderPage } from '../../html/page.ts';
 import { manyZombies } from '../../sample.fixture.ts';
+import { countEvents, listSteps } from '../../steps.ts';
 import { sampleSummary as overview } from '../../summary.fixture.ts';
 import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
 import { findingOf, planIn, zombie } from './findings.fixture.ts';
@@ -21,7 +22,11 @@ const where = (page: Page): Promise<string> => page.locator('[data-where]').firs
 describe('the page in a browser', () => {
   let browser: Browser;
   const address = addressWith('page', [zombie]);
-  const violation = Math.max(...zombie.verdict.evidence.map(({ event }) => event));
+  const shown = { evidence: evidenceShown(zombie), faults: zombie.plan.faults };
+  const steps = listSteps(zombie.trace, shown);
+  const last = Math.max(...shown.evidence.map(({ event }) => event));
+  const violation = steps.findIndex(({ event }) => event === last);
+  const before = (at: number): number => countEvents(steps.slice(0, at + 1));
 
   beforeAll(async () => {
     browser = await launch();
@@ -35,29 +40,26 @@ describe('the page in a browser', () => {
     const numbers: number[] = [];
     for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'v']) {
       await page.keyboard.press(key);
-      numbers.push(Number(/Event (\d+) of the run/.exec(await where(page))?.[1]));
+      numbers.push(Number(/vent (\d+) of \d+ ·/.exec(await where(page))?.[1] ?? 0));
     }
-    const at = numbers[5] ?? 0;
-    expect(numbers).toEqual([at - 1, at - 2, at - 1, 0, numbers[4], at]);
-    expect(numbers[4]).toBeGreaterThan(at);
+    const seen = [violation - 1, violation - 2, violation - 1, 0, steps.length - 1, violation];
+    expect(numbers).toEqual(seen.map(before));
     expect(await where(page)).toBe(start);
     expect(errors).toEqual([]);
   });
 
   law('goes to the event that the address names, as it loads and as it changes', async () => {
-    const { page } = await open(browser, `${address}#e=3`);
+    const { page } = await open(browser, `${address}#e=1`);
     expect(await where(page)).toContain('grants token 1');
-    await page.locator(`a[href="#e=${violation}"]`).click();
+    await page.locator(`a[href="#e=${before(violation)}"]`).click();
     expect(await where(page)).toContain('stale write');
-    expect(await page.locator('tr[aria-current=step]').getAttribute('data-row')).toBe(
-      `${violation}`,
-    );
-    await page.keyboard.press('Home');
-    expect(await page.evaluate('location.hash')).toBe('#e=0');
+    expect(await page.locator('tr[aria-current=step]').getAttribute('data-row')).toBe(`${last}`);
+    for (const key of ['v', 'ArrowLeft', 'v']) await page.keyboard.press(key);
+    expect(await page.evaluate('location.hash')).toBe(`#e=${before(violation)}`);
   });
 
   law('shows what each process believes and marks what a step changed', async () => {
-    const { page } = await open(browser, `${address}#e=3`);
+    const { page } = await open(browser, `${address}#e=1`);
     const lock = page.locator('.state > li', { hasText: 'is held by' });
     expect(await lock.innerText()).toMatch(/token 1.*← changed/s);
     await page.keyboard.press('v');
@@ -140,7 +142,7 @@ describe('the page in a browser', () => {
   law('keeps several findings apart', async () => {
     const other = findingOf(planIn('zombie-writer-unfenced-linearizable'), 'linearizable');
     const two = addressWith('two', [zombie, other]);
-    const { page, errors } = await open(browser, `${two}#f2-e=3`);
+    const { page, errors } = await open(browser, `${two}#f2-e=1`);
     const texts = await page.locator('[data-where]').allInnerTexts();
     expect(texts[1]).toContain('grants token 1');
     expect(texts[0]).toContain('stale write');
@@ -156,7 +158,7 @@ describe('the page in a browser', () => {
     for (let step = 0; step < 60; step += 1) await page.keyboard.press('ArrowLeft');
     const perStep = (performance.now() - started) / 60;
     await page.keyboard.press('Home');
-    expect(await where(page)).toMatch(/^Event 0 of the run \(0 to 10,009\)/);
+    expect(await where(page)).toMatch(/^Before the first event · /);
     expect(await page.locator('tr[aria-current=step]').count()).toBe(1);
     expect(errors).toEqual([]);
     console.info(`10,010 events: ${perStep.toFixed(1)} ms a step`);
