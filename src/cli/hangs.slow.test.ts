@@ -101,7 +101,7 @@ describe('Ctrl-C', () => {
       cwd: folder,
     });
     const startedMs = await new Promise<number>((resolve) => {
-      child.stderr.on('data', () => {
+      child.stderr.once('data', () => {
         setTimeout(() => {
           child.kill('SIGINT');
           resolve(performance.now());

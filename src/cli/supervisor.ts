@@ -141,8 +141,8 @@ class Supervisor {
   private end(exit: Exit): void {
     if (this.isOver) return;
     this.isOver = true;
+    // Signals are heard to the end: one more is not to take the exit code away.
     clearInterval(this.watch);
-    for (const signal of SIGNALS) process.off(signal, this.onSignal);
     this.resolve(exit);
   }
 }
