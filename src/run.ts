@@ -9,7 +9,7 @@ import type { Watcher } from './core/kernel/scheduler.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { Pinning } from './core/world/pinning.ts';
 import { World } from './core/world/world.ts';
-import { assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
+import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 import { ownParts, type SystemParts } from './systems/protocols.ts';
 
 /**
@@ -46,13 +46,15 @@ function runIn(
  */
 export function whyRefused(plan: Plan, parts: SystemParts = ownParts): string | null {
   try {
-    assemble(plan, new World(plan, null), parts, () => {});
+    assemble(plan, new World(plan, null), parts, NOBODY);
     return null;
   } catch (error) {
     if (error instanceof UnknownSystem) return error.message;
     throw error;
   }
 }
+
+const NOBODY: AsyncHosting = { openHosts: () => {}, addClient: () => {} };
 
 /**
  * Runs a plan and writes down all that was drawn: the plan returned has no chance left and gives a

@@ -3,7 +3,7 @@ import type { Json } from '../core/kernel/json.ts';
 import { settingsOver } from '../core/plan/client-text.ts';
 import { shown } from '../core/plan/fields.ts';
 import { QUEUE } from '../core/plan/operation-names.ts';
-import type { Plan } from '../core/plan/plan.ts';
+import type { HostNames, Plan } from '../core/plan/plan.ts';
 import { type PathStep, suggest, type UnplacedProblem } from '../text/problem.ts';
 import { rangeIn } from './read-faults.ts';
 import type { ClientScenario, SystemScenario } from './scenario.ts';
@@ -28,6 +28,7 @@ export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms)
     ...idleFindings(name, system, { vocabulary, clients }),
     ...claimFindings(name, system, { file, vocabulary }),
   ]);
+  findings.push(...hostFindings(file, vocabulary));
   if (entries.length === 0) {
     findings.push({ path: ['systems'], isKey: false, what: 'needs at least one system' });
   }
@@ -36,6 +37,7 @@ export function buildSystems(file: ScenarioFile, { vocabulary, clients }: Terms)
     lock: system.lock,
     store: system.store,
     options: system.options ?? {},
+    ...listening(file.hosts, listenersOf(system, vocabulary)),
     servers: [...serversOf(system, vocabulary), ...(file.queue === undefined ? [] : [QUEUE])],
     ...ownWaysOf(vocabulary.locks.get(system.lock) ?? {}),
     clients: system.clients ?? {},
@@ -79,8 +81,20 @@ export function planWordFindings(
   const known = vocabulary.claims;
   return [
     ...partFindings(system, ['system'], vocabulary),
+    ...planHostFindings(system, vocabulary),
     ...(expect === undefined ? [] : unknownWord(expect.claim, { noun: 'claim', known, path })),
   ];
+}
+
+function planHostFindings(
+  { hosts = {}, ...system }: Plan['system'],
+  vocabulary: Vocabulary,
+): readonly UnplacedProblem[] {
+  if (isWrong(system, vocabulary)) return [];
+  const known = listenersOf(system, vocabulary);
+  return Object.entries(hosts).flatMap(([address, server]) =>
+    unknownServer(server, known, ['system', 'hosts', address]),
+  );
 }
 
 /** The processes of the system's lock; none where it is unknown or an option is wrong. */
@@ -88,6 +102,58 @@ function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[
   const isWrong = optionFindings(system, [], vocabulary).length > 0;
   const given = lockOptionsOf(system, vocabulary);
   return isWrong ? [] : (vocabulary.locks.get(system.lock)?.servers(given) ?? []);
+}
+
+/** Its clients are asynchronous code, which may have drivers of its own. */
+function isAsync({ lock }: Parts, { locks }: Vocabulary): boolean {
+  return locks.get(lock)?.operations !== undefined;
+}
+
+/** Those of its servers that can listen at an address. */
+function listenersOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[] {
+  return isAsync(system, vocabulary) ? serversOf(system, vocabulary) : [];
+}
+
+/** The addresses at which these servers listen. */
+function listening(
+  hosts: HostNames = {},
+  servers: readonly string[],
+): Pick<SystemScenario, 'hosts'> {
+  const own = Object.entries(hosts).filter(([, server]) => servers.includes(server));
+  return own.length === 0 ? {} : { hosts: Object.fromEntries(own) };
+}
+
+/** Addresses at which no system has a server. */
+function hostFindings(
+  { hosts = {}, systems }: ScenarioFile,
+  vocabulary: Vocabulary,
+): readonly UnplacedProblem[] {
+  const all = Object.values(systems);
+  // An unknown lock, or an option that is wrong, is told by itself.
+  if (all.some((system) => isWrong(system, vocabulary))) return [];
+  if (Object.keys(hosts).length > 0 && !all.some((system) => isAsync(system, vocabulary))) {
+    const what = 'no client connects to these: no system has a lock of asynchronous code';
+    return [{ path: ['hosts'], isKey: true, what }];
+  }
+  const known = [...new Set(all.flatMap((system) => listenersOf(system, vocabulary)))];
+  return Object.entries(hosts).flatMap(([address, server]) =>
+    unknownServer(server, known, ['hosts', address]),
+  );
+}
+
+function unknownServer(
+  server: string,
+  known: readonly string[],
+  at: readonly PathStep[],
+): readonly UnplacedProblem[] {
+  const findings = unknownWord(server, { noun: 'server', known, path: at });
+  if (known.length > 0) return findings;
+  const hint = "; a lock's servers are called lock, or lock-1, lock-2, …";
+  return findings.map((finding) => ({ ...finding, what: finding.what + hint }));
+}
+
+function isWrong(system: ReadSystem, vocabulary: Vocabulary): boolean {
+  return partFindings(system, [], vocabulary).length > 0;
 }
 
 /** What is given of the lock's own options. */

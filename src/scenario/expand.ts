@@ -46,7 +46,8 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     const draw = new Draw(`${seed}/${client.name}`, isWhole);
     return expandClient(client, { system, draw, scale });
   });
-  const { lock, store, options, operations } = system;
+  const { lock, store, options, hosts, operations } = system;
+  const listening = hosts === undefined ? {} : { hosts };
   const named = operations === undefined ? {} : { operations };
   const faults = scenario.faults
     .filter(({ kind, odds }) => odds === null || enabled.has(kind))
@@ -55,7 +56,7 @@ export function expand(scenario: Scenario, systemName: string, seed: number): Pl
     fencepost: 1,
     scenario: scenario.name,
     ...(scenario.use === undefined ? {} : { use: scenario.use }),
-    system: { name: system.name, lock, store, options },
+    system: { name: system.name, lock, store, options, ...listening },
     ...(scenario.epochUs === undefined ? {} : { epochUs: scenario.epochUs }),
     clients,
     ...expandQueue(scenario.queue, seed, isWhole),

@@ -16,10 +16,18 @@ const vocabulary: Vocabulary = {
     ['lock-service', lock],
     ['lock-service-published', lock],
     ['quorum', { options: [], servers: () => ['lock-1', 'lock-2'] }],
+    ['own', { options: [], servers: () => ['lock'], operations: [] }],
+    ['own-quorum', { options: [], servers: () => ['lock-1', 'lock-2'], operations: ['set'] }],
   ]),
   stores: ['unfenced', 'fenced', 'fenced-open'],
   claims: ['grant-order', 'fence-monotone', 'linearizable(fenced-register)'],
 };
+
+/** Two whose clients are asynchronous code, and one whose are not. */
+const LISTENING = `  one: { lock: own, store: unfenced }
+  several: { lock: own-quorum, store: unfenced }
+  other: { lock: lock-service, store: unfenced }
+`;
 
 const read = (text: string): ScenarioRead => readScenario({ text, file: 'z.yaml', vocabulary });
 
@@ -267,6 +275,42 @@ describe('a mistake is shown with its place and what was probably meant', () => 
 describe('expect', () => {
   const saying = (expected: string): string =>
     zombie.replace(/expect: \{[^}]*\}/, `expect: { ${expected} }`);
+
+  test('says where servers are, for systems that have them and clients with drivers', () => {
+    const hosts = 'hosts: { redis-1:6379: lock, "[::1]:6380": lock-1 }\n';
+    const found = read(`name: a\nsystems:\n${LISTENING}${hosts}`);
+    expect(found.kind === 'scenario' && found.scenario.systems.map((one) => one.hosts)).toEqual([
+      { 'redis-1:6379': 'lock' },
+      { '[::1]:6380': 'lock-1' },
+      undefined,
+    ]);
+  });
+
+  test.each<[string, string]>([
+    [
+      'redis-1:6379: lok',
+      'z.yaml:6:24 hosts["redis-1:6379"]: unknown server "lok"; did you mean "lock"?',
+    ],
+    ['redis-1:6379: redis', '; known: lock, lock-1, lock-2'],
+    [
+      'redis-1: lock',
+      'z.yaml:6:10 hosts.redis-1: expected a host and its port, such as redis-1:6379',
+    ],
+    ['"a b:1": lock', 'expected a host and its port'],
+    ['redis-1:6379: 3', 'hosts["redis-1:6379"]: expected text, not 3'],
+  ])('tells a host that is wrong by its place: %s', (host, problem) => {
+    const [told, ...others] = problemsOf(`name: a\nsystems:\n${LISTENING}hosts: { ${host} }\n`);
+    expect(told).toContain(problem);
+    expect(others).toEqual([]);
+  });
+
+  test('tells hosts to which no client ever connects', () => {
+    const text = 'name: a\nsystems: { s: { lock: lock-service, store: fenced } }\n';
+    expect(problemsOf(`${text}hosts: { redis-1:6379: lock }\n`)).toEqual([
+      'z.yaml:3:1 hosts: no client connects to these: no system has a lock of asynchronous code',
+    ]);
+    expect(problemsOf(`${text}hosts: {}\n`)).toEqual([]);
+  });
 
   test('lists claims that may break, and leaves out the list where there is none', () => {
     const expected = (given: string): unknown => {

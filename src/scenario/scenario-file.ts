@@ -8,6 +8,7 @@ import { clientFields, type ReadSettings } from '../core/plan/client-text.ts';
 import {
   closed,
   duration,
+  hosts,
   instant,
   name,
   odds,
@@ -17,7 +18,7 @@ import {
   whole,
 } from '../core/plan/fields.ts';
 import type { ReadOf } from '../core/plan/left-out.ts';
-import { CAPS, type Odds, type RangeUs } from '../core/plan/plan.ts';
+import { CAPS, type HostNames, type Odds, type RangeUs } from '../core/plan/plan.ts';
 import { queueFields, type ReadQueue } from '../core/plan/queue-text.ts';
 import { whyNoModulePath } from '../core/plan/used-modules.ts';
 import { type ReadStep, stepSchema } from '../core/plan/work-text.ts';
@@ -29,6 +30,7 @@ export interface ScenarioFile {
   readonly description?: string | undefined;
   readonly use?: string | readonly string[] | undefined;
   readonly systems: Readonly<Record<string, ReadSystem>>;
+  readonly hosts?: HostNames | undefined;
   readonly clients?: ReadClients | undefined;
   readonly workload?: ReadWorkload | undefined;
   readonly queue?: ReadScenarioQueue | undefined;
@@ -184,6 +186,10 @@ export const scenarioFileSchema: z.ZodType<ScenarioFile> = closed('field', {
   systems: z
     .record(name, system)
     .describe('The systems to compare, by name: the same seeds run against each.'),
+  hosts: optional(
+    hosts,
+    'Where code finds servers, for drivers of its own: { redis-1:6379: lock }.',
+  ),
   clients: optional(clients, 'A count, names, or settings. Default 2.'),
   workload: workload.optional(),
   queue: optional(

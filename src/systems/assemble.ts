@@ -35,12 +35,20 @@ export function isAsync({ system }: Pick<Plan, 'system'>, { locks }: SystemParts
   return locks.get(system.lock)?.buildAsync !== undefined;
 }
 
-type AddAsync = (setting: AsyncClientSetting) => void;
+/** How clients that are asynchronous code come into a world. */
+export interface AsyncHosting {
+  /** Lets the servers listen at the addresses of the plan's `hosts`. */
+  readonly openHosts: () => void;
+  readonly addClient: (setting: AsyncClientSetting) => void;
+}
 
-const CANNOT_ADD: AddAsync = ({ plan }) => {
-  throw new AsyncSystem(
-    `${plan.name} is asynchronous code: use examineAsync, runAsync or pinAsync`,
-  );
+const NO_ASYNC: AsyncHosting = {
+  openHosts: () => {},
+  addClient: ({ plan }) => {
+    throw new AsyncSystem(
+      `${plan.name} is asynchronous code: use examineAsync, runAsync or pinAsync`,
+    );
+  },
 };
 
 /** Throws `UnpreparedSystem` unless the plan's store is unknown, or ready to be used. */
@@ -54,14 +62,14 @@ export function requirePrepared({ system }: Plan, { stores }: SystemParts = ownP
 
 /**
  * Fills `world` with the servers and clients of `plan`; throws `UnknownSystem`. Clients that are
- * asynchronous code are added by `addAsync`. What it returns gives back, after the run, what
+ * asynchronous code are added by `hosting`. What it returns gives back, after the run, what
  * servers hold outside of it.
  */
 export function assemble(
   plan: Plan,
   world: World,
   parts: SystemParts = ownParts,
-  addAsync: AddAsync = CANNOT_ADD,
+  hosting: AsyncHosting = NO_ASYNC,
 ): () => void {
   const protocol = parts.locks.get(plan.system.lock);
   const kind = parts.stores.get(plan.system.store);
@@ -79,6 +87,8 @@ export function assemble(
     );
   }
   const programOf = built(lock, () => clientsOf(protocol, world, options));
+  requireListeners(plan, world);
+  hosting.openHosts();
   const driverOf =
     asked?.driverOf ?? built(lock, () => protocol.build?.(world, options, plan.queue));
   const guarded = storeNamesOf(plan).map((name) => ({
@@ -92,7 +102,8 @@ export function assemble(
   );
   const { manners } = kind;
   const add = (client: ClientPlan, role: 'client' | 'probe'): void => {
-    if (programOf !== undefined) addAsync({ plan: client, role, programOf, stores, manners });
+    if (programOf !== undefined)
+      hosting.addClient({ plan: client, role, programOf, stores, manners });
     else if (driverOf !== undefined) addClient(world, client, { driverOf, stores, manners }, role);
   };
   for (const client of plan.clients) add(client, 'client');
@@ -122,6 +133,11 @@ function whyImpossible(plan: Plan, protocol: Protocol, options: Options): string
   if (twice !== undefined) return `there are two processes ${twice}`;
   const problem = protocol.problem?.(options, plan.clients) ?? null;
   if (problem !== null) return problem.what;
+  const absent = Object.entries(plan.system.hosts ?? {}).find(
+    ([, server]) =>
+      protocol.buildAsync === undefined || !protocol.servers(options).includes(server),
+  );
+  if (absent !== undefined) return `${lock} has no server ${absent[1]} for ${absent[0]}`;
   const asks = (step: Work['kind']): boolean => plan.clients.some((it) => hasStep(it, step));
   if (protocol.buildAsync !== undefined) {
     const step = STEPS_OF_DRIVERS.find(asks);
@@ -149,6 +165,17 @@ function clientsOf(
   const programOf = buildAsync(world, options);
   if (typeof programOf !== 'function') throw new Error('`buildAsync` gives no function');
   return programOf;
+}
+
+/** Throws where a server that the lock added is to listen, and understands no driver. */
+function requireListeners({ system }: Plan, world: World): void {
+  for (const [address, name] of Object.entries(system.hosts ?? {})) {
+    const server = world.serverNamed(name);
+    if (server === undefined || server.speaks !== undefined) continue;
+    throw new UnknownSystem(
+      `no driver can connect to ${name} at ${address}: only a \`RedisNode\` can be named in hosts`,
+    );
+  }
 }
 
 /** What `build` gives; what it throws, where it is a user's own, makes the plan impossible. */

@@ -170,19 +170,28 @@ const bounds = fc.oneof(
 /** Up to the last microsecond of 2199. */
 const epoch = fc.integer({ min: 0, max: 7_258_118_399_999_999 });
 
+const NAMED = { minKeys: 1, noNullPrototype: true } as const;
+
+const systemFields = {
+  name: plainName,
+  lock: plainName,
+  store: plainName,
+  options: fc.dictionary(
+    plainName,
+    fc.oneof(fc.boolean(), safe, fc.constantFrom('durable', '1', ' a: b ', '')),
+    { noNullPrototype: true },
+  ),
+};
+
+const address = fc.constantFrom('redis-1:6379', 'Redis.example.com:1', '10.0.0.5:80', '[::1]:7000');
+
 const planFields = {
   fencepost: fc.constant(1 as const),
   scenario: fc.string({ maxLength: 30 }).filter((text) => !/\p{Cc}/u.test(text)),
-  system: fc.record({
-    name: plainName,
-    lock: plainName,
-    store: plainName,
-    options: fc.dictionary(
-      plainName,
-      fc.oneof(fc.boolean(), safe, fc.constantFrom('durable', '1', ' a: b ', '')),
-      { noNullPrototype: true },
-    ),
-  }),
+  system: fc.oneof(
+    fc.record(systemFields),
+    fc.record({ ...systemFields, hosts: fc.dictionary(address, plainName, NAMED) }),
+  ),
   clients: fc.uniqueArray(client, { maxLength: 3, selector: (one) => one.name }),
   network: fc.record({ link: fc.constantFrom('connection', 'datagram'), latencyUs: us }),
   faults: fc.array(fc.oneof(...FAULT_KINDS.map(faultArbitrary)), { maxLength: 6 }),

@@ -9,7 +9,7 @@ import { expand } from '../../scenario/expand.ts';
 import { BodyModules } from './body-modules.ts';
 import { type Body, checkOptions } from './options.ts';
 import { type SimTest, simTest } from './sim-test.ts';
-import { lockOfBody, Mistakes, readSubject } from './subject.ts';
+import { lockOfBody, Mistakes, readSubject, type Subject } from './subject.ts';
 
 interface Counter {
   readonly owner: string;
@@ -78,6 +78,36 @@ test('what is no path, or leads nowhere, is told by its name', async () => {
   expect(() => new BodyModules('my-lock')).toThrow('modules: expected names with paths');
   const missing = new BodyModules({ lock: './gone.ts' });
   await expect(missing.open(folder)).rejects.toThrow('gone.ts');
+});
+
+const DRIVER = `import net from 'node:net';
+const socket = net.connect(6379, 'redis-1');
+export const ping = () => new Promise((resolve) => {
+  socket.once('data', (reply) => resolve(String(reply).trim()));
+  socket.write('PING\\r\\n');
+});
+`;
+
+test('a module of a test connects to what `hosts` names, and its body adds no server', async () => {
+  writeFileSync(join(folder, 'driver.mjs'), DRIVER);
+  type Driver = { modules: { driver: { ping: () => Promise<string> } } };
+  const body: Body<object, Driver> = async (_, { modules, client }) => {
+    client.log('module', await modules.driver.ping());
+  };
+  const options = { clients: 1, faults: [], modules: { driver: './driver.mjs' } };
+  const read = async (hosts: Readonly<Record<string, string>>): Promise<Subject> => {
+    const modules = new BodyModules(options.modules);
+    const lock = lockOfBody<object, Driver, []>({}, body, [], modules);
+    const source = { folder, slug: 'a-test', mistakes: new Mistakes() };
+    return await readSubject(checkOptions({ ...options, hosts }, lock, modules), source);
+  };
+  const { scenario, catalogue, systems } = await read({ 'redis-1:6379': 'lock' });
+  expect(systems[0]).toMatchObject({ servers: ['lock'], operations: ['ping'] });
+  const trace = await runAsync(expand(scenario, systems[0]?.name ?? '', 1), catalogue);
+  expect(saidIn(trace)[0]).toBe('alice +PONG');
+  await expect(read({ 'redis-1:6379': 'redis' })).rejects.toThrow(
+    'hosts["redis-1:6379"]: unknown server "redis"; a lock\'s servers are called lock, or lock-1',
+  );
 });
 
 test('the types of modules are those that a test says', () => {

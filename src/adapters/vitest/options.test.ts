@@ -11,6 +11,7 @@ import type { ScenarioFields } from './scenario-fields.ts';
 /** Everything that can be said, and nothing twice. */
 const everything: Required<ScenarioFields> = {
   description: 'all of it',
+  hosts: {},
   clients: {
     ...{ names: ['alice', 'bob'], ttl: '20ms', lockTimeout: 'never', storeTimeout: '1s', pool: 2 },
     ...{ checksLease: false, countsLeaseFrom: 'reply', leaseEnds: 'after', tries: 2 },

@@ -116,7 +116,8 @@ export type AnyOptions = TestOptions &
 
 /** The fields of a scenario that a test may write. */
 export const SCENARIO_FIELDS: readonly (keyof ScenarioFields)[] = [
-  ...(['description', 'clients', 'workload', 'network', 'jitter', 'faults', 'swarm'] as const),
+  ...(['description', 'hosts', 'clients', 'workload', 'network', 'jitter'] as const),
+  ...(['faults', 'swarm'] as const),
   ...(['epoch', 'queue', 'clocks', 'time', 'slack', 'probe', 'maxEvents'] as const),
 ];
 
@@ -141,6 +142,8 @@ export interface CheckedOptions {
   readonly system: string | null;
   /** The lock that the test brings: its body, or a definition. */
   readonly ownLock: LockDefinition | null;
+  /** It is a body that adds no server: those that `hosts` names are its own. */
+  readonly isServedByHosts: boolean;
   /** What its body is handed; null for nothing. */
   readonly modules: BodyModules | null;
   readonly use: readonly SystemDefinition[];
@@ -177,6 +180,7 @@ export function checkOptions(
     scenario: options.scenario ?? null,
     system: options.system ?? null,
     ownLock: body ?? lock,
+    isServedByHosts: body !== null && options.servers === undefined,
     modules,
     use: isList(use) ? use : [use],
     seeds:

@@ -24,6 +24,8 @@ type Optional<Fields> = Readonly<Partial<Fields>>;
 /** What a scenario says beside its systems. */
 export interface ScenarioFields {
   readonly description?: string;
+  /** Where code finds servers, for drivers of its own: `{ 'redis-1:6379': 'lock' }`. */
+  readonly hosts?: Readonly<Record<string, string>>;
   /** A count, names, or settings. Default 2. */
   readonly clients?: number | readonly string[] | ClientsField;
   /** What a client does under one grant; `guard.work()` does it. */

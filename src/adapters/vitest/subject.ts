@@ -133,7 +133,7 @@ function documentOf(fields: CheckedOptions['fields'], slug: string): unknown {
 /** Loads what the scenario uses, and adds what the test brings. */
 async function catalogueOf(
   text: ScenarioText,
-  { ownLock, use, modules: ownModules }: CheckedOptions,
+  { ownLock, isServedByHosts, use, modules: ownModules }: CheckedOptions,
   { mistakes, folder }: SubjectSource,
 ): Promise<Catalogue> {
   await ownModules?.open(folder);
@@ -146,11 +146,22 @@ async function catalogueOf(
   }
   const used = use.reduce(extended, loaded.catalogue);
   if (ownLock === null) return used;
-  const watched = mistakes.watch(ownLock);
+  const served = isServedByHosts ? { ...ownLock, servers: serversIn(text) } : ownLock;
+  const watched = mistakes.watch(served);
   const known = extended(used, ownDefinition(watched));
   if (watched.buildAsync === undefined || watched.operations !== undefined) return known;
   const operations = await learnOperations(text, OWN_LOCK, known);
   return extended(used, ownDefinition({ ...watched, operations }));
+}
+
+/** The servers that the text names in `hosts`, but for what is no name of a lock's server. */
+function serversIn(text: ScenarioText): readonly string[] {
+  const parsed = parseFile(text);
+  if (parsed.kind === 'problems' || !isObject(parsed.value)) return [];
+  const hosts: unknown = Reflect.get(parsed.value, 'hosts');
+  const names: readonly unknown[] = isObject(hosts) ? Object.values(hosts) : [];
+  const servers = names.filter((name) => typeof name === 'string');
+  return [...new Set(servers)].filter((name) => /^lock(?:-|$)/.test(name));
 }
 
 function extended(catalogue: Catalogue, definition: SystemDefinition): Catalogue {

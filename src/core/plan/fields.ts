@@ -13,7 +13,7 @@ import {
   parseStepRange,
 } from './duration.ts';
 import { parsePlace } from './places.ts';
-import type { FaultPlace, Odds, RangeUs } from './plan.ts';
+import type { FaultPlace, HostNames, Odds, RangeUs } from './plan.ts';
 
 /** Plain data that a YAML writer turns into text. */
 export type FieldMap = { [key: string]: unknown };
@@ -196,6 +196,14 @@ export const name: z.ZodType<string, string> = z
   .regex(NAME, { error: 'a name has 1 to 100 characters, none of them "/" or blank' })
   .refine((text) => !/^\d+$/.test(text), { error: 'a name must not be a number' })
   .refine((text) => text !== '__proto__', { error: 'the name "__proto__" cannot be used' });
+
+const ADDRESS = /^(?:[\w.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):\d{1,5}$/;
+
+/** Where servers listen: from the host and port in a client's code, to the name of the server. */
+export const hosts: z.ZodType<HostNames, HostNames> = z.record(
+  z.string().regex(ADDRESS, { error: 'expected a host and its port, such as redis-1:6379' }),
+  name,
+);
 
 /** The name of an operation, message, timer or mark: `alice/1/write/1/request`. */
 export const point: z.ZodType<string, string> = z

@@ -18,6 +18,7 @@ import {
   duration,
   type FieldMap,
   formatOdds,
+  hosts,
   instant,
   name,
   odds,
@@ -97,7 +98,7 @@ export function fitsLine(value: unknown): boolean {
 
 /** Fields whose value is written on one line when it is short. */
 const ONE_LINE: ReadonlySet<string> = new Set([
-  ...['system', 'options', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
+  ...['system', 'options', 'hosts', 'network', 'chance', 'lateTimer', 'order', 'limits', 'expect'],
   ...['cause', 'bounds', 'durations', 'places', 'declared', 'from', 'to'],
   ...['write', 'read', 'increment', 'transfer', 'compute', 'renew'],
   ...['lock', 'job', 'transition', 'memoize'],
@@ -142,8 +143,12 @@ function unlessEmpty(field: string, fields: FieldMap): FieldMap {
   return Object.keys(fields).length === 0 ? {} : { [field]: fields };
 }
 
-function systemFields({ name, lock, store, options }: SystemPlan): FieldMap {
-  return { name, lock, store, ...unlessEmpty('options', { ...options }) };
+function systemFields({ name, lock, store, options, hosts: named }: SystemPlan): FieldMap {
+  return {
+    ...{ name, lock, store },
+    ...unlessEmpty('options', { ...options }),
+    ...unlessEmpty('hosts', { ...named }),
+  };
 }
 
 function clientPlanFields(client: ClientPlan): FieldMap {
@@ -215,7 +220,10 @@ const system = closed('field', {
   lock: name,
   store: name,
   options: z.record(name, json).optional(),
-}).transform((fields) => ({ ...fields, options: fields.options ?? {} }));
+  hosts: hosts.optional(),
+}).transform(({ hosts: named, options = {}, ...parts }): SystemPlan => {
+  return named === undefined ? { ...parts, options } : { ...parts, options, hosts: named };
+});
 
 const digest = z
   .string()

@@ -67,7 +67,15 @@ export interface SystemPlan {
   readonly store: string;
   /** Options of the lock and the store, by name, each documented by its system. */
   readonly options: Readonly<Record<string, Json>>;
+  /** Absent: none of its servers listens, unless its own code says where. */
+  readonly hosts?: HostNames;
 }
+
+/**
+ * From addresses, as they stand in the code of clients (`redis-1:6379`), to the names of servers
+ * that drivers reach there.
+ */
+export type HostNames = Readonly<Record<string, string>>;
 
 export interface ClientPlan {
   readonly name: string;

@@ -70,6 +70,11 @@ export interface Boot {
 
 export interface Server<Q extends Json, R extends Json> {
   /**
+   * What drivers speak with it where it listens at an address of `hosts`: `redis`. Absent: none
+   * can connect.
+   */
+  readonly speaks?: 'redis';
+  /**
    * Answers one request; the reply leaves in the same instant, or, after `LATER`, when the server
    * answers the turn that it kept.
    */
@@ -98,6 +103,8 @@ interface Snapshot {
 
 /** What faults may do to a server beyond pausing and crashing its process. */
 export interface Replaceable {
+  /** As its server says. */
+  readonly speaks: 'redis' | undefined;
   keepSnapshots(): void;
   loadReplica(lagUs: number): void;
   /** What the observer is to be told of it; null where there was no such key. */
@@ -124,6 +131,10 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     this.server = server;
     this.parts = parts;
     process.house(this);
+  }
+
+  get speaks(): 'redis' | undefined {
+    return this.server.speaks;
   }
 
   /** Keeps the states that a lagging replica may still be in; called before a run that needs it. */

@@ -89,6 +89,11 @@ export class World {
     return host;
   }
 
+  /** The host of a server that was added; undefined where there is none of that name. */
+  serverNamed(name: string): Replaceable | undefined {
+    return this.servers.get(name);
+  }
+
   addClient(info: ProcessInfo, setting: ClientSetting): void {
     this.addHosted(info, (process, parts) => new ClientHost(process, setting, parts));
   }

@@ -23,12 +23,17 @@ import { type Frame, framesIn, isOfNode, isOfPackage, pathOf, siteOf } from './c
 import { readForPackage } from './package-files.ts';
 import type { Patches } from './patches.ts';
 
+/** What is virtual where the scenario has hosts. */
+export const CONNECTS: RegExp =
+  /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$|^dns\.(?:promises\.)?lookup$/;
+
 /** A simulated process called something that leaves the simulated world. */
 class LeftTheWorld extends Error {
   override readonly name: string = 'LeftTheWorld';
 
   constructor(process: string, call: string, site: string) {
-    super(`${process} leaves the simulated world: ${call} at ${site}`);
+    const hint = CONNECTS.test(call) ? '; `hosts` names the servers that it may connect to' : '';
+    super(`${process} leaves the simulated world: ${call} at ${site}${hint}`);
   }
 }
 
@@ -173,13 +178,20 @@ interface Leaver {
 }
 
 /** Who called that function which called `called`. */
-function leaverOf(called: (...args: never[]) => unknown): Leaver {
+export function leaverOf(called: (...args: never[]) => unknown): Leaver {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 50;
   const { stack = '' } = siteOf(called);
   Error.stackTraceLimit = stackTraceLimit;
-  return leaverIn(framesIn(stack).slice(1)); // without who called `called`
+  // Without who called `called`, and without guards that let the call through.
+  return leaverIn(
+    framesIn(stack)
+      .slice(1)
+      .filter(({ file }) => file !== HERE),
+  );
 }
+
+const [{ file: HERE } = { file: '' }] = framesIn(new Error().stack ?? '');
 
 function leaverIn(frames: readonly Frame[]): Leaver {
   const at = frames.findIndex((frame) => !isOfNode(frame));

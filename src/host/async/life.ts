@@ -15,6 +15,7 @@ import { errorText } from '../../text/error-text.ts';
 import type { Uplink } from '../network/hosts.ts';
 import { ambient, type Inhabitant } from './ambient.ts';
 import { requireFewJobs } from './endless.ts';
+import { CONNECTS } from './escapes.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
 
@@ -25,9 +26,6 @@ export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
 const MOST_READINGS = 1_000_000;
 
 const READS_FILE = /^fs\.(?:readFile|exists|l?stat|realpath|readdir|access|readlink)Sync$/;
-
-const CONNECTS =
-  /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$|^dns\.(?:promises\.)?lookup$/;
 
 export class Life implements Inhabitant, JobOwner {
   readonly process: Process;

@@ -72,7 +72,8 @@ export class Hosts {
   }
 
   at(address: string): Listener | null {
-    return this.listeners.get(this.named(canonical(address))) ?? null;
+    const given = canonical(address);
+    return this.listeners.get(given) ?? this.listeners.get(this.named(given)) ?? null;
   }
 
   get addresses(): readonly string[] {

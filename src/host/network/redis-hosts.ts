@@ -3,6 +3,8 @@
  * node-redis and what is built on them. The words of a handshake are answered on the client's side,
  * at once, so that a driver that greets at length changes nothing of what is tested.
  */
+import { assert } from '../../core/kernel/assert.ts';
+import type { Replaceable } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { type Means, type RedisHost, redisPort, redlockMeaning } from '../redis/meaning.ts';
 import { RedisNode } from '../redis/node.ts';
@@ -24,6 +26,19 @@ export function listen(
 ): void {
   const port = redisPort(node, means);
   hostsOf(world).listen(address, listenerFor({ protocol: REDIS, port }));
+}
+
+/** The same for the node of this name, which is added where there is none. */
+export function listenAs(name: string, world: World, address: string): void {
+  const found = world.serverNamed(name);
+  const node = found ?? world.addServer({ name, role: 'lock' }, new RedisNode());
+  assert(isNode(node), 'only a Redis node listens');
+  // Its lock may have said more of it.
+  if (hostsOf(world).at(address) === null) listen(world, address, node);
+}
+
+function isNode(host: Replaceable): host is RedisHost {
+  return host.speaks === 'redis';
 }
 
 const REDIS: WireProtocol<RedisRequest, RedisReply> = {

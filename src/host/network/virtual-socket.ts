@@ -10,6 +10,7 @@ import net from 'node:net';
 import process from 'node:process';
 import tls from 'node:tls';
 import { ambient, type Inhabitant } from '../async/ambient.ts';
+import { leaverOf } from '../async/escapes.ts';
 import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
 import type { VirtualTimer } from '../async/timers.ts';
 import type { Remote, Uplink, Wire } from './hosts.ts';
@@ -71,7 +72,9 @@ function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket
   if (network === null) return socket; // of nobody: it never connects
   const listener = network.hosts.at(place.address);
   if (listener === null) {
-    const error = new NobodyListens(current.name, place.address, network.hosts.addresses);
+    const { addresses } = network.hosts;
+    const { text: site } = leaverOf(open);
+    const error = new NobodyListens(current.name, { address: place.address, site, addresses });
     current.fail(error);
     throw error;
   }
@@ -84,8 +87,16 @@ function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket
 class NobodyListens extends Error {
   override readonly name: string = 'NobodyListens';
 
-  constructor(who: string, address: string, addresses: readonly string[]) {
-    super(`${who} connects to ${address}, where nobody listens; hosts: ${addresses.join(', ')}`);
+  constructor(
+    who: string,
+    {
+      address,
+      site,
+      addresses,
+    }: { readonly address: string; readonly site: string; readonly addresses: readonly string[] },
+  ) {
+    const listed = addresses.join(', ');
+    super(`${who} connects to ${address} at ${site}, where nobody listens; hosts: ${listed}`);
   }
 }
 

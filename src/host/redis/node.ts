@@ -51,6 +51,7 @@ type Waits = Pick<Turn<RedisReply>, 'answer'>;
 type Asked = Pick<Turn, 'wallUs'> & Partial<Actor>;
 
 export class RedisNode implements Server<RedisRequest, RedisReply> {
+  readonly speaks = 'redis';
   private readonly isDurable: boolean;
   private readonly memory: NodeMemory;
   private readonly scripts: Scripts;

@@ -103,11 +103,11 @@ interface Move {
 
 /** The plan with another system in it, and with what its clients do differently there. */
 function planOn(plan: Plan, move: Move): Plan {
-  const { name, lock, store, options } = move.to;
+  const { name, lock, store, options, hosts } = move.to;
   const { expect: _, ...rest } = plan;
   return {
     ...rest,
-    system: { name, lock, store, options },
+    system: { name, lock, store, options, ...(hosts === undefined ? {} : { hosts }) },
     clients: plan.clients.map((client) => clientOn(client, move)),
   };
 }

@@ -1,0 +1,104 @@
+/**
+ * The part of `docs/own-lock.md` on one's own driver, followed word for word: an empty folder,
+ * `npm init -y`, `tsc --init`, the packed package and ioredis, a lock in `src/lock.ts` that connects
+ * by itself, and a run that is red.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ended, root, runCli } from '../../src/cli/command-line.fixture.ts';
+
+const sources = join(root, 'fixtures/driver');
+const FILES = ['src/lock.ts', 'lock.fencepost.ts', 'lock.yaml'];
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
+const { dependencies }: { dependencies: object } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
+let folder = '';
+
+/** As an installer would put it there. */
+function install(name: string): void {
+  const place = join(folder, 'node_modules', name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(join(root, 'node_modules', name), place);
+}
+
+function outside(command: string, ...args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' });
+  expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fencepost-driver-'));
+  outside('npm', 'init', '-y');
+  outside(tsc, '--init');
+  outside('npm', 'pack', root, '--ignore-scripts', '--silent');
+  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  const modules = join(folder, 'node_modules');
+  mkdirSync(modules);
+  outside('tar', '-xzf', tarball, '-C', modules);
+  cpSync(join(modules, 'package'), join(modules, 'fencepost'), { recursive: true });
+  for (const name of [...Object.keys(dependencies), 'ioredis', '@types/node']) install(name);
+  cpSync(sources, folder, { recursive: true });
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fencepost(...args: readonly string[]): Ended {
+  const cli = join(folder, 'node_modules/fencepost/dist/cli.js');
+  return runCli(args, { cwd: folder, cli });
+}
+
+test('the files of the guide are those of fixtures/driver, and they compile', () => {
+  const page = readFileSync(join(root, 'docs/own-lock.md'), 'utf8');
+  for (const name of FILES) {
+    expect(page, name).toContain(`\n${readFileSync(join(sources, name), 'utf8')}\`\`\`\n`);
+  }
+  const modern = ['--module', 'nodenext', '--allowImportingTsExtensions', '--target', 'es2023'];
+  const options = [...modern, '--types', 'node', '--strict', '--skipLibCheck', '--noEmit'];
+  outside(tsc, ...options, '--ignoreConfig', 'lock.fencepost.ts');
+});
+
+test('the run is red, the same each time, and its plan replays', { timeout: 300_000 }, () => {
+  const { code, out } = fencepost('run', 'lock.yaml', '--seeds', '60', '--check-determinism');
+  expect(out).toContain('✗ grant-order of my-lock');
+  expect(out).toMatch(/0 of 1 expectations? met|✗ .*no-lost-update/);
+  expect(out).toMatch(/breaks with a pause of \w+ of [\d.]+ ms, holds with/);
+  expect(code).toBe(1);
+  const plan = 'reports/lock-my-lock-grant-order.yaml';
+  expect(readFileSync(join(folder, plan), 'utf8')).toContain('hosts: { redis-1:6379: lock }');
+  expect(fencepost('replay', plan, '--modules', '.')).toMatchObject({ code: 0 });
+});
+
+test('a mistake in `hosts` is told by its place', () => {
+  const text = readFileSync(join(sources, 'lock.yaml'), 'utf8');
+  writeFileSync(
+    join(folder, 'wrong.yaml'),
+    text.replace('redis-1:6379: lock ', 'redis-1:6379: lok '),
+  );
+  const { code, err } = fencepost('run', 'wrong.yaml');
+  expect(err).toContain(
+    'wrong.yaml:3:24 hosts["redis-1:6379"]: unknown server "lok"; did you mean "lock"?',
+  );
+  expect(code).toBe(2);
+});
+
+test('an address where nobody listens is told with the hosts that there are', () => {
+  const text = readFileSync(join(sources, 'lock.yaml'), 'utf8');
+  writeFileSync(join(folder, 'other.yaml'), text.replace('redis-1:6379', 'redis-2:6379'));
+  const { code, out, err } = fencepost('run', 'other.yaml');
+  expect(out + err).toMatch(
+    /connects to redis-1:6379 at .*, where nobody listens; hosts: redis-2:6379/,
+  );
+  expect(code).not.toBe(0);
+});
