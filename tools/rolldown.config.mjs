@@ -69,6 +69,17 @@ const smaller = {
   },
 };
 
+/** What fengari requires as it is loaded, and only a Lua with a terminal uses. */
+const TERMINAL = /^(?:tmp|readline-sync)$/;
+const noTerminal = {
+  name: 'no-terminal',
+  resolveId: (id) => (TERMINAL.test(id) ? { id: `\0${id}.cjs` } : null),
+  load: (id) =>
+    /^\0(?:tmp|readline-sync)\.cjs$/.test(id)
+      ? 'module.exports = { setDefaultOptions() {} };'
+      : null,
+};
+
 /** zod says its errors in forty languages, of which none is asked for. */
 const noLocales = {
   name: 'no-locales',
@@ -81,8 +92,8 @@ export default defineConfig([
   {
     input: inputs(entries, (name) => `../src/${name}.ts`),
     platform: 'node',
-    external: (id) => isPackage(id) && !TAKEN_IN.test(id),
-    plugins: [placed, noLocales, smaller, licences(['zod', 'fengari', 'sprintf-js'])],
+    external: (id) => isPackage(id) && !TAKEN_IN.test(id) && !TERMINAL.test(id) && id[0] !== '\0',
+    plugins: [placed, noLocales, noTerminal, smaller, licences(['zod', 'fengari', 'sprintf-js'])],
     output: {
       dir: at('../dist'),
       format: 'esm',
