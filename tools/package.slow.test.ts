@@ -2,8 +2,17 @@
  * What people install stays small: the tarball, its files, and all that comes with it. Reads the
  * built package in `dist` and the packages in `node_modules`, and fetches nothing.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,6 +70,8 @@ function sizeOf(folder: string): number {
 describe('what people install', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-package-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const node = (args: readonly string[]): SpawnSyncReturns<string> =>
+    spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   let packed: z.infer<typeof tarball>;
 
   beforeAll(() => {
@@ -93,6 +104,26 @@ describe('what people install', () => {
     ]) {
       expect(paths).toContain(path);
     }
+  });
+
+  test('loads, with no more beside it than the packages that it asks for', () => {
+    const home = join(folder, 'node_modules/fencepost');
+    mkdirSync(home, { recursive: true });
+    const archive = join(folder, packed.filename);
+    spawnSync('tar', ['-xzf', archive, '--strip-components=1', '-C', home]);
+    for (const name of [...needsOf(root), 'vitest']) {
+      const place = join(folder, 'node_modules', name);
+      mkdirSync(dirname(place), { recursive: true });
+      symlinkSync(join(root, 'node_modules', name), place);
+    }
+    const entries = ['', '/fast-check', '/redis', '/vitest', '/fleet'];
+    // Of the adapter for vitest only that it is found: it runs nowhere but in a test.
+    const loaded = entries.map((entry) => `import 'fencepost${entry}';`).join('\n');
+    const { stderr } = node(['--input-type=module', '--eval', loaded]);
+    expect(stderr).not.toMatch(/Cannot find|ERR_MODULE/);
+    const { status, stdout } = node([join(home, 'dist/cli.js'), 'run', 'six-steps']);
+    expect(stdout).toContain('✓ 3 of 3 expectations met');
+    expect(status).toBe(0);
   });
 
   test('asks for no package of which a part is taken in', () => {

@@ -69,15 +69,13 @@ const smaller = {
   },
 };
 
-/** What fengari requires as it is loaded, and only a Lua with a terminal uses. */
-const TERMINAL = /^(?:tmp|readline-sync)$/;
+/** What fengari has for Node alone asks for the terminal's two packages, as soon as it is loaded. */
 const noTerminal = {
   name: 'no-terminal',
-  resolveId: (id) => (TERMINAL.test(id) ? { id: `\0${id}.cjs` } : null),
-  load: (id) =>
-    /^\0(?:tmp|readline-sync)\.cjs$/.test(id)
-      ? 'module.exports = { setDefaultOptions() {} };'
-      : null,
+  transform(code, id) {
+    if (!/[\\/]node_modules[\\/]fengari[\\/]/.test(id)) return null;
+    return code.replaceAll('typeof process', '"undefined"');
+  },
 };
 
 /** zod says its errors in forty languages, of which none is asked for. */
@@ -92,7 +90,7 @@ export default defineConfig([
   {
     input: inputs(entries, (name) => `../src/${name}.ts`),
     platform: 'node',
-    external: (id) => isPackage(id) && !TAKEN_IN.test(id) && !TERMINAL.test(id) && id[0] !== '\0',
+    external: (id) => isPackage(id) && !TAKEN_IN.test(id),
     plugins: [placed, noLocales, noTerminal, smaller, licences(['zod', 'fengari', 'sprintf-js'])],
     output: {
       dir: at('../dist'),
