@@ -136,7 +136,7 @@ describe('run', () => {
     });
     const code = await new Promise((resolve) => child.on('exit', resolve));
     expect(code).toBe(130);
-    expect(out).toMatch(/fence-monotone\s+breaks\s+[\d,]+ of/);
+    expect(out).toMatch(/broke as expected: unfenced: fence-monotone on [\d,]+ of [\d,]+ seeds/);
   });
 });
 

@@ -87,7 +87,7 @@ describe('what is written', () => {
     expect(readme).toContain(
       `npx --no-install fencepost init\nnpx --no-install fencepost ${command}\n`,
     );
-    const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '300');
+    const { code, out: told } = fencepost(folder, ...command.split(' '), '--seeds', '300', '-v');
     expect(told).toMatch(/5 of 5 expectations met/);
     expect(told).toContain('Stale write accepted');
     expect(told).toContain('who no longer held it');
