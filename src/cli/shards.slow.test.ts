@@ -102,7 +102,7 @@ describe('shards', () => {
 
   test('judge what never happened only when they are merged', () => {
     const [first] = runShards(2, 'unjudged');
-    expect(first?.out).toMatch(/\? fenced: not judged/);
+    expect(first?.out).toContain('not judged: fenced');
     expect(first?.out).not.toContain('never fired');
     const { out } = fencepost('merge', 'unjudged', '-q');
     expect(out).toMatch(/✗ fenced: not met/);

@@ -49,7 +49,8 @@ export class Project {
     cpSync(join(root, 'dist'), join(home, 'dist'), { recursive: true });
   }
 
-  private link(name: string): void {
+  /** A package of this repository's, as if it were installed. */
+  link(name: string): void {
     const place = join(this.folder, 'node_modules', name);
     mkdirSync(dirname(place), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), place);

@@ -8,6 +8,25 @@ const shown = [...page.matchAll(/(?<=```ts\n)[\s\S]*?(?=```)/g)].map(([text]) =>
 export const shownTest: string =
   shown.find((text) => text.includes("'fencepost/vitest'")) ?? 'the page shows no test';
 
+/** The one of the page whose lock, with its owner and its driver, each process has for itself. */
+export const modulesTest: string =
+  shown.find((text) => text.includes('modules:')) ?? 'the page shows no modules';
+
+/** Such a lock, as it might stand in somebody's code. */
+export const driverLock = `
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+
+const redis = new Redis('redis://redis-1:6379');
+const owner: string = randomUUID();
+
+export async function withLock(key: string, ttlMs: number, work: () => Promise<void>): Promise<void> {
+  if ((await redis.set(key, owner, 'PX', ttlMs, 'NX')) !== 'OK') return;
+  await work();
+  if ((await redis.get(key)) === owner) await redis.del(key);
+}
+`;
+
 const [above = '', , body = ''] = shownTest.split(
   /^(simTest\([\s\S]*?async \(section, \{ redis \}\) => \{)$/m,
 );

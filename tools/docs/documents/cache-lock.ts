@@ -14,7 +14,7 @@ export const document: SourceDocument = {
       lines: '18',
       says: 'The lock helps to avoid a cache stampede: five clients that miss one value do not all compute it.',
       shown: {
-        command: 'run fixtures/stampede.yaml --seeds 50 --workers 0',
+        command: 'run fixtures/stampede.yaml --seeds 50 --workers 0 -v',
         prints: [
           '✓ none: met (must break: single-flight)',
           /stampede: \d+ computations measured, at most 5 of one value at once, several on 50 seeds/,
@@ -98,7 +98,7 @@ say('carol at the end', lock().acquire(16));`,
       lines: '45–49',
       says: 'If the time is greater than the expected end (`>`), release does nothing. At the very end it still touches, and where the next client was granted the lock at that instant, it extends that one’s.',
       shown: {
-        command: 'run fixtures/cache-lock-boundary.yaml --seeds 50 --workers 0',
+        command: 'run fixtures/cache-lock-boundary.yaml --seeds 50 --workers 0 -v',
         prints: [
           '10  │                         own clock: lease lives',
           '11  grants db to bob for 10 ms, until 21 ms ← B, grant 2, grant touched',
@@ -156,11 +156,11 @@ console.log('left: ' + cache.get('db', 12));`,
       lines: '68–71',
       says: 'If it waited for the lock in vain (what follows is published in the code), it reads again and computes all the same, without the lock.',
       shown: {
-        command: 'run fixtures/stampede-timeout.yaml --seeds 50 --workers 0',
+        command: 'run fixtures/stampede-timeout.yaml --seeds 50 --workers 0 -v',
         prints: [
           'logs memoize: goes on without the lock on db',
           /bob, who did not get the lock\s+in time, began without it to compute/,
-          '✓ impatient: met (must break: single-flight; must hold: mutual-exclusion)',
+          '✓ impatient: met (must break: single-flight, lease-conservative; must hold: mutual-exclusion)',
           '✓ patient: met (must hold: single-flight, mutual-exclusion)',
         ],
       },
@@ -255,9 +255,9 @@ say('another instance', lock().acquire(20));`,
       lines: '243',
       says: 'The author’s idea: `add` the key again with the same token, and if it is one’s own in either case, delete it. It does not help: the delete removes a successor’s key all the same.',
       shown: {
-        command: 'run fixtures/cache-lock-release.yaml --seeds 50 --workers 0',
+        command: 'run fixtures/cache-lock-release.yaml --seeds 50 --workers 0 -v',
         prints: [
-          '✓ add-again: met (must break: owner-only-release, mutual-exclusion)',
+          '✓ add-again: met (must break: owner-only-release, mutual-exclusion, lease-conservative)',
           /owner-only-release of add-again[\s\S]*bob releases db \(meant grant 1\) ← release/,
           '✓ compared: met (must hold: owner-only-release, mutual-exclusion)',
         ],
@@ -267,7 +267,7 @@ say('another instance', lock().acquire(20));`,
       lines: '245–247',
       says: 'Memcached is no safe place for a lock: it may evict anything, and then two hold it.',
       shown: {
-        command: 'run fixtures/cache-lock-eviction.yaml --seeds 50 --workers 0',
+        command: 'run fixtures/cache-lock-eviction.yaml --seeds 50 --workers 0 -v',
         prints: [
           /forgets db ← evict[\s\S]*grants db to carol/,
           '✓ compared: met (must break: mutual-exclusion; must hold: owner-only-release)',
