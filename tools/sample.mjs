@@ -1,17 +1,32 @@
 // Makes the sample in reports/sample and the failure in the README anew: `npm run sample`.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const cli = resolve('dist/cli.js');
+
+/** What the main job prints in a folder, with these arguments. */
+function print(cwd, ...args) {
+  const env = { ...process.env, NO_COLOR: '1' };
+  const { stdout, status } = spawnSync('node', [cli, 'run', ...args], {
+    encoding: 'utf8',
+    cwd,
+    env,
+  });
+  if (status !== 0) throw new Error(`the run ended with ${status}`);
+  return stdout;
+}
 
 const folder = 'reports/sample';
 mkdirSync(folder, { recursive: true });
-const { stdout, status } = spawnSync(
-  'node',
-  ['dist/cli.js', 'run', 'fixtures/zombie-writer.yaml', '--output', folder],
-  { encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
-);
-if (status !== 0) throw new Error(`the run ended with ${status}`);
-const block = stdout.slice(stdout.indexOf('✗'), stdout.indexOf('\n\n', stdout.indexOf('keep:')));
-const shown = block.replaceAll(`${folder}/`, 'reports/');
+print('.', 'fixtures/zombie-writer.yaml', '--output', folder);
+
+// As it is printed where somebody has installed fencepost: longer paths would leave less room.
+const elsewhere = mkdtempSync(join(tmpdir(), 'fencepost-sample-'));
+const text = print(elsewhere, 'zombie-writer');
+rmSync(elsewhere, { recursive: true });
+const shown = text.slice(text.indexOf('✗'), text.indexOf('\n\n', text.indexOf('keep:')));
 const marks = /(<!-- failure:begin -->\n)[\s\S]*(<!-- failure:end -->)/;
 const readme = readFileSync('README.md', 'utf8');
 writeFileSync(

@@ -54,7 +54,7 @@ describe('renderReports', () => {
     it('tells one story in full, and in brief what else broke', () => {
       const text = textsOf({});
       expect(text.match(/^✗ \(expected\)/gm)).toHaveLength(2);
-      expect(text.match(/^ms {2}/gm)).toHaveLength(1);
+      expect(text.match(/^ *# +ms {2}/gm)).toHaveLength(1);
       expect(text).not.toMatch(/^✗ Stale/m);
     });
 
@@ -79,7 +79,7 @@ describe('renderReports', () => {
       }));
       const text = textsOf({ results });
       expect(text.indexOf('\n✗ Stale')).toBeLessThan(text.indexOf('✗ (expected)'));
-      expect(text.match(/^ms {2}/gm)).toHaveLength(1);
+      expect(text.match(/^ *# +ms {2}/gm)).toHaveLength(1);
     });
   });
 

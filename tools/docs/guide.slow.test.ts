@@ -74,12 +74,14 @@ test('a scenario of the package is run, shown and replayed by name', { timeout: 
   expect({ code, err }).toMatchObject({ code: 0 });
   expect(out).toContain('same plan on fenced: 20 ms ⊘ refused, token 1, has seen 2');
   expect(err).toContain('corpus: 2 plans replayed, 2 as expected');
-  const plan = 'reports/six-steps-unfenced-grant-order.yaml';
-  expect(out).toContain(`keep:   npx --no-install fencepost corpus add ${plan}\n`);
+  const keep = /^keep: +npx --no-install fencepost (.*)$/m.exec(out)?.[1] ?? expect.fail(out);
   expect(fencepost('show', 'six-steps').out).toContain('✓ accepts x = 101, token 1');
   expect(fencepost('replay', 'six-steps-unfenced-grant-order').out).toContain('reproduced');
   expect(listed()).toEqual(before);
-  expect(fencepost('corpus', 'add', plan)).toMatchObject({ code: 0 });
+  expect(fencepost(...keep.split(' ')).out).toContain('added as plans/six-steps-unfenced-');
+  expect(listed()).toEqual(before);
   const again = fencepost('run', 'six-steps', '--seeds', '20');
   expect(again.err).toContain('corpus: 3 plans replayed, 3 as expected');
+  expect(fencepost(...keep.split(' '))).toMatchObject({ code: 0 });
+  expect(readdirSync(join(folder, 'plans'))).toHaveLength(1);
 });

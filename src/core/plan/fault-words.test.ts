@@ -26,7 +26,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'delay',
-    'db/x was delayed by 20 ms',
+    'db/x came 20 ms late',
     'db/x is 20 ms late',
     'a message between alice and lock is held up for 20 ms',
   ],
