@@ -1,7 +1,7 @@
 /**
  * Where plans are kept, by one rule for `run`, `corpus` and `init`: in `plans` beside the scenario
- * that they are of. `corpus` is given no scenario, so it looks for those of the project at hand, by
- * their names. Until 0.2 `corpus` kept plans in `./plans` wherever the scenario was; what lies there
+ * that they are of. `corpus` is given no scenario, so it looks for those of the project, by their
+ * names. Until 0.2 `corpus` kept plans in `./plans` wherever the scenario was; what lies there
  * is still read, with a note, and will not be by a later minor version.
  */
 import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs';

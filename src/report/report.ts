@@ -8,8 +8,8 @@
  * words: `steps.ts` and `step-text.ts` number the events of a trace and say each in a few words,
  * from `access-text.ts`, `spans.ts` and `surroundings.ts`. The reports: `failure.ts` with
  * `sequence-text.ts`, `conclusion.ts`, `overview.ts`, `html/page.ts` (which draws with `pictures`
- * and carries what stands in `page`), `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`. `output-schema.ts` is
- * what machines may rely on.
+ * and carries what stands in `page`), `junit.ts`, `github.ts`, `report-json.ts`, `mermaid.ts`.
+ * `output-schema.ts` is what machines may rely on.
  */
 import { join } from 'node:path';
 import type { ScenarioResult } from './cases.ts';

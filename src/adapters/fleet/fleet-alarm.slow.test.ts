@@ -82,14 +82,18 @@ onRedis('sweeps on a queue end with 4 where a chunk came to two results', async 
   expect(err).toContain('of a~b: as a worker has shrunk it');
 });
 
-/** On few seeds, the lock refuses another number of requests each time that one of them is run. */
+/**
+ * On few seeds, the lock refuses another number of requests each time that one of them is run: it
+ * goes by a count of the process, of which no simulation knows.
+ */
 function writeFickleLock(place: string): string {
   const read = (name: string): string => readFileSync(join(root, 'fixtures/modules', name), 'utf8');
   const module = read('spin-lock.mjs')
-    .replace('class SpinServer {', 'let strikes = 0;\nclass SpinServer {\n  refusals = 0;')
+    .replace(/^/, "import { AsyncResource } from 'node:async_hooks';\n")
+    .replace('class SpinServer {', 'class SpinServer {\n  refusals = 0;')
     .replace(
       'if (holder !== undefined && ',
-      `if (turn.monotonicUs % 1009 === 100) this.refusals = ++strikes % 5;
+      `if (turn.monotonicUs % 1009 === 100) this.refusals = new AsyncResource('a').asyncId() % 5;
     this.refusals -= 1;
     if (this.refusals >= 0) {
       this.book.deny(turn, { lock, client, holder: client });

@@ -164,8 +164,8 @@ function refuse(call: string, args: readonly unknown[]): { readonly value: unkno
   throw error;
 }
 
-/** Node's own code that runs files and prints, which is no part of what a program does. */
-const MACHINERY = /node:internal\/(?:modules|console)\//;
+/** Node's own code that runs files, prints and ends a thread: no part of what a program does. */
+const MACHINERY = /node:internal\/(?:modules|console|main)\//;
 
 /** The code that made a call, as far as the stack tells. */
 interface Leaver {

@@ -158,7 +158,7 @@ function isDefinition(value: unknown): value is SystemDefinition {
 
 /** Whoever loads a definition: its time stands still, and its timers never come. */
 class Nobody implements Inhabitant {
-  readonly name: string = 'world';
+  readonly name: string = 'the module';
   readonly pid: number = 1;
   readonly network: null = null;
   private readonly drawn: Map<string, Randomness> = new Map();

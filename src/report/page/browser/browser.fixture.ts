@@ -1,8 +1,7 @@
 /**
- * Opens pages in the Chromium that a machine has, and makes them: the script is bundled as the
- * build does it. Where there is no Chromium, see `needs`.
+ * Opens pages in the Chromium that a machine has, and makes them with the script that the build
+ * made. Where there is no Chromium, see `needs`.
  */
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,13 +26,9 @@ export function launch(): Promise<Browser> {
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-page-'));
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The page's script, made from the sources. */
+/** The page's script, as `npm run build` has bundled it. */
 export function bundle(): string {
-  const file = join(folder, 'script.js');
-  const command = join(root, 'node_modules/rolldown/bin/cli.mjs');
-  const words = [command, '-c', join(root, 'tools/rolldown.config.mjs'), '--file', file];
-  if (!existsSync(file)) execFileSync(process.execPath, words, { cwd: root, stdio: 'pipe' });
-  return readFileSync(file, 'utf8');
+  return readFileSync(join(root, 'dist/report/page/script.js'), 'utf8');
 }
 
 /** Writes a page and gives its `file://` address. */
