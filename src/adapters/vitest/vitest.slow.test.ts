@@ -297,7 +297,7 @@ test(
     own.remove();
     expect(failed(ran)).toEqual(['an owner of each process']);
     expect(messages(ran).get('an owner of each process')).toMatch(
-      /grant-order of an owner of each process.*the store took it/s,
+      /Stale write accepted by `own-lock`.*the store took it/s,
     );
   },
   90_000,
