@@ -288,20 +288,16 @@ test('a test that is cancelled ends', async () => {
   expect(output()).toContain('it ended');
 });
 
-test(
-  'a lock with a driver of its own is loaded for each process, and fails',
-  async () => {
-    const own = new Project({ 'lock.ts': driverLock, 'lock.test.ts': modulesTest });
-    own.link('ioredis');
-    const ran = await own.run([]);
-    own.remove();
-    expect(failed(ran)).toEqual(['an owner of each process']);
-    expect(messages(ran).get('an owner of each process')).toMatch(
-      /Stale write accepted by `own-lock`.*the store took it/s,
-    );
-  },
-  90_000,
-);
+test('a lock with a driver of its own is loaded for each process, and fails', async () => {
+  const own = new Project({ 'lock.ts': driverLock, 'lock.test.ts': modulesTest });
+  own.link('ioredis');
+  const ran = await own.run([]);
+  own.remove();
+  expect(failed(ran)).toEqual(['an owner of each process']);
+  expect(messages(ran).get('an owner of each process')).toMatch(
+    /Stale write accepted by `own-lock`.*the store took it/s,
+  );
+}, 90_000);
 
 test('the example of docs/vitest.md compiles, and each kind of test', () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
