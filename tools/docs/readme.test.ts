@@ -192,7 +192,7 @@ test('every example of a page is run by a test', () => {
   const run = [
     ...['shrinkFailure(plan', 'new LockService()', 'new LeaseTable()', 'planArbitrary('],
     'new OptimisticTable(',
-    // guide.slow.test.ts runs these two, vitest.slow.test.ts those in vitest.
+    // driver.slow.test.ts runs these two, vitest.slow.test.ts those in vitest.
     ...["from 'ioredis'", "from './src/lock.ts'"],
     // readme-cache-lock.slow.test.ts runs the last.
     ...['checkHistory(', "'fencepost/vitest'", 'new CacheLock('],
