@@ -40,7 +40,10 @@ export function addRun(command: Command, done: Done, version: string): void {
     .option(...shared.output)
     .option(...shared.reporter)
     .option(...shared.json)
-    .option('--check-determinism', 'run every seed twice and compare every event')
+    .option(
+      '--check-determinism',
+      'run every seed twice, and some with all modules loaded anew, and compare every event',
+    )
     .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds, for `merge`')
     .option('--resume', 'go on where the same command was killed or stopped')
     .option(...shared.corpus)

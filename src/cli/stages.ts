@@ -40,6 +40,7 @@ import {
   requireOwnPages,
   summaryOf,
 } from './reporting.ts';
+import { systemsToReuse } from './reusing.ts';
 import { writeShard } from './shards.ts';
 import { plansFolderOf } from './shipped.ts';
 import { type LoadedScenario, loadScenarios, type ModuleOptions } from './sources.ts';
@@ -167,7 +168,10 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
   const journal = journalFor(loaded, context);
   const keptPlans = await replayKeptOf(loaded, context);
   const { repeated, difference } = await selfCheck(loaded, part, context);
-  const result = await sweepSeeds(loaded, part, context, journal);
+  const tasks = { pool, catalogue: loaded.catalogue, isGivenUp: isInterrupted };
+  const { checksDeterminism } = options;
+  const reusing = await systemsToReuse(loaded, part, { tasks, checksDeterminism, terminal });
+  const result = await sweepSeeds(loaded, { ...part, reusing }, context, journal);
   const examined: Examined = {
     ...{ range, keptPlans, repeated, difference, corpus: options.corpus },
     tallies: result.tallies,
@@ -276,7 +280,7 @@ export async function selfCheck(
 
 async function sweepSeeds(
   loaded: LoadedScenario,
-  { from, to }: SeedRange,
+  { from, to, reusing }: SeedRange & { readonly reusing: readonly string[] },
   context: RunContext,
   journal: Journal,
 ): Promise<SweepResult> {
@@ -288,6 +292,7 @@ async function sweepSeeds(
     options.maxFailures !== null && broken >= options.maxFailures;
   const result = await sweep(loaded.scenario, {
     ...{ from, to, pool: context.pool, catalogue: loaded.catalogue, finished: journal.finished },
+    reusing,
     onFinished: (chunk, tally) => {
       runs += tally.seeds;
       journal.add(chunk, tally);

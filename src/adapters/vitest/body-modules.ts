@@ -5,8 +5,10 @@
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { World } from '../../core/world/world.ts';
 import { ModuleGraph } from '../../host/realm/module-graph.ts';
-import { Realm } from '../../host/realm/realm.ts';
+import { realmsOf } from '../../host/realm/realm-blocks.ts';
+import type { AsyncClient } from '../../systems/protocol.ts';
 import { errorText } from '../../text/error-text.ts';
 import { SimTestError } from './test-place.ts';
 
@@ -43,10 +45,10 @@ export class BodyModules {
   }
 
   /** New instances of all; a promise only where one of them awaits something at its top level. */
-  load(): LoadedModules | Promise<LoadedModules> {
+  loadFor(client: AsyncClient, world: World): LoadedModules | Promise<LoadedModules> {
     const { graph } = this;
     if (graph === null) return {};
-    const realm = new Realm(graph);
+    const realm = realmsOf(world, graph)(client);
     const loaded = this.urls.map(([name, url]) => [name, realm.load(url)] as const);
     if (!loaded.some(([, one]) => one instanceof Promise)) return Object.fromEntries(loaded);
     const waiting = loaded.map(async ([name, one]) => [name, await one] as const);

@@ -275,7 +275,7 @@ export function lockOfBody<S extends object, T extends object, A extends readonl
     return (client) => {
       const made: unknown = start === undefined ? {} : start(client, added);
       if (!isObject<T>(made)) throw noObject('start', made);
-      const loaded = modules?.load() ?? null;
+      const loaded = modules?.loadFor(client, world) ?? null;
       if (loaded instanceof Promise) {
         loaded.catch(() => {});
         return async (section: AsyncSection) => {

@@ -31,12 +31,25 @@ export interface Inhabitant {
   fail(error: unknown): void;
 }
 
+/** A module while its code runs for the first time. */
+export interface Loading {
+  readonly name: string;
+  /** Whether it drew, read and began nothing so far that is another in each process and run. */
+  isPure: boolean;
+}
+
 /** Null while no simulated process runs: every global is then what it always was. */
 export const ambient: {
   current: Inhabitant | null;
-  /** The name of the module that is being loaded; null while none is. */
-  loading: string | null;
+  /** The module that is being loaded; null while none is. */
+  loading: Loading | null;
 } = { current: null, loading: null };
+
+/** Called where code draws, reads or begins what is another in each process and run. */
+export function noteImpure(): void {
+  const { loading } = ambient;
+  if (loading !== null) loading.isPure = false;
+}
 
 const immediate: typeof setImmediate = setImmediate;
 

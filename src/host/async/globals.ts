@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import process from 'node:process';
 import { patchNetwork } from '../network/virtual-socket.ts';
-import { ambient, type Inhabitant } from './ambient.ts';
+import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
 import { Patches, Shared } from './patches.ts';
@@ -157,6 +157,9 @@ function patchIdentity(patches: Patches): void {
   patches.set(
     os,
     'hostname',
-    either(hostname, (current) => current.name),
+    either(hostname, (current) => {
+      noteImpure();
+      return current.name;
+    }),
   );
 }

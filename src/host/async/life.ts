@@ -13,7 +13,7 @@ import type { Process } from '../../core/world/process.ts';
 import type { HostedParts } from '../../core/world/world.ts';
 import { errorText } from '../../text/error-text.ts';
 import type { Uplink } from '../network/hosts.ts';
-import { ambient, type Inhabitant } from './ambient.ts';
+import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { requireFewJobs } from './endless.ts';
 import { CONNECTS } from './escapes.ts';
 import { Randomness } from './randomness.ts';
@@ -65,6 +65,7 @@ export class Life implements Inhabitant, JobOwner {
 
   /** As Linux gives them out: below 32,768, and above those of the system's own. */
   get pid(): number {
+    noteImpure();
     return 300 + (nameOf(`${this.name}/${this.ordinal}`).hash % 32_000);
   }
 
@@ -83,6 +84,7 @@ export class Life implements Inhabitant, JobOwner {
   }
 
   private countReading(): void {
+    noteImpure();
     this.readings += 1;
     if (this.readings < MOST_READINGS) return;
     const error = new Error('it waits for its clock to move, which it does only while it awaits');
@@ -101,7 +103,8 @@ export class Life implements Inhabitant, JobOwner {
   }
 
   get randomness(): Randomness {
-    const module = ambient.loading ?? '';
+    noteImpure();
+    const module = ambient.loading?.name ?? '';
     const known = this.drawn.get(module);
     if (known !== undefined) return known;
     const number = this.parts.choices.streamOf(under(nameOf(this.name), 'random'));
@@ -112,6 +115,7 @@ export class Life implements Inhabitant, JobOwner {
   }
 
   setTimer(setting: TimerSetting): VirtualTimer {
+    noteImpure();
     const timer = this.timers.set(setting);
     if (this.isOver) timer.close();
     return timer;

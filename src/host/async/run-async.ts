@@ -20,7 +20,7 @@ import { loadHosts, openHosts } from '../network/plan-hosts.ts';
 import { inRealTurn } from './ambient.ts';
 import { clientProgram } from './client-program.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
-import { type Fill, pinFilled, runFilled } from './run-filled.ts';
+import { type Fill, pinFilled, type RunOptions, runFilled } from './run-filled.ts';
 import { runName, within } from './whereabouts.ts';
 
 /**
@@ -45,11 +45,7 @@ function watched<T>(plan: Plan, parts: SystemParts, code: () => T): T {
   return within(() => runName(plan), isOwn, code);
 }
 
-async function runUnwatched(
-  plan: Plan,
-  parts: SystemParts,
-  options?: GlobalsOptions,
-): Promise<Trace> {
+async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunOptions): Promise<Trace> {
   if (!isAsync(plan, parts)) return run(plan, parts);
   requirePrepared(plan, parts);
   if (plan.system.hosts !== undefined) await loadHosts();
@@ -105,10 +101,13 @@ export function examineEither(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
+  options?: RunOptions,
 ): Examination | Promise<Examination> {
   return watched(plan, catalogue, () => {
     if (!isAsync(plan, catalogue)) return examine(plan, claims, catalogue);
-    return runUnwatched(plan, catalogue).then((trace) => judgeRun(plan, trace, claims, catalogue));
+    return runUnwatched(plan, catalogue, options).then((trace) =>
+      judgeRun(plan, trace, claims, catalogue),
+    );
   });
 }
 

@@ -23,6 +23,7 @@ import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
 import { World } from '../../core/world/world.ts';
 import { hostsOf } from '../network/hosts.ts';
+import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
@@ -90,7 +91,7 @@ export type Fill = (plan: Plan, world: AsyncWorld) => undefined | (() => void);
 export function runFilled(
   plan: Plan,
   fill: Fill,
-  options?: GlobalsOptions,
+  options?: RunOptions,
   watcher: Watcher | null = null,
 ): Promise<Trace> {
   return runIn(plan, { fill, log: null, watcher, options });
@@ -108,15 +109,22 @@ export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions
   return pinning.pinned(plan);
 }
 
+/** How a run is carried out, which changes nothing of what happens in it. */
+export interface RunOptions extends GlobalsOptions {
+  /** Where its processes take their realms from; absent: each start has a new one. */
+  readonly realms?: RealmBlock;
+}
+
 interface RunSetting {
   readonly fill: Fill;
   readonly log: DrawLog | null;
   readonly watcher: Watcher | null;
-  readonly options: GlobalsOptions | undefined;
+  readonly options: RunOptions | undefined;
 }
 
 async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): Promise<Trace> {
   const world = new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
+  if (options?.realms !== undefined) takeFrom(options.realms, world);
   const asyncWorld = new AsyncWorld(world);
   const empty = fill(plan, asyncWorld);
   const restoreGlobals = virtualizeGlobals(options);

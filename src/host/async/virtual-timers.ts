@@ -8,7 +8,7 @@ import process from 'node:process';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ambient, type Inhabitant } from './ambient.ts';
+import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { type AnyFunction, isFunction, type Patches } from './patches.ts';
 import { delayOf, type TimerSetting, VirtualTimer } from './timers.ts';
 
@@ -123,10 +123,12 @@ function patchTicks(patches: Patches): void {
   const { nextTick } = process;
   const { queueMicrotask } = globalThis;
   patches.set(process, 'nextTick', (callback: () => void, ...args: unknown[]) => {
+    noteImpure();
     ambient.current?.countJob();
     nextTick(callback, ...args);
   });
   patches.set(globalThis, 'queueMicrotask', (callback: () => void) => {
+    noteImpure();
     ambient.current?.countJob();
     queueMicrotask(callback);
   });

@@ -9,7 +9,7 @@ import dns from 'node:dns';
 import net from 'node:net';
 import process from 'node:process';
 import tls from 'node:tls';
-import { ambient, type Inhabitant } from '../async/ambient.ts';
+import { ambient, type Inhabitant, noteImpure } from '../async/ambient.ts';
 import { leaverOf } from '../async/escapes.ts';
 import { type AnyFunction, isFunction, type Patches } from '../async/patches.ts';
 import type { VirtualTimer } from '../async/timers.ts';
@@ -65,6 +65,7 @@ function isPath(given: unknown): given is string {
 }
 
 function open(socket: net.Socket, place: Place, current: Inhabitant): net.Socket {
+  noteImpure();
   if (place.whenOpen !== null) socket.once('connect', place.whenOpen);
   const { network } = current;
   Reflect.set(socket, 'connecting', true);

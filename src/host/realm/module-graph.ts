@@ -8,7 +8,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { readModule } from '../modules/read-module.ts';
-import { type Asking, resolveModule } from '../modules/resolve-module.ts';
+import { type Asking, isOwnFile, resolveModule } from '../modules/resolve-module.ts';
 import {
   type RewrittenModule,
   rewriteModule,
@@ -112,6 +112,23 @@ export class ModuleGraph {
     return this.unitAt(this.rootUrl);
   }
 
+  /** Packages whose modules were found to keep something from one run to the next. */
+  readonly keepers: Set<string> = new Set();
+
+  /**
+   * Whether an instance of this module may be used by a later run, if loading it did nothing: only
+   * of packages, since what is one's own keeps things, and is loaded at once.
+   */
+  mayReuse({ url, name }: Unit): boolean {
+    return !isOwnFile(url) && !this.keepers.has(packageIn(name));
+  }
+
+  /** The packages that it has read modules of so far. */
+  get packages(): readonly string[] {
+    const units = [...this.units.values()].filter(({ url }) => !isOwnFile(url));
+    return [...new Set(units.map(({ name }) => packageIn(name)))].sort();
+  }
+
   private async reach(unit: Unit, seen: Set<Unit>): Promise<void> {
     if (unit.kind !== 'module' || seen.has(unit)) return;
     seen.add(unit);
@@ -206,6 +223,11 @@ export class ModuleGraph {
     if (inPackage !== -1) return path.slice(inPackage + '/node_modules/'.length);
     return posix.relative(decodeURIComponent(this.folder), path);
   }
+}
+
+/** `ioredis` of `ioredis/built/index.js`. */
+function packageIn(name: string): string {
+  return /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 }
 
 function compiled({ text }: RewrittenModule, url: string): MakeModule {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { runCli } from '../../cli/command-line.fixture.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const cli = join(root, 'dist/cli.js');
@@ -14,20 +15,22 @@ const LOCK = `import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { defineSystem } from 'fencepost';
 import { RedisClient, RedisNode } from 'fencepost/redis';
+import { jitter } from 'calm';
+import { count } from 'counts';
 
 const OWNER = randomUUID() + process.pid;
 const LAZY_MS = Math.floor(Math.random() * 20);
 let taken = 0;
 const known = new Map();
 
-const buildAsync = (world) => {
+const lockOf = (more) => (world) => {
   const node = world.addServer({ name: 'lock', role: 'lock' }, new RedisNode());
   return (client) => {
     const redis = new RedisClient(client, node);
     return async (section) => {
       taken += 1;
       if (!known.has(section.lock)) known.set(section.lock, await redis.script('LOAD', 'return 1'));
-      await wait(LAZY_MS + taken * known.size);
+      await wait(LAZY_MS + taken * known.size + jitter() + more());
       const untilMs = Date.now() + section.ttlMs;
       const got = await redis.set(section.lock, OWNER + taken, 'PX', section.ttlMs, 'NX');
       if (got !== 'OK') return;
@@ -38,12 +41,22 @@ const buildAsync = (world) => {
     };
   };
 };
-export default defineSystem({ locks: { lazy: { about: 'keeps things', buildAsync } } });
+const lazy = { about: 'keeps things', buildAsync: lockOf(() => 0) };
+const counting = { about: 'uses a package that keeps things', buildAsync: lockOf(count) };
+export default defineSystem({ locks: { lazy, counting } });
 `;
+
+/** One can be used again from seed to seed, and one keeps something, which is seen at its runs. */
+const PACKAGES = {
+  calm: 'exports.jitter = () => Math.floor(Math.random() * 3);',
+  counts: 'let calls = 0; exports.count = () => (calls += 1);',
+};
 
 const SCENARIO = `name: lazy
 use: ./lazy.mjs
-systems: { lazy: { lock: lazy, store: unfenced } }
+systems:
+  lazy: { lock: lazy, store: unfenced }
+  counting: { lock: counting, store: unfenced }
 clients: { count: 3, ttl: 20ms, sections: 2, think: 0ms..10ms }
 workload: { kind: read-modify-write }
 network: { latency: 1ms..2ms }
@@ -62,19 +75,41 @@ function resultWith(file: string, folder: string, workers: number): string {
   return output.replace(/"\w+PerSecond":[\d.]+,?/g, '');
 }
 
+/** The path of the scenario. */
+function writeProject(folder: string): string {
+  for (const [name, text] of Object.entries(PACKAGES)) {
+    mkdirSync(join(folder, 'node_modules', name), { recursive: true });
+    writeFileSync(join(folder, 'node_modules', name, 'index.js'), text);
+  }
+  symlinkSync(root, join(folder, 'node_modules/fencepost'));
+  writeFileSync(join(folder, 'lazy.mjs'), LOCK);
+  const file = join(folder, 'lazy.yaml');
+  writeFileSync(file, SCENARIO);
+  return file;
+}
+
 const LAYOUTS = [0, 1, 2, 3];
 const PROCESSES = 5;
 
 test('twenty processes in four layouts of workers come to one result', { timeout: 600_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-layouts-'));
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules/fencepost'));
-  writeFileSync(join(folder, 'lazy.mjs'), LOCK);
-  const file = join(folder, 'lazy.yaml');
-  writeFileSync(file, SCENARIO);
+  const file = writeProject(folder);
   const results = LAYOUTS.flatMap((workers) =>
     Array.from({ length: PROCESSES }, () => resultWith(file, folder, workers)),
   );
   expect(results[0]).toContain('"lazy"');
   expect(new Set(results).size).toBe(1);
+});
+
+test('a package that keeps something from seed to seed is named, and loaded anew for each', {
+  timeout: 120_000,
+}, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fencepost-keeper-'));
+  const args = ['run', writeProject(folder), '--seeds', '40', '--check-determinism'];
+  const { err } = runCli(args, { cwd: folder });
+  expect(err).toContain('  determinism: 80 runs repeated, every event equal\n');
+  expect(err).toMatch(/ {2}modules: \d+ seeds of lazy loaded anew, no difference\n/);
+  expect(err).toMatch(
+    / {2}modules: counting loads all anew for each seed: counts keeps something from seed to seed \(seed 1: event \d+ differs: /,
+  );
 });

@@ -25,6 +25,7 @@ import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
 import { shareHosts } from '../network/hosts.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import { Realm } from './realm.ts';
+import { loadsFrom, realmsOf } from './realm-blocks.ts';
 
 /**
  * What the first module of a graph exports, in a realm of nobody, once the jobs that it began have
@@ -55,10 +56,8 @@ export function withOwnInstances(
     const { buildAsync } = protocol;
     if (buildAsync === undefined) return [name, protocol] as const;
     const again = (namespace: object): BuildAsync => buildOf(namespace, name, graph);
-    return [
-      name,
-      { ...protocol, buildAsync: buildPerProcess(buildAsync, { graph, again }) },
-    ] as const;
+    const perProcess = loadsFrom(buildPerProcess(buildAsync, { graph, again }), graph);
+    return [name, { ...protocol, buildAsync: perProcess }] as const;
   });
   return { ...definition, locks: new Map(locks) };
 }
@@ -72,12 +71,13 @@ interface Again {
 function buildPerProcess(build: BuildAsync, { graph, again }: Again): BuildAsync {
   return (world, options) => {
     const servers: Servers = new Map();
+    const realmFor = realmsOf(world, graph);
     const programOf: unknown = build(noting(world, servers), options);
     if (typeof programOf !== 'function') throw new Error('`buildAsync` gives no function');
     const programIn = (namespace: object, client: AsyncClient): SectionProgram =>
       programOfAgain(again(namespace), { world: mirroring(world, servers), options })(client);
     return (client) => {
-      const loaded = new Realm(graph).load();
+      const loaded = realmFor(client).load();
       if (!(loaded instanceof Promise)) return programIn(loaded, client);
       const { current } = ambient;
       const program = loaded.then((namespace) => programIn(namespace, client));
@@ -182,7 +182,7 @@ class Nobody implements Inhabitant {
   }
 
   get randomness(): Randomness {
-    const place = `${this.name}/${ambient.loading ?? ''}`;
+    const place = `${this.name}/${ambient.loading?.name ?? ''}`;
     const known = this.drawn.get(place) ?? new Randomness(place, { number: 0, life: 0 });
     this.drawn.set(place, known);
     return known;

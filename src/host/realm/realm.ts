@@ -7,35 +7,39 @@
 import nodeModule from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { ambient } from '../async/ambient.ts';
+import type { Loading } from '../async/ambient.ts';
+import type { Asking } from '../modules/resolve-module.ts';
+import { type Binding, during, EsInstance, namespaceOf, ScriptModule } from './instances.ts';
 import {
-  type Getters,
   type ImportTarget,
   type JsonUnit,
   type ModuleGraph,
-  type ModuleSteps,
   type ModuleUnit,
   noExport,
   type ScriptUnit,
-  type Setter,
   type Unit,
 } from './module-graph.ts';
 import type { Import } from './rewrite-module.ts';
-
-/** An exported variable: the value that it has now, and whoever wants to be told of another. */
-interface Binding {
-  read(): unknown;
-  watch(setter: Setter): void;
-}
 
 export class Realm {
   private readonly graph: ModuleGraph;
   private readonly modules: Map<ModuleUnit, EsInstance> = new Map();
   private readonly scripts: Map<Unit, ScriptModule> = new Map();
   private readonly views: Map<ImportTarget, object> = new Map();
+  /** Modules of which each process and run has to have its own. */
+  private readonly impure: Set<Unit> = new Set();
+  /** What each module has asked for, by its URL. */
+  private readonly uses: Map<string, Set<ImportTarget>> = new Map();
 
-  constructor(graph: ModuleGraph) {
+  /** Whether what its modules do as they are loaded is noted, so that it can be renewed. */
+  private readonly isRenewable: boolean;
+
+  constructor(
+    graph: ModuleGraph,
+    { isRenewable = false }: { readonly isRenewable?: boolean } = {},
+  ) {
     this.graph = graph;
+    this.isRenewable = isRenewable;
   }
 
   /**
@@ -44,6 +48,56 @@ export class Realm {
    */
   load(url: string = this.graph.rootUrl): object | Promise<object> {
     return this.importTarget(this.graph.unitAt(url));
+  }
+
+  /**
+   * Forgets its instances, as if it had just been made, but for modules of packages that were
+   * loaded without drawing, reading or beginning anything, and use only such themselves.
+   */
+  renew(): void {
+    const kept = this.reusable();
+    const isKept = (target: ImportTarget): boolean => target.kind === 'host' || kept.has(target);
+    for (const known of [this.modules, this.scripts, this.views]) forgetUnless(isKept, known);
+    for (const instance of this.modules.values()) instance.keepWatchers(isKept);
+    const urls = new Set([...kept].map((target) => (target.kind === 'host' ? '' : target.url)));
+    for (const url of this.uses.keys()) if (!urls.has(url)) this.uses.delete(url);
+    this.impure.clear();
+  }
+
+  private reusable(): ReadonlySet<ImportTarget> {
+    const loaded = [...this.modules]
+      .filter(([, { state, waiting, failure }]) => {
+        return state === 'running' && waiting === null && failure === null;
+      })
+      .map(([unit]): Unit => unit);
+    const units = [...loaded, ...this.scripts.keys()];
+    const kept = new Set<ImportTarget>(
+      units.filter((unit) => this.graph.mayReuse(unit) && !this.impure.has(unit)),
+    );
+    for (let before = -1; before !== kept.size; ) {
+      before = kept.size;
+      for (const unit of kept) {
+        if (unit.kind === 'host') continue;
+        const used = [...(this.uses.get(unit.url) ?? [])];
+        if (used.some((one) => one.kind !== 'host' && !kept.has(one))) kept.delete(unit);
+      }
+    }
+    return kept;
+  }
+
+  /** What a specifier means in a module, which from here on uses that. */
+  private resolve(specifier: string, parentUrl: string, asking: Asking): ImportTarget {
+    const target = this.graph.resolve(specifier, parentUrl, asking);
+    if (!this.isRenewable) return target;
+    const known = this.uses.get(parentUrl);
+    if (known === undefined) this.uses.set(parentUrl, new Set([target]));
+    else known.add(target);
+    return target;
+  }
+
+  private loadingOf(unit: Unit): Loading {
+    const isAsync = unit.kind === 'module' && unit.rewritten.isAsync;
+    return { name: unit.name, isPure: this.isRenewable && !isAsync };
   }
 
   private importTarget(target: ImportTarget): object | Promise<object> {
@@ -63,7 +117,7 @@ export class Realm {
     });
     this.modules.set(unit, instance);
     for (const specifier of unit.rewritten.requests) {
-      const target = this.graph.resolve(specifier, unit.url, 'import');
+      const target = this.resolve(specifier, unit.url, 'import');
       if (target.kind === 'module') this.link(target);
     }
     instance.resolveExports = (name) => this.bindingIn(instance, name, new Set());
@@ -112,7 +166,10 @@ export class Realm {
       }
     }
     this.connect(instance);
-    return instance.run();
+    const loading = this.loadingOf(instance.unit);
+    const waiting = instance.run(loading);
+    if (!loading.isPure) this.impure.add(instance.unit);
+    return waiting;
   }
 
   private targetOf({ rewritten, url }: ModuleUnit, request: number): ImportTarget {
@@ -131,7 +188,7 @@ export class Realm {
       }
       const binding = this.bindingOf(target, wanted.name, new Set());
       if (binding === null) throw this.missing(instance.unit, wanted);
-      binding.watch(setter);
+      binding.watch(setter, instance.unit);
     });
   }
 
@@ -249,13 +306,16 @@ export class Realm {
     const load = (specifier: unknown): Promise<object> =>
       this.loadLater(String(specifier), unit.url);
     const { exports } = module;
+    const loading = this.loadingOf(unit);
     try {
-      loading(unit.name, () =>
+      during(loading, () =>
         Reflect.apply(unit.run, exports, [exports, require, module, file, dirname(file), load]),
       );
     } catch (error) {
       this.scripts.delete(unit);
       throw error;
+    } finally {
+      if (!loading.isPure) this.impure.add(unit);
     }
     module.loaded = true;
     return module;
@@ -264,7 +324,7 @@ export class Realm {
   /** `require` of a module, with what hangs on it. */
   private requireFor(parentUrl: string): (specifier: unknown) => unknown {
     const resolve = (specifier: unknown): ImportTarget =>
-      this.graph.resolve(String(specifier), parentUrl, 'require');
+      this.resolve(String(specifier), parentUrl, 'require');
     const require = (specifier: unknown): unknown => this.exportsOf(resolve(specifier));
     return Object.assign(require, {
       resolve: Object.assign((specifier: unknown) => nameForRequire(resolve(specifier)), {
@@ -287,8 +347,15 @@ export class Realm {
   }
 
   private async loadLater(specifier: string, parentUrl: string): Promise<object> {
-    return await this.importTarget(this.graph.resolve(specifier, parentUrl, 'import'));
+    return await this.importTarget(this.resolve(specifier, parentUrl, 'import'));
   }
+}
+
+function forgetUnless<T extends ImportTarget>(
+  isKept: (target: T) => boolean,
+  known: Map<T, unknown>,
+): void {
+  for (const target of known.keys()) if (!isKept(target)) known.delete(target);
 }
 
 /** Of what has one instance for all realms. */
@@ -311,103 +378,6 @@ function valueIn(target: ImportTarget, exports: unknown, name: string): unknown 
   return hasNames(exports) ? Reflect.get(exports, name) : undefined;
 }
 
-/** The instance of an ES module in a realm. */
-class EsInstance {
-  readonly unit: ModuleUnit;
-  state: 'linked' | 'running' = 'linked';
-  /** Until it has run. */
-  waiting: Promise<void> | null = null;
-  failure: { readonly error: unknown } | null = null;
-  getters: Getters = {};
-  setters: readonly Setter[] = [];
-  resolveExports: (name: string) => Binding | null = () => null;
-  names: () => readonly string[] = () => [];
-  private readonly steps: ModuleSteps;
-  private readonly watchers: Map<string, Setter[]> = new Map();
-  private made: object | null = null;
-
-  constructor(
-    unit: ModuleUnit,
-    {
-      load,
-      resolve,
-    }: {
-      readonly load: (specifier: unknown) => Promise<object>;
-      readonly resolve: (specifier: string) => string;
-    },
-  ) {
-    this.unit = unit;
-    const { url } = unit;
-    const filename = fileURLToPath(url);
-    const tools = {
-      open: (getters: Getters, setters: readonly Setter[]): void => {
-        this.getters = getters;
-        this.setters = setters;
-      },
-      tell: (name: string): void => {
-        for (const setter of this.watchers.get(name) ?? []) setter(this.getters[name]?.());
-      },
-      first: <T>(value: T): T => value,
-      name: nameDefault,
-      meta: { __proto__: null, url, filename, dirname: dirname(filename), resolve },
-    };
-    this.steps = unit.make()(tools, load);
-    void this.steps.next(); // to before its first line
-  }
-
-  /** Runs it from its first line on. */
-  run(): Promise<void> | null {
-    const ended = loading(this.unit.name, () => this.steps.next());
-    return ended instanceof Promise ? ended.then(() => {}) : null;
-  }
-
-  bindingOf(name: string): Binding | null {
-    const read = Object.hasOwn(this.getters, name) ? this.getters[name] : undefined;
-    if (read === undefined) return null;
-    const watch = (setter: Setter): void => {
-      this.watchers.set(name, [...(this.watchers.get(name) ?? []), setter]);
-      setter(readable(read));
-    };
-    return { read, watch };
-  }
-
-  /** As `import * as all` sees it. */
-  get namespace(): object {
-    this.made ??= liveNamespace(this.names(), (name) => this.resolveExports(name));
-    return this.made;
-  }
-}
-
-/** Undefined where a module on a circle has not come so far; it is told when it has. */
-function readable(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ReferenceError) return undefined;
-    throw error;
-  }
-}
-
-function liveNamespace(
-  names: readonly string[],
-  bindingOf: (name: string) => Binding | null,
-): object {
-  const properties: [string, () => unknown][] = names.flatMap((name) => {
-    const binding = bindingOf(name);
-    return binding === null ? [] : [[name, () => binding.read()]];
-  });
-  return namespaceOf(Object.fromEntries(properties));
-}
-
-function namespaceOf(getters: Getters): object {
-  const namespace: object = Object.create(null);
-  for (const [name, get] of Object.entries(getters)) {
-    Object.defineProperty(namespace, name, { get, enumerable: true });
-  }
-  Object.defineProperty(namespace, Symbol.toStringTag, { value: 'Module' });
-  return Object.preventExtensions(namespace);
-}
-
 function isModuleNamespace(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Module]';
 }
@@ -417,49 +387,10 @@ function forRequire(namespace: object): unknown {
   return 'module.exports' in namespace ? namespace['module.exports'] : namespace;
 }
 
-/** A function or class that has no name but that of its variable is called `default`. */
-function nameDefault(value: unknown): unknown {
-  if (typeof value === 'function' && /^\$f[p-v]_$/.test(value.name)) {
-    Object.defineProperty(value, 'name', { value: 'default', configurable: true });
-  }
-  return value;
-}
-
-/** The `module` of a CommonJS module. */
-class ScriptModule {
-  exports: unknown = {};
-  readonly id: string;
-  readonly filename: string;
-  readonly path: string;
-  readonly require: (specifier: unknown) => unknown;
-  readonly children: readonly unknown[] = [];
-  readonly paths: readonly string[] = [];
-  readonly parent: null = null;
-  loaded = false;
-
-  constructor(file: string, require: (specifier: unknown) => unknown) {
-    this.id = file;
-    this.filename = file;
-    this.path = dirname(file);
-    this.require = require;
-  }
-}
-
 function urlOf(target: ImportTarget): string {
   return target.kind === 'host' ? `node:${target.name}` : target.url;
 }
 
 function nameForRequire(target: ImportTarget): string {
   return target.kind === 'host' ? target.name : fileURLToPath(target.url);
-}
-
-/** Runs a module's own code; what it draws meanwhile is the module's. */
-function loading<T>(name: string, run: () => T): T {
-  const before = ambient.loading;
-  ambient.loading = name;
-  try {
-    return run();
-  } finally {
-    ambient.loading = before;
-  }
 }

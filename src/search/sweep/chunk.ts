@@ -35,9 +35,24 @@ export interface FinishedRange extends SeedRange {
 }
 
 /** What examines one seed; it may throw, or reject. A promise only where it has to wait. */
-export type Examiner = (system: string, seed: number) => Examination | Promise<Examination>;
+export type Examiner = (
+  system: string,
+  seed: number,
+  passing?: Passing,
+) => Examination | Promise<Examination>;
 
-/** Examines a chunk; `onSeed` is told of each seed before it is begun. */
+/** For seeds that are run before it, since they share its block. */
+export interface Passing {
+  /** They are never run. */
+  readonly skip: readonly number[];
+  /** Told of each. */
+  readonly onPass: () => void;
+}
+
+/**
+ * Examines a chunk; `onSeed` is told of each seed before it is begun, and of a number right below
+ * it for each that is only run for its sake.
+ */
 export async function examineChunk(
   chunk: Chunk,
   expect: SystemScenario['expect'],
@@ -48,8 +63,13 @@ export async function examineChunk(
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
     if (chunk.skip.includes(seed)) continue;
     onSeed(seed);
+    let passed = 1;
+    const onPass = (): void => {
+      passed += 1;
+      onSeed(seed - 1 / passed);
+    };
     try {
-      const examination = examiner(chunk.system, seed);
+      const examination = examiner(chunk.system, seed, { skip: chunk.skip, onPass });
       count.add(seed, examination instanceof Promise ? await examination : examination);
     } catch (error) {
       count.fail({ seed, error: errorText(error) });

@@ -4,22 +4,46 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
+import type { Examination } from '../../harness.ts';
 import { examineEither, runAsync } from '../../host/async/run-async.ts';
+import type { RealmBlock } from '../../host/realm/realm-blocks.ts';
 import { canonical } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
-import type { Examiner } from './chunk.ts';
+import type { Examiner, Passing } from './chunk.ts';
+import { SeedBlocks } from './seed-blocks.ts';
 
-/** Examines with all claims that cost little, and with those that the scenario lists. */
-export function examinerOf(scenario: Scenario, catalogue: Catalogue = builtIn): Examiner {
+/**
+ * Examines with all claims that cost little, and with those that the scenario lists. The systems
+ * that are `reusing` use the realms of a block of seeds again.
+ */
+export function examinerOf(
+  scenario: Scenario,
+  catalogue: Catalogue = builtIn,
+  reusing: readonly string[] = [],
+): Examiner {
   const bySystem = new Map(
     scenario.systems.map(({ name, expect: { holds, breaks, may = [] } }) => {
       return [name, claimsJudged([...holds, ...breaks, ...may], catalogue)];
     }),
   );
-  return (system, seed) => {
+  const blocks = new SeedBlocks();
+  const inBlock = async (
+    { system, seed, claims }: { system: string; seed: number; claims: readonly string[] },
+    { skip, onPass }: Passing,
+  ): Promise<Examination> => {
+    const examine = (one: number, judged: readonly string[], realms: RealmBlock) =>
+      examineEither(expand(scenario, system, one), judged, catalogue, { realms });
+    const realms = await blocks.realmsFor({ system, seed, skip }, async (before, own) => {
+      onPass();
+      await examine(before, [], own);
+    });
+    return await examine(seed, claims, realms);
+  };
+  return (system, seed, passing = { skip: [], onPass: () => {} }) => {
     const claims = bySystem.get(system) ?? claimsJudged([], catalogue);
+    if (reusing.includes(system)) return inBlock({ system, seed, claims }, passing);
     return examineEither(expand(scenario, system, seed), claims, catalogue);
   };
 }

@@ -29,6 +29,8 @@ export interface PoolJob {
   readonly scenario: Scenario;
   /** Where the scenario's own words come from. */
   readonly modules: readonly LoadedModule[];
+  /** The systems whose realms are used again. */
+  readonly reusing: readonly string[];
   readonly next: (seedsPerChunk: number) => Chunk | null;
   readonly onTally: (tally: Tally, chunk: Chunk) => void;
   /** Whether chunks that are under way are given up, if they take a second more; absent: never. */
@@ -113,6 +115,8 @@ export interface ChunkOrder {
   readonly scenario: Scenario;
   /** Where the scenario's own words come from. */
   readonly modules: readonly LoadedModule[];
+  /** The systems whose realms are used again. */
+  readonly reusing: readonly string[];
   readonly chunk: Chunk;
 }
 
@@ -200,8 +204,9 @@ class Lane {
    * many do not end, only what is known of those is told.
    */
   private async examine(whole: Chunk, job: PoolJob): Promise<void> {
-    const { scenario, modules, isGivenUp } = job;
-    const at = (): number => this.seedCell[0] ?? Number.NaN;
+    const { scenario, modules, reusing, isGivenUp } = job;
+    const cell = (): number => this.seedCell[0] ?? Number.NaN;
+    const at = (): number => Math.ceil(cell());
     const { seedTimeoutMs } = this.options;
     const limitMs = (seed: number): number =>
       Number.isNaN(seed) ? START_TIMEOUT_MS : seedTimeoutMs;
@@ -209,8 +214,8 @@ class Lane {
     const seeds: SeedFailure[] = [];
     for (let chunk = whole; ; chunk = { ...chunk, skip: [...chunk.skip, at()] }) {
       this.seedCell[0] = Number.NaN;
-      const order: ChunkOrder = { scenario, modules, chunk };
-      const sent = await this.send<ChunkDone>(order, { at, limitMs, isGivenUp });
+      const order: ChunkOrder = { scenario, modules, reusing, chunk };
+      const sent = await this.send<ChunkDone>(order, { at: cell, limitMs, isGivenUp });
       if (sent.kind === 'given up') return;
       if (sent.kind === 'answer') {
         this.resize(sent.answer.milliseconds, chunk);

@@ -12,6 +12,7 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { inRealTurn } from '../../host/async/ambient.ts';
+import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, examineChunk, type FinishedRange } from './chunk.ts';
 import { examinerOf, prepareScenario } from './examiner.ts';
@@ -28,6 +29,8 @@ export interface SweepOptions extends SeedRange {
    * loaded from modules, as `loadScenarioFile` does.
    */
   readonly catalogue?: Catalogue;
+  /** The systems whose realms are used again within blocks of seeds; by default none. */
+  readonly reusing?: readonly string[];
   /** Asked before each chunk; true ends the sweep with what is known so far. */
   readonly shouldStop?: () => boolean;
   /** The same for chunks that are under way, of which a second later nothing is kept. */
@@ -90,12 +93,14 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     options.onFinished?.(chunk, tally);
     count(tally, chunk.system);
   };
+  const { reusing = [] } = options;
+  const block = reusing.length === 0 ? 1 : BLOCK_SEEDS;
   const next = (seeds: number): Chunk | null =>
-    options.shouldStop?.() === true ? null : chunks.next(seeds);
-  if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally });
+    options.shouldStop?.() === true ? null : chunks.next(seeds, block);
+  if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally, reusing });
   else {
     const { isGivenUp = (): boolean => false } = options;
-    await options.pool.run({ scenario, modules, next, onTally, isGivenUp });
+    await options.pool.run({ scenario, modules, reusing, next, onTally, isGivenUp });
   }
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
 }
@@ -105,10 +110,10 @@ const SEEDS_AT_ONCE = 64;
 async function sweepHere(
   scenario: Scenario,
   catalogue: Catalogue,
-  { next, onTally }: Pick<PoolJob, 'next' | 'onTally'>,
+  { next, onTally, reusing }: Pick<PoolJob, 'next' | 'onTally' | 'reusing'>,
 ): Promise<void> {
   await prepareScenario(scenario, catalogue);
-  const examiner = examinerOf(scenario, catalogue);
+  const examiner = examinerOf(scenario, catalogue, reusing);
   for (let chunk = next(SEEDS_AT_ONCE); chunk !== null; chunk = next(SEEDS_AT_ONCE)) {
     await new Promise<void>((resolve) => inRealTurn(resolve)); // so that Ctrl-C is heard
     const { system } = chunk;
@@ -132,8 +137,11 @@ export class ChunkSource {
     this.left = new Map(systems.map((name) => [name, without(range, doneOf(name))]));
   }
 
-  /** At most so many seeds of the system that is furthest behind; null when all are handed out. */
-  next(seeds: number): Chunk | null {
+  /**
+   * At most so many seeds of the system that is furthest behind, and those that are left of the
+   * last block of them; null when all are handed out.
+   */
+  next(seeds: number, block = 1): Chunk | null {
     let behind: { readonly system: string; readonly ranges: SeedRange[]; from: number } | null =
       null;
     for (const [system, ranges] of this.left) {
@@ -142,7 +150,8 @@ export class ChunkSource {
     }
     const [first] = behind?.ranges ?? [];
     if (behind === null || first === undefined) return null;
-    const to = Math.min(first.from + seeds - 1, first.to);
+    const end = Math.ceil((first.from + seeds) / block) * block;
+    const to = Math.min(end - 1, first.to);
     if (to === first.to) behind.ranges.shift();
     else behind.ranges[0] = { from: to + 1, to: first.to };
     return { system: behind.system, from: first.from, to, skip: [] };

@@ -12,6 +12,7 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
 import { prepareScenario, repeatSeed } from './examiner.ts';
+import { type BlockToCompare, type Comparison, compareBlock } from './keepers.ts';
 
 export type PoolTask =
   /** Whether two runs of a seed differ. */
@@ -21,6 +22,8 @@ export type PoolTask =
       readonly system: string;
       readonly seed: number;
     }
+  /** Whether a block of seeds is the same with realms that are used again and with new ones. */
+  | (BlockToCompare & { readonly kind: 'compare'; readonly forMs: number })
   /** What a plan shrinks to; `title` is what its runs are called where they do not end. */
   | {
       readonly kind: 'shrink';
@@ -38,6 +41,7 @@ export interface TaskOrder {
 export type TaskDone =
   /** `difference` says what differs first, in words; null for nothing. */
   | { readonly kind: 'repeated'; readonly difference: string | null }
+  | (Comparison & { readonly kind: 'compared' })
   | { readonly kind: 'shrunk'; readonly result: ShrinkResult }
   | { readonly kind: 'threw'; readonly error: string };
 
@@ -84,6 +88,12 @@ export async function performHere(
       await prepareScenario(scenario, catalogue);
       const difference = await repeatSeed(scenario, system, seed, catalogue);
       return { kind: 'repeated', difference };
+    }
+    if (task.kind === 'compare') {
+      await prepareScenario(task.scenario, catalogue);
+      const untilMs = performance.now() + task.forMs;
+      const isOver = (): boolean => shouldStop() || performance.now() > untilMs;
+      return { kind: 'compared', ...(await compareBlock(task, catalogue, isOver)) };
     }
     const { plan, claim, title } = task;
     await prepare([plan.system], catalogue);

@@ -14,7 +14,11 @@ import { performHere, type TaskOrder } from './tasks.ts';
 
 /** The shape of an examiner module; the catalogue holds what the scenario's words mean. */
 interface ExaminerModule {
-  readonly examinerOf: (scenario: Scenario, catalogue: Catalogue) => Examiner;
+  readonly examinerOf: (
+    scenario: Scenario,
+    catalogue: Catalogue,
+    reusing: readonly string[],
+  ) => Examiner;
   /** Waited for before the first seed of each chunk, where there is one. */
   readonly prepareScenario?: (scenario: Scenario, catalogue: Catalogue) => Promise<void>;
 }
@@ -38,12 +42,12 @@ async function work({
       parentPort?.postMessage(await performHere(order.task, catalogue, shouldStop));
       return;
     }
-    const { scenario, chunk } = order;
+    const { scenario, chunk, reusing } = order;
     await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
     const system = scenario.systems.find(({ name }) => name === chunk.system);
     const expect = system?.expect ?? { holds: [], breaks: [] };
-    const examiner = module.examinerOf(scenario, catalogue);
+    const examiner = module.examinerOf(scenario, catalogue, reusing);
     const tally = await examineChunk(chunk, expect, examiner, (seed) => {
       seedCell[0] = seed;
     });

@@ -1,0 +1,170 @@
+/**
+ * Instances of modules in a realm: of an ES module, with its exported variables, and the `module`
+ * of a CommonJS module. What a module does while it is loaded is noted, since one that drew or read
+ * nothing of its process may be used again.
+ */
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promiseHooks } from 'node:v8';
+import { ambient, type Loading, noteImpure } from '../async/ambient.ts';
+import type { Getters, ModuleSteps, ModuleUnit, Setter } from './module-graph.ts';
+
+/** An exported variable: the value that it has now, and whoever wants to be told of another. */
+export interface Binding {
+  read(): unknown;
+  watch(setter: Setter, by: ModuleUnit): void;
+}
+
+interface Watcher {
+  readonly setter: Setter;
+  readonly by: ModuleUnit;
+}
+
+/** The instance of an ES module in a realm. */
+export class EsInstance {
+  readonly unit: ModuleUnit;
+  state: 'linked' | 'running' = 'linked';
+  /** Until it has run. */
+  waiting: Promise<void> | null = null;
+  failure: { readonly error: unknown } | null = null;
+  getters: Getters = {};
+  setters: readonly Setter[] = [];
+  resolveExports: (name: string) => Binding | null = () => null;
+  names: () => readonly string[] = () => [];
+  private readonly steps: ModuleSteps;
+  private readonly watchers: Map<string, Watcher[]> = new Map();
+  private made: object | null = null;
+
+  constructor(
+    unit: ModuleUnit,
+    {
+      load,
+      resolve,
+    }: {
+      readonly load: (specifier: unknown) => Promise<object>;
+      readonly resolve: (specifier: string) => string;
+    },
+  ) {
+    this.unit = unit;
+    const { url } = unit;
+    const filename = fileURLToPath(url);
+    const tools = {
+      open: (getters: Getters, setters: readonly Setter[]): void => {
+        this.getters = getters;
+        this.setters = setters;
+      },
+      tell: (name: string): void => {
+        for (const { setter } of this.watchers.get(name) ?? []) setter(this.getters[name]?.());
+      },
+      first: <T>(value: T): T => value,
+      name: nameDefault,
+      meta: { __proto__: null, url, filename, dirname: dirname(filename), resolve },
+    };
+    this.steps = unit.make()(tools, load);
+    void this.steps.next(); // to before its first line
+  }
+
+  /** Runs it from its first line on. */
+  run(loading: Loading): Promise<void> | null {
+    const ended = during(loading, () => this.steps.next());
+    return ended instanceof Promise ? ended.then(() => {}) : null;
+  }
+
+  /** Tells only those from here on that are still there. */
+  keepWatchers(isThere: (unit: ModuleUnit) => boolean): void {
+    for (const [name, watchers] of this.watchers) {
+      this.watchers.set(
+        name,
+        watchers.filter(({ by }) => isThere(by)),
+      );
+    }
+  }
+
+  bindingOf(name: string): Binding | null {
+    const read = Object.hasOwn(this.getters, name) ? this.getters[name] : undefined;
+    if (read === undefined) return null;
+    const watch = (setter: Setter, by: ModuleUnit): void => {
+      this.watchers.set(name, [...(this.watchers.get(name) ?? []), { setter, by }]);
+      setter(readable(read));
+    };
+    return { read, watch };
+  }
+
+  /** As `import * as all` sees it. */
+  get namespace(): object {
+    this.made ??= liveNamespace(this.names(), (name) => this.resolveExports(name));
+    return this.made;
+  }
+}
+
+/** Undefined where a module on a circle has not come so far; it is told when it has. */
+function readable(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ReferenceError) return undefined;
+    throw error;
+  }
+}
+
+function liveNamespace(
+  names: readonly string[],
+  bindingOf: (name: string) => Binding | null,
+): object {
+  const properties: [string, () => unknown][] = names.flatMap((name) => {
+    const binding = bindingOf(name);
+    return binding === null ? [] : [[name, () => binding.read()]];
+  });
+  return namespaceOf(Object.fromEntries(properties));
+}
+
+export function namespaceOf(getters: Getters): object {
+  const namespace: object = Object.create(null);
+  for (const [name, get] of Object.entries(getters)) {
+    Object.defineProperty(namespace, name, { get, enumerable: true });
+  }
+  Object.defineProperty(namespace, Symbol.toStringTag, { value: 'Module' });
+  return Object.preventExtensions(namespace);
+}
+
+/** A function or class that has no name but that of its variable is called `default`. */
+function nameDefault(value: unknown): unknown {
+  if (typeof value === 'function' && /^\$f[p-v]_$/.test(value.name)) {
+    Object.defineProperty(value, 'name', { value: 'default', configurable: true });
+  }
+  return value;
+}
+
+/** The `module` of a CommonJS module. */
+export class ScriptModule {
+  exports: unknown = {};
+  readonly id: string;
+  readonly filename: string;
+  readonly path: string;
+  readonly require: (specifier: unknown) => unknown;
+  readonly children: readonly unknown[] = [];
+  readonly paths: readonly string[] = [];
+  readonly parent: null = null;
+  loaded = false;
+
+  constructor(file: string, require: (specifier: unknown) => unknown) {
+    this.id = file;
+    this.filename = file;
+    this.path = dirname(file);
+    this.require = require;
+  }
+}
+
+/** Runs a module's own code; what it draws meanwhile is the module's. */
+export function during<T>(loading: Loading, run: () => T): T {
+  const before = ambient.loading;
+  ambient.loading = loading;
+  // A promise that it makes is settled in this run only.
+  const stop: unknown = loading.isPure && before === null ? promiseHooks.onInit(noteImpure) : null;
+  try {
+    return run();
+  } finally {
+    if (typeof stop === 'function') stop();
+    ambient.loading = before;
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Uses realms again, so that a sweep need not load a driver for each process of each seed. What a
+ * sweep comes to is defined by realms that are made anew for each start of a process; a module may
+ * be used again where nobody can tell (`Realm#renew`). Who keeps something all the same, from one
+ * run to the next, is found by running seeds both ways (`search/sweep/keepers.ts`).
+ *
+ * Seeds are taken in blocks of 32, aligned to their numbers, each in order and with realms of its
+ * own: so no result depends on the worker, the shard or the chunk that a seed is in.
+ */
+import type { World } from '../../core/world/world.ts';
+import type { BuildAsync } from '../../systems/protocol.ts';
+import type { ModuleGraph } from './module-graph.ts';
+import { Realm } from './realm.ts';
+
+export const BLOCK_SEEDS = 32;
+
+/** The realms of a block of seeds: one for each start of each process. */
+export class RealmBlock {
+  private readonly realms: Map<ModuleGraph, Map<string, Realm>> = new Map();
+
+  take(graph: ModuleGraph, start: string): Realm {
+    const own = this.realms.get(graph) ?? new Map<string, Realm>();
+    this.realms.set(graph, own);
+    const known = own.get(start);
+    if (known !== undefined) {
+      known.renew();
+      return known;
+    }
+    const made = new Realm(graph, { isRenewable: true });
+    own.set(start, made);
+    return made;
+  }
+}
+
+const graphs: WeakMap<BuildAsync, ModuleGraph> = new WeakMap();
+
+/** Says what the clients of a lock load. */
+export function loadsFrom(build: BuildAsync, graph: ModuleGraph): BuildAsync {
+  graphs.set(build, graph);
+  return build;
+}
+
+/** What the clients of a lock load, where some of it can be used again. */
+export function graphToReuse(build: BuildAsync | undefined): ModuleGraph | null {
+  const graph = build === undefined ? undefined : graphs.get(build);
+  return graph === undefined || graph.packages.length === 0 ? null : graph;
+}
+
+const blocks: WeakMap<World, RealmBlock> = new WeakMap();
+
+/** The processes of this world take their realms from a block. */
+export function takeFrom(block: RealmBlock, world: World): void {
+  blocks.set(world, block);
+}
+
+/** What each process of a world loads its modules in: a realm that is new, or as good as new. */
+export function realmsOf(
+  world: World,
+  graph: ModuleGraph,
+): (client: { readonly name: string; readonly life: number }) => Realm {
+  const block = blocks.get(world);
+  if (block === undefined) return () => new Realm(graph);
+  return ({ name, life }) => block.take(graph, `${name}/${life}`);
+}

@@ -1,0 +1,134 @@
+/** Realms that are used again, on locks whose packages keep something, and on such that do not. */
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import type { Catalogue } from '../../catalogue.ts';
+import { loadScenarioFile } from '../../host/modules/load-files.ts';
+import { digestOf } from '../../run.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { examinerOf } from './examiner.ts';
+import { canReuse, compareBlock } from './keepers.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-keepers-'));
+
+/** Of a package `calm`, and a package `counts` that counts its calls, if it is to keep them. */
+const FILES = {
+  'node_modules/calm/index.js': `const { wait } = require('./wait.js'); exports.wait = wait;`,
+  'node_modules/calm/wait.js': `exports.wait = (ms) => new Promise((go) => setTimeout(go, ms));`,
+  'node_modules/counts/package.json': '{ "main": "./index.mjs" }',
+  'node_modules/counts/index.mjs': `let calls = 0; export const count = () => (calls += 1);`,
+  'lock.mjs': `import { defineSystem } from 'fencepost';
+import { wait } from 'calm';
+import { count } from 'counts';
+const OWN = Math.random();
+let sections = 0;
+const lockOf = (counts) => ({
+  about: 'waits',
+  servers: [],
+  buildAsync: () => () => async (section) => {
+    sections += 1;
+    await wait(sections + Math.floor(OWN * 3) + (counts ? count() : 0));
+    const guard = section.guard();
+    await guard.work();
+    guard.leave();
+  },
+});
+export default defineSystem({ locks: { calm: lockOf(false), counts: lockOf(true) } });
+`,
+  'own.mjs': `import { defineSystem } from 'fencepost';
+const buildAsync = () => () => async () => {};
+export default defineSystem({ locks: { own: { about: 'own', servers: [], buildAsync } } });
+`,
+  'lock.yaml': `name: keepers
+use: [./lock.mjs, ./own.mjs]
+systems:
+  calm: { lock: calm, store: unfenced }
+  counts: { lock: counts, store: unfenced }
+  own: { lock: own, store: unfenced }
+  built-in: { lock: redis, store: unfenced }
+clients: { count: 2, sections: 2 }
+faults:
+  - crash: { process: clients, at: 1ms..20ms, restart: 1ms..5ms, chance: 1/2 }
+`,
+};
+
+let scenario: Scenario;
+let catalogue: Catalogue;
+beforeAll(async () => {
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  const read = await loadScenarioFile(join(folder, 'lock.yaml'));
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  ({ scenario, catalogue } = read);
+});
+
+/** What seeds come to, in the order in which they are given, by one examiner. */
+async function digestsOf(
+  system: string,
+  seeds: readonly number[],
+  reusing: readonly string[],
+): Promise<ReadonlyMap<number, string>> {
+  const examiner = examinerOf(scenario, catalogue, reusing);
+  const digests = new Map<number, string>();
+  for (const seed of seeds) digests.set(seed, digestOf((await examiner(system, seed)).trace));
+  return digests;
+}
+
+const row = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+test('only a lock whose code uses packages can be reused', () => {
+  const reusable = scenario.systems.filter(({ name }) => canReuse(scenario, name, catalogue));
+  // A module is of a scenario, and not of a lock in it.
+  expect(reusable.map(({ name }) => name)).toEqual(['calm', 'counts']);
+});
+
+test('a seed comes to the same with realms that are used again as with new ones', async () => {
+  const used = await digestsOf('calm', row(0, 70), ['calm']);
+  expect(used).toEqual(await digestsOf('calm', row(0, 70), []));
+  expect(new Set(used.values()).size).toBe(71);
+  const compared = await compareBlock(
+    { scenario, system: 'calm', from: 32, seeds: 32 },
+    catalogue,
+    () => false,
+  );
+  expect(compared).toEqual({ same: 32, keeper: null });
+});
+
+test('wherever a chunk begins, a seed finds what its block has left, be it too much', async () => {
+  const whole = await digestsOf('counts', row(32, 95), ['counts']);
+  const pieces = [row(60, 70), row(71, 95), row(40, 45), row(32, 33)];
+  for (const piece of pieces) {
+    for (const [seed, digest] of await digestsOf('counts', piece, ['counts'])) {
+      expect(digest, String(seed)).toBe(whole.get(seed));
+    }
+  }
+  const fresh = await digestsOf('counts', row(32, 95), []);
+  const differing = row(32, 95).filter((seed) => whole.get(seed) !== fresh.get(seed));
+  expect(differing.length).toBeGreaterThan(50);
+  expect(differing).not.toContain(32);
+  expect(differing).not.toContain(64);
+});
+
+test('the package that keeps something is named, with the seed', async () => {
+  const block = { scenario, system: 'counts', from: 0, seeds: 32 };
+  const { same, keeper } = await compareBlock(block, catalogue, () => false);
+  expect(same).toBe(1);
+  expect(keeper).toMatchObject({ seed: 1, name: 'counts' });
+  expect(keeper?.what).toMatch(/^event \d+ differs: first .*, then /);
+  // Nothing was changed by looking.
+  expect(await compareBlock(block, catalogue, () => false)).toEqual({ same, keeper });
+});
+
+test('it stops when it is to', async () => {
+  const block = { scenario, system: 'calm', from: 0, seeds: 32 };
+  let asked = 0;
+  const shouldStop = (): boolean => {
+    asked += 1;
+    return asked > 3;
+  };
+  expect(await compareBlock(block, catalogue, shouldStop)).toEqual({ same: 3, keeper: null });
+});
