@@ -1,6 +1,6 @@
 /**
- * The realms of the block that a sweep is in, so that each of its seeds finds them as they are after
- * those before it in the block, wherever a chunk or a shard begins.
+ * The realms of the block that a sweep is in, so that each of its seeds finds them as they are
+ * after those before it in the block, wherever a chunk or a shard begins.
  */
 import { BLOCK_SEEDS, RealmBlock } from '../../host/realm/realm-blocks.ts';
 
