@@ -12,6 +12,7 @@ import { ambient, type Inhabitant, noteImpure } from './ambient.ts';
 import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
 import { Patches, Shared } from './patches.ts';
+import { parseInZone, patchLocale } from './virtual-locale.ts';
 import { patchRandom } from './virtual-random.ts';
 import { patchTimers, patchWaits } from './virtual-timers.ts';
 
@@ -40,6 +41,7 @@ const sources = layerOf((patches) => {
   patchWaits(patches);
   patchTimers(patches);
   patchClocks(patches);
+  patchLocale(patches);
   patchRandom(patches);
   patchIdentity(patches);
   patchNetwork(patches);
@@ -98,17 +100,44 @@ function patchClocks(patches: Patches): void {
 function patchDate(patches: Patches): void {
   const RealDate = Date;
   const realNow = Date.now;
+  const realParse = Date.parse;
   patches.set(RealDate, 'now', () => ambient.current?.dateMs() ?? realNow());
+  patches.set(RealDate, 'parse', (text: unknown) =>
+    ambient.current === null ? realParse(String(text)) : parseInZone(String(text), realParse),
+  );
   const VirtualDate = new Proxy(RealDate, {
     apply: () => new VirtualDate().toString(),
     construct(target, given, newTarget): Date {
       const { current } = ambient;
-      const args = given.length === 0 && current !== null ? [current.dateMs()] : given;
+      const args = current === null ? given : [epochFor(given, current, realParse)];
       return Reflect.construct(target, args, newTarget);
     },
   });
   patches.set(globalThis, 'Date', VirtualDate);
   patches.set(RealDate.prototype, 'constructor', VirtualDate);
+}
+
+/** The time that `new Date(…)` means, in UTC where no zone stands there. */
+function epochFor(
+  given: readonly unknown[],
+  current: Inhabitant,
+  parse: (text: string) => number,
+): unknown {
+  if (given.length === 0) return current.dateMs();
+  const [first] = given;
+  if (given.length === 1) {
+    const value: unknown = first instanceof Date ? first.getTime() : primitiveOf(first);
+    return typeof value === 'string' ? parseInZone(value, parse) : value;
+  }
+  const [year = Number.NaN, ...others] = given.map(Number);
+  return Date.UTC(year, ...others);
+}
+
+/** As `new Date` reads its argument. */
+function primitiveOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const own: unknown = value.valueOf();
+  return typeof own === 'object' ? String(value) : own;
 }
 
 function patchPerformance(patches: Patches): void {

@@ -19,7 +19,9 @@ import { jitter } from 'calm';
 import { count } from 'counts';
 
 const OWNER = randomUUID() + process.pid;
-const LAZY_MS = Math.floor(Math.random() * 20);
+// Another in each zone, and each language, if it were the machine's.
+const HERE_MS = new Date(2024, 0, 31, 23).getHours() + [1234.5, 'ä'.localeCompare('z')].toLocaleString().length;
+const LAZY_MS = Math.floor(Math.random() * 20) + HERE_MS + new Date(0).getHours();
 let taken = 0;
 const known = new Map();
 
@@ -66,11 +68,10 @@ faults:
 `;
 
 /** What `run` says, without its speed. */
-function resultWith(file: string, folder: string, workers: number): string {
+function resultWith(file: string, folder: string, { workers, env }: Layout): string {
   const args = [cli, 'run', file, '--seeds', '96', '--json', '--quiet', '--output', folder];
   const output = execFileSync(process.execPath, [...args, '--workers', String(workers)], {
-    encoding: 'utf8',
-    cwd: folder,
+    ...{ encoding: 'utf8', cwd: folder, env: { ...process.env, ...env } },
   });
   return output.replace(/"\w+PerSecond":[\d.]+,?/g, '');
 }
@@ -88,14 +89,26 @@ function writeProject(folder: string): string {
   return file;
 }
 
-const LAYOUTS = [0, 1, 2, 3];
+interface Layout {
+  readonly workers: number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const LAYOUTS: readonly Layout[] = [
+  { workers: 0, env: { TZ: 'Asia/Kolkata' } },
+  { workers: 1, env: { LC_ALL: 'de_DE.UTF-8', TZ: 'America/New_York' } },
+  { workers: 2, env: {} },
+  { workers: 3, env: { LC_ALL: 'sv_SE.UTF-8' } },
+];
 const PROCESSES = 5;
 
-test('twenty processes in four layouts of workers come to one result', { timeout: 600_000 }, () => {
+test('twenty processes in four layouts, zones and languages come to one result', {
+  timeout: 600_000,
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), 'fencepost-layouts-'));
   const file = writeProject(folder);
-  const results = LAYOUTS.flatMap((workers) =>
-    Array.from({ length: PROCESSES }, () => resultWith(file, folder, workers)),
+  const results = LAYOUTS.flatMap((layout) =>
+    Array.from({ length: PROCESSES }, () => resultWith(file, folder, layout)),
   );
   expect(results[0]).toContain('"lazy"');
   expect(new Set(results).size).toBe(1);
