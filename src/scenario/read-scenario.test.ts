@@ -297,6 +297,8 @@ describe('expect', () => {
       'z.yaml:6:10 hosts.redis-1: expected a host and its port, such as redis-1:6379',
     ],
     ['"a b:1": lock', 'expected a host and its port'],
+    ['redis-1:65536: lock', 'expected a host and its port'],
+    ['redis-1:0: lock', 'expected a host and its port'],
     ['redis-1:6379: 3', 'hosts["redis-1:6379"]: expected text, not 3'],
   ])('tells a host that is wrong by its place: %s', (host, problem) => {
     const [told, ...others] = problemsOf(`name: a\nsystems:\n${LISTENING}hosts: { ${host} }\n`);

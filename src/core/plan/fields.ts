@@ -197,7 +197,9 @@ export const name: z.ZodType<string, string> = z
   .refine((text) => !/^\d+$/.test(text), { error: 'a name must not be a number' })
   .refine((text) => text !== '__proto__', { error: 'the name "__proto__" cannot be used' });
 
-const ADDRESS = /^(?:[\w.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):\d{1,5}$/;
+/** From 1 to 65535. */
+const PORT = '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])';
+const ADDRESS = new RegExp(`^(?:[\\w.-]{1,253}|\\[[0-9A-Fa-f:.]{2,45}\\]):${PORT}$`);
 
 /** Where servers listen: from the host and port in a client's code, to the name of the server. */
 export const hosts: z.ZodType<HostNames, HostNames> = z.record(

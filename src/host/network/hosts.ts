@@ -101,8 +101,12 @@ export class Hosts {
 
 const LOCAL = 'localhost';
 
+/** With the host in lower case, and in brackets where it has colons itself: `[fd00::1]:6379`. */
 function canonical(address: string): string {
-  return address.toLowerCase().replace(/^(?:127\.0\.0\.1|\[?::1\]?):/, `${LOCAL}:`);
+  const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(address.toLowerCase()) ?? [];
+  if (host === undefined) return address;
+  if (host === '127.0.0.1' || host === '::1') return `${LOCAL}:${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function hostIn(address: string): string {
