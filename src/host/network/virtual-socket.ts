@@ -288,9 +288,12 @@ function patchLookup(patches: Patches): void {
   const { lookup } = dns;
   const { lookup: lookupLater } = dns.promises;
   patches.set(dns, 'lookup', (...given: unknown[]) => {
-    const network = ambient.current?.network ?? null;
+    const { current } = ambient;
     const done = given.find(isFunction);
-    if (network === null || done === undefined) return Reflect.apply(lookup, dns, given);
+    if (current === null || done === undefined) return Reflect.apply(lookup, dns, given);
+    noteImpure();
+    const { network } = current;
+    if (network === null) return {}; // of nobody: it is never answered
     const [name, options] = given;
     process.nextTick(() => {
       const found = answerFor(String(name), network);
@@ -301,8 +304,11 @@ function patchLookup(patches: Patches): void {
     return {};
   });
   patches.set(dns.promises, 'lookup', async (...given: unknown[]) => {
-    const network = ambient.current?.network ?? null;
-    if (network === null) return await Reflect.apply(lookupLater, dns.promises, given);
+    const { current } = ambient;
+    if (current === null) return await Reflect.apply(lookupLater, dns.promises, given);
+    noteImpure();
+    const { network } = current;
+    if (network === null) return await new Promise(() => {});
     const [name, options] = given;
     const found = answerFor(String(name), network);
     if (found instanceof Error) throw found;

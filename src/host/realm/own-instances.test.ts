@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,4 +115,19 @@ test('what a module counts is counted by each process for itself', async () => {
   const [trace] = await tracesOf([3]);
   if (trace === undefined) expect.fail('no trace');
   for (const line of said(trace, 'count')) expect(line).toMatch(/^\w+ (?:11|21,2)$/);
+});
+
+test('a definition that is loaded gets no answer from the names of the real network', async () => {
+  const asking = `import dns from 'node:dns';
+const heard = (globalThis.heardAtLoad = []);
+dns.lookup('localhost', (_, address) => heard.push(address));
+dns.promises.lookup('localhost').then(({ address }) => heard.push(address));
+`;
+  writeFileSync(join(folder, 'asking.mjs'), asking + LOCK);
+  const asks = join(folder, 'asking.yaml');
+  writeFileSync(asks, SCENARIO.replace('lock.mjs', 'asking.mjs'));
+  await tracesOf([], asks);
+  // Whoever asks later is answered later.
+  for (let at = 0; at < 2; at += 1) await dns.promises.lookup('localhost');
+  expect(Reflect.get(globalThis, 'heardAtLoad')).toEqual([]);
 });

@@ -197,6 +197,19 @@ test.each([
     /does not provide an export named 'b'/,
     'main.mjs:2:10',
   ],
+  [
+    'another value for an import',
+    {
+      'main.mjs': `import { a } from './a.mjs'
+const own = (a) => { a = 2 }
+export const set = () => {
+  [own.x, a] = [1, 2]
+}`,
+      'a.mjs': 'export const a = 1',
+    },
+    /a is an import, which cannot be assigned to/,
+    'main.mjs:4:3',
+  ],
   ['a module that is not there', { 'main.mjs': `import './gone.mjs'` }, /gone\.mjs/, ''],
   [
     'a native addon',

@@ -79,6 +79,7 @@ export function rewriteModule(source: string, url: string, isOnCircle = false): 
   const tools = toolNameFor(source);
   const rewriting = new Rewriting(source, tools, isOnCircle);
   for (const statement of tree.body) rewriting.takeStatement(statement);
+  rewriting.refuseChangesOfImports(tree, url);
   rewriting.takeInside(tree);
   return rewriting.finished();
 }
@@ -247,6 +248,14 @@ class Rewriting {
 
   private export(local: string, as: string): void {
     this.exported.set(local, [...(this.exported.get(local) ?? []), as]);
+  }
+
+  /** Node throws where such code is run; here the variable would only get another value. */
+  refuseChangesOfImports(tree: Program, url: string): void {
+    for (const { name, node } of changesOf(tree, new Set(this.locals))) {
+      const what = `${name} is an import, which cannot be assigned to`;
+      throw syntaxErrorAt(what, url, placeOf(node));
+    }
   }
 
   /** What is below statements: `import.meta`, `import(…)`, and changes of exported variables. */
