@@ -16,7 +16,6 @@ import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { assemble, isAsync, requirePrepared } from '../../systems/assemble.ts';
 import { ownParts, type SystemParts } from '../../systems/protocols.ts';
-import { loadHosts, openHosts } from '../network/plan-hosts.ts';
 import { inRealTurn } from './ambient.ts';
 import { clientProgram } from './client-program.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
@@ -48,7 +47,6 @@ function watched<T>(plan: Plan, parts: SystemParts, code: () => T): T {
 async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunOptions): Promise<Trace> {
   if (!isAsync(plan, parts)) return run(plan, parts);
   requirePrepared(plan, parts);
-  if (plan.system.hosts !== undefined) await loadHosts();
   const restore = virtualizeGlobals(options);
   try {
     return await runFilled(plan, fillOf(parts), options);
@@ -60,7 +58,6 @@ async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunOptions
 
 /** Runs a plan, and tells a watcher of each event before it happens. */
 export async function watchAsync(plan: Plan, parts: SystemParts, watcher: Watcher): Promise<Trace> {
-  if (plan.system.hosts !== undefined) await loadHosts();
   return await watched(plan, parts, () => {
     if (!isAsync(plan, parts)) return runWatched(plan, parts, watcher);
     requirePrepared(plan, parts);
@@ -74,7 +71,6 @@ export async function pinAsync(
   parts: SystemParts = ownParts,
   options?: GlobalsOptions,
 ): Promise<Plan> {
-  if (plan.system.hosts !== undefined) await loadHosts();
   return await watched(plan, parts, () => {
     if (!isAsync(plan, parts)) return pin(plan, parts);
     requirePrepared(plan, parts);
@@ -85,7 +81,7 @@ export async function pinAsync(
 function fillOf(parts: SystemParts): Fill {
   return (plan, world) =>
     assemble(plan, world.world, parts, {
-      openHosts: () => openHosts(plan, world.world),
+      openHosts: () => world.openHosts(),
       addClient: (setting) => {
         const { name, pool } = setting.plan;
         world.addClient(name, clientProgram(setting), { pool, role: setting.role });

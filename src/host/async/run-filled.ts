@@ -23,6 +23,7 @@ import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
 import { World } from '../../core/world/world.ts';
 import { hostsOf } from '../network/hosts.ts';
+import { hostsOpener } from '../network/plan-hosts.ts';
 import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
@@ -32,10 +33,13 @@ import { type AnyFunction, isFunction, Shared } from './patches.ts';
 /** Where a system puts its servers and clients. */
 export class AsyncWorld {
   readonly world: World;
+  /** Lets servers listen where its plan says so; to be called once the lock's own were added. */
+  readonly openHosts: () => void;
   private readonly hosts: AsyncHost[] = [];
 
-  constructor(world: World) {
+  constructor(world: World, openHosts: (world: World) => void) {
     this.world = world;
+    this.openHosts = () => openHosts(world);
   }
 
   /** Adds a client that runs `program`; `pool` is how many connections it has to each server. */
@@ -123,9 +127,10 @@ interface RunSetting {
 }
 
 async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): Promise<Trace> {
+  const openHosts = await hostsOpener(plan);
   const world = new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
   if (options?.realms !== undefined) takeFrom(options.realms, world);
-  const asyncWorld = new AsyncWorld(world);
+  const asyncWorld = new AsyncWorld(world, openHosts);
   const empty = fill(plan, asyncWorld);
   const restoreGlobals = virtualizeGlobals(options);
   const restoreFailures = routedFailures.use();
