@@ -378,7 +378,12 @@ async function withSiblings(
 ): Promise<Finding> {
   const siblings = await runSiblings(scenario, finding, catalogue);
   if (siblings.length === 0) return finding;
-  return { ...finding, siblings: siblings.map((one) => siblingLine(one, finding.trace)) };
+  const lines = siblings.map((one) => siblingLine(one, finding.trace));
+  const [cured] = siblings.flatMap(({ system, fate }) => {
+    if (fate.kind !== 'ran' || fate.replay.outcome !== 'fixed') return [];
+    return [{ system, plan: fate.plan, trace: fate.replay.trace, evidence: [] }];
+  });
+  return { ...finding, siblings: lines, ...(cured === undefined ? {} : { cured }) };
 }
 
 /** Null where it did not break its claim, or was not judged. */

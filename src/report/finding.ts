@@ -40,6 +40,8 @@ export interface Finding {
    * where it was not, or where no other system must hold it.
    */
   readonly siblings?: readonly SiblingLine[];
+  /** The same plan on the first system that must hold its claim and does; absent for none. */
+  readonly cured?: OtherRun & { readonly system: string };
   /** Whether the scenario says that it breaks; absent where it does not. */
   readonly isExpected?: boolean;
   /** The scenario as one types it behind `run`: the name of one that ships, else its file. */

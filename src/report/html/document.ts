@@ -185,7 +185,7 @@ a{color:var(--client0)}
 .good{color:var(--good)}.bad{color:var(--danger)}.open{color:var(--caution)}
 nav ul{list-style:none;margin:8px 0 0;padding:0;display:flex;flex-wrap:wrap;gap:4px 20px}
 article,section.card{background:var(--paper);border:1px solid var(--line);border-radius:12px;padding:26px 28px;margin:20px 0}
-article>section,article>figure,article>details{margin:26px 0 0}
+article>section,article>figure,article>details,article>details>section,article>details>details{margin:22px 0 0}
 .story{margin:16px 0 0;padding:0;max-width:76ch;font-size:17px}
 .story div{display:grid;grid-template-columns:6.2em 1fr;gap:0 10px;margin:6px 0}
 .story dt{font-weight:600;color:var(--soft)}
@@ -238,7 +238,7 @@ input,select{font:inherit;font-size:14px;color:var(--ink);background:var(--paper
 input[type=number]{width:7.5em}
 .story{font-size:15px}
 .systems{margin:0 0 16px;padding:0;list-style:none}.systems>li{margin:6px 0;overflow-wrap:anywhere}
-.stepper{position:sticky;top:0;z-index:2;display:flex;flex-wrap:wrap;gap:6px 16px;align-items:center;background:var(--paper);border:1px solid var(--line);border-radius:8px;padding:8px 12px;margin-bottom:12px}
+.stepper{display:flex;flex-wrap:wrap;gap:6px 16px;align-items:center;background:var(--paper);border:1px solid var(--line);border-radius:8px;padding:8px 12px;margin:14px 0}
 .stepper p{margin:0;flex:1 1 20em;min-width:0;font-size:14px;overflow-wrap:anywhere}
 .buttons{display:flex;flex-wrap:wrap;gap:6px}
 .switches,.filter{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:center;margin:0 0 12px;font-size:14px}
@@ -267,6 +267,6 @@ tr.now th::before{content:'▸ '}
 .plainly{margin:14px 0 0;padding-left:22px;max-width:80ch;font-size:17px}.plainly li{overflow-wrap:anywhere}.plainly li::marker{color:var(--soft);font-size:13px}
 .matrix td,.matrix th{padding:6px 14px 6px 0}
 .matrix .rate{display:block;color:var(--soft);font-size:13px}
-@media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}article,section.card{padding:16px 12px}.commands{grid-template-columns:1fr}.commands dd{margin-bottom:6px}th,td{padding-right:8px}.stepper button{padding:5px 8px}dl.commands code{overflow-wrap:anywhere}.stepper{position:static}}
+@media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}article,section.card{padding:16px 12px}.commands{grid-template-columns:1fr}.commands dd{margin-bottom:6px}th,td{padding-right:8px}.stepper button{padding:5px 8px}dl.commands code{overflow-wrap:anywhere}}
 @media print{.stepper,.switches,.filter,[data-try],[data-no-try],[data-theme-switch]{display:none!important}article,section.card{break-before:auto}figure,.state li{break-inside:avoid}details:not([open])>*{display:none}svg.scale,svg.sequence{min-width:0;max-width:100%}}
 `;

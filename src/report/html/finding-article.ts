@@ -1,7 +1,7 @@
 /**
- * One finding on the page: what happened, in plain words and as a story; both pictures and every
- * process's state; the runs beside it; the playground; what to type; the verdicts, the table of
- * events and the plan.
+ * One finding on the page: its picture; what happened, in plain words and as a story; the same plan
+ * on the system that holds; the playground. Folded away below are every process's state with the
+ * picture step by step, the other runs beside it, the verdicts, the table of events and the plan.
  */
 import type { Trace, TraceEvent } from '../../core/history/trace.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
@@ -33,6 +33,7 @@ import {
   type PageDataOptions,
   renderData,
   renderPictures,
+  renderSteps,
 } from './finding-pictures.ts';
 import { renderTry } from './playground.ts';
 import { renderVerdicts, storyList } from './verdicts.ts';
@@ -46,10 +47,29 @@ export interface FindingOptions extends PageDataOptions {
 export function renderFinding(finding: Finding, options: FindingOptions): Markup {
   const { number, mostEvents, hasScript, catalogue } = options;
   const id = `finding-${number}`;
-  const { trace, plan, verdict, explanation } = finding;
+  const { trace, plan, claim, system, seed, verdict, explanation } = finding;
   const data = dataOf(finding, options);
   const steps = listSteps(trace, { evidence: data.evidence, faults: plan.faults });
   const isLive = hasScript && isWalked(finding);
+  const told = [
+    renderPictures(data, id, isLive, steps),
+    list('plainly', tellPlainly(trace, verdict.evidence).map(sentenceMarkup), 'ol'),
+    storyList(explanation),
+    renderFacts(finding),
+    renderCured(finding, id, mostEvents),
+    isLive ? renderTry(id, finding, catalogue) : [],
+    renderCommands(finding),
+    renderSteps(data, id, isLive, steps),
+    renderNearest(finding, id, mostEvents),
+    renderOriginal(finding, id, mostEvents),
+    renderVerdicts(finding.verdicts),
+    renderTable(data, steps, isLive),
+    details(
+      'The plan that gives this trace, byte for byte',
+      false,
+      element('pre', { tabindex: 0 }, lines(finding.planText)),
+    ),
+  ];
   return element(
     'article',
     { id, 'aria-labelledby': `${id}-title`, 'data-finding': isLive },
@@ -59,21 +79,7 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
       finding.isExpected === true ? '✗ (expected) ' : '',
       sentenceMarkup(explanation.headline),
     ),
-    list('plainly', tellPlainly(trace, verdict.evidence).map(sentenceMarkup), 'ol'),
-    storyList(explanation),
-    renderFacts(finding),
-    renderPictures(data, id, isLive, steps),
-    renderNearest(finding, id, mostEvents),
-    renderOriginal(finding, id, mostEvents),
-    isLive ? renderTry(id, finding, catalogue) : [],
-    renderCommands(finding),
-    renderVerdicts(finding.verdicts),
-    renderTable(data, steps, isLive),
-    details(
-      'The plan that gives this trace, byte for byte',
-      false,
-      element('pre', { tabindex: 0 }, lines(finding.planText)),
-    ),
+    number === 1 ? told : details(`${claim} of ${system}, seed ${seed}`, false, ...told),
     isLive ? renderData(`${id}-data`, data) : [],
   );
 }
@@ -108,27 +114,59 @@ function renderTable(data: PageData, steps: readonly Step[], isLive: boolean): C
   const rows = renderEvents(steps.slice(-mostRows), prefix, countEvents(steps));
   return details(
     'Table of events',
-    true,
+    false,
     isLive ? renderFilter(trace.processes) : [],
     element('div', { class: 'table', 'data-events': '' }, rows),
   );
 }
 
-/** The nearest run that passes, on one scale of time with the finding; says where they part. */
-function renderNearest(finding: Finding, id: string, mostDrawn: number): Child {
-  const { nearest, claim, trace, plan } = finding;
-  if (nearest === undefined) return [];
-  const parting = partingOf(trace, nearest.trace);
+/** The same plan where the claim holds, on the finding's scale of time; says where they part. */
+function renderCured(finding: Finding, id: string, mostDrawn: number): Child {
+  const { cured, claim } = finding;
+  if (cured === undefined) return [];
+  const { own, parting, common } = besides(finding, cured, mostDrawn);
+  return element(
+    'section',
+    { class: 'beside', 'aria-labelledby': `${id}-cured` },
+    element('h3', { id: `${id}-cured` }, 'The same plan on ', nameMarkup(cured.system)),
+    element('p', {}, partingText(own, cured, parting)),
+    runFigure(`✓ There ${claim} holds.`, cured, { ...common, id: `${id}-c` }),
+  );
+}
+
+/** A finding and a run to draw beside it, on one scale of time, and where they part. */
+function besides(
+  finding: Finding,
+  other: OtherRun,
+  mostDrawn: number,
+): {
+  readonly own: OtherRun;
+  readonly parting: Parting | null;
+  readonly common: Omit<FigureOptions, 'id'>;
+} {
+  const { trace, plan, claim } = finding;
+  const parting = partingOf(trace, other.trace);
   const own = { trace, plan, evidence: evidenceShown(finding) };
-  const ends = [own, nearest].map((run) => {
+  const ends = [own, other].map((run) => {
     const shown = { evidence: [], faults: run.plan.faults, claim: '', mostDrawn };
     return scaleOf(layOut(run.trace, shown), 0).untilUs;
   });
   const untilUs = Math.max(...ends);
-  const common = { claim, mostDrawn, untilUs, differsAtUs: parting?.atUs ?? null };
+  return {
+    own,
+    parting,
+    common: { claim, mostDrawn, untilUs, differsAtUs: parting?.atUs ?? null },
+  };
+}
+
+/** The nearest run that passes, beside the finding; says where they part. */
+function renderNearest(finding: Finding, id: string, mostDrawn: number): Child {
+  const { nearest, claim, plan } = finding;
+  if (nearest === undefined) return [];
+  const { own, parting, common } = besides(finding, nearest, mostDrawn);
   return element(
     'details',
-    { open: true, class: 'beside' },
+    { class: 'beside' },
     element('summary', {}, 'Beside the nearest run that passes'),
     element('p', {}, changeText(plan, nearest.plan)),
     element('p', {}, partingText(own, nearest, parting)),
@@ -158,13 +196,12 @@ function renderOriginal(finding: Finding, id: string, mostDrawn: number): Child 
   );
 }
 
+type FigureOptions = Omit<GlanceOptions, 'title' | 'evidence'> & { readonly mostDrawn: number };
+
 function runFigure(
   title: string,
   { trace, plan, evidence }: OtherRun,
-  {
-    mostDrawn,
-    ...options
-  }: Omit<GlanceOptions, 'title' | 'evidence'> & { readonly mostDrawn: number },
+  { mostDrawn, ...options }: FigureOptions,
 ): Markup {
   const { claim } = options;
   const layout = layOut(trace, { claim, mostDrawn, evidence, faults: plan.faults });

@@ -101,28 +101,44 @@ export function drawPictures(
   };
 }
 
-/** The section with all of it; hidden controls where the page has a script. */
+/** The finding at a glance, with hidden controls where the page has a script. */
 export function renderPictures(
   data: PageData,
   id: string,
   isLive: boolean,
   steps: readonly Step[],
 ): Markup {
+  const { mostRows: mostDrawn } = data;
+  const { glance } = drawPictures(data, { id, mostDrawn, steps });
+  return element(
+    'section',
+    { 'aria-label': 'Pictures', 'data-pictures': '' },
+    figure({
+      caption: [element('b', {}, 'At a glance. '), 'Time runs to the right and is true to scale.'],
+      ...{ name: 'At a glance', picture: glance.svg, attributes: { 'data-time': 'true' } },
+      below: [isLive ? renderStepper() : [], renderKey(`${id}-k`, glance.marks)],
+    }),
+  );
+}
+
+/** Folded away: what each process believes, and the finding step by step. */
+export function renderSteps(
+  data: PageData,
+  id: string,
+  isLive: boolean,
+  steps: readonly Step[],
+): Markup {
   const { trace, mostRows: mostDrawn } = data;
-  const { glance, sequence } = drawPictures(data, { id, mostDrawn, steps });
+  const { sequence } = drawPictures(data, { id, mostDrawn, steps });
   const total = groupDigits(countEvents(steps));
   const warped =
     'Time runs downwards and is warped: every moment gets a row, long waits are compressed. ' +
     `Showing ${groupDigits(sequence.drawn)} of ${total} events.`;
   return element(
-    'section',
-    { 'aria-label': 'Pictures', 'data-pictures': '' },
-    isLive ? [renderStepper(), renderSwitches(id, trace.processes)] : [],
-    figure({
-      caption: [element('b', {}, 'At a glance. '), 'Time runs to the right and is true to scale.'],
-      ...{ name: 'At a glance', picture: glance.svg, attributes: { 'data-time': 'true' } },
-      below: renderKey(`${id}-k`, glance.marks),
-    }),
+    'details',
+    { 'data-steps': '' },
+    element('summary', {}, 'Step by step, and what each process believes'),
+    isLive ? renderSwitches(id, trace.processes) : [],
     renderStateSection(data, steps, id),
     figure({
       caption: [element('b', {}, 'Step by step. '), warped],

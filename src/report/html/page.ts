@@ -43,7 +43,7 @@ export function renderPage(report: PageReport): string {
     header: renderHeader(report),
     main: [
       findings.map((finding, at) => renderFinding(finding, { ...options, number: at + 1 })),
-      renderSweepOverview(overview),
+      renderSweepOverview(overview, findings.length > 0),
     ],
     footer: 'The same plan gives the same trace, byte for byte.',
   });

@@ -16,12 +16,24 @@ import {
 } from '../overview.ts';
 import { bar, ink } from '../pictures/shapes.ts';
 import type { ScenarioSummary, Summary, SystemSummary } from '../summary.ts';
-import { card, column, faint, list, nameMarkup, scrolling, table, tableRow } from './document.ts';
+import {
+  card,
+  column,
+  details,
+  faint,
+  list,
+  nameMarkup,
+  scrolling,
+  table,
+  tableRow,
+} from './document.ts';
 
-/** The section, with an anchor `overview`. */
-export function renderSweepOverview(summary: Summary): Markup {
+/** The section, with an anchor `overview`; below findings its tables are folded away. */
+export function renderSweepOverview(summary: Summary, isFolded: boolean): Markup {
   const outcome = faint(`${metText(summary)}; ${speedText(summary)}.`);
-  return card('overview', 'Overview of the sweep', outcome, summary.scenarios.map(renderScenario));
+  const scenarios = summary.scenarios.map(renderScenario);
+  const tables = isFolded ? details('Claims, systems and faults', false, scenarios) : scenarios;
+  return card('overview', 'Overview of the sweep', outcome, tables);
 }
 
 function renderScenario({ name, file, systems }: ScenarioSummary): Markup {

@@ -41,7 +41,7 @@ export function renderVerdicts(verdicts: readonly Verdict[]): Markup {
   const untested = `${countOf(idle.length, 'claim')} not tested here: ${idle.join(', ')}.`;
   return details(
     'Verdict of every claim on this trace',
-    true,
+    false,
     table({
       caption: 'Exercised: how often the hazard arose that the claim is about.',
       head: [column('Claim'), column('Verdict'), column('Exercised', 'number'), column('Reason')],

@@ -10,7 +10,7 @@ import { explainRunNow } from '../../search/evidence/explain-run.ts';
 import { modelOf } from '../../systems/assemble.ts';
 import { element, type Markup, render } from '../../text/markup.ts';
 import { evidenceShown } from '../finding.ts';
-import { figure } from '../html/document.ts';
+import { details, figure } from '../html/document.ts';
 import { drawPictures, type PageData } from '../html/finding-pictures.ts';
 import { knobsOf, renderNoTry, type Turned, turn } from '../html/playground.ts';
 import { renderOutcome } from '../html/verdicts.ts';
@@ -108,6 +108,10 @@ function turnedIn(section: HTMLElement, plan: Plan): Turned {
   return { durations, store: value('store'), message: value('delay the message'), lateUs };
 }
 
+const asItIs = ({ system }: Plan): Turned => ({
+  ...{ durations: new Map(), store: system.store, message: '', lateUs: 0 },
+});
+
 function showRun(section: HTMLElement, data: PageData): void {
   const plan = turn(data.plan, turnedIn(section, data.plan));
   const outcome = one(section, '[data-outcome]', HTMLElement);
@@ -121,6 +125,14 @@ function showRun(section: HTMLElement, data: PageData): void {
   const claims = [...builtIn.claims.keys()].filter((name) => !name.includes('('));
   const judged = new Set([data.claim, ...claims.filter((name) => name !== 'holder-overlap')]);
   const { trace, verdicts } = examine(plan, [...judged]);
+  if (JSON.stringify(plan) === JSON.stringify(turn(data.plan, asItIs(data.plan)))) {
+    // The finding itself stands above.
+    const events = countEvents(listSteps(trace, { evidence: [], faults: plan.faults }));
+    const found = { claim: data.claim, verdicts, explanation: null, events };
+    outcome.innerHTML = render(renderOutcome(found));
+    drawn.replaceChildren();
+    return;
+  }
   const broken = verdicts.filter((verdict) => verdict.kind === 'invalid');
   const verdict = broken.find(({ claim }) => claim === data.claim) ?? broken[0] ?? null;
   const told = verdict === null ? null : explainRunNow({ plan, trace, verdict });
@@ -137,9 +149,13 @@ function showRun(section: HTMLElement, data: PageData): void {
     linearization: linearizationOf(trace, { claim, model: modelOf(plan) }),
     title: explanation?.headline ?? 'The run as you turned it',
   };
-  const id = `${section.parentElement?.id ?? ''}-t`;
+  const id = `${section.closest('article')?.id ?? ''}-t`;
   const { glance, sequence } = drawPictures(tried, { id, mostDrawn: MOST_DRAWN });
-  const shown = [figureOf('At a glance', glance.svg), figureOf('Step by step', sequence.svg)];
+  const isOpen = drawn.querySelector('details')?.open ?? false;
+  const shown = [
+    figureOf('At a glance', glance.svg),
+    details('Step by step', isOpen, figureOf('Step by step', sequence.svg)),
+  ];
   drawn.innerHTML = render(shown);
 }
 

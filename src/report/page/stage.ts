@@ -48,6 +48,9 @@ export class Stage {
     for (const radio of all(article, '.switches [type=radio]', HTMLInputElement)) {
       radio.addEventListener('change', () => this.setTime(radio.value));
     }
+    // What is folded away has no size to scroll by.
+    const folded = one(article, '[data-steps]', HTMLDetailsElement);
+    folded.addEventListener('toggle', () => this.scrollFrames());
     this.draw();
     this.show();
   }
@@ -72,6 +75,8 @@ export class Stage {
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && focused.closest('.table') !== null) focused.blur();
     const pictures = one(this.article, '[data-pictures]', HTMLElement);
+    const folded = pictures.closest('details');
+    if (folded !== null) folded.open = true;
     pictures.scrollIntoView({ block: 'start', behavior: 'instant' });
   }
 

@@ -62,7 +62,7 @@ export interface Sibling {
   readonly system: string;
   readonly claim: string;
   readonly fate:
-    | { readonly kind: 'ran'; readonly replay: Replay }
+    | { readonly kind: 'ran'; readonly plan: Plan; readonly replay: Replay }
     /** Its lock or store cannot do what the plan asks; `why` says what. */
     | { readonly kind: 'cannot-run'; readonly why: string };
 }
@@ -88,7 +88,7 @@ export async function runSiblings(
       ...{ system: system.name, claim },
       fate:
         why === null
-          ? { kind: 'ran', replay: await replay(twin, claim, catalogue) }
+          ? { kind: 'ran', plan: twin, replay: await replay(twin, claim, catalogue) }
           : { kind: 'cannot-run', why },
     });
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
 import { renderPage } from '../../html/page.ts';
 import { sampleSummary as overview } from '../../summary.fixture.ts';
-import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
+import { addressOf, bundle, hasChromium, launch, open, unfold } from './browser.fixture.ts';
 import { findingOf, planIn, zombie } from './findings.fixture.ts';
 
 const law = needs('chromium', hasChromium);
@@ -69,6 +69,8 @@ describe('the page for everybody', () => {
 
   law('is walked by Tab, with the focus in sight at every stop', async () => {
     const { page } = await open(browser, address);
+    await unfold(page);
+    await page.locator('.skip').focus();
     const stops = new Set<string>();
     for (let stop = 0; stop < 60; stop += 1) {
       await page.keyboard.press('Tab');

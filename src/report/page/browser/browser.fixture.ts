@@ -45,6 +45,12 @@ export interface Opened {
   readonly requests: readonly string[];
 }
 
+/** Opens all that is folded away, as a reader does. */
+export async function unfold(page: Page): Promise<void> {
+  const folded = page.locator('details:not([open]) > summary:visible');
+  while ((await folded.count()) > 0) await folded.first().click();
+}
+
 /** Opens an address in a fresh context, 1280 × 900 unless told otherwise. */
 export async function open(
   browser: Browser,

@@ -44,8 +44,13 @@ export function findingOf(plan: Plan, claim: string): Finding {
     ...{ planFile: 'reports/a.yaml', pageFile: 'reports/a.html' },
     ...{ keptIn: 'fixtures/plans/' },
     ...nearest,
+    cured: { system: 'fenced', ...besides(fencedOf(plan), claim) },
     original: besides(plan, claim),
   };
+}
+
+function fencedOf({ system, expect: _, ...plan }: Plan): Plan {
+  return { ...plan, system: { ...system, name: 'fenced', store: 'fenced' } };
 }
 
 function besides(plan: Plan, claim: string): OtherRun {

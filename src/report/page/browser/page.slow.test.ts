@@ -7,7 +7,7 @@ import { renderPage } from '../../html/page.ts';
 import { manyZombies } from '../../sample.fixture.ts';
 import { countEvents, listSteps } from '../../steps.ts';
 import { sampleSummary as overview } from '../../summary.fixture.ts';
-import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
+import { addressOf, bundle, hasChromium, launch, open, unfold } from './browser.fixture.ts';
 import { findingOf, planIn, zombie } from './findings.fixture.ts';
 
 const law = needs('chromium', hasChromium);
@@ -51,6 +51,7 @@ describe('the page in a browser', () => {
   law('goes to the event that the address names, as it loads and as it changes', async () => {
     const { page } = await open(browser, `${address}#e=1`);
     expect(await where(page)).toContain('grants token 1');
+    await unfold(page);
     await page.locator(`a[href="#e=${before(violation)}"]`).click();
     expect(await where(page)).toContain('stale write');
     expect(await page.locator('tr[aria-current=step]').getAttribute('data-row')).toBe(`${last}`);
@@ -60,6 +61,7 @@ describe('the page in a browser', () => {
 
   law('shows what each process believes and marks what a step changed', async () => {
     const { page } = await open(browser, `${address}#e=1`);
+    await unfold(page);
     const lock = page.locator('.state > li', { hasText: 'is held by' });
     expect(await lock.innerText()).toMatch(/token 1.*← changed/s);
     await page.keyboard.press('v');
@@ -81,6 +83,7 @@ describe('the page in a browser', () => {
 
   law('filters events by text, process and kind', async () => {
     const { page } = await open(browser, address);
+    await unfold(page);
     const rows = page.locator('[data-events] tbody tr');
     const all = await rows.count();
     await page.locator('[data-filter=text]').fill('PAUSED');
@@ -98,6 +101,7 @@ describe('the page in a browser', () => {
 
   law('hides lanes and shows one time or both', async () => {
     const { page } = await open(browser, address);
+    await unfold(page);
     const warped = page.locator('figure[data-time=warped]');
     expect(await warped.locator('svg').innerHTML()).toContain('accepts x');
     await page.locator('[data-lane][value=store]').uncheck();
@@ -131,9 +135,38 @@ describe('the page in a browser', () => {
     },
   );
 
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ]) {
+    law(`has the picture on the first screen, ${viewport.width} × ${viewport.height}`, async () => {
+      const { page } = await open(browser, address, { viewport });
+      const frame = await page.locator('figure[data-time=true] .scroll').first().boundingBox();
+      const { y = 0, height = 0 } = frame ?? expect.fail('no picture');
+      expect(height).toBeGreaterThan(200);
+      expect(y + height).toBeLessThanOrEqual(viewport.height);
+    });
+  }
+
+  law('is at most 3,500 px long with all folded away', async () => {
+    const { page } = await open(browser, address, { viewport: { width: 1440, height: 900 } });
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3500);
+  });
+
+  law('sets the same plan on the system that holds below its story', async () => {
+    const { page } = await open(browser, address);
+    const beside = page.locator('section.beside');
+    expect(await beside.innerText()).toContain('The same plan on fenced');
+    expect(await beside.innerText()).toMatch(
+      /First difference, at 23 ms: here store: ✓ accepts x = 1.*there store: ⊘ refuses x = 1, token 1, has seen 2/s,
+    );
+    expect(await beside.locator('svg').count()).toBe(1);
+  });
+
   law('sets the nearest run that passes beside it, with where they part', async () => {
     const { page } = await open(browser, address);
-    const beside = page.locator('.beside').first();
+    await unfold(page);
+    const beside = page.locator('details.beside').first();
     expect(await beside.innerText()).toMatch(/What was changed: pause of \w+, .* here, .* there\./);
     expect(await beside.innerText()).toContain('First difference, at ');
     expect(await beside.locator('svg').count()).toBe(2);

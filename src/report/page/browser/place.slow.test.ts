@@ -4,21 +4,24 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { needs } from '../../../../tools/needs.ts';
 import { renderPage } from '../../html/page.ts';
 import { sampleSummary as overview } from '../../summary.fixture.ts';
-import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
+import { addressOf, bundle, hasChromium, launch, open, unfold } from './browser.fixture.ts';
 import { findingOf, planIn, zombie } from './findings.fixture.ts';
 
 const law = needs('chromium', hasChromium);
 const script = hasChromium ? bundle() : '';
 const NARROW = { width: 390, height: 800 };
 
-/** Expects the step bar of the finding that an address names at the top of the window. */
-async function expectAtTop(page: Page, hash: string): Promise<void> {
+/** Expects the picture of the finding that an address names at the top, its step bar in sight. */
+async function expectInSight(page: Page, hash: string): Promise<void> {
   // Where the browser scrolls by itself it takes its time.
   await page.waitForTimeout(800);
   const bar = page.locator('.stepper').nth(hash.startsWith('#f2-') ? 1 : 0);
-  const top = (await bar.boundingBox())?.y;
+  const picture = page.locator('figure[data-time=true]').nth(hash.startsWith('#f2-') ? 1 : 0);
+  const top = (await picture.boundingBox())?.y;
   expect(top, hash).toBeGreaterThanOrEqual(0);
   expect(top, hash).toBeLessThan(60);
+  const { y = 0, height = 0 } = (await bar.boundingBox()) ?? expect.fail('no step bar');
+  expect(y + height, hash).toBeLessThan(page.viewportSize()?.height ?? 0);
 }
 
 /** Whether the middle of the nth picture's mark lies in the picture's own frame. */
@@ -42,23 +45,24 @@ describe('the place where the page lands', () => {
   afterAll(() => browser?.close());
 
   for (const viewport of [{ width: 1280, height: 900 }, NARROW]) {
-    law(`is the step bar of the event that the address names, ${viewport.width} px`, async () => {
+    law(`is the picture of the event that the address names, ${viewport.width} px`, async () => {
       for (const [hash, next] of [
         ['#e=3', '#f2-e=3'],
         ['#f2-e=3', '#e=5'],
       ] as const) {
         const { page } = await open(browser, `${address}${hash}`, { viewport });
-        await expectAtTop(page, hash);
+        await expectInSight(page, hash);
         await page.evaluate(`location.hash = '${next}'`);
-        await expectAtTop(page, next);
+        await expectInSight(page, next);
       }
     });
   }
 
-  law('is the step bar also where one clicks the event that the address names', async () => {
+  law('is the picture also where one clicks the event that the address names', async () => {
     const { page } = await open(browser, `${address}#e=5`);
+    await unfold(page);
     await page.locator('a[href="#e=5"]').click();
-    await expectAtTop(page, '#e=5');
+    await expectInSight(page, '#e=5');
   });
 
   law('has the present step in the frame of the picture, on a narrow screen', async () => {
@@ -77,6 +81,7 @@ describe('the place where the page lands', () => {
 
   law('scrolls the warped picture to the lane of the present step', async () => {
     const { page } = await open(browser, address, { viewport: NARROW });
+    await unfold(page);
     const warped = page.locator('figure[data-time=warped] .scroll').first();
     const head = warped.locator('text', { hasText: /^store$/ }).first();
     const [lane, frame] = [await head.boundingBox(), await warped.boundingBox()];

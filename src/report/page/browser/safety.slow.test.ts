@@ -6,7 +6,7 @@ import { needs } from '../../../../tools/needs.ts';
 import { renderPage } from '../../html/page.ts';
 import { renamed } from '../../sample.fixture.ts';
 import { sampleSummary as overview } from '../../summary.fixture.ts';
-import { addressOf, bundle, hasChromium, launch, open } from './browser.fixture.ts';
+import { addressOf, bundle, hasChromium, launch, open, unfold } from './browser.fixture.ts';
 import { zombie } from './findings.fixture.ts';
 
 const STRICT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -26,6 +26,7 @@ async function serve(server: Server, html: string, policy: string): Promise<stri
 }
 
 async function saysAll(page: Page): Promise<void> {
+  await unfold(page);
   expect(await page.locator('.plainly').innerText()).toContain('is paused for');
   expect(await page.locator('figure[data-time] .scroll svg').count()).toBe(2);
   const box = await page.locator('figure[data-time=true] .scroll svg').boundingBox();
@@ -93,6 +94,7 @@ describe('the page, opened from anywhere', () => {
         browser,
         addressOf('hostile', renderPage({ findings: [hostile], overview, script })),
       );
+      await unfold(page);
       await page.keyboard.press('ArrowLeft');
       await page.locator('[data-lane]').first().uncheck();
       await page.locator('[data-filter=kind]').selectOption('grants');
