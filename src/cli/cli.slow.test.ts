@@ -137,6 +137,31 @@ describe('run', () => {
     const code = await new Promise((resolve) => child.on('exit', resolve));
     expect(code).toBe(130);
     expect(out).toMatch(/broke as expected: unfenced: fence-monotone on [\d,]+ of [\d,]+ seeds/);
+    expect(out).toMatch(/^\? interrupted after [\d,–]+ of 100,000,000 seeds: /m);
+  });
+
+  test('interrupted among several, says in which', async () => {
+    const first = small('first.yaml', '{ breaks: [fence-monotone] }');
+    const second = file('second.yaml', readFileSync(first, 'utf8').replace('small', 'second'));
+    const args = [
+      cli,
+      'run',
+      first,
+      second,
+      '--seeds',
+      '100000000',
+      '--output',
+      join(folder, 'two'),
+    ];
+    const child: ChildProcess = spawn('node', args, { cwd: root });
+    let out = '';
+    child.stdout?.on('data', (data) => {
+      out += String(data);
+    });
+    setTimeout(() => child.kill('SIGINT'), 4000);
+    expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(130);
+    expect(out).toMatch(/interrupted after [\d,–]+ of 100,000,000 seeds/);
+    expect(out).toMatch(/^\? interrupted in scenario 1 of 2: /m);
   });
 });
 

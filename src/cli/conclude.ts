@@ -16,6 +16,7 @@ import { type Finding, replayCommand, shellWords } from '../report/finding.ts';
 import { siblingLine } from '../report/sibling-text.ts';
 import type {
   CounterexampleSummary,
+  CutShort,
   KindOfFailure,
   ScenarioSummary,
   SystemSummary,
@@ -59,6 +60,8 @@ export interface Examined {
   readonly range: SeedRange;
   /** Whether every seed that was to be examined here was. */
   readonly isWhole: boolean;
+  /** Why not, and of how many; absent where all were. */
+  readonly cutShort?: CutShort;
   /** Whether this is one shard of several, so that only the merge can tell what never happened. */
   readonly isPart: boolean;
   readonly milliseconds: number;
@@ -112,6 +115,7 @@ export async function concludeScenario(
   const { terminal, isInterrupted } = context;
   const { scenario, file, text } = loaded;
   const { range, isWhole, isPart, milliseconds, keptPlans, difference, corpus = null } = examined;
+  const { cutShort } = examined;
   const isSingle = range.from === range.to;
   const avoided = await avoidedIn(loaded, examined, isInterrupted);
   const coverage = { isWhole: isWhole && !isPart, isSingle, isPart, avoided };
@@ -140,7 +144,8 @@ export async function concludeScenario(
     seeds += tally.seeds;
     events += tally.events;
   }
-  const summary = { name: scenario.name, file, systems };
+  const cut = cutShort === undefined ? {} : { cutShort };
+  const summary = { name: scenario.name, file, systems, ...cut };
   return { summary, text, findings, exits: codes, seeds, events, milliseconds, examined };
 }
 

@@ -100,19 +100,20 @@ async function withFleet(
     terminal.endProgress();
     await pool.close();
   }
-  return conclude(swept, context);
+  return conclude(swept, scenarios.length, context);
 }
 
 /** Reports what there is; the files of coordinators go once it is reported. */
 function conclude(
   swept: readonly SweptScenario[],
+  asked: number,
   { options, terminal, interruption }: FleetContext,
 ): Exit {
   const { isInterrupted } = interruption;
   const outcomes = swept.map(({ outcome }) => outcome);
   const codes = outcomes.flatMap((outcome) => outcome.exits);
   const exit = worstOf(isInterrupted ? [...codes, exits.interrupted] : codes);
-  report(outcomes, summaryOf(outcomes, exit), { options, terminal });
+  report(outcomes, summaryOf(outcomes, exit, asked), { options, terminal });
   for (const { loaded, outcome, shardFolder, rest, clean } of swept) {
     if (rest !== null) terminal.warn(rest);
     // What was interrupted may not be shrunk: the same command does that from the checkpoint.

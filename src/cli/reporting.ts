@@ -102,8 +102,12 @@ function appendStepSummary(text: string, terminal: Terminal): void {
   }
 }
 
-/** What all scenarios came to, for the last line of `--json`. */
-export function summaryOf(outcomes: readonly ScenarioOutcome[], exit: Exit): Summary {
+/** What the scenarios came to, of so many that were asked for: the last line of `--json`. */
+export function summaryOf(
+  outcomes: readonly ScenarioOutcome[],
+  exit: Exit,
+  asked: number = outcomes.length,
+): Summary {
   const sum = (of: (outcome: ScenarioOutcome) => number): number =>
     outcomes.reduce((total, outcome) => total + of(outcome), 0);
   const seconds = Math.max(sum((outcome) => outcome.milliseconds) / 1000, 0.001);
@@ -114,6 +118,7 @@ export function summaryOf(outcomes: readonly ScenarioOutcome[], exit: Exit): Sum
     seedsPerSecond: Math.round(sum((outcome) => outcome.seeds) / seconds),
     eventsPerSecond: Math.round(sum((outcome) => outcome.events) / seconds),
     scenarios: outcomes.map((outcome) => outcome.summary),
+    ...(asked === outcomes.length ? {} : { notBegun: asked - outcomes.length }),
   };
 }
 

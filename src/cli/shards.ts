@@ -152,7 +152,9 @@ async function conclude(
       if (scenario === undefined || interruption.isInterrupted) break;
       note(merged, terminal);
       await prepare(scenario.scenario.systems, scenario.catalogue);
-      const examined = { ...merged, range, isPart: false };
+      const asked = range.to - range.from + 1;
+      const cutShort = merged.isWhole ? {} : { cutShort: { asked, by: 'shard' as const } };
+      const examined = { ...merged, range, isPart: false, ...cutShort };
       outcomes.push(await concludeScenario(scenario, examined, context));
     }
   } finally {
@@ -162,7 +164,7 @@ async function conclude(
   if (interruption.isInterrupted) codes.push(exits.interrupted);
   if (cut.length > 0) codes.push(exits.incomplete);
   const exit = worstOf(codes);
-  report(outcomes, summaryOf(outcomes, exit), { options, terminal });
+  report(outcomes, summaryOf(outcomes, exit, loaded.length), { options, terminal });
   return exit;
 }
 

@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { renderScenarioLine } from '../report/conclusion.ts';
-import type { Summary } from '../report/summary.ts';
+import type { CutShort, Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
 import type { Pool } from '../search/sweep/pool.ts';
@@ -21,6 +21,7 @@ import {
   type Shard,
 } from '../search/sweep/shards.ts';
 import { openPool, type SweepResult, sweep } from '../search/sweep/sweep.ts';
+import type { Tally } from '../search/sweep/tally.ts';
 import { performTask } from '../search/sweep/tasks.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -121,7 +122,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   }
   const codes = outcomes.flatMap((outcome) => outcome.exits);
   const exit = worstOf(isInterrupted() ? [...codes, exits.interrupted] : codes);
-  const summary = summaryOf(outcomes, exit);
+  const summary = summaryOf(outcomes, exit, scenarios.length);
   const reported = { ...options, hasToldScenarios: isSeveral };
   if (options.shard === null) report(outcomes, summary, { options: reported, terminal });
   else reportShard(scenarios, outcomes, summary, context);
@@ -176,6 +177,7 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
     ...{ range, keptPlans, repeated, difference, corpus: options.corpus },
     tallies: result.tallies,
     isWhole: result.isWhole,
+    ...(result.isWhole ? {} : { cutShort: cutShortOf(result, part, context) }),
     isPart: shard !== null,
     milliseconds: journal.milliseconds + result.milliseconds,
   };
@@ -186,6 +188,21 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
     isInterrupted,
     pool,
   });
+}
+
+/** What ended the seeds before the last; what somebody asked for goes before what happened. */
+function cutShortOf(
+  { tallies }: SweepResult,
+  { from, to }: SeedRange,
+  { options: { maxFailures }, isInterrupted }: RunContext,
+): CutShort {
+  const all = [...tallies.values()];
+  const sum = (of: (tally: Tally) => number): number => all.reduce((n, one) => n + of(one), 0);
+  const asked = to - from + 1;
+  if (isInterrupted()) return { asked, by: 'interrupted' };
+  if (sum(({ killed }) => killed) > 0) return { asked, by: 'hangs' };
+  const isEnough = maxFailures !== null && sum(({ broken }) => broken) >= maxFailures;
+  return { asked, by: isEnough ? 'failures' : 'time' };
 }
 
 function journalFor(

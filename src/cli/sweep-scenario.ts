@@ -92,6 +92,7 @@ export async function sweepScenario(
     difference,
     tallies: swept.result.tallies,
     isWhole: swept.result.end === 'whole',
+    ...cutShortOf(swept.result.end, options),
     milliseconds: swept.result.milliseconds,
   };
   const outcome = await concludeScenario(loaded, examined, {
@@ -112,6 +113,14 @@ export async function sweepScenario(
     },
   });
   return conclude(loaded, { outcome, swept }, context);
+}
+
+function cutShortOf(
+  end: FleetResult['end'],
+  { from, to }: FleetOptions,
+): Pick<Examined, 'cutShort'> {
+  if (end === 'whole') return {};
+  return { cutShort: { asked: to - from + 1, by: end === 'lost' ? 'lost' : 'interrupted' } };
 }
 
 function conclude(

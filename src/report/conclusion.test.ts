@@ -53,6 +53,31 @@ describe('the conclusion', () => {
     expect(told(summaryOf(system))).not.toContain('held');
   });
 
+  it.each([
+    ['interrupted', 130, '? interrupted after 239–240 of 10,000,000 seeds: 2 of 2'],
+    ['time', 0, '✓ out of time after 239–240 of 10,000,000 seeds: 2 of 2'],
+    ['failures', 0, '✓ enough failures after 239–240 of 10,000,000 seeds: 2 of 2'],
+  ] as const)('says that not all seeds were examined: %s', (by, exit, last) => {
+    const systems = [systemWith({ seeds: 240 }), systemWith({ name: 'other', seeds: 239 })];
+    const cutShort = { asked: 10_000_000, by };
+    const [scenario] = summaryOf(...systems).scenarios;
+    if (scenario === undefined) throw new Error('there is one');
+    const one: Summary = { ...sampleSummary, exit, scenarios: [{ ...scenario, cutShort }] };
+    expect(told(one)).toContain(last);
+    expect(renderScenarioLine({ ...scenario, cutShort }, plain)).toContain(
+      last.slice(2, -' 2 of 2'.length),
+    );
+    const [first] = told({ ...one, notBegun: 71 }).split(': ');
+    expect(first).toBe(
+      exit === 130 ? '? interrupted in scenario 1 of 72' : '✓ 1 scenario cut short',
+    );
+  });
+
+  it('says so of an interruption in which every seed had been examined', () => {
+    const text = told({ ...summaryOf(systemWith({})), exit: 130 });
+    expect(text).toMatch(/^\? interrupted: 1 of 1 expectation met/);
+  });
+
   it('names first what nobody expected, then what broke as it must, as it may, and unlisted', () => {
     const expected = { holds: ['a'], breaks: ['b', 'e'], may: ['c'] };
     const claims = { a: BREAKING, b: BREAKING, c: BREAKING, d: BREAKING, e: HELD };

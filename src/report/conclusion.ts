@@ -10,7 +10,13 @@ import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
 import { markOf, metText, speedText } from './overview.ts';
-import type { ClaimSummary, ScenarioSummary, Summary, SystemSummary } from './summary.ts';
+import type {
+  ClaimSummary,
+  CutReason,
+  ScenarioSummary,
+  Summary,
+  SystemSummary,
+} from './summary.ts';
 
 const MOST_LINES = 6;
 
@@ -75,9 +81,9 @@ export function renderScenarioLine(
   const { systems, name } = scenario;
   const failed = systems.filter(({ met }) => met === false);
   const open = systems.filter(({ met }) => met === null);
-  const { sign } = markOf(failed.length > 0 ? false : open.length > 0 ? null : true);
+  const isOpen = open.length > 0 || scenario.cutShort?.by === 'interrupted';
+  const { sign } = markOf(failed.length > 0 ? false : isOpen ? null : true);
   const { broke, held, unlisted } = fatesOf([scenario]);
-  const seeds = Math.max(0, ...systems.map((system) => system.seeds));
   const parts = [
     ...(failed.length === 0 ? [] : [`not as expected: ${namesOf(failed)}`]),
     ...(open.length === 0 ? [] : [`not judged: ${namesOf(open)}`]),
@@ -85,9 +91,28 @@ export function renderScenarioLine(
     ...(held.length === 0 ? [] : [`${groupDigits(held.length)} held`]),
     ...(unlisted.length === 0 ? [] : [`${groupDigits(unlisted.length)} broke unlisted`]),
   ];
-  const about = `${countOf(systems.length, 'system')}, ${countOf(seeds, 'seed')}`;
+  const about = `${countOf(systems.length, 'system')}, ${examinedText(scenario)}`;
   const line = clip(visible(`${sign} ${name}: ${about}: ${parts.join('; ')}`), width);
   return { '✓': plain, '✗': paint.red, '?': paint.yellow }[sign](line);
+}
+
+/** What ended a sweep before its last seed, in words. */
+const CUT_WORDS: Readonly<Record<CutReason, string>> = {
+  interrupted: 'interrupted',
+  time: 'out of time',
+  failures: 'enough failures',
+  hangs: 'given up, as seeds did not end',
+  lost: 'chunks were lost',
+  shard: 'a shard was cut short',
+};
+
+/** `1,000 seeds`, or `interrupted after 239 of 10,000,000 seeds`. */
+function examinedText({ systems, cutShort }: ScenarioSummary): string {
+  const counts = systems.map(({ seeds }) => seeds);
+  const [least, most] = [Math.min(...counts), Math.max(0, ...counts)];
+  if (cutShort === undefined) return countOf(most, 'seed');
+  const done = least < most ? `${groupDigits(least)}–${groupDigits(most)}` : groupDigits(most);
+  return `${CUT_WORDS[cutShort.by]} after ${done} of ${countOf(cutShort.asked, 'seed')}`;
 }
 
 function namesOf(systems: readonly SystemSummary[]): string {
@@ -233,13 +258,37 @@ function bySystem(told: readonly Told[], clauseOf: (one: Told) => string): strin
 }
 
 function totalLine(summary: Summary, { width, paint }: Screen): string {
-  const systems = summary.scenarios.flatMap((scenario) => scenario.systems);
+  const { scenarios } = summary;
+  const systems = scenarios.flatMap((scenario) => scenario.systems);
+  const cut = cutText(summary);
   const isFailed = systems.some(({ met }) => met === false);
-  const isOpen = systems.some(({ met }) => met === null);
+  const isOpen = isInterrupted(summary) || systems.some(({ met }) => met === null);
   const { sign } = markOf(isFailed ? false : isOpen ? null : true);
-  const where =
-    summary.scenarios.length === 1 ? '' : ` in ${countOf(summary.scenarios.length, 'scenario')}`;
+  const where = scenarios.length === 1 ? '' : ` in ${countOf(scenarios.length, 'scenario')}`;
   const tint = { '✓': paint.green, '✗': paint.red, '?': paint.yellow }[sign];
-  const text = `${metText(summary)}${where}; ${speedText(summary)}`;
+  const text = `${cut}${metText(summary)}${where}; ${speedText(summary)}`;
   return `${tint(sign)} ${wrap(text, Math.max(10, width - 2))[0] ?? ''}`;
 }
+
+/** What was left out comes first: who reads only the last line is not to take a part for all. */
+function cutText(summary: Summary): string {
+  const { scenarios, notBegun = 0 } = summary;
+  const [first] = scenarios;
+  const cut = scenarios.filter(({ cutShort }) => cutShort !== undefined);
+  if (scenarios.length === 1 && notBegun === 0 && cut.length === 1 && first !== undefined) {
+    return `${examinedText(first)}: `;
+  }
+  if (isInterrupted(summary)) {
+    if (notBegun === 0) return 'interrupted: ';
+    const all = groupDigits(scenarios.length + notBegun);
+    return `interrupted in scenario ${groupDigits(scenarios.length)} of ${all}: `;
+  }
+  return cut.length === 0 ? '' : `${countOf(cut.length, 'scenario')} cut short: `;
+}
+
+function isInterrupted({ exit }: Summary): boolean {
+  return exit === INTERRUPTED;
+}
+
+/** The exit code of a run that somebody ended. */
+const INTERRUPTED = 130;

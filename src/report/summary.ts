@@ -14,13 +14,27 @@ export interface Summary {
   readonly seedsPerSecond: number;
   readonly eventsPerSecond: number;
   readonly scenarios: readonly ScenarioSummary[];
+  /** How many scenarios were not begun when the run was interrupted; absent if none. */
+  readonly notBegun?: number;
 }
 
 export interface ScenarioSummary {
   readonly name: string;
   readonly file: string;
   readonly systems: readonly SystemSummary[];
+  /** Absent where every seed was examined. */
+  readonly cutShort?: CutShort;
 }
+
+/** Of how many seeds a system was to be examined on, and why it was not on all of them. */
+export interface CutShort {
+  readonly asked: number;
+  readonly by: CutReason;
+}
+
+export const CUT_REASONS = ['interrupted', 'time', 'failures', 'hangs', 'lost', 'shard'] as const;
+/** Ctrl-C, `--time`, `--max-failures`, seeds that did not end, lost chunks, a shard cut short. */
+export type CutReason = (typeof CUT_REASONS)[number];
 
 export interface SystemSummary {
   readonly name: string;
