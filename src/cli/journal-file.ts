@@ -152,6 +152,26 @@ export class Journal {
     }
   }
 
+  /** Deletes what is known of a system, which is begun anew; all else stays. */
+  forget(system: string): void {
+    if (this.descriptor === null) return;
+    try {
+      const { read } = readFile(this.file);
+      if (read.kind !== 'journal') return;
+      const left = read.chunks.filter((chunk) => chunk.system !== system);
+      truncateSync(this.file, 0);
+      for (const text of [renderHead(read.head), ...left.map(renderChunk)]) {
+        appendFileSync(this.descriptor, text);
+      }
+    } catch (error) {
+      this.close();
+      rmSync(this.file, { force: true });
+      this.terminal.warn(
+        `warning: ${this.file}: ${systemMessage(error)}; --resume will not find it`,
+      );
+    }
+  }
+
   close(): void {
     if (this.descriptor !== null) closeSync(this.descriptor);
     this.descriptor = null;

@@ -1,7 +1,8 @@
 /**
  * Which systems of a scenario may use the realms of their processes again, from one seed to the
- * next: those of which a block of seeds, or with `--check-determinism` each eighth, was run with
- * new ones as well, and was the same.
+ * next: those of which some seeds were run with new ones as well, and were the same. Which seeds
+ * these are depends on the seeds of the whole run alone, so that each shard finds the same; with
+ * `--check-determinism` each eighth block of its own is compared besides.
  */
 import { BLOCK_SEEDS } from '../host/realm/realm-blocks.ts';
 import { canReuse, type Keeper } from '../search/sweep/keepers.ts';
@@ -11,8 +12,9 @@ import { countOf } from '../text/prose.ts';
 import type { LoadedScenario } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How long is compared where nobody asks for it, of each system. */
-const COMPARE_MS = 2000;
+/** In how many blocks, from the first to the last, seeds are compared, and how many in each. */
+const COMPARED_BLOCKS = 3;
+const COMPARED_SEEDS = 8;
 /** Of so many blocks one is compared where somebody asks. */
 const SHARE = 8;
 
@@ -22,27 +24,31 @@ interface ReuseContext {
   readonly terminal: Terminal;
 }
 
+/** What is examined in all, and here. */
+interface Ranges {
+  readonly whole: SeedRange;
+  readonly part: SeedRange;
+}
+
 /** By name; tells of each of the others what keeps something. */
 export async function systemsToReuse(
   { scenario, catalogue }: LoadedScenario,
-  range: SeedRange,
+  ranges: Ranges,
   { tasks, checksDeterminism, terminal }: ReuseContext,
 ): Promise<readonly string[]> {
   const reusing: string[] = [];
   for (const { name: system } of scenario.systems) {
-    if (range.to <= range.from || !canReuse(scenario, system, catalogue)) continue;
+    if (ranges.whole.to <= ranges.whole.from || !canReuse(scenario, system, catalogue)) continue;
     let same = 0;
     let why: string | null = null;
-    for (const from of blocksIn(range, checksDeterminism)) {
+    for (const { from, seeds } of toCompare(ranges, checksDeterminism)) {
       if (tasks.isGivenUp() || why !== null) break;
-      const forMs = checksDeterminism ? Number.POSITIVE_INFINITY : COMPARE_MS;
-      const block = { scenario, system, from, seeds: BLOCK_SEEDS } as const;
-      const end = await performTask({ kind: 'compare', ...block, forMs }, tasks);
+      const end = await performTask({ kind: 'compare', scenario, system, from, seeds }, tasks);
       if (end.kind !== 'compared') why = end.kind === 'lost' ? end.why : 'it could not be compared';
       else if (end.keeper !== null) why = keptText(end.keeper);
       else same += end.same;
     }
-    if (why === null && same > 1) reusing.push(system);
+    if (why === null && !tasks.isGivenUp()) reusing.push(system);
     if (why !== null) terminal.note(`  modules: ${system} loads all anew for each seed: ${why}`);
     else
       terminal.note(`  modules: ${countOf(same, 'seed')} of ${system} loaded anew, no difference`);
@@ -55,11 +61,28 @@ function keptText({ seed, name, what }: Keeper): string {
   return `${name ?? 'some package'} keeps something from seed to seed (seed ${seed}: ${what})`;
 }
 
-/** Where the blocks begin that are compared. */
-function blocksIn({ from, to }: SeedRange, checksDeterminism: boolean): readonly number[] {
-  const first = Math.floor(from / BLOCK_SEEDS) * BLOCK_SEEDS;
-  if (!checksDeterminism) return [first];
-  const starts: number[] = [];
-  for (let start = first; start <= to; start += SHARE * BLOCK_SEEDS) starts.push(start);
-  return starts;
+interface Compared {
+  /** Where a block begins. */
+  readonly from: number;
+  readonly seeds: number;
+}
+
+function toCompare({ whole, part }: Ranges, checksDeterminism: boolean): readonly Compared[] {
+  const compared: Compared[] = [];
+  const last = blockOf(whole.to) - blockOf(whole.from);
+  for (let at = 0; at < COMPARED_BLOCKS; at += 1) {
+    const block = blockOf(whole.from) + Math.floor((last * at) / (COMPARED_BLOCKS - 1));
+    const from = block * BLOCK_SEEDS;
+    if (compared.at(-1)?.from !== from) compared.push({ from, seeds: COMPARED_SEEDS });
+  }
+  if (!checksDeterminism) return compared;
+  for (let block = blockOf(part.from); block <= blockOf(part.to); block += SHARE) {
+    compared.push({ from: block * BLOCK_SEEDS, seeds: BLOCK_SEEDS });
+  }
+  return compared;
+}
+
+/** The number of the block that a seed is in. */
+function blockOf(seed: number): number {
+  return Math.floor(seed / BLOCK_SEEDS);
 }

@@ -171,7 +171,8 @@ async function runScenario(loaded: LoadedScenario, context: RunContext): Promise
   const { repeated, difference } = await selfCheck(loaded, part, context);
   const tasks = { pool, catalogue: loaded.catalogue, isGivenUp: isInterrupted };
   const { checksDeterminism } = options;
-  const reusing = await systemsToReuse(loaded, part, { tasks, checksDeterminism, terminal });
+  const ranges = { whole: range, part };
+  const reusing = await systemsToReuse(loaded, ranges, { tasks, checksDeterminism, terminal });
   const result = await sweepSeeds(loaded, { ...part, reusing }, context, journal);
   const examined: Examined = {
     ...{ range, keptPlans, repeated, difference, corpus: options.corpus },
@@ -313,6 +314,12 @@ async function sweepSeeds(
     onFinished: (chunk, tally) => {
       runs += tally.seeds;
       journal.add(chunk, tally);
+    },
+    onDifference: (system, { seed, what }) => {
+      journal.forget(system);
+      terminal.note(
+        `  modules: ${system} begins again, with all loaded anew: seed ${seed}: ${what}`,
+      );
     },
     isGivenUp: context.isInterrupted,
     shouldStop: () =>

@@ -2,10 +2,11 @@
  * Uses realms again, so that a sweep need not load a driver for each process of each seed. What a
  * sweep comes to is defined by realms that are made anew for each start of a process; a module may
  * be used again where nobody can tell (`Realm#renew`). Who keeps something all the same, from one
- * run to the next, is found by running seeds both ways (`search/sweep/keepers.ts`).
+ * run to the next, is looked for by running some seeds both ways (`search/sweep/keepers.ts`), and
+ * no seed is held against a system but by a run with new realms (`search/sweep/examiner.ts`).
  *
  * Seeds are taken in blocks of 32, aligned to their numbers, each in order and with realms of its
- * own: so no result depends on the worker, the shard or the chunk that a seed is in.
+ * own: what a seed finds in them depends on its number, not on the worker, the shard or the chunk.
  */
 import type { World } from '../../core/world/world.ts';
 import type { BuildAsync } from '../../systems/protocol.ts';

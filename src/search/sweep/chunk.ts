@@ -27,6 +27,8 @@ import {
 export interface Chunk extends SeedRange {
   readonly system: string;
   readonly skip: readonly number[];
+  /** Whether its system uses realms again; absent: not. */
+  readonly isReusing?: boolean;
 }
 
 /** A chunk that was examined earlier. */
@@ -47,6 +49,15 @@ export interface Passing {
   readonly skip: readonly number[];
   /** Told of each. */
   readonly onPass: () => void;
+  /** Told in words what came out otherwise with realms that were used again than with new ones. */
+  readonly onDifference: (what: string) => void;
+}
+
+/** A seed that came out otherwise with realms that were used again. */
+export interface ReuseDifference {
+  readonly seed: number;
+  /** In words. */
+  readonly what: string;
 }
 
 /**
@@ -58,6 +69,7 @@ export async function examineChunk(
   expect: SystemScenario['expect'],
   examiner: Examiner,
   onSeed: (seed: number) => void,
+  onDifference: (difference: ReuseDifference) => void = () => {},
 ): Promise<Tally> {
   const count = new Count(new Set([...expect.holds, ...expect.breaks]));
   for (let seed = chunk.from; seed <= chunk.to; seed += 1) {
@@ -69,7 +81,11 @@ export async function examineChunk(
       onSeed(seed - 1 / passed);
     };
     try {
-      const examination = examiner(chunk.system, seed, { skip: chunk.skip, onPass });
+      const passing = {
+        ...{ skip: chunk.skip, onPass },
+        onDifference: (what: string): void => onDifference({ seed, what }),
+      };
+      const examination = examiner(chunk.system, seed, passing);
       count.add(seed, examination instanceof Promise ? await examination : examination);
     } catch (error) {
       count.fail({ seed, error: errorText(error) });

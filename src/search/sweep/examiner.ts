@@ -11,12 +11,14 @@ import { canonical } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
+import { errorText } from '../../text/error-text.ts';
 import type { Examiner, Passing } from './chunk.ts';
 import { SeedBlocks } from './seed-blocks.ts';
 
 /**
  * Examines with all claims that cost little, and with those that the scenario lists. The systems
- * that are `reusing` use the realms of a block of seeds again.
+ * that are `reusing` use the realms of a block of seeds again, but whatever a seed breaks there it
+ * is examined for with new ones, and what these come to counts.
  */
 export function examinerOf(
   scenario: Scenario,
@@ -29,23 +31,46 @@ export function examinerOf(
     }),
   );
   const blocks = new SeedBlocks();
+  const fresh = async (
+    system: string,
+    seed: number,
+    claims: readonly string[],
+  ): Promise<Examination> => examineEither(expand(scenario, system, seed), claims, catalogue);
   const inBlock = async (
     { system, seed, claims }: { system: string; seed: number; claims: readonly string[] },
-    { skip, onPass }: Passing,
+    { skip, onPass, onDifference }: Passing,
   ): Promise<Examination> => {
-    const examine = (one: number, judged: readonly string[], realms: RealmBlock) =>
+    const examine = async (
+      one: number,
+      judged: readonly string[],
+      realms: RealmBlock,
+    ): Promise<Examination> =>
       examineEither(expand(scenario, system, one), judged, catalogue, { realms });
     const realms = await blocks.realmsFor({ system, seed, skip }, async (before, own) => {
       onPass();
       await examine(before, [], own);
     });
-    return await examine(seed, claims, realms);
+    const used = await examine(seed, claims, realms).catch(errorText);
+    if (typeof used !== 'string' && !isTrouble(used)) return used;
+    const anew = await fresh(system, seed, claims).catch((error: unknown) => {
+      if (typeof used !== 'string') onDifference('it fails only with modules loaded anew');
+      throw error;
+    });
+    const what = typeof used === 'string' ? used : traceDifference(used.trace, anew.trace);
+    if (what !== null) onDifference(what);
+    return anew;
   };
-  return (system, seed, passing = { skip: [], onPass: () => {} }) => {
+  const alone: Passing = { skip: [], onPass: () => {}, onDifference: () => {} };
+  return (system, seed, passing = alone) => {
     const claims = bySystem.get(system) ?? claimsJudged([], catalogue);
     if (reusing.includes(system)) return inBlock({ system, seed, claims }, passing);
     return examineEither(expand(scenario, system, seed), claims, catalogue);
   };
+}
+
+/** Whether anything is held against the system: that is told only of runs with new realms. */
+function isTrouble({ verdicts, trace }: Examination): boolean {
+  return trace.ending.kind === 'failed' || verdicts.some(({ kind }) => kind !== 'valid');
 }
 
 /** Loads what the stores of the scenario's systems need. */

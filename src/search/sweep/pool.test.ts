@@ -39,7 +39,7 @@ async function examine(name: string, on: Pool, size = 10): Promise<Done> {
   let from = 0;
   await on.run({
     scenario: scenarioNamed(name),
-    ...{ modules: [], reusing: [] },
+    modules: [],
     next: (seeds): Chunk | null => {
       sizes.push(seeds);
       if (from >= 30) return null;

@@ -8,7 +8,7 @@ import type { LoadedModule } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
 import { Whereabouts } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type Chunk, killedTally } from './chunk.ts';
+import { type Chunk, killedTally, type ReuseDifference } from './chunk.ts';
 import { EMPTY_TALLY, mergeTallies, type SeedFailure, type Tally } from './tally.ts';
 import type { TaskDone, TaskEnd, TaskOrder } from './tasks.ts';
 
@@ -29,10 +29,9 @@ export interface PoolJob {
   readonly scenario: Scenario;
   /** Where the scenario's own words come from. */
   readonly modules: readonly LoadedModule[];
-  /** The systems whose realms are used again. */
-  readonly reusing: readonly string[];
   readonly next: (seedsPerChunk: number) => Chunk | null;
-  readonly onTally: (tally: Tally, chunk: Chunk) => void;
+  /** With the first seed that came out otherwise with realms that were used again. */
+  readonly onTally: (tally: Tally, chunk: Chunk, difference: ReuseDifference | null) => void;
   /** Whether chunks that are under way are given up, if they take a second more; absent: never. */
   readonly isGivenUp?: () => boolean;
 }
@@ -115,8 +114,6 @@ export interface ChunkOrder {
   readonly scenario: Scenario;
   /** Where the scenario's own words come from. */
   readonly modules: readonly LoadedModule[];
-  /** The systems whose realms are used again. */
-  readonly reusing: readonly string[];
   readonly chunk: Chunk;
 }
 
@@ -128,6 +125,7 @@ export interface LastWords {
 /** What it answers. */
 export interface ChunkDone {
   readonly tally: Tally;
+  readonly difference: ReuseDifference | null;
   readonly milliseconds: number;
 }
 
@@ -201,10 +199,11 @@ class Lane {
 
   /**
    * Examines a chunk, again and again without the seeds that a worker does not survive. Where too
-   * many do not end, only what is known of those is told.
+   * many do not end, only what is known of those is told. Realms that are used again are let go of
+   * first: only what a worker does not survive without them is held against a seed.
    */
   private async examine(whole: Chunk, job: PoolJob): Promise<void> {
-    const { scenario, modules, reusing, isGivenUp } = job;
+    const { scenario, modules, isGivenUp } = job;
     const cell = (): number => this.seedCell[0] ?? Number.NaN;
     const at = (): number => Math.ceil(cell());
     const { seedTimeoutMs } = this.options;
@@ -212,24 +211,35 @@ class Lane {
       Number.isNaN(seed) ? START_TIMEOUT_MS : seedTimeoutMs;
     let lost = EMPTY_TALLY;
     const seeds: SeedFailure[] = [];
-    for (let chunk = whole; ; chunk = { ...chunk, skip: [...chunk.skip, at()] }) {
+    let unended: ReuseDifference | null = null;
+    for (let chunk = whole; ; ) {
       this.seedCell[0] = Number.NaN;
-      const order: ChunkOrder = { scenario, modules, reusing, chunk };
+      const { lostMs } = this.patience;
+      const order: ChunkOrder = { scenario, modules, chunk };
       const sent = await this.send<ChunkDone>(order, { at: cell, limitMs, isGivenUp });
       if (sent.kind === 'given up') return;
       if (sent.kind === 'answer') {
         this.resize(sent.answer.milliseconds, chunk);
-        job.onTally(mergeTallies(lost, sent.answer.tally), whole);
+        const { tally, difference } = sent.answer;
+        const found = seeds.length === 0 ? unended : null;
+        job.onTally(mergeTallies(lost, tally), whole, difference ?? found);
         return;
       }
       if (Number.isNaN(at())) throw new Error(`a worker did not start: ${sent.why}`);
       const failure = { seed: at(), error: sent.why };
+      if (chunk.isReusing === true) {
+        this.patience.lostMs = lostMs;
+        unended = { seed: at(), what: sent.why };
+        chunk = { ...whole, isReusing: false };
+        continue;
+      }
       seeds.push(failure);
       lost = mergeTallies(lost, killedTally(failure));
       if (this.patience.isSpent) break;
+      chunk = { ...chunk, skip: [...chunk.skip, at()] };
     }
     for (const one of seeds) {
-      job.onTally(killedTally(one), { ...whole, from: one.seed, to: one.seed, skip: [] });
+      job.onTally(killedTally(one), { ...whole, from: one.seed, to: one.seed, skip: [] }, null);
     }
   }
 

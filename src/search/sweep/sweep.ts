@@ -14,7 +14,7 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { inRealTurn } from '../../host/async/ambient.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type Chunk, examineChunk, type FinishedRange } from './chunk.ts';
+import { type Chunk, examineChunk, type FinishedRange, type ReuseDifference } from './chunk.ts';
 import { examinerOf, prepareScenario } from './examiner.ts';
 import type { FinishedChunk } from './journal.ts';
 import { Pool, type PoolJob, type PoolOptions } from './pool.ts';
@@ -38,6 +38,8 @@ export interface SweepOptions extends SeedRange {
   readonly onProgress?: (progress: Progress) => void;
   /** Chunks of this range that an earlier attempt examined: they count, and are not repeated. */
   readonly finished?: readonly FinishedChunk[];
+  /** Told of a system that came out otherwise with realms used again: it is begun anew without. */
+  readonly onDifference?: (system: string, difference: ReuseDifference) => void;
   /** Told of each chunk that this attempt examined. */
   readonly onFinished?: (chunk: Chunk, tally: Tally) => void;
 }
@@ -89,18 +91,35 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   const { finished = [] } = options;
   for (const { tally, system } of finished) count(tally, system);
   const chunks = new ChunkSource([...tallies.keys()], options, finished);
-  const onTally = (tally: Tally, chunk: Chunk): void => {
+  const reusing = new Set(options.reusing);
+  const beginAnew = (system: string, difference: ReuseDifference): void => {
+    reusing.delete(system);
+    const known = tallies.get(system) ?? EMPTY_TALLY;
+    tallies.set(system, EMPTY_TALLY);
+    done -= known.seeds;
+    broken -= known.broken;
+    chunks.beginAnew(system, options);
+    options.onDifference?.(system, difference);
+  };
+  const onTally: PoolJob['onTally'] = (tally, chunk, difference) => {
+    // What was under way as its system was begun anew is of no use.
+    if (chunk.isReusing === true && !reusing.has(chunk.system)) return;
+    if (difference !== null) {
+      beginAnew(chunk.system, difference);
+      return;
+    }
     options.onFinished?.(chunk, tally);
     count(tally, chunk.system);
   };
-  const { reusing = [] } = options;
-  const block = reusing.length === 0 ? 1 : BLOCK_SEEDS;
-  const next = (seeds: number): Chunk | null =>
-    options.shouldStop?.() === true ? null : chunks.next(seeds, block);
-  if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally, reusing });
+  const next = (seeds: number): Chunk | null => {
+    if (options.shouldStop?.() === true) return null;
+    const chunk = chunks.next(seeds, reusing.size === 0 ? 1 : BLOCK_SEEDS);
+    return chunk && { ...chunk, isReusing: reusing.has(chunk.system) };
+  };
+  if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally });
   else {
     const { isGivenUp = (): boolean => false } = options;
-    await options.pool.run({ scenario, modules, reusing, next, onTally, isGivenUp });
+    await options.pool.run({ scenario, modules, next, onTally, isGivenUp });
   }
   return { tallies, isWhole: done === total, milliseconds: performance.now() - startedMs };
 }
@@ -110,16 +129,21 @@ const SEEDS_AT_ONCE = 64;
 async function sweepHere(
   scenario: Scenario,
   catalogue: Catalogue,
-  { next, onTally, reusing }: Pick<PoolJob, 'next' | 'onTally' | 'reusing'>,
+  { next, onTally }: Pick<PoolJob, 'next' | 'onTally'>,
 ): Promise<void> {
   await prepareScenario(scenario, catalogue);
-  const examiner = examinerOf(scenario, catalogue, reusing);
   for (let chunk = next(SEEDS_AT_ONCE); chunk !== null; chunk = next(SEEDS_AT_ONCE)) {
     await new Promise<void>((resolve) => inRealTurn(resolve)); // so that Ctrl-C is heard
     const { system } = chunk;
     const expect = scenario.systems.find(({ name }) => name === system)?.expect;
     const claims = expect ?? { holds: [], breaks: [] };
-    onTally(await examineChunk(chunk, claims, examiner, () => {}), chunk);
+    const examiner = examinerOf(scenario, catalogue, chunk.isReusing === true ? [system] : []);
+    let difference: ReuseDifference | null = null;
+    const onDifference = (found: ReuseDifference): void => {
+      difference ??= found;
+    };
+    const tally = await examineChunk(chunk, claims, examiner, () => {}, onDifference);
+    onTally(tally, chunk, difference);
   }
 }
 
@@ -135,6 +159,11 @@ export class ChunkSource {
     const doneOf = (name: string): readonly SeedRange[] =>
       finished.filter(({ system }) => system === name);
     this.left = new Map(systems.map((name) => [name, without(range, doneOf(name))]));
+  }
+
+  /** Hands out all of a system once more. */
+  beginAnew(system: string, { from, to }: SeedRange): void {
+    this.left.set(system, without({ from, to }, []));
   }
 
   /**

@@ -23,7 +23,7 @@ export type PoolTask =
       readonly seed: number;
     }
   /** Whether a block of seeds is the same with realms that are used again and with new ones. */
-  | (BlockToCompare & { readonly kind: 'compare'; readonly forMs: number })
+  | (BlockToCompare & { readonly kind: 'compare' })
   /** What a plan shrinks to; `title` is what its runs are called where they do not end. */
   | {
       readonly kind: 'shrink';
@@ -91,9 +91,7 @@ export async function performHere(
     }
     if (task.kind === 'compare') {
       await prepareScenario(task.scenario, catalogue);
-      const untilMs = performance.now() + task.forMs;
-      const isOver = (): boolean => shouldStop() || performance.now() > untilMs;
-      return { kind: 'compared', ...(await compareBlock(task, catalogue, isOver)) };
+      return { kind: 'compared', ...(await compareBlock(task, catalogue, shouldStop)) };
     }
     const { plan, claim, title } = task;
     await prepare([plan.system], catalogue);

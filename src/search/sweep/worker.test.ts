@@ -41,7 +41,7 @@ async function answersTo(waits: boolean, systemsAsked: readonly string[]): Promi
   const answers: unknown[] = [];
   for (const system of systemsAsked) {
     const chunk = { system, from: 3, to: 6, skip: [4] };
-    const order: ChunkOrder = { scenario, modules: [], reusing: [], chunk };
+    const order: ChunkOrder = { scenario, modules: [], chunk };
     const answer = once(pool, 'done');
     port.emit('message', order);
     const [{ tally, milliseconds }] = await answer;

@@ -8,7 +8,7 @@ import { endEndless } from '../../host/async/endless.ts';
 import { tellWhereabouts } from '../../host/async/whereabouts.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type Examiner, examineChunk } from './chunk.ts';
+import { type Examiner, examineChunk, type ReuseDifference } from './chunk.ts';
 import type { ChunkDone, ChunkOrder, LastWords, WorkerSetting } from './pool.ts';
 import { performHere, type TaskOrder } from './tasks.ts';
 
@@ -42,16 +42,21 @@ async function work({
       parentPort?.postMessage(await performHere(order.task, catalogue, shouldStop));
       return;
     }
-    const { scenario, chunk, reusing } = order;
+    const { scenario, chunk } = order;
     await module.prepareScenario?.(scenario, catalogue);
     const startedMs = performance.now();
     const system = scenario.systems.find(({ name }) => name === chunk.system);
     const expect = system?.expect ?? { holds: [], breaks: [] };
+    const reusing = chunk.isReusing === true ? [chunk.system] : [];
     const examiner = module.examinerOf(scenario, catalogue, reusing);
-    const tally = await examineChunk(chunk, expect, examiner, (seed) => {
+    const onSeed = (seed: number): void => {
       seedCell[0] = seed;
+    };
+    let difference: ReuseDifference | null = null;
+    const tally = await examineChunk(chunk, expect, examiner, onSeed, (found) => {
+      difference ??= found;
     });
-    const done: ChunkDone = { tally, milliseconds: performance.now() - startedMs };
+    const done: ChunkDone = { tally, difference, milliseconds: performance.now() - startedMs };
     parentPort?.postMessage(done);
   });
 }

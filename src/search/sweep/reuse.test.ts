@@ -1,0 +1,128 @@
+/**
+ * Sweeps that use realms again come to what they come to with new ones, wherever they are cut, of
+ * locks whose packages keep something that they seldom touch.
+ */
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import type { Catalogue } from '../../catalogue.ts';
+import { loadScenarioFile } from '../../host/modules/load-files.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import type { ReuseDifference } from './chunk.ts';
+import { rangeOfShard, type SeedRange } from './shards.ts';
+import { sweep } from './sweep.ts';
+import { claimTally, EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-reuse-'));
+
+/** A breaker in a package: once it has failed often enough, clients go without the lock. */
+const BREAKERS = {
+  variable: `let failures = 0;
+    exports.failed = () => { failures += 1; };
+    exports.isOpen = () => failures >= 2;`,
+};
+
+const LOCK = `import { defineSystem } from 'fencepost';
+import { RedisClient, RedisNode } from 'fencepost/redis';
+import { failed, isOpen } from 'KIND';
+const buildAsync = (world) => {
+  const node = world.addServer({ name: 'lock', role: 'lock' }, new RedisNode());
+  return (client) => {
+    const redis = new RedisClient(client, node);
+    return async (section) => {
+      if (Math.random() < 1 / 50) failed();
+      const { lock, ttlMs } = section;
+      const isTaken = !isOpen() && (await redis.set(lock, client.name, 'NX', 'PX', ttlMs)) !== 'OK';
+      if (isTaken) return;
+      const guard = section.guard({ untilMs: Date.now() + ttlMs });
+      await guard.work();
+      guard.leave();
+    };
+  };
+};
+const locks = { KIND: { about: 'opens', operations: ['set'], buildAsync } };
+export default defineSystem({ locks });
+`;
+
+const names = Object.keys(BREAKERS);
+
+let scenario: Scenario;
+let catalogue: Catalogue;
+beforeAll(async () => {
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  for (const [name, text] of Object.entries(BREAKERS)) {
+    put(`node_modules/${name}/index.js`, text);
+    put(`${name}.mjs`, LOCK.replaceAll('KIND', name));
+  }
+  const systems = names.map(
+    (name) =>
+      `  ${name}: { lock: ${name}, store: unfenced, expect: { holds: [mutual-exclusion] } }\n`,
+  );
+  put(
+    'lock.yaml',
+    `name: reuse
+use: [${names.map((name) => `./${name}.mjs`)}]
+systems:
+${systems.join('')}clients: { count: 3, ttl: 200ms, sections: 3, think: 0ms..10ms }
+network: { latency: 1ms..2ms }
+`,
+  );
+  const read = await loadScenarioFile(join(folder, 'lock.yaml'));
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  ({ scenario, catalogue } = read);
+});
+
+interface Swept {
+  readonly tallies: ReadonlyMap<string, Tally>;
+  readonly differences: readonly [string, ReuseDifference][];
+}
+
+async function sweepOf(range: SeedRange, reusing: readonly string[]): Promise<Swept> {
+  const differences: [string, ReuseDifference][] = [];
+  const onDifference = (system: string, difference: ReuseDifference): void => {
+    differences.push([system, difference]);
+  };
+  const options = { ...range, pool: null, catalogue, reusing, onDifference };
+  return { tallies: (await sweep(scenario, options)).tallies, differences };
+}
+
+/** The same, in as many shards. */
+async function shardsOf(range: SeedRange, of: number): Promise<ReadonlyMap<string, Tally>> {
+  const merged = new Map<string, Tally>();
+  for (let index = 1; index <= of; index += 1) {
+    const { tallies } = await sweepOf(rangeOfShard(range, { index, of }), names);
+    for (const [name, tally] of tallies) {
+      merged.set(name, mergeTallies(merged.get(name) ?? EMPTY_TALLY, tally));
+    }
+  }
+  return merged;
+}
+
+const RANGE = { from: 64, to: 127 };
+
+/** What is held against each system. */
+function troubleIn(tallies: ReadonlyMap<string, Tally>): unknown {
+  return [...tallies].map(([name, tally]) => {
+    const broken = [...Object.keys(tally.claims)].sort().map((claim) => {
+      return [claim, claimTally(tally, claim).brokenSeeds];
+    });
+    return [name, broken, tally.broken, tally.failures];
+  });
+}
+
+test('whole, in shards and seed by seed, a sweep tells of the seeds that break something anew', async () => {
+  const { tallies: fresh } = await sweepOf(RANGE, []);
+  const [first] = fresh.values();
+  expect(claimTally(first ?? EMPTY_TALLY, 'mutual-exclusion')).toMatchObject({ broken: 0 });
+  expect(first?.sections.entered).toBeGreaterThan(50);
+  const { tallies, differences } = await sweepOf(RANGE, names);
+  expect(differences.map(([name]) => name)).toEqual(names);
+  // Whose seeds came out otherwise is begun again, and not only these.
+  expect(tallies).toEqual(fresh);
+  expect(troubleIn(await shardsOf(RANGE, 2))).toEqual(troubleIn(fresh));
+  expect(troubleIn(await shardsOf(RANGE, RANGE.to - RANGE.from + 1))).toEqual(troubleIn(fresh));
+}, 120_000);
