@@ -12,11 +12,20 @@ function versionOfPackage(): string {
  * all the same, and the exit code is the whole result's.
  */
 function goOnUnread(): void {
-  process.stdout.on('error', (error) => {
-    if ('code' in error && error.code === 'EPIPE') return;
-    process.stderr.write(`stdout: ${error.message}\n`);
-    process.exit(3);
-  });
+  for (const [name, stream] of Object.entries({ stdout: process.stdout, stderr: process.stderr })) {
+    stream.on('error', (error) => {
+      if ('code' in error && error.code === 'EPIPE') return;
+      process.stderr.write(`${name}: ${error.message}\n`);
+      process.exit(3);
+    });
+  }
+}
+
+/** Not a user's mistake: those were reported where they arose. */
+function fail(error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exitCode = 3;
 }
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -37,13 +46,13 @@ function leave(): void {
 }
 
 goOnUnread();
+process.on('uncaughtException', (error) => {
+  fail(error);
+  leave();
+});
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  // Not a user's mistake: those were reported where they arose.
-  process.stderr.write(
-    `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
-  process.exitCode = 3;
+  fail(error);
 }
 leave();

@@ -122,6 +122,13 @@ describe('run', () => {
     expect(err).toContain('100 runs repeated, every event equal');
   });
 
+  test('whose errors nobody reads ends with its own result', async () => {
+    const child = spawn('node', [cli, 'run', 'six-steps', '--output', join(folder, 'unread')]);
+    child.stderr.destroy();
+    child.stdout.resume();
+    expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(0);
+  });
+
   test('interrupted, prints what is known so far and ends with 130', async () => {
     const path = small('long.yaml', '{ breaks: [fence-monotone] }');
     const args = [cli, 'run', path, '--seeds', '100000000', '--output', join(folder, 'long')];

@@ -104,6 +104,8 @@ interface ConcludeContext {
 
 interface ShrinkContext extends ConcludeContext {
   readonly onLost: NonNullable<Failing['onLost']>;
+  /** Told of a claim that no seed broke again of those that had. */
+  readonly onVanished: (failing: Pick<Failing, 'system' | 'claim'>, tally: ClaimTally) => void;
 }
 
 /** Judges every system, and shrinks what broke unless a merge will; writes nothing. */
@@ -125,6 +127,13 @@ export async function concludeScenario(
     terminal.print(`✗ ${what}`);
     codes.push(exits.failed);
   };
+  const onVanished: ShrinkContext['onVanished'] = ({ system, claim }, { brokenSeeds }) => {
+    const seed = brokenSeeds[0] ?? range.from;
+    terminal.print(
+      `nondeterministic: ${file}, ${system}, seed ${seed}: ${claim} broke, and does not when the seed is run again`,
+    );
+    codes.push(exits.nondeterministic);
+  };
   const systems: SystemSummary[] = [];
   const findings: Finding[] = [];
   let seeds = 0;
@@ -134,7 +143,7 @@ export async function concludeScenario(
     const judgement = judgeSystem(scenario, system, tally, coverage);
     const found = isPart
       ? []
-      : await shrinkClaims(loaded, system, { tally, corpus }, { ...context, onLost });
+      : await shrinkClaims(loaded, system, { tally, corpus }, { ...context, onLost, onVanished });
     findings.push(...found);
     const isWritten = drawsNothing(scenario, system.name);
     const counted = { system, tally, avoided, isWritten };
@@ -169,7 +178,7 @@ async function shrinkClaims(
   { tally, corpus }: { tally: Tally; corpus: string | null },
   context: ShrinkContext,
 ): Promise<Finding[]> {
-  const { output, hasPage, terminal } = context;
+  const { output, hasPage, terminal, onVanished } = context;
   const findings: Finding[] = [];
   for (const claim of claimsToShrink(system, tally)) {
     const startedMs = performance.now();
@@ -182,6 +191,8 @@ async function shrinkClaims(
       context,
     );
     const [first] = found;
+    if (first === undefined && !context.isInterrupted())
+      onVanished(failing, claimTally(tally, claim));
     if (first === undefined) continue;
     findings.push(...found);
     const { originalEvents, events } = first.size;

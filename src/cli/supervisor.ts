@@ -5,9 +5,10 @@
  * A run of code of users has 10 s, and the same in a sweep; a run of fencepost's own systems, which
  * come to their end, takes what it takes.
  */
+import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { Whereabouts } from '../host/async/whereabouts.ts';
+import { WatchedTime, Whereabouts } from '../host/async/whereabouts.ts';
 import { visible } from '../text/visible.ts';
 import type {
   CommandNews,
@@ -25,6 +26,10 @@ const MARGIN_MS = 500;
 /** How long whoever was interrupted may stay at one run, and how long it may not even hear it. */
 const LEAVE_LIMIT_MS = 1_200;
 const LOOK_EVERY_MS = 100;
+/** Longer than a busy machine keeps this thread waiting. */
+const SLEEP_MS = 3_000;
+/** Where the frames of a defect of fencepost's own are. */
+const OWN: readonly string[] = [fileURLToPath(new URL('../', import.meta.url)), 'node:', 'native'];
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 /** Runs one command line and gives its exit code. */
@@ -37,10 +42,11 @@ class Supervisor {
   private readonly whereabouts = new Whereabouts();
   private readonly worker: Worker;
   private readonly watch: NodeJS.Timeout;
+  private readonly time = new WatchedTime(SLEEP_MS);
   private resolve: (exit: Exit) => void = () => {};
   private isOver = false;
   /** When the thread was last seen to go on. */
-  private seenMs = performance.now();
+  private seenMs: number;
   private seenChanges = 0;
   /** When the first signal came, unless none did. */
   private toldMs: number | null = null;
@@ -50,6 +56,7 @@ class Supervisor {
     this.ended = new Promise((resolve) => {
       this.resolve = resolve;
     });
+    this.seenMs = this.time.now();
     this.worker = this.start(argv, version);
     for (const signal of SIGNALS) process.on(signal, this.onSignal);
     this.watch = setInterval(() => this.look(), LOOK_EVERY_MS);
@@ -72,7 +79,7 @@ class Supervisor {
   private take(news: CommandNews): void {
     if (news.kind === 'text') process[news.stream].write(news.text);
     else if (news.kind === 'ended') this.end(news.exit);
-    else if (news.kind === 'alive') this.seenMs = performance.now();
+    else if (news.kind === 'alive') this.seenMs = this.time.now();
     else if (news.kind === 'lost') this.lose(`failed: ${news.why}`);
     else if (news.isHeard) this.isHeard = true;
     else this.end(exits.interrupted);
@@ -80,13 +87,13 @@ class Supervisor {
 
   private readonly onSignal = (signal: NodeJS.Signals): void => {
     if (this.toldMs !== null) this.end(exits.interrupted);
-    this.toldMs = performance.now();
+    this.toldMs = this.time.now();
     const told: CommandSignal = { signal };
     this.worker.postMessage(told);
   };
 
   private look(): void {
-    const nowMs = performance.now();
+    const nowMs = this.time.now();
     const { changes, activity } = this.whereabouts;
     if (changes !== this.seenChanges) this.seenMs = nowMs;
     this.seenChanges = changes;
@@ -114,8 +121,12 @@ class Supervisor {
       this.lose('needs more memory than there is');
       return;
     }
-    const [line = ''] = String(error instanceof Error ? error.stack : error).split('\n');
-    this.say(`a module failed outside of every run: ${line}`);
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const [line = '', ...frames] = stack.split('\n');
+    const isOwn =
+      frames.length > 0 && frames.every((frame) => OWN.some((part) => frame.includes(part)));
+    if (isOwn) for (const one of [line, ...frames]) this.say(one);
+    else this.say(`a module failed outside of every run: ${line}`);
     this.end(exits.failed);
   }
 
@@ -137,7 +148,7 @@ class Supervisor {
     if (!this.isOver) process.stderr.write(`${visible(line)}\n`);
   }
 
-  /** The first call counts; the thread is gone when the promise is fulfilled. */
+  /** The first call counts; what the thread does after it ends with the process. */
   private end(exit: Exit): void {
     if (this.isOver) return;
     this.isOver = true;

@@ -5,11 +5,13 @@
  */
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Whereabouts } from '../../host/async/whereabouts.ts';
+import { WatchedTime, Whereabouts } from '../../host/async/whereabouts.ts';
 import { visible } from '../../text/visible.ts';
 import type { WatchdogSetting, WatchdogWords } from './watchdog.ts';
 
 const LOOK_EVERY_MS = 200;
+/** Longer than a busy machine keeps this thread waiting. */
+const SLEEP_MS = 3_000;
 /** How long a process may take to leave before it is killed. */
 const GRACE_MS = 1_500;
 const STDERR = 2;
@@ -17,9 +19,10 @@ const STDERR = 2;
 function watch({ whereabouts: memory, limitMs }: WatchdogSetting): void {
   const whereabouts = new Whereabouts(memory);
   let seen = whereabouts.changes;
-  let sinceMs = performance.now();
+  const time = new WatchedTime(SLEEP_MS);
+  let sinceMs = time.now();
   const looking = setInterval(() => {
-    const nowMs = performance.now();
+    const nowMs = time.now();
     const { changes, activity } = whereabouts;
     if (changes !== seen || activity !== 'code of users') sinceMs = nowMs;
     seen = changes;

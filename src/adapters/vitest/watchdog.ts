@@ -33,8 +33,9 @@ export function haveItWatched(): void {
   const workerData: WatchdogSetting = { whereabouts, limitMs: RUN_LIMIT_MS };
   const watchdog = new Worker(new URL('./watchdog-thread.js', import.meta.url), { workerData });
   watchdog.unref();
-  // Without it tests run as well, and only one that hangs is not told.
-  watchdog.on('error', () => {});
+  watchdog.on('error', ({ message }) => {
+    process.stderr.write(`fencepost: nothing ends a test that hangs: ${message}\n`);
+  });
   tellWhereabouts(whereabouts);
   endEndless((why) => {
     const words: WatchdogWords = { why };

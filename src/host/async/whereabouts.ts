@@ -56,6 +56,30 @@ export class Whereabouts {
   }
 }
 
+/**
+ * The time that whoever watches sees pass, in milliseconds: what the process sleeps through, stopped
+ * by Ctrl-Z or on a laptop that is closed, is nobody's fault and does not count.
+ */
+export class WatchedTime {
+  private readonly sleepMs: number;
+  private lastMs = performance.now();
+  private sleptMs = 0;
+
+  /** Who looks again only after `sleepMs` has slept. */
+  constructor(sleepMs: number) {
+    this.sleepMs = sleepMs;
+  }
+
+  /** Looks; rises by the time since the last look. */
+  now(): number {
+    const nowMs = performance.now();
+    const sinceMs = nowMs - this.lastMs;
+    if (sinceMs > this.sleepMs) this.sleptMs += sinceMs;
+    this.lastMs = nowMs;
+    return nowMs - this.sleptMs;
+  }
+}
+
 /** Where this thread writes; null where nobody reads. */
 let told: Whereabouts | null = null;
 /** What the piece of work at hand is called, if it has a better name than its runs. */

@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import type { LoadedModule } from '../../catalogue.ts';
 import { assert } from '../../core/kernel/assert.ts';
-import { Whereabouts } from '../../host/async/whereabouts.ts';
+import { WatchedTime, Whereabouts } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { type Chunk, killedTally, type ReuseDifference } from './chunk.ts';
 import { EMPTY_TALLY, mergeTallies, type SeedFailure, type Tally } from './tally.ts';
@@ -138,6 +138,8 @@ const START_TIMEOUT_MS = 60_000;
 /** How long a chunk that is given up may still take. */
 const GRACE_MS = 800;
 const LOOK_EVERY_MS = 200;
+/** Longer than a busy machine keeps this thread waiting. */
+const SLEEP_MS = 3_000;
 
 /** What became of an order. */
 type Sent<Answer> =
@@ -281,11 +283,12 @@ class Lane {
     { at, limitMs, isGivenUp }: Progress,
     end: (sent: { kind: 'lost'; why: string } | { kind: 'given up' }) => void,
   ): NodeJS.Timeout {
+    const time = new WatchedTime(SLEEP_MS);
     let last = Number.NaN;
-    let sinceMs = performance.now();
+    let sinceMs = time.now();
     let givenUpMs = Number.POSITIVE_INFINITY;
     return setInterval(() => {
-      const nowMs = performance.now();
+      const nowMs = time.now();
       if (isGivenUp?.() === true) {
         givenUpMs = Math.min(givenUpMs, nowMs);
         Atomics.store(this.stopCell, 0, 1);
