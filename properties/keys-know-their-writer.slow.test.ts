@@ -1,12 +1,13 @@
 /**
- * Law: nothing that keys are used for beside a lock breaks a claim of locks, on 10,000 seeds: a
- * cache, a queue, a counter and a semaphore, on names that are like the lock's.
+ * Law: nothing that keys are used for beside a lock breaks a claim of locks: a cache, a queue, a
+ * counter and a semaphore, on names that are like the lock's. `FENCEPOST_SEEDS` says on how many
+ * seeds of each.
  */
 import { expect, test } from 'vitest';
 import { examineSeedAsync } from '../src/host/async/run-async.ts';
 import { keyUsersScenario, USES, withKeyUsers } from './key-users.ts';
 
-const SEEDS = 10_000 / USES.length;
+const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 400);
 const CLAIMS = ['owner-only-release', 'renew-live', 'mutual-exclusion'];
 const scenario = keyUsersScenario();
 

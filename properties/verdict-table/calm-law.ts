@@ -8,7 +8,7 @@ import { prepare, storeKinds } from '../../src/systems/store/store-kinds.ts';
 import { type Calm, calmScenario, calmTitle, promisedBy } from './calm.ts';
 import { objections, tallyOf } from './judging.ts';
 
-const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 500);
+const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 250);
 const TIMEOUT_MS = 600_000;
 
 /** Tests that each of these systems holds all that it promises where nothing goes wrong. */

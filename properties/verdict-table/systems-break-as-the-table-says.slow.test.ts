@@ -10,7 +10,7 @@ import { objections, tallyOf } from './judging.ts';
 import { scenarioOf, titleOf } from './row.ts';
 import { LATER, rows } from './rows.ts';
 
-const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 500);
+const SEEDS = Number(process.env['FENCEPOST_SEEDS'] ?? 250);
 const BUDGET = { holding: SEEDS, breaking: 3_000 };
 const CALM_BUDGET = { holding: 100, breaking: 0 };
 

@@ -40,7 +40,7 @@ function lawsOfDeath(test: Queues['test'], place: Place): void {
   test('a sweep on a queue loses and repeats nothing when workers are killed', async () => {
     const [ours] = await place.begin();
     ours.coordinate();
-    const kills = 6;
+    const kills = 3;
     for (let kill = 0; kill < kills; kill += 1) {
       // The only one that is alive, so that nothing ends without it.
       const victim = await ours.work();
