@@ -1,7 +1,8 @@
 /**
  * Makes what is published, of the modules in `src`: a few files instead of one each, with what they
- * share beside them, and the script that the HTML report carries. Lines and the names of functions
- * stay, for stack traces; what `import.meta.url` leads to stays where it would be without bundling.
+ * share beside them, and the script that the HTML report carries. For stack traces, functions keep
+ * their names, and each of a module has a line of its own; what `import.meta.url` leads to stays
+ * where it would be without bundling.
  *
  * Of the packages that are used, two are taken in: zod, of which a twentieth is needed and 8 MB
  * would be installed, and fengari, with two packages that only a Lua with a terminal needs.
@@ -10,7 +11,7 @@
 import { posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
-import { minifySync } from 'rolldown/utils';
+import { minifySync, parseSync } from 'rolldown/utils';
 import { dts } from 'rolldown-plugin-dts';
 import { licences } from './licences.mjs';
 
@@ -53,19 +54,27 @@ const placed = {
 
 const keepNames = { function: true, class: true };
 
-/** Our own code stays one to read, but for the names of variables; that of others does not. */
+/** Of minified code, each statement of the module on a line of its own, for stack traces. */
+function inLines(fileName, code) {
+  const { program } = parseSync(fileName, code);
+  const [first] = program.body;
+  const shebang = code.slice(0, first?.start ?? 0);
+  return shebang + program.body.map(({ start, end }) => code.slice(start, end)).join('\n');
+}
+
+/** Our own code keeps its statements and the names of its functions; that of others does not. */
 const smaller = {
   name: 'smaller',
   renderChunk(code, { fileName, name }) {
     const isTheirs = THEIRS.some((one) => one.name === name);
     const { code: short, errors } = minifySync(fileName, code, {
       module: true,
-      compress: isTheirs,
+      compress: isTheirs ? true : { keepNames, joinVars: false, sequences: false },
       mangle: { toplevel: true, ...(isTheirs ? {} : { keepNames }) },
-      codegen: { removeWhitespace: isTheirs },
+      codegen: { removeWhitespace: true },
     });
     if (errors.length > 0) throw new Error(errors[0].message);
-    return short;
+    return isTheirs ? short : `${inLines(fileName, short)}\n`;
   },
 };
 
@@ -75,6 +84,16 @@ const noTerminal = {
   transform(code, id) {
     if (!/[\\/]node_modules[\\/]fengari[\\/]/.test(id)) return null;
     return code.replaceAll('typeof process', '"undefined"');
+  },
+};
+
+/** Libraries of Lua that no script on Redis has, but that fengari loads with all others. */
+const LEFT_OUT = ['fengarilib', 'ldblib', 'linit', 'liolib', 'loadlib', 'loslib', 'lutf8lib'];
+const noOtherLibraries = {
+  name: 'no-other-libraries',
+  load(id) {
+    const [, name] = /[\\/]node_modules[\\/]fengari[\\/]src[\\/](\w+)\.js$/.exec(id) ?? [];
+    return LEFT_OUT.includes(name) ? 'module.exports = {};' : null;
   },
 };
 
@@ -91,10 +110,15 @@ export default defineConfig([
     input: inputs(entries, (name) => `../src/${name}.ts`),
     platform: 'node',
     external: (id) => isPackage(id) && !TAKEN_IN.test(id),
-    plugins: [placed, noLocales, noTerminal, smaller, licences(['zod', 'fengari', 'sprintf-js'])],
+    plugins: [
+      ...[placed, noLocales, noTerminal, noOtherLibraries, smaller],
+      licences(['zod', 'fengari', 'sprintf-js']),
+    ],
     output: {
       dir: at('../dist'),
       format: 'esm',
+      // By `smaller`: what rolldown itself does comes later, and prints all with its spaces.
+      minify: false,
       chunkFileNames: 'shared/[name].js',
       codeSplitting: { groups: THEIRS },
       // What editors show is in the types.
