@@ -20,7 +20,7 @@ import { type SweepResult, sweep } from '../src/search/sweep/sweep.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from '../src/search/sweep/tally.ts';
 import { prepare } from '../src/systems/store/store-kinds.ts';
 
-/** A fixture is judged on all of `SEEDS`; on the first of them alone each claim was put to the test. */
+/** A fixture is judged on all of `SEEDS`; each claim is put to the test on the first ones alone. */
 const SEEDS = 300;
 const FIRST = 100;
 
