@@ -26,7 +26,7 @@ export const TERMS: Readonly<Record<string, Term>> = {
   },
   boundary: {
     about:
-      'The two nearest lengths of a fault between which a failure begins: `breaks with a pause of 10.001 ms, holds with 10 ms`.',
+      'How much of something is just enough for a failure, to the microsecond: `breaks with any pause of bob over 10 ms`. The plan keeps the smallest round value beyond it.',
     see: ['shrunk'],
   },
   breaks: {

@@ -7,6 +7,7 @@ import { proseDuration } from '../core/plan/duration.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { renderPlan } from '../core/plan/plan-text.ts';
 import type { Boundary } from '../core/shrink/boundary.ts';
+import { digitsOf, roundFrom } from '../core/shrink/round.ts';
 import type { ShrinkResult } from '../core/shrink/shrink.ts';
 import { expectsBreach } from '../harness.ts';
 import { examineAsync } from '../host/async/run-async.ts';
@@ -78,8 +79,20 @@ function sizeOf(before: OtherRun, after: OtherRun): ShrunkSize {
   return { events, originalEvents, faults, originalFaults };
 }
 
-/** "breaks with a pause of alice of 10.001 ms, holds with 10 ms". */
-export function boundaryText(boundary: Boundary): string {
-  const { what, breaksAtUs, holdsAtUs } = boundary;
-  return `breaks with a ${what} of ${proseDuration(breaksAtUs)}, holds with ${proseDuration(holdsAtUs)}`;
+/**
+ * "breaks with any pause of alice over 10 ms", "of 9 ms or more", "up to 2 ms" or "under 1 ms",
+ * whichever of the two sides is written with fewer digits. The plan's own number is named where it
+ * is not the smallest round one beyond: "; 10.5 ms drawn". Where the claim holds again further on,
+ * only what was seen: "breaks with a pause of alice of 10.001 ms, holds with 10 ms".
+ */
+export function boundaryText({ what, keepsUs, isOnlyOne, ...sides }: Boundary): string {
+  const { breaksAtUs, holdsAtUs } = sides;
+  const [breaks, holds] = [proseDuration(breaksAtUs), proseDuration(holdsAtUs)];
+  if (!isOnlyOne) return `breaks with a ${what} of ${breaks}, holds with ${holds}`;
+  const namesHeld = digitsOf(holdsAtUs) <= digitsOf(breaksAtUs);
+  if (breaksAtUs < holdsAtUs) {
+    return `breaks with any ${what} ${namesHeld ? `under ${holds}` : `up to ${breaks}`}`;
+  }
+  const drawn = keepsUs === roundFrom(breaksAtUs) ? '' : `; ${proseDuration(keepsUs)} drawn`;
+  return `breaks with any ${what} ${namesHeld ? `over ${holds}` : `of ${breaks} or more`}${drawn}`;
 }

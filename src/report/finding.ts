@@ -29,7 +29,7 @@ export interface Finding {
   readonly plan: Plan;
   readonly planText: string;
   readonly size: ShrunkSize;
-  /** A clause: "breaks with a pause of 10.000 ms, holds with 9.999 ms"; null for none. */
+  /** A clause: "breaks with any pause of bob over 10 ms", or why there is none. */
   readonly boundary: string | null;
   /** The run that was shrunk, with the evidence against the same claim. Absent: not kept. */
   readonly original?: OtherRun;

@@ -17,7 +17,10 @@ const systems = ['unfenced', 'fenced'];
 const chunks = chunksIn(sweep);
 const SHRUNK: ShrunkKind = {
   ...{ system: 'unfenced', claim: 'fence-monotone', seed: 12, plan: 'a plan', signature: 'abcd' },
-  boundary: { what: 'a pause', parameter: 'p', breaksAtUs: -1, holdsAtUs: 0, holdsPlan: 'near' },
+  boundary: {
+    ...{ what: 'a pause', parameter: 'p', breaksAtUs: -1, holdsAtUs: 0 },
+    ...{ keepsUs: -1, isOnlyOne: true, holdsPlan: 'near' },
+  },
   ...{ whyNoBoundary: null, headline: 'it broke' },
 };
 const ALARM: TwoResults = {

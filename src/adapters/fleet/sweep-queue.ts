@@ -93,6 +93,8 @@ export const shrunkKindSchema: z.ZodType<ShrunkKind> = z.strictObject({
       parameter: cutTextSchema,
       breaksAtUs: z.int(),
       holdsAtUs: z.int(),
+      keepsUs: z.int(),
+      isOnlyOne: z.boolean(),
       holdsPlan: planText,
     })
     .nullable(),

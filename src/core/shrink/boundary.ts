@@ -1,10 +1,12 @@
 /**
  * Finds how much is just enough: two plans that differ by one microsecond in one number, of which
- * one breaks the claim and the other holds. The one that holds is the nearest run that passes.
+ * one breaks the claim and the other holds. The one that holds is the nearest run that passes. A
+ * plan that could be shrunk to its end keeps the smallest round number that lies beyond.
  */
 import { amountOf } from '../plan/fault.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type Parameter, type ParameterKind, parametersOf } from './parameter.ts';
+import { roundFrom } from './round.ts';
 import type { Search, Steps } from './search.ts';
 
 export interface Boundary {
@@ -15,6 +17,13 @@ export interface Boundary {
   /** One more or one less than `holdsAtUs`; both were judged. A step's magnitude. */
   readonly breaksAtUs: number;
   readonly holdsAtUs: number;
+  /** What the shrunk plan has in its place. */
+  readonly keepsUs: number;
+  /**
+   * Whether the claim broke with all that was tried on the side of `breaksAtUs`, the last number
+   * that the bounds allow included. Where it did not, there is more than one boundary.
+   */
+  readonly isOnlyOne: boolean;
   /** The shrunk plan with `holdsAtUs` in its place. */
   readonly holdsPlan: Plan;
 }
@@ -94,7 +103,27 @@ function* bisect(search: Search, parameter: Parameter, end: number): Steps<Bound
     if (breaks === false) holdsAtUs = middle;
     else breaksAtUs = middle;
   }
-  const holdsPlan = parameter.write(search.current, holdsAtUs);
-  const { what, path } = parameter;
-  return { kind: 'found', boundary: { what, parameter: path, breaksAtUs, holdsAtUs, holdsPlan } };
+  const { what, path, value, write } = parameter;
+  const isOnlyOne = yield* breaksBeyond(search, parameter, { breaksAtUs, holdsAtUs });
+  const holdsPlan = write(search.current, holdsAtUs);
+  const sides = { breaksAtUs, holdsAtUs, keepsUs: value, isOnlyOne, holdsPlan };
+  return { kind: 'found', boundary: { what, parameter: path, ...sides } };
+}
+
+/** Whether the claim breaks with a round number just beyond too, and at the end of the range. */
+function* breaksBeyond(
+  search: Search,
+  { range, write }: Parameter,
+  { breaksAtUs, holdsAtUs }: Pick<Boundary, 'breaksAtUs' | 'holdsAtUs'>,
+): Steps<boolean> {
+  const isMore = breaksAtUs > holdsAtUs;
+  const beyond = isMore ? [roundFrom(breaksAtUs), range.maxUs] : [range.minUs];
+  for (const us of beyond) {
+    if (us > range.maxUs) continue;
+    const plan = write(search.current, us);
+    const breaks = search.isAllowed(plan) ? yield* search.ask(plan) : false;
+    const isBroken = breaks === true || (breaks !== null && typeof breaks === 'object');
+    if (!isBroken) return false;
+  }
+  return true;
 }

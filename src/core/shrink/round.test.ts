@@ -1,10 +1,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { digitsOf, rounderThan, roundestBetween, roundTo } from './round.ts';
+import { digitsOf, rounderThan, roundestBetween, roundFrom, roundTo } from './round.ts';
 
-test('a number has as many digits as a person writes in milliseconds', () => {
-  const digits = [0, 10_000, 500, 12_000, 12_500, 9_999, 7, 100].map(digitsOf);
-  expect(digits).toEqual([0, 1, 1, 2, 3, 4, 3, 1]);
+test('a number has as many digits as a person writes in milliseconds, a round one just one', () => {
+  const digits = [0, 10_000, 500, 12_500, 1_200, 9_999, 7, 100, 502_000].map(digitsOf);
+  expect(digits).toEqual([0, 1, 1, 3, 2, 4, 3, 1, 3]);
+  const round = [9_000, 11_000, 12_000, 99_000, 510_000, 1_100_000, 3_600_000_000];
+  expect(round.map(digitsOf)).toEqual(round.map(() => 1));
+});
+
+test('the smallest round number from another on is the first that is round', () => {
+  const found = [0, 1, 500, 501, 901, 1_001, 9_001, 10_001, 18_001, 99_001, 502_001].map(roundFrom);
+  expect(found).toEqual([0, 100, 500, 600, 1_000, 2_000, 10_000, 11_000, 19_000, 100_000, 510_000]);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 300_000 }), (us) => {
+      let first = us;
+      while (digitsOf(first) > 1) first += 1;
+      expect(roundFrom(us)).toBe(first);
+    }),
+  );
 });
 
 test('the roundest number between two lies strictly between them', () => {
@@ -22,7 +36,7 @@ test('the roundest number between two lies strictly between them', () => {
 
 test('rounder numbers have fewer digits and lie in the range, the roundest first', () => {
   expect(rounderThan(12_345, { minUs: 0, maxUs: 100_000 })).toEqual([
-    0, 10_000, 20_000, 12_000, 13_000, 12_300, 12_400, 12_340, 12_350,
+    0, 12_000, 13_000, 10_000, 20_000, 12_300, 12_400, 12_340, 12_350,
   ]);
   expect(rounderThan(12_345, { minUs: 12_100, maxUs: 12_999 })[0]).toBe(12_300);
   expect(rounderThan(0, { minUs: 0, maxUs: 9 })).toEqual([]);

@@ -1,15 +1,26 @@
 /**
  * Decides which of two times a person would rather read, and offers round numbers near or between
  * others. Numbers are non-negative integer microseconds, read as milliseconds.
+ *
+ * Round is a whole millisecond of at most two digits, zeros at its end not counted (9, 11, 20 or
+ * 510 ms), and below one millisecond a single digit (0.5 ms). All of them are equally round, so the
+ * smallest that breaks a claim is kept. A pause that has to outlast a lease of 10 ms is 11 ms long,
+ * and shows by its size what it has to outlast; if one digit were rounder than two it would be 20
+ * ms, as if two leases had to go by, and half a millisecond less would be one more digit to read.
  */
 import type { RangeUs } from '../plan/plan.ts';
 
+const MS = 1_000;
 const DECIMALS_OF_MS = 3;
 const COARSEST_US = 1_000_000_000;
 
+/** With as many digits a whole number of milliseconds is as round as one of a single digit. */
+const ROUND_DIGITS = 2;
+
 /**
  * How many digits it takes to write `us` in milliseconds, not counting zeros at the end: 0 for 0, 1
- * for 10 ms, 20 ms and 0.5 ms, 2 for 12 ms, 4 for 9.999 ms, 3 for 0.007 ms.
+ * for what is round, as 10 ms, 12 ms, 510 ms and 0.5 ms, 2 for 1.2 ms, 3 for 502 ms and 0.007 ms, 4
+ * for 9.999 ms.
  */
 export function digitsOf(us: number): number {
   if (us === 0) return 0;
@@ -19,7 +30,15 @@ export function digitsOf(us: number): number {
     rest /= 10;
     zeros += 1;
   }
-  return Math.max(String(rest).length, DECIMALS_OF_MS - zeros);
+  const digits = Math.max(String(rest).length, DECIMALS_OF_MS - zeros);
+  return zeros >= DECIMALS_OF_MS && digits <= ROUND_DIGITS ? 1 : digits;
+}
+
+/** The smallest round number that is not below `us`; 0 for 0. */
+export function roundFrom(us: number): number {
+  const digits = String(us).length;
+  const gridUs = us <= MS ? MS / 10 : 10 ** Math.max(DECIMALS_OF_MS, digits - ROUND_DIGITS);
+  return Math.ceil(us / gridUs) * gridUs;
 }
 
 /** The roundest number strictly between two, near their middle; null when there is none. */

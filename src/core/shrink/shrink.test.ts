@@ -58,6 +58,8 @@ describe('a plan that needs one write under one pause', () => {
       parameter: 'faults[0].forUs',
       breaksAtUs: 9_876,
       holdsAtUs: 9_875,
+      keepsUs: 10_000,
+      isOnlyOne: true,
     });
   });
 });
@@ -78,7 +80,7 @@ describe('faults', () => {
       pausesOfAlice(plan).reduce((sum, { forUs }) => sum + forUs, 0);
     const start = planWith([pause('alice', 12_000), pause('alice', 13_000)]);
     expect(shrinkWith(start, (one) => total(one) >= 24_000).plan.faults).toMatchObject([
-      { forUs: 30_000 },
+      { forUs: 24_000 },
     ]);
     const pauses = [30_000, 30_000, 30_000].map((forUs) => pause('alice', forUs));
     const tooMuch = shrinkWith(planWith(pauses), (one) => total(one) >= 70_000);
@@ -130,6 +132,31 @@ describe('the boundary', () => {
     expect(whyNoBoundary).toBe(
       'it breaks even with the smallest pause of alice that the bounds allow',
     );
+  });
+
+  test('is not the only one where the claim holds again further on', () => {
+    const start = planWith([pause('alice', 12_345)]);
+    const within = (mostUs: number): typeof start.bounds => ({
+      ...start.bounds,
+      durations: { ...start.bounds.durations, pause: { minUs: 2_000, maxUs: mostUs } },
+    });
+    const breaks = (plan: Plan): boolean =>
+      pausesOfAlice(plan).some(({ forUs }) => forUs > 10_000 && forUs < 15_000);
+    const sides = { breaksAtUs: 10_001, holdsAtUs: 10_000, keepsUs: 11_000 };
+    const { boundary } = shrinkWith(start, breaks);
+    expect(boundary).toMatchObject({ ...sides, isOnlyOne: false });
+    const shorter = shrinkWith({ ...start, bounds: within(14_000) }, breaks);
+    expect(shorter.boundary).toMatchObject({ ...sides, isOnlyOne: true });
+  });
+
+  test('leaves the plan what is drawn where no round number beyond is within the bounds', () => {
+    const start = planWith([pause('alice', 10_750)]);
+    const durations = { ...start.bounds.durations, pause: { minUs: 2_000, maxUs: 10_750 } };
+    const { boundary } = shrinkWith({ ...start, bounds: { ...start.bounds, durations } }, (plan) =>
+      pausesOfAlice(plan).some(({ forUs }) => forUs > 10_000),
+    );
+    const expected = { breaksAtUs: 10_001, holdsAtUs: 10_000, keepsUs: 10_100, isOnlyOne: true };
+    expect(boundary).toMatchObject(expected);
   });
 
   test('is looked for in the think times where no fault has an amount, on either side', () => {
@@ -191,7 +218,7 @@ describe('a shrink', () => {
       pausesOfAlice(one).some(({ forUs }) => forUs > 60_000),
     );
     expect(workOf(plan).length).toBe(1);
-    expect(plan.faults).toMatchObject([{ forUs: 70_000 }]);
+    expect(plan.faults).toMatchObject([{ forUs: 61_000 }]);
   });
 });
 
