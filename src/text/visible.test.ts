@@ -26,6 +26,15 @@ describe('displayWidth', () => {
     ['❤', 1],
     ['❤\ufe0f', 2],
     ['1\ufe0f\u20e3', 2],
+    ['⚡', 2],
+    ['⚡\ufe0e', 1], // drawn as a sign, not in colour
+    ['〰\ufe0e', 2], // wide either way
+    ['🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}', 2],
+    ['🧑\u200d💻', 2],
+    ['नमस्ते', 4],
+    ['ก็', 1],
+    ['so\u00adft', 4],
+    ['\u3164\uffa0', 0], // fillers of Hangul
     ['✓✗⊘→…', 5],
   ])('%s takes %i columns', (text, columns) => {
     expect(displayWidth(text)).toBe(columns);

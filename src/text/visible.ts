@@ -52,9 +52,13 @@ const WIDE_RANGES = [
 ];
 const WIDE = new RegExp(`^[${WIDE_RANGES.join('')}\\p{Emoji_Presentation}]`, 'u');
 
-/** A mark alone takes no column; U+FE0F has a sign drawn as an emoji, which takes two. */
+/**
+ * A mark alone takes no column, nor does what is not drawn, as a soft hyphen. U+FE0F has a sign
+ * drawn as an emoji, which takes two, and U+FE0E has an emoji drawn as a sign, which takes one.
+ */
 function clusterWidth(cluster: string): number {
-  if (/^[\p{Mn}\p{Me}\u200d]/u.test(cluster)) return 0;
+  if (/^[\p{Mn}\p{Me}\p{DI}]/u.test(cluster)) return 0;
+  if (/^\p{Emoji_Presentation}\ufe0e/u.test(cluster)) return 1;
   return WIDE.test(cluster) || cluster.includes('\ufe0f') ? 2 : 1;
 }
 
