@@ -49,6 +49,7 @@ describe('a holder of a key', () => {
     ['deletes', ['foreign-key-removal']],
     ['renews-any', ['foreign-key-renewal', 'renewed-foreign-key']],
     ['overwrites', ['overwrote-key']],
+    ['overwrites-alike', ['overwrote-key']],
   ])('that %s breaks %j', async (system, expected) => {
     const { rules, exercised } = await foundIn(system, SEEDS);
     for (const rule of expected) expect(rules).toContain(rule);
@@ -57,7 +58,9 @@ describe('a holder of a key', () => {
   });
 
   test('is told of all that there are', () => {
-    expect(HOLDERS).toEqual(['compares', 'deletes', 'renews-any', 'overwrites']);
+    expect(HOLDERS).toEqual([
+      ...['compares', 'deletes', 'renews-any', 'overwrites', 'overwrites-alike'],
+    ]);
   });
 });
 

@@ -19,6 +19,9 @@ export type Actor = Pick<Turn, 'atUs' | 'client' | 'message' | 'observe' | 'serv
 /** A key as it is kept, whatever it holds. */
 type Entry = KeyEntry<unknown>;
 
+/** Looks a key up where locks lie; null is given by whoever is in another database. */
+export type Find = (key: string) => Entry | null;
+
 interface Holding {
   readonly client: string;
   /** The message by which it was taken. */
@@ -41,6 +44,8 @@ export interface KeyWrite {
 }
 
 const REMOVES = /\b(del|unlink|hdel)\b/i;
+/** Commands that change when a key ends, and nothing else. */
+const ENDS = /^(?:p?expire(?:at)?|persist|getex)$/i;
 const PROLONGS = /\bp?expire\b/i;
 
 export class KeyBook {
@@ -62,29 +67,29 @@ export class KeyBook {
   /** A command of a client begins; null where nobody observes. */
   begin(actor: Actor | null): void {
     this.actor = actor;
-    this.command = [];
-    this.told.clear();
   }
 
-  /** It is over: what it might have done to a key, and did not, is told too. */
-  end(find: (key: string) => Entry | null): void {
-    if (this.actor === null) return;
-    const [name = '', ...keys] = this.command;
+  /**
+   * Carries out words of a client's, a transaction's or a script's. What they might have done to a
+   * key, and did not, is told too.
+   */
+  carryOut<T>(command: RedisCommand, find: Find | null, run: () => T): T {
+    this.command = command;
+    if (this.script === null) this.told.clear();
+    const result = run();
+    if (this.script !== null || find === null) return result;
+    const [name = '', ...keys] = command;
     if (/^(del|unlink)$/i.test(name)) this.spare(keys, 'removed', find);
     else if (/^p?expire(at)?$/i.test(name)) this.spare(keys.slice(0, 1), 'prolonged', find);
+    return result;
   }
 
-  /** The words that are carried out now: a client's, a transaction's or a script's. */
-  carryOut(command: RedisCommand): void {
-    this.command = command;
-  }
-
-  /** A script runs; `find` looks a key up once it has ended. */
-  during<T>(script: Script, find: (key: string) => Entry | null, run: () => T): T {
+  /** Runs a script. */
+  during<T>(script: Script, find: Find | null, run: () => T): T {
     this.script = script;
     const result = run();
     this.script = null;
-    this.command = [];
+    if (find === null) return result;
     if (REMOVES.test(script.text)) this.spare(script.keys, 'removed', find);
     else if (PROLONGS.test(script.text)) this.spare(script.keys, 'prolonged', find);
     return result;
@@ -102,13 +107,18 @@ export class KeyBook {
     }
     if (holding === undefined) return;
     if (after === null) this.tell(actor, { key, entry: before, change: 'removed', isDone: true });
-    else if (before?.value === after.value) {
+    else if (this.isProlonged(holding, before?.value === after.value)) {
       this.holdings.set(after, holding);
       this.tell(actor, { key, entry: after, change: 'prolonged', isDone: true });
     } else {
       this.tell(actor, { key, entry: after, holding, change: 'overwritten', isDone: true });
       this.take(actor, key, after);
     }
+  }
+
+  /** Whoever writes the value of its own holding anew keeps it; another one overwrites it. */
+  private isProlonged({ client }: Holding, isSame: boolean): boolean {
+    return ENDS.test(this.command[0] ?? '') || (isSame && client === this.actor?.client);
   }
 
   private take(actor: Actor, key: string, entry: Entry): void {
@@ -124,11 +134,7 @@ export class KeyBook {
   }
 
   /** Keys that a client wanted to give back or keep, and that stayed as they were. */
-  private spare(
-    keys: readonly string[],
-    change: 'removed' | 'prolonged',
-    find: (key: string) => Entry | null,
-  ): void {
+  private spare(keys: readonly string[], change: 'removed' | 'prolonged', find: Find): void {
     const { actor } = this;
     if (actor === null) return;
     for (const key of keys) {

@@ -5,7 +5,7 @@ import { LuaChance } from './lua-library.ts';
 import { scriptVerb, shaOf } from './meaning.ts';
 import type { RedisCommand, RedisError, RedisReply } from './reply.ts';
 import { errorOf, NOT_AN_INTEGER, OK } from './reply.ts';
-import { type Row, type ScriptRunner, Session, type Setting } from './setting.ts';
+import { lockFinder, type Row, type ScriptRunner, Session, type Setting } from './setting.ts';
 
 const NO_SCRIPT = errorOf('NOSCRIPT No matching script. Please use EVAL.');
 
@@ -43,10 +43,9 @@ export class Scripts implements ScriptRunner {
     const { mostSteps, chance } = this;
     const inside = settingOfScript(at);
     const call = (command: RedisCommand): RedisReply => at.fromScript(command, inside);
-    const { memory, nowMs } = at;
-    return memory.book.during(
+    return at.memory.book.during(
       { text, keys, acquires: scriptVerb(sha) === 'acquire' },
-      (key) => memory.database(0).get(key, nowMs),
+      lockFinder(at),
       () => runScript({ text, sha, keys, args, mostSteps, chance, call }),
     );
   }

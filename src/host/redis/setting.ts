@@ -3,7 +3,7 @@
  * which it runs; and what a row of the tables in `commands.ts` is.
  */
 import { type KeyEntry, Keyspace } from '../../systems/redis/keyspace.ts';
-import type { KeyBook, KeyWrite } from './key-book.ts';
+import type { Find, KeyBook, KeyWrite } from './key-book.ts';
 import { LuaChance } from './lua-library.ts';
 import type { RedisCommand, RedisPush, RedisReply } from './reply.ts';
 
@@ -31,6 +31,9 @@ export type Entry = KeyEntry<RedisData>;
 
 /** How many databases a node has, as Redis has by default. */
 export const DATABASES = 16;
+
+/** The database of locks, as of all else that plans name. */
+const LOCKS = 0;
 
 /** One of a node's databases; whoever watches a key is told that it was changed. */
 export class Database {
@@ -138,8 +141,7 @@ export class NodeMemory {
 
   private touch(database: number, write: KeyWrite): void {
     const { key } = write;
-    // Locks lie in the first database, like all else that plans name.
-    if (database === 0) this.book.note(write);
+    if (database === LOCKS) this.book.note(write);
     for (const session of this.sessions.values()) {
       if (session.watched.has(`${database}:${key}`)) session.isDirty = true;
     }
@@ -216,6 +218,12 @@ export type Row = readonly [name: string, arity: number, run: Run, ...flags: rea
 
 export function databaseOf({ memory, session }: Setting): Database {
   return memory.database(session.database);
+}
+
+/** Looks up keys that may be locks; null for whoever is in another database than these. */
+export function lockFinder({ memory, session, nowMs }: Setting): Find | null {
+  if (session.database !== LOCKS) return null;
+  return (key) => memory.database(LOCKS).get(key, nowMs);
 }
 
 /** A command on one key. */

@@ -1,0 +1,80 @@
+/** What a node tells the observer of keys that are locks. */
+import { expect, test } from 'vitest';
+import { RedisNode } from './node.ts';
+
+type Said = readonly [client: string, command: string];
+
+/** What is told of the last of these commands: `removed l by bob of alice`, `removed? …` if not. */
+function toldOf(said: readonly Said[]): readonly string[] {
+  const node = new RedisNode({ lockKeys: ['l*'] });
+  let told: string[] = [];
+  for (const [at, [client, command]] of said.entries()) {
+    told = [];
+    node.handle(
+      { session: client, command: command.split(' ') },
+      {
+        ...{ wallUs: at * 1000, atUs: at * 1000, client, message: `${client}/${at}` },
+        ...{ server: 'lock', trueTimeOf: (_, us) => us },
+        observe: (event) => {
+          if (event.kind !== 'key-change') return;
+          const { change, key, isDone, holder } = event;
+          told.push(`${change}${isDone ? '' : '?'} ${key} by ${client} of ${holder || 'nobody'}`);
+        },
+      },
+    );
+  }
+  return told;
+}
+
+const TAKEN: Said = ['alice', 'SET l locked NX PX 100'];
+
+test.each([
+  ['SET l locked', 'overwritten'],
+  ['SET l locked XX PX 50', 'overwritten'],
+  ['SET l locked KEEPTTL', 'overwritten'],
+  ['SETEX l 9 locked', 'overwritten'],
+  ['GETSET l locked', 'overwritten'],
+  ['MSET l locked', 'overwritten'],
+  ['SETRANGE l 0 locked', 'overwritten'],
+  ['PEXPIRE l 50', 'prolonged'],
+  ['EXPIREAT l 9', 'prolonged'],
+  ['PERSIST l', 'prolonged'],
+  ['GETEX l PX 50', 'prolonged'],
+  ['DEL l', 'removed'],
+])('%s of another is %s, whatever the value', (command, change) => {
+  expect(toldOf([TAKEN, ['bob', command]])).toEqual([`${change} l by bob of alice`]);
+});
+
+test.each(['SET l locked XX PX 50', 'PEXPIRE l 50'])('%s of the holder prolongs', (command) => {
+  expect(toldOf([TAKEN, ['alice', command]])).toEqual(['prolonged l by alice of alice']);
+});
+
+test('each command of a transaction is told that did nothing', () => {
+  const both: readonly Said[] = [TAKEN, ['alice', 'SET l2 locked NX'], ['alice', 'DEL l l2']];
+  const queued: readonly Said[] = [
+    ...both,
+    ['alice', 'MULTI'],
+    ['alice', 'DEL l'],
+    ['alice', 'PEXPIRE l2 50'],
+    ['alice', 'GET l'],
+    ['alice', 'EXEC'],
+  ];
+  expect(toldOf(queued)).toEqual([
+    'removed? l by alice of nobody',
+    'prolonged? l2 by alice of nobody',
+  ]);
+});
+
+const SCRIPT = 'return(redis.call("del",KEYS[1]))';
+
+test.each(['DEL l', 'PEXPIRE l 50', `EVAL ${SCRIPT} 1 l`])(
+  '%s in another database says nothing of the lock',
+  (command) => {
+    expect(toldOf([TAKEN, ['alice', 'SELECT 1'], ['alice', command]])).toEqual([]);
+  },
+);
+
+test('a script says what it spared in the database of locks', () => {
+  const gone: readonly Said[] = [TAKEN, ['bob', 'DEL l'], ['alice', `EVAL ${SCRIPT} 1 l`]];
+  expect(toldOf(gone)).toEqual(['removed? l by alice of nobody']);
+});
