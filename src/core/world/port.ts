@@ -26,6 +26,8 @@ export interface CallOptions {
   readonly tries?: number;
   /** Where it was made, of what wraps calls: the place that an error about it names. */
   readonly site?: { readonly stack?: string };
+  /** Nobody waits for its end: a section may end before. */
+  readonly outlivesSection?: true;
 }
 
 /** Whatever can call servers: a client, or one of its sections. */

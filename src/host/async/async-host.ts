@@ -322,7 +322,7 @@ export class SectionCalls implements Caller {
     { label, request }: { readonly label: string; readonly request: Q },
     options: CallOptions = {},
   ): Promise<Outcome<R>> {
-    const { timeoutMs, tries = 1, site = siteOf(this.call) } = options;
+    const { timeoutMs, tries = 1, site = siteOf(this.call), outlivesSection } = options;
     const call = port.describeRequest(request);
     const setting = {
       operation: this.nameFor(under(this.name, label)),
@@ -334,10 +334,10 @@ export class SectionCalls implements Caller {
       describe: (reply: R) => port.describeReply(reply, request),
     };
     const place = { setting, under: this.leaseHold?.ordinal ?? 0, issue: this.takeIssue() };
-    const told = this.log.begin(label, call.verb, site);
+    const told = outlivesSection ? null : this.log.begin(label, call.verb, site);
     return new Promise((resolve) => {
       this.host.ask(this.life, place, (settled) => {
-        told(settled);
+        told?.(settled);
         if (settled.granted > 0 && 'lock' in call) this.grants.set(call.lock, settled.granted);
         resolve(outcomeOf(settled));
       });

@@ -25,13 +25,18 @@ interface Ends<Q extends Json, R extends Json> extends Served<Q, R> {
   readonly remote: Remote;
 }
 
-type Call<Q extends Json> = Extract<Asked<Q>, { readonly kind: 'call' }>;
+type Call<Q extends Json, R extends Json> = Extract<Asked<Q, R>, { readonly kind: 'call' }>;
+
+/** The reply of a request; null until it is there. */
+interface Place<R extends Json> {
+  reply: R | null;
+}
 
 class Connection<Q extends Json, R extends Json> implements Wire {
   private readonly caller: Caller;
   private readonly ends: Ends<Q, R>;
-  /** The replies that are still to come, in order; null until one is there. */
-  private readonly replies: { bytes: string | null }[] = [];
+  /** The replies that are still to come, in order. */
+  private readonly places: Place<R>[] = [];
   private isOpen = true;
   private isListening = false;
 
@@ -43,57 +48,70 @@ class Connection<Q extends Json, R extends Json> implements Wire {
   send(bytes: string): void {
     const { session } = this.ends;
     for (const asked of session.decode(bytes)) {
-      const reply: { bytes: string | null } = { bytes: null };
-      this.replies.push(reply);
-      reply.bytes = asked.reply ?? null;
-      if (asked.kind === 'call') void this.ask(asked, reply);
+      const place: Place<R> = { reply: asked.reply ?? null };
+      this.places.push(place);
+      if (asked.kind === 'call') void this.ask(asked, place);
     }
     this.flush();
   }
 
-  private async ask(asked: Call<Q>, reply: { bytes: string | null }): Promise<void> {
+  private async ask(asked: Call<Q, R>, place: Place<R>): Promise<void> {
     const { label, request } = asked;
     const { port, session, remote } = this.ends;
     const outcome = await this.caller.call(port, { label, request });
     if (!this.isOpen) return;
     if (outcome.kind !== 'answered') {
-      this.close();
-      remote.close('ECONNRESET');
+      this.reset();
       return;
     }
-    if (asked.reply === undefined) reply.bytes = session.encode(outcome.reply);
+    place.reply ??= outcome.reply;
     this.flush();
     if (asked.isLast === true) remote.close(null);
     if (session.listening !== null && !this.isListening) void this.listen();
   }
 
-  /** Asks for what the server sends unasked, again and again. */
+  /** Asks for what the server sends unasked, again and again, until it has nothing to send. */
   private async listen(): Promise<void> {
     const { port, session, remote } = this.ends;
     this.isListening = true;
     while (this.isOpen && session.listening !== null) {
-      const request = session.listening;
-      const outcome = await this.caller.call(port, { label: 'push', request });
+      const ask = { label: 'push', request: session.listening };
+      const outcome = await this.caller.call(port, ask, { outlivesSection: true });
       if (!this.isOpen) break;
       if (outcome.kind !== 'answered') {
-        this.close();
-        remote.close('ECONNRESET');
+        this.reset();
         break;
       }
-      remote.receive(session.encode(outcome.reply));
+      const bytes = session.encode(outcome.reply);
+      if (bytes === '') break;
+      remote.receive(bytes);
     }
     this.isListening = false;
   }
 
   private flush(): void {
     let bytes = '';
-    while (this.replies[0] !== undefined && this.replies[0].bytes !== null) {
-      bytes += this.replies.shift()?.bytes ?? '';
+    for (;;) {
+      const reply = this.places[0]?.reply ?? null;
+      if (reply === null) break;
+      this.places.shift();
+      bytes += this.ends.session.encode(reply);
     }
     if (bytes !== '') this.ends.remote.receive(bytes);
   }
 
+  /** Nobody knows how a call ended. */
+  private reset(): void {
+    this.close();
+    this.ends.remote.close('ECONNRESET');
+  }
+
   close(): void {
+    if (!this.isOpen) return;
     this.isOpen = false;
+    const { port, session } = this.ends;
+    const request = session.farewell;
+    if (request === null) return;
+    void this.caller.call(port, { label: 'close', request }, { outlivesSection: true });
   }
 }

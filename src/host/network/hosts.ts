@@ -17,24 +17,27 @@ export interface WireProtocol<Q extends Json, R extends Json> {
 
 export interface WireSession<Q extends Json, R extends Json> {
   /** What is whole now of what the client sent, in order. Throws where that is no request. */
-  decode(bytes: string): readonly Asked<Q>[];
+  decode(bytes: string): readonly Asked<Q, R>[];
+  /** Called in the order of the requests, so that what a reply changes holds for the next ones. */
   encode(reply: R): string;
   /** What to ask the server for what it sends unasked; null while the client waits for nothing. */
   readonly listening: Q | null;
+  /** What to tell the server once the client has hung up; null where it need not know. */
+  readonly farewell: Q | null;
 }
 
 /** A request is one call of the world; or the client's side answers it itself. */
-export type Asked<Q extends Json> =
+export type Asked<Q extends Json, R extends Json> =
   | {
       readonly kind: 'call';
       readonly label: string;
       readonly request: Q;
       /** Given at once; what the server answers then goes to nobody. */
-      readonly reply?: string;
+      readonly reply?: R;
       /** Once it is answered, the server hangs up. */
       readonly isLast?: true;
     }
-  | { readonly kind: 'edge'; readonly reply: string };
+  | { readonly kind: 'edge'; readonly reply: R };
 
 /** The network as one process sees it. */
 export interface Uplink {

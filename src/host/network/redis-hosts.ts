@@ -8,7 +8,13 @@ import type { Replaceable } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
 import { type Means, type RedisHost, redisPort, redlockMeaning } from '../redis/meaning.ts';
 import { RedisNode } from '../redis/node.ts';
-import type { RedisCommand, RedisReply, RedisRequest } from '../redis/reply.ts';
+import {
+  isList,
+  type RedisCommand,
+  type RedisReply,
+  type RedisRequest,
+  type SessionCommand,
+} from '../redis/reply.ts';
 import { CommandDecoder, encodeReply, type RespVersion } from '../redis/resp.ts';
 import { listenerFor } from './connection.ts';
 import { type Asked, hostsOf, type WireProtocol, type WireSession } from './hosts.ts';
@@ -57,33 +63,89 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
   private readonly decoder: CommandDecoder = new CommandDecoder();
   /** Answers the words of a handshake as any node does. */
   private readonly greeter: RedisNode = new RedisNode();
+  /** Which version the node was asked to speak last, and which one the next reply is in. */
+  private askedVersion: RespVersion = 2;
   private version: RespVersion = 2;
+  /** Within MULTI every command is queued by the node. */
+  private isQueuing = false;
   listening: RedisRequest | null = null;
+  farewell: RedisRequest | null = null;
 
   constructor(id: string) {
     this.id = id;
   }
 
-  decode(bytes: string): readonly Asked<RedisRequest>[] {
+  decode(bytes: string): readonly Asked<RedisRequest, RedisReply>[] {
     return this.decoder.push(bytes).map((command) => this.asked(command));
   }
 
+  /** Within the reply of EXEC too, each reply is in the version that holds by then. */
   encode(reply: RedisReply): string {
+    if (isList(reply))
+      return `*${reply.length}\r\n${reply.map((one) => this.encode(one)).join('')}`;
+    this.version = versionIn(reply) ?? this.version;
+    const subscriptions = subscriptionsIn(reply);
+    if (subscriptions === 0) this.listening = null;
+    else if (subscriptions !== null) this.listening = { session: this.id, awaits: 'push' };
     return encodeReply(reply, this.version);
   }
 
-  private asked(command: RedisCommand): Asked<RedisRequest> {
+  private asked(command: RedisCommand): Asked<RedisRequest, RedisReply> {
     const label = (command[0] ?? '').toLowerCase();
     const request = { session: this.id, command };
     const call = { kind: 'call', label, request } as const;
-    if (SUBSCRIBES.has(label)) this.listening = { session: this.id, awaits: 'push' };
-    if (label === 'quit') return { ...call, isLast: true };
-    if (!HANDSHAKE.has(label)) return call;
-    const reply = this.greeter.handle(request, { wallUs: 0 });
-    const before = this.version;
-    if (label === 'hello' && 'mapping' in Object(reply)) this.version = command[1] === '3' ? 3 : 2;
-    // The node has to know which version it speaks to this connection.
-    if (before !== this.version) return { ...call, reply: this.encode(reply) };
-    return { kind: 'edge', reply: this.encode(reply) };
+    if (label === 'quit') {
+      this.farewell = null;
+      return { ...call, isLast: true };
+    }
+    // Nothing else that a node keeps of a connection is seen by others.
+    if (SUBSCRIBES.has(label)) this.farewell = { session: this.id, closes: true };
+    if (HANDSHAKE.has(label) && !this.isQueuing) return this.greeted(call);
+    this.followTransaction(label, command.length);
+    if (label === 'reset') {
+      this.greeter.handle(request, { wallUs: 0 });
+      this.askedVersion = 2;
+    }
+    return call;
   }
+
+  private greeted<C extends GreetingCall>(call: C): Asked<RedisRequest, RedisReply> {
+    const reply = this.greeter.handle(call.request, { wallUs: 0 });
+    const before = this.askedVersion;
+    this.askedVersion = versionIn(reply) ?? before;
+    // The node has to know which version it speaks to this connection.
+    if (before !== this.askedVersion) return { ...call, reply };
+    return { kind: 'edge', reply };
+  }
+
+  private followTransaction(label: string, words: number): void {
+    if (label === 'exec' || label === 'reset') this.isQueuing = false;
+    else if (label === 'multi' && words === 1) this.isQueuing = true;
+    else if (label === 'discard' && words === 1) this.isQueuing = false;
+  }
+}
+
+interface GreetingCall {
+  readonly kind: 'call';
+  readonly label: string;
+  readonly request: SessionCommand;
+}
+
+/** Which version holds from this reply on, that of a HELLO or RESET say; null: the same. */
+function versionIn(reply: RedisReply): RespVersion | null {
+  if (typeof reply !== 'object') return null;
+  if ('status' in reply && reply.status === 'RESET') return 2;
+  if (!('mapping' in reply) || reply.mapping[0] !== 'server') return null;
+  const version = reply.mapping[reply.mapping.indexOf('proto') + 1];
+  return version === 2 || version === 3 ? version : null;
+}
+
+const COUNTS = /^p?(?:un)?subscribe$/;
+
+/** How many subscriptions the connection has after this reply; null: as many as before. */
+function subscriptionsIn(reply: RedisReply): number | null {
+  if (typeof reply !== 'object') return null;
+  if ('status' in reply && reply.status === 'RESET') return 0;
+  const [kind, , count] = 'pushes' in reply ? (reply.pushes.at(-1) ?? []) : [];
+  return typeof kind === 'string' && COUNTS.test(kind) && typeof count === 'number' ? count : null;
 }

@@ -22,12 +22,13 @@ const LINES: Echoed = {
     let rest = '';
     return {
       listening: null,
-      encode: ({ count }) => `${count} to ${id}\n`,
+      farewell: null,
+      encode: ({ count }) => (count === 0 ? 'world\n' : `${count} to ${id}\n`),
       decode: (bytes) => {
         const lines = (rest + bytes).split('\n');
         rest = lines.pop() ?? '';
         return lines.map((line) => {
-          if (line === 'hello') return { kind: 'edge', reply: 'world\n' } as const;
+          if (line === 'hello') return { kind: 'edge', reply: { count: 0 } } as const;
           if (line !== 'ping') throw new Error(`no request: ${line}`);
           return { kind: 'call', label: line, request: { kind: 'ping' } } as const;
         });

@@ -67,10 +67,10 @@ export function redisPort(host: RedisHost, means: Means): Port<RedisRequest, Red
   };
 }
 
-/** The words of a request; none where it only waits for what is pushed. */
+/** The words of a request; none where it waits for what is pushed, or says that it is over. */
 function commandOf(request: RedisRequest): RedisCommand {
   if ('command' in request) return request.command;
-  return 'awaits' in request ? [] : request;
+  return 'session' in request ? [] : request;
 }
 
 /** The key that a command is about; that of a script is its first. */

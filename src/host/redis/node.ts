@@ -13,6 +13,7 @@ import { globOf } from './commands/keys.ts';
 import { callCommand, callFromScript } from './commands.ts';
 import { type Actor, KeyBook } from './key-book.ts';
 import type {
+  CloseRequest,
   PushRequest,
   RedisCommand,
   RedisPush,
@@ -20,7 +21,7 @@ import type {
   RedisRequest,
   SessionCommand,
 } from './reply.ts';
-import { bytesOf } from './reply.ts';
+import { bytesOf, OK } from './reply.ts';
 import { Scripts } from './scripts.ts';
 import { NodeMemory, type Setting } from './setting.ts';
 
@@ -81,6 +82,7 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
       assert(answer !== undefined, 'what is pushed is awaited with a turn');
       return this.await(request, { answer: (reply) => answer.call(turn, reply) });
     }
+    if ('closes' in request) return this.close(request);
     const [id, command] =
       'session' in request ? [request.session, request.command] : [turn.client ?? '', request];
     const { memory, scripts } = this;
@@ -96,14 +98,31 @@ export class RedisNode implements Server<RedisRequest, RedisReply> {
     };
     memory.book.begin(isActor(turn) ? turn : null);
     const reply = callCommand(command, at);
-    memory.book.end((key) => memory.database(0).get(key, nowMs));
+    this.endPushes(id);
     return reply;
+  }
+
+  /** The client has hung up. */
+  close({ session }: CloseRequest): RedisReply {
+    this.memory.sessions.delete(session);
+    this.outbox.take(session);
+    this.endPushes(session);
+    return OK;
+  }
+
+  private isSubscriber(session: string): boolean {
+    return this.memory.sessions.get(session)?.isSubscriber === true;
+  }
+
+  /** Whoever has no subscription left waits for nothing. */
+  private endPushes(session: string): void {
+    if (!this.isSubscriber(session)) this.outbox.end(session);
   }
 
   /** Answers with what was pushed to a connection meanwhile, or as soon as something is. */
   await({ session }: PushRequest, turn: Waits): RedisReply | typeof LATER {
     const pushes = this.outbox.take(session);
-    if (pushes !== null) return { pushes };
+    if (pushes !== null || !this.isSubscriber(session)) return { pushes: pushes ?? [] };
     this.outbox.wait(session, turn);
     return LATER;
   }
@@ -160,6 +179,13 @@ class Outbox {
     this.waiting.delete(session);
     if (turn !== undefined) turn.answer({ pushes: [message] });
     else this.kept.set(session, [...(this.kept.get(session) ?? []), message]);
+  }
+
+  /** Answers with nothing. */
+  end(session: string): void {
+    const turn = this.waiting.get(session);
+    this.waiting.delete(session);
+    turn?.answer({ pushes: [] });
   }
 
   clear(): void {

@@ -28,7 +28,7 @@ export async function freePort(): Promise<number> {
 export class RealServer {
   private readonly process: ChildProcess;
   private readonly folder: string;
-  private readonly port: number;
+  readonly port: number;
 
   private constructor(process: ChildProcess, folder: string, port: number) {
     this.process = process;

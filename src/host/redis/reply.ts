@@ -13,10 +13,16 @@ export type RedisCommand = readonly string[];
  */
 export type SessionCommand = { readonly session: string; readonly command: RedisCommand };
 
-/** Asks for what the node sends that connection unasked: answered once there is something. */
+/**
+ * Asks for what the node sends that connection unasked: answered once there is something, and with
+ * nothing once it has no subscription.
+ */
 export type PushRequest = { readonly session: string; readonly awaits: 'push' };
 
-export type RedisRequest = RedisCommand | SessionCommand | PushRequest;
+/** The connection is over: the node forgets it. */
+export type CloseRequest = { readonly session: string; readonly closes: true };
+
+export type RedisRequest = RedisCommand | SessionCommand | PushRequest | CloseRequest;
 
 /** A bulk string is a string, an integer a number, a list a list. */
 export type RedisReply =
@@ -101,7 +107,7 @@ export function plainReply(reply: RedisReply): Exclude<RedisReply, RedisRich> {
   return isList(reply) ? reply.map(plainReply) : reply;
 }
 
-function isList(reply: RedisReply): reply is readonly RedisReply[] {
+export function isList(reply: RedisReply): reply is readonly RedisReply[] {
   return Array.isArray(reply);
 }
 
