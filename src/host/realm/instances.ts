@@ -26,6 +26,8 @@ export class EsInstance {
   state: 'linked' | 'running' = 'linked';
   /** Until it has run. */
   waiting: Promise<void> | null = null;
+  /** The module that has to have run before it goes on. */
+  waitsFor: EsInstance | null = null;
   failure: { readonly error: unknown } | null = null;
   getters: Getters = {};
   setters: readonly Setter[] = [];

@@ -33,7 +33,7 @@ export function namesIn(pattern: AnyNode): readonly string[] {
   }
 }
 
-/** An expression that gives a variable another value. */
+/** An expression that gives a variable another value, or a loop that does so for each round. */
 export interface VariableChange {
   readonly name: string;
   readonly node: AnyNode;
@@ -71,7 +71,9 @@ function collect(node: AnyNode, { names, changes, isStatement }: Search): void {
 function changedBy(node: AnyNode): readonly string[] {
   if (node.type === 'AssignmentExpression') return namesIn(node.left);
   if (node.type === 'UpdateExpression') return namesIn(node.argument);
-  return [];
+  if (node.type !== 'ForInStatement' && node.type !== 'ForOfStatement') return [];
+  if (node.left.type !== 'VariableDeclaration') return namesIn(node.left);
+  return node.left.kind === 'var' ? declaredNames(node.left) : [];
 }
 
 /** The variables of a scope that begins here. */

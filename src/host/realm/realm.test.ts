@@ -141,6 +141,74 @@ export const a = 1
 export default_name
 var default_name`.replace('export default_name\n', 'export { default_name as d }\n'),
   },
+  'a default export before a statement in parentheses': {
+    'main.mjs': `import A, { seen } from './a.mjs'
+import f from './f.mjs'
+import * as again from './main.mjs'
+export const result = [typeof A, A.name, typeof f, f(), seen]
+export default class {}
+[1].forEach(() => {})`,
+    'a.mjs': `export const seen = []
+export default class { static x = 1 }
+(() => { seen.push('ran') })()`,
+    'f.mjs': `export default function () { return 'f' }
+(1, [2])`,
+  },
+  'an import that is exported': {
+    'main.mjs': `import { x, y, all, first, bump } from './middle.mjs'
+import * as middle from './middle.mjs'
+const seen = [x, y, middle.x]
+bump()
+export const result = [...seen, x, y, middle.x, middle.y, all.x, first, Object.keys(middle)]`,
+    'middle.mjs': `export { x, x as y, all, first }
+import first, { x, bump } from './s.mjs'
+import * as all from './s.mjs'
+export { bump }`,
+    's.mjs': `export let x = 1
+export function bump() { x += 1 }
+export default 'first'`,
+  },
+  'a variable that a loop changes': {
+    'main.mjs': `import { x, y, z, key, run } from './a.mjs'
+export const result = run(() => [x, y, z, key])`,
+    'a.mjs': `export let x, y, key
+export var z = 0
+let other = 0
+export function run(see) {
+  const seen = []
+  for (x of [1, 2]) { seen.push(see()) }
+  for (x of [3]) other++, seen.push(see())
+  for ([x, { y }] of [[4, { y: 5 }]]) for (key in { a: 1, b: 2 }) seen.push(see())
+  for (const x of [9]) for (let y of [9]) seen.push(see())
+  return seen.concat([see(), other])
+}
+for (var z of [7, 8]);`,
+  },
+  'a value that a keyword is right before': {
+    'main.mjs': `import { x, next } from './a.mjs'
+export const result = [next(), x, next(), x]`,
+    'a.mjs': 'export let x = 0; export function next(){return++x}',
+  },
+  'modules on a circle that one waits in': {
+    'main.mjs': `import { a, seen } from './a.mjs'
+export const result = [a, seen]`,
+    'a.mjs': `import { seen as list, b } from './b.mjs'
+import './d.mjs'
+export const a = 1
+export const seen = [...list, 'a', b]`,
+    'b.mjs': `import { c } from './c.mjs'
+import './a.mjs'
+import './d.mjs'
+export const b = 2
+export const seen = ['b', c]`,
+    'c.mjs': `import './b.mjs'
+await 0
+export const c = 3`,
+    'd.mjs': `import './c.mjs'
+import './a.mjs'
+await 0
+export const d = 4`,
+  },
 };
 
 test.each(Object.entries(PROGRAMS))(

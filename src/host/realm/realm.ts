@@ -140,18 +140,23 @@ export class Realm {
           instance.waiting = null;
         },
         (error: unknown) => {
+          instance.waitsFor = null;
           instance.failure = { error };
           throw error;
         },
       );
       return instance.waiting;
     } catch (error) {
+      instance.waitsFor = null;
       instance.failure = { error };
       throw error;
     }
   }
 
-  /** The modules that it imports, from the `from`-th on, and then itself. */
+  /**
+   * The modules that it imports, from the `from`-th on, and then itself. On a circle none waits for
+   * one that waits for it.
+   */
   private evaluateFrom(instance: EsInstance, from: number): Promise<void> | null {
     const { requests } = instance.unit.rewritten;
     for (let at = from; at < requests.length; at += 1) {
@@ -161,12 +166,14 @@ export class Realm {
         continue;
       }
       const other = this.link(target);
-      const waiting =
-        other.state === 'running' && other.waiting === null ? null : this.evaluate(other);
+      if (waitsFor(other, instance)) continue;
+      instance.waitsFor = other;
+      const waiting = this.evaluate(other);
       if (waiting !== null) {
         return waiting.then(() => this.evaluateFrom(instance, at + 1) ?? undefined);
       }
     }
+    instance.waitsFor = null;
     this.connect(instance);
     const loading = this.loadingOf(instance.unit);
     const waiting = instance.run(loading);
@@ -351,6 +358,14 @@ export class Realm {
   private async loadLater(specifier: string, parentUrl: string): Promise<object> {
     return await this.importTarget(this.resolve(specifier, parentUrl, 'import'));
   }
+}
+
+/** Whether a module cannot run before another, by whatever way. */
+function waitsFor(module: EsInstance, other: EsInstance): boolean {
+  for (let one: EsInstance | null = module; one !== null; one = one.waitsFor) {
+    if (one === other) return true;
+  }
+  return false;
 }
 
 function forgetUnless<T extends ImportTarget>(

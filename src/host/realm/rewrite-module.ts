@@ -26,6 +26,8 @@ import {
   type AnyNode,
   type ExportDefaultDeclaration,
   type ExportNamedDeclaration,
+  type ForInStatement,
+  type ForOfStatement,
   type ImportDeclaration,
   Parser,
   type Program,
@@ -241,9 +243,17 @@ class Rewriting {
     }
     const { tools } = this;
     this.export(`${tools}_`, 'default');
-    // Both are as long as `export`.
+    // Both are as long as `export`. What follows is a statement of its own, be it in parentheses.
     this.replace(start, declaration.start, `${tools}_ =${spaces(head.slice(6))}`);
     if (this.isOnCircle) this.insert(statement.end, `;${tools}.tell("default");`);
+    else this.end(statement);
+  }
+
+  /** With a semicolon; what follows in its line stays in its column. */
+  private end({ end }: AnyNode): void {
+    if (this.source[end - 1] === ';') return;
+    if (this.source[end] === ' ') this.replace(end, end + 1, ';');
+    else this.insert(end, ';');
   }
 
   private export(local: string, as: string): void {
@@ -258,9 +268,10 @@ class Rewriting {
     }
   }
 
-  /** What is below statements: `import.meta`, `import(…)`, and changes of exported variables. */
+  /** What is below statements: `import.meta`, `import(…)`, and changes of variables. */
   takeInside(tree: Program): void {
     const { tools } = this;
+    this.reexportImports();
     for (const declaration of this.declarations) {
       if (!this.isOnCircle || declaration.type === 'FunctionDeclaration') continue;
       const names = declaredIn(declaration).flatMap((name) => this.exported.get(name) ?? []);
@@ -270,12 +281,38 @@ class Rewriting {
     const locals = new Set([...this.exported.keys()].filter((name) => !name.startsWith(tools)));
     for (const { name, node, isStatement } of changesOf(tree, locals)) {
       const telling = this.telling(this.exported.get(name) ?? []);
-      if (isStatement) this.insert(node.end, `,${telling}`);
-      else {
-        this.insert(node.start, `${tools}.first(`);
-        this.insert(node.end, `,${telling})`);
-      }
+      if (isLoop(node)) this.insertInLoop(node, telling);
+      else if (isStatement) this.insert(node.end, `,${telling}`);
+      else this.wrap(node, telling);
     }
+  }
+
+  /** An import that is exported is the other module's variable, whatever value that will have. */
+  private reexportImports(): void {
+    this.locals.forEach((local, at) => {
+      const wanted = this.imports[at];
+      if (wanted === undefined) return;
+      for (const as of this.exported.get(local) ?? []) this.reexports.push({ ...wanted, as });
+      this.exported.delete(local);
+    });
+  }
+
+  /** Keeps the value of an expression, whatever is computed after it. */
+  private wrap(node: AnyNode, after: string): void {
+    const isJoined = /[\w$]/.test(this.source[node.start - 1] ?? '');
+    this.insert(node.start, `${isJoined ? ' ' : ''}${this.tools}.first(`);
+    this.insert(node.end, `,${after})`);
+  }
+
+  /** Has each round of a loop begin with this. */
+  private insertInLoop({ body }: ForInStatement | ForOfStatement, code: string): void {
+    if (body.type === 'BlockStatement') {
+      this.insert(body.start + 1, `${code};`);
+      return;
+    }
+    const at = body.start - 1;
+    this.replace(at, body.start, `${this.source[at]}{${code};`);
+    this.insert(body.end, '}');
   }
 
   private telling(names: readonly string[]): string {
@@ -342,6 +379,10 @@ class Rewriting {
     const head = `(${star}(${tools},${tools}imp){"use strict";let ${[...this.locals, own].join(',')};${open};yield;`;
     return { text: `${head}\n${this.edited()}\n})`, requests, imports, reexports, isAsync };
   }
+}
+
+function isLoop(node: AnyNode): node is ForInStatement | ForOfStatement {
+  return node.type === 'ForInStatement' || node.type === 'ForOfStatement';
 }
 
 function placeOf({ loc }: AnyNode): SourcePlace {
