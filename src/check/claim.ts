@@ -28,8 +28,64 @@ interface Definition<Rule extends string> {
   readonly judge: (indexed: TraceIndex, terms: Terms) => Findings<NoInfer<Rule>>;
 }
 
-/** A claim of this form; one whose judge can find a rule without words does not compile. */
-export function defineClaim<const Rule extends string>(definition: Definition<Rule>): Claim {
+/**
+ * The rules of fencepost's own claims. Each has an entry in the table of cures
+ * (`search/evidence/cures.ts`), which does not compile without it.
+ */
+export type RuleName =
+  | 'applied-twice'
+  | 'believes-longer'
+  | 'both-believe'
+  | 'computed-at-once'
+  | 'deadlock'
+  | 'fence-forgotten'
+  | 'foreign-key-removal'
+  | 'foreign-key-renewal'
+  | 'foreign-release'
+  | 'foreign-renewal'
+  | 'granted-while-live'
+  | 'holder-refused'
+  | 'issue-order'
+  | 'live-at-end'
+  | 'live-past-end'
+  | 'lost-in-recovery'
+  | 'no-order'
+  | 'orphan-denies'
+  | 'overwrote-key'
+  | 'probe-did-not-write'
+  | 'probe-granted-late'
+  | 'probe-not-granted'
+  | 'probe-refused'
+  | 'probe-unheard'
+  | 'ran-again'
+  | 'ran-at-once'
+  | 'read-before-own-write'
+  | 'read-of-later'
+  | 'read-of-own-later'
+  | 'renewed-foreign-key'
+  | 'renewed-successor'
+  | 'revived-while-live'
+  | 'stale-write'
+  | 'sum-at-end'
+  | 'sum-read'
+  | 'token-changed'
+  | 'token-foreign'
+  | 'token-lower'
+  | 'token-not-higher'
+  | 'token-shared'
+  | 'undid-release'
+  | 'update-invented'
+  | 'update-lost'
+  | 'update-repeated'
+  | 'write-after-read'
+  | 'write-after-release'
+  | 'wrong-value';
+
+/**
+ * A claim of this form. One whose judge can find a rule without words does not compile, nor does
+ * one with a rule that is not listed above.
+ */
+export function defineClaim<const Rule extends RuleName>(definition: Definition<Rule>): Claim {
   const { name, judge } = definition;
   return { ...definition, judge: (indexed, terms) => conclude(name, judge(indexed, terms)) };
 }

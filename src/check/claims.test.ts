@@ -39,15 +39,17 @@ test('a run in which a system threw names who and what', () => {
   ]);
 });
 
-test('a claim that can break a rule without words does not compile', () => {
-  const breach = { rule: 'too-late', evidence: [] } as const;
+test('a claim that can break a rule without words, or one that is not listed, does not compile', () => {
   const said = { name: 'punctual', about: 'nobody is late', source: '', hazard: '' };
   const words = () => ({ headline: 'Late', next: '', however: '', cure: '' });
-  const judgeIt = () => ({ exercised: 1, breach });
-  // @ts-expect-error 'too-late' has no words
+  const judgeIt = () => ({ exercised: 1, breach: { rule: 'deadlock', evidence: [] } as const });
+  // @ts-expect-error 'deadlock' has no words
   defineClaim({ ...said, rules: {}, judge: judgeIt });
-  // @ts-expect-error 'late' has, 'too-late' has none
-  defineClaim({ ...said, rules: { late: words }, judge: judgeIt });
-  const punctual = defineClaim({ ...said, rules: { 'too-late': words }, judge: judgeIt });
-  expect(Object.keys(punctual.rules)).toEqual(['too-late']);
+  // @ts-expect-error 'no-order' has, 'deadlock' has none
+  defineClaim({ ...said, rules: { 'no-order': words }, judge: judgeIt });
+  const judgeNothing = () => ({ exercised: 1 });
+  // @ts-expect-error 'too-late' is no rule of fencepost's own
+  defineClaim({ ...said, rules: { 'too-late': words }, judge: judgeNothing });
+  const punctual = defineClaim({ ...said, rules: { deadlock: words }, judge: judgeIt });
+  expect(Object.keys(punctual.rules)).toEqual(['deadlock']);
 });

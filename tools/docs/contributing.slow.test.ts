@@ -65,6 +65,11 @@ describe('what is forgotten does not compile:', SLOW, () => {
     expect(copy.typeErrors()).toContain('src/check/at-most-one-write-per-grant.ts');
   });
 
+  test('the cure of a rule, be it none', () => {
+    copy.apply(blocksOf('A claim').filter(({ path }) => !path.endsWith('/cures.ts')));
+    expect(copy.typeErrors()).toContain('src/search/evidence/cures.ts');
+  });
+
   test.each([
     'src/core/plan/fault-words.ts',
     'src/core/world/injector.ts',

@@ -8,6 +8,7 @@
  */
 import type { Catalogue } from '../../catalogue.ts';
 import { builtIn } from '../../catalogue.ts';
+import type { RuleName } from '../../check/claim.ts';
 import type { Json } from '../../core/kernel/json.ts';
 import type { ClientSettings } from '../../core/plan/client-text.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -38,7 +39,7 @@ interface Row {
 
 /** The candidates for a breach by `rule`; none where nothing fits the plan. */
 export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readonly Candidate[] {
-  return (CURES[rule] ?? []).flatMap((row) => {
+  return rowsFor(rule).flatMap((row) => {
     const cured = changed(plan, row, catalogue);
     if (cured === null) return [];
     const { change, text } = row;
@@ -46,8 +47,13 @@ export function curesFor(plan: Plan, rule: string, catalogue: Catalogue): readon
   });
 }
 
-/** The rules that the table knows. */
-export function rulesWithCures(): readonly string[] {
+/** None for a rule of somebody's own claim. */
+function rowsFor(rule: string): readonly Row[] {
+  return new Map<string, readonly Row[] | null>(Object.entries(CURES)).get(rule) ?? [];
+}
+
+/** The rules that the table knows, with those that nothing cures. */
+export function rulesInTable(): readonly string[] {
   return Object.keys(CURES);
 }
 
@@ -277,8 +283,8 @@ const KEY_BEFORE: readonly Row[] = [
   ),
 ];
 
-/** By rule; a rule without a row is one that no option of fencepost's own systems cures. */
-const CURES: Readonly<Record<string, readonly Row[]>> = {
+/** By rule; null for one that no option of fencepost's own systems cures. */
+const CURES: Readonly<Record<RuleName, readonly Row[] | null>> = {
   'stale-write': STALE,
   'token-lower': STALE,
   'write-after-read': [READS_REGISTER, COMPARES],
@@ -372,6 +378,20 @@ const CURES: Readonly<Record<string, readonly Row[]>> = {
       text: 'A client that releases only when all its writes are answered leaves none behind',
     },
   ],
+  'read-before-own-write': null,
+  'read-of-own-later': null,
+  'wrong-value': null,
+  'lost-in-recovery': null,
+  'overwrote-key': null,
+  'update-invented': null,
+  'foreign-key-removal': null,
+  'foreign-key-renewal': null,
+  'renewed-foreign-key': null,
+  'sum-read': null,
+  'sum-at-end': null,
+  'probe-granted-late': null,
+  'probe-unheard': null,
+  'probe-did-not-write': null,
 };
 
 type Begun = Required<Pick<Row, 'options'>> & Pick<Row, 'change'> & { readonly begin: string };
