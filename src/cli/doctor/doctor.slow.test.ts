@@ -14,6 +14,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { outputLine } from '../../report/output-schema.ts';
 import { type Ended, root, runCli } from '../command-line.fixture.ts';
+import { missingFiles, readManifest } from './surroundings.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -76,6 +77,23 @@ describe('on this copy', () => {
     expect(toldBy(ended)).toMatchObject({ exit: 2, canary: 'not run' });
     expect(problemsIn(ended)).toEqual(['temporary']);
   });
+});
+
+test('each file of the built package is missed where it is not there', () => {
+  const copy = temporaryFolder();
+  cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
+  cpSync(join(root, 'package.json'), join(copy, 'package.json'));
+  const manifest = readManifest(copy);
+  if (manifest === null) throw new Error('there is no package');
+  expect(missingFiles(copy, manifest)).toEqual([]);
+  const files = readdirSync(join(copy, 'dist'), { recursive: true, encoding: 'utf8' });
+  const scripts = files.filter((file) => file.endsWith('.js')).map((file) => join('dist', file));
+  expect(scripts).toContain('dist/cli/command-thread.js');
+  for (const script of scripts) {
+    rmSync(join(copy, script));
+    expect(missingFiles(copy, manifest)).toEqual([script]);
+    cpSync(join(root, script), join(copy, script));
+  }
 });
 
 /** A copy of the package, of the modules that its files are made of, with one change in one. */

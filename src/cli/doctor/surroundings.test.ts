@@ -172,10 +172,12 @@ function install(path = '.', version = '1.2.3'): void {
   file(join(path, 'package.json'), JSON.stringify(manifest));
   file(join(path, 'dist/cli.js'), `const { a } = await import('./late.js');\n`);
   file(join(path, 'dist/late.js'), `import {\n  a,\n} from './search/sweep/worker.js';\n`);
-  file(join(path, 'dist/index.js'), `/** import a from './shown.js'; */\nimport './cli.js';\n`);
+  const page = "const page = new URL('./report/page/script.js', import.meta.url);";
+  file(join(path, 'dist/index.js'), `/** import a from './shown.js'; */import"./cli.js";${page}`);
   file(join(path, 'dist/index.d.ts'), '');
   file(join(path, 'dist/report/page/script.js'), '');
-  file(join(path, 'dist/search/sweep/worker.js'), `export * from './examiner.js';\n`);
+  const inBundle = 'new URL(`./examiner.js`,new URL(`./a.js`,import.meta.url).href)';
+  file(join(path, 'dist/search/sweep/worker.js'), inBundle);
   file(join(path, 'dist/search/sweep/examiner.js'), '// import("./gone.js")\n');
   file(join(path, 'dist/a.schema.json'), '{ "type": "string" }');
 }

@@ -8,6 +8,7 @@ import { arch, availableParallelism, platform, tmpdir, totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { initSync, parse } from 'es-module-lexer';
 import { satisfies, valid, validRange } from 'semver';
 import { z } from 'zod';
 import { prepare, storeKinds } from '../../systems/store/store-kinds.ts';
@@ -246,16 +247,9 @@ function checkFiles({ root, manifest }: PackageFacts): Check {
   return problem('package', what, REINSTALL);
 }
 
-/** Files that are loaded by their URL, so that no import tells of them. */
-const LOADED_BY_URL = [
-  'dist/report/page/script.js',
-  'dist/search/sweep/worker.js',
-  'dist/search/sweep/examiner.js',
-];
-
-/** Files that the package names, or that one of those imports, and that are not there. */
+/** Files that the package names, or that one of those leads to, and that are not there. */
 export function missingFiles(root: string, manifest: Manifest): readonly string[] {
-  const begin = [...textsIn(manifest.exports), ...textsIn(manifest.bin), ...LOADED_BY_URL];
+  const begin = [...textsIn(manifest.exports), ...textsIn(manifest.bin)];
   const waiting = begin.map((path) => join(root, path));
   const met = new Set(waiting);
   const missing: string[] = [];
@@ -271,16 +265,27 @@ export function missingFiles(root: string, manifest: Manifest): readonly string[
   return missing.sort();
 }
 
-const IMPORT =
-  /^(?:(?:import|export)\b[^'\n]*|\}\s*from\s*)'(\.[^']+)';?$|\bimport\('(\.[^']+)'\)/gm;
-/** Comments may show imports that are none. */
-const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
+/**
+ * A file by its URL, as threads and the page's script are loaded. In a bundle it is seen from the
+ * place of the module that names it: `new URL('./b.js', new URL('./a/a.js', import.meta.url).href)`.
+ * That place alone, with its `href`, is no file.
+ */
+const BY_URL =
+  /\bnew URL\(\s*["'`](\.[^"'`]+\.js)["'`],\s*(?:import\.meta\.url\)(?!\.href)|new URL\(["'`]([^"'`]+))/g;
 
-/** The files of the package that a built file imports. */
+/** The files of the package that a built file imports, or loads by their URLs. */
 function importsOf(file: string): readonly string[] {
-  const code = readFileSync(file, 'utf8').replace(COMMENT, '');
-  const matches = [...code.matchAll(IMPORT)];
-  return matches.map(([, fixed, late]) => join(dirname(file), fixed ?? late ?? ''));
+  const code = readFileSync(file, 'utf8');
+  initSync();
+  const [imports] = parse(code, file);
+  const imported = imports.map(({ n, s, e }) => n ?? code.slice(s, e).replaceAll('`', ''));
+  const here = dirname(file);
+  return [
+    ...imported.filter((path) => /^\.[^$]*\.js$/.test(path)).map((path) => join(here, path)),
+    ...[...code.matchAll(BY_URL)].map(([, path = '', from]) => {
+      return join(here, dirname(from ?? '.'), path);
+    }),
+  ];
 }
 
 /** Every text in a value: the paths that `exports` leads to, under whatever conditions. */

@@ -63,8 +63,9 @@ export interface SweepResult {
 /** A pool: 10 s a seed, 512 MB a worker. */
 export function openPool(options: Partial<PoolOptions> & Pick<PoolOptions, 'workers'>): Pool {
   const workerUrl = new URL('./worker.js', import.meta.url);
-  const examinerUrl = new URL('./examiner.js', import.meta.url).href;
-  return new Pool({ workerUrl, examinerUrl, seedTimeoutMs: 10_000, memoryMb: 512, ...options });
+  const examiner = new URL('./examiner.js', import.meta.url);
+  const limits = { seedTimeoutMs: 10_000, memoryMb: 512 };
+  return new Pool({ workerUrl, examinerUrl: examiner.href, ...limits, ...options });
 }
 
 /**
