@@ -103,3 +103,19 @@ test('a journal that was killed before its first line is begun anew, and says so
   expect(said).toEqual([`  resume: ${file} is empty, so all seeds are examined`]);
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
+
+test('of a system that is begun anew nothing is left, and what comes later is added', async () => {
+  const range = { from: 0, to: 9 };
+  const tally = await tallyOf(range);
+  const journal = openJournal(file, head, { isResumed: false, terminal });
+  for (const system of ['kept', 'anew', 'kept']) {
+    const from = system === 'anew' ? 50 : 10 * readFileSync(file, 'utf8').split('\n').length;
+    journal.add({ system, skip: [], from, to: from + 9 }, tally);
+  }
+  journal.forget('anew');
+  expect(readFileSync(file, 'utf8')).not.toContain('"anew"');
+  journal.add({ system: 'anew', skip: [], from: 70, to: 79 }, tally);
+  journal.close();
+  expect(resume()).toEqual([20, 40, 70]);
+  expect(said.filter((line) => line.startsWith('warning'))).toEqual([]);
+});

@@ -11,6 +11,7 @@ parentPort.on('message', async ({ scenario, chunk }) => {
     seedCell[0] = seed;
     if (scenario.name === 'hangs' && seed % 10 === 3) for (;;);
     if (scenario.name === 'dies' && seed % 10 === 4) throw new Error(`dies of ${seed}`);
+    if (scenario.name === 'keeps' && chunk.isReusing && seed === 15) throw new Error('kept');
     seeds += 1;
   }
   const claims = {};

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { loadScenario } from '../../load.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import type { Chunk } from './chunk.ts';
+import type { Chunk, ReuseDifference } from './chunk.ts';
 import { Pool, type PoolOptions } from './pool.ts';
 import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 
@@ -20,6 +20,7 @@ interface Done {
   readonly sizes: readonly number[];
   readonly ranges: readonly string[];
   readonly tally: Tally;
+  readonly differences: readonly ReuseDifference[];
 }
 
 /** Its worker looks at nothing but the name. */
@@ -32,7 +33,8 @@ function scenarioNamed(name: string): Scenario {
 }
 
 /** Has the seeds from 0 to 29 examined, in chunks of ten at most. */
-async function examine(name: string, on: Pool, size = 10): Promise<Done> {
+async function examine(name: string, on: Pool, size = 10, isReusing = false): Promise<Done> {
+  const differences: ReuseDifference[] = [];
   const sizes: number[] = [];
   const ranges: string[] = [];
   let tally = EMPTY_TALLY;
@@ -43,16 +45,17 @@ async function examine(name: string, on: Pool, size = 10): Promise<Done> {
     next: (seeds): Chunk | null => {
       sizes.push(seeds);
       if (from >= 30) return null;
-      const chunk = { system: 'fenced', from, to: from + size - 1, skip: [] };
+      const chunk = { system: 'fenced', from, to: from + size - 1, skip: [], isReusing };
       from += size;
       return chunk;
     },
-    onTally: (one, chunk) => {
+    onTally: (one, chunk, difference) => {
+      if (difference !== null) differences.push(difference);
       ranges.push(`${chunk.from}..${chunk.to}`);
       tally = mergeTallies(tally, one);
     },
   });
-  return { sizes, ranges, tally };
+  return { sizes, ranges, tally, differences };
 }
 
 test('every chunk is examined once, and the next is as long as the last took', async () => {
@@ -87,6 +90,14 @@ test('seeds of which a worker dies are findings', async () => {
     'dies of 14',
     'dies of 24',
   ]);
+});
+
+test('only what a worker does not survive with all loaded anew is held against a seed', async () => {
+  const kept = await examine('keeps', open(), 10, true);
+  expect([kept.tally.seeds, kept.tally.failed, kept.tally.killed]).toEqual([30, 0, 0]);
+  expect(kept.differences).toEqual([{ seed: 15, what: 'kept' }]);
+  const dies = await examine('dies', open(), 10, true);
+  expect([dies.tally.failed, dies.tally.killed, dies.differences]).toEqual([3, 3, []]);
 });
 
 test('a worker stays from one job to the next, and is another one after it died', async () => {
