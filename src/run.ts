@@ -5,10 +5,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Trace } from './core/history/trace.ts';
-import type { Watcher } from './core/kernel/scheduler.ts';
 import type { Plan } from './core/plan/plan.ts';
 import { Pinning } from './core/world/pinning.ts';
-import { World } from './core/world/world.ts';
+import { type RunWatcher, World } from './core/world/world.ts';
 import { type AsyncHosting, assemble, requirePrepared, UnknownSystem } from './systems/assemble.ts';
 import { ownParts, type SystemParts } from './systems/protocols.ts';
 
@@ -22,14 +21,14 @@ export function run(plan: Plan, parts: SystemParts = ownParts): Trace {
 }
 
 /** The same, with a watcher that is told of each event before it happens; null for nobody. */
-export function runWatched(plan: Plan, parts: SystemParts, watcher: Watcher | null): Trace {
+export function runWatched(plan: Plan, parts: SystemParts, watcher: RunWatcher | null): Trace {
   return runIn(new World(plan, null), plan, { parts, watcher });
 }
 
 function runIn(
   world: World,
   plan: Plan,
-  { parts, watcher }: { readonly parts: SystemParts; readonly watcher: Watcher | null },
+  { parts, watcher }: { readonly parts: SystemParts; readonly watcher: RunWatcher | null },
 ): Trace {
   requirePrepared(plan, parts);
   const close = assemble(plan, world, parts);

@@ -17,6 +17,7 @@ import { siblingLine } from '../report/sibling-text.ts';
 import type {
   CounterexampleSummary,
   CutShort,
+  ExhaustedScope,
   KindOfFailure,
   ScenarioSummary,
   SystemSummary,
@@ -25,6 +26,7 @@ import { drawsNothing, expand } from '../scenario/expand.ts';
 import type { SystemScenario } from '../scenario/scenario.ts';
 import { runSiblings } from '../search/corpus/replay.ts';
 import { isSameKind, signatureOf } from '../search/corpus/signature.ts';
+import type { NumberedPlans } from '../search/exhaust/exhaust.ts';
 import { type CauseTally, kindsAmong } from '../search/sweep/causes.ts';
 import {
   type AvoidedSeeds,
@@ -35,22 +37,17 @@ import {
 import { claimsToShrink, type Judgement, judgeSystem } from '../search/sweep/expectation.ts';
 import { mostFirst } from '../search/sweep/sections.ts';
 import type { KeptOutcome, RunDifference, SeedRange } from '../search/sweep/shards.ts';
-import {
-  type ClaimTally,
-  claimTally,
-  distinctFailures,
-  EMPTY_TALLY,
-  type Tally,
-} from '../search/sweep/tally.ts';
+import { type ClaimTally, claimTally, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { performTask, type TaskContext, type TaskEnd } from '../search/sweep/tasks.ts';
-import { countOf, groupDigits } from '../text/prose.ts';
+import { groupDigits } from '../text/prose.ts';
 import { folderToKeepIn } from './corpus-place.ts';
+import { type ExhaustedPlans, numberedOf, scopeOf } from './exhaust.ts';
 import { type Exit, exits } from './exit.ts';
 import { exitsOfKept } from './kept-plans.ts';
 import { pageFileOf, planFileOf } from './output-files.ts';
 import { plansFolderOf, scenarioTyped } from './shipped.ts';
 import type { LoadedScenario } from './sources.ts';
-import type { Terminal } from './terminal.ts';
+import { noteFailures, type Terminal } from './terminal.ts';
 
 /** What is known of a scenario once its seeds are done. */
 export interface Examined {
@@ -69,6 +66,8 @@ export interface Examined {
   /** How many runs were repeated to see whether they are deterministic, and what differed. */
   readonly repeated: number;
   readonly difference: RunDifference | null;
+  /** All plans of each system, where these were examined and no seeds; absent where seeds were. */
+  readonly exhausted?: ReadonlyMap<string, ExhaustedPlans>;
   /** The folder of kept plans; absent or null for `plans` beside the scenario. */
   readonly corpus?: string | null;
 }
@@ -103,6 +102,8 @@ interface ConcludeContext {
 }
 
 interface ShrinkContext extends ConcludeContext {
+  /** What numbers of plans mean; absent where there are seeds. */
+  readonly numbered?: NumberedPlans;
   readonly onLost: NonNullable<Failing['onLost']>;
   /** Told of a claim that no seed broke again of those that had. */
   readonly onVanished: (failing: Pick<Failing, 'system' | 'claim'>, tally: ClaimTally) => void;
@@ -116,7 +117,8 @@ export async function concludeScenario(
 ): Promise<ScenarioOutcome> {
   const { terminal, isInterrupted } = context;
   const { scenario, file, text } = loaded;
-  const { range, isWhole, isPart, milliseconds, keptPlans, difference, corpus = null } = examined;
+  const { range, isWhole, isPart, milliseconds, keptPlans, difference } = examined;
+  const { corpus = null, exhausted } = examined;
   const { cutShort } = examined;
   const isSingle = range.from === range.to;
   const avoided = await avoidedIn(loaded, examined, isInterrupted);
@@ -141,15 +143,17 @@ export async function concludeScenario(
   for (const system of scenario.systems) {
     const tally = examined.tallies.get(system.name) ?? EMPTY_TALLY;
     const judgement = judgeSystem(scenario, system, tally, coverage);
-    const found = isPart
-      ? []
-      : await shrinkClaims(loaded, system, { tally, corpus }, { ...context, onLost, onVanished });
+    const plans = exhausted?.get(system.name);
+    const numbered = plans === undefined ? {} : { numbered: plans.numbered };
+    const shrinking = { ...context, ...numbered, onLost, onVanished };
+    const found = isPart ? [] : await shrinkClaims(loaded, system, { tally, corpus }, shrinking);
     findings.push(...found);
-    const isWritten = drawsNothing(scenario, system.name);
-    const counted = { system, tally, avoided, isWritten };
+    const isWritten = plans === undefined && drawsNothing(scenario, system.name);
+    const scope = plans && scopeOf(scenario, plans);
+    const counted = { system, tally, avoided, isWritten, ...(scope && { exhausted: scope }) };
     systems.push(summarizeSystem(counted, judgement, found[0] ?? null));
     codes.push(...codesOf(tally, judgement, !isWhole && !isInterrupted()));
-    noteFailures(system, tally, terminal);
+    noteFailures(system, tally, { terminal, trial: plans === undefined ? 'seed' : 'plan' });
     seeds += tally.seeds;
     events += tally.events;
   }
@@ -161,11 +165,12 @@ export async function concludeScenario(
 /** What each system avoided that broke a sibling, once all seeds are known. */
 async function avoidedIn(
   { scenario, catalogue }: LoadedScenario,
-  { tallies, range, isWhole, isPart }: Examined,
+  { tallies, range, isWhole, isPart, exhausted }: Examined,
   shouldStop: () => boolean,
 ): Promise<AvoidedSeeds> {
   if (!isWhole || isPart || range.from === range.to) return NONE_AVOIDED;
-  return await countAvoided(scenario, tallies, { catalogue, shouldStop });
+  const numbered = exhausted === undefined ? {} : { numbered: numberedOf(exhausted) };
+  return await countAvoided(scenario, tallies, { catalogue, shouldStop, ...numbered });
 }
 
 /** Kinds of failure of one claim that are shrunk. */
@@ -221,8 +226,9 @@ async function shrinkKinds(
   loaded: LoadedScenario,
   { system, claim, kinds }: Pick<Failing, 'system' | 'claim'> & { kinds: readonly SeedsOfKind[] },
   folders: Folders,
-  { isInterrupted, shrunkBefore, pool = null, onLost }: ShrinkContext,
+  { isInterrupted, shrunkBefore, pool = null, onLost, numbered }: ShrinkContext,
 ): Promise<readonly Finding[]> {
+  const planOf = numbered && { planOf: (number: number) => numbered.planOf(number) };
   const before = shrunkBefore && {
     shrunkBefore: (seed: number) => shrunkBefore({ system, claim }, seed),
   };
@@ -232,12 +238,12 @@ async function shrinkKinds(
     const onOthers: Failing['onOthers'] = (others, seed) =>
       void met.push(...others.map(({ plan }) => ({ plan, seed })));
     const number = found.length + 1;
-    const setting = { system, claim, number, onOthers, onLost, ...before, ...failing };
+    const setting = { system, claim, number, onOthers, onLost, ...before, ...planOf, ...failing };
     const context = { pool, isGivenUp: isInterrupted };
     const finding = await findCounterexample(loaded, setting, folders, context);
     if (finding !== null && !found.some((one) => isSameFinding(one, finding))) found.push(finding);
   };
-  const isWritten = drawsNothing(loaded.scenario, system);
+  const isWritten = numbered === undefined && drawsNothing(loaded.scenario, system);
   for (const [at, { seeds }] of kinds.slice(0, isWritten ? 1 : KINDS_SHRUNK).entries()) {
     await next({ seeds: at === 0 ? seeds : seeds.slice(0, 1) });
   }
@@ -267,27 +273,6 @@ function codesOf(tally: Tally, judgement: Judgement, isSpent: boolean): Exit[] {
   const isOpen = judgement.met === null && tally.failed === 0;
   if (isOpen && (judgement.isIncomplete || isSpent)) codes.push(exits.incomplete);
   return codes;
-}
-
-/** Whether a claim was unknown only where the run failed, as is told once for all claims. */
-function isOfFailure(first: number, unknown: number, { failures, failed }: Tally): boolean {
-  return unknown <= failed && failures.some(({ seed }) => seed === first);
-}
-
-function noteFailures(system: SystemScenario, tally: Tally, terminal: Terminal): void {
-  for (const claim of system.expect.holds) {
-    const { unknown, firstUnknown } = claimTally(tally, claim);
-    if (firstUnknown === null || isOfFailure(firstUnknown.seed, unknown, tally)) continue;
-    const where = `${groupDigits(unknown)} seeds, first on ${firstUnknown.seed}`;
-    terminal.print(`? ${system.name}: ${claim} is unknown on ${where}: ${firstUnknown.reason}`);
-  }
-  const told = distinctFailures(tally);
-  for (const { seed, error } of told) {
-    terminal.print(`✗ ${system.name} failed on seed ${seed}: ${error}`);
-  }
-  if (tally.failed > told.length) {
-    terminal.print(`  and on ${countOf(tally.failed - told.length, 'more seed')}`);
-  }
 }
 
 export interface Failing {
@@ -331,7 +316,8 @@ export async function findCounterexample(
 ): Promise<Finding | null> {
   const { catalogue } = loaded;
   const context = { pool, catalogue, isGivenUp };
-  const isWritten = drawsNothing(loaded.scenario, failing.system);
+  const { exhaust } = loaded.scenario;
+  const isWritten = exhaust === undefined && drawsNothing(loaded.scenario, failing.system);
   let best: { seed: number; original: Plan; result: ShrunkBefore } | null = null;
   for (const seed of failing.seeds.slice(0, SEEDS_TRIED)) {
     const original = failing.planOf?.(seed) ?? expand(loaded.scenario, failing.system, seed);
@@ -361,7 +347,8 @@ export async function findCounterexample(
   if (best === null) return null;
   const { seed, original, result } = best;
   const place = { scenario: loaded.scenario.name, scenarioFile: loaded.file, seed };
-  const found = { ...place, original, result, claim: failing.claim, catalogue };
+  const scope = exhaust === undefined ? {} : { exhaust };
+  const found = { ...place, ...scope, original, result, claim: failing.claim, catalogue };
   const { systems: all } = loaded.scenario;
   const systems = all.map(({ name }) => name);
   const breaks = all.find(({ name }) => name === failing.system)?.expect.breaks ?? [];
@@ -440,10 +427,11 @@ interface Counted {
   readonly tally: Tally;
   readonly avoided: AvoidedSeeds;
   readonly isWritten: boolean;
+  readonly exhausted?: ExhaustedScope;
 }
 
 function summarizeSystem(
-  { system, tally, avoided, isWritten }: Counted,
+  { system, tally, avoided, isWritten, exhausted }: Counted,
   judgement: Judgement,
   finding: Finding | null,
 ): SystemSummary {
@@ -470,6 +458,7 @@ function summarizeSystem(
     faults: Object.fromEntries(Object.entries(tally.faults).sort(([a], [b]) => (a < b ? -1 : 1))),
     counterexample: finding === null ? null : summarizeFinding(finding),
     ...(isWritten ? { isWritten } : {}),
+    ...(exhausted === undefined ? {} : { exhausted }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Verdict } from '../check/verdict.ts';
 import { FAULT_KINDS } from '../core/plan/fault.ts';
 import { loadScenario } from '../load.ts';
 import { outputLine } from '../report/output-schema.ts';
-import { CLAIM_COLUMNS, markOf } from '../report/overview.ts';
+import { claimColumns, markOf } from '../report/overview.ts';
 import type { KeptFate } from '../search/corpus/kept-replay.ts';
 import { placeFindings } from '../search/points/places.ts';
 import { protocols } from '../systems/protocols.ts';
@@ -48,7 +48,12 @@ describe('every word that there is', () => {
   test('that a verdict, a table or a kept plan is told by can be explained', () => {
     const marks = [true, false, null].map((met) => markOf(met).word);
     const rules = [...builtInClaims.values()].flatMap((claim) => Object.keys(claim.rules));
-    const words = [...Object.values(VERDICTS), ...Object.keys(FATES), ...marks, ...CLAIM_COLUMNS];
+    const words = [
+      ...Object.values(VERDICTS),
+      ...Object.keys(FATES),
+      ...marks,
+      ...claimColumns('seed'),
+    ];
     expect(rules.length).toBeGreaterThan(20);
     for (const word of [...words, ...rules]) expect(() => meaningsOf(word), word).not.toThrow();
   });

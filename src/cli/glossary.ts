@@ -103,6 +103,12 @@ export const TERMS: Readonly<Record<string, Term>> = {
       'How often the hazard of a claim arose. A claim that held was put to the test only where it was exercised.',
     see: ['hazard', 'met', 'not judged'],
   },
+  exhausted: {
+    about:
+      'Of a claim that held: every plan in the scope that is named was examined, with at most so many faults of those kinds, at every point and message, with lengths on both sides of every threshold. It is no proof: other latencies, more clients and more faults were not tried.',
+    also: ['exhaustive search', 'broken plans', 'first plan', 'not exhausted'],
+    see: ['threshold', 'plan', 'broken seeds'],
+  },
   expectation: {
     about:
       'What a scenario says of a system: claims that must hold on every seed, claims that must break on some, and claims that may.',
@@ -385,6 +391,11 @@ export const TERMS: Readonly<Record<string, Term>> = {
     about:
       'The column of a run that says on how many seeds a claim was put to the test: `met on 12, avoided on 28`.',
     see: ['met', 'avoided', 'hazard', 'never'],
+  },
+  threshold: {
+    about:
+      'A length of a fault at which the order of things changes: its end meets a timer, the end of a lease or an arrival. An exhaustive search tries each, a microsecond less, and a microsecond more.',
+    see: ['exhausted', 'boundary'],
   },
   trace: {
     about: 'The complete output of one run: every event, in order.',

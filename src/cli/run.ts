@@ -1,10 +1,12 @@
 /** `fencepost run`: examines the seeds of scenarios and says what they came to. */
 import type { Command } from 'commander';
+import type { ExhaustScope } from '../scenario/scenario.ts';
 import {
   type Done,
   freshSeeds,
   given,
   parseCount,
+  parsePositive,
   parseSeeds,
   parseTimeMs,
   type ReportFlags,
@@ -24,6 +26,9 @@ interface RunFlags extends ReportFlags {
   readonly maxFailures?: string;
   readonly checkDeterminism?: boolean;
   readonly shard?: string;
+  readonly exhaust?: string;
+  readonly clients?: string;
+  readonly sections?: string;
   readonly resume?: boolean;
   readonly corpus?: string;
   readonly modules: boolean;
@@ -44,6 +49,9 @@ export function addRun(command: Command, done: Done, version: string): void {
       '--check-determinism',
       'run every seed twice, and some with all modules loaded anew, and compare every event',
     )
+    .option('--exhaust <k>', 'every plan with at most k faults, and no seeds')
+    .option('--clients <N>', 'with --exhaust: only the first N clients')
+    .option('--sections <N>', 'with --exhaust: only the first N sections of each client')
     .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds, for `merge`')
     .option('--resume', 'go on where the same command was killed or stopped')
     .option(...shared.corpus)
@@ -55,6 +63,7 @@ export function addRun(command: Command, done: Done, version: string): void {
       const seeds = one === null ? parseSeeds(flags.seeds) : { from: one, to: one };
       const range = flags.fresh === true ? freshSeeds(seeds) : seeds;
       requireFixedRange(flags);
+      requireSeedsOrPlans(flags);
       const { parseShard, runFiles } = await import('./stages.ts');
       done(
         await runFiles(files, {
@@ -64,6 +73,7 @@ export function addRun(command: Command, done: Done, version: string): void {
           maxFailures: given(flags.maxFailures, '--max-failures', parseCount),
           ...reportOptions(flags),
           checksDeterminism: flags.checkDeterminism === true,
+          exhaust: exhaustOf(flags),
           shard: given(flags.shard, '--shard', parseShard),
           isResumed: flags.resume === true,
           corpus: flags.corpus ?? null,
@@ -79,5 +89,37 @@ function requireFixedRange({ shard, resume, fresh }: RunFlags): void {
   const other = shard === undefined ? '--resume' : '--shard';
   if (fresh === true && (shard !== undefined || resume === true)) {
     throw new UserError([`--fresh: draws another range each time; ${other} needs the same one`]);
+  }
+}
+
+function exhaustOf({ exhaust, clients, sections }: RunFlags): ExhaustScope | null {
+  const faults = given(exhaust, '--exhaust', parseCount);
+  if (faults === null) return null;
+  return {
+    faults,
+    clients: given(clients, '--clients', parsePositive),
+    sections: given(sections, '--sections', parsePositive),
+  };
+}
+
+/** What says which seeds means nothing where all plans are examined, and the reverse. */
+function requireSeedsOrPlans(flags: RunFlags): void {
+  if (flags.exhaust === undefined) {
+    const lone = (['clients', 'sections'] as const).find((name) => flags[name] !== undefined);
+    if (lone !== undefined) {
+      throw new UserError([`--${lone}: narrows what --exhaust examines; seeds take all`]);
+    }
+    return;
+  }
+  const { seed, fresh, checkDeterminism, shard } = flags;
+  const others = {
+    '--seed': seed !== undefined,
+    '--fresh': fresh === true,
+    '--check-determinism': checkDeterminism === true,
+    '--shard': shard !== undefined,
+  };
+  const [other] = Object.entries(others).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+  if (other !== undefined) {
+    throw new UserError([`${other}: is about seeds, and --exhaust examines none`]);
   }
 }

@@ -10,6 +10,7 @@ import { renderScenarioLine } from '../report/conclusion.ts';
 import type { CutShort, Summary } from '../report/summary.ts';
 import { whyRefused } from '../run.ts';
 import { expand } from '../scenario/expand.ts';
+import type { ExhaustScope } from '../scenario/scenario.ts';
 import type { Pool } from '../search/sweep/pool.ts';
 import { originOf } from '../search/sweep/sealed.ts';
 import {
@@ -28,6 +29,7 @@ import { countOf, groupDigits } from '../text/prose.ts';
 import { parsePositive } from './command.ts';
 import { concludeScenario, type Examined, type ScenarioOutcome } from './conclude.ts';
 import { foldersToReplay } from './corpus-place.ts';
+import { countAll, type ExhaustedPlans, narrowedTo, rangesOf, widest } from './exhaust.ts';
 import { type Exit, exits, UserError, worstOf } from './exit.ts';
 import { openFolder } from './files.ts';
 import { breathe, Interruption } from './interruption.ts';
@@ -61,6 +63,8 @@ export interface RunOptions extends ReportOptions, ModuleOptions {
   readonly checksDeterminism: boolean;
   /** Examines only this share of the seeds, for `merge`; null examines all. */
   readonly shard: Shard | null;
+  /** Examines every plan in that scope, and no seeds; null examines seeds. */
+  readonly exhaust: ExhaustScope | null;
   /** Goes on where a run that was killed or stopped left off. */
   readonly isResumed: boolean;
   /** The folder of kept plans; null takes `plans` beside each scenario. */
@@ -157,25 +161,31 @@ function reportShard(
 }
 
 /** Runs one scenario from its kept plans to its shrunk findings; writes only its journal. */
-async function runScenario(loaded: LoadedScenario, context: RunContext): Promise<ScenarioOutcome> {
+async function runScenario(whole: LoadedScenario, context: RunContext): Promise<ScenarioOutcome> {
   const { pool, terminal, options, isInterrupted } = context;
-  const { shard, from, to, output } = options;
+  const { shard, output, exhaust } = options;
   const hasPage = options.reporters.has('html');
-  const range = { from, to };
-  const part = shard === null ? range : rangeOfShard(range, shard);
+  const loaded = exhaust === null ? whole : narrowedTo(whole, exhaust);
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
   await prepare(loaded.scenario.systems, loaded.catalogue);
   pool?.restorePatience();
-  const journal = journalFor(loaded, context);
-  const keptPlans = await replayKeptOf(loaded, context);
+  const plans = exhaust === null ? null : await countAll(loaded, context);
+  const range = plans === null ? { from: options.from, to: options.to } : widest(plans);
+  const part = shard === null ? range : rangeOfShard(range, shard);
+  const journal = journalFor(loaded, range, context);
+  const keptPlans = await replayKeptOf(whole, context);
   const { repeated, difference } = await selfCheck(loaded, part, context);
   const tasks = { pool, catalogue: loaded.catalogue, isGivenUp: isInterrupted };
   const { checksDeterminism } = options;
   const ranges = { whole: range, part };
-  const reusing = await systemsToReuse(loaded, ranges, { tasks, checksDeterminism, terminal });
-  const result = await sweepSeeds(loaded, { ...part, reusing }, context, journal);
+  const reusing =
+    plans === null
+      ? await systemsToReuse(loaded, ranges, { tasks, checksDeterminism, terminal })
+      : [];
+  const result = await sweepSeeds(loaded, { ...part, reusing, plans }, context, journal);
   const examined: Examined = {
     ...{ range, keptPlans, repeated, difference, corpus: options.corpus },
+    ...(plans === null ? {} : { exhausted: plans }),
     tallies: result.tallies,
     isWhole: result.isWhole,
     ...(result.isWhole ? {} : { cutShort: cutShortOf(result, part, context) }),
@@ -208,10 +218,11 @@ function cutShortOf(
 
 function journalFor(
   { scenario }: LoadedScenario,
+  range: SeedRange,
   { options, terminal, journals }: RunContext,
 ): Journal {
-  const { from, to, shard, version, output, isResumed } = options;
-  const head = { origin: originOf(scenario, version), range: { from, to }, shard };
+  const { shard, version, output, isResumed } = options;
+  const head = { origin: originOf(scenario, version), range, shard };
   const file = journalFileOf(output, scenario.name, shard);
   const journal = openJournal(file, head, { isResumed, terminal });
   journals.push(journal);
@@ -296,9 +307,15 @@ export async function selfCheck(
   return { repeated, difference: null };
 }
 
+/** What is swept: seeds, or of each system its plans. */
+interface Swept extends SeedRange {
+  readonly reusing: readonly string[];
+  readonly plans: ReadonlyMap<string, ExhaustedPlans> | null;
+}
+
 async function sweepSeeds(
   loaded: LoadedScenario,
-  { from, to, reusing }: SeedRange & { readonly reusing: readonly string[] },
+  { from, to, reusing, plans }: Swept,
   context: RunContext,
   journal: Journal,
 ): Promise<SweepResult> {
@@ -311,6 +328,7 @@ async function sweepSeeds(
   const result = await sweep(loaded.scenario, {
     ...{ from, to, pool: context.pool, catalogue: loaded.catalogue, finished: journal.finished },
     reusing,
+    ...(plans === null ? {} : { plans: rangesOf(plans) }),
     onFinished: (chunk, tally) => {
       runs += tally.seeds;
       journal.add(chunk, tally);
@@ -338,13 +356,14 @@ async function sweepSeeds(
     },
   });
   const rate = groupDigits((1000 * runs) / Math.max(result.milliseconds, 1));
-  const seeds = to < from ? 'no seeds' : `seeds ${from}..${to}`;
+  const trials = plans === null ? 'seeds' : 'plans';
+  const seeds = to < from ? `no ${trials}` : `${trials} ${from}..${to}`;
   terminal.note(`  ${seeds}: ${groupDigits(runs)} runs, ${rate}/s`);
   const killed = [...result.tallies.values()].reduce((sum, tally) => sum + tally.killed, 0);
   if (killed > 0 && !result.isWhole) {
     terminal.note(`  given up after ${countOf(killed, 'seed')} that did not end`);
   } else if (!result.isWhole && !hasFailedEnough()) {
-    terminal.note('  not all seeds are done: the same command with --resume goes on');
+    terminal.note(`  not all ${trials} are done: the same command with --resume goes on`);
   }
   return result;
 }

@@ -255,7 +255,7 @@ function runOptions(options: FleetOptions): RunOptions {
   const { modules } = options;
   return {
     ...options,
-    ...{ timeMs: null, maxFailures: null, shard: null },
+    ...{ timeMs: null, maxFailures: null, shard: null, exhaust: null },
     ...{ checksDeterminism: false, isResumed: false, modules },
   };
 }

@@ -7,6 +7,7 @@ import { parseFile, type SourceFile } from '../core/plan/document.ts';
 import type { KeptOutcome, RunDifference } from '../search/sweep/shards.ts';
 import { claimTally, distinctFailures, EMPTY_TALLY, type Tally } from '../search/sweep/tally.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
+import { type Trial, trialOf, trialOfAll } from './exhausted.ts';
 import type { Finding } from './finding.ts';
 import type { ScenarioSummary, SystemSummary } from './summary.ts';
 
@@ -85,7 +86,7 @@ function systemCases(system: SystemSummary, result: ScenarioResult): readonly Ca
     ...breaks.map((claim) => caseOf(claim, 'breaks', judgeBreak(claim, tally, result))),
     ...holds.map((claim) => caseOf(claim, 'holds', judgeHold(claim, tally, system))),
     ...vacuityCase(system, at),
-    ...errorCase(tally, at),
+    ...errorCase(tally, at, trialOf(system)),
   ];
 }
 
@@ -97,25 +98,28 @@ function placeOf(system: string, { summary, lines }: ScenarioResult): Place {
 
 const PASSED: Judged = { outcome: 'passed', message: '' };
 
-function judgeBreak(claim: string, tally: Tally, { seeds }: ScenarioResult): Judged {
+function judgeBreak(claim: string, tally: Tally, { seeds, summary }: ScenarioResult): Judged {
+  const trial = trialOfAll(summary.systems);
   if (claimTally(tally, claim).broken > 0) return PASSED;
-  const held = `${claim} should break and held on ${countOf(tally.seeds, 'seed')}`;
-  if (tally.seeds === 0) return { outcome: 'open', message: 'no seed was examined' };
+  const held = `${claim} should break and held on ${countOf(tally.seeds, trial)}`;
+  if (tally.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
   if (seeds.from === seeds.to) return { outcome: 'open', message: `${held}, which judges nothing` };
   if (!seeds.isWhole) return { outcome: 'open', message: `${held}, before the run was cut short` };
   return { outcome: 'held', message: held };
 }
 
-function judgeHold(claim: string, tally: Tally, { vacuous }: SystemSummary): Judged {
+function judgeHold(claim: string, tally: Tally, system: SystemSummary): Judged {
+  const { vacuous } = system;
+  const trial = trialOf(system);
   const { broken, brokenSeeds, unknown, firstUnknown } = claimTally(tally, claim);
   if (broken > 0) {
-    const share = `${groupDigits(broken)} of ${countOf(tally.seeds, 'seed')}`;
+    const share = `${groupDigits(broken)} of ${countOf(tally.seeds, trial)}`;
     const message = `${claim} should hold and broke on ${share}, first on ${brokenSeeds[0] ?? 0}`;
     return { outcome: 'broke', message };
   }
-  if (tally.seeds === 0) return { outcome: 'open', message: 'no seed was examined' };
+  if (tally.seeds === 0) return { outcome: 'open', message: `no ${trial} was examined` };
   if (firstUnknown !== null) {
-    const where = `${countOf(unknown, 'seed')}, first on ${firstUnknown.seed}`;
+    const where = `${countOf(unknown, trial)}, first on ${firstUnknown.seed}`;
     return { outcome: 'open', message: `unknown on ${where}: ${firstUnknown.reason}` };
   }
   if (vacuous.length === 0) return PASSED;
@@ -129,13 +133,13 @@ function vacuityCase({ vacuous, expect }: SystemSummary, at: Place): readonly Ca
   return [{ ...at, name: 'is put to the test', outcome: 'open', message, ...NO_MORE }];
 }
 
-function errorCase(tally: Tally, at: Place): readonly Case[] {
+function errorCase(tally: Tally, at: Place, trial: Trial): readonly Case[] {
   const { failed, seeds } = tally;
   if (failed === 0) return [];
-  const told = distinctFailures(tally).map(({ seed, error }) => `seed ${seed}: ${error}`);
+  const told = distinctFailures(tally).map(({ seed, error }) => `${trial} ${seed}: ${error}`);
   if (failed > told.length) told.push(`and ${groupDigits(failed - told.length)} more`);
-  const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, 'seed')}`;
-  const name = 'runs on every seed';
+  const message = `failed to run on ${groupDigits(failed)} of ${countOf(seeds, trial)}`;
+  const name = `runs on every ${trial}`;
   return [{ ...at, name, outcome: 'failed', message, details: told.join('\n'), finding: null }];
 }
 

@@ -44,6 +44,43 @@ describe('the conclusion', () => {
     expect(told(summaryOf(holding))).not.toContain('95 %');
   });
 
+  it('gives the scope of an exhaustive search, no bound, and says nothing of seeds', () => {
+    const scope = {
+      faults: 2,
+      kinds: ['pause', 'delay'],
+      latencyUs: 1_000,
+      clients: 2,
+      sections: 1,
+    };
+    const holding = systemWith({
+      ...{ expect: { holds: ['grant-order'] }, claims: { 'grant-order': HELD }, seeds: 6919 },
+      exhausted: { ...scope, plans: 6919 },
+    });
+    const held =
+      'held (exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans); put to the test: fenced: grant-order on 513 (avoided on 7)';
+    const text = told(summaryOf(holding));
+    expect(text).toContain(held);
+    expect(text).not.toMatch(/95 %|seed|prove/);
+    const cut = told(summaryOf({ ...holding, seeds: 100 }));
+    expect(cut).toContain('held (not exhausted: ≤ 2 faults');
+    expect(cut).toContain('100 of 6,919 plans)');
+  });
+
+  it('gives what the scopes of several systems have in common', () => {
+    const scope = { faults: 1, latencyUs: 1_000, clients: 2, sections: 1 };
+    const claims = { 'grant-order': HELD };
+    const [one, two] = [20, 31].map((plans) =>
+      systemWith({
+        ...{ name: `of-${plans}`, expect: { holds: ['grant-order'] }, claims, seeds: plans },
+        exhausted: { ...scope, kinds: [`kind-${plans}`], plans },
+      }),
+    );
+    if (one === undefined || two === undefined) throw new Error('there are two');
+    expect(told(summaryOf(one, two))).toContain(
+      'held (exhausted: ≤ 1 fault; lengths at every threshold; latency 1 ms; 20 to 31 plans);',
+    );
+  });
+
   it('does not say of a claim that it held where nothing tested it', () => {
     const idle = { ...HELD, exercised: 0, avoided: 0 };
     const system = systemWith({

@@ -9,6 +9,7 @@
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
+import { exhaustedTextOf, trialOf, trialOfAll } from './exhausted.ts';
 import { markOf, metText, speedText } from './overview.ts';
 import type {
   ClaimSummary,
@@ -110,9 +111,10 @@ const CUT_WORDS: Readonly<Record<CutReason, string>> = {
 function examinedText({ systems, cutShort }: ScenarioSummary): string {
   const counts = systems.map(({ seeds }) => seeds);
   const [least, most] = [Math.min(...counts), Math.max(0, ...counts)];
-  if (cutShort === undefined) return countOf(most, 'seed');
+  const trial = trialOfAll(systems);
+  if (cutShort === undefined) return countOf(most, trial);
   const done = least < most ? `${groupDigits(least)}–${groupDigits(most)}` : groupDigits(most);
-  return `${CUT_WORDS[cutShort.by]} after ${done} of ${countOf(cutShort.asked, 'seed')}`;
+  return `${CUT_WORDS[cutShort.by]} after ${done} of ${countOf(cutShort.asked, trial)}`;
 }
 
 function namesOf(systems: readonly SystemSummary[]): string {
@@ -155,7 +157,7 @@ interface Row {
 function unexpectedRow({ unexpected }: Fates, { paint }: Screen): Row {
   const clauses = bySystem(unexpected, ({ claim, found, system }) => {
     if (found.broken === 0) return `${claim} held and should break`;
-    const share = `${groupDigits(found.broken)} of ${countOf(system.seeds, 'seed')}`;
+    const share = `${groupDigits(found.broken)} of ${countOf(system.seeds, trialOf(system))}`;
     return `${claim} broke on ${share}, first ${found.firstSeed ?? 0}`;
   });
   const text = clauses === '' ? '' : `unexpected: ${clauses}`;
@@ -175,9 +177,11 @@ function openRow({ scenarios }: Summary, { paint }: Screen): Row {
   return { text: open.length === 0 ? '' : `not judged: ${open.join('; ')}`, tint: paint.yellow };
 }
 
-function whyOpen({ vacuous, unknown, seeds }: SystemSummary): string {
-  if (seeds === 0) return 'no seed was examined';
-  if (unknown > 0) return `unknown on ${countOf(unknown, 'seed')}`;
+function whyOpen(system: SystemSummary): string {
+  const { vacuous, unknown, seeds } = system;
+  const trial = trialOf(system);
+  if (seeds === 0) return `no ${trial} was examined`;
+  if (unknown > 0) return `unknown on ${countOf(unknown, trial)}`;
   return vacuous.join(', ');
 }
 
@@ -198,12 +202,19 @@ function brokeText({ broke, tolerated }: Fates, isOne: boolean): string {
 /** ` of 1,000 seeds`, where all ran on as many. */
 function outOf(told: readonly Told[], isOne: boolean): string {
   const [seeds = 0, ...others] = new Set(told.map(({ system }) => system.seeds));
-  return isOne && others.length === 0 ? ` of ${countOf(seeds, 'seed')}` : '';
+  const trial = trialOfAll(told.map(({ system }) => system));
+  return isOne && others.length === 0 ? ` of ${countOf(seeds, trial)}` : '';
 }
 
 /** `held: 0 of 1,000 seeds; 95 %: fewer than 3.0 in 1,000; put to the test: fenced: …`. */
 function heldText(held: readonly Told[], isOne: boolean): string {
   if (held.length === 0) return '';
+  const systems = new Set(held.map(({ where }) => where)).size;
+  const count = `${countOf(held.length, 'claim')} of ${countOf(systems, 'system')}`;
+  if (trialOfAll(held.map(({ system }) => system)) === 'plan') {
+    const scope = `held (${exhaustedTextOf(held.map(({ system }) => system))})`;
+    return isOne ? `${scope}; put to the test: ${bySystem(held, testText)}` : `${scope}: ${count}`;
+  }
   const drawn = held.filter(({ system }) => system.isWritten !== true);
   const seeds = Math.min(...drawn.map(({ system }) => system.seeds));
   const bound =
@@ -211,9 +222,7 @@ function heldText(held: readonly Told[], isOne: boolean): string {
       ? 'on the one run that there was'
       : `0 of ${countOf(seeds, 'seed')}; 95 %: ${boundText(seeds)}`;
   if (isOne) return `held: ${bound}; put to the test: ${bySystem(held, testText)}`;
-  const systems = new Set(held.map(({ where }) => where)).size;
   const [least] = [...drawn].sort((a, b) => testsOf(a) - testsOf(b));
-  const count = `${countOf(held.length, 'claim')} of ${countOf(systems, 'system')}`;
   const weakest = least === undefined ? '' : `; least tested: ${least.where}: ${testText(least)}`;
   return `held: ${count}, each ${bound}${weakest}`;
 }

@@ -18,7 +18,8 @@ import { evidenceShown, type Finding, type OtherRun, type ShrunkSize } from './f
 import { countEvents, listSteps } from './steps.ts';
 
 /** What was shrunk, from what, and why. */
-export interface Shrunk extends Pick<Finding, 'scenario' | 'scenarioFile' | 'seed' | 'claim'> {
+export interface Shrunk
+  extends Pick<Finding, 'scenario' | 'scenarioFile' | 'seed' | 'claim' | 'exhaust'> {
   readonly original: Plan;
   readonly result: Pick<ShrinkResult, 'plan' | 'boundary' | 'whyNoBoundary'>;
   /** What the plan's words mean; built-in ones by default. */
@@ -34,7 +35,8 @@ export interface FindingPlace
 
 /** Runs the shrunk plan once more; null where it does not break the claim. */
 export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promise<Finding | null> {
-  const { claim, original, result, scenario, scenarioFile, seed, catalogue = builtIn } = shrunk;
+  const { claim, original, result, scenario, scenarioFile, seed, exhaust } = shrunk;
+  const { catalogue = builtIn } = shrunk;
   const { command, ...files } = place;
   const judged = claimsJudged([claim], catalogue);
   const { trace, verdicts, causes } = await examineAsync(result.plan, judged, catalogue);
@@ -51,6 +53,7 @@ export async function describeShrunk(shrunk: Shrunk, place: FindingPlace): Promi
   const nearest = holdsPlan && (await otherRun(holdsPlan, claim, catalogue));
   return {
     ...{ scenario, scenarioFile, system: plan.system.name, claim, seed },
+    ...(exhaust === undefined ? {} : { exhaust }),
     ...{ explanation, causation, verdict, verdicts, trace, digest, plan },
     planText: renderPlan(plan, comment),
     size: sizeOf(before, { plan, trace, evidence: evidenceShown({ verdict, causation, trace }) }),

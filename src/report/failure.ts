@@ -7,6 +7,7 @@ import type { Explanation } from '../check/verdict.ts';
 import { type Paint, paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits, lead, sentence } from '../text/prose.ts';
 import { clip, hang, visible, wrap } from '../text/visible.ts';
+import { trialText } from './exhausted.ts';
 import type { Finding, ShrunkSize } from './finding.ts';
 import { evidenceShown, keepCommand, replayCommand, rerunCommand, shellWords } from './finding.ts';
 import { renderSequence } from './sequence-text.ts';
@@ -93,8 +94,8 @@ function headlineOf(finding: Finding, { width, paint }: Screen, otherwise?: stri
   const isExpected = finding.isExpected === true;
   const sign = isExpected ? '✗ (expected)' : '✗';
   const headline = clip(visible(`${sign} ${finding.explanation.headline}`), width);
-  const { claim, system, scenario, seed } = finding;
-  const place = `  ${otherwise ?? `${claim} of ${system} in ${scenario}, seed ${seed}`}`;
+  const { claim, system, scenario } = finding;
+  const place = `  ${otherwise ?? `${claim} of ${system} in ${scenario}, ${trialText(finding)}`}`;
   const tinted = isExpected ? headline : paint.red(headline);
   return [paint.bold(tinted), paint.faint(clip(visible(place), width))];
 }

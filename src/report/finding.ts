@@ -6,6 +6,7 @@ import type { Causation } from '../check/causation.ts';
 import type { Evidence, Explanation, Invalid, Verdict } from '../check/verdict.ts';
 import type { Trace } from '../core/history/trace.ts';
 import type { Plan } from '../core/plan/plan.ts';
+import type { ExhaustScope } from '../scenario/scenario.ts';
 
 export interface Finding {
   readonly scenario: string;
@@ -14,6 +15,8 @@ export interface Finding {
   readonly system: string;
   readonly claim: string;
   readonly seed: number;
+  /** Where it is no seed but a plan of an exhaustive search, in which scope; absent for a seed. */
+  readonly exhaust?: ExhaustScope;
   readonly explanation: Explanation;
   /** The verdict on `claim`; its evidence indexes `trace`. */
   readonly verdict: Invalid;
@@ -120,10 +123,22 @@ function modulesOf({ plan, scenarioFile }: Commanded): readonly string[] {
   return ['--modules', at <= 0 ? '.' : scenarioFile.slice(0, at)];
 }
 
-/** `… run <scenario> --seed N`, as words: it works where only the scenario is, as in a checkout. */
+/**
+ * `… run <scenario> --seed N`, as words: it works where only the scenario is, as in a checkout. A
+ * plan of an exhaustive search is found by the same search.
+ */
 export function rerunCommand(finding: Finding): readonly string[] {
-  const { scenarioTyped, scenarioFile, seed } = finding;
-  return [...FENCEPOST, 'run', scenarioTyped ?? scenarioFile, '--seed', String(seed)];
+  const { scenarioTyped, scenarioFile, seed, exhaust } = finding;
+  const which = exhaust === undefined ? ['--seed', String(seed)] : exhaustFlags(exhaust);
+  return [...FENCEPOST, 'run', scenarioTyped ?? scenarioFile, ...which];
+}
+
+function exhaustFlags({ faults, clients, sections }: ExhaustScope): readonly string[] {
+  return [
+    ...['--exhaust', String(faults)],
+    ...(clients === null ? [] : ['--clients', String(clients)]),
+    ...(sections === null ? [] : ['--sections', String(sections)]),
+  ];
 }
 
 /** Keeps the plan where `run` replays it first, as words. */

@@ -7,10 +7,11 @@ import { codeBlock, codeSpan, markdownSentence, markdownText, render } from '../
 import { countOf } from '../text/prose.ts';
 import { visible } from '../text/visible.ts';
 import { type Case, casesOf, isFailure, type ScenarioResult } from './cases.ts';
+import { trialOfAll, trialText } from './exhausted.ts';
 import { shrunkText, storyOf } from './failure.ts';
 import { type Finding, replayCommand, rerunCommand, shellWords } from './finding.ts';
 import { findingDiagram } from './mermaid.ts';
-import { CLAIM_COLUMNS, claimRows, markOf, metText } from './overview.ts';
+import { claimColumns, claimRows, markOf, metText } from './overview.ts';
 import type { Summary, SystemSummary } from './summary.ts';
 
 /** GitHub shows ten errors of a step; the last one says how many there are besides. */
@@ -108,15 +109,14 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-const COLUMNS = ['met', 'system', ...CLAIM_COLUMNS];
-
 function tableOf({ summary }: ScenarioResult): string {
   const rows = summary.systems.flatMap(systemRows);
+  const columns = ['met', 'system', ...claimColumns(trialOfAll(summary.systems))];
   return [
     `### ${markdownText(summary.name)} ${codeSpan(summary.file)}`,
     '',
-    rowOf(COLUMNS),
-    rowOf(COLUMNS.map(() => '---')),
+    rowOf(columns),
+    rowOf(columns.map(() => '---')),
     ...rows.map((cells) => rowOf(cells.map(markdownText))),
   ].join('\n');
 }
@@ -165,8 +165,8 @@ function expectedSections(result: ScenarioResult): readonly string[] {
 }
 
 function storySections(finding: Finding): readonly string[] {
-  const { scenario, system, claim, seed, explanation, size, boundary } = finding;
-  const place = `${claim} of ${system} in ${scenario}, seed ${seed}`;
+  const { scenario, system, claim, explanation, size, boundary } = finding;
+  const place = `${claim} of ${system} in ${scenario}, ${trialText(finding)}`;
   const shrunk = [shrunkText(size), boundary ?? ''].filter((text) => text !== '').join('; ');
   return [
     markdownText(place),

@@ -4,6 +4,7 @@
  */
 import { type Child, element, lines, type Markup, render, trusted } from '../text/markup.ts';
 import { type Case, casesOf, type ScenarioResult } from './cases.ts';
+import { trialOfAll } from './exhausted.ts';
 import { renderBrief, renderFailure } from './failure.ts';
 
 export interface JunitOptions {
@@ -29,7 +30,7 @@ function suiteOf(result: ScenarioResult, version: string): Markup {
   const properties = [
     ['fencepost.version', version],
     ['scenario', summary.file],
-    ['seeds', `${seeds.from}..${seeds.to}`],
+    [`${trialOfAll(summary.systems)}s`, `${seeds.from}..${seeds.to}`],
   ].map(([name = '', value = '']) => xml('property', { name, value }, []));
   return xml(
     'testsuite',

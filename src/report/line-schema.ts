@@ -1,5 +1,7 @@
 /** What the schemas of the lines that `--json` writes are made of. */
 import { z } from 'zod';
+import type { ExhaustScope } from '../scenario/scenario.ts';
+import type { ExhaustedScope } from './summary.ts';
 
 /** A field that 0.1.0 did not write: its lines can be read all the same. */
 export function since020<Schema extends z.ZodType>(schema: Schema): z.ZodOptional<Schema> {
@@ -38,3 +40,22 @@ export type SchemaFields<Line> = {
 };
 /** zod's optional fields may be undefined too, and what came later is optional. */
 type Loose<Value> = { readonly [Name in keyof Value]?: Loose<Value[Name]> | undefined };
+
+export const exhaustScope: z.ZodType<ExhaustScope> = z
+  .strictObject({
+    faults: count.describe('that a plan has at most'),
+    clients: count.nullable().describe('the first of them; null for all'),
+    sections: count.nullable().describe('of each client, the first; null for all'),
+  } satisfies SchemaFields<ExhaustScope>)
+  .describe('what an exhaustive search was asked for; absent where seeds were examined');
+
+export const exhaustedScope: z.ZodType<ExhaustedScope> = z
+  .strictObject({
+    faults: count.describe('that a plan has at most'),
+    kinds: texts.describe('of fault'),
+    latencyUs: count.describe('of every message that no fault delays'),
+    clients: count,
+    sections: count.describe('of each client at most'),
+    plans: count.describe('all that there are, of which `seeds` were examined'),
+  } satisfies SchemaFields<ExhaustedScope>)
+  .describe('the scope of an exhaustive search; absent where seeds were examined');

@@ -18,6 +18,7 @@ import { keptPlanLines } from './kept-plan-schema.ts';
 import {
   count,
   digest,
+  exhaustScope,
   exit,
   head,
   line,
@@ -98,7 +99,8 @@ const finding = z.strictObject({
   scenario: text,
   system: text,
   claim: text,
-  seed: count,
+  seed: count.describe('or the number of the plan, where `exhaust` is there'),
+  exhaust: exhaustScope.optional(),
   explanation,
   digest,
   planFile: text,

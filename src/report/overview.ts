@@ -3,15 +3,11 @@
  * and words, which the page and the summary of a CI job share.
  */
 import { proseDuration } from '../core/plan/duration.ts';
-import {
-  errorPlace,
-  failedSections,
-  type SectionCounts,
-  type SectionErrorCount,
-} from '../search/sweep/sections.ts';
+import { errorPlace, failedSections, type SectionErrorCount } from '../search/sweep/sections.ts';
 import { paintFor, type Screen, type TerminalText } from '../text/colour.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { clip, columnWidths, hang, tableLine, visible } from '../text/visible.ts';
+import { exhaustedText, type Trial, trialOf, trialOfAll } from './exhausted.ts';
 import type { ClaimSummary, ScenarioSummary, Summary, SystemSummary } from './summary.ts';
 
 export interface OverviewOptions extends TerminalText {
@@ -45,8 +41,9 @@ function isToBeTold({ met, vacuous, unknown, sections }: SystemSummary): boolean
 }
 
 /** `1,000 seeds/s, 20,000 events/s`. */
-export function speedText({ seedsPerSecond, eventsPerSecond }: Summary): string {
-  return `${groupDigits(seedsPerSecond)} seeds/s, ${groupDigits(eventsPerSecond)} events/s`;
+export function speedText({ seedsPerSecond, eventsPerSecond, scenarios }: Summary): string {
+  const trial = trialOfAll(scenarios.flatMap(({ systems }) => systems));
+  return `${groupDigits(seedsPerSecond)} ${trial}s/s, ${groupDigits(eventsPerSecond)} events/s`;
 }
 
 /** `1 of 2 expectations met, 1 not judged`. */
@@ -88,31 +85,28 @@ function systemLines(
   const notes = noteLines(system, { all, isFull: setting.isFull }).flatMap((note) =>
     hang(visible(note), Math.max(10, width - 6), '    ', '      '),
   );
-  const table = claimTable(claimRows(system, setting.isFull), setting);
+  const table = claimTable(claimRows(system, setting.isFull), trialOf(system), setting);
   return [...head, ...table, ...notes.map(paint.faint)];
 }
 
 /** The head of a table of claims: the fields of a `ClaimRow` in their order. */
-export const CLAIM_COLUMNS: readonly string[] = [
-  'claim',
-  'expected',
-  'broken seeds',
-  'first seed',
-  'tested',
-];
+export function claimColumns(trial: Trial): readonly string[] {
+  return ['claim', 'expected', `broken ${trial}s`, `first ${trial}`, 'tested'];
+}
 
-function claimTable(rows: readonly ClaimRow[], { width, paint }: Setting): string[] {
+function claimTable(rows: readonly ClaimRow[], trial: Trial, { width, paint }: Setting): string[] {
+  const columns = claimColumns(trial);
   const cells = rows.map((row) => {
     const sign = row.isSurprise ? ' ✗' : '';
     const { claim, expected, broken, firstSeed, tested } = row;
     return [visible(claim), `${expected}${sign}`, broken, firstSeed, tested];
   });
-  const widths = columnWidths([CLAIM_COLUMNS, ...cells]);
+  const widths = columnWidths([columns, ...cells]);
   const spare = width - 4 - widths.reduce((sum, wide) => sum + wide + 2, 0);
   const [claimWidth = 0] = widths;
   widths[0] = Math.max(8, Math.min(claimWidth, claimWidth + spare));
   const line = (row: readonly string[]): string => clip(`    ${tableLine(row, widths)}`, width);
-  return [paint.faint(line(CLAIM_COLUMNS)), ...cells.map(line)];
+  return [paint.faint(line(columns)), ...cells.map(line)];
 }
 
 export interface ClaimRow {
@@ -203,7 +197,7 @@ function adviceOnReleases(system: SystemSummary): string | null {
   const late = system.claims['no-write-after-release'];
   if (isListed || late === undefined || late.broken === 0) return null;
   if (system.claims['fence-monotone']?.broken !== 0) return null;
-  const seeds = `${countOf(late.broken, 'seed')}, first ${late.firstSeed}`;
+  const seeds = `${countOf(late.broken, trialOf(system))}, first ${late.firstSeed}`;
   return `advice: a write was accepted after its lock was released (${seeds}), as nobody had written since: a fence refuses only what is below a token that it has seen; await each write before the release`;
 }
 
@@ -211,13 +205,14 @@ function adviceOnReleases(system: SystemSummary): string | null {
 const KINDS_TOLD = 3;
 
 /** `grant-order, 2 kinds: pause before release, 3 seeds; delay of write request, 14`. */
-function kindLines({ claims }: SystemSummary, isFull: boolean): readonly string[] {
-  return Object.entries(claims).flatMap(([claim, { kinds = [] }]) => {
+function kindLines(system: SystemSummary, isFull: boolean): readonly string[] {
+  const trial = trialOf(system);
+  return Object.entries(system.claims).flatMap(([claim, { kinds = [] }]) => {
     if (kinds.length < 2) return [];
     const hasRules = new Set(kinds.map(({ rule }) => rule)).size > 1;
     const told = kinds.slice(0, isFull ? kinds.length : KINDS_TOLD).map((kind, at) => {
       const name = hasRules ? `${kind.cause} (${kind.rule})` : kind.cause;
-      return `${name}, ${at === 0 ? countOf(kind.broken, 'seed') : groupDigits(kind.broken)}`;
+      return `${name}, ${at === 0 ? countOf(kind.broken, trial) : groupDigits(kind.broken)}`;
     });
     const rest = kinds.length - told.length;
     const more = rest === 0 ? '' : `; ${groupDigits(rest)} more`;
@@ -232,7 +227,8 @@ const ERRORS_TOLD = 1;
  * What became of sections: all of it, or only what is not plain. That none was entered, and why, is
  * what made it vacuous.
  */
-function sectionLines(sections: SectionCounts, isFull: boolean): readonly string[] {
+function sectionLines(system: SystemSummary, isFull: boolean): readonly string[] {
+  const { sections } = system;
   const { began, entered, gaveUp, refused, crashed, unguarded, failed } = sections;
   const ended = failedSections(sections);
   const isPlain = entered === 0 || ended === 0;
@@ -251,15 +247,15 @@ function sectionLines(sections: SectionCounts, isFull: boolean): readonly string
   const rest = told.reduce((left, { count }) => left - count, ended);
   return [
     `sections: ${line}`,
-    ...told.map(errorLine),
+    ...told.map((error) => errorLine(error, trialOf(system))),
     ...(rest === 0 ? [] : [`${groupDigits(rest)} by other errors`]),
   ];
 }
 
 /** `12 ended by LockTimeout: no lock at lock.mjs:12:5, first on seed 3`. */
-function errorLine(error: SectionErrorCount): string {
+function errorLine(error: SectionErrorCount, trial: Trial): string {
   const { count, firstSeed } = error;
-  return `${groupDigits(count)} ended by ${errorPlace(error)}, first on seed ${firstSeed}`;
+  return `${groupDigits(count)} ended by ${errorPlace(error)}, first on ${trial} ${firstSeed}`;
 }
 
 /** What would put to the test what nothing did, as far as no system of `all` breaks it. */
@@ -280,13 +276,16 @@ export function noteLines(
   { all, isFull = false }: { readonly all: readonly SystemSummary[]; readonly isFull?: boolean },
 ): readonly string[] {
   const notes: string[] = [];
-  if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, 'seed')}`);
+  const trial = trialOf(system);
+  const scope = exhaustedText(system);
+  if (scope !== '') notes.push(scope);
+  if (system.unknown > 0) notes.push(`unknown on ${countOf(system.unknown, trial)}`);
   notes.push(...system.hints);
   if (system.vacuous.length > 0)
     notes.push(`vacuous, tested nothing: ${system.vacuous.join(', ')}`);
   const missing = adviceOnTests(system, all);
   if (missing !== null) notes.push(missing);
-  notes.push(...sectionLines(system.sections, isFull));
+  notes.push(...sectionLines(system, isFull));
   notes.push(...kindLines(system, isFull));
   const quiet = unlistedClaims(system).filter((claim) => system.claims[claim]?.broken === 0);
   const tested = quiet.filter((claim) => (system.claims[claim]?.exercised ?? 0) > 0);
@@ -298,11 +297,11 @@ export function noteLines(
     ([kind, { fired, overlapped }]) =>
       `${kind} fired on ${groupDigits(fired)}, ${inUse} on ${groupDigits(overlapped)}`,
   );
-  if (faults.length > 0) notes.push(`faults, in seeds: ${faults.join('; ')}`);
+  if (faults.length > 0) notes.push(`faults, in ${trial}s: ${faults.join('; ')}`);
   const overlap = system.measured['holder-overlap'];
   if (overlap !== undefined && overlap.seeds > 0) {
     const longest = proseDuration(overlap.longestUs);
-    notes.push(`holder-overlap measured on ${countOf(overlap.seeds, 'seed')}, at most ${longest}`);
+    notes.push(`holder-overlap measured on ${countOf(overlap.seeds, trial)}, at most ${longest}`);
   }
   const advice = adviceOnReleases(system);
   if (advice !== null) notes.push(advice);
@@ -310,7 +309,7 @@ export function noteLines(
   if (stampede !== undefined) {
     const computed = `${countOf(stampede.computations, 'computation')} measured`;
     const most = `at most ${stampede.most} of one value at once`;
-    notes.push(`stampede: ${computed}, ${most}, several on ${countOf(stampede.seeds, 'seed')}`);
+    notes.push(`stampede: ${computed}, ${most}, several on ${countOf(stampede.seeds, trial)}`);
   }
   return notes;
 }

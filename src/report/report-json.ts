@@ -18,7 +18,8 @@ export interface FindingLine
   extends Pick<Finding, 'scenario' | 'system' | 'claim' | 'seed' | 'explanation' | 'digest'>,
     Pick<
       Finding,
-      'planFile' | 'pageFile' | 'boundary' | 'size' | 'siblings' | 'causation' | 'isExpected'
+      | ('planFile' | 'pageFile' | 'boundary' | 'size' | 'siblings' | 'causation' | 'isExpected')
+      | 'exhaust'
     > {
   readonly type: 'finding';
   readonly version: 1;
@@ -26,11 +27,12 @@ export interface FindingLine
 
 function findingJson(finding: Finding): FindingLine {
   const { scenario, system, claim, seed, explanation, digest } = finding;
-  const { planFile, pageFile, boundary, size, siblings, causation } = finding;
+  const { planFile, pageFile, boundary, size, siblings, causation, exhaust } = finding;
   return {
     type: 'finding',
     version: 1,
     ...{ scenario, system, claim, seed, explanation, digest, planFile, pageFile, boundary, size },
+    ...(exhaust === undefined ? {} : { exhaust }),
     ...(siblings === undefined ? {} : { siblings }),
     ...(causation === undefined ? {} : { causation }),
     ...(finding.isExpected === true ? { isExpected: true } : {}),

@@ -5,6 +5,7 @@ import { strikesSchema } from '../search/sweep/strikes.ts';
 import {
   count,
   digest,
+  exhaustedScope,
   exit,
   head,
   type SchemaFields,
@@ -74,8 +75,9 @@ const system = z.strictObject({
     may: texts.optional().describe('claims that may break: counted, and never a failure'),
   }),
   met: z.boolean().nullable().describe('null where it could not be judged'),
-  seeds: count,
+  seeds: count.describe('or plans, and so all counts of seeds, where `exhausted` is there'),
   isWritten: z.boolean().optional().describe('whether all seeds are one run: nothing is drawn'),
+  exhausted: exhaustedScope.optional(),
   broken: count.describe('seeds that broke a claim of expect'),
   unknown: count.describe('seeds on which a claim of expect could not be judged'),
   claims: z.record(text, claim),

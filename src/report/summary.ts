@@ -59,6 +59,22 @@ export interface SystemSummary {
   readonly counterexample: CounterexampleSummary | null;
   /** Whether the scenario leaves nothing to draw, so that all seeds are one run; absent if not. */
   readonly isWritten?: boolean;
+  /** What was to be exhausted; absent where seeds were examined. */
+  readonly exhausted?: ExhaustedScope;
+}
+
+/** An exhaustive search: what is counted as seeds above is then plans, and their numbers. */
+export interface ExhaustedScope {
+  /** How many faults a plan has at most, and of which kinds. */
+  readonly faults: number;
+  readonly kinds: readonly string[];
+  /** Of every message that no fault delays. */
+  readonly latencyUs: number;
+  readonly clients: number;
+  /** Of each client at most. */
+  readonly sections: number;
+  /** All that there are, or that were counted before somebody stopped it. */
+  readonly plans: number;
 }
 
 /** A list that is absent expects nothing. */

@@ -48,8 +48,12 @@ export function expandFaults(
 
 /** The same fault on those of its processes that `system` has: no lock servers of the others. */
 export function inSystem({ servers }: SystemScenario, fault: FaultTemplate): FaultTemplate {
-  const here = (names: readonly string[]): readonly string[] =>
-    names.filter((name) => !isLockServer(name) || servers.includes(name));
+  return onlyOn((name) => !isLockServer(name) || servers.includes(name), fault);
+}
+
+/** The same fault on those of its processes that are there. */
+export function onlyOn(isThere: (name: string) => boolean, fault: FaultTemplate): FaultTemplate {
+  const here = (names: readonly string[]): readonly string[] => names.filter(isThere);
   const fields = fault.fields.map((field): TemplateField => {
     switch (field.type) {
       case 'process':
@@ -67,6 +71,7 @@ export function inSystem({ servers }: SystemScenario, fault: FaultTemplate): Fau
 }
 
 function targetOn(target: Target, here: (names: readonly string[]) => readonly string[]): Target {
+  if (target.kind === 'verb') return { ...target, clients: here(target.clients) };
   if (target.kind === 'link') return { ...target, from: here(target.from), to: here(target.to) };
   if (target.kind === 'process') return { ...target, processes: here(target.processes) };
   return target;

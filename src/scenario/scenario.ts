@@ -36,6 +36,17 @@ export interface Scenario {
   readonly epochUs?: number;
   readonly limits: Limits;
   readonly bounds: Bounds;
+  /** Every plan in this scope is examined, and no seed; absent where seeds are. */
+  readonly exhaust?: ExhaustScope;
+}
+
+/** What an exhaustive search goes through. */
+export interface ExhaustScope {
+  /** How many faults a plan has at most. */
+  readonly faults: number;
+  /** Only the first of the clients, and the first sections of each; null for all. */
+  readonly clients: number | null;
+  readonly sections: number | null;
 }
 
 /** The queue of every plan, and how often it keeps a copy of a message, to come so much later. */

@@ -12,7 +12,8 @@
 import type { Ending, ProcessInfo, Trace } from '../history/trace.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Json } from '../kernel/json.ts';
-import { Scheduler, type Watcher } from '../kernel/scheduler.ts';
+import type { Due } from '../kernel/queue.ts';
+import { Scheduler } from '../kernel/scheduler.ts';
 import type { Plan } from '../plan/plan.ts';
 import { Agenda } from './agenda.ts';
 import { Choices, type DrawLog } from './choices.ts';
@@ -25,6 +26,12 @@ import { Points } from './points.ts';
 import { Process, type Resident } from './process.ts';
 import { Recorder } from './recorder.ts';
 import { type Replaceable, type Server, ServerHost } from './server.ts';
+
+/**
+ * Told of each event just before it fires, with the one before it and how many events the trace
+ * has by then.
+ */
+export type RunWatcher = (due: Due, previous: Due | null, traced: number) => void;
 
 export interface ClientSetting {
   readonly pool: number;
@@ -117,7 +124,7 @@ export class World {
   }
 
   /** Lets the run happen. No client may have jobs. */
-  run(watcher: Watcher | null): Trace {
+  run(watcher: RunWatcher | null): Trace {
     const step = this.runInTurns(watcher).next();
     assert(step.done === true, 'a client has jobs, and nobody runs them');
     return step.value;
@@ -127,14 +134,19 @@ export class World {
    * The same with clients that have jobs: it yields where all of these must have run before it is
    * resumed.
    */
-  *runInTurns(watcher: Watcher | null): Generator<void, Trace, void> {
+  *runInTurns(watcher: RunWatcher | null): Generator<void, Trace, void> {
     const ending = yield* this.happen(watcher);
     const unmatched = [...this.injector.unmatched(), ...this.choices.unmatched()];
     const processes = [...this.processes.values()].map((process) => process.info);
     return { processes, events: this.recorder.events, ending, unmatched };
   }
 
-  private *happen(watcher: Watcher | null): Generator<void, Ending, void> {
+  private *happen(watcher: RunWatcher | null): Generator<void, Ending, void> {
+    const { events } = this.recorder;
+    const told =
+      watcher === null
+        ? null
+        : (due: Due, previous: Due | null): void => watcher(due, previous, events.length);
     try {
       this.injector.begin(() => this.probe?.start());
       for (const client of this.clients.values()) {
@@ -143,7 +155,7 @@ export class World {
         yield* this.jobs.run();
       }
       for (;;) {
-        const stop = this.scheduler.run(this.plan.limits, watcher);
+        const stop = this.scheduler.run(this.plan.limits, told);
         if (stop === 'complete') return { kind: 'complete' };
         if (stop !== 'halted') return { kind: 'cut', limit: stop };
         yield* this.jobs.run();

@@ -5,10 +5,10 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
-import type { Watcher } from '../../core/kernel/scheduler.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Answer } from '../../core/shrink/search.ts';
 import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
+import type { RunWatcher } from '../../core/world/world.ts';
 import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
 import { answersWith, examine, expectsBreach, judgeRun } from '../../harness.ts';
 import { pin, run, runWatched } from '../../run.ts';
@@ -57,7 +57,11 @@ async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunOptions
 }
 
 /** Runs a plan, and tells a watcher of each event before it happens. */
-export async function watchAsync(plan: Plan, parts: SystemParts, watcher: Watcher): Promise<Trace> {
+export async function watchAsync(
+  plan: Plan,
+  parts: SystemParts,
+  watcher: RunWatcher,
+): Promise<Trace> {
   return await watched(plan, parts, () => {
     if (!isAsync(plan, parts)) return runWatched(plan, parts, watcher);
     requirePrepared(plan, parts);

@@ -15,13 +15,12 @@
 
 import process from 'node:process';
 import type { Trace } from '../../core/history/trace.ts';
-import type { Watcher } from '../../core/kernel/scheduler.ts';
 import { ASYNC_EPOCH_US } from '../../core/plan/duration.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { DrawLog } from '../../core/world/choices.ts';
 import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
-import { World } from '../../core/world/world.ts';
+import { type RunWatcher, World } from '../../core/world/world.ts';
 import { hostsOf } from '../network/hosts.ts';
 import { hostsOpener } from '../network/plan-hosts.ts';
 import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
@@ -96,7 +95,7 @@ export function runFilled(
   plan: Plan,
   fill: Fill,
   options?: RunOptions,
-  watcher: Watcher | null = null,
+  watcher: RunWatcher | null = null,
 ): Promise<Trace> {
   return runIn(plan, { fill, log: null, watcher, options });
 }
@@ -122,7 +121,7 @@ export interface RunOptions extends GlobalsOptions {
 interface RunSetting {
   readonly fill: Fill;
   readonly log: DrawLog | null;
-  readonly watcher: Watcher | null;
+  readonly watcher: RunWatcher | null;
   readonly options: RunOptions | undefined;
 }
 

@@ -9,7 +9,8 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { parametersOf } from '../../core/shrink/parameter.ts';
 import { canonical } from '../../run.ts';
 import { type Child, element, lines, type Markup, sentenceMarkup } from '../../text/markup.ts';
-import { countOf } from '../../text/prose.ts';
+import { capitalized, countOf } from '../../text/prose.ts';
+import { trialText } from '../exhausted.ts';
 import { shrunkText } from '../failure.ts';
 import {
   evidenceShown,
@@ -85,19 +86,22 @@ export function renderFinding(finding: Finding, options: FindingOptions): Markup
 }
 
 function renderFacts(finding: Finding): Markup {
-  const { claim, system, scenario, seed, boundary, siblings = [] } = finding;
+  const { claim, system, scenario, seed, exhaust, boundary, siblings = [] } = finding;
+  const trial = { [exhaust === undefined ? 'seed' : 'plan']: String(seed) };
   const shrunk = shrunkText(finding.size);
-  const facts = Object.entries({ claim, system, scenario, seed: String(seed) }).map(
-    ([name, value]) => [`${name} `, element('b', {}, nameMarkup(value))],
-  );
+  const facts = Object.entries({ claim, system, scenario, ...trial }).map(([name, value]) => [
+    `${name} `,
+    element('b', {}, nameMarkup(value)),
+  ]);
   const rest = [shrunk, boundary ?? ''].filter((text) => text !== '');
   return list('facts', [...facts, ...rest, ...siblings.map(({ text }) => sentenceMarkup(text))]);
 }
 
 function renderCommands(finding: Finding): Markup {
+  const again = finding.exhaust === undefined ? 'the same seed again' : 'the same search again';
   const rows: Readonly<Record<string, readonly string[]>> = {
     replay: replayCommand(finding),
-    'the same seed again': rerunCommand(finding),
+    [again]: rerunCommand(finding),
     'keep as a regression test': keepCommand(finding),
     'digest of the trace': [finding.digest],
   };
@@ -178,8 +182,10 @@ function renderNearest(finding: Finding, id: string, mostDrawn: number): Child {
 function renderOriginal(finding: Finding, id: string, mostDrawn: number): Child {
   const { original, claim, trace, plan, size } = finding;
   if (original === undefined) return [];
+  const how = finding.exhaust === undefined ? 'drawn' : 'found';
   const text =
-    `Seed ${finding.seed} as it was drawn: ${countOf(original.plan.clients.length, 'client')}, ` +
+    `${capitalized(trialText(finding))} as it was ${how}: ` +
+    `${countOf(original.plan.clients.length, 'client')}, ` +
     `${countOf(size.originalFaults, 'fault')} that struck, ` +
     `${countOf(size.originalEvents, 'event')}; shrunk: ` +
     `${countOf(plan.clients.length, 'client')}, ${countOf(size.faults, 'fault')}, ` +

@@ -4,7 +4,8 @@
  */
 import type { FaultTally } from '../../search/sweep/tally.ts';
 import { type Child, element, type Markup } from '../../text/markup.ts';
-import { groupDigits } from '../../text/prose.ts';
+import { countOf, groupDigits } from '../../text/prose.ts';
+import { trialOf, trialOfAll } from '../exhausted.ts';
 import {
   type ClaimRow,
   claimRows,
@@ -60,7 +61,7 @@ function renderSystem(system: SystemSummary, all: readonly SystemSummary[]): Chi
     element('b', {}, nameMarkup(system.name)),
     ' ',
     element('span', { class: `badge ${TONES[sign]}` }, `${sign} ${word}`),
-    ` ${expectationText(system)}; ${groupDigits(system.seeds)} seeds`,
+    ` ${expectationText(system)}; ${countOf(system.seeds, trialOf(system))}`,
     notes.length === 0 ? [] : list('notes', notes),
   ];
 }
@@ -119,7 +120,8 @@ function rate(text: string): Markup {
 /** `20 of 300 seeds, 66,667 per million; first seed 1`. */
 function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemSummary): string {
   const share = (system.claims[claim]?.broken ?? 0) / Math.max(1, system.seeds);
-  return `${broken} seeds, ${groupDigits(share * 1e6)} per million; first seed ${firstSeed}`;
+  const trial = trialOf(system);
+  return `${broken} ${trial}s, ${groupDigits(share * 1e6)} per million; first ${trial} ${firstSeed}`;
 }
 
 /**
@@ -129,7 +131,7 @@ function rateText({ claim, broken, firstSeed }: ClaimRow, system: SystemSummary)
 function renderFaults(systems: readonly SystemSummary[]): Child {
   const kinds = [...new Set(systems.flatMap(({ faults }) => Object.keys(faults)))];
   const caption =
-    'What the faults really did, in seeds. ' +
+    `What the faults really did, in ${trialOfAll(systems)}s. ` +
     'Dark: struck while some client held a grant; light: struck at all.';
   const rows = kinds.map((kind) => {
     return tableRow(kind, ...systems.map(({ faults, seeds }) => faultCell(faults[kind], seeds)));

@@ -70,7 +70,7 @@ export async function surveyRun(plan: Plan, catalogue: Catalogue): Promise<RunSu
 }
 
 /** What is due under a client's name, and is no message. */
-function isTimer(text: string, clients: ReadonlySet<string>): boolean {
+export function isTimer(text: string, clients: ReadonlySet<string>): boolean {
   const slash = text.indexOf('/');
   if (slash < 0 || !clients.has(text.slice(0, slash))) return false;
   return !/\/(request|reply|timers)$/.test(text);

@@ -8,6 +8,7 @@ import type { FaultKind } from '../../core/plan/fault.ts';
 import type { Examination } from '../../harness.ts';
 import type { SystemScenario } from '../../scenario/scenario.ts';
 import { cutText, errorText } from '../../text/error-text.ts';
+import type { PlanBlock } from '../exhaust/placements.ts';
 import { mergeCauses } from './causes.ts';
 import { SectionLedger } from './sections.ts';
 import type { SeedRange } from './shards.ts';
@@ -29,6 +30,8 @@ export interface Chunk extends SeedRange {
   readonly skip: readonly number[];
   /** Whether its system uses realms again; absent: not. */
   readonly isReusing?: boolean;
+  /** Where it is one of numbered plans: what those of the range are made of; absent for seeds. */
+  readonly planBlocks?: readonly PlanBlock[];
 }
 
 /** A chunk that was examined earlier. */

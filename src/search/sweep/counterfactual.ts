@@ -10,11 +10,14 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { indexTrace } from '../../check/trace-index.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { Examination } from '../../harness.ts';
 import { examineEither } from '../../host/async/run-async.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { isAvoided, type PlanRun } from '../evidence/avoided.ts';
+import type { NumberedPlans } from '../exhaust/exhaust.ts';
 import { claimTally, EMPTY_TALLY, KEPT_BROKEN, type Tally } from './tally.ts';
 
 /** By system, and then by claim: the seeds on which it avoided what broke a sibling. */
@@ -31,24 +34,31 @@ export interface CounterfactualOptions {
   readonly catalogue?: Catalogue;
   /** Asked before each seed; true leaves it at what is known so far. */
   readonly shouldStop?: () => boolean;
+  /** Where plans are examined and no seeds, by system; absent where seeds are. */
+  readonly numbered?: ReadonlyMap<string, NumberedPlans>;
 }
 
 /** The stores of the scenario's systems must be prepared. */
 export async function countAvoided(
   scenario: Scenario,
   tallies: ReadonlyMap<string, Tally>,
-  { catalogue = builtIn, shouldStop = () => false }: CounterfactualOptions = {},
+  { catalogue = builtIn, shouldStop = () => false, numbered }: CounterfactualOptions = {},
 ): Promise<AvoidedSeeds> {
   const found = new Map<string, Map<string, number>>();
   let left = runsAllowed(tallies);
-  for (const [seed, trials] of trialsOf(scenario, tallies)) {
+  const all = trialsOf(scenario, tallies);
+  for (const [seed, trials] of numbered === undefined ? all : bySibling(all)) {
     const runs = new Map<string, Examination>();
     const names = new Set(trials.flatMap(({ cure, sibling }) => [cure, sibling]));
     left -= names.size;
     if (left < 0 || shouldStop()) break;
     for (const name of names) {
       const claims = [...new Set(trials.flatMap((trial) => claimsIn(trial, name)))];
-      runs.set(name, await examineEither(expand(scenario, name, seed), claims, catalogue));
+      const plan =
+        numbered === undefined
+          ? expand(scenario, name, seed)
+          : planOn(numbered, { name, sibling: trials[0]?.sibling ?? name, number: seed });
+      runs.set(name, await examineEither(plan, claims, catalogue));
     }
     for (const [cure, claim] of avoidedIn(trials, runs)) {
       const counts = found.get(cure) ?? new Map<string, number>();
@@ -56,6 +66,29 @@ export async function countAvoided(
     }
   }
   return found;
+}
+
+/** A number means another plan for each system, so that of each sibling is tried by itself. */
+function bySibling(
+  all: readonly (readonly [number, readonly Trial[]])[],
+): readonly (readonly [number, readonly Trial[]])[] {
+  return all.flatMap(([number, trials]) => {
+    const siblings = [...new Set(trials.map(({ sibling }) => sibling))];
+    return siblings.map(
+      (name) => [number, trials.filter(({ sibling }) => sibling === name)] as const,
+    );
+  });
+}
+
+/** The faults of a sibling's plan on a system. */
+function planOn(
+  numbered: ReadonlyMap<string, NumberedPlans>,
+  { name, sibling, number }: { name: string; sibling: string; number: number },
+): Plan {
+  const [own, theirs] = [numbered.get(name), numbered.get(sibling)];
+  assert(own !== undefined && theirs !== undefined, `${name} and ${sibling} have plans`);
+  const plan = theirs.planOf(number);
+  return name === sibling ? plan : own.planWith(plan);
 }
 
 /** On how many seeds a system avoided the breach of a claim. */

@@ -4,6 +4,8 @@
  */
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { Examination } from '../../harness.ts';
 import { examineEither, runAsync } from '../../host/async/run-async.ts';
 import type { RealmBlock } from '../../host/realm/realm-blocks.ts';
@@ -12,30 +14,35 @@ import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
+import { NumberedPlans } from '../exhaust/exhaust.ts';
+import type { PlanBlock } from '../exhaust/placements.ts';
 import type { Examiner, Passing } from './chunk.ts';
 import { SeedBlocks } from './seed-blocks.ts';
 
 /**
  * Examines with all claims that cost little, and with those that the scenario lists. The systems
  * that are `reusing` use the realms of a block of seeds again, but whatever a seed breaks there it
- * is examined for with new ones, and what these come to counts.
+ * is examined for with new ones, and what these come to counts. Of a scenario that is to be
+ * exhausted it takes numbers of plans, which are made of `numbered`, for seeds.
  */
 export function examinerOf(
   scenario: Scenario,
   catalogue: Catalogue = builtIn,
   reusing: readonly string[] = [],
+  numbered: readonly PlanBlock[] = [],
 ): Examiner {
   const bySystem = new Map(
     scenario.systems.map(({ name, expect: { holds, breaks, may = [] } }) => {
       return [name, claimsJudged([...holds, ...breaks, ...may], catalogue)];
     }),
   );
+  const planOf = planSource(scenario, numbered);
   const blocks = new SeedBlocks();
   const fresh = async (
     system: string,
     seed: number,
     claims: readonly string[],
-  ): Promise<Examination> => examineEither(expand(scenario, system, seed), claims, catalogue);
+  ): Promise<Examination> => examineEither(planOf(system, seed), claims, catalogue);
   const inBlock = async (
     { system, seed, claims }: { system: string; seed: number; claims: readonly string[] },
     { skip, onPass, onDifference }: Passing,
@@ -44,8 +51,7 @@ export function examinerOf(
       one: number,
       judged: readonly string[],
       realms: RealmBlock,
-    ): Promise<Examination> =>
-      examineEither(expand(scenario, system, one), judged, catalogue, { realms });
+    ): Promise<Examination> => examineEither(planOf(system, one), judged, catalogue, { realms });
     const realms = await blocks.realmsFor({ system, seed, skip }, async (before, own) => {
       onPass();
       await examine(before, [], own);
@@ -64,7 +70,23 @@ export function examinerOf(
   return (system, seed, passing = alone) => {
     const claims = bySystem.get(system) ?? claimsJudged([], catalogue);
     if (reusing.includes(system)) return inBlock({ system, seed, claims }, passing);
-    return examineEither(expand(scenario, system, seed), claims, catalogue);
+    return examineEither(planOf(system, seed), claims, catalogue);
+  };
+}
+
+/** What a seed, or a number, of a system means. */
+function planSource(
+  scenario: Scenario,
+  blocks: readonly PlanBlock[],
+): (system: string, seed: number) => Plan {
+  if (scenario.exhaust === undefined) return (system, seed) => expand(scenario, system, seed);
+  const numbered = new Map(
+    scenario.systems.map(({ name }) => [name, new NumberedPlans(scenario, name, blocks)]),
+  );
+  return (system, number) => {
+    const plans = numbered.get(system);
+    assert(plans !== undefined, `the scenario has no system ${system}`);
+    return plans.planOf(number);
   };
 }
 

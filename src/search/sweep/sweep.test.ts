@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { builtIn } from '../../catalogue.ts';
 import { loadScenario } from '../../load.ts';
 import type { FinishedRange } from './chunk.ts';
+import type { SeedRange } from './shards.ts';
 import { ChunkSource, openPool, type Progress, sweep } from './sweep.ts';
 import { EMPTY_TALLY, type Tally } from './tally.ts';
 
@@ -11,6 +12,10 @@ afterEach(() => void vi.useRealTimers());
 const text = `name: calm
 systems: { one: { lock: lock-service, store: fenced, expect: { holds: [grant-order] } } }
 `;
+
+function sameFor(systems: readonly string[], range: SeedRange): ReadonlyMap<string, SeedRange> {
+  return new Map(systems.map((name) => [name, range]));
+}
 
 test('a sweep of this thread comes to its end while timers are faked', async () => {
   const read = loadScenario(text, 'calm.yaml');
@@ -95,7 +100,7 @@ test('what is handed out and what was done before are every seed, each handed ou
       const done: readonly FinishedRange[] = before.map(({ system, from, count }) => ({
         ...{ system, from, to: from + count },
       }));
-      const source = new ChunkSource(['a', 'b'], { from: 10, to: 60 }, done);
+      const source = new ChunkSource(sameFor(['a', 'b'], { from: 10, to: 60 }), done);
       const handed: Record<string, number[]> = { a: [], b: [] };
       for (let chunk = source.next(size); chunk !== null; chunk = source.next(size)) {
         expect(chunk.to - chunk.from).toBeLessThan(size);
@@ -111,7 +116,9 @@ test('what is handed out and what was done before are every seed, each handed ou
 });
 
 test('the system that is furthest behind comes next', () => {
-  const source = new ChunkSource(['a', 'b'], { from: 0, to: 9 }, [{ system: 'a', from: 0, to: 3 }]);
+  const source = new ChunkSource(sameFor(['a', 'b'], { from: 0, to: 9 }), [
+    { system: 'a', from: 0, to: 3 },
+  ]);
   const order = Array.from({ length: 4 }, () => source.next(5));
   expect(order.map((chunk) => chunk && `${chunk.system} ${chunk.from}..${chunk.to}`)).toEqual([
     ...['b 0..4', 'a 4..8', 'b 5..9', 'a 9..9'],
@@ -119,5 +126,5 @@ test('the system that is furthest behind comes next', () => {
 });
 
 test('a range without seeds gives nothing', () => {
-  expect(new ChunkSource(['a'], { from: 4, to: 3 }).next(9)).toBeNull();
+  expect(new ChunkSource(sameFor(['a'], { from: 4, to: 3 })).next(9)).toBeNull();
 });

@@ -6,7 +6,8 @@
  * they add up to, with `sections.ts`, `stakes.ts`, `strikes.ts` and `causes.ts`), `expectation.ts`
  * (what that means, with `strike-hints.ts`), `counterfactual.ts` (what a system avoided);
  * `pool.ts` and `worker.ts` (on threads), `shards.ts` and `journal.ts` (on machines, and again
- * after a kill) with `sealed.ts`. Beside it stand `corpus/entry.ts` (plans that are kept),
+ * after a kill) with `sealed.ts`. Beside it stand `exhaust/exhaust.ts` (all plans of a scope, by
+ * number, in place of seeds), `corpus/entry.ts` (plans that are kept),
  * `compare/comparison.ts` (many settings of one lock) and `mutants/mutants.ts` (systems with one
  * mistake each).
  */
@@ -14,6 +15,8 @@ import { builtIn, type Catalogue } from '../../catalogue.ts';
 import { inRealTurn } from '../../host/async/ambient.ts';
 import { BLOCK_SEEDS } from '../../host/realm/realm-blocks.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { blocksIn } from '../exhaust/exhaust.ts';
+import type { PlanBlock } from '../exhaust/placements.ts';
 import { type Chunk, examineChunk, type FinishedRange, type ReuseDifference } from './chunk.ts';
 import { examinerOf, prepareScenario } from './examiner.ts';
 import type { FinishedChunk } from './journal.ts';
@@ -24,6 +27,11 @@ import { EMPTY_TALLY, mergeTallies, type Tally } from './tally.ts';
 export interface SweepOptions extends SeedRange {
   /** Opened and closed by the caller; null is this thread, which a seed that hangs would stop. */
   readonly pool: Pool | null;
+  /**
+   * Of a scenario that is to be exhausted, by system: the numbers that are examined, in place of
+   * `from` and `to`, and what the plans are made of.
+   */
+  readonly plans?: ReadonlyMap<string, NumberRange>;
   /**
    * What the scenario's words mean; built-in ones by default. With a pool, all else in it was
    * loaded from modules, as `loadScenarioFile` does.
@@ -42,6 +50,11 @@ export interface SweepOptions extends SeedRange {
   readonly onDifference?: (system: string, difference: ReuseDifference) => void;
   /** Told of each chunk that this attempt examined. */
   readonly onFinished?: (chunk: Chunk, tally: Tally) => void;
+}
+
+/** Numbers of plans, both included. */
+export interface NumberRange extends SeedRange {
+  readonly blocks: readonly PlanBlock[];
 }
 
 export interface Progress {
@@ -80,7 +93,11 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   }
   const startedMs = performance.now();
   const tallies = new Map(scenario.systems.map(({ name }) => [name, EMPTY_TALLY]));
-  const total = (options.to - options.from + 1) * scenario.systems.length;
+  const { plans } = options;
+  const ranges = new Map(
+    scenario.systems.map(({ name }): [string, SeedRange] => [name, plans?.get(name) ?? options]),
+  );
+  const total = [...ranges.values()].reduce((sum, { from, to }) => sum + to - from + 1, 0);
   let done = 0;
   let broken = 0;
   const count = (tally: Tally, system: string): void => {
@@ -91,7 +108,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   };
   const { finished = [] } = options;
   for (const { tally, system } of finished) count(tally, system);
-  const chunks = new ChunkSource([...tallies.keys()], options, finished);
+  const chunks = new ChunkSource(ranges, finished);
   const reusing = new Set(options.reusing);
   const beginAnew = (system: string, difference: ReuseDifference): void => {
     reusing.delete(system);
@@ -99,7 +116,7 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
     tallies.set(system, EMPTY_TALLY);
     done -= known.seeds;
     broken -= known.broken;
-    chunks.beginAnew(system, options);
+    chunks.beginAnew(system, ranges.get(system) ?? options);
     options.onDifference?.(system, difference);
   };
   const onTally: PoolJob['onTally'] = (tally, chunk, difference) => {
@@ -115,7 +132,10 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   const next = (seeds: number): Chunk | null => {
     if (options.shouldStop?.() === true) return null;
     const chunk = chunks.next(seeds, reusing.size === 0 ? 1 : BLOCK_SEEDS);
-    return chunk && { ...chunk, isReusing: reusing.has(chunk.system) };
+    if (chunk === null) return null;
+    const blocks = plans?.get(chunk.system)?.blocks;
+    const made = blocks === undefined ? {} : { planBlocks: blocksIn(blocks, chunk) };
+    return { ...chunk, ...made, isReusing: reusing.has(chunk.system) };
   };
   if (options.pool === null) await sweepHere(scenario, catalogue, { next, onTally });
   else {
@@ -138,7 +158,8 @@ async function sweepHere(
     const { system } = chunk;
     const expect = scenario.systems.find(({ name }) => name === system)?.expect;
     const claims = expect ?? { holds: [], breaks: [] };
-    const examiner = examinerOf(scenario, catalogue, chunk.isReusing === true ? [system] : []);
+    const reusing = chunk.isReusing === true ? [system] : [];
+    const examiner = examinerOf(scenario, catalogue, reusing, chunk.planBlocks);
     let difference: ReuseDifference | null = null;
     const onDifference = (found: ReuseDifference): void => {
       difference ??= found;
@@ -152,14 +173,10 @@ export class ChunkSource {
   /** What is left of each system, in ascending order. */
   private readonly left: Map<string, SeedRange[]>;
 
-  constructor(
-    systems: readonly string[],
-    range: SeedRange,
-    finished: readonly FinishedRange[] = [],
-  ) {
+  constructor(ranges: ReadonlyMap<string, SeedRange>, finished: readonly FinishedRange[] = []) {
     const doneOf = (name: string): readonly SeedRange[] =>
       finished.filter(({ system }) => system === name);
-    this.left = new Map(systems.map((name) => [name, without(range, doneOf(name))]));
+    this.left = new Map([...ranges].map(([name, range]) => [name, without(range, doneOf(name))]));
   }
 
   /** Hands out all of a system once more. */

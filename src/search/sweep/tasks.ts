@@ -1,6 +1,7 @@
 /**
  * Single pieces of work that run code of users, for a thread that can be ended: whether a seed
- * gives the same twice, and what a plan shrinks to. Without a pool this thread does them.
+ * gives the same twice, how many plans there are, and what a plan shrinks to. Without a pool this
+ * thread does them.
  */
 import type { Catalogue, LoadedModule } from '../../catalogue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -11,6 +12,7 @@ import { entitled } from '../../host/async/whereabouts.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
+import { countPlans, type PlanCount } from '../exhaust/exhaust.ts';
 import { prepareScenario, repeatSeed } from './examiner.ts';
 import { type BlockToCompare, type Comparison, compareBlock } from './keepers.ts';
 
@@ -24,6 +26,8 @@ export type PoolTask =
     }
   /** Whether a block of seeds is the same with realms that are used again and with new ones. */
   | (BlockToCompare & { readonly kind: 'compare' })
+  /** How many plans of a system of a narrowed scenario there are. */
+  | { readonly kind: 'count'; readonly scenario: Scenario; readonly system: string }
   /** What a plan shrinks to; `title` is what its runs are called where they do not end. */
   | {
       readonly kind: 'shrink';
@@ -42,6 +46,7 @@ export type TaskDone =
   /** `difference` says what differs first, in words; null for nothing. */
   | { readonly kind: 'repeated'; readonly difference: string | null }
   | (Comparison & { readonly kind: 'compared' })
+  | { readonly kind: 'counted'; readonly count: PlanCount }
   | { readonly kind: 'shrunk'; readonly result: ShrinkResult }
   | { readonly kind: 'threw'; readonly error: string };
 
@@ -92,6 +97,12 @@ export async function performHere(
     if (task.kind === 'compare') {
       await prepareScenario(task.scenario, catalogue);
       return { kind: 'compared', ...(await compareBlock(task, catalogue, shouldStop)) };
+    }
+    if (task.kind === 'count') {
+      const { scenario, system } = task;
+      await prepareScenario(scenario, catalogue);
+      const count = await countPlans(scenario, system, { catalogue, shouldStop });
+      return { kind: 'counted', count };
     }
     const { plan, claim, title } = task;
     await prepare([plan.system], catalogue);

@@ -8,7 +8,7 @@ import { endEndless } from '../../host/async/endless.ts';
 import { tellWhereabouts } from '../../host/async/whereabouts.ts';
 import { loadAgain } from '../../host/modules/load-catalogue.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { type Examiner, examineChunk, type ReuseDifference } from './chunk.ts';
+import { type Chunk, type Examiner, examineChunk, type ReuseDifference } from './chunk.ts';
 import type { ChunkDone, ChunkOrder, LastWords, WorkerSetting } from './pool.ts';
 import { performHere, type TaskOrder } from './tasks.ts';
 
@@ -18,6 +18,7 @@ interface ExaminerModule {
     scenario: Scenario,
     catalogue: Catalogue,
     reusing: readonly string[],
+    planBlocks?: Chunk['planBlocks'],
   ) => Examiner;
   /** Waited for before the first seed of each chunk, where there is one. */
   readonly prepareScenario?: (scenario: Scenario, catalogue: Catalogue) => Promise<void>;
@@ -48,7 +49,7 @@ async function work({
     const system = scenario.systems.find(({ name }) => name === chunk.system);
     const expect = system?.expect ?? { holds: [], breaks: [] };
     const reusing = chunk.isReusing === true ? [chunk.system] : [];
-    const examiner = module.examinerOf(scenario, catalogue, reusing);
+    const examiner = module.examinerOf(scenario, catalogue, reusing, chunk.planBlocks);
     const onSeed = (seed: number): void => {
       seedCell[0] = seed;
     };

@@ -1,0 +1,103 @@
+/**
+ * The plans that are kept with the scenarios were drawn from thousands of seeds and shrunk. An
+ * exhaustive search over as many clients, sections and faults breaks the same claim, with no more
+ * faults; and what a sibling must hold, no plan of it breaks. The kept plans that need more than
+ * faults to vary are listed with what that is.
+ */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import type { Catalogue } from '../src/catalogue.ts';
+import type { Plan } from '../src/core/plan/plan.ts';
+import { examineEither } from '../src/host/async/run-async.ts';
+import { loadPlanFile, loadScenarioFile } from '../src/host/modules/load-files.ts';
+import type { Scenario } from '../src/scenario/scenario.ts';
+import { countPlans, NumberedPlans } from '../src/search/exhaust/exhaust.ts';
+import { narrowed } from '../src/search/exhaust/narrowed.ts';
+import { prepare } from '../src/systems/store/store-kinds.ts';
+
+const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
+
+/** What a plan needs that an exhaustive search over faults does not vary, by its name. */
+const NEEDS: Readonly<Record<string, string>> = {
+  'boundary-after-lease-conservative': 'another order at one instant',
+  'cache-lock-boundary-published-owner-only-release': 'another order at one instant',
+  'redlock-clock-step-wall-mutual-exclusion': 'another order at one instant',
+  'redlock-restart-at-once-mutual-exclusion': 'another order at one instant',
+  'several-writes-fenced-pool-holder-order': 'another order at one instant',
+  'timestamp-tick-timestamped-linearizable': 'another order at one instant',
+  'timestamp-tick-timestamped-no-lost-update': 'another order at one instant',
+  'timestamp-tick-timestamped-sql-no-lost-update': 'another order at one instant',
+  'evicted-lease-memcached-owner-only-release': 'a client that begins later',
+  'redis-release-get-then-delete-owner-only-release': 'a client that begins later',
+  'stampede-pause-cache-lock-mutual-exclusion': 'a client that begins later',
+  'timestamp-skew-by-client-no-lost-update': 'a client that begins later',
+  'per-key-fence-fenced-per-key-fence-monotone': 'sections that write other keys',
+  'token-missing-token-missing-accepted-fence-monotone': 'a write that lacks its token',
+  'redelivered-steps-lease-only-at-most-once': 'a message that the queue keeps twice',
+  'redelivered-steps-step-fence-at-most-once': 'a message that the queue keeps twice',
+};
+
+/** Beyond that a search takes longer than a test may. */
+const MOST_FAULTS = 2;
+
+interface Kept {
+  readonly plan: Plan;
+  readonly claim: string;
+  readonly scenario: Scenario;
+  readonly catalogue: Catalogue;
+}
+
+async function keptIn(file: string): Promise<Kept | null> {
+  const read = await loadPlanFile(join(fixtures, 'plans', file));
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const { plan } = read;
+  const { expect: expected, faults, clients } = plan;
+  if (expected?.outcome !== 'reproduced' || faults.length > MOST_FAULTS) return null;
+  const loaded = await loadScenarioFile(join(fixtures, `${plan.scenario}.yaml`));
+  if (loaded.kind === 'problems') throw new Error(JSON.stringify(loaded.problems));
+  const scenario = narrowed(loaded.scenario, {
+    faults: faults.length,
+    clients: clients.length,
+    sections: Math.max(...clients.map(({ sections }) => sections.length)),
+  });
+  await prepare(scenario.systems, loaded.catalogue);
+  return { plan, claim: expected.claim, scenario, catalogue: loaded.catalogue };
+}
+
+/** The first plan of a system that breaks the claim; null where none does. */
+async function firstBroken(
+  { scenario, claim, catalogue }: Kept,
+  system: string,
+): Promise<Plan | null> {
+  const { plans, blocks } = await countPlans(scenario, system, { catalogue });
+  const numbered = new NumberedPlans(scenario, system, blocks);
+  for (let number = 0; number < plans; number += 1) {
+    const plan = numbered.planOf(number);
+    const { verdicts } = await examineEither(plan, [claim], catalogue);
+    if (verdicts[0]?.kind === 'invalid') return plan;
+  }
+  return null;
+}
+
+test.each(readdirSync(join(fixtures, 'plans')))('%s', { timeout: 120_000 }, async (file) => {
+  const kept = await keptIn(file);
+  if (kept === null) return;
+  const { plan, claim, scenario } = kept;
+  const found = await firstBroken(kept, plan.system.name);
+  const needs = NEEDS[basename(file, '.yaml')];
+  if (needs !== undefined) {
+    expect(found, `it is found, and so does not need ${needs}`).toBeNull();
+    return;
+  }
+  expect(found?.faults.length).toBeLessThanOrEqual(plan.faults.length);
+  for (const { name, expect: expected } of scenario.systems) {
+    if (expected.holds.includes(claim)) expect(await firstBroken(kept, name), name).toBeNull();
+  }
+});
+
+test('every plan that needs more is still kept', () => {
+  const files = readdirSync(join(fixtures, 'plans')).map((file) => basename(file, '.yaml'));
+  expect(Object.keys(NEEDS).filter((name) => !files.includes(name))).toEqual([]);
+});

@@ -1,0 +1,105 @@
+/** `run --exhaust`: what is told, what is refused, and that it goes on where it was stopped. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { outputLine } from '../report/output-schema.ts';
+import { type Ended, root, runCli } from './command-line.fixture.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fencepost-exhaust-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const page = readFileSync(join(root, 'docs/exhaustive.md'), 'utf8');
+
+function run(...args: readonly string[]): Ended {
+  return runCli(['run', ...args], { cwd: folder });
+}
+
+/** The systems of the last line of `--json`, which fits the shipped schema. */
+function systemsOf({ out }: Ended): readonly Record<string, unknown>[] {
+  const line = JSON.parse(out.trim().split('\n').at(-1) ?? '');
+  outputLine.parse(line);
+  return line.scenarios[0].systems;
+}
+
+const SMALL = ['--exhaust', '2', '--clients', '2', '--sections', '1'] as const;
+
+test('the page shows what its command prints', { timeout: 120_000 }, () => {
+  const [, words = ''] = /```sh\nnpx --no-install fencepost run (.*)\n```/.exec(page) ?? [];
+  const [, shown = ''] = /```text\n( {2}broke as expected[\s\S]*?)\n```/.exec(page) ?? [];
+  const { code, out } = run(...words.split(' '));
+  expect(shown.length).toBeGreaterThan(200);
+  expect(out).toContain(shown);
+  expect(out).toContain('grant-order of unfenced in check-then-act, plan 16');
+  expect(out).not.toMatch(/95 %|prove/);
+  expect(code).toBe(0);
+});
+
+test('more than a million plans are refused with an estimate, before any is judged', {
+  timeout: 120_000,
+}, () => {
+  const { code, err } = run('zombie-writer', '--exhaust', '3');
+  const [, shown = ''] = /```text\nzombie-writer\.yaml(:1:1 systems.*)\n```/.exec(page) ?? [];
+  expect(shown).toContain('plans with ≤ 3 faults');
+  expect(err).toContain(shown);
+  expect(code).toBe(2);
+});
+
+test.each([
+  [['--clients', '2'], '--clients: narrows what --exhaust examines; seeds take all'],
+  [['--exhaust', '1', '--seed', '3'], '--seed: is about seeds, and --exhaust examines none'],
+  [['--exhaust', 'two'], '--exhaust two: a whole number is expected, e.g. 1000'],
+  [['--exhaust', '1', '--sections', '0'], '--sections 0: at least 1 is needed'],
+])('%j is refused', (flags, what) => {
+  const { code, err } = run('check-then-act', ...flags);
+  expect(err).toContain(what);
+  expect(code).toBe(2);
+});
+
+test('one thread, several, and an attempt that was stopped come to one result', {
+  timeout: 120_000,
+}, () => {
+  const [one, two] = [
+    ['--workers', '0'],
+    ['--workers', '2'],
+  ].map((workers) =>
+    systemsOf(run('check-then-act', ...SMALL, ...workers, '--json', '--output', 'whole')),
+  );
+  const few = ['--workers', '0', '--max-failures', '1', '--output', 'parts'];
+  const begun = run('check-then-act', ...SMALL, ...few);
+  expect(begun.code).toBe(5);
+  expect(begun.err).not.toContain('plans 0..224: 450 runs');
+  const rest = ['--resume', '--json', '--output', 'parts'];
+  const ended = run('check-then-act', ...SMALL, ...rest);
+  expect(ended.err).toMatch(/resume: \d+ chunks? of seeds done before/);
+  expect(two).toEqual(one);
+  expect(named(systemsOf(ended))).toEqual(named(one ?? []));
+  expect(one?.[0]).toMatchObject({
+    ...{ met: true, seeds: 225 },
+    exhausted: { faults: 2, kinds: ['pause'], latencyUs: 1000, clients: 2, plans: 225 },
+  });
+});
+
+/** Without the files of counterexamples, which lie in folders of their own. */
+function named(systems: readonly Record<string, unknown>[]): readonly unknown[] {
+  return systems.map((system) => ({ ...system, counterexample: null }));
+}
+
+test('asynchronous code is exhausted, too, and what is a mistake of it is found', {
+  timeout: 240_000,
+}, () => {
+  for (const name of ['my-lock.yaml', 'my-lock.mjs', 'my-lock.fencepost.mjs']) {
+    writeFileSync(join(folder, name), readFileSync(join(root, 'fixtures/guide', name)));
+  }
+  const { code, out, err } = run(
+    'my-lock.yaml',
+    '--exhaust',
+    '1',
+    '--clients',
+    '2',
+    '--sections',
+    '1',
+  );
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(out).toContain('2 of 2 expectations met');
+  expect(out).toContain('exhausted: ≤ 1 fault of pause');
+});

@@ -1,0 +1,119 @@
+/**
+ * `run --exhaust`: narrows scenarios to what was asked for, and counts their plans before any is
+ * judged, so that too many are refused at once.
+ */
+import type { ExhaustedScope } from '../report/summary.ts';
+import type { ExhaustScope, Scenario } from '../scenario/scenario.ts';
+import { MOST_PLANS, NumberedPlans, type PlanCount } from '../search/exhaust/exhaust.ts';
+import { narrowed } from '../search/exhaust/narrowed.ts';
+import type { SeedRange } from '../search/sweep/shards.ts';
+import type { NumberRange } from '../search/sweep/sweep.ts';
+import { performTask, type TaskContext } from '../search/sweep/tasks.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import { UserError } from './exit.ts';
+import { breathe } from './interruption.ts';
+import type { LoadedScenario } from './sources.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The plans of one system: how many there are, and each by its number. */
+export interface ExhaustedPlans {
+  readonly plans: number;
+  readonly numbered: NumberedPlans;
+  /** Those that are examined here. */
+  readonly range: NumberRange;
+}
+
+/** The scenario as far as it is to be exhausted. */
+export function narrowedTo(loaded: LoadedScenario, scope: ExhaustScope): LoadedScenario {
+  return { ...loaded, scenario: narrowed(loaded.scenario, scope) };
+}
+
+interface CountContext extends Pick<TaskContext, 'pool'> {
+  readonly terminal: Terminal;
+  readonly isInterrupted: () => boolean;
+}
+
+/**
+ * All plans of each system of a narrowed scenario. A `UserError` says where there are too many. Of
+ * a system whose plans could not be counted, as a run did not end, there is the one without faults.
+ */
+export async function countAll(
+  loaded: LoadedScenario,
+  context: CountContext,
+): Promise<ReadonlyMap<string, ExhaustedPlans>> {
+  const { scenario } = loaded;
+  const all = new Map<string, ExhaustedPlans>();
+  for (const { name: system } of scenario.systems) {
+    const { plans, blocks, cut } = await count(loaded, system, context);
+    if (cut === 'too many') throw new UserError([tooManyText(loaded, system, plans)]);
+    const numbered = new NumberedPlans(scenario, system, blocks);
+    all.set(system, { plans, numbered, range: { from: 0, to: plans - 1, blocks } });
+  }
+  const counts = [...all].map(([system, { plans }]) => `${system} ${groupDigits(plans)}`);
+  context.terminal.note(`  plans with ${faultsText(scenario)}: ${counts.join(', ')}`);
+  return all;
+}
+
+const NOT_COUNTED: PlanCount = { plans: 1, blocks: [], cut: 'stopped' };
+
+async function count(
+  { scenario, catalogue }: LoadedScenario,
+  system: string,
+  { pool, terminal, isInterrupted }: CountContext,
+): Promise<PlanCount> {
+  await breathe();
+  const task = { kind: 'count', scenario, system } as const;
+  const end = await performTask(task, { pool, catalogue, isGivenUp: isInterrupted });
+  if (end.kind === 'counted') return end.count;
+  if (end.kind === 'lost') terminal.print(`✗ ${system}: ${end.where}: ${end.why}`);
+  if (end.kind === 'threw') terminal.print(`✗ ${system}: ${end.error}`);
+  return NOT_COUNTED;
+}
+
+function tooManyText({ scenario, file }: LoadedScenario, system: string, plans: number): string {
+  const about = plans > 2 * MOST_PLANS ? `about ${groupDigits(roundUp(plans))}` : 'more than';
+  const many = `${about} ${plans > 2 * MOST_PLANS ? 'plans' : `${groupDigits(MOST_PLANS)} plans`}`;
+  const scope = `${many} with ${faultsText(scenario)}, and at most ${groupDigits(MOST_PLANS)}`;
+  const fewer = 'take a smaller --exhaust, fewer --clients or --sections, or fewer kinds of fault';
+  return `${file}:1:1 systems.${system}: ${scope} are examined: ${fewer}`;
+}
+
+function roundUp(plans: number): number {
+  return Math.ceil(plans / MOST_PLANS) * MOST_PLANS;
+}
+
+function faultsText({ faults, exhaust }: Scenario): string {
+  const kinds = [...new Set(faults.map(({ kind }) => kind))];
+  return `≤ ${countOf(exhaust?.faults ?? 0, 'fault')} of ${kinds.join(', ')}`;
+}
+
+/** The numbers of all plans of the system that has most. */
+export function widest(all: ReadonlyMap<string, ExhaustedPlans>): SeedRange {
+  return { from: 0, to: Math.max(...[...all.values()].map(({ plans }) => plans)) - 1 };
+}
+
+/** The plans of each system that are examined here. */
+export function rangesOf(
+  all: ReadonlyMap<string, ExhaustedPlans>,
+): ReadonlyMap<string, NumberRange> {
+  return new Map([...all].map(([system, { range }]) => [system, range]));
+}
+
+/** The plans of each system by their numbers. */
+export function numberedOf(
+  all: ReadonlyMap<string, ExhaustedPlans>,
+): ReadonlyMap<string, NumberedPlans> {
+  return new Map([...all].map(([system, { numbered }]) => [system, numbered]));
+}
+
+/** In what every plan of a system lies. */
+export function scopeOf(scenario: Scenario, { plans }: ExhaustedPlans): ExhaustedScope {
+  return {
+    faults: scenario.exhaust?.faults ?? 0,
+    kinds: [...new Set(scenario.faults.map(({ kind }) => kind))],
+    latencyUs: scenario.network.latency.minUs,
+    clients: scenario.clients.length,
+    sections: Math.max(...scenario.clients.map(({ sections }) => sections)),
+    plans,
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * How reports speak of an exhaustive search: of plans instead of seeds, and of its scope instead of
+ * a bound, since what was examined is no sample. It is told as what was tried, never as a proof:
+ * other latencies, more clients and lengths between the thresholds were not.
+ */
+import { proseDuration } from '../core/plan/duration.ts';
+import { countOf, groupDigits } from '../text/prose.ts';
+import type { Finding } from './finding.ts';
+import type { ExhaustedScope, SystemSummary } from './summary.ts';
+
+/** What one run of a system is called: by its seed, or by its number among all plans. */
+export type Trial = 'seed' | 'plan';
+
+export function trialOf({ exhausted }: Pick<SystemSummary, 'exhausted'>): Trial {
+  return exhausted === undefined ? 'seed' : 'plan';
+}
+
+/** The same of several systems of one command. */
+export function trialOfAll(systems: readonly Pick<SystemSummary, 'exhausted'>[]): Trial {
+  return systems.some(({ exhausted }) => exhausted !== undefined) ? 'plan' : 'seed';
+}
+
+/** `seed 93`, or `plan 93`. */
+export function trialText({ seed, exhaust }: Pick<Finding, 'seed' | 'exhaust'>): string {
+  return `${exhaust === undefined ? 'seed' : 'plan'} ${seed}`;
+}
+
+/**
+ * `exhausted: ≤ 2 faults of pause, delay; lengths at every threshold; latency 1 ms; 6,919 plans`,
+ * and where not all were examined how many; '' where seeds were.
+ */
+export function exhaustedText(system: SystemSummary): string {
+  return system.exhausted === undefined ? '' : exhaustedTextOf([system]);
+}
+
+/** The same of several systems; what they do not have in common is left out. */
+export function exhaustedTextOf(systems: readonly SystemSummary[]): string {
+  const scopes = systems.flatMap(({ exhausted }) => (exhausted === undefined ? [] : [exhausted]));
+  const same = (of: (scope: ExhaustedScope) => string): string => {
+    const [text = '', ...others] = new Set(scopes.map(of));
+    return others.length === 0 ? text : '';
+  };
+  const faults = same((scope) => `≤ ${countOf(scope.faults, 'fault')}`);
+  const kinds = same((scope) => scope.kinds.join(', '));
+  const latency = same(({ latencyUs }) => `latency ${proseDuration(latencyUs)}`);
+  const isWhole = systems.every(({ seeds, exhausted }) => seeds >= (exhausted?.plans ?? 0));
+  const parts = [
+    kinds === '' ? faults : `${faults} of ${kinds}`,
+    'lengths at every threshold',
+    latency,
+    isWhole ? spanText(scopes.map(({ plans }) => plans)) : shareText(systems),
+  ];
+  return `${isWhole ? '' : 'not '}exhausted: ${parts.filter((part) => part !== '').join('; ')}`;
+}
+
+/** `6,919 plans`, or `6,919 to 7,104 plans`. */
+function spanText(counts: readonly number[]): string {
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most
+    ? countOf(most, 'plan')
+    : `${groupDigits(least)} to ${countOf(most, 'plan')}`;
+}
+
+function shareText(systems: readonly SystemSummary[]): string {
+  const sum = (of: (system: SystemSummary) => number): number =>
+    systems.reduce((total, system) => total + of(system), 0);
+  const all = sum(({ exhausted }) => exhausted?.plans ?? 0);
+  return `${groupDigits(sum(({ seeds }) => seeds))} of ${countOf(all, 'plan')}`;
+}

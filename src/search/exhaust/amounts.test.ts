@@ -1,0 +1,58 @@
+/** Lengths are tried on both sides of every edge, one microsecond apart. */
+import { describe, expect, test } from 'vitest';
+import { builtIn } from '../../catalogue.ts';
+import { breaks } from '../../harness.ts';
+import { loadScenario } from '../../load.ts';
+import { basePlan, narrowed } from './narrowed.ts';
+import { Placements } from './placements.ts';
+import { amountingTo } from './slots.ts';
+
+/** One fault of a kind in a lock whose lease is over at 11 ms, and its successor's at 21 ms. */
+function placementsOf(fault: string): Placements {
+  const text = `name: edge
+systems:
+  one: { lock: lock-service, store: unfenced, options: { clock: wall }, expect: { breaks: [grant-order] } }
+clients: { names: [alice, bob], ttl: 10ms, sections: 1 }
+workload: { kind: blind-writes }
+network: { latency: 1ms..2ms }
+faults: [{ ${fault} }]
+`;
+  const read = loadScenario(text, 'edge.yaml');
+  if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
+  const scenario = narrowed(read.scenario, { faults: 1, clients: null, sections: null });
+  return new Placements(basePlan(scenario, 'one'), scenario.faults, builtIn);
+}
+
+describe('where one length breaks a claim and the next one tried does not', () => {
+  test.each([
+    ['pause: { process: clients, for: 1ms..60ms }', 'grant-order'],
+    ['delay: { by: 0ms..60ms, chance: 1/2 }', 'grant-order'],
+    ['clock: { process: lock, after: acquire, step: -20ms..20ms }', 'mutual-exclusion'],
+    ['partition: { from: clients, to: stores, for: 1ms..60ms }', 'grant-order'],
+  ])('%s: they are one microsecond apart', async (fault, claim) => {
+    const placements = placementsOf(fault);
+    let edges = 0;
+    for (const { fault: least, amounts } of await placements.after([])) {
+      const tried = (amounts ?? []).map((us) => {
+        const plan = placements.planOf([amountingTo(least, us)]);
+        return { us, isBroken: breaks(plan, claim) };
+      });
+      for (const [at, { us, isBroken }] of tried.entries()) {
+        const next = tried[at + 1];
+        if (next === undefined || next.isBroken === isBroken) continue;
+        expect(next.us - us, `${JSON.stringify(least)} from ${us} µs to ${next.us} µs`).toBe(1);
+        edges += 1;
+      }
+    }
+    expect(edges).toBeGreaterThanOrEqual(1);
+  });
+
+  test('the least and the largest that the scenario allows are tried, and nothing beyond', async () => {
+    for (const { amounts } of await placementsOf('delay: { by: 3ms..9ms, chance: 1/2 }').after(
+      [],
+    )) {
+      expect(amounts?.[0]).toBe(3_000);
+      expect(amounts?.at(-1)).toBe(9_000);
+    }
+  });
+});

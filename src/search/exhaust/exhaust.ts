@@ -1,0 +1,129 @@
+/**
+ * Examines no sample but all: every plan of a narrowed scenario with at most so many faults, over
+ * all points, messages and processes that it allows them at, with lengths at every threshold.
+ *
+ * Read on in `narrowed.ts` (what is left to vary), `slots.ts` (where a fault can be placed),
+ * `amounts.ts` (how much of it) and `placements.ts` (each set of faults once, and its number). Here
+ * the plans are counted and found by their numbers; `sweep/sweep.ts` examines them as if they were
+ * seeds, in chunks, on threads and in shards.
+ *
+ * The idea to bound what may go wrong and try all of it is that of small scopes (D. Jackson) and of
+ * iterative bounding (M. Musuvathi, S. Qadeer, 2007).
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import { basePlan } from './narrowed.ts';
+import { type Faults, Placements, type PlanBlock, plansIn } from './placements.ts';
+
+/** All plans of one system; they are numbered from 0. */
+export interface PlanCount {
+  readonly plans: number;
+  /** In ascending order. */
+  readonly blocks: readonly PlanBlock[];
+  /** Why counting ended early, so that there are more: too many, or somebody stopped it. */
+  readonly cut: 'too many' | 'stopped' | null;
+}
+
+/** More plans than these are refused: a smaller scope says more, sooner. */
+export const MOST_PLANS = 1_000_000;
+
+interface CountOptions {
+  readonly catalogue: Catalogue;
+  /** Asked before each run that others follow from. */
+  readonly shouldStop?: () => boolean;
+}
+
+/** Counts the plans of a system of a narrowed scenario, whose stores must be prepared. */
+export async function countPlans(
+  scenario: Scenario,
+  system: string,
+  { catalogue, shouldStop = () => false }: CountOptions,
+): Promise<PlanCount> {
+  const placements = new Placements(basePlan(scenario, system), scenario.faults, catalogue);
+  const most = scenario.exhaust?.faults ?? 0;
+  const blocks: PlanBlock[] = [];
+  let plans = 1;
+  let last: readonly Faults[] = [[]];
+  for (let depth = 1; depth <= most; depth += 1) {
+    const next: Faults[] = [];
+    const expected = plans + (await aboutAfter(last, placements));
+    if (expected > 2 * MOST_PLANS) return { plans: expected, blocks, cut: 'too many' };
+    for (const faults of last) {
+      if (shouldStop()) return { plans, blocks, cut: 'stopped' };
+      const placed = await placements.after(faults);
+      const found = plansIn({ faults, next: placed });
+      if (found.length === 0) continue;
+      blocks.push({ from: plans, to: plans + found.length - 1, faults, next: placed });
+      plans += found.length;
+      if (plans > MOST_PLANS) return { plans, blocks, cut: 'too many' };
+      if (depth < most) for (const one of found) next.push(one);
+    }
+    last = next;
+  }
+  return { plans, blocks, cut: null };
+}
+
+/** Of so many plans an even sample says about how many follow, before all of them are run. */
+const SAMPLE = 32;
+
+async function aboutAfter(plans: readonly Faults[], placements: Placements): Promise<number> {
+  if (plans.length < 8 * SAMPLE) return 0;
+  const step = Math.floor(plans.length / SAMPLE);
+  let found = 0;
+  for (let at = 0; at < SAMPLE; at += 1) {
+    const faults = plans[at * step] ?? [];
+    found += plansIn({ faults, next: await placements.after(faults) }).length;
+  }
+  return Math.round((found / SAMPLE) * plans.length);
+}
+
+/** The plans of one system by their numbers, as far as their blocks are known. */
+export class NumberedPlans {
+  private readonly base: Plan;
+  private readonly blocks: readonly PlanBlock[];
+  /** The plans of the block that was asked for last. */
+  private latest: { readonly block: PlanBlock; readonly plans: readonly Faults[] } | null = null;
+
+  constructor(scenario: Scenario, system: string, blocks: readonly PlanBlock[]) {
+    this.base = basePlan(scenario, system);
+    this.blocks = blocks;
+  }
+
+  planOf(number: number): Plan {
+    if (number === 0) return this.base;
+    const { block, plans } = this.blockOf(number);
+    const faults = plans[number - block.from];
+    assert(faults !== undefined, `block ${block.from}..${block.to} lacks plan ${number}`);
+    return { ...this.base, faults };
+  }
+
+  private blockOf(number: number): {
+    readonly block: PlanBlock;
+    readonly plans: readonly Faults[];
+  } {
+    if (this.latest !== null && isIn(this.latest.block, number)) return this.latest;
+    const block = this.blocks.find((one) => isIn(one, number));
+    assert(block !== undefined, `the block of plan ${number} is not known`);
+    this.latest = { block, plans: plansIn(block) };
+    return this.latest;
+  }
+
+  /** The plan of this system with the faults of another one's. */
+  planWith({ faults }: Plan): Plan {
+    return { ...this.base, faults };
+  }
+}
+
+function isIn({ from, to }: PlanBlock, number: number): boolean {
+  return from <= number && number <= to;
+}
+
+/** The blocks that have plans of a range. */
+export function blocksIn(
+  blocks: readonly PlanBlock[],
+  { from, to }: { readonly from: number; readonly to: number },
+): readonly PlanBlock[] {
+  return blocks.filter((block) => block.from <= to && from <= block.to);
+}

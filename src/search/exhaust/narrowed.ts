@@ -1,0 +1,39 @@
+/**
+ * What an exhaustive search leaves to vary: faults, and nothing else. The scenario is narrowed to
+ * few clients and sections, every range of time that is no fault's becomes its shortest, and what
+ * else a seed would draw, such as which of several locks a section takes, is as seed 0 draws it.
+ */
+import type { Plan, RangeUs } from '../../core/plan/plan.ts';
+import { expand } from '../../scenario/expand.ts';
+import { onlyOn } from '../../scenario/expand-faults.ts';
+import type { ExhaustScope, Scenario } from '../../scenario/scenario.ts';
+
+/** The scenario of which every plan in that scope is examined. */
+export function narrowed(scenario: Scenario, exhaust: ExhaustScope): Scenario {
+  const { clients, sections } = exhaust;
+  const kept = scenario.clients.slice(0, clients ?? scenario.clients.length);
+  const gone = new Set(scenario.clients.slice(kept.length).map(({ name }) => name));
+  const { queue } = scenario;
+  return {
+    ...scenario,
+    exhaust,
+    clients: kept.map((client) => ({
+      ...client,
+      sections: Math.min(client.sections, sections ?? client.sections),
+      think: shortest(client.think),
+    })),
+    ...(queue === undefined ? {} : { queue: { ...queue, duplicates: null } }),
+    network: { ...scenario.network, latency: shortest(scenario.network.latency) },
+    faults: scenario.faults.map((fault) => onlyOn((name) => !gone.has(name), fault)),
+    isSwarm: false,
+  };
+}
+
+function shortest({ minUs }: RangeUs): RangeUs {
+  return { minUs, maxUs: minUs };
+}
+
+/** The plan of one system of a narrowed scenario to which faults are added: it has none. */
+export function basePlan(scenario: Scenario, system: string): Plan {
+  return { ...expand(scenario, system, 0), faults: [], chance: null };
+}

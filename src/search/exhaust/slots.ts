@@ -1,0 +1,396 @@
+/**
+ * Where the next fault of a plan can be placed, and which: a run is watched, and every point that
+ * its clients passed, every message and every timer that the scenario allows a kind of fault at is
+ * a slot. Slots stand in the order in which they strike.
+ */
+import type { Catalogue } from '../../catalogue.ts';
+import type { Trace, TraceEvent } from '../../core/history/trace.ts';
+import { assert } from '../../core/kernel/assert.ts';
+import {
+  amountField,
+  type Fault,
+  type FieldType,
+  type FieldTypes,
+  faultWith,
+  placeNamed,
+  type When,
+  type Which,
+  type WhichTimer,
+} from '../../core/plan/fault.ts';
+import { sectionPointsOf } from '../../core/plan/operation-names.ts';
+import { outside } from '../../core/plan/places.ts';
+import type { Plan, RangeUs } from '../../core/plan/plan.ts';
+import { watchAsync } from '../../host/async/run-async.ts';
+import {
+  type FaultTemplate,
+  type Place,
+  type Target,
+  type TemplateField,
+  targetIn,
+} from '../../scenario/scenario.ts';
+import { isTimer } from '../points/survey.ts';
+
+/** A fault that may strike at one place of a run, but for its amount. */
+export interface Slot {
+  /** Tells the slots of one place apart, and puts them in order. */
+  readonly key: string;
+  /** What it strikes at: `before alice/1/write`, `message alice/1/write/1/request`, `at 0`. */
+  readonly place: string;
+  /** How many events the trace has as it strikes. */
+  readonly position: number;
+  readonly atUs: number;
+  /** Which amounts the scenario allows; null for a fault that has none. */
+  readonly range: RangeUs | null;
+  readonly fault: (amountUs: number) => Fault;
+}
+
+/** A run, and where in it all that a fault can be placed at comes by. */
+export interface Watched {
+  readonly plan: Plan;
+  readonly trace: Trace;
+  /** By place, the first time that it came. */
+  readonly passed: ReadonlyMap<string, Passed>;
+  /** At which each timer of a client was due, by name. */
+  readonly timers: ReadonlyMap<string, Passed>;
+  /** The first event of each instant. */
+  readonly instants: readonly Passed[];
+  /** At which each fault of the plan struck, by its index. */
+  readonly strikes: ReadonlyMap<number, number>;
+}
+
+interface Passed {
+  readonly position: number;
+  readonly atUs: number;
+  /** It comes at one instant with the place before it, which stands for both. */
+  readonly isTwin?: true;
+}
+
+/** Runs a plan; stores must be prepared. */
+export async function watchRun(plan: Plan, catalogue: Catalogue): Promise<Watched> {
+  const clients = new Set(plan.clients.map(({ name }) => name));
+  const timers = new Map<string, Passed>();
+  const instants: Passed[] = [];
+  let nowUs = -1;
+  const trace = await watchAsync(plan, catalogue, ({ name: { text }, timeUs }, _, traced) => {
+    if (timeUs !== nowUs) instants.push({ position: traced, atUs: timeUs });
+    nowUs = timeUs;
+    if (isTimer(text, clients) && !timers.has(text)) {
+      timers.set(text, { position: traced, atUs: timeUs });
+    }
+  });
+  const strikes = strikesIn(trace);
+  const passed = passedIn(trace, plan, strikes);
+  return { plan, trace, passed, timers, instants, strikes };
+}
+
+function strikesIn({ events }: Trace): ReadonlyMap<number, number> {
+  const strikes = new Map<number, number>();
+  events.forEach((event, position) => {
+    if (event.kind !== 'fault' || event.index === null || strikes.has(event.index)) return;
+    strikes.set(event.index, position);
+  });
+  return strikes;
+}
+
+/**
+ * A point at which a fault struck was passed as that did: what it then holds back is traced later.
+ */
+function passedIn(
+  { events }: Trace,
+  { faults }: Plan,
+  strikes: ReadonlyMap<number, number>,
+): ReadonlyMap<string, Passed> {
+  const passed = new Map<string, Passed>();
+  const pass = (place: string, at: Passed): void => {
+    if (!passed.has(place)) passed.set(place, at);
+  };
+  for (const [index, position] of strikes) {
+    const fault = faults[index];
+    const atUs = events[position]?.atUs ?? 0;
+    if (fault !== undefined) pass(struckAt(fault), { position, atUs });
+  }
+  events.forEach((event, at) => {
+    const { atUs } = event;
+    switch (event.kind) {
+      case 'invoke':
+        pass(`before ${event.operation}`, { position: at, atUs });
+        break;
+      case 'return':
+        pass(`after ${event.operation}`, { position: at + 1, atUs });
+        break;
+      case 'mark':
+        pass(`before ${event.point}`, { position: at + 1, atUs });
+        pass(`after ${event.point}`, { position: at + 1.5, atUs, isTwin: true });
+        break;
+      case 'send':
+        pass(`message ${event.message}`, { position: at + 1, atUs });
+    }
+  });
+  return passed;
+}
+
+/** What a fault strikes at, as slots call it. */
+export function struckAt(fault: Fault): string {
+  const at = 'which' in fault ? fault.which : fault.when;
+  return 'atUs' in at ? `at ${at.atUs}` : `${at.kind} ${placeNamed(fault)}`;
+}
+
+/** All that is asked of a kind of fault, but for where it strikes and how much of it there is. */
+interface Form {
+  readonly template: FaultTemplate;
+  readonly values: ReadonlyMap<string, FieldTypes[FieldType]>;
+  readonly processes: readonly string[];
+}
+
+/** Finds the slots of runs of one scenario. */
+export class Slots {
+  private readonly forms: readonly Form[];
+  private readonly verbs = new Map<string, ReadonlySet<string>>();
+
+  constructor(templates: readonly FaultTemplate[]) {
+    this.forms = templates.flatMap(formsOf);
+  }
+
+  /** In the order in which they strike. */
+  in(watched: Watched): readonly Slot[] {
+    const slots = new Map<string, Slot>();
+    for (const form of this.forms) {
+      for (const slot of this.of(form, watched)) {
+        const name = `${slot.place} ${slot.key}`;
+        const known = slots.get(name);
+        slots.set(name, known === undefined ? slot : { ...slot, range: hull(known, slot) });
+      }
+    }
+    return [...slots.values()].sort(byPosition);
+  }
+
+  private of(form: Form, watched: Watched): readonly Slot[] {
+    const { template } = form;
+    const target = targetIn(template)?.value;
+    if (target === undefined) return this.atPoints(form, watched);
+    const isTimer = template.kind === 'late-timer';
+    const named = isTimer
+      ? [...watched.timers].filter(([name, at]) => isTimerMeant(target, name, at))
+      : this.messages(form, target, watched);
+    return named.flatMap(([name, passed]) => {
+      if (passed.atUs >= watched.plan.limits.healAtUs) return [];
+      const which = isTimer
+        ? ({ kind: 'timer', timer: name } as const)
+        : ({ kind: 'message', message: name } as const);
+      return [slotAt(form, which, passed)];
+    });
+  }
+
+  private messages(
+    { template }: Form,
+    target: Target,
+    { plan, trace }: Watched,
+  ): readonly (readonly [string, Passed])[] {
+    const isDatagram = plan.network.link === 'datagram';
+    if (template.kind === 'duplicate' && !isDatagram) return [];
+    const found = new Map<string, Passed>();
+    const links = new Set<string>();
+    trace.events.forEach((event, at) => {
+      if (event.kind !== 'send' || found.has(event.message)) return;
+      const isRequest = event.message.endsWith('/request');
+      if (template.kind === 'duplicate' && !isRequest) return;
+      if (!this.isMeant(target, event, { plan, links })) return;
+      found.set(event.message, { position: at + 1, atUs: event.atUs });
+    });
+    return [...found];
+  }
+
+  private isMeant(
+    target: Target,
+    { message, from, to, atUs }: Extract<TraceEvent, { readonly kind: 'send' }>,
+    { plan, links }: { readonly plan: Plan; readonly links: Set<string> },
+  ): boolean {
+    switch (target.kind) {
+      case 'any':
+        return true;
+      case 'named':
+        return message === target.name;
+      case 'verb': {
+        const suffix = `/1/${target.leg}`;
+        const operation = message.endsWith(suffix) ? message.slice(0, -suffix.length) : '';
+        const [client = ''] = operation.split('/');
+        return target.clients.includes(client) && this.pointsOf(target.verb, plan).has(operation);
+      }
+      case 'link': {
+        // The first of the link after the last time that may be drawn is one of them.
+        if (!target.from.includes(from) || !target.to.includes(to)) return false;
+        if (atUs < target.at.minUs || links.has(`${from} ${to}`)) return false;
+        if (atUs >= target.at.maxUs) links.add(`${from} ${to}`);
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** The operations of a plan by their verb, which asynchronous code may define. */
+  private pointsOf(verb: string, { clients, system: { store } }: Plan): ReadonlySet<string> {
+    const known = this.verbs.get(verb);
+    if (known !== undefined) return known;
+    const points = clients.flatMap((client) =>
+      client.sections.flatMap((section) =>
+        sectionPointsOf({ client, section, store, operations: [verb] }),
+      ),
+    );
+    const meant = new Set(points.flatMap((one) => (one.verb === verb ? [one.point] : [])));
+    this.verbs.set(verb, meant);
+    return meant;
+  }
+
+  private atPoints(form: Form, watched: Watched): readonly Slot[] {
+    const { plan, passed, instants } = watched;
+    const place = placeIn(form.template);
+    const slots: Slot[] = [];
+    const fixedUs = fixedTime(place);
+    if (fixedUs !== null) {
+      const first = instants.find(({ atUs }) => atUs >= fixedUs);
+      const position = first?.position ?? watched.trace.events.length;
+      const when: When = { kind: 'at', atUs: fixedUs };
+      return [slotAt(form, when, { position, atUs: fixedUs })];
+    }
+    const clients = new Set(plan.clients.map(({ name }) => name));
+    const own = form.processes.filter((name) => clients.has(name));
+    const subjects = own.length > 0 ? new Set(own) : clients;
+    for (const [text, at] of passed) {
+      const when = whenOf(text);
+      if (when === null || at.atUs >= plan.limits.healAtUs) continue;
+      if (!subjects.has(when.point.slice(0, when.point.indexOf('/')))) continue;
+      if (this.allows(place, when, at, plan)) slots.push(slotAt(form, when, at));
+    }
+    return slots;
+  }
+
+  private allows(place: Place, when: PointWhen, at: Passed, plan: Plan): boolean {
+    switch (place.kind) {
+      case 'anywhere':
+        return at.isTwin !== true;
+      case 'at':
+        return at.isTwin !== true && outside(at.atUs, place.at) === 0;
+      case 'point':
+        return place.point === when.point && place.side === when.kind;
+      case 'verb':
+        return place.side === when.kind && this.pointsOf(place.verb, plan).has(when.point);
+    }
+  }
+}
+
+type PointWhen = Exclude<When, { readonly kind: 'at' }>;
+
+function whenOf(place: string): PointWhen | null {
+  const [, kind, point] = /^(before|after) (.*)$/.exec(place) ?? [];
+  if (point === undefined) return null;
+  return { kind: kind === 'before' ? 'before' : 'after', point };
+}
+
+function placeIn({ kind, fields }: FaultTemplate): Place {
+  const place = fields.find((field) => field.type === 'when');
+  assert(place?.type === 'when', `a ${kind} is placed by its time or its target`);
+  return place.value;
+}
+
+/** The one instant that a place is; null where it is none. */
+function fixedTime(place: Place): number | null {
+  return place.kind === 'at' && place.at.minUs === place.at.maxUs ? place.at.minUs : null;
+}
+
+function isTimerMeant(target: Target, name: string, { atUs }: Passed): boolean {
+  if (target.kind === 'timer') return target.name === name;
+  if (target.kind !== 'process') return target.kind === 'any';
+  const isIts = target.processes.includes(name.slice(0, name.indexOf('/')));
+  return isIts && atUs >= target.at.minUs;
+}
+
+/** Every choice of whom a template strikes, and how, but for where and how much. */
+function formsOf(template: FaultTemplate): readonly Form[] {
+  let forms: readonly ReadonlyMap<string, FieldTypes[FieldType]>[] = [new Map()];
+  for (const field of template.fields) {
+    const choices = choicesOf(field);
+    if (choices === null) continue;
+    forms = forms.flatMap((form) => choices.map((one) => new Map([...form, [field.name, one]])));
+  }
+  return forms.map((values) => {
+    const named = template.fields.flatMap(({ name, type }) => {
+      return type === 'process' || type === 'group' ? [values.get(name)] : [];
+    });
+    return { template, values, processes: named.flat().map(String) };
+  });
+}
+
+/** The values of a field that no run and no amount decides; null for one of the others. */
+function choicesOf(field: TemplateField): readonly FieldTypes[FieldType][] | null {
+  switch (field.type) {
+    case 'process':
+    case 'group':
+      return field.value;
+    case 'rate':
+      return [...new Set([field.value.minUs, field.value.maxUs])];
+    case 'key':
+    case 'direction':
+    case 'clocks':
+      return [field.value];
+    default:
+      return null;
+  }
+}
+
+function slotAt(
+  { template, values }: Form,
+  place: When | Which | WhichTimer,
+  { position, atUs }: Passed,
+): Slot {
+  const { kind } = template;
+  const amount = amountField(kind);
+  const fault = (amountUs: number): Fault =>
+    faultWith(kind, ({ name, type }) => {
+      if (type === 'when' || type === 'message' || type === 'timer') return place;
+      if (name !== amount?.name) return values.get(name) ?? null;
+      return range === null ? null : amountUs;
+    });
+  const range = rangeOf(template);
+  const any = fault(0);
+  return { key: keyOf(any), place: struckAt(any), position, atUs, range, fault };
+}
+
+/** The same fault with another amount, which may be less than 0. */
+export function amountingTo(fault: Fault, us: number): Fault {
+  const { kind } = fault;
+  const amount = amountField(kind)?.name;
+  const values = new Map(Object.entries(fault));
+  return faultWith(kind, ({ name }) => (name === amount ? us : (values.get(name) ?? null)));
+}
+
+/** What tells two faults at one place apart, but for their amounts. */
+export function keyOf(fault: Fault): string {
+  const amount = amountField(fault.kind)?.name;
+  const values = Object.entries(fault).filter(([name]) => {
+    return name !== amount && name !== 'when' && name !== 'which';
+  });
+  return JSON.stringify(values);
+}
+
+/** Which amounts are allowed: null where a fault has none, or never ends. */
+function rangeOf({ fields }: FaultTemplate): RangeUs | null {
+  for (const { type, value } of fields) {
+    if (type === 'duration' || type === 'durationOrNever' || type === 'step') return value;
+  }
+  return null;
+}
+
+function hull(a: Slot, b: Slot): RangeUs | null {
+  if (a.range === null || b.range === null) return a.range ?? b.range;
+  return {
+    minUs: Math.min(a.range.minUs, b.range.minUs),
+    maxUs: Math.max(a.range.maxUs, b.range.maxUs),
+  };
+}
+
+function byPosition(a: Slot, b: Slot): number {
+  if (a.position !== b.position) return a.position - b.position;
+  if (a.place !== b.place) return a.place < b.place ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
+}
