@@ -1,8 +1,8 @@
 /**
  * A realm: own instances of a user's modules, as a process has them that has just been started. ES
  * modules and CommonJS import each other as in Node; `import()`, `createRequire` and `import.meta`
- * stay inside. One thing differs: of modules that await something at their top level, those that one
- * module imports are run one after the other, which Node lets run beside each other. Begin with
+ * stay inside. One thing differs: of modules that await something at their top level, those that
+ * one module imports are run one after the other, and in Node beside each other. Begin with
  * `Realm`; `module-graph.ts` has what is compiled once for all realms,
  * `rewrite-module.ts` how an ES module becomes a function, `own-instances.ts` who uses them.
  */
