@@ -131,6 +131,10 @@ const TALKS: Readonly<Record<string, readonly Step[]>> = {
     [1, 'PUBLISH a x'],
     [0, 'HELLO 2', 'PING'],
   ],
+  'words of a handshake from a subscriber': [
+    [0, 'SUBSCRIBE a', 'HELLO 3', 'CLIENT SETNAME me', 'AUTH x', 'RESET', 'HELLO 3', 'GET none'],
+    [1, 'HELLO 3', 'SUBSCRIBE a', 'CLIENT SETNAME me', 'HELLO 2', 'HELLO', 'GET none'],
+  ],
   'RESET, which goes back to version 2': [
     [0, 'HELLO 3', 'CLIENT SETNAME me', 'RESET', 'GET none'],
     [0, 'CLIENT GETNAME', 'HELLO'],

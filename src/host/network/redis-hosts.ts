@@ -100,7 +100,9 @@ class RedisSession implements WireSession<RedisRequest, RedisReply> {
     }
     // Nothing else that a node keeps of a connection is seen by others.
     if (SUBSCRIBES.has(label)) this.farewell = { session: this.id, closes: true };
-    if (HANDSHAKE.has(label) && !this.isQueuing) return this.greeted(call);
+    // The node queues them within MULTI, and refuses them to a subscriber.
+    const isGreeting = !this.isQueuing && this.farewell === null;
+    if (HANDSHAKE.has(label) && isGreeting) return this.greeted(call);
     this.followTransaction(label, command.length);
     if (label === 'reset') {
       this.greeter.handle(request, { wallUs: 0 });
