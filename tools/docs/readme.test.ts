@@ -188,8 +188,16 @@ test('the leases answer as their comments say', () => {
   expect(said).toHaveLength(6);
 });
 
+test('a plan is explained as the comments say', () => {
+  const told = exampleWith('explainPlan(read.plan');
+  const said = [...told.matchAll(/\/\/ (.*)/g)].map(([, words]) => words);
+  expect(outputOf(told).trim().split('\n')).toEqual(said);
+  expect(said).toHaveLength(4);
+});
+
 test('every example of a page is run by a test', () => {
   const run = [
+    'explainPlan(read.plan',
     ...['shrinkFailure(plan', 'new LockService()', 'new LeaseTable()', 'planArbitrary('],
     'new OptimisticTable(',
     // driver.slow.test.ts runs these two, vitest.slow.test.ts those in vitest.
