@@ -11,6 +11,7 @@
 import type { RangeUs } from '../plan/plan.ts';
 
 const MS = 1_000;
+const LEAST_OF_THREE_DIGITS = 100;
 const DECIMALS_OF_MS = 3;
 const COARSEST_US = 1_000_000_000;
 
@@ -36,8 +37,8 @@ export function digitsOf(us: number): number {
 
 /** The smallest round number that is not below `us`; 0 for 0. */
 export function roundFrom(us: number): number {
-  const digits = String(us).length;
-  const gridUs = us <= MS ? MS / 10 : 10 ** Math.max(DECIMALS_OF_MS, digits - ROUND_DIGITS);
+  let gridUs = us <= MS ? MS / 10 : MS;
+  while (us >= gridUs * LEAST_OF_THREE_DIGITS) gridUs *= 10;
   return Math.ceil(us / gridUs) * gridUs;
 }
 
