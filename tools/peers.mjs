@@ -75,8 +75,14 @@ async function useFleet(project, url) {
   const worker = spawn('node', [...cli, 'worker', '--workers', '1'], {
     cwd: project,
     env,
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  let said = '';
+  for (const stream of [worker.stdout, worker.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+  }
   const ended = new Promise((resolve) => worker.once('close', resolve));
   const sweep = [...cli, 'sweep', 'zombie-writer', '--seeds', '1..400', '--workers', '1'];
   const used = run('node', [...sweep, '--chunk-seconds', '1'], project, { FENCEPOST_QUEUE: url });
@@ -84,7 +90,7 @@ async function useFleet(project, url) {
   const code = await ended;
   return code === used.status
     ? used
-    : { status: code, text: `${used.text}\nthe worker ended with ${code}` };
+    : { status: code, text: `${used.text}\nthe worker ended with ${code}:\n${said}` };
 }
 
 async function freePort() {
