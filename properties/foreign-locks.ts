@@ -23,6 +23,8 @@ export interface ForeignLock {
   readonly faults: readonly string[];
   readonly says: readonly RegExp[];
   readonly never: readonly RegExp[];
+  /** Roles that the trace below the story shows; absent for none in particular. */
+  readonly shows?: readonly string[];
 }
 
 const RELEASE = `
@@ -30,12 +32,16 @@ const RELEASE = `
   return 0`;
 
 /** What no story may say of a lock that gives no tokens, or of a store that was never asked. */
-const BLAMES_STORE = [/never compares/, /a store (that|whose)/i, /fenced/];
+export const BLAMES_STORE: readonly RegExp[] = [
+  /never compares/,
+  /a store (that|whose)/i,
+  /fenced/,
+];
 const OVER = /over since|under a lease that was over/;
 
-type Section = (redis: RedisClient, section: AsyncSection) => Promise<void>;
+export type Section = (redis: RedisClient, section: AsyncSection) => Promise<void>;
 
-function onRedis(run: Section, commandTimeout?: number): LockDefinition {
+export function onRedis(run: Section, commandTimeout?: number): LockDefinition {
   return {
     about: 'a lock on one Redis node',
     operations: ['set', 'get', 'del', 'eval', 'incr', 'pexpire', 'releasing', 'working'],
@@ -59,7 +65,7 @@ interface Lease {
 }
 
 /** The guide's own acquire; what it is counted from is the first of many mistakes. */
-async function take(
+export async function take(
   redis: RedisClient,
   { lock, ttlMs }: AsyncSection,
   from: 'request' | 'reply' = 'request',
@@ -75,7 +81,11 @@ async function take(
   return null;
 }
 
-const giveBack = async (redis: RedisClient, lock: string, { value }: Lease): Promise<void> => {
+export const giveBack = async (
+  redis: RedisClient,
+  lock: string,
+  { value }: Lease,
+): Promise<void> => {
   await redis.eval(RELEASE, 1, lock, value);
 };
 
@@ -317,13 +327,13 @@ const leaseFile: LockDefinition = {
   },
 };
 
-const pause = (where: string): string =>
+export const pause = (where: string): string =>
   `pause: { process: clients, ${where}, for: 10ms..60ms, chance: 1/2 }`;
-const delay = (message: string, leg: string): string =>
+export const delay = (message: string, leg: string): string =>
   `delay: { message: ${message}, leg: ${leg}, by: 10ms..40ms, chance: 1/2 }`;
 
 /** Long enough for something to go wrong in between. */
-const LONG = 'workload: { steps: [read: {}, compute: 8ms, write: {}] }';
+export const LONG = 'workload: { steps: [read: {}, compute: 8ms, write: {}] }';
 
 export const foreignLocks: readonly ForeignLock[] = [
   {
@@ -341,6 +351,7 @@ export const foreignLocks: readonly ForeignLock[] = [
     faults: [pause('before: del')],
     says: [/paused from .*, before its `del`/, /`del`.* removed \w+'s key/],
     never: BLAMES_STORE,
+    shows: ['foreign release'],
   },
   {
     title: 'gives back by a plain DEL, which comes late',
@@ -349,6 +360,7 @@ export const foreignLocks: readonly ForeignLock[] = [
     faults: [delay('del', 'request')],
     says: [/`del`.* came [\d.]+ ms late/, /`del`.* removed \w+'s key/],
     never: BLAMES_STORE,
+    shows: ['foreign release'],
   },
   {
     title: 'takes the lock again once its lease is over, and writes what it had read',
@@ -387,7 +399,7 @@ export const foreignLocks: readonly ForeignLock[] = [
     lock: onRedis(renewsAny),
     claim: 'grant-order',
     faults: [pause('before: pexpire')],
-    says: [/paused from .*, before its `pexpire`/],
+    says: [/paused from .*, before its `pexpire`/, /its key until [12]\d(\.\d+)? ms/],
     never: BLAMES_STORE,
   },
   {

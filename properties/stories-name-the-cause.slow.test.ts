@@ -16,6 +16,7 @@ import { expand } from '../src/scenario/expand.ts';
 import type { Scenario } from '../src/scenario/scenario.ts';
 import { explainPlan } from '../src/search/evidence/explain-plan.ts';
 import { type ForeignLock, foreignLocks } from './foreign-locks.ts';
+import { retriedLocks } from './foreign-retries.ts';
 
 const SEEDS = 120;
 
@@ -49,16 +50,19 @@ async function storyOf({ scenario, catalogue }: Loaded, system: string, claim: s
     if (verdicts[0]?.kind !== 'invalid') continue;
     const { plan: shrunk, boundary } = await shrinkFailureAsync(plan, claim, { catalogue });
     const told = await explainPlan(shrunk, claim, { catalogue, boundary });
-    if (told !== null) return inWords(told.explanation);
+    if (told === null) continue;
+    const roles = told.causation.evidence.map(({ role }) => role);
+    return { words: inWords(told.explanation), roles };
   }
   throw new Error(`no seed of ${SEEDS} breaks ${claim}`);
 }
 
 describe('the story of a lock that', () => {
-  test.each(foreignLocks)('$title', async (foreign) => {
-    const story = await storyOf(loaded(foreign), 'tested', foreign.claim);
+  test.each([...foreignLocks, ...retriedLocks])('$title', async (foreign) => {
+    const { words: story, roles } = await storyOf(loaded(foreign), 'tested', foreign.claim);
     for (const said of foreign.says) expect(story).toMatch(said);
     for (const blame of foreign.never) expect(story).not.toMatch(blame);
+    expect(roles).toEqual(expect.arrayContaining([...(foreign.shows ?? [])]));
   });
 });
 
@@ -78,7 +82,7 @@ faults:
   const read = loadScenario(text, 'npm-redlock-4.yaml', withRedlock);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
   const tested = { scenario: read.scenario, catalogue: withRedlock };
-  const story = await storyOf(tested, 'tested', 'grant-order');
+  const { words: story } = await storyOf(tested, 'tested', 'grant-order');
   expect(story).toMatch(/paused from .* to/);
   expect(story).not.toMatch(/token|compares|a store (that|whose)/i);
 });
@@ -89,7 +93,7 @@ test('npm’s redlock 5 is told by the late reply, and by whose lease was over',
   );
   const read = await loadScenarioFile(file);
   if (read.kind === 'problems') throw new Error(JSON.stringify(read.problems));
-  const story = await storyOf(read, 'trusts', 'grant-order');
+  const { words: story } = await storyOf(read, 'trusts', 'grant-order');
   expect(story).toMatch(/the reply to \w+'s `eval(sha)?`.* came [\d.]+ (ms|s) late/);
   expect(story).toMatch(/over since|under a lease that was over/);
   expect(story).not.toMatch(/token|compares/);

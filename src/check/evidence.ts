@@ -77,6 +77,9 @@ export function accessBreach<Rule extends string>(
   return breachShown(rule, parts, [...causes, ...ofLate]);
 }
 
+/** Beyond any run, as the end of what has none: who knows of none has looked at nothing. */
+const NEVER_US = 1e15;
+
 /** The last time that the holder who made an access looked whether its lease lives. */
 function lastTest(
   { trace, operations }: TraceIndex,
@@ -86,6 +89,7 @@ function lastTest(
   for (let at = asked - 1; at >= 0; at -= 1) {
     const test = trace.events[at];
     if (test?.kind !== 'lease-test' || test.process !== event.client) continue;
+    if (test.believedUntilUs > NEVER_US) continue;
     if (test.ordinal === event.under) return { index: at };
   }
   return undefined;

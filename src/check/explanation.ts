@@ -16,7 +16,7 @@ import { listOf } from '../text/prose.ts';
 import type { Theft } from './breach-cause.ts';
 import { faultPhrase, messagePhrase, pausedBefore, spanPhrase } from './fault-phrase.ts';
 import { type Impostor, impostorUnder } from './impostor.ts';
-import { isQuorumGrant } from './leases.ts';
+import { isQuorumGrant, keyUnder } from './leases.ts';
 import type { Explanation, Invalid } from './verdict.ts';
 
 /** Puts a breach of one rule into words. */
@@ -144,7 +144,9 @@ export class Contradiction {
     return listOf(
       this.grants.map((grant, place) => {
         const letter = this.letterOf(grant.ordinal);
-        const phrase = grantPhrase(grant, this.grants[place - 1]);
+        const next = this.grants[place + 1];
+        const key = next === undefined ? null : keyUnder(this.trace, grant, next);
+        const phrase = grantPhrase(grant, this.grants[place - 1], key?.untilUs ?? null);
         return `${letter} be ${phrase}${this.impostorPhrase(grant)}`;
       }),
     );
@@ -209,12 +211,33 @@ export class Contradiction {
 
   /** The same, and what the late call did where a lock was lost by it. */
   withCauses(): string {
+    const isFaultless = this.faults.length === 0;
     const faults = this.whileFaults();
-    if (this.theft === null) return faults;
+    if (this.theft === null) return isFaultless ? this.atOncePhrase() : faults;
     const { client, message, holder } = this.theft;
     const call = messagePhrase(this.trace, message);
     const whose = holder === client ? 'its own' : `${holder}'s`;
     return `${faults}${faults === '' ? ':' : ', and'} ${call} removed ${whose} key`;
+  }
+
+  /**
+   * `: the lock let carol in while bob was inside, and no fault was needed`, where clients note
+   * their grants themselves: who reads only that both had it looks for a fault.
+   */
+  private atOncePhrase(): string {
+    const [one, other] = this.grants;
+    if (one === undefined || other === undefined || one.client === other.client) return '';
+    if (!isQuorumGrant(one) || !isQuorumGrant(other) || this.hasFaults) return '';
+    const left = this.trace.events.find(
+      (event) => event.kind === 'leave' && event.ordinal === one.ordinal,
+    );
+    if (left !== undefined && left.atUs < other.atUs) return '';
+    return `: the lock let ${other.client} in while ${one.client} was inside, and no fault was needed`;
+  }
+
+  /** Whether any fault struck, needed or not. */
+  private get hasFaults(): boolean {
+    return this.trace.events.some(({ kind }) => kind === 'fault');
   }
 
   /** ` with token 2`; where nothing of the run has a token, none is missed. */
@@ -260,12 +283,13 @@ function isOneOf<K extends EventKind>(event: TraceEvent, kinds: readonly K[]): e
 }
 
 /** What the grant before it had in common with a grant is not said again. */
-function grantPhrase(grant: Grant, previous: Grant | undefined): string {
+function grantPhrase(grant: Grant, previous: Grant | undefined, keyUntilUs: number | null): string {
   const { client, ordinal, lock, token, atUs, ttlUs, untilUs } = grant;
   const ofLock = lock === previous?.lock ? '' : ` of \`${lock}\``;
   const facts = [`from ${proseDuration(atUs)}`];
   if (token !== 0 && token !== ordinal) facts.unshift(`token ${token}`);
-  if (untilUs === null) facts.push('no end');
+  if (keyUntilUs !== null) facts.push(`its key until ${proseDuration(keyUntilUs)}`);
+  else if (untilUs === null) facts.push(isQuorumGrant(grant) ? 'no end known' : 'no end');
   else if (ttlUs !== previous?.ttlUs) facts.push(`ttl ${proseDuration(ttlUs)}`);
   return `${client}'s grant ${ordinal}${ofLock} (${facts.join(', ')})`;
 }

@@ -19,7 +19,7 @@ export function faultPhrase(trace: Trace, fault: FaultStrikes): string {
     target: hitsMessage(fault.fault) ? messagePhrase(trace, target) : `\`${target}\``,
     amount: proseDuration(amount),
   });
-  return `${said}${deedPhrase(trace, fault)}${lossPhrase(trace, fault)}`;
+  return `${said}${deedPhrase(trace, fault)}${lossPhrase(trace, fault)}${leftPhrase(trace, fault)}`;
 }
 
 /** `from 3 ms to 20 ms`. */
@@ -99,6 +99,18 @@ export function pausedBefore(
   const next = since.find((event) => event.kind === 'invoke' && event.process === process);
   if (next?.kind !== 'invoke') return null;
   return { operation: next.operation, phrase: verbPhrase(trace, next.operation) };
+}
+
+/** What a client left behind that crashed: `, and its key of `db` has no end`. */
+function leftPhrase({ events }: Trace, { fault, processes, atUs }: FaultStrikes): string {
+  if (fault !== 'crash') return '';
+  for (const event of events.toReversed()) {
+    if (event.kind !== 'key-change' || event.atUs > atUs || !event.isDone) continue;
+    if (!processes.includes(event.client)) continue;
+    const isLeft = event.change !== 'removed' && event.untilUs === null;
+    return isLeft ? `, and its key \`${event.key}\` has no end` : '';
+  }
+  return '';
 }
 
 const FORGETS: ReadonlySet<string> = new Set(['crash', 'failover', 'evict']);

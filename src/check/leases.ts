@@ -2,7 +2,8 @@
  * Decides what the lock service itself holds of a grant: which processes keep it, until when, and
  * whether it was given back.
  */
-import type { Grant } from '../core/history/server-events.ts';
+import type { Grant, KeyChange } from '../core/history/server-events.ts';
+import type { Trace } from '../core/history/trace.ts';
 import type { GrantLog, LockLog, TraceIndex } from './trace-index.ts';
 
 /** Whether no single server gave it: its client did so itself, once enough of them said yes. */
@@ -49,4 +50,24 @@ export function isReleasedBefore(grant: GrantLog, before: number): boolean {
 /** Whether the service still held the grant at event `before`, at true time `atUs`. */
 export function isHeldAt(grant: GrantLog, at: { index: number; atUs: number }): boolean {
   return at.atUs < serviceEndUs(grant, at.index) && !isReleasedBefore(grant, at.index);
+}
+
+/**
+ * The key that stood for a grant of which its client told no end: as its only server kept it when
+ * the next client had the lock. Null where several servers keep keys, or none tells of them.
+ */
+export function keyUnder({ events }: Trace, grant: Grant, next: Grant): KeyChange | null {
+  if (!isQuorumGrant(grant) || grant.untilUs !== null || next.lock !== grant.lock) return null;
+  let found: KeyChange | null = null;
+  for (const event of events) {
+    if (event.atUs > next.atUs) break;
+    if (event.kind !== 'key-change' || !event.isDone || event.client !== grant.client) continue;
+    if (!event.key.includes(grant.lock)) continue;
+    if (found !== null && found.process !== event.process) return null;
+    const isTaking = event.change === 'taken' && event.atUs <= grant.atUs;
+    const isOwn = event.holder === grant.client;
+    const isKept = event.change === 'prolonged' && isOwn && event.key === found?.key;
+    if (isTaking || isKept) found = event;
+  }
+  return found === null || found.untilUs === null ? null : found;
 }

@@ -275,9 +275,11 @@ function endPhrase({
   process,
   client,
 }: Grant | Renew): string {
+  const isTaken = process === client && sentAtUs === atUs;
+  if (untilUs === null && isTaken) return `${client} counted on it until its release`;
   if (untilUs === null) return 'it has no end but its release';
   const end = proseDuration(sentAtUs + ttlUs);
-  if (process === client && sentAtUs === atUs) return `${client} counted on it until ${end}`;
+  if (isTaken) return `${client} counted on it until ${end}`;
   const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
   return `${counted} that left at ${proseDuration(sentAtUs)} it lasts until ${end}`;
 }

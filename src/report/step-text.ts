@@ -118,6 +118,7 @@ function deliverText(event: EventOf<'deliver'>, around: Surroundings): string {
 
 function testText(event: EventOf<'lease-test'>, around: Surroundings): string {
   if (!event.isLive) return 'own clock: lease is over';
+  if (event.believedUntilUs > NEVER_US) return 'own clock: knows of no end';
   if (around.repeated.has(event)) return 'own clock: lease lives';
   return `own clock: lease lives${untilText(event.believedUntilUs)}`;
 }

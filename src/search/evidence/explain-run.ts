@@ -4,8 +4,11 @@
  * what would have prevented it is said only where a run has shown that.
  */
 import { builtIn } from '../../catalogue.ts';
+import { theftBehind } from '../../check/breach-cause.ts';
 import type { Causation } from '../../check/causation.ts';
 import { explain } from '../../check/explain.ts';
+import { keyUnder } from '../../check/leases.ts';
+import { indexTrace } from '../../check/trace-index.ts';
 import type { Explanation, Invalid } from '../../check/verdict.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -38,7 +41,7 @@ export function explainRunNow(broken: BrokenRun): ToldBreach {
 
 /** The breach by what the runs beside it came to; null where the plan did not break it again. */
 export function toldBy({ plan, trace, verdict }: BrokenRun, found: Causation | null): ToldBreach {
-  const causation = found ?? unproven(verdict);
+  const causation = withNamed(found ?? unproven(verdict), { trace, verdict });
   const { causes, cure } = causation;
   const known = {
     system: plan.system.name,
@@ -47,6 +50,36 @@ export function toldBy({ plan, trace, verdict }: BrokenRun, found: Causation | n
   };
   const explanation = explain(trace, verdict, known);
   return { explanation: { ...explanation, cure: cure?.text ?? explanation.cure }, causation };
+}
+
+/** What the words name beside the breach stands in the trace below them too. */
+function withNamed(
+  causation: Causation,
+  { trace, verdict }: Pick<BrokenRun, 'trace' | 'verdict'>,
+): Causation {
+  const { events } = trace;
+  const roles = new Map(causation.evidence.map(({ role, event }) => [event, role]));
+  const show = (role: string, event: number): void => {
+    if (event >= 0 && !roles.has(event)) roles.set(event, role);
+  };
+  const theft = theftBehind(indexTrace(trace), verdict);
+  const ofTheft = (kind: 'key-change' | 'receive'): number =>
+    events.findIndex((event) => event.kind === kind && event.message === theft?.message);
+  if (theft !== null) {
+    const change = ofTheft('key-change');
+    show('foreign release', change < 0 ? ofTheft('receive') : change);
+  }
+  const grants = verdict.evidence.flatMap(({ event: index }) => {
+    const event = events[index];
+    return event?.kind === 'grant' ? [event] : [];
+  });
+  for (const [place, next] of grants.slice(1).entries()) {
+    const grant = grants[place];
+    const key = grant === undefined ? null : keyUnder(trace, grant, next);
+    if (key !== null) show('key', events.indexOf(key));
+  }
+  const evidence = [...roles].map(([event, role]) => ({ role, event }));
+  return { ...causation, evidence: evidence.sort((one, other) => one.event - other.event) };
 }
 
 function unproven({ evidence }: Invalid): Causation {

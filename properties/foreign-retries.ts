@@ -1,0 +1,258 @@
+/**
+ * More locks that are not fencepost's: those that renew, ask again, or take and give back in two
+ * steps, as they are found in the wild. As in `foreign-locks.ts`, each row notes before any run what
+ * its failure comes from.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Port } from '../src/core/world/port.ts';
+import type { Server, Turn } from '../src/core/world/server.ts';
+import type { LockDefinition } from '../src/systems/define-lock.ts';
+import type { AsyncSection } from '../src/systems/protocol.ts';
+import {
+  BLAMES_STORE,
+  delay,
+  type ForeignLock,
+  giveBack,
+  LONG,
+  onRedis,
+  pause,
+  type Section,
+  take,
+} from './foreign-locks.ts';
+
+/** For an answer, where a lock asks again. */
+const PATIENCE_MS = 8;
+
+/** Gives back in two steps: looks whose key it is, then removes it. */
+const looksThenRemoves: Section = async (redis, section) => {
+  const lease = await take(redis, section);
+  if (lease === null) return;
+  const guard = section.guard({ untilMs: lease.untilMs });
+  await guard.work();
+  guard.leave();
+  if ((await redis.get(section.lock)) === lease.value) await redis.del(section.lock);
+};
+
+/** Gives back by a DEL, and by another one where the first was not answered. */
+const removesAgain: Section = async (redis, section) => {
+  const lease = await take(redis, section);
+  if (lease === null) return;
+  const guard = section.guard({ untilMs: lease.untilMs });
+  await guard.work();
+  guard.leave();
+  if (Date.now() >= lease.untilMs) return;
+  await redis.del(section.lock).catch(() => redis.del(section.lock));
+};
+
+/** Asks whether the key is still its own, and writes once the answer is there. */
+const asksFirst: Section = async (redis, section) => {
+  const lease = await take(redis, section);
+  if (lease === null) return;
+  const guard = section.guard();
+  const before = await guard.read('x');
+  const isMine = (await redis.get(section.lock)) === lease.value;
+  if (isMine) await guard.write('x', before + 1);
+  guard.leave();
+  await giveBack(redis, section.lock, lease);
+};
+
+/** Prolongs its lease once in the middle, and takes it for granted that this was heard. */
+const renewsBlindly: Section = async (redis, section) => {
+  const lease = await take(redis, section);
+  if (lease === null) return;
+  const guard = section.guard();
+  const before = await guard.read('x');
+  await wait(12);
+  await redis.pexpire(section.lock, section.ttlMs).catch(() => 0);
+  await wait(12);
+  await guard.write('x', before + 1);
+  guard.leave();
+  await giveBack(redis, section.lock, lease);
+};
+
+/** Looks whether the key is free, and takes it in a second step, whoever was faster. */
+const looksThenTakes: Section = async (redis, section) => {
+  const { lock, ttlMs } = section;
+  const value = randomUUID();
+  for (let tries = 0; ; tries += 1) {
+    if (tries === 40) return;
+    if ((await redis.get(lock)) === null) break;
+    await wait(2 + Math.random() * 4);
+  }
+  await redis.set(lock, value, 'PX', ttlMs);
+  const guard = section.guard();
+  await guard.work();
+  guard.leave();
+  await giveBack(redis, lock, { value, untilMs: 0 });
+};
+
+/** Sets the key first and its end afterwards; without the second step it stays for ever. */
+const endsLater: Section = async (redis, section) => {
+  const { lock, ttlMs } = section;
+  for (let tries = 0; ; tries += 1) {
+    if (tries === 40) return;
+    if ((await redis.setnx(lock, 'held')) === 1) break;
+    await wait(2 + Math.random() * 4);
+  }
+  await redis.pexpire(lock, ttlMs);
+  const guard = section.guard();
+  await guard.work();
+  guard.leave();
+  await redis.del(lock);
+};
+
+/** Believes its own clock, which somebody sets back, and tests it right before the write. */
+const trustsItsClock: Section = async (redis, section) => {
+  const lease = await take(redis, section);
+  if (lease === null) return;
+  const guard = section.guard({ untilMs: lease.untilMs });
+  const before = await guard.read('x');
+  await wait(5 + Math.random() * 40);
+  if (Date.now() < lease.untilMs) await guard.write('x', before + 1);
+  guard.leave();
+  await giveBack(redis, section.lock, lease);
+};
+
+/** A type, since what is sent must be JSON. */
+type Beat = Readonly<{ verb: 'open' | 'beat' | 'close'; lock: string; owner: string }>;
+const SESSION_US = 20_000;
+
+/** A lock of whoever has a session, which lasts as long as it hears of its owner. */
+class SessionServer implements Server<Beat, boolean> {
+  private readonly sessions: Map<string, { owner: string; heardUs: number }> = new Map();
+
+  handle({ verb, lock, owner }: Beat, { monotonicUs }: Turn): boolean {
+    const session = this.sessions.get(lock);
+    const isOver = session === undefined || monotonicUs - session.heardUs > SESSION_US;
+    const isMine = !isOver && session.owner === owner;
+    if (verb === 'close' && isMine) this.sessions.delete(lock);
+    if ((verb === 'open' && isOver) || (verb === 'beat' && isMine)) {
+      this.sessions.set(lock, { owner, heardUs: monotonicUs });
+    }
+    return isMine || (verb === 'open' && isOver);
+  }
+}
+
+/** Goes on with its work when its session is not heard of. */
+const sessionLock: LockDefinition = {
+  about: 'a lock that is held by a session with heartbeats',
+  operations: ['open', 'beat', 'close'],
+  buildAsync(world) {
+    const host = world.addServer({ name: 'lock', role: 'lock' }, new SessionServer());
+    const port: Port<Beat, boolean> = {
+      host,
+      describeRequest: ({ verb, lock }) => {
+        return { verb: verb === 'close' ? 'release' : 'acquire', lock, token: 0 };
+      },
+      describeReply: (isGiven, { verb }) => {
+        if (verb === 'close') return { kind: 'released' };
+        return isGiven ? { kind: 'granted', token: 0 } : { kind: 'denied', holder: '' };
+      },
+    };
+    return () => async (section) => {
+      const owner = randomUUID();
+      const ask = async (verb: Beat['verb']): Promise<boolean> => {
+        const answer = await section.call(port, {
+          label: verb,
+          request: { verb, ...of(section, owner) },
+        });
+        return answer.kind === 'answered' && answer.reply;
+      };
+      for (let tries = 0; ; tries += 1) {
+        if (tries === 40) return;
+        if (await ask('open')) break;
+        await wait(3);
+      }
+      const guard = section.guard();
+      const before = await guard.read('x');
+      for (let beats = 0; beats < 4; beats += 1) {
+        await wait(5);
+        await ask('beat');
+      }
+      await guard.write('x', before + 1);
+      guard.leave();
+      await ask('close');
+    };
+  },
+};
+
+function of({ lock }: AsyncSection, owner: string): Pick<Beat, 'lock' | 'owner'> {
+  return { lock, owner };
+}
+
+const drop = (message: string, leg: string): string =>
+  `drop: { message: ${message}, leg: ${leg}, chance: 1/2 }`;
+
+export const retriedLocks: readonly ForeignLock[] = [
+  {
+    title: 'looks whose key it is, then removes it',
+    lock: onRedis(looksThenRemoves),
+    claim: 'mutual-exclusion',
+    faults: [pause('before: del')],
+    says: [/paused from .*, before its `del`/, /`del`.* removed \w+'s key/],
+    never: BLAMES_STORE,
+    shows: ['foreign release'],
+  },
+  {
+    title: 'gives back once more where it heard no answer',
+    lock: onRedis(removesAgain, PATIENCE_MS),
+    claim: 'mutual-exclusion',
+    faults: [drop('del', 'reply')],
+    says: [/the reply to \w+'s `del`.* was lost/, /`del`.* removed \w+'s key/],
+    never: BLAMES_STORE,
+    shows: ['foreign release'],
+  },
+  {
+    title: 'asks whether it still holds the lock, and hears of it late',
+    lock: onRedis(asksFirst),
+    claim: 'grant-order',
+    faults: [delay('get', 'reply')],
+    says: [/the reply to \w+'s `get`.* came [\d.]+ ms late/, /its key until [\d.]+ ms/],
+    never: [...BLAMES_STORE, /its clock/],
+    shows: ['key'],
+  },
+  {
+    title: 'renews its lease, and does not ask whether that was heard',
+    lock: onRedis(renewsBlindly, PATIENCE_MS),
+    claim: 'grant-order',
+    faults: [drop('pexpire', 'request')],
+    says: [/`pexpire`.* was lost/, /its key until [\d.]+ ms/],
+    never: BLAMES_STORE,
+    shows: ['key'],
+  },
+  {
+    // Noted before the first run: a `set` that came late. It needs no fault at all.
+    title: 'looks whether the key is free, and takes it whoever was faster',
+    lock: onRedis(looksThenTakes),
+    claim: 'grant-order',
+    faults: [delay('set', 'request')],
+    says: [/the lock let \w+ in while \w+ was inside, and no fault was needed/],
+    never: BLAMES_STORE,
+  },
+  {
+    title: 'crashes between taking a key and giving it an end',
+    lock: onRedis(endsLater),
+    claim: 'progress',
+    faults: ['crash: { process: clients, before: pexpire, restart: 1ms..5ms, chance: 1/3 }'],
+    says: [/\w+ crashed at [\d.]+ ms, and its key `db` has no end/],
+    never: BLAMES_STORE,
+  },
+  {
+    title: 'tests its lease by a clock that is set back',
+    lock: onRedis(trustsItsClock),
+    claim: 'grant-order',
+    faults: ['clock: { process: clients, at: 0ms..60ms, step: -40ms..-10ms, chance: 1/2 }'],
+    says: [/'s clock was set [\d.]+ ms back/],
+    never: BLAMES_STORE,
+  },
+  {
+    title: 'goes on without its session, which nobody hears of',
+    lock: sessionLock,
+    claim: 'grant-order',
+    work: LONG,
+    faults: ['partition: { from: clients, to: locks, for: 15ms..60ms, chance: 1/2 }'],
+    says: [/cut off/],
+    never: BLAMES_STORE,
+  },
+];
