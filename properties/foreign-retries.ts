@@ -1,7 +1,7 @@
 /**
  * More locks that are not fencepost's: those that renew, ask again, or take and give back in two
- * steps, as they are found in the wild. As in `foreign-locks.ts`, each row notes before any run what
- * its failure comes from.
+ * steps, as they are found in the wild. As in `foreign-locks.ts`, each row notes before any run
+ * what its failure comes from.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';

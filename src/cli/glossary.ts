@@ -109,6 +109,11 @@ export const TERMS: Readonly<Record<string, Term>> = {
     also: ['exhaustive search', 'broken plans', 'first plan', 'not exhausted'],
     see: ['threshold', 'plan', 'broken seeds'],
   },
+  'exit code': {
+    about:
+      'What a command ends with, never a count: 0 expectations met, 1 not, 2 bad usage or input, 3 the system under test failed to run, 4 nondeterminism, 5 unknown or untested, 130 interrupted. `fencepost list exits` has them.',
+    see: ['expectation', 'not judged'],
+  },
   expectation: {
     about:
       'What a scenario says of a system: claims that must hold on every seed, claims that must break on some, and claims that may.',
