@@ -3,9 +3,12 @@
  * each start of one, as code has them in production. What a test file imports at its top is shared
  * by all processes and seeds.
  */
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { World } from '../../core/world/world.ts';
+import { importsIn, readModule } from '../../host/modules/read-module.ts';
+import { isOwnFile, resolveModule } from '../../host/modules/resolve-module.ts';
+import { drawersIn, requireApart } from '../../host/realm/load-apart.ts';
 import { ModuleGraph } from '../../host/realm/module-graph.ts';
 import { realmsOf } from '../../host/realm/realm-blocks.ts';
 import type { AsyncClient } from '../../systems/protocol.ts';
@@ -39,6 +42,7 @@ export class BodyModules {
     if (first === undefined) return;
     try {
       this.graph = await ModuleGraph.open(first, others);
+      await requireApart(this.graph, [first, ...others]);
     } catch (error) {
       throw new SimTestError([`modules: ${errorText(error)}`]);
     }
@@ -53,5 +57,67 @@ export class BodyModules {
     if (!loaded.some(([, one]) => one instanceof Promise)) return Object.fromEntries(loaded);
     const waiting = loaded.map(async ([name, one]) => [name, await one] as const);
     return Promise.all(waiting).then((all) => Object.fromEntries(all));
+  }
+}
+
+/** By file: it is the same for each of its tests. */
+const known: Map<string, Promise<readonly string[]>> = new Map();
+
+/**
+ * Throws a `SimTestError` for each import of a test file that draws as it is loaded: vitest has
+ * loaded it before anything was virtual, so what it drew is real, and another in each run.
+ */
+export async function requireCalmImports(file: string): Promise<void> {
+  const found = known.get(file) ?? problemsIn(file);
+  known.set(file, found);
+  const lines = await found;
+  if (lines.length > 0) throw new SimTestError(lines);
+}
+
+async function problemsIn(file: string): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const { specifier, url } of importsOf(file)) {
+    const [drawer] = await drawersOf(url);
+    if (drawer === undefined) continue;
+    const who = basename(url) === drawer ? 'it' : drawer;
+    const own = basename(url).replace(/\W.*$/, '') || 'own';
+    lines.push(
+      `import '${specifier}': ${who} draws a random value as it is loaded, which all simulated processes share;`,
+      `  let each have its own: modules: { ${own}: '${specifier}' }`,
+    );
+  }
+  return lines;
+}
+
+interface Imported {
+  readonly specifier: string;
+  readonly url: string;
+}
+
+/** Files of one's own that stand in its imports; none where it cannot be read as Node would. */
+function importsOf(file: string): readonly Imported[] {
+  const parent = pathToFileURL(file).href;
+  try {
+    const read = readModule(parent);
+    if (read.kind === 'problem') return [];
+    return importsIn(read.text).flatMap(({ n: specifier = '', d: at, ss: from, se: to }) => {
+      // Those of a function, `import('./a.ts')`, have a place.
+      if (at !== -1 || !/^\.{1,2}\//.test(specifier)) return [];
+      // Of types only nothing is left.
+      if (/^import\s*\{\s*\}/.test(read.text.slice(from, to))) return [];
+      const found = resolveModule(specifier, parent, 'import');
+      return found.kind === 'file' && isOwnFile(found.url) ? [{ specifier, url: found.url }] : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Whatever else vitest makes of such a module, by its own settings, is no concern of this. */
+async function drawersOf(url: string): Promise<readonly string[]> {
+  try {
+    return await drawersIn(await ModuleGraph.open(url), [url]);
+  } catch {
+    return [];
   }
 }

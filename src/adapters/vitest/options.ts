@@ -142,6 +142,8 @@ export interface CheckedOptions {
   readonly system: string | null;
   /** The lock that the test brings: its body, or a definition. */
   readonly ownLock: LockDefinition | null;
+  /** It is the body of the test, which may use what the test file imports. */
+  readonly isBody: boolean;
   /** It is a body that adds no server: those that `hosts` names are its own. */
   readonly isServedByHosts: boolean;
   /** What its body is handed; null for nothing. */
@@ -180,6 +182,7 @@ export function checkOptions(
     scenario: options.scenario ?? null,
     system: options.system ?? null,
     ownLock: body ?? lock,
+    isBody: body !== null,
     isServedByHosts: body !== null && options.servers === undefined,
     modules,
     use: isList(use) ? use : [use],

@@ -13,6 +13,7 @@ import { repeatSeed } from '../../search/sweep/examiner.ts';
 import type { SeedRange } from '../../search/sweep/shards.ts';
 import { isAsync } from '../../systems/assemble.ts';
 import { prepare } from '../../systems/store/store-kinds.ts';
+import { requireCalmImports } from './body-modules.ts';
 import { examineSeeds } from './examine-seeds.ts';
 import { sequenceLines, verdictLine } from './failure-block.ts';
 import { replayKeptPlans, replayWished } from './kept-plans.ts';
@@ -49,6 +50,7 @@ export async function runTest(options: CheckedOptions, setting: TestSetting): Pr
   const slug = slugOf(place);
   haveItWatched();
   return withGlobals(async () => {
+    if (options.isBody) await requireCalmImports(place.file);
     const where = { folder: dirname(place.file), slug, mistakes };
     const subject = await namedInTest(place, FIRST, () => readSubject(options, where));
     const { systems, catalogue } = subject;

@@ -36,6 +36,8 @@ export interface Loading {
   readonly name: string;
   /** Whether it drew, read and began nothing so far that is another in each process and run. */
   isPure: boolean;
+  /** Whether it drew a random value. */
+  hasDrawn: boolean;
 }
 
 /** Null while no simulated process runs: every global is then what it always was. */

@@ -36,8 +36,8 @@ function countJob(): void {
     current.countJob();
   } catch (error) {
     if (lastWords === null) return;
+    ambient.current = null; // whom nothing lets speak to others, or exit
     lastWords(`${current.name}: ${errorText(error)}`);
-    ambient.current = null; // whom nothing lets exit
     process.exit(1);
   }
 }

@@ -4,22 +4,9 @@
  * even where it catches that.
  */
 
-import childProcess from 'node:child_process';
-import cluster from 'node:cluster';
-import crypto from 'node:crypto';
-import dgram from 'node:dgram';
-import dns from 'node:dns';
-import fs from 'node:fs';
-import http from 'node:http';
-import http2 from 'node:http2';
-import https from 'node:https';
-import net from 'node:net';
-import process from 'node:process';
-import tls from 'node:tls';
-import workerThreads from 'node:worker_threads';
-import zlib from 'node:zlib';
 import { ambient } from './ambient.ts';
 import { type Frame, framesIn, isOfNode, isOfPackage, pathOf, siteOf } from './call-site.ts';
+import { exitsOfNode } from './exits.ts';
 import { readForPackage } from './package-files.ts';
 import type { Patches } from './patches.ts';
 
@@ -37,100 +24,24 @@ class LeftTheWorld extends Error {
   }
 }
 
-/** An object, what it is called, and which of its functions leave. */
-type Exit = readonly [target: object, name: string, keys: readonly string[]];
-
-const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
-
-/** Asked for at each start, since others may have replaced something before. */
-function exits(): readonly Exit[] {
-  return [
-    [net, 'net', ['connect', 'createConnection']],
-    [net.Socket.prototype, 'net.Socket', ['connect']],
-    [net.Server.prototype, 'net.Server', ['listen']],
-    [tls, 'tls', ['connect']],
-    [http, 'http', ['request', 'get']],
-    [https, 'https', ['request', 'get']],
-    [http2, 'http2', ['connect']],
-    [dgram, 'dgram', ['createSocket']],
-    [dgram.Socket.prototype, 'dgram.Socket', ['bind', 'connect', 'send']],
-    [dns, 'dns', functionsOf(dns)],
-    [dns.promises, 'dns.promises', functionsOf(dns.promises)],
-    [dns.Resolver.prototype, 'dns.Resolver', functionsOf(dns.Resolver.prototype)],
-    [
-      dns.promises.Resolver.prototype,
-      'dns.promises.Resolver',
-      functionsOf(dns.promises.Resolver.prototype),
-    ],
-    [fs, 'fs', functionsOf(fs)],
-    [fs.promises, 'fs.promises', functionsOf(fs.promises)],
-    [
-      childProcess,
-      'child_process',
-      ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork'],
-    ],
-    [childProcess.ChildProcess.prototype, 'ChildProcess', ['spawn']],
-    [cluster, 'cluster', ['fork']],
-    [workerThreads, 'worker_threads', ['Worker', 'MessageChannel', 'BroadcastChannel']],
-    [globalThis, 'globalThis', ['fetch', 'WebSocket', 'EventSource']],
-    [globalThis, 'globalThis', ['MessageChannel', 'BroadcastChannel']],
-    // Chance that no stream of a process can stand for.
-    [crypto, 'crypto', ['generateKeySync', 'generateKeyPairSync', 'generatePrimeSync']],
-    // What follows runs on threads of its own, and ends when these do.
-    [
-      crypto,
-      'crypto',
-      ['pbkdf2', 'scrypt', 'hkdf', 'generateKey', 'generateKeyPair', 'generatePrime', 'checkPrime'],
-    ],
-    [crypto.webcrypto.subtle, 'crypto.subtle', functionsOf(crypto.webcrypto.subtle)],
-    [
-      zlib,
-      'zlib',
-      [
-        ...['deflate', 'inflate', 'deflateRaw', 'inflateRaw', 'gzip', 'gunzip', 'unzip'],
-        ...['brotliCompress', 'brotliDecompress', 'createGzip', 'createGunzip', 'createUnzip'],
-        ...['createDeflate', 'createInflate', 'createDeflateRaw', 'createInflateRaw'],
-        ...['createBrotliCompress', 'createBrotliDecompress'],
-        ...['zstdCompress', 'zstdDecompress', 'createZstdCompress', 'createZstdDecompress'],
-      ],
-    ],
-    [
-      webAssembly(),
-      'WebAssembly',
-      ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'],
-    ],
-    [Atomics, 'Atomics', ['wait', 'waitAsync']],
-    [process, 'process', ['exit', 'reallyExit', 'abort', 'kill', '_kill', 'chdir']],
-    [process, 'process', ['setuid', 'seteuid', 'setgid', 'setegid', 'setgroups', 'initgroups']],
-    [process, 'process', ['dlopen', 'loadEnvFile', 'setUncaughtExceptionCaptureCallback']],
-  ];
-}
-
-/** It has no type without that of browsers, and is not there with `--jitless`. */
-function webAssembly(): object {
-  const found: unknown = Reflect.get(globalThis, 'WebAssembly');
-  return typeof found === 'object' && found !== null ? found : {};
-}
-
-/** The names of what can be called, but not of the classes and what is hidden. */
-function functionsOf(target: object): readonly string[] {
-  const own = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((one) =>
-    Object.entries(Object.getOwnPropertyDescriptors(one)),
-  );
-  return own.flatMap(([key, { value }]) =>
-    typeof value === 'function' && /^[a-z]/.test(key) && !INHERITED.has(key) ? [key] : [],
-  );
-}
-
 /** Closes every exit to simulated processes; to all others they stay open. */
 export function patchExits(patches: Patches): void {
-  for (const [target, name, keys] of exits()) {
+  for (const [target, name, keys] of exitsOfNode()) {
     const prefix = target === globalThis ? '' : `${name}.`;
     for (const key of keys) {
       const real: unknown = Reflect.get(target, key);
       if (typeof real === 'function') patches.set(target, key, guarded(real, `${prefix}${key}`));
     }
   }
+}
+
+/** The exports of a builtin module, of which simulated processes may call nothing. */
+export function guardedModule(name: string, exports: object): object {
+  const entries = Object.entries(exports).map(([key, value]: [string, unknown]) => [
+    key,
+    typeof value === 'function' ? guarded(value, `${name}.${key}`) : value,
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function guarded(real: object, call: string): object {
@@ -154,6 +65,7 @@ const PRINTS: ReadonlySet<unknown> = new Set([1, 2]);
 function refuse(call: string, args: readonly unknown[]): { readonly value: unknown } | null {
   const { current } = ambient;
   if (current === null || (call === 'fs.writeSync' && PRINTS.has(args[0]))) return null;
+  if (call === 'process.umask' && args.length === 0) return null; // it only asks
   if (current.mayCall(call)) return null;
   const site = leaverOf(refuse);
   if (site.isMachinery) return null;

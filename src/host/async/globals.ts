@@ -13,6 +13,7 @@ import { countedJobs } from './endless.ts';
 import { patchExits } from './escapes.ts';
 import { Patches, Shared } from './patches.ts';
 import { parseInZone, patchLocale } from './virtual-locale.ts';
+import { keepExitCode, patchMachine } from './virtual-machine.ts';
 import { patchRandom } from './virtual-random.ts';
 import { patchTimers, patchWaits } from './virtual-timers.ts';
 
@@ -38,12 +39,14 @@ function layerOf(fill: (patches: Patches) => void): Shared {
 
 const sources = layerOf((patches) => {
   // Waits first: `promisify(setTimeout)` is to be theirs.
+  keepExitCode();
   patchWaits(patches);
   patchTimers(patches);
   patchClocks(patches);
   patchLocale(patches);
   patchRandom(patches);
   patchIdentity(patches);
+  patchMachine(patches);
   patchNetwork(patches);
 });
 

@@ -18,6 +18,7 @@ import { requireFewJobs } from './endless.ts';
 import { CONNECTS } from './escapes.ts';
 import { Randomness } from './randomness.ts';
 import { type TimerSetting, Timers, type VirtualTimer } from './timers.ts';
+import { takeExitCode } from './virtual-machine.ts';
 
 /** 2024-01-01T00:00:00Z: what `Date.now()` shows at first, where the plan gives no `epoch`. */
 export const EPOCH_MS: number = ASYNC_EPOCH_US / 1000;
@@ -175,6 +176,7 @@ export class Life implements Inhabitant, JobOwner {
 
   end(): void {
     ambient.current = null;
+    if (takeExitCode().isSet) this.fail(new Error('it sets process.exitCode, which is real'));
     this.readings = 0;
     this.jobs = 0;
     if (this.failure !== null) throw this.failure;

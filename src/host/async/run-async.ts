@@ -19,7 +19,7 @@ import { ownParts, type SystemParts } from '../../systems/protocols.ts';
 import { inRealTurn } from './ambient.ts';
 import { clientProgram } from './client-program.ts';
 import { type GlobalsOptions, virtualizeGlobals } from './globals.ts';
-import { type Fill, pinFilled, type RunOptions, runFilled } from './run-filled.ts';
+import { type Fill, pinFilled, type RunManner, runFilled } from './run-filled.ts';
 import { runName, within } from './whereabouts.ts';
 
 /**
@@ -44,7 +44,7 @@ function watched<T>(plan: Plan, parts: SystemParts, code: () => T): T {
   return within(() => runName(plan), isOwn, code);
 }
 
-async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunOptions): Promise<Trace> {
+async function runUnwatched(plan: Plan, parts: SystemParts, options?: RunManner): Promise<Trace> {
   if (!isAsync(plan, parts)) return run(plan, parts);
   requirePrepared(plan, parts);
   const restore = virtualizeGlobals(options);
@@ -101,7 +101,7 @@ export function examineEither(
   plan: Plan,
   claims: readonly string[],
   catalogue: Catalogue = builtIn,
-  options?: RunOptions,
+  options?: RunManner,
 ): Examination | Promise<Examination> {
   return watched(plan, catalogue, () => {
     if (!isAsync(plan, catalogue)) return examine(plan, claims, catalogue);

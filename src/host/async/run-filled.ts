@@ -22,7 +22,6 @@ import { SystemFailure } from '../../core/world/failure.ts';
 import { Pinning } from '../../core/world/pinning.ts';
 import { type RunWatcher, World } from '../../core/world/world.ts';
 import { hostsOf } from '../network/hosts.ts';
-import { hostsOpener } from '../network/plan-hosts.ts';
 import { type RealmBlock, takeFrom } from '../realm/realm-blocks.ts';
 import { ambient, inRealTurn } from './ambient.ts';
 import { AsyncHost, type AsyncProgram } from './async-host.ts';
@@ -94,7 +93,7 @@ export type Fill = (plan: Plan, world: AsyncWorld) => undefined | (() => void);
 export function runFilled(
   plan: Plan,
   fill: Fill,
-  options?: RunOptions,
+  options?: RunManner,
   watcher: RunWatcher | null = null,
 ): Promise<Trace> {
   return runIn(plan, { fill, log: null, watcher, options });
@@ -113,7 +112,7 @@ export async function pinFilled(plan: Plan, fill: Fill, options?: GlobalsOptions
 }
 
 /** How a run is carried out, which changes nothing of what happens in it. */
-export interface RunOptions extends GlobalsOptions {
+export interface RunManner extends GlobalsOptions {
   /** Where its processes take their realms from; absent: each start has a new one. */
   readonly realms?: RealmBlock;
 }
@@ -122,7 +121,7 @@ interface RunSetting {
   readonly fill: Fill;
   readonly log: DrawLog | null;
   readonly watcher: RunWatcher | null;
-  readonly options: RunOptions | undefined;
+  readonly options: RunManner | undefined;
 }
 
 async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): Promise<Trace> {
@@ -141,6 +140,21 @@ async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): P
     restoreFailures();
     restoreGlobals();
   }
+}
+
+/**
+ * Opens what a plan names in `hosts`: a Redis is large, and loaded only where a plan has some. One
+ * that the lock itself does not add is a Redis node, so that a lock whose code connects by itself
+ * needs no line for its server.
+ */
+async function hostsOpener({ system }: Plan): Promise<(world: World) => void> {
+  const { hosts } = system;
+  if (hosts === undefined) return () => {};
+  const { listenAs } = await import('../network/redis-hosts.ts');
+  const named = Object.entries(hosts).sort(([a], [b]) => (a < b ? -1 : 1));
+  return (world) => {
+    for (const [address, name] of named) listenAs(name, world, address);
+  };
 }
 
 /** Events of one row; the rest of the thread waits for about a tenth of a millisecond. */

@@ -139,7 +139,7 @@ function patchFormat(patches: Patches): void {
   replace(patches, [formats, 'formatToParts'], (_, [date], real) => real(now(date)));
 }
 
-/** No time of the day stands behind it, or one without a zone: V8 would take that of the machine. */
+/** A zone stands at its end; without one V8 would take that of the machine. */
 const HAS_ZONE = /(?:Z|UTC?|GMT|[ECMP][SD]T|[+-]\d{1,2}:?\d{2})(?:\s*\([^)]*\))?\s*$/i;
 /** Of these JavaScript says that they are in UTC. */
 const IS_DAY = /^\s*[+-]?\d{4,6}(?:-\d{2}(?:-\d{2})?)?\s*$/;

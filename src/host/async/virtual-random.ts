@@ -12,6 +12,7 @@ type Draw = (randomness: Randomness, args: readonly unknown[]) => unknown;
 /** `Math.random`, and what draws in `node:crypto` and in the global `crypto`. */
 export function patchRandom(patches: Patches): void {
   const { webcrypto } = crypto;
+  const ofAll = Reflect.getPrototypeOf(webcrypto) ?? {};
   const sources: readonly (readonly [target: object, key: string, draw: Draw])[] = [
     [Math, 'random', (randomness) => randomness.fraction()],
     [crypto, 'randomUUID', (randomness) => randomness.uuid()],
@@ -20,6 +21,8 @@ export function patchRandom(patches: Patches): void {
     [crypto, 'randomInt', drawInteger],
     [crypto, 'randomFillSync', fillSync],
     [crypto, 'randomFill', fillLater],
+    [ofAll, 'randomUUID', (randomness) => randomness.uuid()],
+    [ofAll, 'getRandomValues', fillSync],
     [webcrypto, 'randomUUID', (randomness) => randomness.uuid()],
     // `node:crypto` takes its own `getRandomValues` from here.
     [webcrypto, 'getRandomValues', fillSync],
@@ -27,10 +30,11 @@ export function patchRandom(patches: Patches): void {
   for (const [target, key, draw] of sources) {
     const real: unknown = Reflect.get(target, key);
     if (!isFunction(real)) continue;
-    patches.set(target, key, (...args: unknown[]) => {
+    patches.set(target, key, function drawn(this: unknown, ...args: unknown[]) {
       const { current } = ambient;
-      const drawn = current === null ? undefined : draw(current.randomness, args);
-      return drawn === undefined ? Reflect.apply(real, target, args) : drawn;
+      const value = current === null ? undefined : draw(current.randomness, args);
+      const self = target === ofAll ? this : target;
+      return value === undefined ? Reflect.apply(real, self, args) : value;
     });
   }
 }

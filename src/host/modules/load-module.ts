@@ -9,8 +9,9 @@ import type { LoadedModule, SystemDefinition } from '../../catalogue.ts';
 import { errorText } from '../../text/error-text.ts';
 import { loadVirtually } from '../async/globals.ts';
 import { within } from '../async/whereabouts.ts';
+import { loadApart } from '../realm/load-apart.ts';
 import { ModuleGraph } from '../realm/module-graph.ts';
-import { definitionIn, loadApart, withOwnInstances } from '../realm/own-instances.ts';
+import { definitionIn, withOwnInstances } from '../realm/own-instances.ts';
 import { type ModuleVersion, moduleVersion } from './module-digest.ts';
 import { isTypeScript } from './resolve-module.ts';
 

@@ -7,6 +7,8 @@ import { createRequire } from 'node:module';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
+import { guardedModule } from '../async/escapes.ts';
+import { LEAVING_MODULES } from '../async/exits.ts';
 import { readModule } from '../modules/read-module.ts';
 import { type Asking, isOwnFile, resolveModule } from '../modules/resolve-module.ts';
 import {
@@ -161,8 +163,10 @@ export class ModuleGraph {
       case 'problem':
         throw notFound(resolution.what, asking);
       case 'builtin': {
-        const { name } = resolution;
-        return { kind: 'host', name: name.replace(/^node:/, ''), exports: hostRequire(name) };
+        const name = resolution.name.replace(/^node:/, '');
+        const exports = hostRequire(resolution.name);
+        const isLeaving = LEAVING_MODULES.has(name);
+        return { kind: 'host', name, exports: isLeaving ? guardedModule(name, exports) : exports };
       }
       case 'file':
         return this.unitAt(resolution.url);

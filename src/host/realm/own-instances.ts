@@ -16,36 +16,11 @@ import type {
   SectionProgram,
   SectionProgramOf,
 } from '../../systems/protocol.ts';
-import { ambient, type Inhabitant, inRealTurn } from '../async/ambient.ts';
-import { requireFewJobs } from '../async/endless.ts';
-import { EPOCH_MS } from '../async/life.ts';
+import { ambient } from '../async/ambient.ts';
 import type { AnyFunction } from '../async/patches.ts';
-import { Randomness } from '../async/randomness.ts';
-import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
 import { shareHosts } from '../network/hosts.ts';
 import type { ModuleGraph } from './module-graph.ts';
-import { Realm } from './realm.ts';
 import { loadsFrom, realmsOf } from './realm-blocks.ts';
-
-/**
- * What the first module of a graph exports, in a realm of nobody, once the jobs that it began have
- * run: a client of a database that it makes connects to nothing.
- */
-export async function loadApart(graph: ModuleGraph): Promise<object> {
-  const nobody = new Nobody();
-  const { current } = ambient;
-  ambient.current = nobody;
-  let loading: object | Promise<object>;
-  try {
-    loading = new Realm(graph).load();
-    if (loading instanceof Promise) loading.catch(() => {});
-    await new Promise<void>((resolve) => inRealTurn(resolve));
-  } finally {
-    ambient.current = current;
-  }
-  if (nobody.failure !== null) throw nobody.failure.error;
-  return await loading;
-}
 
 /** The definition, but that its locks of asynchronous code are made anew for each process. */
 export function withOwnInstances(
@@ -155,57 +130,3 @@ function isDefinition(value: unknown): value is SystemDefinition {
   if (typeof value !== 'object' || value === null) return false;
   return 'kind' in value && value.kind === 'fencepost-system' && 'version' in value;
 }
-
-/** Whoever loads a definition: its time stands still, and its timers never come. */
-class Nobody implements Inhabitant {
-  readonly name: string = 'the module';
-  readonly pid: number = 1;
-  readonly network: null = null;
-  private readonly drawn: Map<string, Randomness> = new Map();
-  private jobs = 0;
-  failure: { readonly error: unknown } | null = null;
-
-  dateMs(): number {
-    return EPOCH_MS;
-  }
-
-  monotonicUs(): number {
-    return 0;
-  }
-
-  setTimer(setting: TimerSetting): VirtualTimer {
-    return new VirtualTimer(setting, INERT);
-  }
-
-  timerOf(): undefined {
-    return undefined;
-  }
-
-  get randomness(): Randomness {
-    const place = `${this.name}/${ambient.loading?.name ?? ''}`;
-    const known = this.drawn.get(place) ?? new Randomness(place, { number: 0, life: 0 });
-    this.drawn.set(place, known);
-    return known;
-  }
-
-  countJob(): void {
-    this.jobs += 1;
-    requireFewJobs(this.jobs);
-  }
-
-  /** Definitions may be put together of files. */
-  mayCall(call: string): boolean {
-    return /^(?:fs|net|tls|dns)\./.test(call);
-  }
-
-  fail(error: unknown): void {
-    this.failure ??= { error };
-  }
-}
-
-const INERT: ConstructorParameters<typeof VirtualTimer>[1] = {
-  setRef: () => {},
-  arm: () => {},
-  drop: () => {},
-  idOf: () => 0,
-};

@@ -23,6 +23,12 @@ import {
 } from './module-graph.ts';
 import type { Import } from './rewrite-module.ts';
 
+interface RealmOptions {
+  readonly isRenewable?: boolean;
+  /** Told of each module once its code has run, or as far as it came without waiting. */
+  readonly onLoaded?: ((loading: Loading) => void) | undefined;
+}
+
 export class Realm {
   private readonly graph: ModuleGraph;
   private readonly modules: Map<ModuleUnit, EsInstance> = new Map();
@@ -35,13 +41,12 @@ export class Realm {
 
   /** Whether what its modules do as they are loaded is noted, so that it can be renewed. */
   private readonly isRenewable: boolean;
+  private readonly onLoaded: RealmOptions['onLoaded'];
 
-  constructor(
-    graph: ModuleGraph,
-    { isRenewable = false }: { readonly isRenewable?: boolean } = {},
-  ) {
+  constructor(graph: ModuleGraph, { isRenewable = false, onLoaded }: RealmOptions = {}) {
     this.graph = graph;
     this.isRenewable = isRenewable;
+    this.onLoaded = onLoaded;
   }
 
   /**
@@ -99,7 +104,12 @@ export class Realm {
 
   private loadingOf(unit: Unit): Loading {
     const isAsync = unit.kind === 'module' && unit.rewritten.isAsync;
-    return { name: unit.name, isPure: this.isRenewable && !isAsync };
+    return { name: unit.name, isPure: this.isRenewable && !isAsync, hasDrawn: false };
+  }
+
+  private ended(unit: Unit, loading: Loading): void {
+    if (!loading.isPure) this.impure.add(unit);
+    this.onLoaded?.(loading);
   }
 
   private importTarget(target: ImportTarget): object | Promise<object> {
@@ -177,7 +187,7 @@ export class Realm {
     this.connect(instance);
     const loading = this.loadingOf(instance.unit);
     const waiting = instance.run(loading);
-    if (!loading.isPure) this.impure.add(instance.unit);
+    this.ended(instance.unit, loading);
     return waiting;
   }
 
@@ -324,7 +334,7 @@ export class Realm {
       this.scripts.delete(unit);
       throw error;
     } finally {
-      if (!loading.isPure) this.impure.add(unit);
+      this.ended(unit, loading);
     }
     module.loaded = true;
     return module;

@@ -8,7 +8,7 @@ import { assert } from '../../core/kernel/assert.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Examination } from '../../harness.ts';
 import { examineEither, runAsync } from '../../host/async/run-async.ts';
-import type { RealmBlock } from '../../host/realm/realm-blocks.ts';
+import { BLOCK_SEEDS, RealmBlock } from '../../host/realm/realm-blocks.ts';
 import { canonical } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -17,7 +17,6 @@ import { errorText } from '../../text/error-text.ts';
 import { NumberedPlans } from '../exhaust/exhaust.ts';
 import type { PlanBlock } from '../exhaust/placements.ts';
 import type { Examiner, Passing } from './chunk.ts';
-import { SeedBlocks } from './seed-blocks.ts';
 
 /**
  * Examines with all claims that cost little, and with those that the scenario lists. The systems
@@ -93,6 +92,46 @@ function planSource(
 /** Whether anything is held against the system: that is told only of runs with new realms. */
 function isTrouble({ verdicts, trace }: Examination): boolean {
   return trace.ending.kind === 'failed' || verdicts.some(({ kind }) => kind !== 'valid');
+}
+
+interface OpenBlock {
+  readonly number: number;
+  readonly realms: RealmBlock;
+  /** The seed that it is ready for. */
+  next: number;
+}
+
+/** Runs a seed for no other sake than what its modules keep. */
+type Pass = (seed: number, realms: RealmBlock) => Promise<unknown>;
+
+/**
+ * The realms of the block that a sweep is in, so that each of its seeds finds them as they are
+ * after those before it in the block, wherever a chunk or a shard begins.
+ */
+export class SeedBlocks {
+  private readonly open: Map<string, OpenBlock> = new Map();
+
+  /** The realms for a seed of a system; those of its block are passed before that were not yet. */
+  async realmsFor(
+    { system, seed, skip }: { system: string; seed: number; skip: readonly number[] },
+    pass: Pass,
+  ): Promise<RealmBlock> {
+    const block = this.blockFor(system, seed);
+    for (let before = block.next; before < seed; before += 1) {
+      if (!skip.includes(before)) await pass(before, block.realms);
+    }
+    block.next = seed + 1;
+    return block.realms;
+  }
+
+  private blockFor(system: string, seed: number): OpenBlock {
+    const number = Math.floor(seed / BLOCK_SEEDS);
+    const known = this.open.get(system);
+    if (known?.number === number && known.next <= seed) return known;
+    const block = { number, realms: new RealmBlock(), next: number * BLOCK_SEEDS };
+    this.open.set(system, block);
+    return block;
+  }
 }
 
 /** Loads what the stores of the scenario's systems need. */

@@ -11,8 +11,8 @@ import type { RealmBlock } from '../../host/realm/realm-blocks.ts';
 import { digestOf } from '../../run.ts';
 import { expand } from '../../scenario/expand.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { SeedBlocks } from './examiner.ts';
 import { canReuse, compareBlock } from './keepers.ts';
-import { SeedBlocks } from './seed-blocks.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fencepost-keepers-'));
 

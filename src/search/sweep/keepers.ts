@@ -32,7 +32,7 @@ export interface Keeper {
   readonly what: string;
 }
 
-export interface Comparison {
+export interface BlockComparison {
   /** How many seeds were the same both ways. */
   readonly same: number;
   readonly keeper: Keeper | null;
@@ -48,7 +48,7 @@ export async function compareBlock(
   block: BlockToCompare,
   catalogue: Catalogue,
   shouldStop: () => boolean,
-): Promise<Comparison> {
+): Promise<BlockComparison> {
   const { scenario, system, from, seeds } = block;
   const graph = graphToReuse(buildOf(block, catalogue));
   const realms = new RealmBlock();

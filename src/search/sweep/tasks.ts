@@ -14,7 +14,7 @@ import { prepare } from '../../systems/store/store-kinds.ts';
 import { errorText } from '../../text/error-text.ts';
 import { countPlans, type PlanCount } from '../exhaust/exhaust.ts';
 import { prepareScenario, repeatSeed } from './examiner.ts';
-import { type BlockToCompare, type Comparison, compareBlock } from './keepers.ts';
+import { type BlockComparison, type BlockToCompare, compareBlock } from './keepers.ts';
 
 export type PoolTask =
   /** Whether two runs of a seed differ. */
@@ -45,7 +45,7 @@ export interface TaskOrder {
 export type TaskDone =
   /** `difference` says what differs first, in words; null for nothing. */
   | { readonly kind: 'repeated'; readonly difference: string | null }
-  | (Comparison & { readonly kind: 'compared' })
+  | (BlockComparison & { readonly kind: 'compared' })
   | { readonly kind: 'counted'; readonly count: PlanCount }
   | { readonly kind: 'shrunk'; readonly result: ShrinkResult }
   | { readonly kind: 'threw'; readonly error: string };

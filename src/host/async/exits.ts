@@ -1,0 +1,175 @@
+/**
+ * What leaves the simulated world, by the object that has it: whatever waits for the real one,
+ * changes it or reads it, and is not virtual. `leaks.test.ts` asks for each function of Node
+ * whether it is here, virtual, or harmless.
+ */
+import childProcess from 'node:child_process';
+import cluster from 'node:cluster';
+import crypto from 'node:crypto';
+import dgram from 'node:dgram';
+import dns from 'node:dns';
+import fs from 'node:fs';
+import http from 'node:http';
+import http2 from 'node:http2';
+import https from 'node:https';
+import nodeModule from 'node:module';
+import net from 'node:net';
+import os from 'node:os';
+import perfHooks from 'node:perf_hooks';
+import process from 'node:process';
+import streamWeb from 'node:stream/web';
+import timers from 'node:timers';
+import tls from 'node:tls';
+import tty from 'node:tty';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import workerThreads from 'node:worker_threads';
+import zlib from 'node:zlib';
+
+/** An object, what it is called, and which of its functions leave. */
+type Exit = readonly [target: object, name: string, keys: readonly string[]];
+
+/** Modules of which a realm gets nothing that could be called; others are not even loaded. */
+export const LEAVING_MODULES: ReadonlySet<string> = new Set([
+  ...['inspector', 'inspector/promises', 'repl', 'trace_events', 'wasi'],
+]);
+
+const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
+
+/** Asked for at each start, since others may have replaced something before. */
+export function exitsOfNode(): readonly Exit[] {
+  return [...toOthers(), ...toChance(), ...toThreads(), ...toMachine()];
+}
+
+/** The network, the disk, and other processes and threads. */
+function toOthers(): readonly Exit[] {
+  return [
+    [net, 'net', ['connect', 'createConnection']],
+    [net.Socket.prototype, 'net.Socket', ['connect']],
+    [net.Server.prototype, 'net.Server', ['listen']],
+    [tls, 'tls', ['connect']],
+    [http, 'http', ['request', 'get']],
+    [https, 'https', ['request', 'get']],
+    [http2, 'http2', ['connect']],
+    [dgram, 'dgram', ['createSocket']],
+    [dgram.Socket.prototype, 'dgram.Socket', ['bind', 'connect', 'send']],
+    [dns, 'dns', functionsOf(dns)],
+    [dns.promises, 'dns.promises', functionsOf(dns.promises)],
+    [dns.Resolver.prototype, 'dns.Resolver', functionsOf(dns.Resolver.prototype)],
+    [
+      dns.promises.Resolver.prototype,
+      'dns.promises.Resolver',
+      functionsOf(dns.promises.Resolver.prototype),
+    ],
+    [fs, 'fs', functionsOf(fs)],
+    [fs.promises, 'fs.promises', functionsOf(fs.promises)],
+    [
+      childProcess,
+      'child_process',
+      ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork'],
+    ],
+    [childProcess.ChildProcess.prototype, 'ChildProcess', ['spawn']],
+    [cluster, 'cluster', ['fork']],
+    [workerThreads, 'worker_threads', ['Worker', 'MessageChannel', 'BroadcastChannel']],
+    [globalThis, 'globalThis', ['fetch', 'WebSocket', 'EventSource']],
+    [globalThis, 'globalThis', ['MessageChannel', 'BroadcastChannel']],
+    [globalThis, 'globalThis', ['CompressionStream', 'DecompressionStream']],
+    [streamWeb, 'stream.web', ['CompressionStream', 'DecompressionStream']],
+    [workerThreads, 'worker_threads', ['receiveMessageOnPort', 'moveMessagePortToContext']],
+    [workerThreads, 'worker_threads', ['postMessageToThread']],
+    [Blob.prototype, 'Blob', ['arrayBuffer', 'text', 'bytes', 'stream']],
+    [fs, 'fs', ['ReadStream', 'WriteStream', 'FileReadStream', 'FileWriteStream']],
+    [tty, 'tty', ['ReadStream', 'WriteStream']],
+  ];
+}
+
+/** Chance and clocks that nobody makes virtual. */
+function toChance(): readonly Exit[] {
+  return [
+    // Chance that no stream of a process can stand for.
+    [crypto, 'crypto', ['generateKeySync', 'generateKeyPairSync', 'generatePrimeSync']],
+    [crypto, 'crypto', ['createDiffieHellman', 'createDiffieHellmanGroup', 'getDiffieHellman']],
+    [crypto, 'crypto', ['DiffieHellman', 'DiffieHellmanGroup', 'createECDH', 'publicEncrypt']],
+    [crypto, 'crypto', ['sign', 'createSign', 'encapsulate']],
+    [crypto.Sign.prototype, 'crypto.Sign', ['sign']],
+    [crypto.ECDH.prototype, 'crypto.ECDH', ['generateKeys']],
+    // Whoever has another context has other clocks and chance, which nobody makes virtual.
+    [vm, 'vm', ['createContext', 'runInContext', 'runInNewContext', 'measureMemory']],
+    [vm.Script.prototype, 'vm.Script', ['runInContext', 'runInNewContext']],
+  ];
+}
+
+/** Work that is done on threads of its own, and ends when these do. */
+function toThreads(): readonly Exit[] {
+  return [
+    [
+      crypto,
+      'crypto',
+      ['pbkdf2', 'scrypt', 'hkdf', 'generateKey', 'generateKeyPair', 'generatePrime', 'checkPrime'],
+    ],
+    [crypto.webcrypto.subtle, 'crypto.subtle', functionsOf(crypto.webcrypto.subtle)],
+    [
+      zlib,
+      'zlib',
+      [
+        ...['Deflate', 'Inflate', 'Gzip', 'Gunzip', 'DeflateRaw', 'InflateRaw', 'Unzip'],
+        ...['BrotliCompress', 'BrotliDecompress', 'ZstdCompress', 'ZstdDecompress'],
+        ...['deflate', 'inflate', 'deflateRaw', 'inflateRaw', 'gzip', 'gunzip', 'unzip'],
+        ...['brotliCompress', 'brotliDecompress', 'createGzip', 'createGunzip', 'createUnzip'],
+        ...['createDeflate', 'createInflate', 'createDeflateRaw', 'createInflateRaw'],
+        ...['createBrotliCompress', 'createBrotliDecompress'],
+        ...['zstdCompress', 'zstdDecompress', 'createZstdCompress', 'createZstdDecompress'],
+      ],
+    ],
+    [
+      webAssembly(),
+      'WebAssembly',
+      ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'],
+    ],
+    [Atomics, 'Atomics', ['wait', 'waitAsync']],
+  ];
+}
+
+/** What the machine, the thread and the process are at. */
+function toMachine(): readonly Exit[] {
+  return [
+    [
+      v8,
+      'v8',
+      [
+        ...['getHeapSnapshot', 'getHeapStatistics', 'getHeapSpaceStatistics', 'GCProfiler'],
+        ...['getHeapCodeStatistics', 'setFlagsFromString', 'takeCoverage', 'stopCoverage'],
+        ...['writeHeapSnapshot', 'queryObjects', 'setHeapSnapshotNearHeapLimit'],
+        ...['getCppHeapStatistics', 'startCpuProfile'],
+      ],
+    ],
+    [perfHooks, 'perf_hooks', ['monitorEventLoopDelay', 'PerformanceObserver']],
+    [nodeModule, 'module', ['register', 'registerHooks', 'enableCompileCache', 'runMain']],
+    [nodeModule, 'module', ['_preloadModules', '_initPaths', 'flushCompileCache']],
+    [timers, 'timers', ['_unrefActive', 'active', 'enroll', 'unenroll']],
+    [os, 'os', ['setPriority', 'getPriority']],
+    [process, 'process', ['binding', '_linkedBinding', 'openStdin', '_debugProcess', '_debugEnd']],
+    [process, 'process', ['_getActiveRequests', '_getActiveHandles', 'getActiveResourcesInfo']],
+    [process, 'process', ['umask', '_startProfilerIdleNotifier', '_stopProfilerIdleNotifier']],
+    [process, 'process', ['setSourceMapsEnabled', 'execve', 'ref', 'unref']],
+    [process, 'process', ['exit', 'reallyExit', 'abort', 'kill', '_kill', 'chdir']],
+    [process, 'process', ['setuid', 'seteuid', 'setgid', 'setegid', 'setgroups', 'initgroups']],
+    [process, 'process', ['dlopen', 'loadEnvFile', 'setUncaughtExceptionCaptureCallback']],
+  ];
+}
+
+/** It has no type without that of browsers, and is not there with `--jitless`. */
+function webAssembly(): object {
+  const found: unknown = Reflect.get(globalThis, 'WebAssembly');
+  return typeof found === 'object' && found !== null ? found : {};
+}
+
+/** The names of what can be called, but not of the classes and what is hidden. */
+function functionsOf(target: object): readonly string[] {
+  const own = [target, Reflect.getPrototypeOf(target) ?? {}].flatMap((one) =>
+    Object.entries(Object.getOwnPropertyDescriptors(one)),
+  );
+  return own.flatMap(([key, { value }]) =>
+    typeof value === 'function' && /^[a-z]/.test(key) && !INHERITED.has(key) ? [key] : [],
+  );
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { loadVirtually } from '../async/globals.ts';
+import { drawersIn, loadApart, requireApart } from './load-apart.ts';
+import { ModuleGraph } from './module-graph.ts';
+
+async function graphOf(files: Readonly<Record<string, string>>): Promise<ModuleGraph> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'fencepost-apart-')));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return await ModuleGraph.open(pathToFileURL(join(folder, 'main.mjs')).href);
+}
+
+const load = (graph: ModuleGraph): Promise<object> => loadVirtually(() => loadApart(graph));
+
+test.each([
+  ['globalThis.cache', 'globalThis.cache = new Map();'],
+  ['globalThis.counted', 'globalThis.counted = (globalThis.counted ?? 0) + 1;'],
+  ['globalThis.structuredClone', 'globalThis.structuredClone = (value) => value;'],
+  ['Array.prototype.map', 'Array.prototype.map = function () { return []; };'],
+  ['Array.prototype.last', 'Array.prototype.last = [];'],
+  ['Object.prototype.polluted', 'Object.prototype.polluted = true;'],
+  ['Math.PI2', 'Math.PI2 = 6;'],
+  ['Promise.prototype.finally', 'delete Promise.prototype.finally;'],
+])('a module that changes %s as it is loaded is refused by its name', async (what, text) => {
+  const before = [globalThis.structuredClone, Array.prototype.map, Promise.prototype.finally];
+  const files = {
+    'main.mjs': `import './calm.mjs'; import './writes.cjs'; import './calm.cjs';`,
+    'calm.mjs': 'export const cache = new Map();',
+    'writes.cjs': text,
+    'calm.cjs': '',
+  };
+  const told = `writes.cjs changes ${what} as it is loaded, which all simulated processes would share`;
+  await expect(load(await graphOf(files))).rejects.toThrow(told);
+  const graph = await graphOf(files);
+  await expect(requireApart(graph, [graph.rootUrl])).rejects.toThrow(told);
+  // All is as it was.
+  expect([globalThis.structuredClone, Array.prototype.map, Promise.prototype.finally]).toEqual(
+    before,
+  );
+  expect(Reflect.has(globalThis, 'cache') || Reflect.has({}, 'polluted')).toBe(false);
+});
+
+test('so is one that awaits something before', async () => {
+  const graph = await graphOf({ 'main.mjs': 'await null; globalThis.late = {};' });
+  await expect(load(graph)).rejects.toThrow('main.mjs changes globalThis.late as it is loaded');
+});
+
+test('a polyfill is none of these, nor what changes nothing', async () => {
+  const graph = await graphOf({
+    'main.mjs': `Symbol.forTest ??= Symbol('forTest');
+Array.prototype.lastForTest ??= function () { return this.at(-1); };
+globalThis.structuredClone ??= () => {};
+export const seen = [1, 2].lastForTest();`,
+  });
+  expect(await load(graph)).toMatchObject({ seen: 2 });
+  await requireApart(graph, [graph.rootUrl]);
+  Reflect.deleteProperty(Symbol, 'forTest');
+  Reflect.deleteProperty(Array.prototype, 'lastForTest');
+});
+
+test('whoever draws as it is loaded is named, and what cannot be loaded is not', async () => {
+  const graph = await graphOf({
+    'main.mjs': `import './ids.mjs'; import 'draws'; import './later.mjs'; import './calm.mjs';`,
+    'ids.mjs': `import { randomUUID } from 'node:crypto'; export const id = randomUUID();`,
+    'node_modules/draws/package.json': '{ "main": "./index.js" }',
+    'node_modules/draws/index.js': 'exports.seed = Math.random();',
+    'later.mjs': 'export const draw = () => Math.random();',
+    'calm.mjs': 'export const now = Date.now();',
+  });
+  expect(await drawersIn(graph, [graph.rootUrl])).toEqual(['ids.mjs', 'draws/index.js']);
+  const broken = await graphOf({ 'main.mjs': 'Math.random(); throw new Error();' });
+  expect(await drawersIn(broken, [broken.rootUrl])).toEqual([]);
+});

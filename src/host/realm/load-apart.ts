@@ -1,0 +1,266 @@
+/**
+ * Loads modules in a realm that belongs to no process: a definition, whose servers are for all
+ * runs, and modules of which somebody wants to know what they do as they are loaded. Some of it no
+ * realm can keep apart, and is refused: what a module sets on `globalThis` or changes of the
+ * language's own objects, all processes would share.
+ */
+import { ambient, type Inhabitant, inRealTurn, type Loading } from '../async/ambient.ts';
+import { requireFewJobs } from '../async/endless.ts';
+import { loadVirtually } from '../async/globals.ts';
+import { EPOCH_MS } from '../async/life.ts';
+import { Randomness } from '../async/randomness.ts';
+import { type TimerSetting, VirtualTimer } from '../async/timers.ts';
+import type { ModuleGraph } from './module-graph.ts';
+import { Realm } from './realm.ts';
+
+/**
+ * What the first module of a graph exports, in a realm of nobody, once the jobs that it began have
+ * run: a client of a database that it makes connects to nothing. Rejects where a module changes
+ * what all processes share.
+ */
+export async function loadApart(graph: ModuleGraph): Promise<object> {
+  const shared = new SharedObjects();
+  const { loading, change } = await inNobody(() => {
+    const begun = new Realm(graph).load();
+    if (begun instanceof Promise) begun.catch(() => {});
+    return { loading: begun, change: shared.takeBack() };
+  });
+  const namespace = await loading;
+  const later = loading instanceof Promise ? shared.takeBack() : null;
+  await requireUnchanged(change ?? later, { shared, graph, urls: [graph.rootUrl] });
+  return namespace;
+}
+
+/**
+ * Rejects where one of these modules changes, as it is loaded, what all processes share; what else
+ * is wrong with it is told by who loads it.
+ */
+export async function requireApart(graph: ModuleGraph, urls: readonly string[]): Promise<void> {
+  await loadVirtually(async () => {
+    const shared = new SharedObjects();
+    const change = await loadAll({ shared, graph, urls }, () => {});
+    await requireUnchanged(change, { shared, graph, urls });
+  });
+}
+
+/** The modules that draw something as these are loaded, by name; none where they cannot be. */
+export async function drawersIn(
+  graph: ModuleGraph,
+  urls: readonly string[],
+): Promise<readonly string[]> {
+  return await loadVirtually(async () => {
+    const shared = new SharedObjects();
+    const drawers: string[] = [];
+    await loadAll({ shared, graph, urls }, ({ name, hasDrawn }) => {
+      if (hasDrawn) drawers.push(name);
+    });
+    return drawers;
+  });
+}
+
+interface Apart {
+  readonly shared: SharedObjects;
+  readonly graph: ModuleGraph;
+  readonly urls: readonly string[];
+}
+
+/** Rejects where something was changed, with the module that does it. */
+async function requireUnchanged(change: string | null, apart: Apart): Promise<void> {
+  if (change === null) return;
+  const { shared, graph } = apart;
+  let name: string | null = null;
+  await loadAll(apart, (loaded) => {
+    if (name === null && shared.takeBack() !== null) name = loaded.name;
+  });
+  const who = name ?? graph.root.name;
+  throw new Error(
+    `${who} changes ${change} as it is loaded, which all simulated processes would share`,
+  );
+}
+
+/**
+ * Loads modules as far as they come without waiting, whatever becomes of them; what they have
+ * changed by then.
+ */
+async function loadAll(
+  { shared, graph, urls }: Apart,
+  onLoaded: (loading: Loading) => void,
+): Promise<string | null> {
+  try {
+    return await inNobody(() => {
+      const realm = new Realm(graph, { onLoaded });
+      for (const url of urls) {
+        const loaded = realm.load(url);
+        if (loaded instanceof Promise) loaded.catch(() => {});
+      }
+      return shared.takeBack();
+    });
+  } catch {
+    shared.takeBack();
+    return null; // what is wrong is told by who loads them for their exports
+  }
+}
+
+/** What `load` returns, once the jobs that it began have run. Rejects with what went wrong. */
+async function inNobody<T>(load: () => T): Promise<T> {
+  const nobody = new Nobody();
+  const { current } = ambient;
+  ambient.current = nobody;
+  let loading: T;
+  try {
+    loading = load();
+    await new Promise<void>((resolve) => inRealTurn(resolve));
+  } finally {
+    ambient.current = current;
+  }
+  if (nobody.failure !== null) throw nobody.failure.error;
+  return loading;
+}
+
+/** Whoever loads a definition: its time stands still, and its timers never come. */
+class Nobody implements Inhabitant {
+  readonly name: string = 'the module';
+  readonly pid: number = 1;
+  readonly network: null = null;
+  private readonly drawn: Map<string, Randomness> = new Map();
+  private jobs = 0;
+  failure: { readonly error: unknown } | null = null;
+
+  dateMs(): number {
+    return EPOCH_MS;
+  }
+
+  monotonicUs(): number {
+    return 0;
+  }
+
+  setTimer(setting: TimerSetting): VirtualTimer {
+    return new VirtualTimer(setting, INERT);
+  }
+
+  timerOf(): undefined {
+    return undefined;
+  }
+
+  get randomness(): Randomness {
+    const { loading } = ambient;
+    if (loading !== null) loading.hasDrawn = true;
+    const place = `${this.name}/${ambient.loading?.name ?? ''}`;
+    const known = this.drawn.get(place) ?? new Randomness(place, { number: 0, life: 0 });
+    this.drawn.set(place, known);
+    return known;
+  }
+
+  countJob(): void {
+    this.jobs += 1;
+    requireFewJobs(this.jobs);
+  }
+
+  /** Definitions may be put together of files. */
+  mayCall(call: string): boolean {
+    return /^(?:fs|net|tls|dns)\./.test(call);
+  }
+
+  fail(error: unknown): void {
+    this.failure ??= { error };
+  }
+}
+
+const INERT: ConstructorParameters<typeof VirtualTimer>[1] = {
+  setRef: () => {},
+  arm: () => {},
+  drop: () => {},
+  idOf: () => 0,
+};
+
+type Kept = ReadonlyMap<PropertyKey, PropertyDescriptor>;
+
+interface KeptObject {
+  readonly name: string;
+  readonly target: object;
+  readonly properties: Kept;
+}
+
+/**
+ * What every realm shares: `globalThis`, and the objects that the language and Node put there, with
+ * their prototypes. Kept as they are at one moment, to see what was changed since, and to put it
+ * back. A function or a symbol that was added is no change: every realm that loads the same module
+ * would add the same, as polyfills do.
+ */
+class SharedObjects {
+  private readonly objects: readonly KeptObject[] = [...sharedObjects()].map(([target, name]) => ({
+    ...{ name, target },
+    properties: propertiesOf(target),
+  }));
+
+  /** The name of what was changed, `globalThis.cache`, once that is undone; null for nothing. */
+  takeBack(): string | null {
+    const change = this.firstChange();
+    if (change !== null) this.restore();
+    return change;
+  }
+
+  private firstChange(): string | null {
+    for (const { name, target, properties } of this.objects) {
+      const now = propertiesOf(target);
+      for (const [key, property] of now) {
+        const before = properties.get(key);
+        const isChange = before === undefined ? !isAddition(property) : !isSame(before, property);
+        if (isChange) return `${name}${nameOf(key)}`;
+      }
+      for (const key of properties.keys()) if (!now.has(key)) return `${name}${nameOf(key)}`;
+    }
+    return null;
+  }
+
+  private restore(): void {
+    for (const { target, properties } of this.objects) {
+      const now = propertiesOf(target);
+      for (const key of now.keys()) if (!properties.has(key)) Reflect.deleteProperty(target, key);
+      for (const [key, before] of properties) {
+        const found = now.get(key);
+        if (found === undefined || !isSame(found, before)) {
+          Reflect.defineProperty(target, key, before);
+        }
+      }
+    }
+  }
+}
+
+/** By object, what it is called. */
+function sharedObjects(): ReadonlyMap<object, string> {
+  const found = new Map<object, string>([[globalThis, 'globalThis']]);
+  for (const [key, { value }] of propertiesOf(globalThis)) {
+    // `Array`, `JSON`; what begins with a small letter is not of the language.
+    if (typeof key !== 'string' || !/^[A-Z]/.test(key) || !isObject(value)) continue;
+    if (!found.has(value)) found.set(value, key);
+    const prototype: unknown = Reflect.getOwnPropertyDescriptor(value, 'prototype')?.value;
+    if (isObject(prototype) && !found.has(prototype)) found.set(prototype, `${key}.prototype`);
+  }
+  return found;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'function' || (typeof value === 'object' && value !== null);
+}
+
+function propertiesOf(target: object): Kept {
+  const properties = new Map<PropertyKey, PropertyDescriptor>();
+  for (const key of Reflect.ownKeys(target)) {
+    const property = Reflect.getOwnPropertyDescriptor(target, key);
+    if (property !== undefined) properties.set(key, property);
+  }
+  return properties;
+}
+
+function isSame(one: PropertyDescriptor, other: PropertyDescriptor): boolean {
+  return Object.is(one.value, other.value) && one.get === other.get && one.set === other.set;
+}
+
+function isAddition({ value }: PropertyDescriptor): boolean {
+  return typeof value === 'function' || typeof value === 'symbol';
+}
+
+function nameOf(key: PropertyKey): string {
+  return typeof key === 'symbol' ? `[${String(key)}]` : `.${String(key)}`;
+}
