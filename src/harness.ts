@@ -20,7 +20,7 @@ import type { Verdict } from './check/verdict.ts';
 import type { Trace } from './core/history/trace.ts';
 import { wasInPlace } from './core/plan/places.ts';
 import type { KeptCause, Plan } from './core/plan/plan.ts';
-import type { Answer } from './core/shrink/search.ts';
+import type { Tried } from './core/shrink/search.ts';
 import { type ShrinkOptions, type ShrinkResult, shrinkWith } from './core/shrink/shrink.ts';
 import { pin, run } from './run.ts';
 import { expand } from './scenario/expand.ts';
@@ -113,7 +113,7 @@ export function shrinkFailure(
   { catalogue = builtIn, ...options }: ShrinkFailureOptions = {},
 ): ShrinkResult {
   const answer = answersWith(claim);
-  const stillBreaks = (candidate: Plan): Answer => answer(examine(candidate, [claim], catalogue));
+  const stillBreaks = (candidate: Plan): Tried => answer(examine(candidate, [claim], catalogue));
   return shrinkWith(expectsBreach(pin(plan, catalogue), claim), stillBreaks, options);
 }
 
@@ -123,7 +123,7 @@ export function shrinkFailure(
  * from then on: the others were not needed. A plan in which a fault was injected at a point at a
  * time that the scenario does not allow is out of place, unless the first was so itself.
  */
-export function answersWith(claim: string): (examination: Examination) => Answer {
+export function answersWith(claim: string): (examination: Examination) => Tried {
   let cause: BreachCause | null = null;
   let isFirstInPlace = true;
   return (examination) => {

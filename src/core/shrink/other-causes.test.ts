@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../plan/plan.ts';
 import { pause, planWith } from './sample-plan.fixture.ts';
-import type { Answer } from './search.ts';
+import type { Tried } from './search.ts';
 import { shrinkWith } from './shrink.ts';
 
 function pausedUs(plan: Plan, name: string): number {
@@ -13,7 +13,7 @@ function pausedUs(plan: Plan, name: string): number {
 }
 
 /** Alice's pause breaks it; so does bob's alone, by a cause of its own. */
-function judge(plan: Plan): Answer {
+function judge(plan: Plan): Tried {
   if (pausedUs(plan, 'alice') >= 20_000) return true;
   return pausedUs(plan, 'bob') >= 10_000 && { otherCause: 'pause of bob' };
 }
@@ -41,7 +41,7 @@ describe('a plan with several causes', () => {
 });
 
 test('what breaks by another cause does not hold at the boundary', () => {
-  const { boundary } = shrinkWith(planWith([pause('alice', 30_000)]), (plan): Answer => {
+  const { boundary } = shrinkWith(planWith([pause('alice', 30_000)]), (plan): Tried => {
     const us = pausedUs(plan, 'alice');
     return us >= 20_000 ? true : us >= 15_000 ? { otherCause: 'less' } : false;
   });
@@ -49,7 +49,7 @@ test('what breaks by another cause does not hold at the boundary', () => {
 });
 
 test('what breaks out of place is neither a result nor kept, and does not hold either', () => {
-  const shrunk = shrinkWith(planWith([pause('alice', 30_000)]), (plan): Answer => {
+  const shrunk = shrinkWith(planWith([pause('alice', 30_000)]), (plan): Tried => {
     const us = pausedUs(plan, 'alice');
     return us >= 20_000 ? true : us >= 15_000 ? 'out of place' : false;
   });
@@ -60,7 +60,7 @@ test('what breaks out of place is neither a result nor kept, and does not hold e
 
 test('of many causes only so many are kept, and of the first', () => {
   let met = 0;
-  const { others } = shrinkWith(start, (plan): Answer => {
+  const { others } = shrinkWith(start, (plan): Tried => {
     if (plan === start) return true;
     met += 1;
     return { otherCause: `${met}` };

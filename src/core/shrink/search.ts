@@ -11,10 +11,10 @@ import { amountRangeOf, isStream, isWait } from './parameter.ts';
 import { isSimpler, sectionsOf } from './simpler.ts';
 
 /** Yields plans to be judged, receives whether each still breaks the claim, and returns `T`. */
-export type Steps<T> = Generator<Plan, T, Answer>;
+export type Steps<T> = Generator<Plan, T, Tried>;
 
 /** Whether a plan still breaks the claim, or does so by another cause, which is named. */
-export type Answer = boolean | 'out of place' | { readonly otherCause: string };
+export type Tried = boolean | 'out of place' | { readonly otherCause: string };
 
 /** A plan that breaks the claim by another cause than the one that was given. */
 export interface OtherBreach {
@@ -53,7 +53,7 @@ export class Search {
   private acceptCount = 0;
   private readonly allowed: Excess;
   private readonly shouldStop: () => boolean;
-  private readonly verdicts = new Map<string, Answer>();
+  private readonly verdicts = new Map<string, Tried>();
   private readonly othersByCause = new Map<string, Plan>();
   private readonly counts = new Map<string, PassCount>();
   /** Runs that may be made in all; the caller of the search moves it between phases. */
@@ -100,7 +100,7 @@ export class Search {
    * Whether `plan` breaks the claim, and how: judged once for each plan. Null when the budget is
    * spent, of runs or of questions.
    */
-  *ask(plan: Plan): Steps<Answer | null> {
+  *ask(plan: Plan): Steps<Tried | null> {
     if (this.isExhausted) return null;
     this.askCount += 1;
     // Plans are copied piece by piece from one plan, so equal ones have their fields in one order.

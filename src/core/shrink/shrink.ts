@@ -26,12 +26,12 @@ import {
 import { moveFaults, type PointsOf, placeFaults } from './place-faults.ts';
 import { dropAndRetime, keepTwoSections, retime } from './retime.ts';
 import {
-  type Answer,
   type OtherBreach,
   type Pass,
   type PassCount,
   Search,
   type Steps,
+  type Tried,
 } from './search.ts';
 import {
   lowerCounts,
@@ -165,7 +165,7 @@ function resultOf(
 /** Shrinks with a predicate that answers at once. */
 export function shrinkWith(
   plan: Plan,
-  stillBreaks: (candidate: Plan) => Answer,
+  stillBreaks: (candidate: Plan) => Tried,
   options?: ShrinkOptions,
 ): ShrinkResult {
   const steps = shrink(plan, options);
@@ -177,7 +177,7 @@ export function shrinkWith(
 /** The same with a predicate that answers later. */
 export async function shrinkWithAsync(
   plan: Plan,
-  stillBreaks: (candidate: Plan) => Promise<Answer>,
+  stillBreaks: (candidate: Plan) => Promise<Tried>,
   options?: ShrinkOptions,
 ): Promise<ShrinkResult> {
   const steps = shrink(plan, options);

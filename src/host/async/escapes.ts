@@ -3,13 +3,12 @@
  * A simulated process that calls such a thing gets an error that names the call, and its run fails
  * even where it catches that.
  */
-
+import fs from 'node:fs';
+import process from 'node:process';
 import { ambient } from './ambient.ts';
 import { type Frame, framesIn, isOfNode, isOfPackage, pathOf, siteOf } from './call-site.ts';
 import { exitsOfNode } from './exits.ts';
-import { readForPackage } from './package-files.ts';
-import type { Patches } from './patches.ts';
-
+import { type AnyFunction, isFunction, type Patches } from './patches.ts';
 /** What is virtual where the scenario has hosts. */
 export const CONNECTS: RegExp =
   /^(?:net\.|net\.Socket\.|tls\.)(?:connect|createConnection)$|^dns\.(?:promises\.)?lookup$/;
@@ -116,4 +115,63 @@ function leaverIn(frames: readonly Frame[]): Leaver {
   const places = own === undefined || own === first ? [first] : [first, own];
   const text = places.map((frame) => `${pathOf(frame)}:${frame.place}`).join(', called from ');
   return { text, isOfPackage: isOfPackage(first), isMachinery };
+}
+
+/** By name, before anybody replaced them; each has forms with a callback and with a promise. */
+const READERS: ReadonlyMap<string, AnyFunction> = new Map(
+  ['access', 'exists', 'lstat', 'readFile', 'readdir', 'readlink', 'realpath', 'stat'].flatMap(
+    (name): [string, AnyFunction][] => {
+      const reader: unknown = Reflect.get(fs, `${name}Sync`);
+      return isFunction(reader) ? [[name, reader]] : [];
+    },
+  ),
+);
+
+/**
+ * What packages read of the disk while they run, so that a driver which looks for its own version
+ * or for a profile does no harm: a file below `node_modules` is there, at once, and no other is.
+ * Null where it is no call that reads.
+ */
+function readForPackage(
+  call: string,
+  args: readonly unknown[],
+): { readonly value: unknown } | null {
+  const [, later, name = '', sync] = /^fs\.(promises\.)?(\w+?)(Sync)?$/.exec(call) ?? [];
+  const reader = READERS.get(name);
+  if (reader === undefined) return null;
+  const read = (): unknown => readBy(reader, { name, args });
+  if (sync !== undefined) return { value: read() };
+  if (later !== undefined) return { value: new Promise((resolve) => resolve(read())) };
+  return { value: tellLater(name, read, args.find(isFunction)) };
+}
+
+function readBy(
+  reader: AnyFunction,
+  { name, args }: { readonly name: string; readonly args: readonly unknown[] },
+): unknown {
+  const path = String(args[0]);
+  if (/[\\/]node_modules[\\/]/.test(path)) {
+    return reader(...args.filter((given) => !isFunction(given)));
+  }
+  if (name === 'exists') return false;
+  const what = `ENOENT: no such file or directory, ${name} '${path}'`;
+  throw Object.assign(new Error(what), { code: 'ENOENT', errno: -2, syscall: name, path });
+}
+
+function tellLater(name: string, read: () => unknown, done: AnyFunction | undefined): void {
+  process.nextTick(() => {
+    if (name === 'exists') done?.(read());
+    else tell(read, done);
+  });
+}
+
+function tell(read: () => unknown, done: AnyFunction | undefined): void {
+  let value: unknown;
+  try {
+    value = read();
+  } catch (error) {
+    done?.(error);
+    return;
+  }
+  done?.(null, value);
 }

@@ -6,7 +6,7 @@
 import { builtIn, type Catalogue } from '../../catalogue.ts';
 import type { Trace } from '../../core/history/trace.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import type { Answer } from '../../core/shrink/search.ts';
+import type { Tried } from '../../core/shrink/search.ts';
 import { type ShrinkResult, shrinkWithAsync } from '../../core/shrink/shrink.ts';
 import type { RunWatcher } from '../../core/world/world.ts';
 import type { Examination, ShrinkFailureOptions } from '../../harness.ts';
@@ -146,7 +146,7 @@ export async function shrinkFailureAsync(
   { catalogue = builtIn, breathe, ...options }: ShrinkAsyncOptions = {},
 ): Promise<ShrinkResult> {
   const answer = answersWith(claim);
-  const stillBreaks = async (candidate: Plan): Promise<Answer> => {
+  const stillBreaks = async (candidate: Plan): Promise<Tried> => {
     await breathe?.();
     return answer(await examineEither(candidate, [claim], catalogue));
   };

@@ -125,7 +125,9 @@ interface RunSetting {
 }
 
 async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): Promise<Trace> {
-  const openHosts = await hostsOpener(plan);
+  const { hosts } = plan.system;
+  // Without any, a run begins within the call.
+  const openHosts = hosts === undefined ? () => {} : await hostsOpener(hosts);
   const world = new World(plan, log, plan.epochUs ?? ASYNC_EPOCH_US);
   if (options?.realms !== undefined) takeFrom(options.realms, world);
   const asyncWorld = new AsyncWorld(world, openHosts);
@@ -147,9 +149,9 @@ async function runIn(plan: Plan, { fill, log, watcher, options }: RunSetting): P
  * that the lock itself does not add is a Redis node, so that a lock whose code connects by itself
  * needs no line for its server.
  */
-async function hostsOpener({ system }: Plan): Promise<(world: World) => void> {
-  const { hosts } = system;
-  if (hosts === undefined) return () => {};
+async function hostsOpener(
+  hosts: NonNullable<Plan['system']['hosts']>,
+): Promise<(world: World) => void> {
   const { listenAs } = await import('../network/redis-hosts.ts');
   const named = Object.entries(hosts).sort(([a], [b]) => (a < b ? -1 : 1));
   return (world) => {

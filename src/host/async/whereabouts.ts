@@ -57,8 +57,8 @@ export class Whereabouts {
 }
 
 /**
- * The time that whoever watches sees pass, in milliseconds: what the process sleeps through, stopped
- * by Ctrl-Z or on a laptop that is closed, is nobody's fault and does not count.
+ * The time that whoever watches sees pass, in milliseconds: what the process sleeps through,
+ * stopped by Ctrl-Z or on a laptop that is closed, is nobody's fault and does not count.
  */
 export class WatchedTime {
   private readonly sleepMs: number;

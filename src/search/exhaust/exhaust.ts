@@ -3,7 +3,7 @@
  * all points, messages and processes that it allows them at, with lengths at every threshold.
  *
  * Read on in `narrowed.ts` (what is left to vary), `slots.ts` (where a fault can be placed),
- * `amounts.ts` (how much of it) and `placements.ts` (each set of faults once, and its number). Here
+ * `placements.ts` (how much of it, each set of faults once, and its number). Here
  * the plans are counted and found by their numbers; `sweep/sweep.ts` examines them as if they were
  * seeds, in chunks, on threads and in shards.
  *

@@ -10,12 +10,11 @@
  * which says all of them: nothing need be run again to find a plan by its number, on any machine.
  */
 import type { Catalogue } from '../../catalogue.ts';
-import type { Fault } from '../../core/plan/fault.ts';
-import type { Plan } from '../../core/plan/plan.ts';
+import type { TraceEvent } from '../../core/history/trace.ts';
+import { type Fault, processesNamed } from '../../core/plan/fault.ts';
+import type { Plan, RangeUs } from '../../core/plan/plan.ts';
 import type { FaultTemplate } from '../../scenario/scenario.ts';
-import { amountsOf } from './amounts.ts';
 import { amountingTo, keyOf, type Slot, Slots, struckAt, type Watched, watchRun } from './slots.ts';
-
 /** In the order in which they strike. */
 export type Faults = readonly Fault[];
 
@@ -87,5 +86,126 @@ function followersOf(
   const [lastPlace, lastKey] = [struckAt(last), keyOf(last)];
   return slots.filter(({ place, position, key }) => {
     return place === lastPlace ? key > lastKey : position > lastStrike;
+  });
+}
+
+/** An instant at which it matters what has happened before, and to whom. */
+interface Threshold {
+  readonly process: string;
+  readonly atUs: number;
+  /** Only the process itself, and what a server sends to it, can meet it. */
+  readonly isOwn: boolean;
+  /** A lease ends. */
+  readonly isEnd: boolean;
+}
+
+/**
+ * How long, how late and how far: the amounts of one fault that are worth a run of their own. What
+ * a fault decides is in which order things happen, and that changes where its end meets something
+ * else: a timer, an end of a lease, an arrival. These are the thresholds, read off the run with the
+ * largest amount, since until the fault ends nothing depends on how long it lasts. Of each one
+ * microsecond before it, itself, and one after it are tried, beside the least and the largest
+ * amount that the scenario allows.
+ *
+ * A fault ends at the process that it struck, or that its message goes to. What is at another
+ * process is met by the next message that leaves then, one latency later: at a server by that of a
+ * client, at a client by that of a server. What a partition holds back leaves at its end as well.
+ *
+ * In ascending order; `largest` is the run with the slot's fault as its last, at its largest.
+ */
+function amountsOf(slot: Slot, range: RangeUs, largest: Watched): readonly number[] {
+  const found = new Set([range.minUs, range.maxUs]);
+  for (const us of lengthsOf(slot, range, largest)) {
+    for (const near of [us - 1, us, us + 1]) {
+      if (near >= range.minUs && near <= range.maxUs) found.add(near);
+    }
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+function lengthsOf(slot: Slot, { maxUs }: RangeUs, largest: Watched): readonly number[] {
+  const fault = slot.fault(maxUs);
+  if (fault.kind === 'failover') return lagsOf(slot, fault.process, largest);
+  if (fault.kind === 'clock') return stepsOf(slot, fault.process, largest);
+  const { latencyUs } = largest.plan.network;
+  const ends = endOf(fault, slot, largest);
+  if (ends === null) return [];
+  const { trace, timers } = largest;
+  const thresholds = [...trace.events.flatMap(thresholdsOf), ...timersOf(timers)];
+  const clients = new Set(largest.plan.clients.map(({ name }) => name));
+  const isAtServer = ![...ends.processes].some((name) => clients.has(name));
+  const lengths = thresholds.flatMap(({ process, atUs, isOwn }) => {
+    const [here, there] = [atUs - ends.fromUs, atUs - ends.fromUs - latencyUs];
+    if (fault.kind === 'partition') return [here, there];
+    if (ends.processes.has(process)) return [here];
+    return isOwn && !isAtServer ? [] : [there];
+  });
+  return lengths;
+}
+
+/** When the fault would end if it took no time, and whom it lets go on then. */
+function endOf(
+  fault: Fault,
+  { atUs }: Slot,
+  { plan, trace }: Watched,
+): { readonly processes: ReadonlySet<string>; readonly fromUs: number } | null {
+  if (!('which' in fault) || fault.kind === 'late-timer') {
+    const named = 'which' in fault ? timerProcess(fault) : processesNamed(fault).flat();
+    return { processes: new Set(named), fromUs: atUs };
+  }
+  const { which } = fault;
+  const sent = trace.events.find(
+    (event) => event.kind === 'send' && which.kind === 'message' && event.message === which.message,
+  );
+  if (sent?.kind !== 'send') return null;
+  return { processes: new Set([sent.to]), fromUs: atUs + plan.network.latencyUs };
+}
+
+function timerProcess({ which }: Extract<Fault, { readonly kind: 'late-timer' }>): string[] {
+  return which.kind === 'timer' ? [which.timer.slice(0, which.timer.indexOf('/'))] : [];
+}
+
+/** A replica is behind by what its server did in that time. */
+function lagsOf({ atUs }: Slot, server: string, { trace }: Watched): readonly number[] {
+  return trace.events.flatMap((event) => {
+    const isIts = 'process' in event && event.process === server;
+    return isIts && event.atUs <= atUs ? [atUs - event.atUs] : [];
+  });
+}
+
+/**
+ * A step lets what comes after it meet a time that the clock has shown before, as a timestamp, or
+ * would show later, as the end of a lease.
+ */
+function stepsOf({ atUs }: Slot, process: string, { trace }: Watched): readonly number[] {
+  const own = trace.events.flatMap(thresholdsOf).filter((one) => one.process === process);
+  const later = own.filter((one) => !one.isEnd && one.atUs >= atUs);
+  const after = [atUs, ...later.map((one) => one.atUs)];
+  const shown = own.filter((one) => one.isEnd || one.atUs < atUs);
+  return shown.flatMap((one) => after.map((us) => one.atUs - us));
+}
+
+function thresholdsOf(event: TraceEvent): readonly Threshold[] {
+  switch (event.kind) {
+    case 'receive': {
+      const isRequest = event.message.endsWith('/request');
+      return [{ process: event.to, atUs: event.atUs, isOwn: !isRequest, isEnd: false }];
+    }
+    case 'grant':
+    case 'renew':
+    case 'key-change':
+      return event.untilUs === null
+        ? []
+        : [{ process: event.process, atUs: event.untilUs, isOwn: false, isEnd: true }];
+    case 'enter':
+      return [{ process: event.process, atUs: event.believedUntilUs, isOwn: true, isEnd: true }];
+    default:
+      return [];
+  }
+}
+
+function timersOf(timers: Watched['timers']): readonly Threshold[] {
+  return [...timers].map(([name, { atUs }]) => {
+    return { process: name.slice(0, name.indexOf('/')), atUs, isOwn: true, isEnd: false };
   });
 }

@@ -4,25 +4,36 @@
  * `add`, prolonged by `touch`, given back by touch, get and delete. No command of a cache compares
  * and deletes, and its documentation calls the lock imperfect and lossy for that.
  *
- * `commands.ts` has what it asks of the cache, `cache-server.ts` the cache in the simulated world,
+ * `commands.ts` has what it asks of the cache, and at its end is the cache in the simulated world,
  * and `cache-lock.ts` the same lock as a class that needs no simulator.
  */
+import type { Answer } from '../../core/history/trace.ts';
 import { under } from '../../core/kernel/name.ts';
 import { proseDuration } from '../../core/plan/duration.ts';
 import { CLIENT_DEFAULTS, type ClientPlan } from '../../core/plan/plan.ts';
 import type { PendingCall } from '../../core/world/calls.ts';
 import type { Program, Self } from '../../core/world/program.ts';
-import type { ServerHost } from '../../core/world/server.ts';
+import type { Server, ServerHost, Turn } from '../../core/world/server.ts';
 import type { World } from '../../core/world/world.ts';
+import { Cache, cacheSnapshot } from '../cache/cache.ts';
+import { GrantBook, restoreAll } from '../grant-book.ts';
 import { askServer, testLease } from '../lease.ts';
-import type { Chosen, LockDriver, OptionProblem, Options, Protocol, Section } from '../protocol.ts';
-import { chosenFrom, optionsFor } from '../protocol.ts';
+import {
+  type Chosen,
+  chosenFrom,
+  type LockDriver,
+  type OptionProblem,
+  type Options,
+  optionsFor,
+  type Protocol,
+  type Section,
+} from '../protocol.ts';
 import { part } from '../section-calls.ts';
-import { cacheServer, describeCacheReply } from './cache-server.ts';
 import {
   acquiredAlready,
   type CacheReply,
   type CacheRequest,
+  execute,
   FOR_EVER,
   giveBack,
   notAcquired,
@@ -300,4 +311,55 @@ class CacheLockDriver implements LockDriver {
     const question = { verb, target: this.server, request: ask, describe, under: ordinal };
     return askServer(at, under(at.name, label), question);
   }
+}
+
+/** What the trace says of a reply to this request. */
+export function describeCacheReply(request: CacheRequest): (reply: CacheReply) => Answer {
+  return (reply) => {
+    if (reply.kind === 'not-done') return { kind: 'denied', holder: ownerOf(reply.value) };
+    if (reply.kind === 'value') return { kind: 'accepted' };
+    if (request.kind === 'add') return { kind: 'granted', token: 0 };
+    return { kind: request.kind === 'touch' ? 'renewed' : 'released' };
+  };
+}
+
+/** Whose section a value names; '' for none. */
+export function ownerOf(value: string | null): string {
+  return value?.split('/')[0] ?? '';
+}
+
+function cacheServer(name: string): Server<CacheRequest, CacheReply> {
+  const cache = new Cache();
+  const book = new GrantBook(name);
+  /** True time at which the cache's clock, as it now runs, ends the key. */
+  const endOf = (key: string, turn: Turn): number | null => {
+    const end = cache.endOf(key, turn.monotonicUs);
+    return end === null ? null : turn.trueTimeOf('monotonic', end);
+  };
+  const note = (request: CacheRequest, reply: CacheReply, turn: Turn): void => {
+    const { key: lock } = request;
+    const { client } = turn;
+    const isEffective = reply.kind === 'done';
+    if (request.kind === 'delete') book.release(turn, { lock, client, isEffective });
+    if (request.kind === 'get' || request.kind === 'delete') return;
+    if (reply.kind === 'not-done' && request.kind === 'add') {
+      book.deny(turn, { lock, client, holder: ownerOf(reply.value) });
+      return;
+    }
+    const { ttlUs } = request;
+    const untilUs = isEffective ? endOf(lock, turn) : null;
+    const lent = { lock, client, token: 0, ttlUs, untilUs, isEffective };
+    if (request.kind === 'add') book.grant(turn, lent);
+    else book.renew(turn, lent);
+  };
+  return {
+    handle(request, turn) {
+      const reply = execute(cache, request, turn.monotonicUs);
+      note(request, reply, turn);
+      return reply;
+    },
+    restart: () => cache.clear(),
+    snapshot: () => restoreAll(cacheSnapshot(cache), book.snapshot()),
+    evict: (key) => cache.forget(key),
+  };
 }
