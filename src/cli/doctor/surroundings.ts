@@ -268,7 +268,7 @@ export function missingFiles(root: string, manifest: Manifest): readonly string[
 /**
  * A file by its URL, as threads and the page's script are loaded. In a bundle it is seen from the
  * place of the module that names it:
- * `new URL('./b.js', new URL('./a/a.js', import.meta.url).href)`.
+ * `new URL('./b.js', new URL('<place>', import.meta.url).href)`.
  * That place alone, with its `href`, is no file.
  */
 const BY_URL =
