@@ -75,8 +75,11 @@ function refuse(call: string, args: readonly unknown[]): { readonly value: unkno
   throw error;
 }
 
-/** Node's own code that runs files, prints and ends a thread: no part of what a program does. */
-const MACHINERY = /node:internal\/(?:modules|console|main)\//;
+/**
+ * Node's own code that runs files, prints, ends a thread and, once, makes its reader of HTTP ready
+ * for requests that are refused: no part of what a program does.
+ */
+const MACHINERY = /node:internal\/(?:modules|console|main)\/|\blazyllhttp\b/;
 
 /** The code that made a call, as far as the stack tells. */
 interface Leaver {
