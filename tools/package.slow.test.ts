@@ -3,34 +3,16 @@
  * built package in `dist` and the packages in `node_modules`, and fetches nothing.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import { install, needsOf, pack, type Tarball } from './installed.fixture.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const manifest = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
-const entry = z.object({ path: z.string(), size: z.number() });
-const tarball = z.object({ filename: z.string(), size: z.number(), files: z.array(entry) });
-
 /** As a disk holds it. */
 const onDisk = (bytes: number): number => Math.ceil(bytes / 4096) * 4096;
-
-function needsOf(folder: string): readonly string[] {
-  const text = readFileSync(join(folder, 'package.json'), 'utf8');
-  return Object.keys(manifest.parse(JSON.parse(text)).dependencies);
-}
 
 /** The folders of all packages that are installed with this one. */
 function installed(): readonly string[] {
@@ -72,12 +54,10 @@ describe('what people install', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const node = (args: readonly string[]): SpawnSyncReturns<string> =>
     spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
-  let packed: z.infer<typeof tarball>;
+  let packed: Tarball;
 
   beforeAll(() => {
-    const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-    const { stdout } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
-    [packed] = z.tuple([tarball]).parse(JSON.parse(stdout));
+    packed = pack(folder);
   });
 
   test('is a tarball of at most 775 kB with at most 300 files', () => {
@@ -107,15 +87,8 @@ describe('what people install', () => {
   });
 
   test('loads, with no more beside it than the packages that it asks for', () => {
+    install(folder, ['vitest'], packed);
     const home = join(folder, 'node_modules/fencepost');
-    mkdirSync(home, { recursive: true });
-    const archive = join(folder, packed.filename);
-    spawnSync('tar', ['-xzf', archive, '--strip-components=1', '-C', home]);
-    for (const name of [...needsOf(root), 'vitest']) {
-      const place = join(folder, 'node_modules', name);
-      mkdirSync(dirname(place), { recursive: true });
-      symlinkSync(join(root, 'node_modules', name), place);
-    }
     const entries = ['', '/fast-check', '/redis', '/vitest', '/fleet'];
     // Of the adapter for vitest only that it is found: it runs nowhere but in a test.
     const loaded = entries.map((entry) => `import 'fencepost${entry}';`).join('\n');

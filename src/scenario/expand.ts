@@ -229,6 +229,7 @@ interface WorkContext {
   readonly ttlUs: number;
 }
 
+/** The steps of one section: which keys and stores they use, and the values that they write. */
 function expandWork(workload: Workload, context: WorkContext): readonly Work[] {
   if (workload.kind === 'steps') {
     const otherwise = otherwiseDrawn(workload, context);

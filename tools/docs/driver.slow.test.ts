@@ -4,35 +4,17 @@
  * connects by itself, and a run that is red.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ended, root, runCli } from '../../src/cli/command-line.fixture.ts';
+import { install } from '../installed.fixture.ts';
 
 const sources = join(root, 'fixtures/driver');
 const FILES = ['src/lock.ts', 'lock.fencepost.ts', 'lock.yaml'];
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-const { dependencies }: { dependencies: object } = JSON.parse(
-  readFileSync(join(root, 'package.json'), 'utf8'),
-);
 let folder = '';
-
-/** As an installer would put it there. */
-function install(name: string): void {
-  const place = join(folder, 'node_modules', name);
-  mkdirSync(dirname(place), { recursive: true });
-  symlinkSync(join(root, 'node_modules', name), place);
-}
 
 function outside(command: string, ...args: readonly string[]): void {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' });
@@ -43,13 +25,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fencepost-driver-'));
   outside('npm', 'init', '-y');
   outside(tsc, '--init');
-  outside('npm', 'pack', root, '--ignore-scripts', '--silent');
-  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  const modules = join(folder, 'node_modules');
-  mkdirSync(modules);
-  outside('tar', '-xzf', tarball, '-C', modules);
-  cpSync(join(modules, 'package'), join(modules, 'fencepost'), { recursive: true });
-  for (const name of [...Object.keys(dependencies), 'ioredis', '@types/node']) install(name);
+  install(folder, ['ioredis', '@types/node']);
   cpSync(sources, folder, { recursive: true });
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

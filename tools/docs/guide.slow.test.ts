@@ -2,45 +2,20 @@
  * The guide of `docs/own-lock.md`, followed word for word with the packed package in an empty
  * folder: its files are those of `fixtures/guide`, and its commands find what it says.
  */
-import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ended, root, runCli } from '../../src/cli/command-line.fixture.ts';
+import { install } from '../installed.fixture.ts';
 
 const guide = join(root, 'fixtures/guide');
 const page = readFileSync(join(root, 'docs/own-lock.md'), 'utf8');
-const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 let folder = '';
-
-/** The names of the package's dependencies, which an installer would fetch. */
-function dependencies(): readonly string[] {
-  const isThere = typeof manifest === 'object' && manifest !== null && 'dependencies' in manifest;
-  return isThere ? Object.keys(Object(manifest.dependencies)) : [];
-}
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fencepost-guide-'));
-  const packed = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  spawnSync('npm', packed, { cwd: root, encoding: 'utf8' });
-  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  const modules = join(folder, 'node_modules');
-  mkdirSync(modules);
-  spawnSync('tar', ['-xzf', join(folder, tarball), '-C', modules]);
-  cpSync(join(modules, 'package'), join(modules, 'fencepost'), { recursive: true });
-  for (const name of dependencies()) {
-    if (name.includes('/')) mkdirSync(join(modules, name.split('/')[0] ?? ''), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), join(modules, name));
-  }
+  install(folder);
   for (const name of readdirSync(guide)) cpSync(join(guide, name), join(folder, name));
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -15,6 +15,7 @@ import { type Fault, processesNamed } from '../../core/plan/fault.ts';
 import type { Plan, RangeUs } from '../../core/plan/plan.ts';
 import type { FaultTemplate } from '../../scenario/scenario.ts';
 import { amountingTo, keyOf, type Slot, Slots, struckAt, type Watched, watchRun } from './slots.ts';
+
 /** In the order in which they strike. */
 export type Faults = readonly Fault[];
 

@@ -133,7 +133,11 @@ const WORDS: Readonly<Record<Exclude<Stage, 'server' | 'not-holding'>, string>> 
   'after-write': 'after the write',
 };
 
-/** Where the scenario's faults met its clients, a line a kind; none where no seed ran. */
+/**
+ * Where a claim that should break held: what the faults really met, a line a kind, and what would
+ * meet more. A pause that never came between a read and its write cannot make that write stale.
+ * None where no seed ran.
+ */
 function strikeHints(scenario: Scenario, system: SystemScenario, tally: Tally): readonly string[] {
   if (tally.seeds === tally.failed) return [];
   const kinds = [...new Set(scenario.faults.map(({ kind }) => kind))];

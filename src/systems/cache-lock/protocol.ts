@@ -4,8 +4,8 @@
  * `add`, prolonged by `touch`, given back by touch, get and delete. No command of a cache compares
  * and deletes, and its documentation calls the lock imperfect and lossy for that.
  *
- * `commands.ts` has what it asks of the cache, and at its end is the cache in the simulated world,
- * and `cache-lock.ts` the same lock as a class that needs no simulator.
+ * `commands.ts` has what it asks of the cache, whose server is at the end of this file, and
+ * `cache-lock.ts` the same lock as a class that needs no simulator.
  */
 import type { Answer } from '../../core/history/trace.ts';
 import { under } from '../../core/kernel/name.ts';
@@ -328,6 +328,10 @@ export function ownerOf(value: string | null): string {
   return value?.split('/')[0] ?? '';
 }
 
+/**
+ * The cache in the simulated world: it knows keys and values, no locks and no holders. Everything
+ * in it is lost in a crash, and a key may be evicted at any time.
+ */
 function cacheServer(name: string): Server<CacheRequest, CacheReply> {
   const cache = new Cache();
   const book = new GrantBook(name);

@@ -292,6 +292,11 @@ export function validityUs(lease: {
   return lease.ttlUs - lease.elapsedUs - lease.marginUs;
 }
 
+/**
+ * What the nodes really hold, kept for the observer: no node and no client knows it or acts on it.
+ * A lock that several nodes give together ends when fewer than a quorum still hold its key: a node
+ * lets go of it at its end, or when it forgets it and may give it again.
+ */
 class NodeKeys {
   /** By random value, then by node: the true time at which the node lets go of the key. */
   private readonly ends: Map<number, Map<string, number>> = new Map();
