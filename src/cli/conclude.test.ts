@@ -10,8 +10,15 @@ import type { Finding } from '../report/finding.ts';
 import { expand } from '../scenario/expand.ts';
 import { sweep } from '../search/sweep/sweep.ts';
 import { claimTally, EMPTY_TALLY } from '../search/sweep/tally.ts';
-import { type Failing, findCounterexample, type ShrunkBefore } from './conclude.ts';
+import {
+  concludeScenario,
+  type Failing,
+  findCounterexample,
+  type ShrunkBefore,
+} from './conclude.ts';
+import { exits } from './exit.ts';
 import { fileName, ownName, planFileOf } from './output-files.ts';
+import { openTerminal } from './terminal.ts';
 
 describe('a file is called', () => {
   test.each([
@@ -115,4 +122,35 @@ test('two systems whose names differ by signs only have plans of their own', () 
   const place = { scenario: 'a', systems: ['x y', 'x/y'], output: 'reports' };
   const files = place.systems.map((system) => planFileOf({ system, claim: 'c' }, place));
   expect(files).toEqual(['reports/a-x-y-c.yaml', 'reports/a-x-y-2-c.yaml']);
+});
+
+test('a claim that broke, and does not when its seed is run again, is told and no result', async () => {
+  const range = { from: 0, to: 99 };
+  const { tallies } = await sweep(scenario, { ...range, pool: null });
+  const own = tallies.get(kind.system) ?? EMPTY_TALLY;
+  const broken = claimTally(own, kind.claim);
+  const holds = [...Array(100).keys()].filter((seed) => !broken.brokenSeeds.includes(seed));
+  const printed: string[] = [];
+  const conclude = async (brokenSeeds: readonly number[]): Promise<readonly number[]> => {
+    const claims = { ...own.claims, [kind.claim]: { ...broken, causes: [], brokenSeeds } };
+    const outcome = await concludeScenario(
+      { scenario, file: 'small.yaml', text: '', catalogue: builtIn, warnings: [] },
+      {
+        tallies: new Map([...tallies, [kind.system, { ...own, claims }]]),
+        ...{ range, isWhole: true, isPart: false, milliseconds: 0 },
+        ...{ keptPlans: [], repeated: 0, difference: null },
+      },
+      {
+        ...{ output: 'reports', hasPage: false, isInterrupted: () => false },
+        terminal: { ...openTerminal({ isQuiet: true }), print: (line) => printed.push(line) },
+      },
+    );
+    return outcome.exits;
+  };
+  expect(await conclude(broken.brokenSeeds)).not.toContain(exits.nondeterministic);
+  expect(printed).toEqual([]);
+  expect(await conclude(holds.slice(0, 2))).toContain(exits.nondeterministic);
+  expect(printed).toEqual([
+    `nondeterministic: small.yaml, unfenced, seed ${holds[0]}: fence-monotone broke, and does not when it is run again`,
+  ]);
 });

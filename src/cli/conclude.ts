@@ -119,6 +119,7 @@ export async function concludeScenario(
   const { scenario, file, text } = loaded;
   const { range, isWhole, isPart, milliseconds, keptPlans, difference } = examined;
   const { corpus = null, exhausted } = examined;
+  const trial = exhausted === undefined ? 'seed' : 'plan';
   const { cutShort } = examined;
   const isSingle = range.from === range.to;
   const avoided = await avoidedIn(loaded, examined, isInterrupted);
@@ -130,10 +131,9 @@ export async function concludeScenario(
     codes.push(exits.failed);
   };
   const onVanished: ShrinkContext['onVanished'] = ({ system, claim }, { brokenSeeds }) => {
-    const seed = brokenSeeds[0] ?? range.from;
-    terminal.print(
-      `nondeterministic: ${file}, ${system}, seed ${seed}: ${claim} broke, and does not when the seed is run again`,
-    );
+    const which = `${trial} ${brokenSeeds[0] ?? range.from}`;
+    const what = `${claim} broke, and does not when it is run again`;
+    terminal.print(`nondeterministic: ${file}, ${system}, ${which}: ${what}`);
     codes.push(exits.nondeterministic);
   };
   const systems: SystemSummary[] = [];
@@ -153,7 +153,7 @@ export async function concludeScenario(
     const counted = { system, tally, avoided, isWritten, ...(scope && { exhausted: scope }) };
     systems.push(summarizeSystem(counted, judgement, found[0] ?? null));
     codes.push(...codesOf(tally, judgement, !isWhole && !isInterrupted()));
-    noteFailures(system, tally, { terminal, trial: plans === undefined ? 'seed' : 'plan' });
+    noteFailures(system, tally, { terminal, trial });
     seeds += tally.seeds;
     events += tally.events;
   }
@@ -196,9 +196,10 @@ async function shrinkClaims(
       context,
     );
     const [first] = found;
-    if (first === undefined && !context.isInterrupted())
-      onVanished(failing, claimTally(tally, claim));
-    if (first === undefined) continue;
+    if (first === undefined) {
+      if (!context.isInterrupted()) onVanished(failing, claimTally(tally, claim));
+      continue;
+    }
     findings.push(...found);
     const { originalEvents, events } = first.size;
     const took = `${groupDigits(performance.now() - startedMs)} ms`;
