@@ -4,7 +4,6 @@
  * next one. The tiers are scripts of package.json: `quick`, `test`, `test:all`, `nightly`.
  */
 import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vitest/config';
 import type { Reporter, TestCase, TestSuite, Vitest } from 'vitest/node';
 
@@ -19,15 +18,21 @@ export type Program = keyof typeof PACKAGES;
 /** These print a document, in which a line of ours would be a mistake. */
 const DOCUMENTS: readonly unknown[] = ['json', 'junit', 'tap', 'tap-flat'];
 
+const NAME = 'tells-left-out';
+
 /**
  * Adds the line to whatever reporters a run has, as the configuration can only name others in
  * their place. It goes to stdout, or to stderr where stdout may be a document.
  */
 export function tellsLeftOut(): Plugin {
   return {
-    name: 'tells-left-out',
+    name: NAME,
     configureVitest({ vitest }) {
       const { reporters } = vitest.config;
+      // Each project loads this plugin anew; one line is enough for all.
+      if (reporters.some((one) => !Array.isArray(one) && typeof one === 'object' && NAME in one)) {
+        return;
+      }
       const isDocument = reporters.some((one) => Array.isArray(one) && DOCUMENTS.includes(one[0]));
       const print = isDocument ? 'error' : 'log';
       reporters.push(leftOutReporter(vitest, (line) => vitest.logger[print](line)));
@@ -35,8 +40,12 @@ export function tellsLeftOut(): Plugin {
   };
 }
 
-function leftOutReporter(vitest: Vitest, print: (line: string) => void): Reporter {
+function leftOutReporter(
+  vitest: Vitest,
+  print: (line: string) => void,
+): Reporter & { readonly [NAME]: true } {
   return {
+    [NAME]: true,
     onTestRunEnd(modules) {
       const pattern = vitest.getGlobalTestNamePattern() ?? /^/;
       const tests = modules.flatMap(({ children }) => [...children.allTests('skipped')]);
@@ -45,7 +54,7 @@ function leftOutReporter(vitest: Vitest, print: (line: string) => void): Reporte
         leftOutLine(wanted.flatMap((test) => test.meta().needs ?? [])),
         tierLine(process.env['npm_lifecycle_event'], {
           run: modules.length,
-          all: countTestFiles(),
+          all: testFiles().length,
         }),
       ];
       for (const line of lines) if (line !== null) print(line);
@@ -89,9 +98,11 @@ export function tierLine(
   }
 }
 
-function countTestFiles(): number {
-  const root = fileURLToPath(new URL('../', import.meta.url));
-  return ['src', 'properties', 'tools']
-    .flatMap((folder) => readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' }))
-    .filter((file) => file.endsWith('.test.ts')).length;
+/** Every file of tests, as a path from the root of the project. */
+export function testFiles(): string[] {
+  return ['src', 'properties', 'tools'].flatMap((folder) =>
+    readdirSync(new URL(`../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => `${folder}/${file}`),
+  );
 }
