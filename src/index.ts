@@ -41,8 +41,16 @@ export { shrink, shrinkWith, shrinkWithAsync } from './core/shrink/shrink.ts';
 export type { CallSetting, PendingCall } from './core/world/calls.ts';
 export type { LeaseEnd } from './core/world/client-view.ts';
 export type { Caller, CallOptions, Outcome, Port } from './core/world/port.ts';
-export type { Program, Self } from './core/world/program.ts';
-export { answerOf, backOff, mark, request, send, sleep } from './core/world/program.ts';
+export type { Background, Program, Self } from './core/world/program.ts';
+export {
+  answerOf,
+  backOff,
+  inBackground,
+  mark,
+  request,
+  send,
+  sleep,
+} from './core/world/program.ts';
 export { type Boot, LATER, type Server, type ServerHost, type Turn } from './core/world/server.ts';
 export type { World } from './core/world/world.ts';
 export { type Definitions, defineSystem } from './define-system.ts';

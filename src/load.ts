@@ -36,6 +36,12 @@ function optionWordOf({ name, values, range }: OptionInfo): OptionWord {
   };
 }
 
+/** Of asynchronous clients nothing is known that their lock does not say. */
+function operationsOf({ operations, buildAsync }: Protocol): Pick<LockWord, 'operations'> {
+  if (operations !== undefined) return { operations };
+  return buildAsync === undefined ? {} : { operations: [] };
+}
+
 function wordOf(protocol: Protocol): LockWord {
   return {
     options: protocol.options.map(optionWordOf),
@@ -49,7 +55,8 @@ function wordOf(protocol: Protocol): LockWord {
     },
     canRenew: protocol.canRenew !== false,
     takesMessages: protocol.takesMessages === true,
-    ...(protocol.buildAsync === undefined ? {} : { operations: protocol.operations ?? [] }),
+    isAsync: protocol.buildAsync !== undefined,
+    ...operationsOf(protocol),
     ...(protocol.jitter === undefined ? {} : { jitter: protocol.jitter }),
   };
 }

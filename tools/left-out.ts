@@ -11,6 +11,7 @@ import type { Reporter, TestCase, TestSuite, Vitest } from 'vitest/node';
 const PACKAGES = {
   'redis-server': 'redis-server',
   chromium: 'chromium',
+  etcd: 'etcd-server',
 } as const;
 
 export type Program = keyof typeof PACKAGES;

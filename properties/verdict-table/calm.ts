@@ -133,6 +133,7 @@ export const calm: readonly Calm[] = [
     works: SLOW,
     promises: ['mutual-exclusion', 'tokens-unique', 'tokens-increase', 'progress'],
   })),
+  { lock: 'etcd', stores: ['unfenced', 'check-sequencer', ...COMPARING], works: SLOW },
   { lock: 'cache-lock', stores: PLAIN, works: [...ONE_WRITE, MEMOIZE] },
   { lock: 'redis', stores: PLAIN, works: WORKS },
   { lock: 'redlock', stores: PLAIN, options: { nodes: 3 }, works: ONE_WRITE },

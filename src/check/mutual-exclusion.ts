@@ -274,12 +274,17 @@ function endPhrase({
   kind,
   process,
   client,
+  message,
 }: Grant | Renew): string {
   const isTaken = process === client && sentAtUs === atUs;
   if (untilUs === null && isTaken) return `${client} counted on it until its release`;
   if (untilUs === null) return 'it has no end but its release';
   const end = proseDuration(sentAtUs + ttlUs);
   if (isTaken) return `${client} counted on it until ${end}`;
+  if (kind === 'renew' && message === '' && process !== client) {
+    const promise = `\`${process}\` prolonged it at ${proseDuration(atUs)}`;
+    return `${promise} of its own accord, to last until ${end}`;
+  }
   const counted = kind === 'renew' ? 'counted from the renew' : 'counted from the request';
   return `${counted} that left at ${proseDuration(sentAtUs)} it lasts until ${end}`;
 }

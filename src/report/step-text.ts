@@ -233,7 +233,13 @@ function changeOfGrantText(event: EventOf<'renew' | 'release'>, around: Surround
   if (kind === 'release') return `${client} releases ${what}${whose}`;
   const until = event.untilUs === null ? '' : ` until ${proseDuration(event.untilUs)}`;
   const renamed = event.token === token ? '' : ` as token ${event.token}`;
+  if (isUnasked(event)) return `prolongs ${client}'s ${what}${until} of its own accord`;
   return `${client} extends ${what}${renamed}${until}${whose}`;
+}
+
+/** Whether no client asked for it: a server did it that gives its grants alone. */
+function isUnasked({ message, process, client }: EventOf<'renew' | 'release'>): boolean {
+  return message === '' && process !== client;
 }
 
 function keyName(event: EventOf<'write' | 'read'>, around: Surroundings): string {

@@ -3,6 +3,7 @@
  * as the file says, else long enough for all the work.
  */
 import { type FaultKind, fieldsOfKind } from '../core/plan/fault.ts';
+import { HEARTBEAT } from '../core/plan/operation-names.ts';
 import { formatPlace } from '../core/plan/places.ts';
 import {
   type Bounds,
@@ -195,7 +196,9 @@ export function warnings(
   { systems, limits }: { readonly systems: readonly SystemScenario[]; readonly limits: Limits },
 ): readonly UnplacedProblem[] {
   const latencyUs = latencyOf(file).maxUs;
-  const longest = systems.flatMap((system) =>
+  // A heartbeat makes a lease last as long as the work.
+  const lent = systems.filter(({ operations = [] }) => !operations.includes(HEARTBEAT));
+  const longest = lent.flatMap((system) =>
     clients.flatMap((client) => {
       const ttlUs = system.clients.ttl ?? client.settings.ttlUs;
       const opens = system.store === 'fenced-open';

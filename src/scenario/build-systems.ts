@@ -106,7 +106,7 @@ function serversOf(system: ReadSystem, vocabulary: Vocabulary): readonly string[
 
 /** Its clients are asynchronous code, which may have drivers of its own. */
 function isAsync({ lock }: Parts, { locks }: Vocabulary): boolean {
-  return locks.get(lock)?.operations !== undefined;
+  return locks.get(lock)?.isAsync === true;
 }
 
 /** Those of its servers that can listen at an address. */

@@ -31,7 +31,7 @@ export interface FaultContext {
   readonly clients: readonly ClientPlan[];
   /** The kind of store, which decides what operations there are. */
   readonly store: string;
-  /** What asynchronous clients call their operations at the lock; absent for all others. */
+  /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
   readonly operations?: readonly string[];
   readonly seed: number;
   readonly isWhole: boolean;

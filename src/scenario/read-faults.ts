@@ -196,7 +196,7 @@ export interface Cast {
   readonly stores: readonly string[];
   /** The servers of the locks of all systems. */
   readonly locks: readonly string[];
-  /** What asynchronous clients call their operations. */
+  /** What the clients of some systems call their operations. */
   readonly operations: readonly string[];
   readonly healAtUs: number;
   readonly isDatagram: boolean;

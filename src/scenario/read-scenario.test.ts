@@ -16,8 +16,11 @@ const vocabulary: Vocabulary = {
     ['lock-service', lock],
     ['lock-service-published', lock],
     ['quorum', { options: [], servers: () => ['lock-1', 'lock-2'] }],
-    ['own', { options: [], servers: () => ['lock'], operations: [] }],
-    ['own-quorum', { options: [], servers: () => ['lock-1', 'lock-2'], operations: ['set'] }],
+    ['own', { options: [], servers: () => ['lock'], operations: [], isAsync: true }],
+    [
+      'own-quorum',
+      { options: [], servers: () => ['lock-1', 'lock-2'], operations: ['set'], isAsync: true },
+    ],
   ]),
   stores: ['unfenced', 'fenced', 'fenced-open'],
   claims: ['grant-order', 'fence-monotone', 'linearizable(fenced-register)'],

@@ -64,7 +64,7 @@ export interface SystemScenario extends SystemPlan {
   };
   /** The processes that serve its lock. */
   readonly servers: readonly string[];
-  /** What its asynchronous clients call their operations at the lock; absent for all others. */
+  /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
   readonly operations?: readonly string[];
   /** The jitter of its lock; absent for none. */
   readonly jitter?: Odds;

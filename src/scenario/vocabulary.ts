@@ -29,7 +29,9 @@ export interface LockWord {
   readonly canRenew?: boolean;
   /** Whether its clients can get their steps from a queue. Default false. */
   readonly takesMessages?: boolean;
-  /** What its asynchronous clients call their operations at the lock; absent for all others. */
+  /** Whether its clients are asynchronous code. Default false. */
+  readonly isAsync?: boolean;
+  /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
   readonly operations?: readonly string[];
   /** How much of its length a backoff may be lengthened by where a scenario does not say. */
   readonly jitter?: Odds;

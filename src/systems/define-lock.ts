@@ -30,7 +30,7 @@ const ONE_SERVER: readonly string[] = ['lock'];
 /** Throws an error that names the field where one is missing or wrong. */
 export function protocolOf(name: string, definition: LockDefinition): Protocol {
   const where = `locks.${name}`;
-  const { about, source = '', options = [], servers = ONE_SERVER, buildAsync } = definition;
+  const { about, source = '', options = [], servers = ONE_SERVER } = definition;
   if (typeof about !== 'string') refuse(`${where}.about`, 'is no text');
   const built = buildOf(where, definition);
   for (const option of options) checkOption(`${where}.options`, option);
@@ -38,9 +38,6 @@ export function protocolOf(name: string, definition: LockDefinition): Protocol {
   checkServers(`${where}.servers`, names, options);
   const { takesSeveral = false, waitsInLine = false, unpromised = [] } = definition;
   const { operations } = definition;
-  if (operations !== undefined && buildAsync === undefined) {
-    refuse(`${where}.operations`, 'stands without `buildAsync`');
-  }
   const { canRenew = built.build !== undefined, jitter, problem } = definition;
   return {
     ...{ about, source, options, servers: names, takesSeveral, waitsInLine, canRenew, unpromised },

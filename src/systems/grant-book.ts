@@ -5,7 +5,7 @@
  */
 import type { Deny } from '../core/history/server-events.ts';
 import type { Draft } from '../core/kernel/draft.ts';
-import type { Turn } from '../core/world/server.ts';
+import type { Boot, Turn } from '../core/world/server.ts';
 
 /** Who asked for which lock. */
 interface Asked {
@@ -102,6 +102,31 @@ export class GrantBook {
   renew(turn: Turn, renewal: Lent & { readonly isEffective: boolean }): void {
     const extended = renewal.isEffective ? this.current(renewal.lock) : 0;
     this.noteRenewal(turn, renewal, { under: turn.under, extended });
+  }
+
+  /**
+   * The server prolongs a grant without being asked for that one: with the session that it hangs
+   * on, by the message that kept that alive, or by no message, of its own accord.
+   */
+  prolong(
+    boot: Boot,
+    { lock, client, token, ttlUs, untilUs, sentAtUs }: Required<Lent>,
+    { ordinal, message }: { readonly ordinal: number; readonly message: string },
+  ): void {
+    boot.observe({
+      kind: 'renew',
+      atUs: boot.atUs,
+      process: this.process,
+      message,
+      lock,
+      client,
+      under: ordinal,
+      token,
+      ttlUs,
+      untilUs,
+      extended: ordinal,
+      sentAtUs,
+    });
   }
 
   private noteRenewal(

@@ -66,19 +66,20 @@ interface ServerQuestion<Q extends Json, R extends Json>
   readonly token?: number;
   /** If absent as many as the client makes. */
   readonly tries?: number;
+  /** How long it is waited for, null for ever; if absent as long as the client's `lockTimeout`. */
+  readonly timeoutUs?: number | null;
   /** The grant that it is asked under, where that is not the one that was entered last. */
   readonly under?: number | undefined;
 }
 
-/** What is to be sent to ask it: it waits for an answer as long as the client's `lockTimeout`. */
+/** What is to be sent to ask it. */
 export function questionOf<Q extends Json, R extends Json>(
   { plan, section }: Section,
   operation: Name,
   question: ServerQuestion<Q, R>,
 ): CallSetting<Q, R> {
   const { verb, lock = section.lock, token = 0, target, request, describe } = question;
-  const { tries = plan.tries, under: ordinal } = question;
-  const { lockTimeoutUs: timeoutUs } = plan;
+  const { tries = plan.tries, timeoutUs = plan.lockTimeoutUs, under: ordinal } = question;
   const call = { verb, lock, token };
   const setting: Draft<CallSetting<Q, R>> = {
     operation,

@@ -62,15 +62,16 @@ export interface Protocol {
   /** The same where its clients are real asynchronous code. */
   readonly buildAsync?: BuildAsync;
   /**
-   * What asynchronous clients call their operations at the lock (`set` of `alice/1/set`), and the
-   * marks that they pass, so that scenarios can place faults at them.
+   * What clients call their operations at the lock (`set` of `alice/1/set`), and their marks, so
+   * that scenarios can place faults at them; `heartbeat` stands for the first few of a section.
+   * Absent, where clients are no asynchronous code: `acquire`, and `release` if they release.
    */
   readonly operations?: readonly string[];
   /** The same for stores that ask about tokens; absent where there is no server that could say. */
   readonly buildAsked?: (
     world: World,
     options: Options,
-  ) => { readonly driverOf: (client: ClientPlan) => LockDriver; readonly check: CheckToken };
+  ) => { readonly driverOf: DriverOf; readonly check: CheckToken };
 }
 
 /** The driver of a client; that of the probe, who comes when all is healed, waits patiently. */

@@ -7,6 +7,7 @@
  * the observer; `define-lock.ts` takes locks that people define.
  */
 import { cacheLock } from './cache-lock/protocol.ts';
+import { etcd } from './etcd/protocol.ts';
 import { lockService, lockServicePublished } from './lock-service/protocol.ts';
 import { none } from './none/protocol.ts';
 import { optimistic } from './optimistic/protocol.ts';
@@ -26,6 +27,7 @@ import {
 
 export const protocols: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
   ['cache-lock', cacheLock],
+  ['etcd', etcd],
   ['lock-service', lockService],
   ['lock-service-published', lockServicePublished],
   ['none', none],

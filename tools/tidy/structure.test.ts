@@ -6,7 +6,8 @@ import { circlesIn, doubleNames, importsAmong, singleImporters, splintersIn } fr
 const MOST_SPLINTERS = 0;
 const MOST_SINGLE_IMPORTERS = 150;
 const MOST_DOUBLE_NAMES = 10;
-const MOST_MODULES = 450;
+/** 450 at the end of the rebuild, and five for each system that came since: etcd. */
+const MOST_MODULES = 455;
 
 let project: readonly Source[] = [];
 beforeAll(() => {

@@ -7,6 +7,7 @@
 /** As `fencepost list locks` has them. */
 export const LOCK_NAMES = [
   'cache-lock',
+  'etcd',
   'lock-service',
   'lock-service-published',
   'none',

@@ -34,7 +34,7 @@ export interface PlacedSection {
   readonly section: SectionPlan;
   /** The kind of store, which decides whether tokens are announced. */
   readonly store: string;
-  /** What asynchronous clients call their operations at the lock; absent for all others. */
+  /** What its clients call their operations at the lock; absent: `acquire` and `release`. */
   readonly operations?: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
   const hasTest = client.checksLease && tests && steps.some(({ verb }) => verb === 'write');
   const parts: readonly Part[] = [
     ...steps,
-    ...(operations ?? lockParts(client)).map((verb) => ({ verb, part: verb })),
+    ...(operations ?? lockParts(client)).flatMap(partsOf),
     ...(hasTest ? [{ verb: 'checked', part: 'checked' } as const] : []),
     ...Array.from(
       { length: opens },
@@ -81,6 +81,20 @@ export function sectionPointsOf(placed: PlacedSection): readonly SectionPoint[] 
 /** The operations of a client that takes its lock as fencepost's own locks are taken. */
 function lockParts({ releases }: ClientPlan): readonly Verb[] {
   return releases ? ['acquire', 'release'] : ['acquire'];
+}
+
+/**
+ * What a client asks again and again in the background, so that its lock stays its own:
+ * `alice/1/heartbeat`, `alice/1/heartbeat-2`, …
+ */
+export const HEARTBEAT = 'heartbeat';
+
+/** How many heartbeats of a section are named before it has run; there may be more, or fewer. */
+const HEARTBEATS = 4;
+
+function partsOf(verb: string): readonly Part[] {
+  const count = verb === HEARTBEAT ? HEARTBEATS : 1;
+  return Array.from({ length: count }, (_, at) => ({ verb, part: nth(verb, at + 1) }));
 }
 
 /** The timers of a section's steps: `alice/1/compute-4`, `alice/1/job`. */

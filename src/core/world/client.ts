@@ -1,6 +1,9 @@
 /**
  * Runs a client's program as a process of the world: does what it asks, wakes it when what it waits
- * for has come, and stops it at the points where the plan places a fault.
+ * for has come, and stops it at the points where the plan places a fault. Beside its main program a
+ * process may have others in the background (a heartbeat, a watchdog): each is a strand of its own,
+ * and what happens to the process happens to all of them. A pause holds up every strand, a crash
+ * ends them, and their calls share its connections and their timers its clock.
  */
 import type { Job } from '../history/trace.ts';
 import type { Json } from '../kernel/json.ts';
@@ -11,7 +14,7 @@ import { SystemFailure, underTest } from './failure.ts';
 import type { Connection } from './network.ts';
 import type { Points } from './points.ts';
 import { Alarm, type Process, type Resident } from './process.ts';
-import type { Effect, Program, Self } from './program.ts';
+import type { Background, Effect, Program, Self } from './program.ts';
 
 /** A program that takes more steps than this without waiting for anything never will. */
 const STEPS_AT_ONE_INSTANT = 100_000;
@@ -21,14 +24,151 @@ export type ProgramFactory = (self: Self, from: number) => Program<void>;
 
 export interface ClientParts extends CallsParts {
   readonly points: Points;
+  /** Whether nothing is left to happen but what goes on in the background. */
+  readonly isOver: () => boolean;
 }
 
 /** What the world asks of the host of a client. */
 export interface Client {
   readonly name: string;
+  /** Whether its main program runs, or waits for something. */
+  readonly isBusy: boolean;
   start(): void;
   /** Its open connections to a server. */
   connectionsTo(server: string): readonly Connection[];
+}
+
+/** A program of a process as far as it has come: its main one, or one in the background. */
+class Strand implements Background {
+  program: Program<void> | null = null;
+  private readonly host: ClientHost;
+  private readonly parts: ClientParts;
+  /** What it waits for: a call, or (`timer`) a sleep. */
+  private waitsFor: Awaitable | 'timer' | null = null;
+  private alarm: Alarm | null = null;
+  /** The step that a pause interrupted: an effect not yet begun, or `advance`. */
+  private interrupted: Effect | 'advance' | null = null;
+
+  constructor(host: ClientHost, parts: ClientParts) {
+    this.host = host;
+    this.parts = parts;
+  }
+
+  get isRunning(): boolean {
+    return this.program !== null;
+  }
+
+  run(program: Program<void>): void {
+    this.program = program;
+    this.continue();
+  }
+
+  /** Whatever it waits for, it does nothing more; what it has sent keeps travelling. */
+  stop(): void {
+    this.alarm?.cancel();
+    this.forget();
+  }
+
+  /** The same in a crash, which has taken its timer already. */
+  forget(): void {
+    this.program = null;
+    this.waitsFor = null;
+    this.interrupted = null;
+    this.alarm = null;
+  }
+
+  /** Goes on with the step that a pause interrupted, if there is one. */
+  resume(): void {
+    const { interrupted } = this;
+    this.interrupted = null;
+    if (interrupted === 'advance') this.continue();
+    else if (interrupted !== null && this.begin(interrupted)) this.continue();
+  }
+
+  /** Runs the program until it waits, is interrupted or ends. */
+  private continue(): void {
+    const { process } = this.host;
+    for (let steps = 0; this.program !== null; steps += 1) {
+      if (steps > STEPS_AT_ONE_INSTANT) throw new SystemFailure(process.name, 'it never waits');
+      if (!process.isRunning) {
+        this.interrupted = process.isUp ? 'advance' : null;
+        return;
+      }
+      const { program } = this;
+      const step = underTest(process.name, () => program.next());
+      if (this.program === null) return; // it was stopped by itself
+      if (step.done === true) {
+        this.program = null;
+        return;
+      }
+      const effect = step.value;
+      if (effect.kind === 'send' && this.parts.points.pass('before', effect.point)) {
+        if (!process.isRunning) {
+          this.interrupted = process.isUp ? effect : null;
+          return;
+        }
+      }
+      if (!this.begin(effect)) return;
+    }
+  }
+
+  /** Does what the program asks; true when it may go on at once. */
+  private begin(effect: Effect): boolean {
+    switch (effect.kind) {
+      case 'send':
+        effect.launch();
+        return effect.awaits === null || this.goesOnAfter(effect.awaits);
+      case 'await':
+        return this.goesOnAfter(effect.call);
+      case 'sleep':
+        this.sleep(effect);
+        return false;
+      case 'mark': {
+        const point = effect.point;
+        const { recorder, points, scheduler } = this.parts;
+        const { name } = this.host;
+        recorder.record({ kind: 'mark', atUs: scheduler.nowUs, process: name, point: point.text });
+        points.pass('before', point);
+        points.pass('after', point);
+        return true;
+      }
+      case 'background':
+        effect.started(this.host.runBeside(effect.program));
+        return true;
+    }
+  }
+
+  /** False when the program has to wait for `call`. */
+  private goesOnAfter(call: Awaitable): boolean {
+    if (call.isSettled) return true;
+    this.waitsFor = call;
+    return false;
+  }
+
+  private sleep(effect: Extract<Effect, { kind: 'sleep' }>): void {
+    const { timer: name, forUs } = effect;
+    const { choices } = this.parts;
+    const waitUs = effect.isJittered
+      ? choices.jitteredUs(name, forUs)
+      : choices.waitUs(name, forUs);
+    this.waitsFor = 'timer';
+    const action = (): void => this.wake();
+    this.alarm = new Alarm(this.host.process, { name, waitUs, action }, this.parts);
+  }
+
+  /** What it waited for has come. */
+  private wake(): void {
+    if (this.waitsFor === null) return;
+    this.waitsFor = null;
+    if (!this.host.endsNow(this)) this.continue();
+  }
+
+  /** Told that a call has ended; true when it is the one that the program waits for. */
+  heed(call: Awaitable): boolean {
+    if (this.waitsFor !== call) return false;
+    this.wake();
+    return true;
+  }
 }
 
 export class ClientHost implements Resident, Client, Self {
@@ -38,11 +178,9 @@ export class ClientHost implements Resident, Client, Self {
   private readonly calls: Calls;
   private readonly belief: ClientView;
   private readonly ownGrants: Quorum;
-  private program: Program<void> | null = null;
-  /** What it waits for: a call, or (`timer`) a sleep. */
-  private waitsFor: Awaitable | 'timer' | null = null;
-  /** The step that a pause interrupted: an effect not yet begun, or `advance`. */
-  private interrupted: Effect | 'advance' | null = null;
+  private readonly main: Strand;
+  /** Programs in the background, in the order in which they were started. */
+  private beside: Strand[] = [];
   private issued = 0;
   /** The grant of the section before, of which it may be told again, and the calls made by then. */
   private before: { readonly ordinal: number; readonly issued: number } = { ordinal: 0, issued: 0 };
@@ -64,11 +202,16 @@ export class ClientHost implements Resident, Client, Self {
     this.calls = new Calls(process, { pool: setting.pool, whenSettled }, parts);
     this.belief = new ClientView(process, parts);
     this.ownGrants = new Quorum(process, parts);
+    this.main = new Strand(this, parts);
     process.house(this);
   }
 
   get name(): string {
     return this.process.name;
+  }
+
+  get isBusy(): boolean {
+    return this.main.isRunning;
   }
 
   private get nowUs(): number {
@@ -84,22 +227,39 @@ export class ClientHost implements Resident, Client, Self {
   }
 
   start(): void {
-    this.program = this.factory(this, this.begun);
-    this.continue();
+    this.main.run(this.factory(this, this.begun));
+  }
+
+  /** Starts a program in the background. */
+  runBeside(program: Program<void>): Background {
+    const strand = new Strand(this, this.parts);
+    this.beside = [...this.beside.filter(({ isRunning }) => isRunning), strand];
+    strand.run(program);
+    return strand;
+  }
+
+  /** Nobody waits for what goes on in the background: at last all of it ends. */
+  endsNow(strand: Strand): boolean {
+    if (strand === this.main || !this.parts.isOver()) return false;
+    for (const one of this.beside) one.stop();
+    return true;
+  }
+
+  private wake(call: Awaitable): void {
+    if (this.main.heed(call)) return;
+    for (const strand of this.beside) if (strand.heed(call)) return;
   }
 
   resume(): void {
-    const { interrupted } = this;
-    this.interrupted = null;
-    if (interrupted === 'advance') this.continue();
-    else if (interrupted !== null && this.begin(interrupted)) this.continue();
+    this.main.resume();
+    for (const strand of this.beside) strand.resume();
   }
 
   crash(): void {
     this.calls.crash();
-    this.program = null;
-    this.waitsFor = null;
-    this.interrupted = null;
+    this.main.forget();
+    for (const strand of this.beside) strand.forget();
+    this.beside = [];
     this.belief.leave();
     this.belief.begin();
   }
@@ -116,76 +276,6 @@ export class ClientHost implements Resident, Client, Self {
     if (ordinal > 0) this.before = { ordinal, issued: this.issued };
     this.issued = 0;
     this.belief.begin();
-  }
-
-  /** Runs the program until it waits, is interrupted or ends. */
-  private continue(): void {
-    for (let steps = 0; this.program !== null; steps += 1) {
-      if (steps > STEPS_AT_ONE_INSTANT) throw new SystemFailure(this.name, 'it never waits');
-      if (!this.process.isRunning) {
-        this.interrupted = this.process.isUp ? 'advance' : null;
-        return;
-      }
-      const { program } = this;
-      const step = underTest(this.name, () => program.next());
-      if (step.done === true) {
-        this.program = null;
-        return;
-      }
-      const effect = step.value;
-      if (effect.kind === 'send' && this.parts.points.pass('before', effect.point)) {
-        if (!this.process.isRunning) {
-          this.interrupted = this.process.isUp ? effect : null;
-          return;
-        }
-      }
-      if (!this.begin(effect)) return;
-    }
-  }
-
-  /** Does what the program asks; true when it may go on at once. */
-  private begin(effect: Effect): boolean {
-    switch (effect.kind) {
-      case 'send':
-        effect.launch();
-        return effect.awaits === null || this.goesOnAfter(effect.awaits);
-      case 'await':
-        return this.goesOnAfter(effect.call);
-      case 'sleep':
-        this.sleep(effect);
-        return false;
-      case 'mark': {
-        const point = effect.point;
-        const { recorder, points } = this.parts;
-        recorder.record({ kind: 'mark', atUs: this.nowUs, process: this.name, point: point.text });
-        points.pass('before', point);
-        points.pass('after', point);
-        return true;
-      }
-    }
-  }
-
-  /** False when the program has to wait for `call`. */
-  private goesOnAfter(call: Awaitable): boolean {
-    if (call.isSettled) return true;
-    this.waitsFor = call;
-    return false;
-  }
-
-  private sleep(effect: Extract<Effect, { kind: 'sleep' }>): void {
-    const { timer: name, forUs } = effect;
-    const { choices } = this.parts;
-    const waitUs = effect.isJittered
-      ? choices.jitteredUs(name, forUs)
-      : choices.waitUs(name, forUs);
-    this.waitsFor = 'timer';
-    new Alarm(this.process, { name, waitUs, action: () => this.wake('timer') }, this.parts);
-  }
-
-  private wake(cause: Awaitable | 'timer'): void {
-    if (this.waitsFor !== cause) return;
-    this.waitsFor = null;
-    this.continue();
   }
 
   get nextIssue(): number {

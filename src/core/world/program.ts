@@ -27,7 +27,24 @@ export type Effect =
       readonly forUs: number;
       readonly isJittered: boolean;
     }
-  | { readonly kind: 'mark'; readonly point: Name };
+  | { readonly kind: 'mark'; readonly point: Name }
+  | {
+      readonly kind: 'background';
+      readonly point: null;
+      readonly program: Program<void>;
+      readonly started: (background: Background) => void;
+    };
+
+/**
+ * A second program of a process, such as a heartbeat. It shares the pauses, the crash and the clock
+ * of its process with the main one; so do its calls and timers, which need names of their own.
+ */
+export interface Background {
+  /** False once it has ended, was stopped or went down with its process. */
+  readonly isRunning: boolean;
+  /** It does nothing more, whatever it waits for. */
+  stop(): void;
+}
 
 /** What a program knows of its own process, and what it says of itself to the observer. */
 export interface Self {
@@ -102,6 +119,20 @@ export function* sleep(timer: Name, forUs: number): Program<void> {
 /** The same before it tries again: longer by the jitter that the plan's chance allows. */
 export function* backOff(timer: Name, forUs: number): Program<void> {
   yield { kind: 'sleep', point: null, timer, forUs, isJittered: true };
+}
+
+/**
+ * Starts a program beside this one, in the same process: it runs at once to where it first waits,
+ * and then whenever what it waits for has come. It outlives this one, and ends by itself, by
+ * `stop`, in a crash, or when nothing else is left to happen.
+ */
+export function* inBackground(program: Program<void>): Program<Background> {
+  let background: Background = { isRunning: false, stop: () => {} };
+  const started = (running: Background): void => {
+    background = running;
+  };
+  yield { kind: 'background', point: null, program, started };
+  return background;
 }
 
 /** Passes a point at which a plan may place a fault, e.g. `alice/1/checked`. */

@@ -33,11 +33,6 @@ export const LATER: unique symbol = Symbol.for('fencepost/later');
  * that replies later keeps the turn: its times stay those of its own handling.
  */
 export interface Turn<R extends Json = never> extends Boot {
-  /**
-   * True time at which a clock of this server, as it now runs, will show `us`; `right` is a wall
-   * clock that nothing ever happened to.
-   */
-  trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
   /** The server's own name. */
   readonly server: string;
   /** For the observer: who asks, by which operation and message, under which grant, sent when. */
@@ -65,6 +60,11 @@ export interface Boot {
   readonly atUs: number;
   readonly wallUs: number;
   readonly monotonicUs: number;
+  /**
+   * True time at which a clock of this server, as it now runs, will show `us`; `right` is a wall
+   * clock that nothing ever happened to.
+   */
+  trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number;
   observe(event: TraceEvent): void;
 }
 
@@ -209,8 +209,10 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
 
   private boot(observe: Boot['observe']): Boot {
     const atUs = this.parts.scheduler.nowUs;
-    const { clock } = this.process;
-    return { atUs, wallUs: clock.wallUs(atUs), monotonicUs: clock.monotonicUs(atUs), observe };
+    const { process } = this;
+    const [wallUs, monotonicUs] = [process.clock.wallUs(atUs), process.clock.monotonicUs(atUs)];
+    const trueTimeOf: Boot['trueTimeOf'] = (clock, us) => trueTimeShown(process, clock, us);
+    return { atUs, wallUs, monotonicUs, trueTimeOf, observe };
   }
 
   crash(): void {
@@ -222,6 +224,14 @@ export class ServerHost<Q extends Json, R extends Json> implements Resident, Rep
     underTest(this.process.name, () => this.server.restart?.(boot));
     this.remember();
   }
+}
+
+function trueTimeShown(
+  process: Process,
+  clock: 'wall' | 'monotonic' | 'right',
+  us: number,
+): number {
+  return clock === 'right' ? us - process.epochUs : trueTimeOf(process, { clock, us });
 }
 
 type Asked<Q extends Json, R extends Json> = Omit<CallSetting<Q, R>, 'under'>;
@@ -258,9 +268,7 @@ class ServerTurn<Q extends Json, R extends Json> implements Turn<R> {
   }
 
   trueTimeOf(clock: 'wall' | 'monotonic' | 'right', us: number): number {
-    const { process } = this.parts;
-    if (clock === 'right') return us - process.epochUs;
-    return trueTimeOf(process, { clock, us });
+    return trueTimeShown(this.parts.process, clock, us);
   }
 
   get server(): string {

@@ -57,6 +57,10 @@ export class World {
   private readonly clients: Map<string, Client> = new Map();
   private readonly servers: Map<string, Replaceable> = new Map();
   private probe: Client | null = null;
+  private isHealed = false;
+  /** Whether all has healed, and the main program of every client has ended. */
+  private readonly isOver = (): boolean =>
+    this.isHealed && [...this.clients.values()].every(({ isBusy }) => !isBusy);
 
   /** `epochUs` is where the wall clocks begin. */
   constructor(plan: Plan, log: DrawLog | null, epochUs: number = plan.epochUs ?? 0) {
@@ -110,8 +114,8 @@ export class World {
     info: ProcessInfo,
     make: (process: Process, parts: HostedParts) => Client & Resident,
   ): void {
-    const { scheduler, recorder, network, choices, points, jobs } = this;
-    const parts = { scheduler, recorder, network, choices, points, jobs };
+    const { scheduler, recorder, network, choices, points, jobs, isOver } = this;
+    const parts = { scheduler, recorder, network, choices, points, jobs, isOver };
     const host = make(this.addProcess(info), parts);
     if (info.role === 'probe') this.probe = host;
     this.clients.set(info.name, host);
@@ -148,7 +152,10 @@ export class World {
         ? null
         : (due: Due, previous: Due | null): void => watcher(due, previous, events.length);
     try {
-      this.injector.begin(() => this.probe?.start());
+      this.injector.begin(() => {
+        this.isHealed = true;
+        this.probe?.start();
+      });
       for (const client of this.clients.values()) {
         if (client === this.probe) continue;
         client.start();

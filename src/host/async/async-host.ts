@@ -93,6 +93,10 @@ export class AsyncHost implements Resident, Client {
     return this.parts.scheduler.nowUs;
   }
 
+  get isBusy(): boolean {
+    return this.life !== null && !this.life.hasFinished;
+  }
+
   start(): void {
     this.lives += 1;
     const life = new Life(this.process, this.parts, this.lives);

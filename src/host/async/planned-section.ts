@@ -3,6 +3,7 @@
  * or by the steps that the plan gives it, which are generators and run in the midst of that code,
  * each at its own point.
  */
+import { assert } from '../../core/kernel/assert.ts';
 import type { SectionPlan } from '../../core/plan/plan.ts';
 import { type Awaitable, PendingCall } from '../../core/world/calls.ts';
 import { Alarm } from '../../core/world/process.ts';
@@ -249,6 +250,8 @@ function passed(host: AsyncHost, life: Life, effect: Effect): Promise<void> | nu
       return host.pass(life, effect.point);
     case 'sleep':
       return slept(host, life, effect);
+    case 'background':
+      assert(false, 'asynchronous code has timers of its own for what goes on beside it');
   }
 }
 
