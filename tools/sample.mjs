@@ -1,4 +1,4 @@
-// Makes the sample in reports/sample and the failure in the README anew: `npm run sample`.
+// Makes the sample in reports/sample, and the README's picture and failure, anew: `npm run sample`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +21,10 @@ function print(cwd, ...args) {
 const folder = 'reports/sample';
 mkdirSync(folder, { recursive: true });
 print('.', 'fixtures/zombie-writer.yaml', '--output', folder);
+
+// The README's picture is the first one of the page, by itself.
+const [picture] = /<svg [\s\S]*?<\/svg>/.exec(readFileSync(`${folder}/zombie-writer.html`, 'utf8'));
+writeFileSync('docs/zombie-writer.svg', `${picture}\n`);
 
 // As it is printed where somebody has installed fencepost: longer paths would leave less room.
 const elsewhere = mkdtempSync(join(tmpdir(), 'fencepost-sample-'));

@@ -91,7 +91,7 @@ interface Job {
   };
 }
 
-test('the nightly seeds of docs/commands.md are a million others each night', () => {
+test('the nightly seeds of docs/corpus.md are a million others each night', () => {
   const [, night = '', seeds = ''] =
     /^(N=.*?) +#.*\n.*--seeds (\S.*\)) --shard/m.exec(commands ?? '') ?? [];
   const today = Math.floor(Date.now() / 86_400_000);

@@ -170,7 +170,7 @@ test('a list says what each plan is kept for and what kind it is', () => {
     '',
   ]);
   const [, ...kind] = corpus('ls', at).out.trimEnd().split('\n');
-  expect(readFileSync(join(root, 'docs/commands.md'), 'utf8')).toContain(kind.join('\n'));
+  expect(readFileSync(join(root, 'docs/corpus.md'), 'utf8')).toContain(kind.join('\n'));
   expect(jsonOf(corpus('ls', at, '--json'))[0]).toMatchObject({
     ...{ type: 'kept-plan', claim: 'grant-order', scenario: 'zombie-writer', system: 'unfenced' },
   });

@@ -1,6 +1,6 @@
 /**
  * Everything that can be done to the simulated world, as data: one table of the kinds of fault, in
- * the order of `docs/scenarios.md`, from which their types, their form in files, what shrinking may
+ * the order of `docs/faults.md`, from which their types, their form in files, what shrinking may
  * move and the ranges of a scenario follow. All times are integer microseconds of virtual time, all
  * rates parts per million.
  *
