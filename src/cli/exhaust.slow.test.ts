@@ -79,6 +79,34 @@ test('one thread, several, and an attempt that was stopped come to one result', 
   });
 });
 
+test('shards merge into the result of one run, and tell what is missing', {
+  timeout: 120_000,
+}, () => {
+  const whole = run('check-then-act', ...SMALL, '--workers', '0', '--json', '--output', 'merged');
+  for (const part of ['1/3', '2/3', '3/3']) {
+    const { code } = run('check-then-act', ...SMALL, '--workers', '0', '--shard', part);
+    expect(code).toBe(0);
+  }
+  const merge = (): Ended =>
+    runCli(['merge', 'reports', '--json', '-q', '--output', 'merged'], { cwd: folder });
+  const merged = merge();
+  expect(merged.code).toBe(whole.code);
+  expect(timeless(merged.out)).toBe(timeless(whole.out));
+  const file = join(folder, 'reports/shard-2-of-3.json');
+  const cut = ['--max-failures', '1', '--workers', '0', '--shard', '2/3'];
+  expect(run('check-then-act', ...SMALL, ...cut).code).toBe(5);
+  const { code, err } = merge();
+  expect(err).toContain(`${join('reports', 'shard-2-of-3.json')}: only `);
+  expect(err).toContain('of its 75 plans of check-then-act, unfenced, were examined');
+  expect(code).toBe(5);
+  rmSync(file);
+  expect(merge().err).toContain('shard 2 of 3 missing');
+});
+
+function timeless(text: string): string {
+  return text.replace(/"(seeds|events)PerSecond":\s*\d+/g, '');
+}
+
 /** Without the files of counterexamples, which lie in folders of their own. */
 function named(systems: readonly Record<string, unknown>[]): readonly unknown[] {
   return systems.map((system) => ({ ...system, counterexample: null }));

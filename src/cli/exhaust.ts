@@ -6,7 +6,7 @@ import type { ExhaustedScope } from '../report/summary.ts';
 import type { ExhaustScope, Scenario } from '../scenario/scenario.ts';
 import { MOST_PLANS, NumberedPlans, type PlanCount } from '../search/exhaust/exhaust.ts';
 import { narrowed } from '../search/exhaust/narrowed.ts';
-import type { SeedRange } from '../search/sweep/shards.ts';
+import { rangeOfShard, type SeedRange, type Shard } from '../search/sweep/shards.ts';
 import type { NumberRange } from '../search/sweep/sweep.ts';
 import { performTask, type TaskContext } from '../search/sweep/tasks.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
@@ -19,7 +19,7 @@ import type { Terminal } from './terminal.ts';
 export interface ExhaustedPlans {
   readonly plans: number;
   readonly numbered: NumberedPlans;
-  /** Those that are examined here. */
+  /** All of them. */
   readonly range: NumberRange;
 }
 
@@ -92,11 +92,14 @@ export function widest(all: ReadonlyMap<string, ExhaustedPlans>): SeedRange {
   return { from: 0, to: Math.max(...[...all.values()].map(({ plans }) => plans)) - 1 };
 }
 
-/** The plans of each system that are examined here. */
+/** The plans of each system that one shard examines; without one, all. */
 export function rangesOf(
   all: ReadonlyMap<string, ExhaustedPlans>,
+  shard: Shard | null,
 ): ReadonlyMap<string, NumberRange> {
-  return new Map([...all].map(([system, { range }]) => [system, range]));
+  const part = (range: SeedRange): SeedRange =>
+    shard === null ? range : rangeOfShard(range, shard);
+  return new Map([...all].map(([system, { range }]) => [system, { ...range, ...part(range) }]));
 }
 
 /** The plans of each system by their numbers. */

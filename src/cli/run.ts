@@ -52,7 +52,7 @@ export function addRun(command: Command, done: Done, version: string): void {
     .option('--exhaust <k>', 'every plan with at most k faults, and no seeds')
     .option('--clients <N>', 'with --exhaust: only the first N clients')
     .option('--sections <N>', 'with --exhaust: only the first N sections of each client')
-    .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds, for `merge`')
+    .option('--shard <i/n>', 'examine only the i-th of n parts of the seeds or plans, for `merge`')
     .option('--resume', 'go on where the same command was killed or stopped')
     .option(...shared.corpus)
     .option(...shared.noModules)
@@ -111,12 +111,11 @@ function requireSeedsOrPlans(flags: RunFlags): void {
     }
     return;
   }
-  const { seed, fresh, checkDeterminism, shard } = flags;
+  const { seed, fresh, checkDeterminism } = flags;
   const others = {
     '--seed': seed !== undefined,
     '--fresh': fresh === true,
     '--check-determinism': checkDeterminism === true,
-    '--shard': shard !== undefined,
   };
   const [other] = Object.entries(others).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   if (other !== undefined) {

@@ -26,6 +26,7 @@ import { claimTally } from '../search/sweep/tally.ts';
 import { prepare } from '../systems/store/store-kinds.ts';
 import { countOf, groupDigits } from '../text/prose.ts';
 import { concludeScenario, type Examined, type ScenarioOutcome, SEEDS_TRIED } from './conclude.ts';
+import { countAll, type ExhaustedPlans, narrowedTo, widest } from './exhaust.ts';
 import { type Exit, exits, makeAll, UserError, worstOf } from './exit.ts';
 import { allowed, openFolder, readText, writeText } from './files.ts';
 import { Interruption } from './interruption.ts';
@@ -60,6 +61,8 @@ export function writeShard(
 
 function scenarioShard(loaded: LoadedScenario, examined: Examined, version: string): ScenarioShard {
   const { isWhole, tallies, keptPlans, repeated, difference, corpus = null } = examined;
+  const { exhausted: plans } = examined;
+  const { exhaust: scope } = loaded.scenario;
   return {
     origin: originOf(loaded.scenario, version),
     file: loaded.file,
@@ -67,29 +70,44 @@ function scenarioShard(loaded: LoadedScenario, examined: Examined, version: stri
     ...{ isWhole, keptPlans, repeated, difference, corpus },
     milliseconds: Math.round(examined.milliseconds),
     tallies: Object.fromEntries(tallies),
-    counterexamples: counterexamplesOf(loaded, tallies),
+    counterexamples: counterexamplesOf(loaded, examined),
+    ...(plans === undefined || scope === undefined
+      ? {}
+      : { exhausted: { scope, plans: countsOf(plans) } }),
   };
 }
 
-/** The plans of the seeds that a merge may have to shrink, as they were drawn. */
+function countsOf(all: ReadonlyMap<string, ExhaustedPlans>): Record<string, number> {
+  return Object.fromEntries([...all].map(([system, { plans }]) => [system, plans]));
+}
+
+/** The plans of the seeds that a merge may have to shrink, as they were drawn or placed. */
 function counterexamplesOf(
   { scenario }: LoadedScenario,
-  tallies: Examined['tallies'],
+  { tallies, exhausted }: Examined,
 ): readonly Counterexample[] {
+  const textOf = planTexts(scenario, exhausted);
   return scenario.systems.flatMap(({ name: system, expect }) =>
     [...new Set([...expect.holds, ...expect.breaks])].flatMap((claim) => {
       const tally = tallies.get(system);
       const seeds = tally === undefined ? [] : claimTally(tally, claim).brokenSeeds;
       return seeds
         .slice(0, SEEDS_TRIED)
-        .map((seed) => ({ ...{ system, claim, seed }, plan: drawnPlan(scenario, system, seed) }));
+        .map((seed) => ({ ...{ system, claim, seed }, plan: textOf(system, seed) }));
     }),
   );
 }
 
-/** The plan of a seed as text: two builds that draw another one are not of one version. */
-function drawnPlan(scenario: LoadedScenario['scenario'], system: string, seed: number): string {
-  return renderPlan(expand(scenario, system, seed));
+/** The plans of seeds as text: two builds that draw another one are not of one version. */
+function planTexts(
+  scenario: LoadedScenario['scenario'],
+  exhausted: Examined['exhausted'],
+): (system: string, seed: number) => string {
+  return (system, seed) => {
+    const { numbered, plans } = exhausted?.get(system) ?? { plans: Infinity };
+    if (seed >= plans) return '';
+    return renderPlan(numbered?.planOf(seed) ?? expand(scenario, system, seed));
+  };
 }
 
 export interface MergeOptions extends ReportOptions, ModuleOptions {
@@ -105,8 +123,10 @@ export async function mergePaths(paths: readonly string[], options: MergeOptions
     terminal.warn(`${missingText(merge)}: nothing was merged`);
     return exits.incomplete;
   }
-  const scenarios: LoadedScenario[] = [];
-  for (const merged of merge.merged.scenarios) scenarios.push(await loadAgain(merged, options));
+  const scenarios: LoadedAgain[] = [];
+  for (const merged of merge.merged.scenarios) {
+    scenarios.push(await loadAgain(merged, { ...options, terminal }));
+  }
   openFolder(options.output);
   tellCut(merge.merged.cut, terminal);
   return await conclude(merge.merged, scenarios, { options, terminal });
@@ -128,16 +148,16 @@ export function missingText({
 
 /** The first of them, and how many more there are. */
 function tellCut(cut: readonly CutShard[], terminal: Terminal): void {
-  for (const { file, scenario, system, examined, seeds } of cut.slice(0, MOST_CUT_TOLD)) {
-    const share = `${groupDigits(examined)} of its ${countOf(seeds, 'seed')}`;
+  for (const { file, scenario, system, examined, seeds, trial } of cut.slice(0, MOST_CUT_TOLD)) {
+    const share = `${groupDigits(examined)} of its ${countOf(seeds, trial)}`;
     terminal.warn(`${file}: only ${share} of ${scenario}, ${system}, were examined`);
   }
   if (cut.length > MOST_CUT_TOLD) terminal.warn(`and ${cut.length - MOST_CUT_TOLD} more`);
 }
 
 async function conclude(
-  { range, scenarios, cut }: Merged,
-  loaded: readonly LoadedScenario[],
+  { range: seeds, scenarios, cut }: Merged,
+  loaded: readonly LoadedAgain[],
   { options, terminal }: { readonly options: MergeOptions; readonly terminal: Terminal },
 ): Promise<Exit> {
   const interruption = new Interruption();
@@ -148,13 +168,17 @@ async function conclude(
   interruption.listen();
   try {
     for (const [at, merged] of scenarios.entries()) {
-      const scenario = loaded[at];
-      if (scenario === undefined || interruption.isInterrupted) break;
+      const again = loaded[at];
+      if (again === undefined || interruption.isInterrupted) break;
+      const { scenario, plans } = again;
       note(merged, terminal);
       await prepare(scenario.scenario.systems, scenario.catalogue);
+      const { exhausted: _, ...counts } = merged;
+      const range = plans === null ? seeds : widest(plans);
       const asked = range.to - range.from + 1;
       const cutShort = merged.isWhole ? {} : { cutShort: { asked, by: 'shard' as const } };
-      const examined = { ...merged, range, isPart: false, ...cutShort };
+      const placed = plans === null ? {} : { exhausted: plans };
+      const examined = { ...counts, ...placed, range, isPart: false, ...cutShort };
       outcomes.push(await concludeScenario(scenario, examined, context));
     }
   } finally {
@@ -214,26 +238,49 @@ function shardIn(file: string): FiledShard {
   return { file, shard: read.shard };
 }
 
+interface LoadedAgain {
+  readonly scenario: LoadedScenario;
+  /** Counted again, since shards keep few plans; null where seeds were examined. */
+  readonly plans: ReadonlyMap<string, ExhaustedPlans> | null;
+}
+
 /** The scenario of a shard, from the text in it; refused where it means something else here. */
-async function loadAgain(merged: MergedScenario, options: MergeOptions): Promise<LoadedScenario> {
-  const { file, text, origin } = merged;
-  const loaded = await loadScenarioText({ file, text }, options);
-  const { scenario } = loaded;
-  const here = originOf(scenario, options.version);
-  const why = whyForeign(origin, here) ?? whyDrawnOtherwise(merged, loaded);
-  if (why !== null)
+async function loadAgain(
+  merged: MergedScenario,
+  options: MergeOptions & { readonly terminal: Terminal },
+): Promise<LoadedAgain> {
+  const { file, text, origin, exhausted } = merged;
+  const whole = await loadScenarioText({ file, text }, options);
+  const scenario = exhausted === undefined ? whole : narrowedTo(whole, exhausted.scope);
+  const refuse = (why: string | null): void => {
+    if (why === null) return;
     throw new UserError([`${file}: compared with what is here, what the shards have ${why}`]);
-  return loaded;
+  };
+  refuse(whyForeign(origin, originOf(scenario.scenario, options.version)));
+  const plans = exhausted === undefined ? null : await countAgain(scenario, options.terminal);
+  const counted = plans === null ? {} : countsOf(plans);
+  const other = Object.entries(exhausted?.plans ?? {}).find(([name, n]) => counted[name] !== n);
+  refuse(
+    other === undefined ? null : `was counted otherwise: ${other[0]} has no ${other[1]} plans`,
+  );
+  refuse(whyDrawnOtherwise(merged, planTexts(scenario.scenario, plans ?? undefined)));
+  return { scenario, plans };
+}
+
+async function countAgain(
+  scenario: LoadedScenario,
+  terminal: Terminal,
+): Promise<ReadonlyMap<string, ExhaustedPlans>> {
+  await prepare(scenario.scenario.systems, scenario.catalogue);
+  return await countAll(scenario, { pool: null, terminal, isInterrupted: () => false });
 }
 
 /** Where the plans of the shards are not those that are drawn here; null where all are. */
 function whyDrawnOtherwise(
   { counterexamples }: MergedScenario,
-  { scenario }: LoadedScenario,
+  textOf: (system: string, seed: number) => string,
 ): string | null {
-  const other = counterexamples.find(
-    ({ system, seed, plan }) => drawnPlan(scenario, system, seed) !== plan,
-  );
+  const other = counterexamples.find(({ system, seed, plan }) => textOf(system, seed) !== plan);
   if (other === undefined) return null;
   return `was drawn by another build: seed ${other.seed} of ${other.system} is no longer that`;
 }

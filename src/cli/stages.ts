@@ -95,7 +95,9 @@ interface RunContext {
 
 /** Runs scenarios, one after the other, and reports them. */
 export async function runFiles(files: readonly string[], options: RunOptions): Promise<Exit> {
-  const scenarios = await loadScenarios(files, options);
+  const { exhaust } = options;
+  const whole = await loadScenarios(files, options);
+  const scenarios = exhaust === null ? whole : whole.map((one) => narrowedTo(one, exhaust));
   requireOwnPages(scenarios, options.output);
   openFolder(options.output);
   const terminal = openTerminal(options);
@@ -161,11 +163,10 @@ function reportShard(
 }
 
 /** Runs one scenario from its kept plans to its shrunk findings; writes only its journal. */
-async function runScenario(whole: LoadedScenario, context: RunContext): Promise<ScenarioOutcome> {
+async function runScenario(loaded: LoadedScenario, context: RunContext): Promise<ScenarioOutcome> {
   const { pool, terminal, options, isInterrupted } = context;
   const { shard, output, exhaust } = options;
   const hasPage = options.reporters.has('html');
-  const loaded = exhaust === null ? whole : narrowedTo(whole, exhaust);
   terminal.note(`${loaded.scenario.name}  ${loaded.file}`);
   await prepare(loaded.scenario.systems, loaded.catalogue);
   pool?.restorePatience();
@@ -173,7 +174,7 @@ async function runScenario(whole: LoadedScenario, context: RunContext): Promise<
   const range = plans === null ? { from: options.from, to: options.to } : widest(plans);
   const part = shard === null ? range : rangeOfShard(range, shard);
   const journal = journalFor(loaded, range, context);
-  const keptPlans = await replayKeptOf(whole, context);
+  const keptPlans = await replayKeptOf(loaded, context);
   const { repeated, difference } = await selfCheck(loaded, part, context);
   const tasks = { pool, catalogue: loaded.catalogue, isGivenUp: isInterrupted };
   const { checksDeterminism } = options;
@@ -328,7 +329,7 @@ async function sweepSeeds(
   const result = await sweep(loaded.scenario, {
     ...{ from, to, pool: context.pool, catalogue: loaded.catalogue, finished: journal.finished },
     reusing,
-    ...(plans === null ? {} : { plans: rangesOf(plans) }),
+    ...(plans === null ? {} : { plans: rangesOf(plans, options.shard) }),
     onFinished: (chunk, tally) => {
       runs += tally.seeds;
       journal.add(chunk, tally);

@@ -110,7 +110,7 @@ describe('the shards of a run', () => {
     const shard = { ...second.shard, scenarios: [{ ...scenario, tallies }] };
     const merge = mergeShards([first, { file: 'cut.json', shard }]);
     if (merge.kind !== 'merged') throw new Error(merge.kind);
-    const counts = { scenario: 'zombie', system: 's', examined: 4, seeds: 44 };
+    const counts = { scenario: 'zombie', system: 's', examined: 4, seeds: 44, trial: 'seed' };
     expect(merge.merged.cut).toEqual([{ file: 'cut.json', ...counts }]);
   });
 
@@ -238,6 +238,17 @@ test('what shards bring beside their tallies is put together in their order', as
   expect(readShard(renderShard(shard))).toEqual({ kind: 'shard', shard });
   expect(scenario?.counterexamples.map(({ seed }) => seed)).toEqual([3, 33, 62]);
   expect(merge.merged.cut).toEqual([]);
+});
+
+test('shards that counted other plans of one scenario are of another run', async () => {
+  const [one, two] = await shardsOf(2);
+  if (one === undefined || two === undefined) throw new Error();
+  const scope = { faults: 1, clients: null, sections: null };
+  const counted = (filed: FiledShard, plans: number): FiledShard =>
+    withMore(filed, { exhausted: { scope, plans: { s: plans } } });
+  const problems = [`${two.file}: compared with ${one.file} it counted other plans of zombie`];
+  const merge = mergeShards([counted(one, 100), counted(two, 101)]);
+  expect(merge).toEqual({ kind: 'refused', problems });
 });
 
 function withMore(

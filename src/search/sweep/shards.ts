@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import { check } from '../../core/plan/document.ts';
+import type { ExhaustScope } from '../../scenario/scenario.ts';
 import { renderPath } from '../../text/problem.ts';
 import { type Form, type Origin, originSchema, seal, unseal, whyForeign } from './sealed.ts';
 import {
@@ -74,13 +75,14 @@ export interface Merged {
   readonly cut: readonly CutShard[];
 }
 
-/** Of one system in one shard: how many of its seeds were not examined. */
+/** Of one system in one shard: how many of its seeds, or plans, were not examined. */
 export interface CutShard {
   readonly file: string;
   readonly scenario: string;
   readonly system: string;
   readonly examined: number;
   readonly seeds: number;
+  readonly trial: 'seed' | 'plan';
 }
 
 /** What all shards came to on one scenario. */
@@ -120,17 +122,24 @@ export function mergeShards(shards: readonly FiledShard[]): Merge {
 
 /** How many seeds of each system a shard examined, and how many are its share. */
 function countsOf({ file, shard }: FiledShard): readonly CutShard[] {
-  const { from, to } = rangeOfShard(shard.range, shard.shard);
-  const seeds = to - from + 1;
-  return shard.scenarios.flatMap(({ origin, tallies }) =>
-    Object.entries(tallies).map(([system, { seeds: examined }]) => {
-      return { file, scenario: origin.scenario, system, examined, seeds };
+  return shard.scenarios.flatMap(({ origin, tallies, exhausted }) =>
+    Object.entries(tallies).map(([system, { seeds: examined }]): CutShard => {
+      const range = exhausted === undefined ? shard.range : plansOf(exhausted, system);
+      const { from, to } = rangeOfShard(range, shard.shard);
+      const trial = exhausted === undefined ? 'seed' : 'plan';
+      return { file, scenario: origin.scenario, system, examined, seeds: to - from + 1, trial };
     }),
   );
 }
 
-function tooManyText({ file, scenario, system, examined, seeds }: CutShard): string {
-  return `${file}: it has ${examined} seeds of ${scenario}, ${system}, and its share are ${seeds}`;
+/** The numbers of all plans of a system. */
+function plansOf({ plans }: ExhaustedShard, system: string): SeedRange {
+  return { from: 0, to: (plans[system] ?? 0) - 1 };
+}
+
+function tooManyText({ file, scenario, system, examined, seeds, trial }: CutShard): string {
+  const has = `it has ${examined} ${trial}s of ${scenario}, ${system}`;
+  return `${file}: ${has}, and its share are ${seeds}`;
 }
 
 /** A clause; null where both are of one run. */
@@ -149,8 +158,17 @@ function whyOfAnotherRun(theirs: ShardFile, ours: ShardFile): string | null {
     const their = theirs.scenarios[at];
     const why = their === undefined ? null : whyForeign(their.origin, origin);
     if (why !== null) return why;
+    if (!isSamePlans(their?.exhausted, ours.scenarios[at]?.exhausted)) {
+      return `counted other plans of ${origin.scenario}`;
+    }
   }
   return null;
+}
+
+/** How many plans there are follows from the scenario, or its code is not deterministic. */
+function isSamePlans(theirs?: ExhaustedShard, ours?: ExhaustedShard): boolean {
+  const systems = Object.keys({ ...theirs?.plans, ...ours?.plans });
+  return systems.every((system) => theirs?.plans[system] === ours?.plans[system]);
 }
 
 /** Of neighbours with one number, both files. */
@@ -219,6 +237,15 @@ export interface ScenarioShard {
   readonly difference: RunDifference | null;
   /** The folder of kept plans; null for `plans` beside the scenario. */
   readonly corpus: string | null;
+  /** What was examined in place of seeds; absent where these were. */
+  readonly exhausted?: ExhaustedShard;
+}
+
+/** Every plan of a scope, by its number. */
+export interface ExhaustedShard {
+  readonly scope: ExhaustScope;
+  /** How many there are of each system, in all shards together. */
+  readonly plans: Readonly<Record<string, number>>;
 }
 
 /** A seed that broke a claim which the scenario lists, and its plan as it was drawn. */
@@ -275,6 +302,16 @@ const scenarioShard: z.ZodType<ScenarioShard> = z.strictObject({
     .strictObject({ system: z.string(), seed: countSchema, what: z.string() })
     .nullable(),
   corpus: z.string().nullable(),
+  exhausted: z
+    .strictObject({
+      scope: z.strictObject({
+        faults: countSchema,
+        clients: countSchema.nullable(),
+        sections: countSchema.nullable(),
+      }),
+      plans: z.record(z.string(), countSchema),
+    })
+    .exactOptional(),
 });
 
 const shardFile: z.ZodType<ShardFile> = z
